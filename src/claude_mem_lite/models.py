@@ -1,0 +1,200 @@
+"""The values that travel between modules. Frozen; made at a border, never changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, get_args
+
+JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
+JsonObject = Mapping[str, JsonValue]
+
+WorkKind = Literal["decision", "bugfix", "feature", "refactor", "change", "discovery"]
+GuidanceKind = Literal[
+    "preference", "rule", "anti_pattern", "correction", "convention", "gotcha", "architecture", "pattern"
+]
+HelpKind = Literal["failure", "handoff", "goal", "note", "project_fact"]
+Kind = WorkKind | GuidanceKind | HelpKind
+WORK_KINDS: tuple[WorkKind, ...] = get_args(WorkKind)
+GUIDANCE_KINDS: tuple[GuidanceKind, ...] = get_args(GuidanceKind)
+HELP_KINDS: tuple[HelpKind, ...] = get_args(HelpKind)
+KINDS: tuple[Kind, ...] = (*WORK_KINDS, *GUIDANCE_KINDS, *HELP_KINDS)
+
+Status = Literal["active", "superseded", "retired", "quarantined"]
+Origin = Literal["user", "assistant", "code", "command", "web", "mcp", "import"]
+SessionStatus = Literal["active", "completed", "interrupted", "failed"]
+SymbolAction = Literal["new", "modified", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call that succeeded (`response`) or failed (`error`)."""
+
+    tool: str
+    input: JsonObject
+    response: JsonValue = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing a hook saw, in the one form every agent's payload is turned into.
+
+    `kind` is the hook's event name (SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure,
+    PreCompact, SubagentStop, Stop, StopFailure, SessionEnd); only the fields of that event are filled."""
+
+    name: str
+    kind: str
+    session: str
+    at: datetime
+    cwd: str = ""
+    prompt_id: str | None = None
+    agent_id: str | None = None
+    prompt: str | None = None
+    tool: ToolCall | None = None
+    message: str | None = None
+    """The assistant's closing words: Stop, StopFailure, SubagentStop."""
+    source: str | None = None
+    """SessionStart: startup, resume, clear, compact, fork."""
+    reason: str | None = None
+    """SessionEnd: why it ended. StopFailure: the error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One user prompt and all that followed it up to Stop: the unit of compression.
+
+    `prompt` may come from an earlier delivery when the turn arrived in parts. `key` names it for ever:
+    what is stored of a turn is stored once per key."""
+
+    key: str
+    session: str
+    project: str
+    prompt: str
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolChange:
+    file: str
+    name: str
+    action: SymbolAction
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What compression found worth remembering; the store makes a `Memory` of it."""
+
+    kind: Kind
+    title: str
+    summary: str
+    detail: str = ""
+    facts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    symbols: tuple[SymbolChange, ...] = ()
+    tags: tuple[str, ...] = ()
+    origin: Origin = "assistant"
+    confidence: float = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDigest:
+    """What rules made of one turn: its memories and what the session summary is built from."""
+
+    drafts: tuple[Draft, ...]
+    files_read: tuple[str, ...] = ()
+    files_edited: tuple[str, ...] = ()
+    skipped: int = 0
+    """Events that held nothing worth keeping."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """What the next session sees of an earlier one. Strings are prose, tuples are lists, all may be empty."""
+
+    headline: str = ""
+    request: str = ""
+    investigated: str = ""
+    learned: str = ""
+    completed: str = ""
+    next_steps: tuple[str, ...] = ()
+    files_read: tuple[str, ...] = ()
+    files_edited: tuple[str, ...] = ()
+    notes: str = ""
+    key_decisions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One agent conversation."""
+
+    id: str
+    project: str
+    cwd: str
+    status: SessionStatus
+    started_at: datetime
+    last_event_at: datetime
+    branch: str = ""
+    commit: str = ""
+    source: str = "startup"
+    ended_at: datetime | None = None
+    context_at: datetime | None = None
+    """When this session was last given context; resume gives only what is newer."""
+    turns: int = 0
+    summary: SessionSummary = field(default_factory=SessionSummary)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One stored thing worth knowing."""
+
+    id: str
+    kind: Kind
+    title: str
+    summary: str
+    created_at: datetime
+    last_seen_at: datetime
+    scope: str
+    """`universal`, `language:NAME` or `project:ID`."""
+    project: str
+    status: Status = "active"
+    detail: str = ""
+    facts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    symbols: tuple[SymbolChange, ...] = ()
+    anchors: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    session: str = ""
+    prompt: str = ""
+    branch: str = ""
+    commit: str = ""
+    origin: Origin = "assistant"
+    trust: float = 1.0
+    confidence: float = 0.7
+    times_seen: int = 1
+    pinned: bool = False
+    superseded_by: str | None = None
+    made_by: str = "rules"
+    prompt_version: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory found by search, with its score and the reasons for it."""
+
+    memory: Memory
+    score: float
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where work happens: the project by its lasting identity, and the state of its checkout."""
+
+    project: str
+    name: str
+    root: str
+    branch: str = ""
+    commit: str = ""

@@ -1,0 +1,105 @@
+"""Where files live. Every process but the hook asks here; the hook kernel repeats the few names it needs."""
+
+import os
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+HOME_VARIABLE = "CLAUDE_MEM_LITE_HOME"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The data folder and the names inside it."""
+
+    root: Path
+
+    @property
+    def spool_tmp(self) -> Path:
+        return self.root / "spool" / "tmp"
+
+    @property
+    def spool_new(self) -> Path:
+        return self.root / "spool" / "new"
+
+    @property
+    def inbox_db(self) -> Path:
+        return self.root / "inbox.db"
+
+    @property
+    def memory_db(self) -> Path:
+        return self.root / "memory.db"
+
+    @property
+    def socket(self) -> Path:
+        return self.root / "worker.sock"
+
+    @property
+    def worker_lock(self) -> Path:
+        return self.root / "worker.lock"
+
+    @property
+    def start_lock(self) -> Path:
+        return self.root / "start.lock"
+
+    @property
+    def worker_pid(self) -> Path:
+        return self.root / "worker.pid"
+
+    @property
+    def worker_log(self) -> Path:
+        return self.root / "worker.log"
+
+    @property
+    def off_switch(self) -> Path:
+        return self.root / "off"
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config.toml"
+
+    @property
+    def rendered(self) -> Path:
+        """Start contexts rendered ahead, one file a folder, for hooks that find no worker in time."""
+        return self.root / "rendered"
+
+    @property
+    def installs(self) -> Path:
+        """What `install` wrote where, and the bytes that were there before."""
+        return self.root / "installs"
+
+    @property
+    def hook_python(self) -> Path:
+        """Symlink to the real interpreter: a version manager's shim costs seven starts."""
+        return self.root / "py"
+
+    @property
+    def worker_python(self) -> Path:
+        """Symlink whose target the hook runs as the worker: the interpreter that has our dependencies."""
+        return self.root / "worker-py"
+
+    def fallback_spools(self) -> list[Path]:
+        """Where hooks leave events when the home cannot be written, best first: flat folders, 0700, ours.
+
+        The name carries the user and a checksum of the home, so that two homes never mix. The places are
+        fixed, because a worker may have been started with another TMPDIR than the hook."""
+        uid = os.getuid()
+        tag = f"claude-mem-lite-{uid}-{zlib.crc32(os.fsencode(self.root)):08x}"
+        return [Path(place) / tag for place in ("/var/tmp", "/tmp", f"/run/user/{uid}", "/dev/shm")]
+
+    def rendered_for(self, folder: str) -> Path:
+        """The rendered context of one folder; its first line repeats the folder, against collisions."""
+        return self.rendered / f"{zlib.crc32(os.fsencode(folder)):08x}"
+
+    def make(self) -> None:
+        """Create the folders that are missing, private to the user; mend a home that others can read."""
+        for folder in (self.root, self.root / "spool", self.spool_tmp, self.spool_new, self.rendered):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if folder.stat().st_mode & 0o077:
+                folder.chmod(0o700)
+
+
+def find_home() -> Home:
+    """The home this process works with: the variable, else `~/.claude-mem-lite`."""
+    chosen = os.environ.get(HOME_VARIABLE)
+    return Home(Path.cwd() / chosen if chosen else Path.home() / ".claude-mem-lite")
