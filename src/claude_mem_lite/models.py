@@ -198,3 +198,22 @@ class Place:
     root: str
     branch: str = ""
     commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The record of one injection. `items` are memory and session ids, best first."""
+
+    spool_name: str
+    session: str
+    project: str
+    moment: str
+    """When in the session: startup, resume, clear, compact, fork."""
+    items: tuple[str, ...]
+    layers: tuple[str, ...]
+    layers_skipped: tuple[str, ...]
+    tokens: int
+    budget: int
+    build_ms: float
+    created_at: datetime
+    given_at: datetime | None = None

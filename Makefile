@@ -1,0 +1,44 @@
+# Each target sets up what it needs in a local .venv (and .e2e for the real client).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+CLAUDE_CODE_VERSION := 2.1.325
+CLIENT := .e2e/.claude-code-$(CLAUDE_CODE_VERSION)
+BENCH_DATA ?=
+
+.PHONY: demo test lint e2e bench clean
+
+demo: $(READY)
+	@$(BIN)/python -m demo
+
+test: lint
+	$(BIN)/python -m pytest -m "not e2e"
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+e2e: $(READY) $(CLIENT)
+	$(BIN)/python -m pytest -m e2e tests/e2e
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks $(BENCH_DATA)
+
+clean:
+	rm -rf $(VENV) .e2e dist
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; run make PYTHON=/path/to/python3")'
+	@echo "Setting up $(VENV) (once; about a minute) …"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(READY)
+
+$(CLIENT):
+	@command -v npm >/dev/null || { echo "make e2e runs the real Claude Code client and needs npm (Node.js 18 or newer) to install it"; exit 1; }
+	@echo "Installing the Claude Code client $(CLAUDE_CODE_VERSION) into .e2e (about 350 MB, once) …"
+	@rm -rf .e2e && mkdir -p .e2e
+	@npm install --prefix .e2e --no-save --no-audit --no-fund --loglevel=error @anthropic-ai/claude-code@$(CLAUDE_CODE_VERSION)
+	@touch $(CLIENT)

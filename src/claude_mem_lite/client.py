@@ -1,0 +1,273 @@
+"""Typed calls to the worker, and starting one when nobody answers. The command line is built on it.
+
+It reads and writes no database: everything it knows it was told over the socket."""
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+from urllib.parse import quote
+
+from claude_mem_lite import wire
+from claude_mem_lite.errors import WorkerRefused, WorkerUnavailable
+from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.paths import HOME_VARIABLE, Home
+
+START_WAIT_S = 10.0
+STOP_WAIT_S = 30.0
+PROBE_TIMEOUT_S = 2.0
+# A worker that lost the race for the lock ends at once, while the winner needs about a second to answer.
+AFTER_EXIT_WAIT_S = 3.0
+POLL_S = 0.02
+OWN_VARIABLES = "CLAUDE_MEM_LITE_"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Who answers on the socket; `told` is all it said."""
+
+    version: str
+    pid: int
+    told: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """Events in the inbox, by status."""
+
+    raw: int = 0
+    processing: int = 0
+    done: int = 0
+    error: int = 0
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """Whether nothing was left to do when the waiting ended, and the counts at that moment."""
+
+    drained: bool
+    counts: QueueCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which memories are meant: those that hold in a folder, or those of every project."""
+
+    cwd: str
+    all_projects: bool = False
+
+    def as_query(self) -> list[tuple[str, str]]:
+        return [("cwd", self.cwd), ("all_projects", "true" if self.all_projects else "false")]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """The worker of one home. Every call raises WorkerUnavailable when nobody answers."""
+
+    home: Home
+
+    def health(self, timeout_s: float = PROBE_TIMEOUT_S) -> Health:
+        told = self._get("/api/health", timeout_s=timeout_s)
+        return Health(version=str(told.get("version", "")), pid=_whole(told, "pid"), told=told)
+
+    def queue_counts(self) -> QueueCounts:
+        return _counts(self._get("/api/queue/stats"))
+
+    def queue_events(self, status: str, limit: int = 50) -> Sequence[JsonObject]:
+        return _objects(self._get("/api/queue", [("status", status), ("limit", str(limit))]), "events")
+
+    def retry(self, event: int | None) -> int:
+        """Put one event, or every event in error, back to work; how many that were."""
+        return _whole(self._post("/api/queue/retry", {"id": event}), "retried")
+
+    def drain(self, timeout_s: float) -> Drained:
+        answer = self._post("/api/drain", {"timeout_s": timeout_s}, timeout_s=timeout_s + 10)
+        return Drained(drained=answer.get("drained") is True, counts=_counts(answer))
+
+    def context(self, cwd: str, budget: int | None) -> JsonObject:
+        query = [("cwd", cwd)] + ([("budget", str(budget))] if budget is not None else [])
+        return self._get("/api/context", query)
+
+    def search(
+        self,
+        query: str,
+        where: Where,
+        *,
+        kinds: Sequence[str] = (),
+        file: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int = 10,
+    ) -> Sequence[JsonObject]:
+        parameters = [("query", query), *where.as_query(), *(("kind", kind) for kind in kinds)]
+        optional = (("file", file), ("since", since), ("until", until))
+        parameters += [(name, value) for name, value in optional if value is not None]
+        return _objects(self._get("/api/search", [*parameters, ("limit", str(limit))]), "hits")
+
+    def memories(self, where: Where, *, kinds: Sequence[str] = (), limit: int = 50) -> Sequence[JsonObject]:
+        parameters = [*where.as_query(), *(("kind", kind) for kind in kinds), ("limit", str(limit))]
+        return _objects(self._get("/api/memories", parameters), "memories")
+
+    def memory(self, memory_id: str) -> JsonObject:
+        """One memory by its id, or by the beginning of it when no other begins so."""
+        return self._get(f"/api/memories/{quote(memory_id, safe='', errors='replace')}")
+
+    def remember(self, kind: str, text: str, *, scope: str | None, tags: Sequence[str], cwd: str) -> JsonObject:
+        """Store what the user stated; without a scope the worker applies the default of the kind."""
+        return self._post(
+            "/api/memories", {"kind": kind, "text": text, "scope": scope, "tags": list(tags), "cwd": cwd}
+        )
+
+    def forget(self, *, ids: Sequence[str] = (), session: str | None, project: str | None) -> Sequence[str]:
+        answer = self._post(
+            "/api/forget", {"ids": list(ids), "session": session, "project": project}, timeout_s=120
+        )
+        forgotten = answer.get("forgotten")
+        if not isinstance(forgotten, list):
+            raise _unexpected("forgotten")
+        return [str(each) for each in forgotten]
+
+    def sessions(self, where: Where, *, limit: int = 20) -> Sequence[JsonObject]:
+        return _objects(self._get("/api/sessions", [*where.as_query(), ("limit", str(limit))]), "sessions")
+
+    def stop(self, wait_s: float = STOP_WAIT_S) -> bool:
+        """Ask the worker to end and wait until it has; False when none was there."""
+        try:
+            self._post("/api/stop", {}, timeout_s=PROBE_TIMEOUT_S)
+        except WorkerUnavailable:
+            if not _is_locked(self.home.worker_lock):
+                return False
+        if not _wait_until(lambda: not self._is_there(), time.monotonic() + wait_s):
+            raise WorkerUnavailable(
+                f"the worker was asked to stop but is still there after {wait_s:g} s",
+                f"look into {self.home.worker_log}",
+            )
+        return True
+
+    def is_answering(self) -> bool:
+        try:
+            self.health()
+        except (WorkerUnavailable, WorkerRefused):
+            return False
+        return True
+
+    def _is_there(self) -> bool:
+        # Probing the lock while the worker still answers would be harmless but useless: look there last.
+        return self.is_answering() or _is_locked(self.home.worker_lock)
+
+    def _get(self, target: str, query: Sequence[tuple[str, str]] = (), *, timeout_s: float = 30.0) -> JsonObject:
+        return wire.request(self.home.socket, "GET", target, query=query, timeout_s=timeout_s)
+
+    def _post(self, target: str, body: JsonObject, *, timeout_s: float = 30.0) -> JsonObject:
+        return wire.request(self.home.socket, "POST", target, body=body, timeout_s=timeout_s)
+
+
+def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
+    """A client with a worker behind it, started when nobody answered; WorkerUnavailable when it cannot be."""
+    client = Client(home)
+    if client.is_answering():
+        return client
+    home.make()
+    process = _start_worker(home)
+    started = time.monotonic()
+    try:
+        if _wait_until(lambda: client.is_answering() or process.poll() is not None, started + wait_s):
+            left_s = min(AFTER_EXIT_WAIT_S, started + wait_s - time.monotonic())
+            if _wait_until(client.is_answering, time.monotonic() + left_s):
+                return client
+    finally:
+        # Detached on purpose: without this, dropping the object warns of a child that still runs.
+        process.returncode = 0
+    raise WorkerUnavailable("the worker did not start", f"look at the end of {home.worker_log}")
+
+
+def worker_interpreter(home: Home) -> str:
+    """The interpreter `install` chose for the worker, else the one running now."""
+    try:
+        # Not resolved further: a venv's python is itself a link, and only by its own name finds the venv.
+        target = os.readlink(home.worker_python)
+    except OSError:
+        return sys.executable
+    return target if os.access(target, os.X_OK) else sys.executable
+
+
+def _start_worker(home: Home) -> "subprocess.Popen[bytes]":
+    log = os.open(home.worker_log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        return subprocess.Popen(
+            [worker_interpreter(home), "-I", "-m", "claude_mem_lite.worker"],
+            env=_worker_environment(home),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            start_new_session=True,
+        )
+    finally:
+        os.close(log)
+
+
+def _worker_environment(home: Home) -> dict[str, str]:
+    """Ours, without what an agent put in for its own children: some of that is secret."""
+    foreign = {name for name in os.environ if name.startswith("CLAUDE") and not name.startswith(OWN_VARIABLES)}
+    kept = {name: value for name, value in os.environ.items() if name not in foreign}
+    return {**kept, HOME_VARIABLE: str(home.root)}
+
+
+def _is_locked(lock: Path) -> bool:
+    """Whether a worker lives, by the lock it holds: a process id may be a zombie's or another program's."""
+    try:
+        handle = os.open(lock, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _wait_until(holds: Callable[[], bool], deadline: float) -> bool:
+    while not holds():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(POLL_S)
+    return True
+
+
+def _counts(told: JsonObject) -> QueueCounts:
+    return QueueCounts(
+        raw=_whole(told, "raw"),
+        processing=_whole(told, "processing"),
+        done=_whole(told, "done"),
+        error=_whole(told, "error"),
+        skipped=_whole(told, "skipped"),
+    )
+
+
+def _whole(told: JsonObject, key: str) -> int:
+    value = told.get(key)
+    if not isinstance(value, int):
+        raise _unexpected(key)
+    return value
+
+
+def _objects(told: JsonObject, key: str) -> Sequence[JsonObject]:
+    value: JsonValue = told.get(key)
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise _unexpected(key)
+    return cast("Sequence[JsonObject]", value)
+
+
+def _unexpected(key: str) -> WorkerRefused:
+    return WorkerRefused(
+        f"the worker's answer has no usable {key}", "run `claude-mem-lite worker stop` and try again"
+    )

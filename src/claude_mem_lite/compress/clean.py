@@ -1,0 +1,151 @@
+"""Text from terminals, files and pages made fit to be read and stored: noise out, every cut marked.
+
+Called on everything that compression looks at; never raises, whatever the text holds."""
+
+import re
+
+_OWN_BLOCKS = (
+    ("<claude-mem-lite>", "</claude-mem-lite>"),
+    ("--- memory (", "--- end memory ---"),
+)
+_ESCAPES = re.compile(
+    r"\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?"  # titles and links
+    r"|\x1b[PX^_][^\x1b]{0,2000}(?:\x1b\\)?"
+    r"|[\x1b\x9b]\[?[0-?]{0,40}[ -/]{0,8}[@-~]?"
+)
+_BACKSPACED = re.compile(r"[^\n\x08]\x08")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
+
+_BASE64 = re.compile(r"(?:data:[\w/+.-]{1,60};base64,)?[A-Za-z0-9+/_-]{200,}={0,2}")
+_BASE64_LINE = re.compile(r"[ \t]*[A-Za-z0-9+/]{57,}={0,2}[ \t]*")
+_BASE64_LINES = 4
+_WORDY = re.compile(r"[-_/][a-z]{2,}[-_/]")
+
+_PROGRESS = re.compile(
+    r"[█▉▊▋▌▍▎▏▓▒░━╸╺⣿]{4,}|[⠀-⣿].{0,80}\d|\[[#=>. *-]{8,}\]|\d{1,3}%\s*\|"
+    r"|(?:objects|deltas|files|Downloading|Extracting|Resolving)[^\n]{0,40}:?\s+\d{1,3}%"
+)
+_LONG_LINE = 1_000
+_VERY_LONG_LINE = 6_000
+_FEW_REPEATS = 3
+_MARK = "… ({:,} characters cut) …"
+
+
+def clean(text: str) -> str:
+    """The text without terminal noise, repetition, encoded blobs and our own injected block."""
+    text = _SURROGATES.sub("\ufffd", text)
+    if "\x1b" in text or "\x9b" in text:
+        text = _ESCAPES.sub("", text)
+    if "\x08" in text:
+        text = _BACKSPACED.sub("", text)
+    text = text.replace("\r\n", "\n")
+    if "\r" in text:
+        text = "\n".join(_last_state(line) for line in text.split("\n"))
+    text = _CONTROLS.sub("", text)
+    text = _without_own_blocks(text)
+    if "\n" not in text and len(text) < 200:
+        return text.strip()
+    lines = _fold_encoded([_short_line(line) for line in text.split("\n")])
+    return _BLANK_LINES.sub("\n\n", "\n".join(_fold_repeats(_fold_progress(lines)))).strip()
+
+
+def clip(text: str, limit: int) -> str:
+    """At most `limit` characters: head and tail kept, the cut marked with how much is missing."""
+    if len(text) <= limit:
+        return text
+    room = limit - len(_MARK.format(len(text))) - 2
+    if room < 20:
+        return text[: max(limit, 0)]
+    head = room * 2 // 3
+    tail = room - head
+    return f"{text[:head]}\n{_MARK.format(len(text) - room)}\n{text[-tail:]}"
+
+
+def _last_state(line: str) -> str:
+    """What a terminal shows of a line that was written over."""
+    if "\r" not in line:
+        return line
+    states = [state for state in line.split("\r") if state.strip()]
+    return states[-1] if states else ""
+
+
+def _without_own_blocks(text: str) -> str:
+    for begin, end in _OWN_BLOCKS:
+        at = text.find(begin)
+        while at >= 0:
+            stop = text.find(end, at)
+            if stop < 0:
+                # An unclosed block is still ours: it was cut off on its way.
+                text = text[:at] if begin.startswith("<") else text
+                break
+            text = text[:at] + text[stop + len(end) :]
+            at = text.find(begin)
+    return text
+
+
+def _short_line(line: str) -> str:
+    if len(line) < 200:
+        return line
+    line = _BASE64.sub(_cut_base64, line)
+    if len(line) > _LONG_LINE and sum(map(line.count, " \t")) * 14 < len(line):
+        return f"{line[:200]} {_MARK.format(len(line) - 200)}"
+    return clip(line, _VERY_LONG_LINE).replace("\n", " ")
+
+
+def _cut_base64(found: re.Match[str]) -> str:
+    blob = found[0]
+    if not blob.startswith("data:") and (
+        len(set(blob[:400])) < 12 or _WORDY.search(blob[:200]) or not any(c.isdigit() for c in blob)
+    ):
+        return blob
+    return f"[base64, {len(blob):,} characters cut]"
+
+
+def _fold_encoded(lines: list[str]) -> list[str]:
+    """Base64 that was broken into lines, as one mark."""
+    kept: list[str] = []
+    run: list[str] = []
+    for line in [*lines, ""]:
+        if _BASE64_LINE.fullmatch(line):
+            run.append(line)
+            continue
+        if len(run) >= _BASE64_LINES and len(set("".join(run))) > 20:
+            kept.append(f"[base64, {sum(map(len, run)):,} characters cut]")
+        else:
+            kept += run
+        run = []
+        kept.append(line)
+    return kept[:-1]
+
+
+def _fold_progress(lines: list[str]) -> list[str]:
+    """Of a run of progress lines the last."""
+    kept: list[str] = []
+    was_progress = False
+    for line in lines:
+        is_progress = _PROGRESS.search(line[:400]) is not None
+        if is_progress and was_progress:
+            kept[-1] = line
+        else:
+            kept.append(line)
+        was_progress = is_progress
+    return kept
+
+
+def _fold_repeats(lines: list[str]) -> list[str]:
+    """A line that is repeated, once, with how often it came."""
+    kept: list[str] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        times = 1
+        while at + times < len(lines) and lines[at + times] == line:
+            times += 1
+        if times >= _FEW_REPEATS and line.strip():
+            kept += (line, f"… (repeated {times} times)")
+        else:
+            kept += [line] * times
+        at += times
+    return kept

@@ -1,0 +1,109 @@
+"""Markdown as an assistant writes it -> plain passages and sentences. Code blocks are left out."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+PassageKind = Literal["heading", "text", "item", "todo", "row"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One paragraph, list item, open checkbox or table row in plain text, with the heading it stands under."""
+
+    kind: PassageKind
+    text: str
+    under: str = ""
+
+
+_FENCE = re.compile(r"\s{0,12}(```+|~~~+)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
+_BOLD_LINE = re.compile(r"\s{0,3}\*\*([^*]{2,120}?)\*\*\s*:?\s*$")
+_ITEM = re.compile(r"\s*(?:[-*+•◦▪]|\d{1,3}[.)]|[✓✔✅☑✗❌→➜])\s+(?:\[([ xX])\]\s+)?(.+)$")
+_ROW = re.compile(r"\s*\|(.+)\|\s*$")
+_TABLE_RULE = re.compile(r"[\s|:+-]+$")
+_RULE = re.compile(r"\s*(?:[-*_=─━]\s*){3,}$")
+_TAG = re.compile(r"</?[a-zA-Z][\w-]{0,30}(?:\s[^<>]{0,200})?/?>")
+_IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\s]{0,500}\)")
+_LINK = re.compile(r"\[([^\]\n]{1,300})\]\(([^)\s]{1,500})\)")
+_EMPHASIS = re.compile(r"(?<![\w*])(\*\*\*|\*\*|\*|__|___)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*])")
+_LEADING_SIGNS = re.compile(r"^[\s\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff\ufe0f•▪●○·]+(?=\S)")
+_SPACES = re.compile(r"\s+")
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9`/~<@#$_.-])|(?<=[。！？])\s*")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|Dr|Mr|Ms|St|no|fig|[A-Z])|\s\d{1,3})\.$")
+_LONGEST = 60_000
+
+
+def passages(markdown: str) -> list[Passage]:
+    """The plain passages of a message, in order."""
+    found: list[Passage] = []
+    paragraph: list[str] = []
+    under = fence = ""
+
+    def close() -> None:
+        if paragraph and (text := plain(" ".join(paragraph))):
+            found.append(Passage("text", text, under))
+        paragraph.clear()
+
+    lines = markdown[:_LONGEST].split("\n")
+    for at, line in enumerate(lines):
+        if fence_mark := _FENCE.match(line):
+            close()
+            if not fence:
+                fence = fence_mark[1][:3]
+            elif fence == fence_mark[1][:3]:
+                fence = ""
+            continue
+        if fence:
+            continue
+        if not line.strip() or _RULE.match(line):
+            close()
+        elif heading := _HEADING.match(line) or _BOLD_LINE.match(line):
+            close()
+            under = plain(heading[1]).rstrip(":")
+            found.append(Passage("heading", under, under))
+        elif row := _ROW.match(line):
+            close()
+            is_header = at + 1 < len(lines) and _TABLE_RULE.match(lines[at + 1]) is not None and "-" in lines[at + 1]
+            if not is_header and not _TABLE_RULE.match(line):
+                found.append(Passage("row", _row(row[1]), under))
+        elif item := _ITEM.match(line):
+            close()
+            if text := plain(item[2]):
+                found.append(Passage("todo" if item[1] == " " else "item", text, under))
+        elif found and not paragraph and found[-1].kind == "item" and line.startswith("  "):
+            found[-1] = Passage("item", f"{found[-1].text} {plain(line)}".strip(), under)
+        else:
+            paragraph.append(line.lstrip("> \t"))
+    close()
+    return found
+
+
+def plain(text: str) -> str:
+    """One line of markdown without its marks."""
+    text = _IMAGE.sub("", text) if "![" in text else text
+    text = _LINK.sub(r"\1", text) if "](" in text else text
+    text = _TAG.sub("", text) if "<" in text else text
+    if "*" in text or "__" in text:
+        text = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text))
+    text = text.replace("`", "")
+    return _SPACES.sub(" ", _LEADING_SIGNS.sub("", text)).strip()
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a plain passage."""
+    found: list[str] = []
+    for part in _SENTENCE_END.split(text):
+        piece = part.strip()
+        if found and _ABBREVIATION.search(found[-1]):
+            found[-1] = f"{found[-1]} {piece}"
+        elif piece:
+            found.append(piece)
+    return found
+
+
+def _row(cells: str) -> str:
+    first, *rest = [plain(cell) for cell in cells.split("|")]
+    others = "; ".join(cell for cell in rest if cell)
+    return f"{first}: {others}" if first and others else first or others

@@ -1,0 +1,121 @@
+"""Short titles out of sentences, prompts and commit subjects: instruction-like, whole phrases, no final period."""
+
+import re
+
+from claude_mem_lite.compress.prose import plain, sentences
+from claude_mem_lite.compress.verbs import instruction, reported
+
+LONGEST_TITLE = 200
+_GOOD_WORDS = 13
+_MOST_CHARACTERS = 120
+
+_POLITE = re.compile(
+    r"(?i)^(?:(?:ok(?:ay)?|great|thanks|thank you|cool|perfect|hmm+|yes|yeah|yep|no|so|and|now|then|also|alright|right|good|hey|hi|hello"
+    r"|thinking again|going back to[^:]{0,60}|one more thing)\b[\s,.!:;–—-]*"
+    r"|(?:can|could|would|will) (?:you|we)(?: please| also| now| maybe| just| quickly| then)*\s+|please\s+|pls\s+|let(?:'|’)?s\s+|let us\s+"
+    r"|(?:we|you|i)(?: really| also| still| now)* (?:should|need to|have to|must|want to|would like to|(?:'|’)d like to)(?: also| now| probably)*\s+"
+    r"|i(?:'|’)d (?:also )?(?:like|love|want|prefer)(?: for)?(?: (?:you|us))? to\s+|i (?:would like|want|need)(?: (?:you|us))? to\s+"
+    r"|go ahead and\s+|help me(?: to)?\s+|try to\s+|make sure to\s+|your task is to\s+|(?:we|you) can\s+|just\s+|completely\s+|also\s+)"
+)
+_COMMIT_PREFIX = re.compile(r"^(?P<type>[a-z]{2,12})(?:\((?P<scope>[^)\n]{1,60})\))?!?:\s+(?P<rest>\S.*)$")
+_PARENTHESIS = re.compile(r"\s*\((?:[^()]|\([^()]*\)){0,300}\)")
+_SENTENCE_TAIL = re.compile(r"\s+(?:-|–|—)\s+|[;:]\s+|\.\s+(?=[A-Z])|, (?:which|so|and (?:then|now)|but|since|because|where|making|allowing|giving|as)\b")
+_SOFT_BOUNDARY = re.compile(
+    r"(?:, |\s)(?=(?:which|so that|because|since|when|while|where|whose|unless|after|before|instead of|rather than|by|using|via|based on"
+    r"|to (?:avoid|prevent|ensure|keep|allow|make|use|include|support|handle|accept|clarify|reflect|match)|in order to|without|and (?:the|its|all|both|then|added?|updated?|removed?)"
+    r"|for|with|in|from|into|on|as|that)\s)"
+)
+_DANGLING = frozenset(
+    "a an the and or but to of in on at for with from into by as is are was were be been that which when if it its this"
+    " these those their our your my not no than then so because while where via using per about over under between new"
+    " i we you they he she has have had do does did will would should can could may might must only just also both all any".split()
+)
+_VAGUE = re.compile(
+    r"(?i)\b(?:it|this|that|them|those|these|both|same|above|below|following|everything|something|stuff|things?|option|one|two|three"
+    r"|issues?|bugs?|problems?|changes?|fix(?:es)?|errors?|comments?|feedback|suggestions?|files?|code|tests?|items?|points?|findings?)\b"
+)
+_CONTENT_WORD = re.compile(r"[A-Za-z_][\w./:-]{2,}|\d+\w*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+
+
+def shorten(text: str, words: int = _GOOD_WORDS) -> str:
+    """A phrase of about `words` words at most, cut where it still reads as a whole."""
+    text = _PARENTHESIS.sub("", text).strip(" .,;:!-–—\t")
+    if _fits(text, words):
+        return text
+    for boundary in (_SENTENCE_TAIL, _SOFT_BOUNDARY):
+        cuts = [found.start() for found in boundary.finditer(text)]
+        fitting = [at for at in cuts if len(text[:at].split()) >= 4 and _fits(text[:at], words)]
+        if fitting:
+            return _without_dangling(text[: fitting[-1]])
+    return _without_dangling(" ".join(text.split()[: words + 3])[:_MOST_CHARACTERS].rsplit(" ", 1)[0])
+
+
+def from_report(sentence: str) -> str:
+    """A title from a sentence that reports work ("I've added X" -> "Add X"), or '' when it reports none."""
+    title = reported(sentence)
+    return _capital(shorten(title)) if title else ""
+
+
+def from_statement(sentence: str) -> str:
+    """A title from a sentence that states how something is now or was found to be."""
+    return _capital(shorten(sentence))
+
+
+def from_prompt(prompt: str) -> str:
+    """A title from a prompt that gives an instruction in its first sentences, or ''."""
+    lines = [line.strip() for line in prompt.split("\n") if line.strip()]
+    for sentence in [part for line in lines[:3] for part in sentences(plain(line))][:4]:
+        stripped = _without_politeness(sentence)
+        if found := instruction(stripped.rstrip("?!. ")):
+            return _capital(shorten(found))
+    return ""
+
+
+def from_commit(subject: str) -> tuple[str, str]:
+    """The title of a commit's subject without its conventional prefix, and that prefix ('fix', 'feat', …)."""
+    subject = plain(subject)
+    found = _COMMIT_PREFIX.match(subject)
+    if not found:
+        return _capital(subject.rstrip(". "))[:LONGEST_TITLE], ""
+    rest = _capital(found["rest"].rstrip(". "))
+    scope = found["scope"] or ""
+    if scope and scope.lower() not in rest.lower():
+        rest = f"{rest} ({scope})"
+    return rest[:LONGEST_TITLE], found["type"]
+
+
+def weight(title: str) -> float:
+    """How much a title tells: its words that mean something, less what only the moment could explain."""
+    words = {word.lower() for word in _CONTENT_WORD.findall(title)} - _DANGLING
+    telling = [word for word in words if not _VAGUE.fullmatch(word)]
+    marked = sum(1 for word in telling if re.search(r"[_./:\d]|[a-z][A-Z]", word)) * 0.5
+    penalty = 1.0 if re.search(r"(?i)\b(?:it|this|that|them|those|these|both|following|same|above)\b", title) else 0.0
+    return min(len(telling), 7) + min(marked, 1.0) - penalty
+
+
+def _without_politeness(sentence: str) -> str:
+    for _ in range(6):
+        stripped = _POLITE.sub("", sentence, count=1)
+        if stripped == sentence:
+            break
+        sentence = stripped
+    return sentence
+
+
+def _fits(text: str, words: int) -> bool:
+    return len(text) <= _MOST_CHARACTERS and len(text.split()) <= words
+
+
+def _without_dangling(text: str) -> str:
+    parts = text.split()
+    while len(parts) > 2 and parts[-1].strip(".,;:()'\"").lower() in _DANGLING:
+        parts.pop()
+    return " ".join(parts).rstrip(" .,;:!-–—(")
+
+
+def _capital(text: str) -> str:
+    first = text.split(" ", 1)[0]
+    # `getUser` and `src/app.py` keep their case.
+    if re.search(r"[_./:]|[a-z][A-Z]", first):
+        return text
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,136 @@
+"""The layers of the start context: each finds its lines, best first, and knows nothing of the others."""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from claude_mem_lite.context import render
+from claude_mem_lite.models import GUIDANCE_KINDS, WORK_KINDS, Kind, Memory, Place
+from claude_mem_lite.store import memories, sessions
+
+_MOST_SESSIONS = 10
+_MOST_LEARNINGS = 10
+_MOST_OBSERVATIONS = 10
+_LEAST_CONFIDENCE = 0.5
+_HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note", "handoff")
+_SEEN_KINDS: tuple[Kind, ...] = (*WORK_KINDS, "failure")
+# Text from the web and from third-party tools is never given unasked: it could carry instructions.
+_UNTRUSTED_ORIGINS = ("web", "mcp")
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """For whom and when a context is built."""
+
+    place: Place
+    now: datetime
+    session: str = ""
+    """The session that asks; its own work is left out."""
+    since: datetime | None = None
+    """Only what is newer: for a session that resumes."""
+    dated: bool = False
+    """Dates instead of ages, for text that is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of a layer, the memory or session it comes from, and why it is there."""
+
+    line: str
+    source: str
+    reason: str
+
+
+Find = Callable[[sqlite3.Connection, Occasion], list[Item]]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A named part of the context with its share of a budget of 2000 tokens."""
+
+    name: str
+    header: str
+    cap_tokens: int
+    find: Find
+
+
+def handoff(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
+    """Where the last session stopped."""
+    found = sessions.newest(
+        db, project=occasion.place.project, since=occasion.since, without=occasion.session, told_only=True, limit=1
+    )
+    return [Item(line, last.id, "the newest session") for last in found for line in render.handoff_lines(last)]
+
+
+def session_index(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
+    """One headline for each of the last sessions."""
+    found = sessions.newest(
+        db,
+        project=occasion.place.project,
+        since=occasion.since,
+        without=occasion.session,
+        told_only=True,
+        limit=_MOST_SESSIONS,
+    )
+    return [
+        Item(render.session_line(one, occasion.now, occasion.dated), one.id, f"session {rank} by recency")
+        for rank, one in enumerate(found, 1)
+    ]
+
+
+def project_knowledge(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
+    """What is known to hold in this project."""
+    return _knowledge(db, occasion, f"project:{occasion.place.project}")
+
+
+def universal_knowledge(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
+    """What holds everywhere."""
+    return _knowledge(db, occasion, "universal")
+
+
+def observations(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
+    """The newest work in this project."""
+    found = memories.newest(
+        db,
+        project=occasion.place.project,
+        kinds=_SEEN_KINDS,
+        since=occasion.since,
+        without_session=occasion.session or None,
+        limit=_MOST_OBSERVATIONS * 2,
+    )
+    return [
+        Item(render.memory_line(memory, occasion.now, occasion.dated), memory.id, "recent work")
+        for memory in _trusted(found)[:_MOST_OBSERVATIONS]
+    ]
+
+
+BALANCED: tuple[Layer, ...] = (
+    Layer("handoff", "## Where the last session stopped", 150, handoff),
+    Layer("sessions", "## Last sessions", 350, session_index),
+    Layer("project", "## Known about this project", 300, project_knowledge),
+    Layer("universal", "## Known everywhere", 150, universal_knowledge),
+    Layer("observations", "## Recent work", 400, observations),
+)
+
+
+def _knowledge(db: sqlite3.Connection, occasion: Occasion, scope: str) -> list[Item]:
+    found = memories.in_scope(db, scope, _HELD_KINDS, _MOST_LEARNINGS * 2)
+    sure = [
+        memory
+        for memory in _trusted(found)
+        if memory.confidence >= _LEAST_CONFIDENCE
+        and (occasion.since is None or memory.created_at > occasion.since)
+    ]
+    return [
+        Item(
+            render.memory_line(memory, occasion.now, occasion.dated),
+            memory.id,
+            f"holds in {scope.partition(':')[0]}",
+        )
+        for memory in sure[:_MOST_LEARNINGS]
+    ]
+
+
+def _trusted(found: list[Memory]) -> list[Memory]:
+    return [memory for memory in found if memory.origin not in _UNTRUSTED_ORIGINS]

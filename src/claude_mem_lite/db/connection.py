@@ -1,0 +1,57 @@
+"""Open SQLite the one right way. Only the worker opens for writing; readers get their own connections."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+BUSY_TIMEOUT_S = 5.0
+
+
+def open_for_writing(path: Path) -> sqlite3.Connection:
+    """A connection that may write: WAL, every commit on disk, deleted words overwritten, file 0600."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+    connection = _connect(path)
+    connection.execute("pragma journal_mode=wal")
+    connection.execute("pragma synchronous=full")
+    connection.execute("pragma secure_delete=on")
+    return connection
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write, for answers given beside the writer."""
+    connection = _connect(path)
+    connection.execute("pragma query_only=on")
+    return connection
+
+
+@contextmanager
+def atomic(connection: sqlite3.Connection) -> Iterator[None]:
+    """All writes inside happen together or not at all."""
+    connection.execute("begin immediate")
+    try:
+        yield
+    except BaseException:
+        # A full disk may have rolled back already.
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+    connection.execute("commit")
+
+
+def time_to_text(moment: datetime) -> str:
+    """UTC with microseconds always, so that texts sort as the times do."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def text_to_time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    connection.execute("pragma foreign_keys=on")
+    return connection

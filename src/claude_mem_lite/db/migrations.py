@@ -1,0 +1,174 @@
+"""The schema of both databases, as functions that run once each, in order, with their own record.
+
+A released function is never edited; the schema changes by adding another."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from claude_mem_lite.db.connection import atomic, time_to_text
+from claude_mem_lite.errors import SchemaTooNew
+
+Migration = Callable[[sqlite3.Connection], None]
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], now: datetime) -> list[str]:
+    """Bring a database up to date; returns the names that were run. Refuses one from a newer version."""
+    connection.execute("create table if not exists migrations (name text primary key, applied_at text not null)")
+    applied = {row["name"] for row in connection.execute("select name from migrations")}
+    unknown = applied - {migration.__name__ for migration in migrations}
+    if unknown:
+        raise SchemaTooNew(
+            f"the database was written by a newer version (it knows {', '.join(sorted(unknown))})",
+            "upgrade claude-mem-lite, or set CLAUDE_MEM_LITE_HOME to another folder",
+        )
+    ran = []
+    for migration in migrations:
+        if migration.__name__ in applied:
+            continue
+        with atomic(connection):
+            migration(connection)
+            connection.execute(
+                "insert into migrations (name, applied_at) values (:name, :at)",
+                {"name": migration.__name__, "at": time_to_text(now)},
+            )
+        ran.append(migration.__name__)
+    return ran
+
+
+def i001_inbox(connection: sqlite3.Connection) -> None:
+    connection.execute("""
+        create table inbox (
+            id integer primary key autoincrement,
+            name text not null unique,
+            event text not null,
+            session text not null,
+            turn text not null default '',
+            payload text not null,
+            raw_bytes integer not null,
+            status text not null default 'raw'
+                check (status in ('raw', 'processing', 'done', 'error', 'skipped')),
+            reason text not null default '',
+            attempts integer not null default 0,
+            lease_until real not null default 0,
+            available_at real not null default 0,
+            received_at real not null,
+            finished_at real
+        )""")
+    connection.execute("create index inbox_by_status on inbox (status, session, id)")
+    connection.execute("create index inbox_by_turn on inbox (turn)")
+
+
+def m001_memory(connection: sqlite3.Connection) -> None:
+    connection.execute("""
+        create table projects (
+            id text primary key,
+            name text not null,
+            root text not null,
+            first_seen_at text not null,
+            last_seen_at text not null
+        )""")
+    connection.execute("""
+        create table sessions (
+            id text primary key,
+            project text not null,
+            cwd text not null,
+            branch text not null,
+            commit_id text not null,
+            source text not null,
+            status text not null check (status in ('active', 'completed', 'interrupted', 'failed')),
+            started_at text not null,
+            last_event_at text not null,
+            ended_at text,
+            headline text not null default '',
+            request text not null default '',
+            investigated text not null default '',
+            learned text not null default '',
+            completed text not null default '',
+            next_steps text not null default '[]',
+            files_read text not null default '[]',
+            files_edited text not null default '[]',
+            notes text not null default '',
+            key_decisions text not null default '[]'
+        )""")
+    connection.execute("create index sessions_by_project on sessions (project, last_event_at)")
+    connection.execute("""
+        create table prompts (
+            turn text primary key,
+            session text not null,
+            prompt_id text not null,
+            text text not null,
+            reply text not null,
+            created_at text not null
+        )""")
+    connection.execute("create index prompts_by_session on prompts (session, created_at)")
+    connection.execute("""
+        create table memories (
+            seq integer primary key,
+            id text not null unique,
+            kind text not null,
+            status text not null check (status in ('active', 'superseded', 'retired', 'quarantined')),
+            title text not null,
+            summary text not null,
+            detail text not null,
+            facts text not null,
+            files text not null,
+            symbols text not null,
+            anchors text not null,
+            tags text not null,
+            scope text not null,
+            project text not null,
+            session text not null,
+            prompt text not null,
+            branch text not null,
+            commit_id text not null,
+            origin text not null
+                check (origin in ('user', 'assistant', 'code', 'command', 'web', 'mcp', 'import')),
+            trust real not null,
+            confidence real not null,
+            times_seen integer not null,
+            created_at text not null,
+            last_seen_at text not null,
+            pinned integer not null,
+            superseded_by text,
+            made_by text not null,
+            prompt_version text not null,
+            tokens_in integer not null,
+            tokens_out integer not null,
+            cost_usd real not null
+        )""")
+    connection.execute("create index memories_by_project on memories (project, status, created_at)")
+    connection.execute("create index memories_by_session on memories (session)")
+    connection.execute("create index memories_by_scope on memories (scope, status)")
+    connection.execute("""
+        create table sightings (
+            memory text not null,
+            turn text not null,
+            primary key (memory, turn)
+        ) without rowid""")
+    # The project is a token inside the row: filtering by it in the match is 2.9 ms where a join takes 13.
+    connection.execute("""
+        create virtual table memories_fts using fts5 (
+            title, summary, facts, files, detail, project, tokenize = 'porter unicode61'
+        )""")
+    connection.execute("""
+        create table receipts (
+            spool_name text primary key,
+            session text not null,
+            project text not null,
+            moment text not null,
+            items text not null,
+            layers text not null,
+            layers_skipped text not null,
+            tokens integer not null,
+            budget integer not null,
+            build_ms real not null,
+            created_at text not null,
+            given_at text
+        )""")
+    connection.execute("create index receipts_by_session on receipts (session, given_at)")
+    connection.execute("create table tombstones (memory text primary key, forgotten_at text not null)")
+
+
+INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox,)
+MEMORY_MIGRATIONS: tuple[Migration, ...] = (m001_memory,)

@@ -1,0 +1,384 @@
+"""Read the payload, keep it, tell the worker, print its answer: all that happens inside an agent's hook.
+
+Run by the launcher beside it. Never raises, never writes to stderr, never opens a database; imports only
+builtin and C modules unless a payload holds private spans or a session starts without a worker."""
+
+import _signal  # type: ignore[import-not-found]
+import _socket
+import posix
+import sys
+import time
+
+ANSWER_WITHIN_S = {"SessionStart": 1.5, "UserPromptSubmit": 0.3, "PostToolUse": 0.15, "PostToolUseFailure": 0.15}
+UNKEPT_WITHIN_S = 0.5
+RETRY_S = 0.02
+FSYNCED = ("Stop", "StopFailure", "SessionEnd")
+PRIVATE_MARKS = (b"<private", b"003cprivate", b"</private", b"<\\/private", b"003c/private", b"003c\\/private")
+SHIELDED = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
+
+
+def main() -> None:
+    """Serve the event named by the first argument and end the process with status 0."""
+    try:
+        silence()
+        serve(clean_name(sys.argv[1] if len(sys.argv) > 1 else ""))
+    except BaseException:
+        pass
+    posix._exit(0)
+
+
+def silence() -> None:
+    """Point stderr to nowhere and fill standard descriptors that are closed, lest a file of ours become one.
+
+    Opened for reading only: a print to what was a closed stdout must fail, not seem to succeed."""
+    while (nowhere := posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)) < 2:
+        pass
+    posix.dup2(nowhere, 2)
+
+
+def serve(event: str) -> None:
+    """Keep the payload on stdin, then let the worker know and print what it answers."""
+    home = find_home()
+    ignored = posix.environ.get(b"CLAUDE_MEM_LITE_INTERNAL") or posix.access(home + b"/off", posix.F_OK)
+    payload = read_all(0)  # also when ignored: the client reports a pipe that was closed unread
+    if ignored:
+        return
+    for number in SHIELDED:  # the payload is ours now, and all that follows ends by itself
+        _signal.signal(number, _signal.SIG_IGN)
+    payload = without_private(payload)
+    name = spool_name(event)
+    place = keep(home, name, payload, event in FSYNCED)
+    kept = name if place else ""
+    answered = tell(home, event, kept, b"" if place else payload, place == home)
+    if event == "SessionStart" and not answered and print_rendered(home, payload):
+        note = b'{"hook_event_name":"Rendered","start":"%b"}' % kept.encode()
+        keep(home, spool_name("Rendered"), note, False)
+
+
+def clean_name(argument: str) -> str:
+    """An event name that is safe in a file name and in a request."""
+    return "".join([c for c in argument if c.isascii() and (c.isalnum() or c == "_")])[:40] or "unknown"
+
+
+def spool_name(event: str) -> str:
+    """A name no other hook makes; names sort by time."""
+    return f"{time.time_ns():020d}-{posix.getpid()}-{posix.urandom(4).hex()}-{event}"
+
+
+def find_home() -> bytes:
+    """The data folder: the variable, else the folder of the `py` link that runs us, else the user's default.
+
+    Spelled as pathlib would, because the names of the fallback places carry a checksum of it."""
+    home = posix.environ.get(b"CLAUDE_MEM_LITE_HOME")
+    if not home:
+        home, _, base = encoded(sys.executable or "").rpartition(b"/")
+        if base != b"py":
+            home = (posix.environ.get(b"HOME") or folder_of_user()) + b"/.claude-mem-lite"
+    if not home.startswith(b"/"):
+        home = posix.getcwdb() + b"/" + home
+    return b"/" + b"/".join([part for part in home.split(b"/") if part not in (b"", b".")])
+
+
+def folder_of_user() -> bytes:
+    """The user's own folder as the user database has it."""
+    import pwd
+
+    return encoded(pwd.getpwuid(posix.getuid()).pw_dir)
+
+
+def encoded(path: str) -> bytes:
+    """The bytes of a path as the file system has them."""
+    return path.encode(sys.getfilesystemencoding(), "surrogateescape")
+
+
+def read_all(fd: int) -> bytes:
+    """Everything up to the end of `fd`; what came before an error counts as everything."""
+    chunks = []
+    while True:
+        try:
+            chunk = posix.read(fd, 65536)
+        except BlockingIOError:
+            time.sleep(0.001)
+            continue
+        except OSError:
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def without_private(payload: bytes) -> bytes:
+    """The payload without its private spans; empty rather than leaked when they cannot be removed."""
+    lowered = payload.lower()
+    if b"private" not in lowered or not any(mark in lowered for mark in PRIVATE_MARKS):
+        return payload
+    try:
+        import private  # type: ignore[import-not-found]
+
+        cleaned: bytes = private.clean(payload)
+    except Exception:
+        return b""
+    return cleaned
+
+
+def keep(home: bytes, name: str, data: bytes, sync: bool) -> bytes:
+    """Keep `data` in the spool or else in the first fallback place that takes it: that folder, or b""."""
+    posix.umask(0o077)
+    file = name.encode()
+    try:
+        try:
+            leave(home + b"/spool/tmp/" + file, home + b"/spool/new/" + file, data, sync)
+        except FileNotFoundError:
+            make_folders(home)
+            leave(home + b"/spool/tmp/" + file, home + b"/spool/new/" + file, data, sync)
+        return home
+    except OSError:
+        pass
+    for place in fallback_places(home):
+        try:
+            make_private(place)
+            leave(place + b"/.tmp-" + file, place + b"/" + file, data, sync)
+            return place
+        except OSError:
+            pass
+    return b""
+
+
+def leave(tmp: bytes, new: bytes, data: bytes, sync: bool) -> None:
+    """All of `data` as the file `new`, or an OSError and nothing left behind."""
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_NOFOLLOW | posix.O_CLOEXEC
+    fd = posix.open(tmp, flags, 0o600)
+    try:
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[posix.write(fd, rest) :]
+            if sync:
+                posix.fsync(fd)
+        finally:
+            posix.close(fd)
+        posix.rename(tmp, new)
+    except BaseException:
+        posix.unlink(tmp)
+        raise
+
+
+def make_folders(home: bytes) -> None:
+    """Create what is missing of the home and its spool; what cannot be made shows when it is used."""
+    parts = (home + b"/spool/tmp").split(b"/")
+    for folder in [*[b"/".join(parts[:end]) for end in range(2, len(parts) + 1)], home + b"/spool/new"]:
+        try:
+            posix.mkdir(folder, 0o700)
+        except OSError:
+            pass
+
+
+def fallback_places(home: bytes) -> list[bytes]:
+    """Where events go when the home takes none, best first; the worker knows the same list."""
+    import zlib
+
+    uid = posix.getuid()
+    tag = b"/claude-mem-lite-%d-%08x" % (uid, zlib.crc32(home))
+    return [place + tag for place in (b"/var/tmp", b"/tmp", b"/run/user/%d" % uid, b"/dev/shm")]
+
+
+def make_private(place: bytes) -> None:
+    """Create `place`, or see that it is a folder of ours that nobody else can look into."""
+    try:
+        posix.mkdir(place, 0o700)
+    except FileExistsError:
+        pass
+    found = posix.lstat(place)
+    if found.st_mode & 0o170077 != 0o040000 or found.st_uid != posix.getuid():
+        raise PermissionError
+
+
+def tell(home: bytes, event: str, name: str, body: bytes, may_start: bool) -> bool:
+    """Tell the worker, starting it when nobody is there; whether it answered (or had no need to) in time."""
+    limit = ANSWER_WITHIN_S.get(event, 0.0)
+    deadline = time.monotonic() + (max(limit, UNKEPT_WITHIN_S) if body else limit)
+    coming = False
+    while True:
+        try:
+            ask(home, event, name, body, deadline)
+            return True
+        except (BlockingIOError, TimeoutError):
+            return False
+        except OSError:
+            coming = coming or (may_start and start_worker(home))
+        if event != "SessionStart" or not coming or time.monotonic() + RETRY_S >= deadline:
+            return False
+        time.sleep(RETRY_S)
+
+
+def ask(home: bytes, event: str, name: str, body: bytes, deadline: float) -> None:
+    """One request; prints the answer where one is wanted, and confirms it.
+
+    OSError: nobody is there. BlockingIOError or TimeoutError: somebody is, but has no time for us."""
+    connection = connect(home, deadline)
+    connection.settimeout(max(deadline - time.monotonic(), 0))
+    connection.sendall(request(event, name, body))
+    wanted = event in ANSWER_WITHIN_S
+    if not wanted and not body:
+        return
+    # The only copy of a body must be seen to arrive: a server may drop a request whose sender is gone.
+    answer = receive(connection, deadline)
+    if wanted and answer and print_all(answer) and name:
+        try:
+            connection.settimeout(0)
+            connection.sendall(request("printed", name, b""))
+        except OSError:
+            pass
+
+
+def connect(home: bytes, deadline: float) -> _socket.socket:
+    """A connection to the worker, waiting up to `deadline` for a place in its queue."""
+    posix.chdir(home)  # a socket's path has room for some 104 bytes only
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.settimeout(0)
+    while True:
+        try:
+            connection.connect(b"worker.sock")
+            return connection
+        except BlockingIOError:
+            if time.monotonic() + RETRY_S >= deadline:
+                raise
+            time.sleep(RETRY_S)
+
+
+def request(path: str, name: str, body: bytes) -> bytes:
+    """The bytes of one request."""
+    spool = f"X-Spool: {name}\r\n" if name else ""
+    head = f"POST /hook/{path} HTTP/1.1\r\nHost: localhost\r\n{spool}Content-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def receive(connection: _socket.socket, deadline: float) -> bytes:
+    """The whole body of a 200, else nothing."""
+    data = b""
+    while True:
+        head, end, body = data.partition(b"\r\n\r\n")
+        if end and len(body) >= (length := length_of_200(head)):
+            return body[:length]
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        connection.settimeout(left)
+        chunk = connection.recv(65536)
+        if not chunk and not data:
+            raise ConnectionResetError  # it was just going away
+        if not chunk:
+            return b""
+        data += chunk
+
+
+def length_of_200(head: bytes) -> int:
+    """The length of the body that follows; 0 for any other status and for a length that cannot be read."""
+    status, *lines = head.split(b"\r\n")
+    if status.split(b" ")[1:2] == [b"200"]:
+        for line in lines:
+            key, _, value = line.partition(b":")
+            if key.lower() == b"content-length" and value.strip().isdigit():
+                return int(value)
+    return 0
+
+
+def print_all(data: bytes) -> bool:
+    """Write to stdout; whether all of it got there."""
+    rest, patience = memoryview(data), 1000
+    while rest and patience:
+        try:
+            rest = rest[posix.write(1, rest) :]
+        except BlockingIOError:
+            patience -= 1
+            time.sleep(0.001)
+        except OSError:
+            break
+    return not rest
+
+
+def start_worker(home: bytes) -> bool:
+    """Start the worker unless somebody is doing so or just did; whether one can be expected to come up."""
+    import fcntl
+
+    flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
+    try:
+        target = posix.readlink(home + b"/worker-py")
+        lock = posix.open(home + b"/start.lock", flags, 0o600)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not came_up(home) and is_due(lock) and posix.fork() == 0:
+            become_worker(home, target)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        posix.close(lock)
+    return True
+
+
+def came_up(home: bytes) -> bool:
+    """Whether a worker has begun to listen since we found none."""
+    try:
+        connect(home, 0)
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+    return True
+
+
+def is_due(lock: int) -> bool:
+    """Whether the last start is long enough ago for another; if so, this one is noted down."""
+    attempts, last, now = 0, 0.0, time.time()
+    try:
+        first, second = posix.pread(lock, 100, 0).split()
+        attempts, last = min(max(int(first), 0), 1000), float(second)
+    except ValueError:
+        pass
+    if abs(now - last) < min(2**attempts, 60):
+        return False
+    posix.ftruncate(lock, 0)
+    posix.pwrite(lock, b"%d %.3f" % (attempts + 1, now), 0)
+    return True
+
+
+def become_worker(home: bytes, target: bytes) -> None:
+    """Turn this forked child into the worker, with nothing of the agent's left in it. Never returns."""
+    try:
+        posix.setsid()
+        for number in SHIELDED:
+            _signal.signal(number, _signal.SIG_DFL)
+        nowhere = posix.open("/dev/null", posix.O_RDWR)
+        for fd in (0, 1, 2):
+            posix.dup2(nowhere, fd)
+        posix.closerange(3, max(min(posix.sysconf("SC_OPEN_MAX"), 65536), 256))
+        posix.chdir("/")
+        ours = [key for key in posix.environ if key[:6] != b"CLAUDE" or key[:16] == b"CLAUDE_MEM_LITE_"]
+        environment = {key: posix.environ[key] for key in ours} | {b"CLAUDE_MEM_LITE_HOME": home}
+        program = target if target.startswith(b"/") else home + b"/" + target
+        posix.execve(program, [program, b"-I", b"-m", b"claude_mem_lite.worker"], environment)
+    finally:
+        posix._exit(127)
+
+
+def print_rendered(home: bytes, payload: bytes) -> bool:
+    """Print the context rendered ahead for the payload's folder; whether there was one and it got out."""
+    import json
+    import zlib
+
+    try:
+        start = json.loads(payload)
+        folder = start["cwd"].encode("utf-8", "surrogateescape")
+        path = home + b"/rendered/%08x" % zlib.crc32(folder)
+        found = read_all(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC))
+        rendered = found[len(folder) + 1 :]
+        if start.get("source") == "resume" or not found.startswith(folder + b"\n"):
+            return False
+        if not isinstance(json.loads(rendered), dict):
+            return False
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError):
+        return False
+    return print_all(rendered)

@@ -1,0 +1,166 @@
+"""Take `<private>…</private>` spans out of a payload, before anything of it is written.
+
+The kernel imports this only when a payload holds such a tag. What is in doubt is removed."""
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Span = tuple[int, int]
+
+MARK = "[private]"
+# Also as JSON inside JSON spells them: \u003c for <, \/ for /, \n for a line break. `<private/>` holds nothing.
+TAG = re.compile(
+    r"(?:<|\\+u003c)(\\*/)?private(?:(?:\s|\\+[nrt])[^<>]*?)?(?<!/)(?:>|\\+u003e)", re.IGNORECASE | re.ASCII
+)
+
+
+def clean(data: bytes) -> bytes:
+    """The payload without its private spans: as JSON, or byte by byte when it is none."""
+    try:
+        payload: Json = json.loads(data.decode("utf-8", "replace"), strict=False)
+        hide_edit(payload)
+        return json.dumps(hide_all(payload)).encode()
+    except (ValueError, RecursionError):
+        return hide(data.decode("latin-1")).encode("latin-1")
+
+
+def spans(text: str) -> list[Span]:
+    """The private stretches of `text` in order, with their tags.
+
+    An opening that is never closed reaches to the end, a closing that was never opened from the beginning."""
+    found: list[Span] = []
+    start = depth = 0
+    for tag in TAG.finditer(text):
+        if not tag[1]:
+            start = start if depth else tag.start()
+            depth += 1
+        elif depth == 0:
+            found = [(0, tag.end())]
+        else:
+            depth -= 1
+            if depth == 0:
+                found.append((start, tag.end()))
+    return [*found, (start, len(text))] if depth else found
+
+
+def hide(text: str) -> str:
+    """The text with a mark in place of each private span."""
+    pieces, at = [], 0
+    for start, end in spans(text):
+        pieces += [text[at:start], MARK]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def hide_lines(lines: list[str]) -> list[str]:
+    """The same for the lines of one text; lines that lie wholly inside a span are left out."""
+    longest = max(re.findall("\n\0*", "".join(lines)), key=len, default="")
+    between = "\n" + "\0" * len(longest)  # stands in none of the lines
+    return hide(between.join(lines)).split(between) if lines else []
+
+
+def hide_all(value: Json) -> Json:
+    """The same for every string in a JSON value; a list of strings counts as one text."""
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, dict):
+        return {hide(key): hide_all(item) for key, item in value.items()}
+    if isinstance(value, list):
+        lines = [item for item in value if isinstance(item, str)]
+        return list[Json](hide_lines(lines)) if len(lines) == len(value) else hide_items(value)
+    return value
+
+
+def hide_items(items: list[Json]) -> list[Json]:
+    """The same for items such as hunks or blocks of text: one between an opening and its closing is private."""
+    hidden: set[int] = set()
+    opened = None
+    for index, item in enumerate(items):
+        unopened, unclosed = open_ends(item)
+        if unopened and opened is not None:
+            hidden.update(range(opened + 1, index))
+            opened = None
+        if unclosed and opened is None:
+            opened = index
+    return [blank(item) if index in hidden else hide_all(item) for index, item in enumerate(items)]
+
+
+def open_ends(value: Json) -> tuple[bool, bool]:
+    """Whether some text in it has a closing that was not opened, and an opening that is not closed."""
+    unopened = unclosed = False
+    for text in texts(value):
+        depth = 0
+        for tag in TAG.finditer(text):
+            unopened |= bool(tag[1]) and depth == 0
+            depth = max(depth - 1, 0) if tag[1] else depth + 1
+        unclosed |= depth > 0
+    return unopened, unclosed
+
+
+def texts(value: Json) -> Iterator[str]:
+    """Every text in a JSON value, lists of strings as one."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from texts(item)
+    elif isinstance(value, list):
+        yield "\n".join(item for item in value if isinstance(item, str))
+        for item in value:
+            if not isinstance(item, str):
+                yield from texts(item)
+
+
+def blank(value: Json) -> Json:
+    """The value with every text in it hidden."""
+    if isinstance(value, str):
+        return MARK
+    if isinstance(value, dict):
+        return {key: blank(item) for key, item in value.items()}
+    return [blank(item) for item in value] if isinstance(value, list) else value
+
+
+def hide_edit(payload: Json) -> None:
+    """Hide an edit that lies inside a span of its file: it shows no tag, but the file before it does."""
+    given, response = member(payload, "tool_input"), member(payload, "tool_response")
+    before = member(response, "originalFile")
+    if not isinstance(before, str) or not (found := spans(before)):
+        return
+    edits = member(given, "edits")
+    for edit in [given, response, *(edits if isinstance(edits, list) else [])]:
+        for old, new in (("old_string", "new_string"), ("oldString", "newString")):
+            if isinstance(edit, dict) and lies_inside(edit.get(old), before, found):
+                edit[old] = edit[new] = MARK
+    hunks = member(response, "structuredPatch")
+    starts = [0, *(line.end() for line in re.finditer("\n", before)), len(before)]
+    for hunk in hunks if isinstance(hunks, list) else []:
+        first, count = member(hunk, "oldStart"), member(hunk, "oldLines")
+        if not isinstance(hunk, dict) or not isinstance(first, int) or not isinstance(count, int):
+            continue
+        begin, end = (starts[min(max(line, 0), len(starts) - 1)] for line in (first - 1, first - 1 + count))
+        if overlap(found, begin, end) and not any(TAG.search(text) for text in texts(hunk)):
+            hunk["lines"] = [MARK]
+
+
+def lies_inside(old: Json, before: str, found: list[Span]) -> bool:
+    """Whether `old`, without a tag of its own, stands inside a span of the file as it was."""
+    if not isinstance(old, str) or not old or TAG.search(old):
+        return False
+    at = before.find(old)
+    while at >= 0 and not overlap(found, at, at + len(old)):
+        at = before.find(old, at + 1)
+    return at >= 0
+
+
+def overlap(found: list[Span], begin: int, end: int) -> bool:
+    """Whether a stretch has something in common with one of the spans."""
+    index = bisect_left(found, (end, 0))
+    return index > 0 and found[index - 1][1] > begin
+
+
+def member(value: Json, key: str) -> Json:
+    """What an object has under `key`; None for anything that is no object."""
+    return value.get(key) if isinstance(value, dict) else None

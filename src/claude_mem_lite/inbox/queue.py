@@ -1,0 +1,248 @@
+"""The durable queue of events, `inbox.db`: add, claim, finish, fail, count. Owns the table `inbox`.
+
+A unit is what is worked on together: a whole turn, or one event that stands alone."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from claude_mem_lite.agents import TURN_ENDS
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.inbox.spool import Arrival
+
+LEASE_S = 120.0
+RETRY_AFTER_S = (5.0, 10.0, 20.0)
+CRASH_LIMIT = 10
+KEEP_FINISHED_S = 8 * 86400.0
+QUIET_TURN_S = 86400.0
+# These stand alone: they are worked on at once, in front of a turn that is still open.
+LONE_EVENTS = ("SessionStart", "PreCompact", "Rendered", "Command")
+_SESSIONS_LOOKED_AT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One event in the inbox."""
+
+    id: int
+    name: str
+    event: str
+    session: str
+    payload: str
+    received_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One event as `queue --errors` shows it."""
+
+    id: int
+    name: str
+    event: str
+    session: str
+    status: str
+    reason: str
+    attempts: int
+    received_at: float
+
+
+class Queue:
+    """The inbox behind one writing connection. Times are seconds since the epoch."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def add(self, arrivals: Iterable[Arrival], now: float) -> int:
+        """Store events under their spool names, once each; returns how many were new."""
+        before = self._db.total_changes
+        with atomic(self._db):
+            self._db.executemany(
+                """insert or ignore into inbox (name, event, session, payload, raw_bytes, status, reason,
+                       received_at, finished_at)
+                   values (:name, :event, :session, :payload, :raw_bytes, :status, :reason, :now, :finished)""",
+                [
+                    {
+                        "name": arrival.name,
+                        "event": arrival.event,
+                        "session": arrival.session,
+                        "payload": arrival.payload,
+                        "raw_bytes": arrival.raw_bytes,
+                        "status": "error" if arrival.problem else "raw",
+                        "reason": arrival.problem,
+                        "now": now,
+                        "finished": now if arrival.problem else None,
+                    }
+                    for arrival in arrivals
+                ],
+            )
+        return self._db.total_changes - before
+
+    def claim(self, now: float, *, limit: int = 5, flush: bool = False) -> list[list[Row]]:
+        """Up to `limit` units that are ready, one per session, leased to the caller.
+
+        A turn is ready when its end is there, or the next prompt, or nothing came for a day; `flush`
+        makes open turns ready too."""
+        self._release("and lease_until < :now", now=now)
+        units: list[list[Row]] = []
+        for session in self._sessions_with_work(now):
+            ids = self._first_unit(session, now, flush)
+            if ids:
+                units.append(self._lease(ids, now))
+            if len(units) == limit:
+                break
+        return units
+
+    def renew(self, ids: Sequence[int], now: float) -> None:
+        """Keep the lease of rows that are still worked on."""
+        self._set(ids, "lease_until = :value", now + LEASE_S)
+
+    def done(self, ids: Sequence[int], now: float) -> None:
+        self._set(ids, "status = 'done', reason = '', finished_at = :value", now)
+
+    def skip(self, row_id: int, reason: str, now: float) -> None:
+        with atomic(self._db):
+            self._db.execute(
+                "update inbox set status = 'skipped', reason = :reason, finished_at = :now where id = :id",
+                {"reason": reason, "now": now, "id": row_id},
+            )
+
+    def fail(self, ids: Sequence[int], reason: str, now: float, *, final: bool = False) -> None:
+        """Give rows back to be tried again after a while; the last failure, or a final one, is kept."""
+        with atomic(self._db):
+            for row_id in ids:
+                (attempts,) = self._db.execute("select attempts from inbox where id = ?", (row_id,)).fetchone()
+                over = final or attempts > len(RETRY_AFTER_S)
+                self._db.execute(
+                    """update inbox set status = :status, reason = :reason, available_at = :available,
+                           finished_at = :finished where id = :id""",
+                    {
+                        "status": "error" if over else "raw",
+                        "reason": reason,
+                        "available": 0.0 if over else now + RETRY_AFTER_S[attempts - 1],
+                        "finished": now if over else None,
+                        "id": row_id,
+                    },
+                )
+
+    def release_all(self) -> int:
+        """Return everything that is claimed: for a worker that starts or ends.
+
+        One that starts holds the home's lock, so whoever had claimed is gone."""
+        return self._release("")
+
+    def retry(self, row_id: int | None) -> int:
+        """Put an event in error, or all of them, back to work."""
+        with atomic(self._db):
+            return self._db.execute(
+                """update inbox set status = 'raw', reason = '', attempts = 0, available_at = 0, finished_at = null
+                   where status = 'error' and (:id is null or id = :id)""",
+                {"id": row_id},
+            ).rowcount
+
+    def trim(self, now: float) -> int:
+        """Drop what was finished long ago."""
+        with atomic(self._db):
+            return self._db.execute(
+                "delete from inbox where status in ('done', 'skipped', 'error') and finished_at < :before",
+                {"before": now - KEEP_FINISHED_S},
+            ).rowcount
+
+    def erase(self, *, turns: Sequence[str], sessions: Sequence[str]) -> None:
+        """Remove finished events for ever, by their turn or session: part of forgetting."""
+        with atomic(self._db):
+            finished = "status in ('done', 'skipped', 'error')"
+            self._db.executemany(f"delete from inbox where turn = ? and {finished}", [(turn,) for turn in turns])
+            self._db.executemany(
+                f"delete from inbox where session = ? and {finished}", [(one,) for one in sessions]
+            )
+        self._db.execute("pragma wal_checkpoint(truncate)")
+
+    def _release(self, condition: str, **values: float) -> int:
+        """Rows that were under way become raw again; what a worker died on many times ends in error."""
+        with atomic(self._db):
+            self._db.execute(
+                f"""update inbox set status = 'error', finished_at = received_at,
+                        reason = 'given up: the worker ended {CRASH_LIMIT} times while at it'
+                    where status = 'processing' and attempts >= {CRASH_LIMIT} {condition}""",
+                values,
+            )
+            return self._db.execute(
+                f"update inbox set status = 'raw' where status = 'processing' {condition}", values
+            ).rowcount
+
+    def _sessions_with_work(self, now: float) -> list[str]:
+        """Sessions that have something to do and nothing under way or waiting to be tried again."""
+        rows = self._db.execute(
+            """select session from inbox where status in ('raw', 'processing') group by session
+               having sum(status = 'processing') = 0 and max(available_at) <= :now
+               order by min(id) limit :limit""",
+            {"now": now, "limit": _SESSIONS_LOOKED_AT},
+        )
+        return [row["session"] for row in rows]
+
+    def _first_unit(self, session: str, now: float, flush: bool) -> list[int]:
+        rows = self._db.execute(
+            "select id, event, received_at from inbox where status = 'raw' and session = ? order by id",
+            (session,),
+        ).fetchall()
+        for row in rows:
+            if not session or row["event"] in LONE_EVENTS:
+                return [row["id"]]
+        ids: list[int] = []
+        for row in rows:
+            if row["event"] == "UserPromptSubmit" and ids:
+                return ids
+            ids.append(row["id"])
+            if row["event"] in TURN_ENDS:
+                return ids
+        if ids and (flush or rows[-1]["received_at"] < now - QUIET_TURN_S):
+            return ids
+        return []
+
+    def _lease(self, ids: Sequence[int], now: float) -> list[Row]:
+        """The rows of one unit, claimed; the first one's name is the key of the turn."""
+        claimed = []
+        with atomic(self._db):
+            for row_id in ids:
+                row = self._db.execute(
+                    """update inbox set status = 'processing', attempts = attempts + 1, lease_until = :until,
+                           turn = (select name from inbox where id = :first)
+                       where id = :id and status = 'raw'
+                       returning id, name, event, session, payload, received_at""",
+                    {"until": now + LEASE_S, "id": row_id, "first": ids[0]},
+                ).fetchone()
+                if row is not None:
+                    claimed.append(Row(**dict(row)))
+        return claimed
+
+    def _set(self, ids: Sequence[int], assignment: str, value: float) -> None:
+        with atomic(self._db):
+            self._db.executemany(
+                f"update inbox set {assignment} where id = :id",
+                [{"value": value, "id": row_id} for row_id in ids],
+            )
+
+
+def stats(connection: sqlite3.Connection) -> dict[str, int]:
+    """How many events are in each status."""
+    counts = dict.fromkeys(("raw", "processing", "done", "error", "skipped"), 0)
+    counts.update(connection.execute("select status, count(*) from inbox group by status").fetchall())
+    return counts
+
+
+def problems(connection: sqlite3.Connection, status: str, limit: int) -> list[Problem]:
+    """The newest events in one status, with the reason they are in it."""
+    rows = connection.execute(
+        """select id, name, event, session, status, reason, attempts, received_at from inbox
+           where status = :status order by id desc limit :limit""",
+        {"status": status, "limit": limit},
+    )
+    return [Problem(**dict(row)) for row in rows]
+
+
+def find(connection: sqlite3.Connection, name: str) -> Row | None:
+    """An event by its spool name."""
+    row = connection.execute(
+        "select id, name, event, session, payload, received_at from inbox where name = ?", (name,)
+    ).fetchone()
+    return Row(**dict(row)) if row else None

@@ -1,0 +1,161 @@
+"""What hooks left on disk -> rows for the inbox. The worker calls it; files go only after the commit."""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from claude_mem_lite.agents import text
+from claude_mem_lite.errors import PayloadError
+from claude_mem_lite.inbox.payload import parse, to_stored, unreadable_head
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.paths import Home
+
+BATCH_FILES = 100
+BATCH_BYTES = 16 * 1024 * 1024
+FILE_LIMIT_BYTES = 256 * 1024 * 1024
+ABANDONED_AFTER_S = 60.0
+_NAME = re.compile(r"^\d{20}-(?P<pid>\d{1,10})-[0-9a-f]{8}-(?P<event>\w{1,40})$", re.ASCII)
+_FALLBACK_TMP = ".tmp-"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One event on its way into the inbox; `problem` when it cannot be read."""
+
+    name: str
+    event: str
+    session: str
+    payload: str
+    raw_bytes: int
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Arrivals that are stored together, and the files to remove once they are."""
+
+    arrivals: tuple[Arrival, ...]
+    files: tuple[Path, ...]
+
+
+def batches(home: Home, is_excluded: Callable[[str], bool]) -> Iterator[Batch]:
+    """Everything hooks have left, oldest first, in pieces that fit one transaction.
+
+    Events of excluded folders are in no batch's arrivals, only among the files to remove."""
+    arrivals: list[Arrival] = []
+    files: list[Path] = []
+    size = 0
+    for path in _kept_files(home):
+        arrival = _read(path, is_excluded)
+        files.append(path)
+        if arrival is not None:
+            arrivals.append(arrival)
+            size += arrival.raw_bytes
+        if len(files) >= BATCH_FILES or size >= BATCH_BYTES:
+            yield Batch(tuple(arrivals), tuple(files))
+            arrivals, files, size = [], [], 0
+    if files:
+        yield Batch(tuple(arrivals), tuple(files))
+
+
+def remove(batch: Batch) -> None:
+    """Forget the files of a batch; one that is gone already is fine."""
+    for path in batch.files:
+        path.unlink(missing_ok=True)
+
+
+def backlog(home: Home) -> int:
+    """How many events wait on disk."""
+    return sum(1 for _ in _kept_files(home))
+
+
+def read_arrival(name: str, raw: bytes, is_excluded: Callable[[str], bool]) -> Arrival | None:
+    """The inbox row for one event's bytes; None when its folder is excluded."""
+    match = _NAME.match(name)
+    event = match["event"] if match else "unknown"
+    try:
+        payload = parse(raw)
+        if is_excluded(text(payload.get("cwd"))):
+            return None
+        return Arrival(
+            name=name,
+            event=text(payload.get("hook_event_name")) or event,
+            session=text(payload.get("session_id")),
+            payload=to_stored(_with_event(payload, event)),
+            raw_bytes=len(raw),
+        )
+    except PayloadError as error:
+        return Arrival(name, event, "", unreadable_head(raw), len(raw), error.message)
+
+
+def is_spool_name(name: str) -> bool:
+    return _NAME.match(name) is not None
+
+
+def _with_event(payload: JsonObject, event: str) -> JsonObject:
+    """The hook's argument stands in when the payload does not name its event."""
+    return payload if text(payload.get("hook_event_name")) else {**payload, "hook_event_name": event}
+
+
+def _kept_files(home: Home) -> list[Path]:
+    files = [path for path in _entries(home.spool_new) if is_spool_name(path.name)]
+    files += [
+        path for path in _entries(home.spool_tmp) if is_spool_name(path.name) and _is_abandoned(path, path.name)
+    ]
+    for place in home.fallback_spools():
+        if _is_ours(place):
+            for path in _entries(place):
+                name = path.name.removeprefix(_FALLBACK_TMP)
+                if is_spool_name(name) and (name == path.name or _is_abandoned(path, name)):
+                    files.append(path)
+    return sorted(files, key=lambda path: path.name.removeprefix(_FALLBACK_TMP))
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _is_ours(folder: Path) -> bool:
+    """A fallback place is shared ground: only a real folder of this user, closed to others, is read."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+
+
+def _is_abandoned(path: Path, name: str) -> bool:
+    """Whether the hook that was writing this file has gone (killed) and left it behind."""
+    match = _NAME.match(name)
+    pid = int(match["pid"]) if match else 0
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        pass
+    try:
+        return time.time() - path.lstat().st_mtime > ABANDONED_AFTER_S
+    except FileNotFoundError:
+        return False
+
+
+def _read(path: Path, is_excluded: Callable[[str], bool]) -> Arrival | None:
+    name = path.name.removeprefix(_FALLBACK_TMP)
+    raw = b""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(descriptor, "rb") as file:
+            raw = file.read(FILE_LIMIT_BYTES)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return Arrival(name, "unknown", "", "", 0, f"the spool file cannot be read: {error.strerror}")
+    return read_arrival(name, raw, is_excluded)

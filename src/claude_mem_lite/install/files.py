@@ -1,0 +1,99 @@
+"""Reading and replacing a settings file: through links, whole or not at all, with its mode and owner kept.
+
+Called by `claude_code` and `record`."""
+
+import os
+import secrets
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from claude_mem_lite.errors import SettingsError
+
+NEW_FILE_MODE = 0o600
+
+
+def real_path(path: Path) -> Path:
+    """The file behind any links: that one is replaced, the links stay."""
+    return Path(os.path.realpath(path))
+
+
+def read(path: Path) -> bytes | None:
+    """The whole file, None when it does not exist; SettingsError when it is there but cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read ({error.strerror})", "nothing was changed") from error
+
+
+def replace(path: Path, before: bytes | None, after: bytes) -> None:
+    """Let `path` hold `after`, provided that it still holds `before`; readers see one or the other."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        _check_writable(path)
+        _write(temporary, after, like=path)
+        if read(path) != before:
+            raise SettingsError(f"{path} was changed by another program just now", "run this again")
+        temporary.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written ({error.strerror})", "it was not changed") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def delete(path: Path) -> None:
+    """Remove a file of ours, if it is there."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be removed ({error.strerror})", "remove it by hand") from error
+
+
+def make_folders(folder: Path) -> tuple[Path, ...]:
+    """Create a folder and those above it that are missing; the ones created, outermost first."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"{folder} cannot be made ({error.strerror})", "nothing was changed") from error
+    return tuple(reversed(missing))
+
+
+def remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders, innermost first, as long as they hold nothing."""
+    with suppress(OSError):
+        for folder in reversed(folders):
+            folder.rmdir()
+
+
+def _check_writable(path: Path) -> None:
+    # A rename would get past the mode of a file that its owner made read-only on purpose.
+    if path.exists() and not os.access(path, os.W_OK):
+        raise SettingsError(f"{path} is read-only", "make it writable, then run this again")
+
+
+def _write(temporary: Path, content: bytes, like: Path) -> None:
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, NEW_FILE_MODE)
+    with os.fdopen(handle, "wb") as file:
+        with suppress(FileNotFoundError):
+            model = like.stat()
+            if (model.st_uid, model.st_gid) != (os.getuid(), os.getgid()):
+                with suppress(PermissionError):
+                    os.fchown(handle, model.st_uid, model.st_gid)
+            os.fchmod(handle, stat.S_IMODE(model.st_mode))
+        file.write(content)
+        file.flush()
+        os.fsync(handle)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

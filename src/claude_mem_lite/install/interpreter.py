@@ -1,0 +1,106 @@
+"""The two links in the home that say which Python runs the hook and which the worker, and a trial of the hook.
+
+`claude_code` makes them, `doctor` looks at them."""
+
+import os
+import py_compile
+import secrets
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.install.hooks import HOOK_PROGRAM
+from claude_mem_lite.paths import HOME_VARIABLE, Home
+
+TRIAL_TIMEOUT_S = 20
+_TRIAL_EVENT = b'{"hook_event_name":"Stop","session_id":"trial"}'
+_PRINT_VERSION = "import sys; print('%d.%d' % sys.version_info[:2])"
+
+
+def base_interpreter() -> Path:
+    """The Python behind this one: no venv, no version manager's shim, and fit to run the hook.
+
+    The name below the prefix comes first: package managers keep it through an upgrade, while what it
+    resolves to goes away with the old version."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    base = getattr(sys, "_base_executable", None) or sys.executable
+    candidates = [Path(sys.base_prefix, "bin", f"python{version}"), Path(os.path.realpath(base))]
+    for candidate in candidates:
+        if why_unfit(candidate, version) is None:
+            return candidate
+    reasons = ", ".join(f"{each} {why_unfit(each, version)}" for each in candidates)
+    raise MemoryLiteError(f"no Python was found that can run the hooks ({reasons})", "install from another Python")
+
+
+def why_unfit(interpreter: Path, version: str) -> str | None:
+    """Why a program cannot run the hook, None when it can."""
+    try:
+        with interpreter.open("rb") as program:
+            if program.read(2) == b"#!":
+                return "is a script that only leads to a Python"
+        ran = subprocess.run(
+            [interpreter, "-I", "-S", "-c", _PRINT_VERSION],
+            capture_output=True,
+            timeout=TRIAL_TIMEOUT_S,
+            check=False,
+        )
+    except OSError as error:
+        return f"cannot be run ({error.strerror})"
+    except subprocess.TimeoutExpired:
+        return "does not end"
+    if ran.returncode != 0 or ran.stdout.decode().strip() != version:
+        return f"does not run as Python {version} without its site packages"
+    return None
+
+
+def link(path: Path, target: Path | str) -> None:
+    """Let `path` be a link to `target`, without a moment in which it is missing."""
+    with suppress(OSError):
+        if os.readlink(path) == str(target):
+            return
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    temporary.symlink_to(target)
+    temporary.replace(path)
+
+
+def make_links(home: Home) -> None:
+    link(home.hook_python, base_interpreter())
+    # Not resolved: a venv is found by the name its python was started with.
+    link(home.worker_python, sys.executable)
+
+
+def compile_hook() -> bool:
+    """Compile what the hook imports ahead of its first run; False where the package cannot be written."""
+    try:
+        for module in HOOK_PROGRAM.parent.glob("*.py"):
+            py_compile.compile(str(module), doraise=True)
+    except OSError:
+        return False
+    return True
+
+
+def try_hook(home: Home) -> str | None:
+    """Run one hook as the agent would, in a home thrown away after; what went wrong, None when nothing.
+
+    A hook hides its errors and always exits 0: only the event it kept shows that it works."""
+    with tempfile.TemporaryDirectory(prefix="claude-mem-lite-") as scratch:
+        try:
+            ran = subprocess.run(
+                [home.hook_python, "-I", "-S", HOOK_PROGRAM, "Stop"],
+                input=_TRIAL_EVENT,
+                capture_output=True,
+                env={HOME_VARIABLE: scratch, "HOME": scratch, "PATH": os.environ.get("PATH", "")},
+                timeout=TRIAL_TIMEOUT_S,
+                check=False,
+            )
+        except OSError as error:
+            return f"{home.hook_python} cannot be run ({error.strerror})"
+        except subprocess.TimeoutExpired:
+            return f"the hook did not end within {TRIAL_TIMEOUT_S} s"
+        if ran.returncode != 0 or ran.stdout or ran.stderr:
+            return f"the hook ended with {ran.returncode} or printed something"
+        kept = [path.read_bytes() for path in Home(Path(scratch)).spool_new.glob("*")]
+        return None if kept == [_TRIAL_EVENT] else "the hook ran but kept nothing"

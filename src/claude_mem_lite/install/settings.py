@@ -1,0 +1,169 @@
+"""The text of an agent's settings: our hooks merged in and taken out again, all else left byte for byte.
+
+`claude_code` calls it. It touches no file; settings it does not understand raise SettingsError."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from claude_mem_lite.errors import SettingsError
+from claude_mem_lite.install import jsontext
+from claude_mem_lite.install.hooks import is_ours
+from claude_mem_lite.models import JsonObject, JsonValue
+
+EMPTY_SETTINGS = "{}\n"
+NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What an install added: its commands, and what was not there before and may go when left empty."""
+
+    hooks: bool
+    events: frozenset[str]
+    commands: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Settings with our hooks in them."""
+
+    text: str
+    made: Made
+    had_ours: bool
+    """Entries of an earlier install were replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    event: str
+    group: int
+    hook: int
+
+
+def merge(text: str, wanted: Mapping[str, JsonObject], known: Made | None) -> Merged | None:
+    """The settings with the wanted entries, in place of any of ours; None when they stand there exactly so.
+
+    `known` is what an earlier install recorded."""
+    hooks = _checked_hooks(text, wanted)
+    if is_current(text, wanted):
+        return None
+    stripped = strip(text, known)
+    before = _hooks(stripped)
+    made = Made(
+        hooks="hooks" not in _root(stripped),
+        events=frozenset(event for event in wanted if event not in before),
+        commands=frozenset(_commands(wanted)),
+    )
+    return Merged(_add(stripped, wanted, made), made, had_ours=bool(_ours(hooks, _known_commands(known))))
+
+
+def strip(text: str, known: Made | None) -> str:
+    """Take our entries out, and what they leave empty where `known` says that it was ours.
+
+    Without a record, whatever our entries alone had filled is taken to be ours."""
+    touched: set[str] = set()
+    commands = _known_commands(known)
+    while found := _ours(_hooks(text), commands):
+        last = found[-1]
+        touched.add(last.event)
+        inside: list[str | int] = ["hooks", last.event, last.group, "hooks"]
+        text = jsontext.remove(text, inside, last.hook)
+        if not jsontext.find(text, inside).parts:
+            text = jsontext.remove(text, ["hooks", last.event], last.group)
+    for event in sorted(touched):
+        if not _hooks(text)[event] and (known is None or event in known.events):
+            text = jsontext.remove(text, ["hooks"], event)
+    if touched and not _hooks(text) and (known is None or known.hooks):
+        text = jsontext.remove(text, [], "hooks")
+    return text
+
+
+def has_ours(text: str, known: Made | None = None) -> bool:
+    return bool(_ours(_hooks(text), _known_commands(known)))
+
+
+def is_current(text: str, wanted: Mapping[str, JsonObject]) -> bool:
+    """Whether the settings hold exactly the wanted entries of ours, each once."""
+    hooks = _hooks(text)
+    if len(_ours(hooks, ())) != len(wanted):
+        return False
+    return all(_groups(hooks, event).count(group) == 1 for event, group in wanted.items())
+
+
+def is_empty(text: str) -> bool:
+    return not _root(text)
+
+
+def disables_hooks(text: str) -> bool:
+    """Whether the user told the client to run no hooks at all."""
+    return _root(text).get("disableAllHooks") is True
+
+
+def _add(text: str, wanted: Mapping[str, JsonObject], made: Made) -> str:
+    if made.hooks:
+        return jsontext.append(text, [], "hooks", {event: [group] for event, group in wanted.items()})
+    for event, group in wanted.items():
+        if event in made.events:
+            text = jsontext.append(text, ["hooks"], event, [group])
+        else:
+            text = jsontext.append(text, ["hooks", event], None, group)
+    return text
+
+
+def _root(text: str) -> JsonObject:
+    try:
+        value = jsontext.parse(text).value
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"it is not valid JSON ({error})", NOT_TOUCHED) from error
+    if not isinstance(value, dict):
+        raise SettingsError("it does not hold a JSON object", NOT_TOUCHED)
+    return value
+
+
+def _hooks(text: str) -> JsonObject:
+    value = _root(text).get("hooks", {})
+    if not isinstance(value, dict):
+        raise SettingsError("its `hooks` is not an object", NOT_TOUCHED)
+    return value
+
+
+def _checked_hooks(text: str, wanted: Collection[str]) -> JsonObject:
+    hooks = _hooks(text)
+    for event in wanted:
+        if not isinstance(hooks.get(event, []), list):
+            raise SettingsError(f"its `hooks.{event}` is not a list", NOT_TOUCHED)
+    return hooks
+
+
+def _ours(hooks: JsonObject, commands: Collection[str]) -> Sequence[_Found]:
+    return [
+        _Found(event, at_group, at_hook)
+        for event in hooks
+        for at_group, group in enumerate(_groups(hooks, event))
+        for at_hook, hook in enumerate(_entries(group))
+        if is_ours(hook) or _command(hook) in commands
+    ]
+
+
+def _groups(hooks: JsonObject, event: str) -> Sequence[JsonValue]:
+    value = hooks.get(event)
+    return value if isinstance(value, list) else []
+
+
+def _entries(group: JsonValue) -> Sequence[JsonValue]:
+    value = group.get("hooks") if isinstance(group, dict) else None
+    return value if isinstance(value, list) else []
+
+
+def _command(hook: JsonValue) -> str | None:
+    value = hook.get("command") if isinstance(hook, dict) else None
+    return value if isinstance(value, str) else None
+
+
+def _commands(wanted: Mapping[str, JsonObject]) -> list[str]:
+    found = (_command(hook) for group in wanted.values() for hook in _entries(group))
+    return [command for command in found if command is not None]
+
+
+def _known_commands(known: Made | None) -> Collection[str]:
+    return known.commands if known is not None else ()

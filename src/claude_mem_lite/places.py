@@ -1,0 +1,111 @@
+"""A folder -> the project it belongs to, by git's own files. Starts no git: a hostile repository's
+configuration may name programs to run, and the worker has no child processes."""
+
+import os
+import re
+from pathlib import Path
+
+from claude_mem_lite.models import Place
+
+_CONFIG_LIMIT_BYTES = 256 * 1024
+_SCP_REMOTE = re.compile(r"^(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?!//)(?P<path>.+)$")
+_URL_REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^@/\s]*@)?(?P<host>[^/:\s]+)(:\d+)?/(?P<path>.+)$", re.I)
+_SECTION = re.compile(r'^\[\s*remote\s+"(?P<name>[^"]+)"\s*\]$', re.I)
+
+
+def find_place(folder: str) -> Place:
+    """The project of a folder: normalised git remote, else the shared git folder, else the path itself.
+
+    Worktrees and subdirectories of one repository are one project; two repositories of one name are two."""
+    real = os.path.realpath(folder)
+    found = _find_git(Path(real))
+    if found is None:
+        return Place(project=real, name=os.path.basename(real) or real, root=real)
+    root, git_folder = found
+    common = _common_folder(git_folder)
+    remote = _remote(common)
+    branch, commit = _head(git_folder, common)
+    home_of_repo = common.parent if common.name == ".git" else common
+    return Place(
+        project=remote or str(home_of_repo),
+        name=(remote or str(home_of_repo)).rsplit("/", 1)[-1],
+        root=str(root),
+        branch=branch,
+        commit=commit,
+    )
+
+
+def normalise_remote(url: str) -> str:
+    """`host/owner/name` of a remote, in one spelling for ssh and https, without credentials; '' if local."""
+    match = _URL_REMOTE.match(url.strip()) or _SCP_REMOTE.match(url.strip())
+    if match is None or url.strip().lower().startswith("file:"):
+        return ""
+    path = match["path"].strip("/").removesuffix(".git").strip("/")
+    return f"{match['host'].lower()}/{path}" if path else ""
+
+
+def _find_git(folder: Path) -> tuple[Path, Path] | None:
+    """The checkout's root and its git folder, looking upwards."""
+    for root in (folder, *folder.parents):
+        entry = root / ".git"
+        if entry.is_dir() and (entry / "HEAD").is_file():
+            return root, entry
+        if entry.is_file():
+            target = _read(entry).partition("gitdir:")[2].strip()
+            git_folder = Path(os.path.normpath(root / target)) if target else None
+            if git_folder is not None and git_folder.is_dir():
+                return root, git_folder
+    return None
+
+
+def _common_folder(git_folder: Path) -> Path:
+    """The git folder that all worktrees share."""
+    shared = _read(git_folder / "commondir").strip()
+    return Path(os.path.realpath(git_folder / shared)) if shared else Path(os.path.realpath(git_folder))
+
+
+def _remote(common: Path) -> str:
+    """The normalised address of `origin`, else of the first remote that has one."""
+    addresses: dict[str, str] = {}
+    name = ""
+    for line in _read(common / "config").splitlines():
+        stripped = line.strip()
+        if stripped.startswith("["):
+            section = _SECTION.match(stripped)
+            name = section["name"] if section else ""
+        elif name:
+            key, _, value = stripped.partition("=")
+            if key.strip().lower() == "url" and name not in addresses:
+                addresses[name] = normalise_remote(value.strip().strip('"'))
+    return addresses.get("origin") or next((address for address in addresses.values() if address), "")
+
+
+def _head(git_folder: Path, common: Path) -> tuple[str, str]:
+    """Branch ('' when detached) and commit ('' when unborn)."""
+    head = _read(git_folder / "HEAD").strip()
+    if not head.startswith("ref:"):
+        return "", head[:64]
+    ref = head.removeprefix("ref:").strip()
+    branch = ref.removeprefix("refs/heads/")
+    if ".." in ref:
+        return branch, ""
+    for folder in (git_folder, common):
+        commit = _read(folder / ref).strip()
+        if commit:
+            return branch, commit[:64]
+    for line in _read(common / "packed-refs").splitlines():
+        commit, _, name = line.partition(" ")
+        if name == ref:
+            return branch, commit[:64]
+    return branch, ""
+
+
+def _read(path: Path) -> str:
+    """The beginning of a small text file; nothing when it cannot be read or is no plain file."""
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return file.read(_CONFIG_LIMIT_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""

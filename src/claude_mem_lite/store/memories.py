@@ -1,0 +1,186 @@
+"""The table `memories` and what is derived from it. Memories are canonical; the words in the index follow."""
+
+import base64
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from datetime import datetime
+
+from claude_mem_lite.db.connection import text_to_time, time_to_text
+from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.models import Kind, Memory, SymbolChange
+from claude_mem_lite.store import fts
+
+ID_LENGTH = 10
+_LISTS = ("facts", "files", "anchors", "tags")
+_COLUMNS = tuple(field.name for field in fields(Memory))
+
+
+def memory_id(*parts: str) -> str:
+    """A short id that is the same whenever the same thing is stored: fifty bits, no look-alike letters."""
+    digest = hashlib.sha256("\x00".join(parts).encode()).digest()
+    return base64.b32encode(digest).decode().lower()[:ID_LENGTH]
+
+
+def add(db: sqlite3.Connection, memory: Memory, turn: str) -> Memory:
+    """Store a memory seen in a turn, or count the turn as one more sighting of what is known already."""
+    if db.execute("select 1 from tombstones where memory = ?", (memory.id,)).fetchone():
+        return memory
+    known = _same(db, memory)
+    if known is None:
+        _insert(db, memory)
+        known = memory
+        db.execute("insert into sightings (memory, turn) values (?, ?)", (memory.id, turn))
+    elif db.execute("insert or ignore into sightings (memory, turn) values (?, ?)", (known.id, turn)).rowcount:
+        db.execute(
+            """update memories set times_seen = times_seen + 1, last_seen_at = max(last_seen_at, :at)
+               where id = :id""",
+            {"at": time_to_text(memory.last_seen_at), "id": known.id},
+        )
+    return known
+
+
+def get(db: sqlite3.Connection, id_or_prefix: str) -> Memory:
+    """One memory by its id or the beginning of it."""
+    wanted = id_or_prefix.strip().lstrip("#").lower()
+    rows = db.execute(
+        "select * from memories where substr(id, 1, length(:id)) = :id order by id limit 3", {"id": wanted}
+    ).fetchall()
+    if not wanted or not rows:
+        raise NotFound(f"there is no memory {id_or_prefix}", "`claude-mem-lite list` shows the ids")
+    if len(rows) > 1 and rows[0]["id"] != wanted:
+        raise Ambiguous(f"{id_or_prefix} is the beginning of several ids", "give more of it")
+    return from_row(rows[0])
+
+
+def newest(
+    db: sqlite3.Connection,
+    *,
+    project: str | None = None,
+    kinds: Sequence[Kind] = (),
+    since: datetime | None = None,
+    without_session: str | None = None,
+    limit: int = 50,
+) -> list[Memory]:
+    """Active memories, newest first."""
+    conditions = ["status = 'active'"]
+    values: dict[str, str | int] = {"limit": limit}
+    if project is not None:
+        conditions.append("project = :project")
+        values["project"] = project
+    if kinds:
+        conditions.append(f"kind in ({', '.join(f':kind{i}' for i in range(len(kinds)))})")
+        values.update({f"kind{i}": kind for i, kind in enumerate(kinds)})
+    if since is not None:
+        conditions.append("created_at > :since")
+        values["since"] = time_to_text(since)
+    if without_session is not None:
+        conditions.append("session <> :session")
+        values["session"] = without_session
+    rows = db.execute(
+        f"select * from memories where {' and '.join(conditions)} order by created_at desc, seq desc limit :limit",
+        values,
+    )
+    return [from_row(row) for row in rows]
+
+
+def in_scope(db: sqlite3.Connection, scope: str, kinds: Sequence[Kind], limit: int) -> list[Memory]:
+    """Active memories that hold in a scope: pinned first, then the surest, then the newest."""
+    marks = ", ".join("?" for _ in kinds)
+    rows = db.execute(
+        f"""select * from memories where scope = ? and status = 'active' and kind in ({marks})
+            order by pinned desc, confidence desc, last_seen_at desc limit ?""",
+        (scope, *kinds, limit),
+    )
+    return [from_row(row) for row in rows]
+
+
+def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Memory]:
+    """Memories by their row number, as the index names them."""
+    marks = ", ".join("?" for _ in seqs)
+    rows = db.execute(f"select * from memories where seq in ({marks})", tuple(seqs))
+    return {row["seq"]: from_row(row) for row in rows}
+
+
+def ids_of(db: sqlite3.Connection, *, session: str | None = None, project: str | None = None) -> list[str]:
+    """The ids of everything remembered of a session or a project, whatever its status."""
+    rows = db.execute(
+        "select id from memories where session = :session or project = :project",
+        {"session": session, "project": project},
+    )
+    return [row["id"] for row in rows]
+
+
+def turns_behind(db: sqlite3.Connection, ids: Sequence[str]) -> list[str]:
+    """The turns in which these memories were seen."""
+    marks = ", ".join("?" for _ in ids)
+    return [
+        row["turn"]
+        for row in db.execute(f"select distinct turn from sightings where memory in ({marks})", tuple(ids))
+    ]
+
+
+def forget(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> None:
+    """Remove memories and their words, and leave a tombstone so that nothing brings them back."""
+    for id_ in ids:
+        row = db.execute("delete from memories where id = ? returning seq", (id_,)).fetchone()
+        if row is not None:
+            fts.remove(db, row["seq"])
+        db.execute("delete from sightings where memory = ?", (id_,))
+        db.execute(
+            "insert or ignore into tombstones (memory, forgotten_at) values (?, ?)", (id_, time_to_text(now))
+        )
+
+
+def count(db: sqlite3.Connection, since: datetime | None = None) -> int:
+    """How many memories there are, or were made since then."""
+    after = time_to_text(since) if since else ""
+    (number,) = db.execute("select count(*) from memories where created_at >= ?", (after,)).fetchone()
+    return int(number)
+
+
+def from_row(row: sqlite3.Row) -> Memory:
+    values = {name: row["commit_id" if name == "commit" else name] for name in _COLUMNS}
+    for name in _LISTS:
+        values[name] = tuple(json.loads(values[name]))
+    values["symbols"] = tuple(SymbolChange(**symbol) for symbol in json.loads(values["symbols"]))
+    values["created_at"] = text_to_time(values["created_at"])
+    values["last_seen_at"] = text_to_time(values["last_seen_at"])
+    values["pinned"] = bool(values["pinned"])
+    return Memory(**values)
+
+
+def _insert(db: sqlite3.Connection, memory: Memory) -> None:
+    values = {name: getattr(memory, name) for name in _COLUMNS}
+    for name in _LISTS:
+        values[name] = json.dumps(values[name])
+    values["symbols"] = json.dumps([asdict(symbol) for symbol in memory.symbols])
+    values["created_at"] = time_to_text(memory.created_at)
+    values["last_seen_at"] = time_to_text(memory.last_seen_at)
+    columns = ", ".join("commit_id" if name == "commit" else name for name in _COLUMNS)
+    row = db.execute(
+        f"insert into memories ({columns}) values ({', '.join(f':{name}' for name in _COLUMNS)}) returning seq",
+        values,
+    ).fetchone()
+    fts.add(db, row["seq"], memory)
+
+
+def _same(db: sqlite3.Connection, memory: Memory) -> Memory | None:
+    """What is known already and says the same: the same id, or the same kind and title in the same scope."""
+    row = db.execute("select * from memories where id = ?", (memory.id,)).fetchone()
+    if row is not None:
+        return from_row(row)
+    rows = db.execute(
+        """select * from memories where scope = :scope and kind = :kind and status = 'active'
+           and lower(title) = lower(:title)""",
+        {"scope": memory.scope, "kind": memory.kind, "title": memory.title},
+    )
+    wanted = _bare(memory.summary)
+    return next((found for found in map(from_row, rows) if _bare(found.summary) == wanted), None)
+
+
+def _bare(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower()))

@@ -1,0 +1,51 @@
+"""The table `receipts`: what was given to which session, and whether it arrived."""
+
+import json
+import sqlite3
+from datetime import datetime
+
+from claude_mem_lite.db.connection import text_to_time, time_to_text
+from claude_mem_lite.models import Receipt
+
+
+def add(db: sqlite3.Connection, receipt: Receipt) -> None:
+    """Record an answer that was made; it counts as given only once the hook has printed it."""
+    db.execute(
+        """insert or replace into receipts (spool_name, session, project, moment, items, layers,
+               layers_skipped, tokens, budget, build_ms, created_at, given_at)
+           values (:spool_name, :session, :project, :moment, :items, :layers,
+               :layers_skipped, :tokens, :budget, :build_ms, :created_at, :given_at)""",
+        {
+            "spool_name": receipt.spool_name,
+            "session": receipt.session,
+            "project": receipt.project,
+            "moment": receipt.moment,
+            "items": json.dumps(receipt.items),
+            "layers": json.dumps(receipt.layers),
+            "layers_skipped": json.dumps(receipt.layers_skipped),
+            "tokens": receipt.tokens,
+            "budget": receipt.budget,
+            "build_ms": receipt.build_ms,
+            "created_at": time_to_text(receipt.created_at),
+            "given_at": time_to_text(receipt.given_at) if receipt.given_at else None,
+        },
+    )
+
+
+def mark_given(db: sqlite3.Connection, spool_name: str, now: datetime) -> bool:
+    """The hook printed the answer to this event."""
+    return bool(
+        db.execute(
+            "update receipts set given_at = :now where spool_name = :name",
+            {"now": time_to_text(now), "name": spool_name},
+        ).rowcount
+    )
+
+
+def last_given(db: sqlite3.Connection, session: str | None = None) -> datetime | None:
+    """When context last reached a session, or any session."""
+    (given,) = db.execute(
+        "select max(given_at) from receipts where :session is null or session = :session",
+        {"session": session},
+    ).fetchone()
+    return text_to_time(given) if given else None

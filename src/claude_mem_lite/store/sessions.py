@@ -1,0 +1,182 @@
+"""The tables `projects`, `sessions` and `prompts`: who worked where, on what was asked, with what result."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from claude_mem_lite.db.connection import text_to_time, time_to_text
+from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
+
+_SUMMARY = tuple(field.name for field in fields(SessionSummary))
+_SUMMARY_LISTS = ("next_steps", "files_read", "files_edited", "key_decisions")
+
+
+def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
+    """Record that a session is at work in a place. Its project is the one it began in; any event will do,
+    because the first one may have been lost with the machine."""
+    at = time_to_text(event.at)
+    values = {
+        "id": event.session,
+        "project": place.project,
+        "cwd": event.cwd,
+        "branch": place.branch,
+        "commit": place.commit,
+        "source": event.source or "startup",
+        "at": at,
+    }
+    db.execute(
+        """insert into sessions (id, project, cwd, branch, commit_id, source, status, started_at, last_event_at)
+           values (:id, :project, :cwd, :branch, :commit, :source, 'active', :at, :at)
+           on conflict (id) do update set
+             last_event_at = max(last_event_at, :at),
+             started_at = min(started_at, :at),
+             status = case when :at > last_event_at then 'active' else status end""",
+        values,
+    )
+    db.execute(
+        """insert into projects (id, name, root, first_seen_at, last_seen_at)
+           values (:project, :name, :root, :at, :at)
+           on conflict (id) do update set last_seen_at = max(last_seen_at, :at), root = :root""",
+        {"project": place.project, "name": place.name, "root": place.root, "at": at},
+    )
+
+
+def close(db: sqlite3.Connection, session: str, status: SessionStatus, at: datetime) -> None:
+    db.execute(
+        "update sessions set status = :status, ended_at = :at where id = :id",
+        {"status": status, "at": time_to_text(at), "id": session},
+    )
+
+
+def interrupt_quiet(db: sqlite3.Connection, before: datetime) -> int:
+    """Sessions that were never closed and have been quiet for long were interrupted."""
+    return db.execute(
+        """update sessions set status = 'interrupted', ended_at = last_event_at
+           where status = 'active' and last_event_at < :before""",
+        {"before": time_to_text(before)},
+    ).rowcount
+
+
+def set_summary(db: sqlite3.Connection, session: str, summary: SessionSummary) -> None:
+    values = {
+        name: json.dumps(getattr(summary, name)) if name in _SUMMARY_LISTS else getattr(summary, name)
+        for name in _SUMMARY
+    }
+    assignments = ", ".join(f"{name} = :{name}" for name in _SUMMARY)
+    db.execute(f"update sessions set {assignments} where id = :id", {**values, "id": session})
+
+
+def find(db: sqlite3.Connection, session: str) -> Session | None:
+    row = db.execute(f"{_SELECT} where id = ?", (session,)).fetchone()
+    return _from_row(row) if row else None
+
+
+def newest(
+    db: sqlite3.Connection,
+    *,
+    project: str | None = None,
+    since: datetime | None = None,
+    without: str = "",
+    told_only: bool = False,
+    limit: int = 20,
+) -> list[Session]:
+    """Sessions by their last event, newest first; `told_only` leaves out those with nothing to tell."""
+    rows = db.execute(
+        f"""{_SELECT} where (:project is null or project = :project) and id <> :without
+            and last_event_at > :since and (not :told_only or headline <> '')
+            order by last_event_at desc, id limit :limit""",
+        {
+            "project": project,
+            "since": time_to_text(since) if since else "",
+            "without": without,
+            "told_only": told_only,
+            "limit": limit,
+        },
+    )
+    return [_from_row(row) for row in rows]
+
+
+def add_turn(db: sqlite3.Connection, turn: str, event: Event, prompt: str, reply: str) -> bool:
+    """Record a turn under its key; False when it was recorded before and must not be stored again."""
+    return bool(
+        db.execute(
+            """insert or ignore into prompts (turn, session, prompt_id, text, reply, created_at)
+               values (:turn, :session, :prompt_id, :text, :reply, :at)""",
+            {
+                "turn": turn,
+                "session": event.session,
+                "prompt_id": event.prompt_id or "",
+                "text": prompt,
+                "reply": reply,
+                "at": time_to_text(event.at),
+            },
+        ).rowcount
+    )
+
+
+def last_prompt(db: sqlite3.Connection, session: str) -> str:
+    """What the user last asked in a session: the why of a turn that arrives in parts."""
+    row = db.execute(
+        "select text from prompts where session = ? and text <> '' order by created_at desc limit 1",
+        (session,),
+    ).fetchone()
+    return row["text"] if row else ""
+
+
+def forget_turns(db: sqlite3.Connection, turns: Sequence[str]) -> None:
+    """Blank what was asked and answered in turns; that they were stored stays known."""
+    db.executemany("update prompts set text = '', reply = '' where turn = ?", [(turn,) for turn in turns])
+
+
+def forget_session(db: sqlite3.Connection, session: str) -> None:
+    """Remove a session and all that was asked and answered in it."""
+    db.execute("delete from prompts where session = ?", (session,))
+    db.execute("delete from receipts where session = ?", (session,))
+    db.execute("delete from sessions where id = ?", (session,))
+
+
+def folders(db: sqlite3.Connection, *, project: str | None, limit: int) -> list[str]:
+    """The folders in which sessions last worked, newest first."""
+    rows = db.execute(
+        """select cwd from sessions where cwd <> '' and (:project is null or project = :project)
+           group by cwd order by max(last_event_at) desc limit :limit""",
+        {"project": project, "limit": limit},
+    )
+    return [row["cwd"] for row in rows]
+
+
+def ids_of_project(db: sqlite3.Connection, project: str) -> list[str]:
+    return [row["id"] for row in db.execute("select id from sessions where project = ?", (project,))]
+
+
+def count(db: sqlite3.Connection) -> int:
+    (number,) = db.execute("select count(*) from sessions").fetchone()
+    return int(number)
+
+
+_SELECT = """select *, (select count(*) from prompts where prompts.session = sessions.id and text <> '') as turns,
+    (select max(given_at) from receipts where receipts.session = sessions.id) as context_at from sessions"""
+
+
+def _from_row(row: sqlite3.Row) -> Session:
+    told: dict[str, Any] = {
+        name: tuple(json.loads(row[name])) if name in _SUMMARY_LISTS else row[name] for name in _SUMMARY
+    }
+    return Session(
+        id=row["id"],
+        project=row["project"],
+        cwd=row["cwd"],
+        status=row["status"],
+        started_at=text_to_time(row["started_at"]),
+        last_event_at=text_to_time(row["last_event_at"]),
+        branch=row["branch"],
+        commit=row["commit_id"],
+        source=row["source"],
+        ended_at=text_to_time(row["ended_at"]) if row["ended_at"] else None,
+        context_at=text_to_time(row["context_at"]) if row["context_at"] else None,
+        turns=row["turns"],
+        summary=SessionSummary(**told),
+    )

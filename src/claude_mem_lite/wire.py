@@ -1,0 +1,100 @@
+"""One JSON request to the worker over its Unix socket; the client is built on it, nothing else calls it.
+
+It never starts a worker and never retries: both are decisions of the caller."""
+
+import http.client
+import json
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound, WorkerRefused, WorkerUnavailable
+from claude_mem_lite.models import JsonObject, JsonValue
+
+# sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
+LONGEST_SOCKET_PATH = 103
+DOCTOR = "run `claude-mem-lite doctor`"
+
+
+def request(
+    path: Path,
+    method: str,
+    target: str,
+    *,
+    query: Sequence[tuple[str, str]] = (),
+    body: JsonObject | None = None,
+    timeout_s: float = 30.0,
+) -> JsonObject:
+    """The JSON object the worker on socket `path` answers with.
+
+    WorkerUnavailable when nobody answers in time; NotFound, Ambiguous or WorkerRefused when it says no."""
+    connection = _UnixConnection(path, timeout_s)
+    address = f"{target}?{urlencode(query, errors='replace')}" if query else target
+    payload = None if body is None else json.dumps(body).encode()
+    headers = {} if payload is None else {"Content-Type": "application/json"}
+    try:
+        connection.request(method, address, body=payload, headers=headers)
+        response = connection.getresponse()
+        return _read(response.status, response.read())
+    except TimeoutError as error:
+        raise WorkerUnavailable(f"the worker did not answer within {timeout_s:g} s", DOCTOR) from error
+    except (http.client.RemoteDisconnected, ConnectionError, FileNotFoundError) as error:
+        raise WorkerUnavailable("no worker answers", "run `claude-mem-lite worker start`") from error
+    except http.client.HTTPException as error:
+        raise WorkerRefused("what answers on the worker's socket does not speak HTTP", DOCTOR) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise WorkerUnavailable(f"the worker's socket {path} cannot be used ({reason})", DOCTOR) from error
+    finally:
+        connection.close()
+
+
+def _read(status: int, content: bytes) -> JsonObject:
+    try:
+        answer: JsonValue = json.loads(content)
+    except ValueError as error:
+        raise WorkerRefused(f"the worker answered {status} with something that is not JSON", DOCTOR) from error
+    if not isinstance(answer, dict):
+        raise WorkerRefused(f"the worker answered {status} with something other than an object", DOCTOR)
+    if status >= 400:
+        raise _refusal(status, answer.get("error"))
+    return answer
+
+
+def _refusal(status: int, given: JsonValue) -> MemoryLiteError:
+    told = given if isinstance(given, dict) else {}
+    kind = {"not_found": NotFound, "ambiguous": Ambiguous}.get(str(told.get("code")), WorkerRefused)
+    message = told.get("message") or f"the worker refused the request with status {status}"
+    return kind(str(message), str(told.get("next_step") or ""))
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: Path, timeout_s: float) -> None:
+        super().__init__("localhost", timeout=timeout_s)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        if len(os.fsencode(self._path)) <= LONGEST_SOCKET_PATH:
+            self.sock.connect(os.fspath(self._path))
+            return
+        with _working_in(self._path.parent):
+            self.sock.connect(self._path.name)
+
+
+@contextmanager
+def _working_in(folder: Path) -> Iterator[None]:
+    """Stand in another folder for a moment; not for programs whose other threads use relative paths."""
+    before = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.fchdir(before)
+    finally:
+        os.close(before)

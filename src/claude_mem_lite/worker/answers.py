@@ -1,0 +1,105 @@
+"""What the worker answers to hooks that wait: so far, the context at the start of a session."""
+
+import logging
+import sqlite3
+from contextlib import closing
+from datetime import datetime
+
+from claude_mem_lite.agents import event_from_payload, spool_time
+from claude_mem_lite.config import is_excluded
+from claude_mem_lite.context.builder import Context, build
+from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.db.connection import atomic, open_for_reading
+from claude_mem_lite.errors import PayloadError
+from claude_mem_lite.inbox import queue as inbox
+from claude_mem_lite.inbox.payload import parse
+from claude_mem_lite.models import Event, Place, Receipt
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store import receipts
+from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.replies import context_reply
+
+# The hook waits 1.5 s from the time in the spool name; what is left after this is for building and the way back.
+_ANSWER_BY_S = 1.1
+log = logging.getLogger(__name__)
+
+
+def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
+    """The reply to a SessionStart, or None when there is nothing worth saying."""
+    try:
+        event = _event(loop, name, body)
+    except PayloadError:
+        return None
+    if event is None:
+        return None
+    # The session before this one may have ended a moment ago: its last turn belongs into the context.
+    loop.settle(max(_ANSWER_BY_S - (loop.clock() - event.at).total_seconds(), 0.05))
+    if loop.problem or is_excluded(loop.config, event.cwd):
+        return None
+    place = find_place(event.cwd)
+    with closing(open_for_reading(loop.home.memory_db)) as db:
+        context = build(db, _occasion(db, event, place, loop.clock()), loop.config.budget_tokens)
+    if not context.text:
+        return None
+    receipt = _receipt(event, place, context, loop.clock())
+    loop.call(lambda db: _record(db, receipt))
+    return context_reply("SessionStart", context.text)
+
+
+def mark_printed(loop: Loop, name: str) -> None:
+    """The hook has printed the answer to this event: now it counts as given."""
+    now = loop.clock()
+
+    def mark(db: sqlite3.Connection) -> None:
+        with atomic(db):
+            receipts.mark_given(db, name, now)
+
+    loop.call(mark)
+
+
+def _event(loop: Loop, name: str, body: bytes) -> Event | None:
+    """The event by its spool name: still in the spool, or in the inbox already, or sent along."""
+    with closing(open_for_reading(loop.home.inbox_db)) as db:
+        for look in ("inbox", "spool", "inbox"):
+            raw = b""
+            if look == "spool":
+                path = loop.home.spool_new / name
+                raw = body or (path.read_bytes() if path.is_file() else b"")
+            elif row := inbox.find(db, name):
+                raw = row.payload.encode()
+            if raw:
+                return event_from_payload(name, spool_time(name), parse(raw))
+    return None
+
+
+def _occasion(db: sqlite3.Connection, event: Event, place: Place, now: datetime) -> Occasion:
+    """Resume gets only news; after compaction the session's own work is worth telling as well."""
+    if event.source == "compact":
+        return Occasion(place, now)
+    since = receipts.last_given(db, event.session) if event.source == "resume" else None
+    return Occasion(place, now, session=event.session, since=since)
+
+
+def _receipt(event: Event, place: Place, context: Context, now: datetime) -> Receipt:
+    return Receipt(
+        spool_name=event.name,
+        session=event.session,
+        project=place.project,
+        moment=event.source or "startup",
+        items=tuple(dict.fromkeys(one.item.source for one in context.chosen)),
+        layers=context.layers,
+        layers_skipped=tuple(one.layer for one in context.layers_skipped),
+        tokens=context.tokens,
+        budget=context.budget,
+        build_ms=context.build_ms,
+        created_at=now,
+    )
+
+
+def _record(db: sqlite3.Connection, receipt: Receipt) -> None:
+    with atomic(db):
+        receipts.add(db, receipt)
+    log.info(
+        "context built",
+        extra={"session": receipt.session, "tokens": receipt.tokens, "ms": receipt.build_ms, "cost_usd": 0.0},
+    )

@@ -1,0 +1,241 @@
+"""The API for the command line and other edges. Reads with its own connections, writes through the job loop."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel
+
+from claude_mem_lite import __version__
+from claude_mem_lite.context.builder import build
+from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.inbox import queue as inbox
+from claude_mem_lite.models import Hit, Kind
+from claude_mem_lite.places import find_place
+from claude_mem_lite.search.lexical import Filters, search
+from claude_mem_lite.search.query import parse_when
+from claude_mem_lite.store import memories, receipts, sessions
+from claude_mem_lite.worker.loop import Loop
+
+_WRITE_TIMEOUT_S = 60.0
+_RETRY_LOOK_S = 0.2
+Result = TypeVar("Result")
+router = APIRouter(prefix="/api")
+
+
+def _running(request: Request) -> Loop:
+    loop = request.app.state.loop
+    assert isinstance(loop, Loop)
+    return loop
+
+
+Running = Annotated[Loop, Depends(_running)]
+Kinds = Annotated[list[Kind] | None, Query()]
+Limit = Annotated[int, Query(ge=1, le=10_000)]
+
+
+class Remember(BaseModel):
+    kind: Kind
+    text: str
+    scope: str | None = None
+    tags: list[str] = []
+    cwd: str
+
+
+class Forget(BaseModel):
+    ids: list[str] = []
+    session: str | None = None
+    project: str | None = None
+
+
+class Retry(BaseModel):
+    id: int | None = None
+
+
+class Drain(BaseModel):
+    timeout_s: float = 60.0
+
+
+@router.get("/health")
+def health(loop: Running) -> dict[str, object]:
+    now = loop.clock()
+    with _reading(loop.home.inbox_db) as db:
+        counts = inbox.stats(db)
+    with _reading(loop.home.memory_db) as db:
+        given = receipts.last_given(db)
+        return {
+            "status": "degraded" if loop.problem else "ok",
+            "problem": loop.problem,
+            "version": __version__,
+            "pid": os.getpid(),
+            "uptime_s": round((now - loop.started_at).total_seconds(), 1),
+            "queue_depth": counts["raw"] + counts["processing"],
+            "observations_today": memories.count(db, now.replace(hour=0, minute=0, second=0, microsecond=0)),
+            "memories": memories.count(db),
+            "sessions": sessions.count(db),
+            "model": "rules",
+            "spend_today": 0.0,
+            "last_context_at": given.isoformat() if given else None,
+        }
+
+
+@router.get("/queue/stats")
+def queue_stats(loop: Running) -> dict[str, int]:
+    with _reading(loop.home.inbox_db) as db:
+        return inbox.stats(db)
+
+
+@router.get("/queue")
+def queue_list(loop: Running, status: str = "error", limit: Limit = 50) -> dict[str, object]:
+    with _reading(loop.home.inbox_db) as db:
+        found = inbox.problems(db, status, limit)
+    return {
+        "events": [
+            {**asdict(one), "received_at": datetime.fromtimestamp(one.received_at, UTC).isoformat()}
+            for one in found
+        ]
+    }
+
+
+@router.post("/queue/retry")
+def queue_retry(wanted: Retry, loop: Running) -> dict[str, int]:
+    retried = _wait(loop.call_queue(lambda queue: queue.retry(wanted.id)))
+    if wanted.id is not None and not retried:
+        raise NotFound(f"event {wanted.id} is not in error", "`claude-mem-lite queue --errors` lists them")
+    return {"retried": retried}
+
+
+@router.post("/drain")
+def drain(wanted: Drain, loop: Running) -> dict[str, object]:
+    """Work until nothing is left, open turns included, or the time is over."""
+    until = time.monotonic() + wanted.timeout_s
+    drained = False
+    while not drained and (left := until - time.monotonic()) > 0:
+        loop.settle(left, flush=True)
+        counts = queue_stats(loop)
+        drained = counts["raw"] + counts["processing"] == 0
+        if not drained:
+            # What is left waits to be tried again.
+            time.sleep(min(_RETRY_LOOK_S, left))
+    return {"drained": drained, **queue_stats(loop)}
+
+
+@router.post("/stop")
+async def stop(request: Request) -> dict[str, bool]:
+    request.app.state.stop()
+    return {"stopping": True}
+
+
+@router.get("/context")
+def context(loop: Running, cwd: str, budget: int | None = None) -> dict[str, object]:
+    with _reading(loop.home.memory_db) as db:
+        built = build(db, Occasion(find_place(cwd), loop.clock()), budget or loop.config.budget_tokens)
+    return {
+        "context": built.text,
+        "tokens": built.tokens,
+        "budget": built.budget,
+        "truncated": built.truncated,
+        "layers": built.layers,
+        "layers_skipped": [asdict(one) for one in built.layers_skipped],
+        "items": [{"layer": one.layer, **asdict(one.item)} for one in built.chosen],
+        "build_ms": built.build_ms,
+    }
+
+
+@router.get("/search")
+def find(
+    loop: Running,
+    query: str,
+    cwd: str = "",
+    all_projects: bool = False,
+    kind: Kinds = None,
+    file: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    limit: Limit = 10,
+) -> dict[str, object]:
+    now = loop.clock()
+    filters = Filters(
+        project=_project(cwd, all_projects),
+        kinds=tuple(kind or ()),
+        file=file,
+        since=parse_when(since, now) if since else None,
+        until=parse_when(until, now) if until else None,
+    )
+    with _reading(loop.home.memory_db) as db:
+        return {"hits": [_hit(hit) for hit in search(db, query, filters, now, limit)]}
+
+
+@router.get("/memories")
+def memory_list(
+    loop: Running, cwd: str = "", all_projects: bool = False, kind: Kinds = None, limit: Limit = 50
+) -> dict[str, object]:
+    project = _project(cwd, all_projects)
+    with _reading(loop.home.memory_db) as db:
+        found = memories.newest(db, project=project, kinds=tuple(kind or ()), limit=limit)
+    return {"memories": [asdict(memory) for memory in found]}
+
+
+@router.get("/memories/{id_}")
+def memory_get(loop: Running, id_: str) -> dict[str, object]:
+    with _reading(loop.home.memory_db) as db:
+        return asdict(memories.get(db, id_))
+
+
+@router.post("/memories")
+def remember(wanted: Remember, loop: Running) -> dict[str, object]:
+    (id_,) = _wait(loop.command({"command": "remember", **wanted.model_dump()}))
+    return memory_get(loop, id_)
+
+
+@router.post("/forget")
+def forget(wanted: Forget, loop: Running) -> dict[str, object]:
+    return {"forgotten": _wait(loop.command({"command": "forget", **wanted.model_dump()}))}
+
+
+@router.get("/sessions")
+def session_list(loop: Running, cwd: str = "", all_projects: bool = False, limit: Limit = 20) -> dict[str, object]:
+    with _reading(loop.home.memory_db) as db:
+        found = sessions.newest(db, project=_project(cwd, all_projects), limit=limit)
+    return {"sessions": [asdict(session) for session in found]}
+
+
+def _hit(hit: Hit) -> dict[str, object]:
+    return {
+        "id": hit.memory.id,
+        "kind": hit.memory.kind,
+        "title": hit.memory.title,
+        "summary": hit.memory.summary,
+        "session": hit.memory.session,
+        "project": hit.memory.project,
+        "created_at": hit.memory.created_at.isoformat(),
+        "score": hit.score,
+        "why": hit.why,
+    }
+
+
+def _project(cwd: str, all_projects: bool) -> str | None:
+    return None if all_projects else find_place(cwd).project
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(open_for_reading(path)) as db:
+        yield db
+
+
+def _wait(future: Future[Result]) -> Result:
+    try:
+        return future.result(_WRITE_TIMEOUT_S)
+    except TimeoutError:
+        raise MemoryLiteError("the worker is busy", "try again in a moment") from None

@@ -1,0 +1,85 @@
+"""The worker's HTTP face on its Unix socket: what hooks send, the API, and one shape for every error."""
+
+import logging
+from collections.abc import Callable
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
+from claude_mem_lite.inbox.spool import is_spool_name
+from claude_mem_lite.worker import answers, api, commands
+from claude_mem_lite.worker.api import Running
+from claude_mem_lite.worker.loop import Loop
+
+_STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
+    NotFound: (404, "not_found"),
+    Ambiguous: (409, "ambiguous"),
+}
+log = logging.getLogger(__name__)
+hooks = APIRouter()
+
+
+def make_app(loop: Loop, stop: Callable[[], None]) -> FastAPI:
+    """The application over one job loop; `stop` ends the process in good order."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app.state.loop = loop
+    app.state.stop = stop
+    app.include_router(hooks)
+    app.include_router(api.router)
+    app.add_exception_handler(MemoryLiteError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _broken)
+    return app
+
+
+@hooks.post("/hook/printed")
+async def hook_printed(request: Request, loop: Running) -> Response:
+    """A hook has printed the answer to the event it names."""
+    answers.mark_printed(loop, request.headers.get("x-spool", ""))
+    return Response(status_code=204)
+
+
+@hooks.post("/hook/{event}")
+async def hook(event: str, request: Request, loop: Running) -> Response:
+    """An event is in the spool, or here in the body when it could be written nowhere."""
+    name, body = request.headers.get("x-spool", ""), await request.body()
+    if body:
+        name = name if is_spool_name(name) else commands.new_name(event)
+        loop.hold(name, body)
+    else:
+        loop.wake()
+    reply = None
+    if event == "SessionStart" and is_spool_name(name):
+        reply = await run_in_threadpool(answers.start_context, loop, name, body)
+    return Response(reply, media_type="application/json") if reply else Response(status_code=204)
+
+
+async def _refused(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, MemoryLiteError)
+    status, code = _STATUS_AND_CODE.get(type(error), (400, "refused"))
+    return _error(status, code, error.message, error.next_step)
+
+
+async def _invalid(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    return _error(422, "invalid", f"{'.'.join(map(str, first['loc']))}: {first['msg']}", "")
+
+
+async def _http_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return _error(error.status_code, "http", str(error.detail), "")
+
+
+async def _broken(request: Request, error: Exception) -> JSONResponse:
+    log.error("request failed", exc_info=error, extra={"path": request.url.path})
+    return _error(500, "internal", f"the worker failed: {type(error).__name__}", "see worker.log")
+
+
+def _error(status: int, code: str, message: str, next_step: str) -> JSONResponse:
+    return JSONResponse({"error": {"code": code, "message": message, "next_step": next_step}}, status)

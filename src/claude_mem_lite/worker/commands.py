@@ -1,0 +1,99 @@
+"""What the user does by command, taken from the inbox like any event, so that recovery can replay it."""
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Sequence
+from datetime import datetime
+
+from claude_mem_lite.agents import spool_time, text
+from claude_mem_lite.compress.clean import clean
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.inbox.queue import Queue, Row
+from claude_mem_lite.models import KINDS, JsonObject, JsonValue, Kind, Memory
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store import fts, memories, sessions
+
+_UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
+_TITLE_LIMIT = 200
+
+
+def new_name(event: str = "Command") -> str:
+    """A name of the same form as a spool file's, for an event that no hook wrote to disk."""
+    plain = "".join(character for character in event if character.isascii() and character.isalnum())[:40]
+    return f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}-{plain or 'unknown'}"
+
+
+def carry_out(row: Row, queue: Queue, db: sqlite3.Connection, now: datetime) -> list[str]:
+    """Do what a command says; returns the ids of the memories concerned."""
+    payload: JsonObject = json.loads(row.payload)
+    if payload.get("command") == "remember":
+        return [_remember(row.name, payload, db)]
+    if payload.get("command") == "forget":
+        return _forget(payload, queue, db, now)
+    raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
+
+
+def resolve_scope(scope: str | None, kind: Kind, project: str) -> str:
+    """The full scope from what the user wrote; what holds everywhere by nature needs no word."""
+    if not scope:
+        return "universal" if kind in _UNIVERSAL_KINDS else f"project:{project}"
+    if scope == "project":
+        return f"project:{project}"
+    if scope == "universal" or (scope.startswith(("language:", "project:")) and scope.partition(":")[2]):
+        return scope
+    raise MemoryLiteError(f"{scope!r} is no scope", "use universal, language:NAME, project or project:ID")
+
+
+def _remember(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
+    kind = next((known for known in KINDS if known == payload.get("kind")), None)
+    words = clean(text(payload.get("text"))).strip()
+    if kind is None or not words:
+        raise MemoryLiteError("a memory needs a known kind and some text", f"kinds are {', '.join(KINDS)}")
+    place = find_place(text(payload.get("cwd")))
+    at = spool_time(name)
+    title = words.splitlines()[0]
+    memory = Memory(
+        id=memories.memory_id(name),
+        kind=kind,
+        title=title[: _TITLE_LIMIT - 1] + "…" if len(title) > _TITLE_LIMIT else title,
+        summary=words,
+        created_at=at,
+        last_seen_at=at,
+        scope=resolve_scope(text(payload.get("scope")) or None, kind, place.project),
+        project=place.project,
+        tags=_texts(payload.get("tags")),
+        branch=place.branch,
+        commit=place.commit,
+        origin="user",
+        confidence=1.0,
+        made_by="user",
+    )
+    with atomic(db):
+        return memories.add(db, memory, name).id
+
+
+def _forget(payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: datetime) -> list[str]:
+    """Remove memories from every table, the index and the inbox; sessions and projects with all they hold."""
+    session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
+    ids = [memories.get(db, wanted).id for wanted in _texts(payload.get("ids"))]
+    ids += memories.ids_of(db, session=session, project=project)
+    whole = ([session] if session else []) + (sessions.ids_of_project(db, project) if project else [])
+    if not ids and not any(sessions.find(db, one) for one in whole):
+        raise NotFound("there is nothing to forget by that name", "`claude-mem-lite list` shows what there is")
+    turns = memories.turns_behind(db, ids)
+    with atomic(db):
+        memories.forget(db, ids, now)
+        sessions.forget_turns(db, turns)
+        for one in whole:
+            sessions.forget_session(db, one)
+    fts.scrub(db)
+    db.execute("pragma wal_checkpoint(truncate)")
+    queue.erase(turns=turns, sessions=whole)
+    return ids
+
+
+def _texts(value: JsonValue) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, Sequence) else ()

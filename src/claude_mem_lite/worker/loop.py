@@ -1,0 +1,247 @@
+"""The worker's one job thread: takes events in, works on what is ready, keeps rendered contexts current.
+
+It is the only thread that writes a database; everything else asks it to, by `call`."""
+
+import json
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+from claude_mem_lite.config import Config, is_excluded, load_config
+from claude_mem_lite.errors import ConfigError, MemoryLiteError
+from claude_mem_lite.inbox import queue as inbox
+from claude_mem_lite.inbox import spool
+from claude_mem_lite.inbox.queue import Queue, Row
+from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker import commands, jobs, maintenance, rendered
+from claude_mem_lite.worker.clock import Clock
+
+POLL_S = 2.0
+Result = TypeVar("Result")
+log = logging.getLogger(__name__)
+
+
+class Loop:
+    """Runs passes over spool and inbox until told to stop. `inbox_db` and `memory_db` are its alone."""
+
+    def __init__(
+        self, home: Home, inbox_db: sqlite3.Connection, memory_db: sqlite3.Connection, clock: Clock
+    ) -> None:
+        self.home = home
+        self.clock = clock
+        self.started_at = clock()
+        self.config = Config()
+        self.problem = ""
+        """Why nothing is taken in at the moment; empty when all is well."""
+        self._inbox_db = inbox_db
+        self._memory_db = memory_db
+        self._queue = Queue(inbox_db)
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._unwritten: list[tuple[str, bytes]] = []
+        self._commands: dict[str, Future[list[str]]] = {}
+        self._settled = threading.Condition()
+        self._asked = 0
+        self._answered = 0
+        self._flush = False
+        self._active_at = time.monotonic()
+        self._maintained_at = 0.0
+
+    # What other threads may call.
+
+    def wake(self) -> None:
+        """Something is there to be taken in."""
+        self._active_at = time.monotonic()
+        self._wake.set()
+
+    def stop(self) -> None:
+        """End after the unit under way; nothing claimed is kept."""
+        self._stopping.set()
+        self._wake.set()
+
+    def idle_s(self) -> float:
+        return time.monotonic() - self._active_at
+
+    def call(self, write: Callable[[sqlite3.Connection], Result]) -> Future[Result]:
+        """Run a write on memory.db in this thread, in order."""
+        future: Future[Result] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(write(self._memory_db))
+            except Exception as error:  # noqa: BLE001  handed to whoever waits for the result
+                future.set_exception(error)
+
+        self._calls.put(run)
+        self.wake()
+        return future
+
+    def call_queue(self, write: Callable[[Queue], Result]) -> Future[Result]:
+        """Run a write on the inbox in this thread, in order."""
+        return self.call(lambda _: write(self._queue))
+
+    def command(self, payload: JsonObject) -> Future[list[str]]:
+        """Put what the user did into the inbox; the result comes when it has been carried out."""
+        name = commands.new_name()
+        future: Future[list[str]] = Future()
+
+        def store(queue: Queue) -> None:
+            raw = json.dumps({**payload, "hook_event_name": "Command", "session_id": ""}).encode()
+            arrival = spool.read_arrival(name, raw, lambda _: False)
+            if arrival is not None and not arrival.problem:
+                self._commands[name] = future
+                queue.add([arrival], self.clock().timestamp())
+            else:
+                future.set_exception(MemoryLiteError("the command could not be stored"))
+
+        self.call_queue(store)
+        return future
+
+    def hold(self, name: str, raw: bytes) -> None:
+        """Keep an event that no hook could write anywhere until the inbox takes it."""
+        self._unwritten.append((name, raw))
+        self.wake()
+
+    def settle(self, timeout_s: float, *, flush: bool = False) -> bool:
+        """Wait until a pass that began after this call left nothing ready; False when time ran out."""
+        with self._settled:
+            self._asked += 1
+            self._flush = self._flush or flush
+            wanted = self._asked
+            self.wake()
+            return self._settled.wait_for(lambda: self._answered >= wanted, timeout_s)
+
+    # The thread itself.
+
+    def run(self) -> None:
+        """Passes until stopped, then a last look at the spool."""
+        returned = self._queue.release_all()
+        if returned:
+            log.info("events returned to the inbox", extra={"events": returned})
+        while not self._stopping.is_set():
+            self._safely(self._pass)
+            self._wake.wait(POLL_S)
+            self._wake.clear()
+        self._safely(self._take_in)
+        self._safely(self._run_calls)
+        self._queue.release_all()
+
+    def _safely(self, step: Callable[[], object]) -> None:
+        try:
+            step()
+        except Exception:  # the job loop outlives any one failure; what failed is still in spool or inbox
+            log.exception("pass failed")
+
+    def _pass(self) -> None:
+        with self._settled:
+            asked, flush, self._flush = self._asked, self._flush, False
+        self._run_calls()
+        if self._read_config():
+            self._take_in()
+            self._work(flush)
+            self._maintain()
+        self._run_calls()
+        with self._settled:
+            self._answered = max(self._answered, asked)
+            self._settled.notify_all()
+
+    def _read_config(self) -> bool:
+        """Load the settings. A broken file stops intake, because it may have named folders to exclude."""
+        try:
+            self.config = load_config(self.home.config, os.environ)
+        except ConfigError as error:
+            if not self.problem:
+                log.error("configuration cannot be read; events wait in the spool")
+            self.problem = str(error)
+            return False
+        self.problem = ""
+        return True
+
+    def _take_in(self) -> None:
+        while self._unwritten:
+            name, raw = self._unwritten[0]
+            arrival = spool.read_arrival(name, raw, self._is_excluded)
+            self._add([arrival] if arrival else [])
+            del self._unwritten[0]
+        for batch in spool.batches(self.home, self._is_excluded):
+            self._add(batch.arrivals)
+            spool.remove(batch)
+
+    def _is_excluded(self, folder: str) -> bool:
+        return is_excluded(self.config, folder)
+
+    def _add(self, arrivals: Iterable[Arrival]) -> None:
+        added = self._queue.add(arrivals, self.clock().timestamp())
+        if added:
+            self._active_at = time.monotonic()
+
+    def _work(self, flush: bool) -> None:
+        """Everything that is ready, a few units at a time; folders whose context changed are rendered anew."""
+        touched: set[str] = set()
+        while not self._stopping.is_set():
+            units = self._queue.claim(self.clock().timestamp(), flush=flush)
+            if not units:
+                break
+            for unit in units:
+                touched |= self._work_on(unit)
+                self._run_calls()
+        if touched and not self._stopping.is_set():
+            rendered.refresh(self.home, self._memory_db, self.config, touched, self.clock())
+
+    def _work_on(self, unit: list[Row]) -> set[str]:
+        """Work on one unit; returns the projects whose context changed ('' for all)."""
+        now = self.clock()
+        ids = [row.id for row in unit]
+        try:
+            if unit[0].event == "Command":
+                return self._carry_out(unit[0])
+            if unit[0].event == "Rendered":
+                jobs.process_note(unit[0], self._queue, self._memory_db, self._start_of(unit[0]), now)
+                return set()
+            return jobs.process(unit, self._queue, self._memory_db, self.config, now)
+        except Exception as error:  # the unit is tried again later, and ends in error with this reason
+            log.exception("unit failed", extra={"event": unit[0].event, "name_of_first": unit[0].name})
+            self._queue.fail(ids, f"working on it failed: {type(error).__name__}", now.timestamp())
+            return set()
+
+    def _carry_out(self, row: Row) -> set[str]:
+        now = self.clock()
+        waiting = self._commands.pop(row.name, None)
+        try:
+            result = commands.carry_out(row, self._queue, self._memory_db, now)
+        except MemoryLiteError as error:
+            self._queue.skip(row.id, error.message, now.timestamp())
+            if waiting is not None:
+                waiting.set_exception(error)
+            return set()
+        self._queue.done([row.id], now.timestamp())
+        rendered.refresh(self.home, self._memory_db, self.config, {""}, now)
+        if waiting is not None:
+            waiting.set_result(result)
+        return set()
+
+    def _start_of(self, note: Row) -> Row | None:
+        start = json.loads(note.payload).get("start")
+        return inbox.find(self._inbox_db, start) if isinstance(start, str) else None
+
+    def _run_calls(self) -> None:
+        while True:
+            try:
+                run = self._calls.get_nowait()
+            except Empty:
+                return
+            run()
+
+    def _maintain(self) -> None:
+        if time.monotonic() - self._maintained_at > maintenance.EVERY_S or not self._maintained_at:
+            self._maintained_at = time.monotonic()
+            maintenance.tidy(self._queue, self._memory_db, self.clock())

@@ -1,0 +1,21 @@
+"""What is done now and then: old inbox rows go, sessions that fell silent are marked."""
+
+import logging
+import sqlite3
+from datetime import datetime, timedelta
+
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.inbox.queue import QUIET_TURN_S, Queue
+from claude_mem_lite.store import sessions
+
+EVERY_S = 600.0
+log = logging.getLogger(__name__)
+
+
+def tidy(queue: Queue, db: sqlite3.Connection, now: datetime) -> None:
+    """Trim the inbox and mark sessions without a sign of life for a day as interrupted."""
+    trimmed = queue.trim(now.timestamp())
+    with atomic(db):
+        interrupted = sessions.interrupt_quiet(db, now - timedelta(seconds=QUIET_TURN_S))
+    if trimmed or interrupted:
+        log.info("tidied", extra={"trimmed": trimmed, "interrupted": interrupted})

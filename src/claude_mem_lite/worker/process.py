@@ -1,0 +1,129 @@
+"""The worker as a process: one per home by lock, a private socket, an orderly end."""
+
+import asyncio
+import fcntl
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from claude_mem_lite.paths import Home
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from claude_mem_lite.worker.loop import Loop
+
+_BACKLOG = 1024
+log = logging.getLogger(__name__)
+
+
+def run(home: Home) -> int:
+    """Serve until idle, stopped or told to end by a signal; at once 0 when another worker has the home."""
+    os.umask(0o077)
+    home.make()
+    lock = _take_lock(home)
+    if lock is None:
+        return 0
+    # Bound before the heavy imports: hooks that come meanwhile wait in the backlog, not in vain.
+    listener = _listen(home)
+    try:
+        _serve(home, listener)
+    finally:
+        with suppress(FileNotFoundError):
+            home.socket.unlink()
+        with suppress(FileNotFoundError):
+            home.worker_pid.unlink()
+        os.close(lock)
+    return 0
+
+
+def _take_lock(home: Home) -> int | None:
+    """The lock that makes this the home's only worker, held until the process ends. Never unlinked."""
+    lock = os.open(home.worker_lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    return lock
+
+
+def _listen(home: Home) -> socket.socket:
+    """A listening socket of mode 0600, in place of any that a dead worker left."""
+    with suppress(FileNotFoundError):
+        home.socket.unlink()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # By a relative name: a path over some 100 bytes does not fit a socket address.
+    os.chdir(home.root)
+    umask = os.umask(0o177)
+    listener.bind(home.socket.name)
+    os.umask(umask)
+    listener.listen(_BACKLOG)
+    return listener
+
+
+def _serve(home: Home, listener: socket.socket) -> None:
+    # Imported here: they cost more than the rest of the start, and the socket must be there first.
+    import uvicorn
+
+    from claude_mem_lite.worker import log as worker_log
+    from claude_mem_lite.worker.wiring import open_loop
+
+    class Server(uvicorn.Server):
+        """Leaves signals to us: the original raises them again after it has shut down."""
+
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    worker_log.set_up(home.worker_log)
+    with open_loop(home) as loop:
+        from claude_mem_lite.worker.app import make_app
+
+        def stop() -> None:
+            server.should_exit = True
+
+        config = uvicorn.Config(
+            make_app(loop, stop),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            http="h11",
+            loop="asyncio",
+            timeout_graceful_shutdown=5,
+        )
+        server = Server(config)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, lambda *_: stop())
+        home.worker_pid.write_text(str(os.getpid()))
+        # Hooks may start a worker again at once if this one should end.
+        home.start_lock.write_text("")
+        log.info("worker up", extra={"pid": os.getpid()})
+        worker = threading.Thread(target=loop.run, name="jobs")
+        worker.start()
+        try:
+            asyncio.run(_until_idle(server, listener, loop))
+        finally:
+            loop.stop()
+            worker.join()
+            log.info("worker down", extra={"pid": os.getpid()})
+
+
+async def _until_idle(server: "uvicorn.Server", listener: socket.socket, loop: "Loop") -> None:
+    """Serve, and end the serving when nothing has happened for long."""
+
+    async def watch() -> None:
+        while not server.should_exit:
+            await asyncio.sleep(1.0)
+            if loop.idle_s() > loop.config.idle_exit_s:
+                log.info("nothing to do; ending")
+                server.should_exit = True
+
+    watcher = asyncio.create_task(watch())
+    await server.serve(sockets=[listener])
+    watcher.cancel()

@@ -1,0 +1,150 @@
+"""Drives the installed `claude-mem-lite` as a user would, and looks at what it left behind."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.e2e.fake_messages_api import JsonObject
+
+COMMAND = Path(sys.executable).parent / "claude-mem-lite"
+WAIT_S = 30
+
+
+@dataclass(frozen=True, slots=True)
+class InboxRow:
+    event: str
+    session: str
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    environment: Mapping[str, str]
+
+    @property
+    def home(self) -> Path:
+        return Path(self.environment["HOME"]) / ".claude-mem-lite"
+
+    def run(self, *arguments: str, cwd: Path | None = None) -> str:
+        """One command that must succeed; its stdout."""
+        done = subprocess.run(
+            [COMMAND, *arguments],
+            cwd=cwd or self.environment["HOME"],
+            env=dict(self.environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=WAIT_S + 30,
+        )
+        told = f"{done.stdout}\n{done.stderr}"
+        assert done.returncode == 0, f"claude-mem-lite {' '.join(arguments)} exits {done.returncode}: {told}"
+        return done.stdout
+
+    def drain(self) -> None:
+        """Wait until nothing is left to do."""
+        self.run("worker", "drain", "--timeout", str(WAIT_S))
+
+    def memories(self, cwd: Path) -> list[JsonObject]:
+        found: list[JsonObject] = json.loads(self.run("list", "--json", cwd=cwd))
+        return found
+
+    def sessions(self, cwd: Path) -> list[JsonObject]:
+        found: list[JsonObject] = json.loads(self.run("sessions", "--json", cwd=cwd))
+        return found
+
+    def session(self, cwd: Path, session: str) -> JsonObject:
+        found = [one for one in self.sessions(cwd) if one["id"] == session]
+        assert len(found) == 1, f"session {session} is listed {len(found)} times"
+        return found[0]
+
+    def queue(self) -> dict[str, int]:
+        """How many inbox rows there are by status."""
+        counts: dict[str, int] = json.loads(self.run("queue", "--json"))
+        return counts
+
+    def inbox(self, session: str | None = None) -> list[InboxRow]:
+        """What hooks saw, in order, read from the file: the commands tell numbers only."""
+        address = f"file:{self.home / 'inbox.db'}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            rows = connection.execute("select event, session, status, reason from inbox order by name")
+            # a note that the hook printed a context rendered ahead is no event of the client
+            found = [InboxRow(*row) for row in rows if row[0] != "Rendered"]
+        return [row for row in found if session is None or row.session == session]
+
+    def events(self, session: str | None = None) -> Counter[str]:
+        return Counter(row.event for row in self.inbox(session))
+
+    def waiting(self) -> list[str]:
+        """Events that hooks kept and no worker took in yet."""
+        folder = self.home / "spool" / "new"
+        return sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
+
+    def worker_pid(self) -> int:
+        status: JsonObject = json.loads(self.run("worker", "status", "--json"))
+        pid = status["pid"]
+        assert isinstance(pid, int), f"no pid in {status}"
+        return pid
+
+    def kill_worker(self) -> None:
+        """kill -9, as a crash or the kernel would."""
+        pid = self.worker_pid()
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not is_alive(pid), f"worker {pid} to die")
+
+    def files_with(self, text: str) -> list[str]:
+        """Every file of the home that holds these words, databases and their logs included."""
+        found = []
+        for path in self.home.rglob("*"):
+            if path.is_file() and not path.is_symlink() and text.encode() in path.read_bytes():
+                found.append(str(path.relative_to(self.home)))
+        return sorted(found)
+
+    def end(self) -> None:
+        """Leave no worker behind, also after a test that went wrong."""
+        pid = self._last_pid()
+        if COMMAND.exists() and self.home.is_dir():
+            subprocess.run(
+                [COMMAND, "worker", "stop"],
+                env=dict(self.environment),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=WAIT_S,
+            )
+        if pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _last_pid(self) -> int | None:
+        """The worker by its own note; None when it left none."""
+        try:
+            return int((self.home / "worker.pid").read_text().split()[0])
+        except (OSError, ValueError, IndexError):
+            return None
+
+
+def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = WAIT_S) -> None:
+    """Poll until a condition holds; a failure says what was waited for."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {timeout_s} s for {what}"
+        time.sleep(0.02)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; a dead one that nobody has buried yet does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
+    return bool(state.strip()) and not state.strip().startswith("Z")
