@@ -23,7 +23,11 @@ _ITEM = re.compile(r"\s*(?:[-*+•◦▪]|\d{1,3}[.)]|[✓✔✅☑✗❌→➜]
 _ROW = re.compile(r"\s*\|(.+)\|\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+-]+$")
 _RULE = re.compile(r"\s*(?:[-*_=─━]\s*){3,}$")
-_TAG = re.compile(r"</?[a-zA-Z][\w-]{0,30}(?:\s[^<>]{0,200})?/?>")
+# Only tags of HTML: `<agent name>` and `Option<String>` are the author's words.
+_TAG = re.compile(
+    r"(?i)</?(?:a|b|i|p|br|hr|em|code|pre|kbd|sub|sup|div|span|strong|details|summary|img|h[1-6]|ul|ol|li|table|tr|td|th"
+    r"|thead|tbody|blockquote)(?:\s[^<>]{0,300})?/?>"
+)
 _IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\s]{0,500}\)")
 _LINK = re.compile(r"\[([^\]\n]{1,300})\]\(([^)\s]{1,500})\)")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*\*\*|\*\*|\*|__|___)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*])")

@@ -18,8 +18,11 @@ _POLITE = re.compile(
     r"|go ahead and\s+|help me(?: to)?\s+|try to\s+|make sure to\s+|your task is to\s+|(?:we|you) can\s+|just\s+|completely\s+|also\s+)"
 )
 _COMMIT_PREFIX = re.compile(r"^(?P<type>[a-z]{2,12})(?:\((?P<scope>[^)\n]{1,60})\))?!?:\s+(?P<rest>\S.*)$")
-_PARENTHESIS = re.compile(r"\s*\((?:[^()]|\([^()]*\)){0,300}\)")
-_SENTENCE_TAIL = re.compile(r"\s+(?:-|–|—)\s+|[;:]\s+|\.\s+(?=[A-Z])|, (?:which|so|and (?:then|now)|but|since|because|where|making|allowing|giving|as)\b")
+_PARENTHESIS = re.compile(r"\s+\((?:[^()]|\([^()]*\)){0,300}\)")
+_SENTENCE_TAIL = re.compile(
+    r"\s+(?:-|–|—)\s+|[;:]\s+|[.?!]\s+"
+    r"|, (?:which|so|and (?:then|now)|but|since|because|where|making|allowing|giving|as|i|we|you|if|it|this|that|like)\b"
+)
 _SOFT_BOUNDARY = re.compile(
     r"(?:, |\s)(?=(?:which|so that|because|since|when|while|where|whose|unless|after|before|instead of|rather than|by|using|via|based on"
     r"|to (?:avoid|prevent|ensure|keep|allow|make|use|include|support|handle|accept|clarify|reflect|match)|in order to|without|and (?:the|its|all|both|then|added?|updated?|removed?)"
@@ -107,6 +110,9 @@ def _fits(text: str, words: int) -> bool:
 
 
 def _without_dangling(text: str) -> str:
+    if text.count('"') % 2:
+        before = text[: text.rindex('"')]
+        text = before if len(before.split()) >= 4 else text.replace('"', "")
     parts = text.split()
     while len(parts) > 2 and parts[-1].strip(".,;:()'\"").lower() in _DANGLING:
         parts.pop()

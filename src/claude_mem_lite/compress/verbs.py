@@ -44,7 +44,11 @@ def _past(verb: str) -> str:
     return verb + "ed"
 
 
-BASES = frozenset((*_REGULAR.split(), *_IRREGULAR, "do", "investigate", "look", "analyze", "figure"))
+INQUIRIES = frozenset(
+    "analyze ask check compare describe determine evaluate explain explore figure find give investigate list look print"
+    " read report request research review run search show summarize tell test think understand verify".split()
+)
+BASES = frozenset((*_REGULAR.split(), *_IRREGULAR)) | INQUIRIES
 _FROM_PAST = {
     **{_past(verb): verb for verb in _REGULAR.split() if verb not in _IRREGULAR},
     **{past: verb for verb, past in _IRREGULAR.items() if " " not in past},
@@ -60,9 +64,22 @@ _SUBJECT = re.compile(r"(?i)^(?:I(?:['’]ve| have)?|we(?:['’]ve| have)?|this 
 _ADVERB = r"(?:(?:now|also|successfully|fully|completely|properly|correctly|already|just|then|simply)\s+)*"
 _ADVERBS = re.compile(rf"(?i)^{_ADVERB}")
 _PASSIVE = re.compile(
-    rf"^(?P<what>(?:(?:The|A|An|All|Both|Every|Each|These|Those|Two|Three|Four)\s)?[^.;:]{{3,90}}?)"
-    rf"\s(?:has|have|had|is|are|was|were)\s(?:been\s)?{_ADVERB}(?P<verb>[a-z]+)\b(?P<rest>.*)$"
+    rf"^(?P<what>[^.;:,]{{3,90}}?)\s(?:(?:has|have)\s{_ADVERB}been\s{_ADVERB}|(?:is|are)\snow\s{_ADVERB})(?P<verb>[a-z]+)\b"
+    r"(?P<rest>.*)$"
 )
+_NO_SUBJECT = re.compile(
+    r"(?i)^(?:it|this|that|they|he|i|we|you|there|here|what|which|who|when|while|if|once|as|by|given|after|before|since|because|for|in|on"
+    r"|with|would|could|should|let|nothing|none|no|not|only|once|until|whether|how|why|where|and|but|or)\b"
+)
+_DETERMINER = re.compile(r"^(?:The|A|An|All|Both|Every|Each|These|Those|Its|Two|Three|Four|Five)\s")
+# "Combined metadata gives …": a participle before its noun, not a report.
+_ADJECTIVE = re.compile(
+    r"^\S+(?:\s\S+){1,4}?\s(?:is|are|was|were|has|have|had|gives?|exists?|includes?|contains?|shows?|returns?|will|should|can|could|may"
+    r"|must|do|does|did|fails?|matches|match|uses?|means?|works?|stays?|goes|go|becomes?|remains?)\s"
+)
+_NOT_LEADING = frozenset(("given", "left", "got", "found", "put", "set", "cut", "reset", "used", "required", "ran", "split", "typed"))
+_AND_PAST = re.compile(r"(,| and)( also| then)? ([a-z]+)(?= (?:the|a|an|its|all|any|new|one|two|some|unused|tests?|to|from|it)\b| [`A-Z_/.\"])")
+_FIRST_AND = re.compile(r"^([A-Z][a-z]+),? and ([a-z]+)\b")
 _WORD = re.compile(r"[A-Za-z]+")
 
 
@@ -77,15 +94,16 @@ def reported(sentence: str) -> str:
     body = _ADVERBS.sub("", _SUBJECT.sub("", text))
     word = _WORD.match(body)
     if word and (base := base_of(word[0])):
-        return base.capitalize() + body[word.end() :]
-    passive = _PASSIVE.match(text)
-    if passive and passive["verb"].endswith(("ed", "en", "t", "n")) and (base := base_of(passive["verb"])):
-        what = passive["what"]
-        if what.split(" ", 1)[0].lower() in ("it", "this", "that", "they", "i", "we", "there", "which", "what", "if"):
+        by_someone = body != _ADVERBS.sub("", text)
+        if not by_someone and (word[0].lower() in _NOT_LEADING or _ADJECTIVE.match(body)):
             return ""
-        if " " in what and what.split(" ", 1)[0] in ("The", "A", "An", "All", "Both", "Every", "Each", "These", "Those"):
+        return _coordinated(base.capitalize() + body[word.end() :])
+    passive = _PASSIVE.match(text)
+    if passive and not _NO_SUBJECT.match(text) and (base := base_of(passive["verb"])):
+        what = passive["what"]
+        if _DETERMINER.match(what) or re.match(r"[A-Z][a-z]+s\b", what):
             what = what[0].lower() + what[1:]
-        return f"{base.capitalize()} {what}{passive['rest']}"
+        return _coordinated(f"{base.capitalize()} {what}{passive['rest']}")
     return ""
 
 
@@ -98,3 +116,15 @@ def instruction(text: str) -> str:
 def _strip_lead(sentence: str) -> str:
     stripped = _LEAD.sub("", sentence)
     return stripped if len(stripped.split()) >= 2 else sentence
+
+
+def _coordinated(title: str) -> str:
+    """ "Remove X and added Y" with its second verb in the base form as well."""
+
+    def first(found: re.Match[str]) -> str:
+        return f"{found[1]} and {base_of(found[2])}" if base_of(found[2]) else found[0]
+
+    def later(found: re.Match[str]) -> str:
+        return f"{found[1]}{found[2] or ''} {base_of(found[3])}" if base_of(found[3]) else found[0]
+
+    return _AND_PAST.sub(later, _FIRST_AND.sub(first, title))

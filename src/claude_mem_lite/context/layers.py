@@ -119,8 +119,7 @@ def _knowledge(db: sqlite3.Connection, occasion: Occasion, scope: str) -> list[I
     sure = [
         memory
         for memory in _trusted(found)
-        if memory.confidence >= _LEAST_CONFIDENCE
-        and (occasion.since is None or memory.created_at > occasion.since)
+        if memory.confidence >= _LEAST_CONFIDENCE and (occasion.since is None or memory.created_at > occasion.since)
     ]
     return [
         Item(

@@ -36,9 +36,7 @@ def to_stored(payload: JsonObject) -> str:
     try:
         stored = _encode(redact_json(_fit(payload)))
         if len(stored) > STORED_LIMIT:
-            stored = _encode(
-                redact_json({k: payload[k] for k in _ALWAYS_KEPT if k in payload and text(payload[k])})
-            )
+            stored = _encode(redact_json({k: payload[k] for k in _ALWAYS_KEPT if k in payload and text(payload[k])}))
     except RecursionError:
         raise PayloadError("the payload is nested too deeply") from None
     if len(stored) > STORED_LIMIT:

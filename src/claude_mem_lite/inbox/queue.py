@@ -152,9 +152,7 @@ class Queue:
         with atomic(self._db):
             finished = "status in ('done', 'skipped', 'error')"
             self._db.executemany(f"delete from inbox where turn = ? and {finished}", [(turn,) for turn in turns])
-            self._db.executemany(
-                f"delete from inbox where session = ? and {finished}", [(one,) for one in sessions]
-            )
+            self._db.executemany(f"delete from inbox where session = ? and {finished}", [(one,) for one in sessions])
         self._db.execute("pragma wal_checkpoint(truncate)")
 
     def _release(self, condition: str, **values: float) -> int:

@@ -103,9 +103,7 @@ def _with_event(payload: JsonObject, event: str) -> JsonObject:
 
 def _kept_files(home: Home) -> list[Path]:
     files = [path for path in _entries(home.spool_new) if is_spool_name(path.name)]
-    files += [
-        path for path in _entries(home.spool_tmp) if is_spool_name(path.name) and _is_abandoned(path, path.name)
-    ]
+    files += [path for path in _entries(home.spool_tmp) if is_spool_name(path.name) and _is_abandoned(path, path.name)]
     for place in home.fallback_spools():
         if _is_ours(place):
             for path in _entries(place):

@@ -3,7 +3,6 @@
 Settings are planned before anything is touched, so that a file that must not be changed stops all of it."""
 
 import difflib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -169,8 +168,3 @@ def _encode(path: Path, text: str) -> bytes:
             f"{path} was left alone: the data folder's name cannot be written in JSON",
             "set CLAUDE_MEM_LITE_HOME to a folder with a plain name",
         ) from error
-
-
-def is_writable_platform() -> bool:
-    """Native Windows has neither the sockets nor the locks this is built on."""
-    return os.name == "posix"

@@ -118,8 +118,7 @@ def turns_behind(db: sqlite3.Connection, ids: Sequence[str]) -> list[str]:
     """The turns in which these memories were seen."""
     marks = ", ".join("?" for _ in ids)
     return [
-        row["turn"]
-        for row in db.execute(f"select distinct turn from sightings where memory in ({marks})", tuple(ids))
+        row["turn"] for row in db.execute(f"select distinct turn from sightings where memory in ({marks})", tuple(ids))
     ]
 
 
@@ -130,9 +129,7 @@ def forget(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> None:
         if row is not None:
             fts.remove(db, row["seq"])
         db.execute("delete from sightings where memory = ?", (id_,))
-        db.execute(
-            "insert or ignore into tombstones (memory, forgotten_at) values (?, ?)", (id_, time_to_text(now))
-        )
+        db.execute("insert or ignore into tombstones (memory, forgotten_at) values (?, ?)", (id_, time_to_text(now)))
 
 
 def count(db: sqlite3.Connection, since: datetime | None = None) -> int:

@@ -2,7 +2,7 @@
 
 import logging
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 
 from claude_mem_lite.agents import event_from_payload, spool_time
@@ -21,20 +21,19 @@ from claude_mem_lite.worker.replies import context_reply
 
 # The hook waits 1.5 s from the time in the spool name; what is left after this is for building and the way back.
 _ANSWER_BY_S = 1.1
+_LEAST_WAIT_S = 0.05
 log = logging.getLogger(__name__)
 
 
 def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     """The reply to a SessionStart, or None when there is nothing worth saying."""
+    # The session before this one may have ended a moment ago: its last turn belongs into the context.
+    loop.settle(max(_ANSWER_BY_S - (loop.clock() - spool_time(name)).total_seconds(), _LEAST_WAIT_S))
     try:
-        event = _event(loop, name, body)
+        event = _find_event(loop, name, body)
     except PayloadError:
         return None
-    if event is None:
-        return None
-    # The session before this one may have ended a moment ago: its last turn belongs into the context.
-    loop.settle(max(_ANSWER_BY_S - (loop.clock() - event.at).total_seconds(), 0.05))
-    if loop.problem or is_excluded(loop.config, event.cwd):
+    if event is None or loop.problem or is_excluded(loop.config, event.cwd):
         return None
     place = find_place(event.cwd)
     with closing(open_for_reading(loop.home.memory_db)) as db:
@@ -57,19 +56,15 @@ def mark_printed(loop: Loop, name: str) -> None:
     loop.call(mark)
 
 
-def _event(loop: Loop, name: str, body: bytes) -> Event | None:
-    """The event by its spool name: still in the spool, or in the inbox already, or sent along."""
+def _find_event(loop: Loop, name: str, body: bytes) -> Event | None:
+    """The event by its spool name: in the inbox, else sent along, else still in the spool of a busy worker."""
     with closing(open_for_reading(loop.home.inbox_db)) as db:
-        for look in ("inbox", "spool", "inbox"):
-            raw = b""
-            if look == "spool":
-                path = loop.home.spool_new / name
-                raw = body or (path.read_bytes() if path.is_file() else b"")
-            elif row := inbox.find(db, name):
-                raw = row.payload.encode()
-            if raw:
-                return event_from_payload(name, spool_time(name), parse(raw))
-    return None
+        row = inbox.find(db, name)
+    raw = row.payload.encode() if row else body
+    if not raw:
+        with suppress(FileNotFoundError):
+            raw = (loop.home.spool_new / name).read_bytes()
+    return event_from_payload(name, spool_time(name), parse(raw)) if raw else None
 
 
 def _occasion(db: sqlite3.Connection, event: Event, place: Place, now: datetime) -> Occasion:

@@ -101,8 +101,7 @@ def queue_list(loop: Running, status: str = "error", limit: Limit = 50) -> dict[
         found = inbox.problems(db, status, limit)
     return {
         "events": [
-            {**asdict(one), "received_at": datetime.fromtimestamp(one.received_at, UTC).isoformat()}
-            for one in found
+            {**asdict(one), "received_at": datetime.fromtimestamp(one.received_at, UTC).isoformat()} for one in found
         ]
     }
 

@@ -63,7 +63,11 @@ def _readable(unit: Sequence[Row], queue: Queue, config: Config, now: datetime) 
     """The events of a unit that are worth working on; the others are skipped with their reason."""
     kept = []
     for row in unit:
-        payload = json.loads(row.payload)
+        try:
+            payload = json.loads(row.payload)
+        except ValueError:  # an unreadable event that was told to be tried again
+            queue.fail([row.id], "the payload is no JSON", now.timestamp(), final=True)
+            continue
         try:
             event = event_from_payload(row.name, spool_time(row.name), payload)
         except PayloadError as error:

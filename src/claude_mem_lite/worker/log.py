@@ -7,6 +7,8 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
+from claude_mem_lite.errors import MemoryLiteError
+
 _MOST_BYTES = 1024 * 1024
 _KEPT = 3
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -25,6 +27,8 @@ class _JsonLines(logging.Formatter):
         if record.exc_info and record.exc_info[1] is not None:
             line["error"] = type(record.exc_info[1]).__name__
             line["where"] = _where(record.exc_info[1])
+            if isinstance(record.exc_info[1], MemoryLiteError):
+                line["why"] = str(record.exc_info[1])
         return json.dumps(line, default=str)
 
 

@@ -32,9 +32,7 @@ log = logging.getLogger(__name__)
 class Loop:
     """Runs passes over spool and inbox until told to stop. `inbox_db` and `memory_db` are its alone."""
 
-    def __init__(
-        self, home: Home, inbox_db: sqlite3.Connection, memory_db: sqlite3.Connection, clock: Clock
-    ) -> None:
+    def __init__(self, home: Home, inbox_db: sqlite3.Connection, memory_db: sqlite3.Connection, clock: Clock) -> None:
         self.home = home
         self.clock = clock
         self.started_at = clock()

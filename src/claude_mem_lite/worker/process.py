@@ -68,11 +68,24 @@ def _listen(home: Home) -> socket.socket:
 
 
 def _serve(home: Home, listener: socket.socket) -> None:
-    # Imported here: they cost more than the rest of the start, and the socket must be there first.
-    import uvicorn
-
+    # Imported here and below: they cost more than the rest of the start, and the socket must be there first.
     from claude_mem_lite.worker import log as worker_log
     from claude_mem_lite.worker.wiring import open_loop
+
+    worker_log.set_up(home.worker_log)
+    try:
+        with open_loop(home) as loop:
+            _serve_loop(home, listener, loop)
+    except Exception:
+        log.exception("worker failed")
+        raise
+
+
+def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
+    """HTTP in this thread, jobs in another, until the serving ends."""
+    import uvicorn
+
+    from claude_mem_lite.worker.app import make_app
 
     class Server(uvicorn.Server):
         """Leaves signals to us: the original raises them again after it has shut down."""
@@ -81,37 +94,33 @@ def _serve(home: Home, listener: socket.socket) -> None:
         def capture_signals(self) -> Iterator[None]:
             yield
 
-    worker_log.set_up(home.worker_log)
-    with open_loop(home) as loop:
-        from claude_mem_lite.worker.app import make_app
+    def stop() -> None:
+        server.should_exit = True
 
-        def stop() -> None:
-            server.should_exit = True
-
-        config = uvicorn.Config(
-            make_app(loop, stop),
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            http="h11",
-            loop="asyncio",
-            timeout_graceful_shutdown=5,
-        )
-        server = Server(config)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, lambda *_: stop())
-        home.worker_pid.write_text(str(os.getpid()))
-        # Hooks may start a worker again at once if this one should end.
-        home.start_lock.write_text("")
-        log.info("worker up", extra={"pid": os.getpid()})
-        worker = threading.Thread(target=loop.run, name="jobs")
-        worker.start()
-        try:
-            asyncio.run(_until_idle(server, listener, loop))
-        finally:
-            loop.stop()
-            worker.join()
-            log.info("worker down", extra={"pid": os.getpid()})
+    config = uvicorn.Config(
+        make_app(loop, stop),
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        http="h11",
+        loop="asyncio",
+        timeout_graceful_shutdown=5,
+    )
+    server = Server(config)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: stop())
+    home.worker_pid.write_text(str(os.getpid()))
+    # Hooks may start a worker again at once if this one should end.
+    home.start_lock.write_text("")
+    log.info("worker up", extra={"pid": os.getpid()})
+    jobs = threading.Thread(target=loop.run, name="jobs")
+    jobs.start()
+    try:
+        asyncio.run(_until_idle(server, listener, loop))
+    finally:
+        loop.stop()
+        jobs.join()
+        log.info("worker down", extra={"pid": os.getpid()})
 
 
 async def _until_idle(server: "uvicorn.Server", listener: socket.socket, loop: "Loop") -> None:

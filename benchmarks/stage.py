@@ -1,0 +1,87 @@
+"""A temporary home with the links that install makes, a clean environment to compare with, and payloads."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import claude_mem_lite
+from claude_mem_lite.client import Client, ensure_worker
+from claude_mem_lite.paths import Home
+
+HOOK = Path(claude_mem_lite.__file__).parent / "hook" / "hook.py"
+
+
+class Stage:
+    """Runs hooks, workers and bare interpreters, and times them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = Home(folder / "home")
+        self.home.make()
+        self.home.hook_python.symlink_to(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
+        self.home.worker_python.symlink_to(sys.executable)
+        self.clean_python = folder / "clean" / "bin" / "python"
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "clean"], check=True)
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "CLAUDE_MEM_LITE_HOME": str(self.home.root),
+        }
+        self.client = Client(self.home)
+
+    def hook_command(self, event: str) -> list[str]:
+        return [str(self.home.hook_python), "-I", "-S", str(HOOK), event]
+
+    def time_hook_s(self, event: str, payload: bytes) -> float:
+        """One whole hook process, from start to exit."""
+        return self.time_s(self.hook_command(event), payload)
+
+    def time_pass_s(self) -> float:
+        """`python -c pass` of a clean environment: what every figure is compared with."""
+        return self.time_s([str(self.clean_python), "-c", "pass"], b"")
+
+    def time_s(self, command: list[str], payload: bytes) -> float:
+        began = time.perf_counter()
+        subprocess.run(command, input=payload, env=self.environment, cwd=self.folder, check=True, capture_output=True)
+        return time.perf_counter() - began
+
+    def start_worker(self) -> None:
+        ensure_worker(self.home)
+
+    def stop_worker(self) -> None:
+        self.client.stop()
+
+
+@contextmanager
+def stage() -> Iterator[Stage]:
+    folder = Path(tempfile.mkdtemp(prefix="claude-mem-lite-bench-"))
+    made = Stage(folder)
+    try:
+        yield made
+    finally:
+        made.stop_worker()
+        shutil.rmtree(folder)
+
+
+def payload(event: str, folder: Path, *, session: str = "bench", size: int = 20_000, **more: object) -> bytes:
+    """A hook's input of about `size` bytes."""
+    fields: dict[str, object] = {
+        "session_id": session,
+        "transcript_path": str(folder / "t.jsonl"),
+        "cwd": str(folder),
+        "hook_event_name": event,
+        **more,
+    }
+    if event.startswith("PostToolUse"):
+        line = "src/module_{0}.py:{0}: checked, nothing to report\n"
+        output = "".join(line.format(number) for number in range(size // 45))
+        fields |= {"tool_name": "Bash", "tool_input": {"command": "make check"}, "tool_use_id": "t"}
+        fields |= {"tool_response": {"stdout": output, "stderr": "", "interrupted": False}, "duration_ms": 4}
+    return json.dumps(fields).encode()

@@ -1,0 +1,92 @@
+"""Groups of commands: imported on use, so that `--help` stays quick, and helpful about names they lack."""
+
+import difflib
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import click
+
+# What people type who know other programs.
+OTHER_WORDS = {
+    "add": "remember",
+    "delete": "forget",
+    "disable": "off",
+    "drain": "worker drain",
+    "enable": "on",
+    "errors": "queue --errors",
+    "find": "search",
+    "get": "show",
+    "health": "status",
+    "ls": "list",
+    "remove": "forget",
+    "rm": "forget",
+    "run": "worker run",
+    "save": "remember",
+    "setup": "install",
+    "start": "worker start",
+    "stop": "worker stop",
+}
+
+
+class HelpfulGroup(click.Group):
+    """A group that prints its help when called bare, and the nearest names when called wrongly."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            raise click.UsageError(f"there is no command {name!r}{self._nearest(ctx, name)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def _nearest(self, ctx: click.Context, name: str) -> str:
+        known = self.list_commands(ctx)
+        near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.6)
+        meant = OTHER_WORDS.get(name.lower(), "")
+        if meant and meant.split()[0] in known:
+            near = [meant, *(each for each in near if each != meant)]
+        return f", did you mean {' or '.join(near)}?" if near else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a command is defined, and its one-line purpose, known without importing it."""
+
+    module: str
+    attribute: str
+    summary: str
+
+
+class LazyGroup(HelpfulGroup):
+    """A group over a table of entries by section; a command's module is imported when it is called."""
+
+    def __init__(
+        self, *, name: str, sections: Mapping[str, Mapping[str, Entry]], params: list[click.Parameter], help: str
+    ) -> None:
+        super().__init__(name=name, params=params, help=help, invoke_without_command=True, callback=show_help)
+        self.sections = sections
+        self._entries = {name: entry for section in sections.values() for name, entry in section.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self._entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        entry = self._entries.get(cmd_name)
+        if entry is None:
+            return None
+        command = getattr(importlib.import_module(entry.module), entry.attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        for title, section in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, entry.summary) for name, entry in section.items()])
+
+
+@click.pass_context
+def show_help(ctx: click.Context) -> None:
+    """What a group does when no command is named."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -1,0 +1,115 @@
+"""The `claude-mem-lite` command: its table of commands, and how every one of them ends.
+
+0 when done, 1 when something failed (one sentence on stderr), 2 for wrong usage, 130 after Ctrl-C."""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from claude_mem_lite import __version__
+from claude_mem_lite.cli.groups import Entry, LazyGroup
+from claude_mem_lite.errors import MemoryLiteError
+
+_HERE = "claude_mem_lite.cli"
+SECTIONS = {
+    "Set up": {
+        "install": Entry(f"{_HERE}.setup", "install", "Let your agent use this memory."),
+        "uninstall": Entry(f"{_HERE}.setup", "uninstall", "Take the hooks out of your agent again."),
+        "doctor": Entry(f"{_HERE}.setup", "doctor", "Check everything and say what to do."),
+        "hooks": Entry(f"{_HERE}.setup", "hooks", "Print the hook configuration that install writes."),
+        "on": Entry(f"{_HERE}.state", "on", "Capture and give context again."),
+        "off": Entry(f"{_HERE}.state", "off", "Stop capturing and giving context, everywhere."),
+    },
+    "Look": {
+        "status": Entry(f"{_HERE}.state", "status", "Show how things stand, in one look."),
+        "search": Entry(f"{_HERE}.reading", "search", "Find memories by words."),
+        "list": Entry(f"{_HERE}.reading", "list_memories", "List the newest memories."),
+        "show": Entry(f"{_HERE}.reading", "show", "Show memories in full."),
+        "sessions": Entry(f"{_HERE}.reading", "sessions", "List the last sessions and what came of them."),
+        "context": Entry(f"{_HERE}.reading", "context", "Print the context a new session would be given."),
+    },
+    "Keep": {
+        "remember": Entry(f"{_HERE}.writing", "remember", "Store something you want remembered."),
+        "forget": Entry(f"{_HERE}.writing", "forget", "Remove memories for good."),
+    },
+    "Run": {
+        "worker": Entry(f"{_HERE}.worker", "worker", "Start, stop and look at the background worker."),
+        "queue": Entry(f"{_HERE}.state", "queue", "Show what waits to be processed, and what failed."),
+    },
+}
+
+cli = LazyGroup(
+    name="claude-mem-lite",
+    sections=SECTIONS,
+    params=[],
+    help="""A local-first memory for coding agents.
+
+    It watches work through your agent's hooks, keeps short dated memories of it on this machine, and gives
+    the right few back when a session starts. CLAUDE_MEM_LITE_HOME chooses the data folder
+    (~/.claude-mem-lite if not set).
+
+    \b
+    Examples:
+      claude-mem-lite install
+      claude-mem-lite status
+      claude-mem-lite search "why did we pin sqlite"
+      claude-mem-lite remember rule "Run the linter before every commit"
+    """,
+)
+cli = click.version_option(__version__, prog_name="claude-mem-lite")(cli)
+
+
+def run() -> None:
+    """Entry point of `claude-mem-lite`."""
+    sys.exit(invoke(cli, "claude-mem-lite", sys.argv[1:]))
+
+
+def run_worker() -> None:
+    """Entry point of `claude-mem-worker`, which is `claude-mem-lite worker`."""
+    from claude_mem_lite.cli.worker import worker
+
+    sys.exit(invoke(worker, "claude-mem-worker", sys.argv[1:]))
+
+
+def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> int:
+    """Run one command line; the exit status, with every expected failure told in one sentence on stderr."""
+    _print_whatever_comes()
+    color = False if os.environ.get("NO_COLOR") else None
+    try:
+        outcome: object = command.main(list(arguments), program, standalone_mode=False, color=color)
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else program
+        return _fail(2, path, f"{_first_line(error.format_message())}; see `{path} --help`")
+    except click.Abort as error:
+        return 130 if isinstance(error.__cause__, KeyboardInterrupt) else _fail(1, program, "nothing was done")
+    except click.ClickException as error:
+        return _fail(1, program, error.format_message())
+    except MemoryLiteError as error:
+        return _fail(1, program, str(error))
+    except OSError as error:
+        return _fail(1, program, f"{_told(error)}; run `claude-mem-lite doctor`")
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _fail(status: int, program: str, sentence: str) -> int:
+    click.echo(f"{program}: {sentence}", err=True)
+    return status
+
+
+def _first_line(message: str) -> str:
+    return " ".join(message.split()).rstrip(".")
+
+
+def _told(error: OSError) -> str:
+    reason = (error.strerror or str(error)).lower()
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def _print_whatever_comes() -> None:
+    # A terminal that knows no UTF-8 must not turn an ellipsis into a failure.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")

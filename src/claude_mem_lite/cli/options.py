@@ -1,0 +1,75 @@
+"""Options and argument types that several commands share."""
+
+import difflib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from claude_mem_lite.client import Client, Where, ensure_worker
+from claude_mem_lite.models import KINDS
+from claude_mem_lite.paths import find_home
+
+Decorated = TypeVar("Decorated", bound=Callable[..., object])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+cwd_option = click.option(
+    "--cwd",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    help="The folder whose project is meant; the current one if not given.",
+)
+all_projects_option = click.option("--all-projects", is_flag=True, help="Over every project.")
+
+
+def limit_option(default: int) -> Callable[[Decorated], Decorated]:
+    return click.option(
+        "--limit",
+        metavar="N",
+        type=click.IntRange(1, 1000),
+        default=default,
+        help=f"At most that many; {default} if not given.",
+    )
+
+
+def kind(written: str) -> str:
+    """A kind of memory on the command line, in any case and with `-` for `_`."""
+    meant = written.strip().lower().replace("-", "_")
+    if meant in KINDS:
+        return meant
+    near = difflib.get_close_matches(meant, KINDS, n=2, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"the kinds are {', '.join(KINDS)}"
+    raise click.BadParameter(f"there is no kind {written!r}, {hint}")
+
+
+kinds_option = click.option(
+    "--kind",
+    "kinds",
+    metavar="K",
+    type=kind,
+    multiple=True,
+    help="Only memories of this kind; may be given several times.",
+)
+
+
+def where(cwd: str | None, all_projects: bool) -> Where:
+    """The folder or all projects; naming both is a mistake."""
+    if cwd is not None and all_projects:
+        raise click.UsageError("--cwd and --all-projects exclude each other")
+    return Where(cwd or str(Path.cwd()), all_projects)
+
+
+def connect() -> Client:
+    """A client with a worker behind it, started if need be."""
+    return ensure_worker(find_home())
+
+
+def memory_id(given: str) -> str:
+    """An id as typed or pasted; context and search show it with a leading `#`."""
+    cleaned = given.strip().removeprefix("#")
+    if not cleaned or os.sep in cleaned:
+        raise click.UsageError(f"{given!r} is not the id of a memory")
+    return cleaned

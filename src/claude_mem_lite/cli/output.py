@@ -1,0 +1,70 @@
+"""How commands print: JSON for programs, tables with colours on a terminal, plain lines anywhere else."""
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import click
+
+from claude_mem_lite.models import JsonObject, JsonValue
+
+# Stored text may come from anywhere; it must not be able to drive the user's terminal.
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table; only `wide` ones may be wrapped or cut on a narrow terminal."""
+
+    title: str
+    style: str = ""
+    wide: bool = False
+
+
+def print_json(value: JsonValue) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    """A table for people; one line a row with tabs between, when something else reads it."""
+    shown = [[plain(cell) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in shown:
+            click.echo("\t".join(" ".join(cell.split()) for cell in row))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column.title, style=column.style, no_wrap=not column.wide, overflow="fold")
+    for row in shown:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
+
+
+def plain(value: object) -> str:
+    """A value as text that is safe to print: no control characters but line ends and tabs."""
+    return "" if value is None else _CONTROL.sub("", str(value))
+
+
+def field(record: JsonObject, key: str) -> str:
+    """One field of a record as safe text; nothing when it is missing."""
+    return plain(record.get(key))
+
+
+def items(record: JsonObject, key: str) -> Sequence[JsonValue]:
+    """A list in a record; empty when it is missing."""
+    value = record.get(key)
+    return value if isinstance(value, list) else []
+
+
+def dim(text: str) -> str:
+    return click.style(text, dim=True)
+
+
+def bold(text: str) -> str:
+    return click.style(text, bold=True)

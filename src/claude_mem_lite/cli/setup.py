@@ -1,0 +1,272 @@
+"""Commands that set things up and check them: install, uninstall, hooks, doctor."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from claude_mem_lite import __version__
+from claude_mem_lite.cli.options import json_option, yes_option
+from claude_mem_lite.cli.output import print_json
+from claude_mem_lite.errors import MemoryLiteError, WorkerRefused, WorkerUnavailable
+from claude_mem_lite.install import claude_code, interpreter
+from claude_mem_lite.install.claude_code import Plan, Scope
+from claude_mem_lite.install.hooks import hook_groups, hook_settings
+from claude_mem_lite.paths import Home, find_home
+
+Decorated = TypeVar("Decorated", bound=Callable[..., object])
+OUTCOMES = {
+    "restored": "put back exactly as it was before the install",
+    "removed": "removed, because the install had made it",
+    "stripped": "our hooks were taken out, your changes since the install were kept",
+}
+
+
+def _target_options(command: Decorated) -> Decorated:
+    """Which agent, and which of its settings files."""
+    for option in (
+        click.option(
+            "--config-dir",
+            metavar="DIR",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="Claude Code's configuration folder; $CLAUDE_CONFIG_DIR or ~/.claude if not given.",
+        ),
+        click.option(
+            "--scope",
+            type=click.Choice(["user", "project"]),
+            default="user",
+            help="For all your work, or only in the current folder (.claude/settings.local.json).",
+        ),
+        click.option(
+            "--agent",
+            type=click.Choice(["claude-code"]),
+            default="claude-code",
+            expose_value=False,
+            help="Which agent.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(short_help="Let your agent use this memory.")
+@_target_options
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
+    """Let your agent use this memory.
+
+    Adds hooks to Claude Code's settings.json, keeping everything else in it as it is, with a backup; makes the
+    data folder; tries one hook. Running it again changes nothing; after an upgrade it brings the hooks up to
+    date. `uninstall` takes back exactly this.
+
+    \b
+    Examples:
+      claude-mem-lite install
+      claude-mem-lite install --dry-run
+      claude-mem-lite install --scope project
+    """
+    _refuse_windows()
+    home = find_home()
+    path = _settings_path(scope, config_dir)
+    plan = claude_code.plan_install(home, path, hook_groups(home))
+    if dry_run:
+        _print_dry_run(home, plan)
+        return
+    _prepare(home)
+    claude_code.apply_install(home, plan)
+    _print_installed(home, path, plan, scope)
+
+
+@click.command(short_help="Take the hooks out of your agent again.")
+@_target_options
+@click.option("--purge", is_flag=True, help="Also delete the data folder with everything remembered.")
+@yes_option
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.pass_context
+def uninstall(
+    ctx: click.Context, scope: Scope, config_dir: Path | None, purge: bool, yes: bool, dry_run: bool
+) -> None:
+    """Take the hooks out of your agent again.
+
+    A settings file nobody wrote to since the install becomes again what it was, byte for byte; else only our
+    entries are taken out. Stops the worker. What is remembered stays, unless --purge is given.
+
+    \b
+    Examples:
+      claude-mem-lite uninstall
+      claude-mem-lite uninstall --scope project
+      claude-mem-lite uninstall --purge
+    """
+    _refuse_windows()
+    home = find_home()
+    path = _settings_path(scope, config_dir)
+    others = claude_code.other_installs(home, path)
+    if purge:
+        _check_purge(home, others, yes or dry_run, ctx)
+    if dry_run:
+        click.echo(f"Would take our hooks out of {path}{f' and delete {home.root}' if purge else ''}.")
+        return
+    outcome = claude_code.uninstall(home, path)
+    if outcome == "nothing":
+        click.echo(f"There were no hooks of ours in {path}.")
+    else:
+        click.echo(f"{path}: {OUTCOMES[outcome]}.")
+    if others:
+        click.echo(f"Still installed in {', '.join(map(str, others))}; the worker stays for that.")
+        return
+    _stop_worker(home)
+    claude_code.remove_links(home)
+    _finish_data(home, purge)
+
+
+@click.command(short_help="Print the hook configuration that install writes.")
+def hooks() -> None:
+    """Print the hook configuration that install writes.
+
+    As JSON, for settings files that are managed by hand or by other tools. Reads only; the links it names are
+    made by `install`.
+
+    \b
+    Example:
+      claude-mem-lite hooks
+    """
+    print_json(hook_settings(find_home()))
+
+
+@click.command(short_help="Check everything and say what to do.")
+@json_option
+@click.pass_context
+def doctor(ctx: click.Context, as_json: bool) -> None:
+    """Check everything and say what to do.
+
+    Looks at the interpreters, the data folder, the hooks in the settings, the worker, the queue, the databases
+    and the disk. Changes nothing, but starts the worker where the data folder exists. Exits 1 when something
+    fails.
+
+    \b
+    Examples:
+      claude-mem-lite doctor
+      claude-mem-lite doctor --json
+    """
+    from claude_mem_lite.install.doctor import as_json as check_json
+    from claude_mem_lite.install.doctor import run_checks
+
+    checks = run_checks(find_home(), _settings_path("user", None))
+    if as_json:
+        print_json([check_json(check) for check in checks])
+    else:
+        for check in checks:
+            mark = {"ok": click.style("ok  ", fg="green"), "warn": click.style("warn", fg="yellow")}.get(
+                check.state, click.style("FAIL", fg="red")
+            )
+            click.echo(f"{mark}  {check.name}: {check.found}{f'; {check.next_step}' if check.next_step else ''}")
+    if any(check.state == "fail" for check in checks):
+        ctx.exit(1)
+
+
+def _refuse_windows() -> None:
+    if os.name != "posix":
+        raise MemoryLiteError("native Windows is not supported", "install it inside WSL, together with your agent")
+
+
+def _settings_path(scope: Scope, config_dir: Path | None) -> Path:
+    if scope == "project" and config_dir is not None:
+        raise click.UsageError("--config-dir and --scope project exclude each other")
+    return claude_code.settings_path(scope, config_dir, Path.cwd(), os.environ)
+
+
+def _prepare(home: Home) -> None:
+    """Everything the hooks need, before any hook is announced."""
+    home.make()
+    interpreter.make_links(home)
+    interpreter.compile_hook()
+    if trouble := interpreter.try_hook(home):
+        raise MemoryLiteError(f"the settings were left alone, because {trouble}", "run `claude-mem-lite doctor`")
+    _stop_older_worker(home)
+
+
+def _stop_older_worker(home: Home) -> None:
+    from claude_mem_lite.client import Client
+
+    client = Client(home)
+    try:
+        if client.health().version == __version__:
+            return
+        client.stop()
+    except (WorkerUnavailable, WorkerRefused):
+        return
+    click.echo("Stopped the worker of another version; the next hook starts the new one.")
+
+
+def _stop_worker(home: Home) -> None:
+    from claude_mem_lite.client import Client
+
+    if Client(home).stop():
+        click.echo("Stopped the worker.")
+
+
+def _print_dry_run(home: Home, plan: Plan) -> None:
+    if not plan.changes:
+        click.echo(f"{plan.path} has our hooks already; nothing would change there.")
+        return
+    click.echo(f"Would make {home.root}, keep a backup of {plan.path} in it, and change that file so:\n")
+    click.echo(plan.diff(), nl=False)
+
+
+def _print_installed(home: Home, path: Path, plan: Plan, scope: Scope) -> None:
+    if not plan.changes:
+        click.echo(f"Installed already: the hooks in {path} are up to date.")
+    else:
+        click.echo(f"{'Updated' if plan.had_ours else 'Added'} the hooks in {path}.")
+        if plan.before is not None and not plan.had_ours:
+            click.echo(f"A backup of it is in {home.installs}.")
+    if scope == "project":
+        click.echo(
+            "This is the file for you alone, because the hooks name paths of this machine: keep it out of git."
+        )
+    if plan.hooks_disabled:
+        click.echo('Careful: the same file says "disableAllHooks", so nothing will run until that is gone.')
+    if home.off_switch.exists():
+        click.echo("It is switched off at the moment; `claude-mem-lite on` undoes that.")
+    click.echo(f"Memories are kept in {home.root}.")
+    click.echo("Next: start claude as usual, work, then look with `claude-mem-lite status`.")
+
+
+def _check_purge(home: Home, others: object, yes: bool, ctx: click.Context) -> None:
+    if others:
+        raise MemoryLiteError("this memory is installed in other places too", "uninstall there first, then purge")
+    if not home.root.exists():
+        return
+    if not _is_data_folder(home):
+        raise MemoryLiteError(f"{home.root} does not look like a data folder of ours", "delete it by hand")
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("--purge needs --yes when nobody can be asked", ctx)
+    click.confirm(f"Delete {home.root} and everything remembered in it?", abort=True, err=True)
+
+
+def _is_data_folder(home: Home) -> bool:
+    """Whether it is safe to delete: a variable set to the wrong folder must not cost the user that folder."""
+    if home.root.resolve() in (Path.home().resolve(), *Path.home().resolve().parents):
+        return False
+    return (home.root / "spool").is_dir() or home.installs.is_dir()
+
+
+def _finish_data(home: Home, purge: bool) -> None:
+    if not home.root.exists():
+        return
+    if not purge:
+        click.echo(
+            f"What is remembered stays in {home.root}; `claude-mem-lite uninstall --purge` or deleting that "
+            "folder removes it."
+        )
+        return
+    for folder in (*home.fallback_spools(), home.root):
+        if folder.is_dir() and folder.stat().st_uid == os.getuid():
+            shutil.rmtree(folder)
+    click.echo(f"Deleted {home.root}.")

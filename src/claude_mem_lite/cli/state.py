@@ -1,0 +1,162 @@
+"""Commands about how things stand: status, queue, on, off."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import click
+
+from claude_mem_lite.cli.options import connect, json_option
+from claude_mem_lite.cli.output import Column, field, print_json, print_table
+from claude_mem_lite.cli.times import ago
+from claude_mem_lite.client import Client
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.paths import Home, find_home
+
+
+@click.command(short_help="Show how things stand, in one look.")
+@json_option
+def status(as_json: bool) -> None:
+    """Show how things stand, in one look.
+
+    The worker, the queue, what is stored, what a model cost today, and when context was last given. Starts the
+    worker when none runs.
+
+    \b
+    Examples:
+      claude-mem-lite status
+      claude-mem-lite status --json
+    """
+    home = find_home()
+    client = connect()
+    told = client.health().told
+    counts = client.queue_counts()
+    if as_json:
+        extra: JsonObject = {
+            "capturing": not home.off_switch.exists(),
+            "installed_in": _installed_in(home),
+            "home": str(home.root),
+            "queue": asdict(counts),
+        }
+        print_json({**told, **extra})
+        return
+    for name, value in _lines(home, told, counts.error):
+        click.echo(f"{name + ':':<12}{value}")
+
+
+@click.command(short_help="Show what waits to be processed, and what failed.")
+@click.option("--errors", is_flag=True, help="List the events that could not be processed, with the reason.")
+@click.option("--retry", metavar="ID|all", help="Process one event in error again, or all of them.")
+@json_option
+def queue(errors: bool, retry: str | None, as_json: bool) -> None:
+    """Show what waits to be processed, and what failed.
+
+    Without options the number of events by status; done ones are kept for some days. Only --retry changes
+    anything.
+
+    \b
+    Examples:
+      claude-mem-lite queue
+      claude-mem-lite queue --errors
+      claude-mem-lite queue --retry 412
+      claude-mem-lite queue --retry all
+    """
+    event = _event(retry)
+    client = connect()
+    if retry is not None:
+        retried = client.retry(event)
+        if as_json:
+            print_json({"retried": retried})
+        else:
+            click.echo(f"{retried} {'event' if retried == 1 else 'events'} put back to work.")
+    elif errors:
+        _print_errors(client, as_json)
+    else:
+        counts = asdict(client.queue_counts())
+        if as_json:
+            print_json(counts)
+            return
+        for name, count in counts.items():
+            click.echo(f"{name:<12}{count}")
+
+
+@click.command(short_help="Capture and give context again.")
+def on() -> None:
+    """Capture and give context again.
+
+    Undoes `off` by removing the file of that name from the data folder.
+
+    \b
+    Example:
+      claude-mem-lite on
+    """
+    switch = find_home().off_switch
+    was_off = switch.exists()
+    switch.unlink(missing_ok=True)
+    click.echo("On: sessions are captured and given context." if was_off else "It was on already.")
+
+
+@click.command(short_help="Stop capturing and giving context, everywhere.")
+def off() -> None:
+    """Stop capturing and giving context, everywhere.
+
+    Hooks stay installed but do nothing while the file `off` is in the data folder. What is stored stays, and
+    commands go on working. `claude-mem-lite on` undoes it.
+
+    \b
+    Example:
+      claude-mem-lite off
+    """
+    home = find_home()
+    home.make()
+    was_off = home.off_switch.exists()
+    home.off_switch.touch(mode=0o600)
+    told = "It was off already" if was_off else "Off: nothing is captured and nothing is given"
+    click.echo(f"{told}; `claude-mem-lite on` undoes it.")
+
+
+def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str]]:
+    now = datetime.now(UTC)
+    places = _installed_in(home)
+    failed = f", {errors} failed (`claude-mem-lite queue --errors`)" if errors else ""
+    spend = told.get("spend_today")
+    return [
+        ("capture", "off (`claude-mem-lite on` undoes it)" if home.off_switch.exists() else "on"),
+        ("installed", ", ".join(places) if places else "no (run `claude-mem-lite install`)"),
+        ("worker", f"running, process {field(told, 'pid')}, version {field(told, 'version')}"),
+        ("queue", f"{field(told, 'queue_depth')} waiting{failed}"),
+        ("memories", f"{field(told, 'memories')}, {field(told, 'observations_today')} of them from today"),
+        ("sessions", field(told, "sessions")),
+        ("model", f"{field(told, 'model')}, ${spend if isinstance(spend, int | float) else 0:.2f} today"),
+        ("context", f"last given {ago(told.get('last_context_at'), now)}"),
+        ("data", str(home.root)),
+    ]
+
+
+def _installed_in(home: Home) -> list[str]:
+    from claude_mem_lite.install import record
+
+    return [str(each.settings) for each in record.load_all(home)]
+
+
+def _event(retry: str | None) -> int | None:
+    if retry is None or retry.lower() == "all":
+        return None
+    if not retry.isdigit():
+        raise click.UsageError(f"--retry takes the number of an event, or all, not {retry!r}")
+    return int(retry)
+
+
+def _print_errors(client: Client, as_json: bool) -> None:
+    events = client.queue_events("error")
+    if as_json:
+        print_json(events)
+        return
+    if not events:
+        click.echo("No event is in error.")
+        return
+    now = datetime.now(UTC)
+    print_table(
+        [Column("id", "cyan"), Column("event"), Column("when", "dim"), Column("reason", wide=True)],
+        [[field(e, "id"), field(e, "event"), ago(e.get("received_at"), now), field(e, "reason")] for e in events],
+    )

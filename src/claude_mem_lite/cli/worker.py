@@ -1,0 +1,144 @@
+"""The `worker` group, which is also the `claude-mem-worker` command: start, stop, status, run, drain."""
+
+import click
+
+from claude_mem_lite.cli.groups import HelpfulGroup, show_help
+from claude_mem_lite.cli.options import connect, json_option
+from claude_mem_lite.cli.output import field, print_json
+from claude_mem_lite.client import Client
+from claude_mem_lite.errors import WorkerUnavailable
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.paths import find_home
+
+DRAIN_TIMEOUT_S = 60.0
+
+worker = HelpfulGroup(
+    name="worker",
+    callback=show_help,
+    invoke_without_command=True,
+    short_help="Start, stop and look at the background worker.",
+    help="""Start, stop and look at the background worker.
+
+    Hooks and commands start it when they need it, and it ends by itself after half an hour without work, so
+    there is rarely a need to call this. `claude-mem-worker` is the same group under its own name.
+
+    \b
+    Examples:
+      claude-mem-lite worker status
+      claude-mem-lite worker stop
+      claude-mem-lite worker drain --timeout 120
+    """,
+)
+
+
+@worker.command(short_help="Start the worker in the background.")
+def start() -> None:
+    """Start the worker in the background.
+
+    Does nothing when one runs already: there is one worker to a data folder.
+
+    \b
+    Example:
+      claude-mem-lite worker start
+    """
+    was_up = Client(find_home()).is_answering()
+    pid = connect().health().pid
+    click.echo(f"The worker runs already, process {pid}." if was_up else f"Started the worker, process {pid}.")
+
+
+@worker.command(short_help="Stop the worker and wait until it is gone.")
+def stop() -> None:
+    """Stop the worker and wait until it is gone.
+
+    It finishes or gives back what it holds; nothing is lost. The next hook or command starts it again; use
+    `claude-mem-lite off` to have it stay quiet.
+
+    \b
+    Example:
+      claude-mem-lite worker stop
+    """
+    click.echo("Stopped the worker." if Client(find_home()).stop() else "No worker was running.")
+
+
+@worker.command(short_help="Say whether the worker runs.")
+@json_option
+def status(as_json: bool) -> None:
+    """Say whether the worker runs.
+
+    Starts nothing, unlike `claude-mem-lite status`.
+
+    \b
+    Examples:
+      claude-mem-lite worker status
+      claude-mem-lite worker status --json
+    """
+    home = find_home()
+    try:
+        told: JsonObject = {"running": True, **Client(home).health().told}
+    except WorkerUnavailable:
+        told = {"running": False, "pid": None}
+    if as_json:
+        print_json({**told, "home": str(home.root), "socket": str(home.socket)})
+    elif told["running"]:
+        click.echo(f"The worker runs, process {field(told, 'pid')}, {field(told, 'queue_depth')} events waiting.")
+    else:
+        click.echo("No worker runs. The next hook or command starts one.")
+
+
+@worker.command(short_help="Run the worker in the foreground.")
+def run() -> None:
+    """Run the worker in the foreground.
+
+    For service managers and for watching it work; Ctrl-C ends it.
+
+    \b
+    Example:
+      claude-mem-lite worker run
+    """
+    from claude_mem_lite.worker.process import run as run_worker
+
+    home = find_home()
+    home.make()
+    run_worker(home)
+
+
+@worker.command(short_help="Wait until everything captured is processed.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    metavar="S",
+    type=click.FloatRange(0, 86400),
+    default=DRAIN_TIMEOUT_S,
+    help=f"Give up after that many seconds; {DRAIN_TIMEOUT_S:g} if not given.",
+)
+@json_option
+@click.pass_context
+def drain(ctx: click.Context, timeout_s: float, as_json: bool) -> None:
+    """Wait until everything captured is processed.
+
+    Turns that are still open are processed as they are. Exits 1 when something is left after the timeout.
+
+    \b
+    Examples:
+      claude-mem-lite worker drain
+      claude-mem-lite worker drain --timeout 300 --json
+    """
+    outcome = connect().drain(timeout_s)
+    counts = outcome.counts
+    left = counts.raw + counts.processing
+    if as_json:
+        print_json(
+            {
+                "drained": outcome.drained,
+                "left": left,
+                "done": counts.done,
+                "error": counts.error,
+                "skipped": counts.skipped,
+            }
+        )
+    elif outcome.drained:
+        failed = f", {counts.error} failed (`claude-mem-lite queue --errors`)" if counts.error else ""
+        click.echo(f"Everything is processed{failed}.")
+    if not outcome.drained:
+        click.echo(f"{ctx.command_path}: {left} events are left after {timeout_s:g} s; run it again", err=True)
+        ctx.exit(1)

@@ -1,0 +1,107 @@
+"""Commands that change what is remembered: remember, forget."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from claude_mem_lite.cli.options import connect, json_option, memory_id, yes_option
+from claude_mem_lite.cli.options import kind as kind_type
+from claude_mem_lite.cli.output import field, print_json
+from claude_mem_lite.client import Client
+
+SCOPES = "universal, language:NAME, project or project:ID"
+
+
+def _scope(written: str) -> str:
+    """Where a memory holds, as said on the command line."""
+    word, colon, rest = written.strip().partition(":")
+    word, rest = word.lower(), rest.strip()
+    if (word in ("universal", "project") and not colon) or (word in ("language", "project") and rest):
+        return f"{word}{colon}{rest}"
+    raise click.BadParameter(f"{written!r} is no scope; use {SCOPES}")
+
+
+@click.command(short_help="Store something you want remembered.")
+@click.argument("kind", metavar="KIND", type=kind_type)
+@click.argument("text", metavar="TEXT...", nargs=-1, required=True)
+@click.option("--scope", metavar="S", type=_scope, help=f"Where it holds: {SCOPES}.")
+@click.option(
+    "--tag", "tags", metavar="T", multiple=True, help="A word to find it by; may be given several times."
+)
+@json_option
+def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[str], as_json: bool) -> None:
+    """Store something you want remembered.
+
+    Preferences, rules and anti-patterns hold everywhere unless --scope says otherwise; all else belongs to
+    the current folder's project. A single - as TEXT reads it from standard input. Adds one memory.
+
+    \b
+    Kinds:
+      decision bugfix feature refactor change discovery
+      preference rule anti_pattern correction convention gotcha architecture pattern
+      failure handoff goal note project_fact
+
+    \b
+    Examples:
+      claude-mem-lite remember rule "Never commit to main"
+      claude-mem-lite remember gotcha "The test database needs port 5433" --tag db
+      claude-mem-lite remember preference "Use uv, not pip" --scope language:python
+    """
+    words = sys.stdin.read() if list(text) == ["-"] else " ".join(text)
+    if not words.strip():
+        raise click.UsageError("there is no text to remember")
+    memory = connect().remember(kind, words.strip(), scope=scope, tags=tags, cwd=str(Path.cwd()))
+    if as_json:
+        print_json(memory)
+        return
+    click.echo(f"Remembered as {field(memory, 'id')} ({field(memory, 'kind')}, {field(memory, 'scope')}).")
+
+
+@click.command(short_help="Remove memories for good.")
+@click.argument("ids", metavar="[ID...]", nargs=-1)
+@click.option("--session", metavar="S", help="Everything of one session.")
+@click.option("--project", metavar="P", help="Everything of one project, by its id or name.")
+@yes_option
+@json_option
+@click.pass_context
+def forget(
+    ctx: click.Context, ids: Sequence[str], session: str | None, project: str | None, yes: bool, as_json: bool
+) -> None:
+    """Remove memories for good.
+
+    Takes them out of the database, its indexes, the queue and every backup; this cannot be undone. Asks first
+    on a terminal. In a script, --session and --project need --yes.
+
+    \b
+    Examples:
+      claude-mem-lite forget k7f3a9
+      claude-mem-lite forget --session 2f6d1c0e-8a4b-4c55-9d1e-0b7a6f3c2e11
+      claude-mem-lite forget --project github.com/me/shop --yes
+    """
+    if sum((bool(ids), session is not None, project is not None)) != 1:
+        raise click.UsageError("name memories by their ids, or one --session, or one --project", ctx)
+    wanted = [memory_id(given) for given in ids]
+    may_ask = sys.stdin.isatty()
+    if not wanted and not yes and not may_ask:
+        raise click.UsageError("forgetting that much needs --yes when nobody can be asked", ctx)
+    client = connect()
+    if not yes and may_ask:
+        click.confirm(_question(client, wanted, session, project), abort=True, err=True)
+    forgotten = client.forget(ids=wanted, session=session, project=project)
+    if as_json:
+        print_json({"forgotten": forgotten})
+        return
+    noun = "memory" if len(forgotten) == 1 else "memories"
+    click.echo(f"Forgot {len(forgotten)} {noun}." if forgotten else "There was nothing to forget.")
+
+
+def _question(client: Client, ids: Sequence[str], session: str | None, project: str | None) -> str:
+    if session is not None or project is not None:
+        what = f"session {session}" if session is not None else f"project {project}"
+        return f"Forget everything of {what} for good?"
+    for each in ids:
+        memory = client.memory(each)
+        click.echo(f"{field(memory, 'id')}  {field(memory, 'title')}", err=True)
+    return "Forget this for good?" if len(ids) == 1 else f"Forget these {len(ids)} for good?"

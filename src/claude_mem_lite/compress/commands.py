@@ -1,0 +1,175 @@
+"""Shell commands: what one is for, when two are the same, and what its output says went wrong."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["commit", "test", "build", "lint", "install", "git", "files", "explore", "run"]
+
+_TEST = (
+    r"(?:py\.?test|unittest|nosetests|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|pest|ctest|bats|behave|ginkgo|playwright test"
+    r"|cypress run|go test|gotestsum|cargo (?:nextest|test)|dotnet test|swift test|mix test|deno test|bun (?:run )?test|rake (?:test|spec)"
+    r"|(?:\./)?gradlew? .*\btest|(?:\./)?mvnw? .*\b(?:test|verify)|(?:npm|pnpm|yarn)(?: run)? test\S*|npm t"
+    r"|(?:make|just|task|mise run|mise r|hatch run|pdm run|invoke|rake|nx|turbo run) (?:\S+:)?(?:test|tests|check|spec)(?:[:_-]\S+)?)"
+)
+_LINT = (
+    r"(?:ruff|flake8|pylint|mypy|pyright|basedpyright|black|isort|eslint|prettier|biome|stylelint|tslint|golangci-lint|go vet|gofmt|goimports"
+    r"|staticcheck|cargo (?:clippy|fmt)|rustfmt|rubocop|shellcheck|shfmt|hadolint|yamllint|actionlint|markdownlint\S*|ktlint|swiftlint"
+    r"|pre-commit|tsc .*--noEmit|(?:npm|pnpm|yarn)(?: run)? (?:lint|typecheck|type-check|format|fmt|check)\S*"
+    r"|(?:make|just|task|mise run|mise r|hatch run|invoke) (?:\S+:)?(?:lint|fmt|format|typecheck|vet)(?:[:_-]\S+)?)"
+)
+_BUILD = (
+    r"(?:go (?:build|install|generate)|cargo (?:build|check)|make|cmake|ninja|bazel build|tsc|vite build|next build|webpack|rollup|esbuild"
+    r"|docker(?:-compose| compose)? (?:build|buildx)|(?:\./)?gradlew?\b|(?:\./)?mvnw?\b|dotnet (?:build|publish)|swift build|xcodebuild|gcc|g\+\+"
+    r"|clang(?:\+\+)?|javac|rustc|hugo|mkdocs build|goreleaser|python\d? -m build|(?:npm|pnpm|yarn|bun)(?: run)? (?:build|compile|bundle)\S*"
+    r"|(?:just|task|mise run|mise r) (?:\S+:)?(?:build|compile)(?:[:_-]\S+)?)"
+)
+_INSTALL = (
+    r"(?:pip3? install|uv (?:add|sync|pip install|tool install)|poetry (?:add|install)|pdm (?:add|install)|pipx install|conda install"
+    r"|npm (?:install|i|ci|add)|yarn(?: add| install|$)|pnpm (?:add|install|i)|bun (?:add|install)|cargo (?:add|install)|go (?:get|mod)"
+    r"|gem install|bundle (?:install|add|update)|brew install|apt(?:-get)? install|apk add|dnf install|composer (?:require|install)|dotnet add"
+    r"|mix deps\.get|pod install|rustup|nvm install|pyenv install)"
+)
+_EXPLORE = (
+    r"(?:ls|cat|bat|head|tail|grep|egrep|rg|ag|ack|find|fd|sed|awk|wc|tree|pwd|which|whereis|echo|printf|diff|cmp|stat|file|du|df|ps|top|env"
+    r"|printenv|jq|yq|less|more|sort|uniq|cut|tr|xxd|od|hexdump|strings|type|man|date|whoami|id|uname|hostname|sleep|true|false|test|\[|cd"
+    r"|export|set|unset|source|\.|history|lsof|pgrep|nproc|free|xargs|tee|column|basename|dirname|realpath|readlink|md5sum|sha\d*sum"
+    r"|git (?:status|log|diff|show|branch|blame|ls-\S+|rev-\S+|remote|config|stash list|describe|grep|shortlog|reflog|cat-file|check-ignore)"
+    r"|gh (?:pr|issue|run|repo|release|api) (?:view|list|diff|checks|status)|gh (?:api|search)|go (?:doc|env|list|version)|node -[ev]|\S+ --?version"
+    r"|\S+ --?help|npm (?:ls|list|view|outdated)|pip3? (?:show|list|freeze)|docker (?:ps|images|logs|inspect)|kubectl (?:get|describe|logs))"
+)
+_FILES = r"(?:mkdir|touch|cp|mv|rm|ln|chmod|chown|rmdir|git (?:mv|rm|add|restore|checkout|switch|reset|stash|clean))"
+_ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = tuple(
+    (role, re.compile(rf"(?:{pattern})(?:\s|$)"))
+    for role, pattern in (
+        ("commit", r"git commit"), ("test", _TEST), ("lint", _LINT), ("install", _INSTALL), ("explore", _EXPLORE),
+        ("files", _FILES), ("build", _BUILD), ("git", r"git \S+|gh \S+"),
+    )
+)  # fmt: skip
+# Which part of `cd x && make && git commit` the whole is about.
+_RANK: tuple[Role, ...] = ("commit", "test", "build", "lint", "install", "git", "run", "files", "explore")
+
+_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1.*?\n.*?^\s*\2\s*$|<<-?\s*(['\"]?)(\w+)\3.*\Z", re.S | re.M)
+_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)")
+_SEPARATOR = re.compile(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)|(?<![&>])&(?![&>\d])")
+_PREFIX = re.compile(
+    r"^(?:[A-Za-z_]\w*=(?:\S*)\s+|sudo\s+(?:-\S+\s+)*|time\s+|timeout\s+(?:-\S+\s+)*\S+\s+|nice\s+|exec\s+|command\s+|env\s+(?=\w+=)"
+    r"|(?:poetry|uv|pipenv|pdm|rye) run\s+|bundle exec\s+|npx\s+(?:-\S+\s+)*|pnpm (?:exec|dlx)\s+|yarn dlx\s+|bunx\s+|python3?(?:\.\d+)? -m\s+"
+    r"|\(+\s*|!\s+|if\s+|then\s+|do\s+|(?:\.?/)?(?:\.?venv|node_modules|env)/(?:\.?bin/)+)"
+)
+_REDIRECT = re.compile(r"\s*(?:\d?>{1,2}&?\s*\S+|<\s*\S+|&>\s*\S+)")
+_NOISY_FLAG = re.compile(
+    r"\s+(?:-v+|-q+|--verbose|--quiet|-s|-x|--tb[= ]\S+|--no-header|--count[= ]?\d+|-count[= ]\d+|--color\S*|--no-cov|-rA|-ra|--lf|--ff"
+    r"|--silent|--maxfail\S*|-timeout[= ]\S+)(?=\s|$)"
+)
+
+_EXIT_CODE = re.compile(r"^\s*(?:Error:\s*)?Exit code (\d+)\s*\n?")
+_DENIED = re.compile(
+    r"(?i)permission to use \w+|doesn't want to (?:proceed|take this action)|request interrupted|tool use was rejected|user rejected"
+    r"|requires approval|has been denied|was blocked|command timed out|no longer exists on disk|<tool_use_error>"
+)
+_COMMITTED = re.compile(r"(?m)^\[(?P<branch>[^\]\n]{1,200}?) (?P<hash>[0-9a-f]{6,40})\] (?P<subject>\S[^\n]{0,500})$")
+_MESSAGE_FLAG = re.compile(r"(?:-m|-[a-z]*m|--message)(?:\s+|=)(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|\$'((?:[^'\\]|\\.)*)')", re.S)
+_HEREDOC_BODY = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n(.*?)\n\s*\1\s*$", re.S | re.M)
+_TRAILER = re.compile(r"(?im)^(?:co-authored-by|signed-off-by|change-id|generated with|🤖).*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit a command made."""
+
+    subject: str
+    body: str = ""
+    hash: str = ""
+    branch: str = ""
+
+
+def parts(command: str) -> list[str]:
+    """The simple commands of a command line, without prefixes such as `cd x`, `VAR=1`, `sudo`, `npx`."""
+    text = _HEREDOC.sub("<<HEREDOC", command[:20_000]) if "<<" in command else command[:20_000]
+    quoted: list[str] = []
+
+    def hide(found: re.Match[str]) -> str:
+        quoted.append(found[0])
+        return f"\x00{len(quoted) - 1}\x00"
+
+    hidden = _QUOTED.sub(hide, text.replace("\\\n", " "))
+    shown = (re.sub("\x00(\\d+)\x00", lambda found: quoted[int(found[1])], part) for part in _SEPARATOR.split(hidden))
+    return [part for part in (_bare(part) for part in shown) if part]
+
+
+def role(part: str) -> Role:
+    """What one simple command is for."""
+    for name, pattern in _ROLES:
+        if pattern.match(part):
+            return name
+    return "run"
+
+
+def main_part(command: str) -> tuple[str, Role]:
+    """The simple command that the whole line is about, and its role."""
+    rated = [(part, role(part)) for part in parts(command)]
+    if not rated:
+        return "", "explore"
+    return min(rated, key=lambda pair: _RANK.index(pair[1]))
+
+
+def key(part: str) -> str:
+    """The same for commands that do the same: without flags that only change what is printed."""
+    return " ".join(_NOISY_FLAG.sub("", part).split())
+
+
+def tool(part: str) -> str:
+    """The program and its subcommand: `go test`, `npm run build`, `pytest`."""
+    words = [word for word in part.split() if not word.startswith("-")][:3]
+    runner = words[:1] and words[0] in (
+        "npm", "pnpm", "yarn", "bun", "mise", "make", "just", "task", "go", "cargo", "git", "docker", "dotnet", "uv", "poetry", "gh", "mix"
+    )  # fmt: skip
+    if not runner:
+        return words[0] if words else ""
+    return " ".join(words[: 3 if words[1:2] in (["run"], ["compose"], ["r"]) else 2])
+
+
+def exit_code(error: str) -> tuple[int | None, str]:
+    """The exit code a failure names, and what the command printed."""
+    found = _EXIT_CODE.match(error)
+    return (int(found[1][:6]), error[found.end() :]) if found else (None, error)
+
+
+def was_refused(error: str) -> bool:
+    """Stopped by the user or the client: not a failure of the command."""
+    return _DENIED.search(error[:600]) is not None
+
+
+def commits(command: str, output: str) -> list[Commit]:
+    """The commits a successful command made, with the messages it was given."""
+    if "git commit" not in " ".join(parts(command)):
+        return []
+    given = _given_message(command)
+    subject, _, body = given.partition("\n")
+    found = [
+        Commit(match["subject"].strip(), "", match["hash"], match["branch"].split(" ")[0])
+        for match in _COMMITTED.finditer(output[:20_000])
+    ]
+    if not found:
+        nothing = re.search(r"(?i)nothing (?:added )?to commit|no changes added", output)
+        return [Commit(subject.strip(), body.strip())] if subject.strip() and not nothing else []
+    if body.strip() and len(found) == 1:
+        return [Commit(found[0].subject, body.strip(), found[0].hash, found[0].branch)]
+    return found
+
+
+def _given_message(command: str) -> str:
+    if heredoc := _HEREDOC_BODY.search(command):
+        message = heredoc[2]
+    else:
+        messages = [next(part for part in groups if part or part == "") for groups in _MESSAGE_FLAG.findall(command)]
+        message = "\n\n".join(text.replace('\\"', '"').replace("\\n", "\n") for text in messages)
+    return _TRAILER.sub("", message).strip()
+
+
+def _bare(part: str) -> str:
+    part = part.strip()
+    while (stripped := _PREFIX.sub("", part, count=1)) != part:
+        part = stripped
+    return " ".join(_REDIRECT.sub("", part).strip(" ()").split())

@@ -1,0 +1,235 @@
+"""Checks of everything an installation needs, as values: what was found, and what to do about it.
+
+The `doctor` command prints them. Nothing is changed; databases are opened read-only."""
+
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from claude_mem_lite import __version__
+from claude_mem_lite.client import Client, ensure_worker, worker_interpreter
+from claude_mem_lite.errors import SettingsError, WorkerRefused, WorkerUnavailable
+from claude_mem_lite.install import files, interpreter, record, settings
+from claude_mem_lite.install.hooks import hook_groups
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.paths import Home
+
+State = Literal["ok", "warn", "fail"]
+INSTALL = "run `claude-mem-lite install`"
+OLDEST_SQLITE = (3, 35)
+BACKLOG_AGE_S = 300
+LOW_DISK_BYTES, FULL_DISK_BYTES = 500 * 2**20, 20 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at."""
+
+    name: str
+    state: State
+    found: str
+    next_step: str = ""
+
+
+def as_json(check: Check) -> JsonObject:
+    return {"name": check.name, "state": check.state, "found": check.found, "next_step": check.next_step}
+
+
+def run_checks(home: Home, user_settings: Path) -> Sequence[Check]:
+    """Every check, in the order in which one depends on another."""
+    checks = [check_sqlite(), check_home(home), *check_hooks(home, user_settings), check_switch(home)]
+    if home.root.is_dir():
+        checks += [check_hook_python(home), check_worker_python(home), *check_worker(home)]
+        checks += [check_spool(home, time.time()), check_disk(home)]
+        checks += [check_database(path) for path in (home.inbox_db, home.memory_db)]
+    return checks
+
+
+def check_sqlite() -> Check:
+    version = sqlite3.sqlite_version
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        return Check("sqlite", "fail", f"version {version} is too old", "use a Python with SQLite 3.35 or newer")
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("create virtual table words using fts5(word)")
+    except sqlite3.Error:
+        return Check("sqlite", "fail", f"version {version} lacks FTS5", "use a Python whose SQLite has FTS5")
+    finally:
+        connection.close()
+    return Check("sqlite", "ok", f"version {version} with FTS5")
+
+
+def check_home(home: Home) -> Check:
+    try:
+        found = home.root.stat()
+    except OSError as error:
+        return Check("data folder", "fail", f"{home.root}: {(error.strerror or '').lower()}", INSTALL)
+    if not stat.S_ISDIR(found.st_mode):
+        return Check("data folder", "fail", f"{home.root} is not a folder", "move it away, then install")
+    if found.st_uid != os.getuid():
+        return Check(
+            "data folder", "fail", f"{home.root} belongs to another user", f"chown it to user {os.getuid()}"
+        )
+    if found.st_mode & 0o077:
+        mode = stat.S_IMODE(found.st_mode)
+        return Check(
+            "data folder", "fail", f"others may look into {home.root} ({mode:o})", f"chmod 700 {home.root}"
+        )
+    return Check("data folder", "ok", str(home.root))
+
+
+def check_hooks(home: Home, user_settings: Path) -> Sequence[Check]:
+    """One check for each settings file we are known to be in, or should be."""
+    try:
+        recorded = [each.settings for each in record.load_all(home)]
+    except SettingsError as error:
+        return [Check("hooks", "fail", error.message, error.next_step)]
+    default = files.real_path(user_settings)
+    others = [path for path in recorded if path != default]
+    checked = [] if others and default not in recorded and not _mentions_us(default) else [default]
+    return [_check_settings(home, path) for path in (*checked, *others)]
+
+
+def check_switch(home: Home) -> Check:
+    if home.off_switch.exists():
+        return Check("switch", "warn", "capture is switched off", "run `claude-mem-lite on`")
+    return Check("switch", "ok", "capture is on")
+
+
+def check_hook_python(home: Home) -> Check:
+    if not home.hook_python.is_symlink():
+        return Check("hook", "fail", f"the link {home.hook_python} is missing", INSTALL)
+    if trouble := interpreter.try_hook(home):
+        return Check("hook", "fail", trouble, INSTALL)
+    if home.hook_python.read_bytes()[:2] == b"#!":
+        return Check("hook", "warn", f"{home.hook_python} leads to a script, which makes hooks slow", INSTALL)
+    return Check("hook", "ok", f"runs with {os.readlink(home.hook_python)}")
+
+
+def check_worker_python(home: Home) -> Check:
+    chosen = worker_interpreter(home)
+    if not home.worker_python.is_symlink() or os.readlink(home.worker_python) != chosen:
+        return Check(
+            "worker python", "fail", f"the link {home.worker_python} is missing or leads nowhere", INSTALL
+        )
+    program = "import claude_mem_lite; print(claude_mem_lite.__version__)"
+    ran = subprocess.run([chosen, "-I", "-c", program], capture_output=True, check=False)
+    version = ran.stdout.decode(errors="replace").strip()
+    if ran.returncode != 0:
+        return Check("worker python", "fail", f"{chosen} does not have this package", INSTALL)
+    if version != __version__:
+        return Check("worker python", "warn", f"{chosen} has version {version}, this is {__version__}", INSTALL)
+    return Check("worker python", "ok", chosen)
+
+
+def check_worker(home: Home) -> Sequence[Check]:
+    """Whether a worker answers (one is started if need be), is private, and has nothing in error."""
+    try:
+        client = ensure_worker(home)
+        return [_check_version(client), _check_socket(home), _check_queue(client)]
+    except (WorkerUnavailable, WorkerRefused, OSError) as error:
+        return [Check("worker", "fail", str(error))]
+
+
+def check_spool(home: Home, now_s: float) -> Check:
+    """Whether events were left lying: in the spool for long, or in a fallback place at all."""
+    strayed = [place for place in home.fallback_spools() if _names(place)]
+    if strayed:
+        where = ", ".join(map(str, strayed))
+        return Check("spool", "warn", f"events wait in {where}", f"see that {home.root} can be written")
+    waiting = _names(home.spool_new)
+    old = [name for name in waiting if now_s - _kept_at_s(name) > BACKLOG_AGE_S]
+    if old:
+        return Check("spool", "warn", f"{len(old)} events wait for long", "run `claude-mem-lite worker drain`")
+    return Check("spool", "ok", f"{len(waiting)} events wait")
+
+
+def check_disk(home: Home) -> Check:
+    free = shutil.disk_usage(home.root).free
+    told = f"{free // 2**20:,} MiB free"
+    if free < FULL_DISK_BYTES:
+        return Check("disk", "fail", told, "make room, or move the data folder with CLAUDE_MEM_LITE_HOME")
+    return Check("disk", "warn" if free < LOW_DISK_BYTES else "ok", told)
+
+
+def check_database(path: Path) -> Check:
+    if not path.exists():
+        return Check(path.name, "ok", "not made yet")
+    try:
+        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=5)
+        try:
+            told = str(connection.execute("pragma quick_check(1)").fetchone()[0])
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        told = str(error)
+    if told != "ok":
+        return Check(path.name, "fail", f"damaged or unreadable ({told})", f"keep a copy of {path} and report it")
+    return Check(path.name, "ok", f"sound, {path.stat().st_size // 1024:,} KiB")
+
+
+def _check_settings(home: Home, path: Path) -> Check:
+    try:
+        content = files.read(path)
+        text = (content or b"").decode("utf-8") or settings.EMPTY_SETTINGS
+        if settings.disables_hooks(text):
+            return Check("hooks", "fail", f'{path} says "disableAllHooks"', "remove that line")
+        if settings.is_current(text, hook_groups(home)):
+            return Check("hooks", "ok", f"in {path}")
+        if settings.has_ours(text):
+            return Check("hooks", "fail", f"those in {path} are of another version or place", INSTALL)
+    except SettingsError as error:
+        return Check("hooks", "fail", f"{path}: {error.message}", error.next_step)
+    except UnicodeDecodeError:
+        return Check("hooks", "fail", f"{path} is not UTF-8", settings.NOT_TOUCHED)
+    return Check("hooks", "fail", f"none of ours in {path}", INSTALL)
+
+
+def _mentions_us(path: Path) -> bool:
+    try:
+        return settings.has_ours((files.read(path) or b"{}").decode("utf-8"))
+    except (SettingsError, UnicodeDecodeError):
+        return False
+
+
+def _check_version(client: Client) -> Check:
+    health = client.health()
+    told = f"answers, process {health.pid}, version {health.version}"
+    if health.version != __version__:
+        return Check("worker", "warn", f"{told}, this is {__version__}", "run `claude-mem-lite worker stop`")
+    return Check("worker", "ok", told)
+
+
+def _check_socket(home: Home) -> Check:
+    mode = home.socket.lstat().st_mode
+    if not stat.S_ISSOCK(mode) or mode & 0o077:
+        found = f"{home.socket} is open to others ({stat.S_IMODE(mode):o})"
+        return Check("socket", "fail", found, "run `claude-mem-lite worker stop`")
+    return Check("socket", "ok", f"{home.socket} is yours alone")
+
+
+def _check_queue(client: Client) -> Check:
+    counts = client.queue_counts()
+    if counts.error:
+        return Check("queue", "warn", f"{counts.error} events failed", "run `claude-mem-lite queue --errors`")
+    return Check("queue", "ok", f"{counts.raw + counts.processing} events wait, none failed")
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return [name for name in os.listdir(folder) if not name.startswith(".")]
+    except OSError:
+        return []
+
+
+def _kept_at_s(name: str) -> float:
+    digits = name.partition("-")[0]
+    return int(digits) / 1e9 if digits.isdigit() else 0.0
