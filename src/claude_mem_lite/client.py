@@ -120,14 +120,10 @@ class Client:
 
     def remember(self, kind: str, text: str, *, scope: str | None, tags: Sequence[str], cwd: str) -> JsonObject:
         """Store what the user stated; without a scope the worker applies the default of the kind."""
-        return self._post(
-            "/api/memories", {"kind": kind, "text": text, "scope": scope, "tags": list(tags), "cwd": cwd}
-        )
+        return self._post("/api/memories", {"kind": kind, "text": text, "scope": scope, "tags": list(tags), "cwd": cwd})
 
     def forget(self, *, ids: Sequence[str] = (), session: str | None, project: str | None) -> Sequence[str]:
-        answer = self._post(
-            "/api/forget", {"ids": list(ids), "session": session, "project": project}, timeout_s=120
-        )
+        answer = self._post("/api/forget", {"ids": list(ids), "session": session, "project": project}, timeout_s=120)
         forgotten = answer.get("forgotten")
         if not isinstance(forgotten, list):
             raise _unexpected("forgotten")
@@ -268,6 +264,4 @@ def _objects(told: JsonObject, key: str) -> Sequence[JsonObject]:
 
 
 def _unexpected(key: str) -> WorkerRefused:
-    return WorkerRefused(
-        f"the worker's answer has no usable {key}", "run `claude-mem-lite worker stop` and try again"
-    )
+    return WorkerRefused(f"the worker's answer has no usable {key}", "run `claude-mem-lite worker stop` and try again")

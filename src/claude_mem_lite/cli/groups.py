@@ -45,7 +45,7 @@ class HelpfulGroup(click.Group):
         near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.6)
         meant = OTHER_WORDS.get(name.lower(), "")
         if meant and meant.split()[0] in known:
-            near = [meant, *(each for each in near if each != meant)]
+            near = [meant]
         return f", did you mean {' or '.join(near)}?" if near else ""
 
 

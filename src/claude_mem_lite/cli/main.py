@@ -82,7 +82,7 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
         outcome: object = command.main(list(arguments), program, standalone_mode=False, color=color)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else program
-        return _fail(2, path, f"{_first_line(error.format_message())}; see `{path} --help`")
+        return _fail(2, path, f"{_one_line(error.format_message())} (`{path} --help` tells more)")
     except click.Abort as error:
         return 130 if isinstance(error.__cause__, KeyboardInterrupt) else _fail(1, program, "nothing was done")
     except click.ClickException as error:
@@ -99,7 +99,7 @@ def _fail(status: int, program: str, sentence: str) -> int:
     return status
 
 
-def _first_line(message: str) -> str:
+def _one_line(message: str) -> str:
     return " ".join(message.split()).rstrip(".")
 
 

@@ -68,9 +68,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 def _arguments(command: click.Command) -> str:
     if isinstance(command, click.Group):
         return " COMMAND"
-    names = [
-        each.metavar or (each.name or "").upper() for each in command.params if isinstance(each, click.Argument)
-    ]
+    names = [each.metavar or (each.name or "").upper() for each in command.params if isinstance(each, click.Argument)]
     return "".join(f" {name}" for name in names)
 
 

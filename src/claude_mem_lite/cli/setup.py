@@ -87,9 +87,7 @@ def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
 @yes_option
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.pass_context
-def uninstall(
-    ctx: click.Context, scope: Scope, config_dir: Path | None, purge: bool, yes: bool, dry_run: bool
-) -> None:
+def uninstall(ctx: click.Context, scope: Scope, config_dir: Path | None, purge: bool, yes: bool, dry_run: bool) -> None:
     """Take the hooks out of your agent again.
 
     A settings file nobody wrote to since the install becomes again what it was, byte for byte; else only our
@@ -225,9 +223,7 @@ def _print_installed(home: Home, path: Path, plan: Plan, scope: Scope) -> None:
         if plan.before is not None and not plan.had_ours:
             click.echo(f"A backup of it is in {home.installs}.")
     if scope == "project":
-        click.echo(
-            "This is the file for you alone, because the hooks name paths of this machine: keep it out of git."
-        )
+        click.echo("This is the file for you alone, because the hooks name paths of this machine: keep it out of git.")
     if plan.hooks_disabled:
         click.echo('Careful: the same file says "disableAllHooks", so nothing will run until that is gone.')
     if home.off_switch.exists():

@@ -123,7 +123,7 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
     return [
         ("capture", "off (`claude-mem-lite on` undoes it)" if home.off_switch.exists() else "on"),
         ("installed", ", ".join(places) if places else "no (run `claude-mem-lite install`)"),
-        ("worker", f"running, process {field(told, 'pid')}, version {field(told, 'version')}"),
+        ("worker", f"running, process {field(told, 'pid')}, version {field(told, 'version')}{_trouble(told)}"),
         ("queue", f"{field(told, 'queue_depth')} waiting{failed}"),
         ("memories", f"{field(told, 'memories')}, {field(told, 'observations_today')} of them from today"),
         ("sessions", field(told, "sessions")),
@@ -131,6 +131,12 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
         ("context", f"last given {ago(told.get('last_context_at'), now)}"),
         ("data", str(home.root)),
     ]
+
+
+def _trouble(told: JsonObject) -> str:
+    if field(told, "status") == "ok":
+        return ""
+    return f"; {field(told, 'status')}: {field(told, 'problem') or 'no reason given'}"
 
 
 def _installed_in(home: Home) -> list[str]:

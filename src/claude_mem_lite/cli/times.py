@@ -5,16 +5,16 @@ from datetime import UTC, datetime, time, timedelta
 
 import click
 
-_SPAN = re.compile(r"^(\d{1,5})\s*([hdw])$")
+_SPAN = re.compile(r"^(\d{1,5})\s*(h|d|w|hours?|days?|weeks?)(\s+ago)?$")
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
-EXAMPLES = "for example 2026-03-01, 2026-03-01T14:30, 12h, 7d, 2w, today or yesterday"
+EXAMPLES = "for example 2026-03-01, 2026-03-01T14:30, 12h, 7d, '2 weeks ago', today or yesterday"
 
 
 def parse_when(text: str, now: datetime, *, end_of_day: bool) -> datetime:
     """The UTC moment a user means; a day means its first moment, or its last. ValueError when none is meant."""
     written = text.strip().lower()
     if span := _SPAN.match(written):
-        return now - timedelta(hours=int(span[1]) * _HOURS[span[2]])
+        return now - timedelta(hours=int(span[1]) * _HOURS[span[2][0]])
     days_back = {"today": 0, "yesterday": 1}.get(written)
     if days_back is not None:
         written = (now.astimezone() - timedelta(days=days_back)).date().isoformat()

@@ -6,7 +6,7 @@ from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import connect, json_option
 from claude_mem_lite.cli.output import field, print_json
 from claude_mem_lite.client import Client
-from claude_mem_lite.errors import WorkerUnavailable
+from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import find_home
 
@@ -98,7 +98,8 @@ def run() -> None:
     from claude_mem_lite.worker.process import run as run_worker
 
     home = find_home()
-    home.make()
+    if Client(home).is_answering():
+        raise MemoryLiteError("a worker runs already", "run `claude-mem-lite worker stop` first")
     run_worker(home)
 
 

@@ -27,9 +27,7 @@ def _scope(written: str) -> str:
 @click.argument("kind", metavar="KIND", type=kind_type)
 @click.argument("text", metavar="TEXT...", nargs=-1, required=True)
 @click.option("--scope", metavar="S", type=_scope, help=f"Where it holds: {SCOPES}.")
-@click.option(
-    "--tag", "tags", metavar="T", multiple=True, help="A word to find it by; may be given several times."
-)
+@click.option("--tag", "tags", metavar="T", multiple=True, help="A word to find it by; may be given several times.")
 @json_option
 def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[str], as_json: bool) -> None:
     """Store something you want remembered.

@@ -39,13 +39,11 @@ _EXPLORE = (
     r"|\S+ --?help|npm (?:ls|list|view|outdated)|pip3? (?:show|list|freeze)|docker (?:ps|images|logs|inspect)|kubectl (?:get|describe|logs))"
 )
 _FILES = r"(?:mkdir|touch|cp|mv|rm|ln|chmod|chown|rmdir|git (?:mv|rm|add|restore|checkout|switch|reset|stash|clean))"
-_ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = tuple(
-    (role, re.compile(rf"(?:{pattern})(?:\s|$)"))
-    for role, pattern in (
-        ("commit", r"git commit"), ("test", _TEST), ("lint", _LINT), ("install", _INSTALL), ("explore", _EXPLORE),
-        ("files", _FILES), ("build", _BUILD), ("git", r"git \S+|gh \S+"),
-    )
-)  # fmt: skip
+_ROLE_PATTERNS: dict[Role, str] = {
+    "commit": r"git commit", "test": _TEST, "lint": _LINT, "install": _INSTALL, "explore": _EXPLORE, "files": _FILES,
+    "build": _BUILD, "git": r"git \S+|gh \S+",
+}  # fmt: skip
+_ROLES = tuple((role, re.compile(rf"(?:{pattern})(?:\s|$)")) for role, pattern in _ROLE_PATTERNS.items())
 # Which part of `cd x && make && git commit` the whole is about.
 _RANK: tuple[Role, ...] = ("commit", "test", "build", "lint", "install", "git", "run", "files", "explore")
 
@@ -54,8 +52,11 @@ _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)")
 _SEPARATOR = re.compile(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)|(?<![&>])&(?![&>\d])")
 _PREFIX = re.compile(
     r"^(?:[A-Za-z_]\w*=(?:\S*)\s+|sudo\s+(?:-\S+\s+)*|time\s+|timeout\s+(?:-\S+\s+)*\S+\s+|nice\s+|exec\s+|command\s+|env\s+(?=\w+=)"
-    r"|(?:poetry|uv|pipenv|pdm|rye) run\s+|bundle exec\s+|npx\s+(?:-\S+\s+)*|pnpm (?:exec|dlx)\s+|yarn dlx\s+|bunx\s+|python3?(?:\.\d+)? -m\s+"
-    r"|\(+\s*|!\s+|if\s+|then\s+|do\s+|(?:\.?/)?(?:\.?venv|node_modules|env)/(?:\.?bin/)+)"
+    r"|\(+\s*|!\s+|if\s+|then\s+|do\s+)"
+)
+_WRAPPER = re.compile(
+    r"^(?:(?:poetry|uv|pipenv|pdm|rye) run\s+|bundle exec\s+|npx\s+(?:-\S+\s+)*|pnpm (?:exec|dlx)\s+|yarn dlx\s+|bunx\s+"
+    r"|(?:\S*/)?python3?(?:\.\d+)? -m\s+|(?:\S*/)?(?:\.?venv|node_modules|env)/(?:\.?bin/)+)"
 )
 _REDIRECT = re.compile(r"\s*(?:\d?>{1,2}&?\s*\S+|<\s*\S+|&>\s*\S+)")
 _NOISY_FLAG = re.compile(
@@ -100,6 +101,7 @@ def parts(command: str) -> list[str]:
 
 def role(part: str) -> Role:
     """What one simple command is for."""
+    part = _unwrapped(part)
     for name, pattern in _ROLES:
         if pattern.match(part):
             return name
@@ -111,17 +113,17 @@ def main_part(command: str) -> tuple[str, Role]:
     rated = [(part, role(part)) for part in parts(command)]
     if not rated:
         return "", "explore"
-    return min(rated, key=lambda pair: _RANK.index(pair[1]))
+    return min(reversed(rated), key=lambda pair: _RANK.index(pair[1]))
 
 
 def key(part: str) -> str:
     """The same for commands that do the same: without flags that only change what is printed."""
-    return " ".join(_NOISY_FLAG.sub("", part).split())
+    return " ".join(_NOISY_FLAG.sub("", _unwrapped(part)).split())
 
 
 def tool(part: str) -> str:
     """The program and its subcommand: `go test`, `npm run build`, `pytest`."""
-    words = [word for word in part.split() if not word.startswith("-")][:3]
+    words = [word for word in _unwrapped(part).split() if not word.startswith("-")][:3]
     runner = words[:1] and words[0] in (
         "npm", "pnpm", "yarn", "bun", "mise", "make", "just", "task", "go", "cargo", "git", "docker", "dotnet", "uv", "poetry", "gh", "mix"
     )  # fmt: skip
@@ -143,6 +145,7 @@ def was_refused(error: str) -> bool:
 
 def commits(command: str, output: str) -> list[Commit]:
     """The commits a successful command made, with the messages it was given."""
+    command = command[:20_000]
     if "git commit" not in " ".join(parts(command)):
         return []
     given = _given_message(command)
@@ -166,6 +169,12 @@ def _given_message(command: str) -> str:
         messages = [next(part for part in groups if part or part == "") for groups in _MESSAGE_FLAG.findall(command)]
         message = "\n\n".join(text.replace('\\"', '"').replace("\\n", "\n") for text in messages)
     return _TRAILER.sub("", message).strip()
+
+
+def _unwrapped(part: str) -> str:
+    while (stripped := _WRAPPER.sub("", part, count=1)) != part:
+        part = stripped
+    return part
 
 
 def _bare(part: str) -> str:

@@ -69,7 +69,8 @@ def passages(markdown: str) -> list[Passage]:
             found.append(Passage("heading", under, under))
         elif row := _ROW.match(line):
             close()
-            is_header = at + 1 < len(lines) and _TABLE_RULE.match(lines[at + 1]) is not None and "-" in lines[at + 1]
+            below = lines[at + 1] if at + 1 < len(lines) else ""
+            is_header = "-" in below and _TABLE_RULE.match(below) is not None
             if not is_header and not _TABLE_RULE.match(line):
                 found.append(Passage("row", _row(row[1]), under))
         elif item := _ITEM.match(line):
@@ -91,7 +92,7 @@ def plain(text: str) -> str:
     text = _TAG.sub("", text) if "<" in text else text
     if "*" in text or "__" in text:
         text = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text))
-    text = text.replace("`", "")
+    text = text.replace("`", "").replace("’", "'").replace("‘", "'")
     return _SPACES.sub(" ", _LEADING_SIGNS.sub("", text)).strip()
 
 

@@ -2,57 +2,82 @@
 
 import re
 
-_TALK = re.compile(
-    r"(?i)^(?:would you|do you|did you|want me|shall i|should (?:i|we)\b.*\?$|let me know|let me\b|feel free|if you(?:'d|’d| would)? "
-    r"(?:like|want|prefer|need)|i can (?:also|now|help|then)|i could|happy to|just (?:say|tell)|please (?:let|tell|confirm|review)"
-    r"|ready (?:to|for)\b|here(?:'|’)s|here (?:is|are)|below (?:is|are)|i(?:'|’)ll|i will now|i(?:'|’)m going to|now i\b"
-    r"|now let|looking at|good (?:idea|question|point|catch|thinking)|great (?:question|idea|point)|thanks|thank you|sorry"
-    r"|you(?:'|’)re (?:absolutely )?(?:right|welcome)|that(?:'|’)s (?:a )?(?:right|correct|good|great)|no response requested"
-    r"|api error|i see\b|i understand|sounds good|to (?:clarify|answer|summarize)|sources?:|options?:|for example|note:?$"
-    r"|what (?:do|would) you|which (?:one|option|approach)|stopped\b|try (?:it|starting|running)\b|you can (?:now )?(?:try|test|run|see))"
-)
+
+def _begins(*phrases: str) -> re.Pattern[str]:
+    return re.compile(rf"(?i)^(?:{'|'.join(phrases)})")
+
+
+def _has(*phrases: str) -> re.Pattern[str]:
+    return re.compile(rf"(?i)(?:{'|'.join(phrases)})")
+
+
+_TALK = _begins(
+    r"would you", r"do you", r"did you", r"want me", r"shall i", r"let me", r"feel free", r"if you(?:'d| would)? (?:like|want|prefer|need)",
+    r"i can (?:also|now|help|then)", r"i could", r"happy to", r"just (?:say|tell)", r"please (?:let|tell|confirm|review)", r"ready (?:to|for)\b",
+    r"here's", r"here (?:is|are)", r"below (?:is|are)", r"i'll", r"i will now", r"i'm going to", r"now i\b", r"now let", r"looking at",
+    r"(?:good|great|excellent) (?:idea|question|point|catch|thinking|news|call)", r"thanks", r"thank you", r"sorry", r"ah\b", r"hmm",
+    r"you're (?:absolutely |totally )?(?:right|welcome|correct)", r"that's (?:a |an )?(?:right|correct|good|great|excellent|fair)",
+    r"no response requested", r"api error", r"i see\b", r"i understand", r"sounds good", r"to (?:clarify|answer|summarize)\b", r"sources?:",
+    r"options?:", r"for example", r"what (?:do|would) you", r"which (?:one|option|approach)", r"stopped\b", r"got it",
+    r"(?:try|please try) (?:it|again|starting|running)\b", r"you can (?:now )?(?:try|test|run|see|also)", r"i (?:think|believe|hope)\b.*\?",
+    r"is there anything", r"does (?:this|that)", r"makes sense", r"i (?:need|would need) (?:more|your|to know)", r"could you",
+    r"i've (?:read|reviewed|looked|checked|analyzed|got)\b", r"(?:ok|okay|yes|no|sure|understood|right)[,.! ]*$", r"agreed\b", r"claude code\b.{0,40}$",
+)  # fmt: skip
+_CHECKED = r"(?:tests?|builds?|lint(?:ing|er)?|checks?|code|everything|type ?checks?|ci|(?:test )?suite|project|formatting)"
 _CHECKS_PASS = re.compile(
-    r"(?i)^(?:now )?(?:all |the |both |every |unit |integration |existing |full |\d+ )*(?:tests?|builds?|lint(?:ing|er)?|checks?|code"
-    r"|everything|it|type checks?|ci|test suite|suite|project)(?:(?:,| and|, and) (?:the )?(?:tests?|builds?|lint(?:ing|er)?|checks?"
-    r"|type checks?))*\s+(?:(?:all|now|still|is|are|also|have|has)\s+)*(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|work(?:s|ing)?|clean"
-    r"|green|compiles?|builds?|successful)\b[^.]{0,60}$"
+    rf"(?i)^(?:now |and )?(?:(?:all|the|both|every|unit|integration|existing|full|new|\d+)\s+)*{_CHECKED}"
+    rf"(?:(?:,| and|, and)\s+(?:the\s+)?(?:unit |integration )?{_CHECKED})*"
+    r"\s+(?:(?:all|now|still|is|are|also|have|has)\s+)*(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|work(?:s|ing)?|clean|green|compiles?|builds?|successful)\b.{0,60}$"
 )
-_CAUSE = re.compile(
-    r"(?i)\b(?:root cause|(?:the|its|main|actual|real) (?:cause|culprit|reason)\b|caused by|because\b|due to|turn(?:s|ed) out"
-    r"|(?:the|this) (?:issue|problem|bug|error|failure|test|crash|leak)s? (?:was|is|were|came|comes|happened|occurred|fail(?:s|ed)|stems?)\b"
-    r"|(?:that|this|which) (?:was|is) why|stem(?:s|med) from|as a result of|the reason)"
+_CAUSE = _has(
+    r"\broot cause", r"\b(?:the|its|main|actual|real) (?:cause|culprit|reason)\b", r"\bcaused by\b", r"\bbecause\b", r"\bdue to\b",
+    r"\bturn(?:s|ed) out\b", r"\b(?:that|this|which) (?:was|is) why\b", r"\bstem(?:s|med) from\b", r"\bas a result of\b",
+    r"\b(?:the|this) (?:issue|problem|bug|error|failure|crash|leak|tests?)s? (?:was|is|were|came|comes|happened|occurred|fail(?:s|ed)|stems?)\b",
+)  # fmt: skip
+_FINDING = _has(
+    r"\broot cause", r"\b(?:the|actual|real) cause\b", r"\bcaused by\b", r"\bturn(?:s|ed) out\b", r"\bculprit\b",
+    r"\bfound (?:that|the (?:bug|issue|problem|cause))", r"\bthat was a bug\b", r"\bfail(?:s|ed|ing) because\b", r"\bhappen(?:s|ed) because\b",
+    r"\bthe (?:issue|problem|bug) (?:was|is) (?:that|in|caused|a|the)\b", r"\bthe reason (?:is|was|why)\b",
+)  # fmt: skip
+_DECIDED = _has(
+    r"^decision\b", r"\bdecided (?:to|on|against|not)\b", r"\b(?:i|we) (?:have )?(?:also )?(?:decided|chose|opted|agreed|picked|went with)\b",
+    r"^(?:decided|chose|opted|picked|went with|settled on)\b", r"\bthe decision (?:was|is|to)\b", r"\bsettled on\b", r"\bopted (?:for|to)\b",
+    r"\b(?:we|i)(?:'ll| will) (?:use|go with|keep|stick (?:with|to))\b", r"\bchose .{2,80} over\b", r"\bwas chosen (?:over|because|since|to)\b",
+    r"\b(?:deliberately|intentionally) (?!left|skip)", r"\bgoing with\b",
+)  # fmt: skip
+_RATHER = _has(r"\binstead of\b", r"\brather than\b", r"\bas opposed to\b", r"\bin favou?r of\b")
+_CHOICE = _begins(
+    r"(?:i|we|i've|used?|using|kept|keep|stored?|switched|moved|made|put|picked|replaced|implemented|wrote|set|avoid(?:ed)?|prefer(?:red)?)\b"
 )
-_FINDING = re.compile(r"(?i)\b(?:root cause|(?:the|actual|real) cause|caused by|turn(?:s|ed) out|culprit|found (?:that|the (?:bug|issue|problem)))")
-_DECIDED = re.compile(
-    r"(?i)(?:^decision\b|\b(?:i|we|was|been) (?:have )?(?:also )?(?:decided|chose|chosen|opted|agreed|settled on|picked|went with|going with)\b"
-    r"|^(?:decided|chose|opted|picked|went with|settled on)\b|\bdecided (?:to|on|against|not)\b|\bthe decision\b"
-    r"|\b(?:we|i)(?:'|’)?(?: wi)?ll (?:use|go with|keep|stick (?:with|to))\b|\bchose .{2,80} over\b|\bin favou?r of\b"
-    r"|\bsettled on\b|\bopted (?:for|to)\b|\bdeliberately\b|\bintentionally\b|\bby design\b)"
-)
-_RATHER = re.compile(r"(?i)\b(?:instead of|rather than|as opposed to)\b")
-_CHOICE_START = re.compile(
-    r"(?i)^(?:i|we|i(?:'|’)ve|used?|using|kept|keep|stored?|switched|moved|made|put|picked|replaced|implemented|added|wrote|set|avoid(?:ed)?)\b"
-)
-_WHY = re.compile(r"(?i)\b(?:because|since|so that|to avoid|to keep|to prevent|as it|as this|due to|which (?:avoids|keeps|prevents|lets|allows))\b")
-_NEXT = re.compile(
-    r"(?i)(?:^(?:next(?: steps?| up)?\b|to-?dos?\b\s*[:(-]|still (?:to do|open|missing|needed|left|pending)|remaining\b|left to do"
-    r"|follow[- ]?ups?\b|not (?:yet )?(?:done|implemented|covered|addressed|fixed|included)\b|pending\b|outstanding\b|open (?:issue|question|item|point)s?\b)"
-    r"|\b(?:still|yet) (?:need(?:s|ed)?|has|have|missing|open|outstanding|unresolved|failing|fails?|broken|to be)\b|\bremains? (?:to|open|unresolved|undone|failing)\b"
-    r"|\b(?:should|must|needs? to|will need to|has to|have to) (?:be )?\w+(?: \S+){0,12} (?:next|later|afterwards|in a follow[- ]?up|before (?:merging|release|the release|deploying|shipping))\b"
-    r"|\bleft (?:for|to|as) (?:later|a follow[- ]?up|another|you|future|next)\b|\bin a (?:later|separate|future|follow[- ]?up)\b"
-    r"|\byou(?:(?:'|’)ll| will)? (?:still )?need to\b|\bnext,? (?:i|we|you|the|step|add|write|implement|fix|run|test|up)\b"
-    r"|\bnot (?:yet|been) (?:implemented|done|tested|covered|committed|pushed|merged|deployed|wired|handled|verified)\b|\bTODO\b)"
-)
-_NEXT_HEADING = re.compile(
-    r"(?i)^(?:(?:suggested |recommended |possible |what(?:'|’)?s )?(?:next(?: steps?| up)?|to-?dos?|remaining(?: \w+){0,2}|left(?: to do)?|follow[- ]?ups?(?: \w+)?"
+_WHY = _has(
+    r"\bbecause\b", r"\bsince\b", r"\bso that\b", r"\bso (?:the|it|we|they|that)\b", r"\bto (?:avoid|keep|prevent|ensure|allow|reduce)\b",
+    r"\bas (?:it|this|the)\b", r"\bdue to\b", r"\bwhich (?:avoids|keeps|prevents|lets|allows|is)\b",
+)  # fmt: skip
+_NEXT = _has(
+    r"^next(?: steps?| up)?\s*[:,-]", r"^to-?dos?\b\s*[:(-]", r"^still (?:to do|open|missing|needed|left|pending)\b", r"^remaining\b(?! \S+ (?:usages?|references?))",
+    r"^left to do\b", r"^follow[- ]?ups?\b", r"^not (?:yet )?(?:done|implemented|covered|addressed|fixed|included)\b", r"^(?:pending|outstanding)\b",
+    r"^open (?:issue|question|item|point)s?\b", r"\bstill (?:needs?|has to|have to|missing|outstanding|unresolved|failing|fails|broken|to be done)\b",
+    r"\bremains? (?:to be|open|unresolved|undone|failing|unfixed)\b", r"\byet to be\b", r"\bTODO\b(?! tool|s? list)",
+    r"\b(?:should|must|needs? to|will need to|has to|have to) (?:be )?\w+(?: \S+){0,12} (?:next|later|afterwards|in a follow[- ]?up|before (?:merging|the release|releasing|deploying|shipping))\b",
+    r"\bleft (?:for (?:later|a follow[- ]?up|future|next)|as a follow[- ]?up)\b", r"\bin a (?:separate|future|follow[- ]?up) (?:pr|change|commit|session|step)\b",
+    r"\byou(?:'ll| will)? (?:still )?need to\b", r"^next,? (?:i|we|you|step|add|write|implement|fix|run|test|up|is|comes)\b", r"\bthe next steps? (?:is|are|would be|will be)\b",
+    r"\b(?:not yet|haven't been|hasn't been|not been|haven't|hasn't) (?:implemented|done|tested|covered|committed|pushed|merged|deployed|wired|handled|verified|updated|fixed)\b",
+)  # fmt: skip
+_NEXT_HEADING = _begins(
+    r"(?:suggested |recommended |possible |what's )?(?:next(?: steps?| up)?|to-?dos?|remaining(?: \w+){0,2}|left(?: to do)?|follow[- ]?ups?(?: \w+)?"
     r"|open (?:items|issues|questions|points|work)|outstanding(?: \w+)?|still (?:to do|open|missing)|not (?:yet )?(?:done|covered|implemented)"
-    r"|future work|pending(?: \w+)?))\b"
+    r"|future work|pending(?: \w+)?)\s*:?$"
 )
-_ALL_DONE = re.compile(
-    r"(?i)\b(?:nothing (?:else |more )?(?:is |to do |remains |left|remaining|outstanding)|no (?:remaining|outstanding|open|further) (?:work|items?|issues?|tasks?|steps?|to-?dos?)"
-    r"|all (?:of the |the |\w+ )?(?:next steps|remaining|to-?dos?|tasks?|items?|steps?|follow-?ups?)(?: \w+){0,2} (?:is|are|have been|were|now)?\s*(?:done|complete|completed|finished|addressed|implemented|resolved))\b"
+_ALL_DONE = _has(
+    r"\bnothing (?:else|more)?\s*(?:is left|left|remains|remaining|outstanding|to do)\b",
+    r"\bno (?:remaining|outstanding|open|further) (?:work|items?|issues?|tasks?|steps?|to-?dos?)\b",
+    r"\ball (?:of the |the |\w+ )?(?:next steps|remaining|to-?dos?|tasks?|items?|steps?|follow-?ups?)(?: \w+){0,2} (?:(?:is|are|have been|were|now) )*"
+    r"(?:done|complete|completed|finished|addressed|implemented|resolved)\b",
 )
-_HEDGED = re.compile(r"(?i)^(?:if|when|once|unless|optionally|you (?:could|may|might)|consider|we could|this could|could|maybe|perhaps)\b")
+_HEDGED = _begins(
+    r"if\b", r"when\b", r"once\b", r"unless\b", r"optionally\b", r"you (?:could|may|might)\b", r"consider\b", r"we could\b", r"this could\b", r"could\b",
+    r"maybe\b", r"perhaps\b", r"should\b",
+)  # fmt: skip
 
 
 def is_talk(sentence: str) -> bool:
@@ -62,39 +87,39 @@ def is_talk(sentence: str) -> bool:
 
 
 def is_check_result(sentence: str) -> bool:
-    """ "All tests pass and linting is clean." """
+    """Whether it only says that tests, build or lint are fine."""
     return _CHECKS_PASS.match(sentence.strip().rstrip(".!")) is not None
 
 
 def states_cause(sentence: str) -> bool:
+    """Whether it says why something is or went wrong."""
     return not is_talk(sentence) and _CAUSE.search(sentence) is not None
 
 
 def states_finding(sentence: str) -> bool:
-    """A cause that was found out, not just any "because"."""
+    """Whether it names a cause that was found out, not just any "because"."""
     return not is_talk(sentence) and _FINDING.search(sentence) is not None
 
 
 def states_decision(sentence: str) -> bool:
+    """Whether it says what was chosen; "instead of" counts when the choice and its reason are both there."""
     if is_talk(sentence) or _HEDGED.match(sentence) or _NEXT.search(sentence):
         return False
     if _DECIDED.search(sentence):
         return True
-    if not _RATHER.search(sentence):
-        return False
-    return _CHOICE_START.match(sentence) is not None and _WHY.search(sentence) is not None
+    return bool(_RATHER.search(sentence) and _CHOICE.match(sentence) and _WHY.search(sentence))
 
 
 def states_next_step(sentence: str) -> bool:
-    if sentence.rstrip().endswith(("?", ":")) or is_talk(sentence) or _HEDGED.match(sentence):
-        return False
-    return _NEXT.search(sentence) is not None
+    """Whether it says what is still to be done; questions and offers to the user do not."""
+    return not is_talk(sentence) and not _HEDGED.match(sentence) and _NEXT.search(sentence) is not None
 
 
 def announces_next_steps(heading: str) -> bool:
-    """ "Next steps", "Remaining work", "TODO": what stands below is still to be done."""
+    """Whether what stands below a heading ("Next steps", "Remaining work") is still to be done."""
     return _NEXT_HEADING.match(heading.strip()) is not None
 
 
 def says_all_done(sentence: str) -> bool:
+    """Whether it says that nothing is left to do."""
     return _ALL_DONE.search(sentence) is not None

@@ -120,7 +120,9 @@ _GO_PACKAGE = re.compile(r"(?m)^(ok|FAIL)[ \t]+(\S+/\S+|\S+\.\S+|[a-z]\w*)[ \t]+
 _GO_RESULT = re.compile(r"(?m)^\s*--- (PASS|FAIL|SKIP): (\S+)")
 _GO_SECTION = re.compile(r"(?m)^\s*(?:--- FAIL:|=== RUN|=== CONT|=== NAME)\s+(Test\S+|Example\S+|Fuzz\S+|Benchmark\S+)")
 _GO_ERROR = re.compile(r"(?m)^\s+(\w[\w./-]*\.go:\d+: [^\n]*)$|^(panic: [^\n]*)$")
-_GO_NOISE = re.compile(r"(?i)\.go:\d+: (?:.{0,60}\boutput:|running|starting|created?|setup|=+)")
+_GO_TELLING = re.compile(
+    r"(?i)\b(?:want|wanted|got|expected?|should|fail\w*|error|unexpected|must|mismatch|missing|timed? ?out|panic|nil|incorrect\w*|invalid|cannot)\b"
+)
 _GO_COMPILE = re.compile(r"(?m)^(?:\./)?(\S+\.go:\d+:\d+: [^\n]*)$")
 
 
@@ -148,15 +150,17 @@ def _go(output: str) -> TestRun | None:
 
 
 def _go_errors(output: str) -> dict[str, str]:
-    """The first telling line of each test; its log comes before its verdict when it runs verbosely."""
-    errors: dict[str, str] = {}
+    """The telling line of each test: go prints logs and errors alike, and an error that stops the test comes last."""
+    logged: dict[str, list[str]] = {}
     name = ""
     for line in output.split("\n"):
         if section := _GO_SECTION.match(line):
             name = section[1]
-        elif (error := _GO_ERROR.match(line)) and name and (name not in errors or _GO_NOISE.search(errors[name])):
-            errors[name] = error[1] or error[2]
-    return {test: error for test, error in errors.items() if not _GO_NOISE.search(error)}
+        elif name and (error := _GO_ERROR.match(line)):
+            logged.setdefault(name, []).append(error[1] or error[2])
+    return {
+        test: next((line for line in lines if _GO_TELLING.search(line)), lines[-1]) for test, lines in logged.items()
+    }
 
 
 _CARGO_END = re.compile(r"(?m)^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored")

@@ -49,9 +49,7 @@ def settings_path(scope: Scope, config_dir: Path | None, cwd: Path, environment:
     if scope == "project":
         return cwd / ".claude" / "settings.local.json"
     chosen = config_dir or environment.get("CLAUDE_CONFIG_DIR")
-    return (
-        cwd / Path(chosen).expanduser() / "settings.json" if chosen else Path.home() / ".claude" / "settings.json"
-    )
+    return cwd / Path(chosen).expanduser() / "settings.json" if chosen else Path.home() / ".claude" / "settings.json"
 
 
 def plan_install(home: Home, path: Path, wanted: Mapping[str, JsonObject]) -> Plan:

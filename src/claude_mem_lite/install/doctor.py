@@ -75,14 +75,10 @@ def check_home(home: Home) -> Check:
     if not stat.S_ISDIR(found.st_mode):
         return Check("data folder", "fail", f"{home.root} is not a folder", "move it away, then install")
     if found.st_uid != os.getuid():
-        return Check(
-            "data folder", "fail", f"{home.root} belongs to another user", f"chown it to user {os.getuid()}"
-        )
+        return Check("data folder", "fail", f"{home.root} belongs to another user", f"chown it to user {os.getuid()}")
     if found.st_mode & 0o077:
         mode = stat.S_IMODE(found.st_mode)
-        return Check(
-            "data folder", "fail", f"others may look into {home.root} ({mode:o})", f"chmod 700 {home.root}"
-        )
+        return Check("data folder", "fail", f"others may look into {home.root} ({mode:o})", f"chmod 700 {home.root}")
     return Check("data folder", "ok", str(home.root))
 
 
@@ -117,9 +113,7 @@ def check_hook_python(home: Home) -> Check:
 def check_worker_python(home: Home) -> Check:
     chosen = worker_interpreter(home)
     if not home.worker_python.is_symlink() or os.readlink(home.worker_python) != chosen:
-        return Check(
-            "worker python", "fail", f"the link {home.worker_python} is missing or leads nowhere", INSTALL
-        )
+        return Check("worker python", "fail", f"the link {home.worker_python} is missing or leads nowhere", INSTALL)
     program = "import claude_mem_lite; print(claude_mem_lite.__version__)"
     ran = subprocess.run([chosen, "-I", "-c", program], capture_output=True, check=False)
     version = ran.stdout.decode(errors="replace").strip()
@@ -205,6 +199,9 @@ def _check_version(client: Client) -> Check:
     told = f"answers, process {health.pid}, version {health.version}"
     if health.version != __version__:
         return Check("worker", "warn", f"{told}, this is {__version__}", "run `claude-mem-lite worker stop`")
+    if health.told.get("status") != "ok":
+        reason = health.told.get("problem") or "it gives no reason"
+        return Check("worker", "warn", f"{told}, but not well: {reason}", f"look into {client.home.worker_log}")
     return Check("worker", "ok", told)
 
 

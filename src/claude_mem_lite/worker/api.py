@@ -33,7 +33,8 @@ Result = TypeVar("Result")
 router = APIRouter(prefix="/api")
 
 
-def _running(request: Request) -> Loop:
+async def _running(request: Request) -> Loop:
+    # async: by way of the thread pool a hook that does not wait would be gone before its request is looked at
     loop = request.app.state.loop
     assert isinstance(loop, Loop)
     return loop

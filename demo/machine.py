@@ -1,0 +1,153 @@
+"""A machine of its own for the replay: a temporary HOME, a git repository, the product installed as by a user.
+
+It drives only what users and Claude Code have: the command line, and the hook commands that `install` wrote.
+When it is left, however, the worker has ended and the folder is gone."""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from demo.recording import Recorded
+
+COMMAND = Path(sys.executable).with_name("claude-mem-lite")
+COMMAND_TIMEOUT_S = 60
+WORKER_START_S = 5.0
+KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR")
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class CommandFailed(Exception):
+    """A command of the product did not do what it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one hook printed, and how long the client would have waited for it."""
+
+    printed: str
+    ms: float
+
+
+class Machine:
+    """Opened by `with`; everything it makes lies below `root`."""
+
+    def __init__(self) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix="claude-mem-lite-demo-")).resolve()
+        self.user = self.root / "user"
+        self.project = self.root / "teashop"
+        self.home = self.user / ".claude-mem-lite"
+        self._hooks: Mapping[str, list[str]] = {}
+
+    def __enter__(self) -> "Machine":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        before = [signal.signal(number, signal.SIG_IGN) for number in SIGNALS]
+        try:
+            self._end_worker()
+        finally:
+            shutil.rmtree(self.root, ignore_errors=True)
+            for number, handler in zip(SIGNALS, before, strict=True):
+                signal.signal(number, handler)
+
+    def make_project(self, files: Mapping[Path, str]) -> None:
+        """A git repository with these files, committed."""
+        for path, content in files.items():
+            self.write(path, content)
+        for arguments in (
+            ["init", "--quiet", "--initial-branch=main"],
+            ["add", "--all"],
+            ["commit", "--quiet", "--message=Reports by day"],
+        ):
+            identity = ["-c", "user.name=dev", "-c", "user.email=dev@example.com"]
+            subprocess.run(
+                ["git", *identity, *arguments],
+                cwd=self.project,
+                env={**self._environment(), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
+                check=True,
+                timeout=COMMAND_TIMEOUT_S,
+            )
+
+    def write(self, path: Path, content: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+    def install(self) -> None:
+        """Install for Claude Code, and learn from its settings which command each event runs."""
+        self.user.mkdir()
+        folder = self.user / ".claude"
+        self.run("install", "--config-dir", str(folder))
+        settings = json.loads((folder / "settings.json").read_text("utf-8"))
+        self._hooks = {
+            event: shlex.split(groups[0]["hooks"][0]["command"]) for event, groups in settings["hooks"].items()
+        }
+
+    def hook(self, event: Recorded) -> Told:
+        """Send an event to its hook, as the client does: one process, the payload on its stdin."""
+        began = time.perf_counter()
+        done = subprocess.run(
+            self._hooks[event.kind],
+            input=event.text.encode(),
+            cwd=self.project,
+            env=self._environment(),
+            capture_output=True,
+            timeout=COMMAND_TIMEOUT_S,
+        )
+        ms = (time.perf_counter() - began) * 1000
+        if done.returncode or done.stderr:
+            raise CommandFailed(f"the {event.kind} hook exits {done.returncode}: {done.stderr.decode()}")
+        return Told(done.stdout.decode(), ms)
+
+    def run(self, *arguments: str) -> str:
+        """Run a command of `claude-mem-lite` in the project; what it printed."""
+        done = subprocess.run(
+            [COMMAND, *arguments],
+            cwd=self.project,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_TIMEOUT_S,
+        )
+        if done.returncode:
+            raise CommandFailed(f"claude-mem-lite {shlex.join(arguments)} exits {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def ask(self, *arguments: str) -> Any:
+        """The same for a command that can print JSON."""
+        return json.loads(self.run(*arguments, "--json"))
+
+    def holds(self, words: str) -> bool:
+        """Whether any file of the data folder has these words in it."""
+        files = [path for path in self.home.rglob("*") if path.is_file() and not path.is_symlink()]
+        return any(words.encode() in path.read_bytes() for path in files)
+
+    def _environment(self) -> dict[str, str]:
+        """Nothing of the user's own: neither an agent's variables nor another data folder."""
+        kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        return {**kept, "HOME": str(self.user)}
+
+    def _end_worker(self) -> None:
+        # A hook may have started one a moment ago: it cannot be asked to stop before it is up.
+        start, deadline = self.home / "start.lock", time.monotonic() + WORKER_START_S
+        while start.exists() and start.read_bytes() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if not (self.home / "worker.lock").exists():
+            return
+        try:
+            self.run("worker", "stop")
+        except (CommandFailed, subprocess.TimeoutExpired):
+            os.kill(int((self.home / "worker.pid").read_text()), signal.SIGKILL)

@@ -1,0 +1,86 @@
+"""A closing message read once: its plain sentences and what each of them is good for."""
+
+from dataclasses import dataclass
+
+from claude_mem_lite.compress import sentences as kinds
+from claude_mem_lite.compress.clean import clean, clip
+from claude_mem_lite.compress.prose import PassageKind, passages, sentences
+
+_LONGEST = 40_000
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One sentence with the sort of passage it stands in and the heading above it."""
+
+    text: str
+    kind: PassageKind
+    under: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What an assistant said at the end of a turn."""
+
+    said: tuple[Said, ...] = ()
+    headings: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> list[str]:
+        """Sentences of running text that tell something."""
+        return [said.text for said in self.said if said.kind == "text" and _tells(said.text)]
+
+    @property
+    def points(self) -> list[str]:
+        """List items and table rows that tell something."""
+        return [said.text for said in self.said if said.kind in ("item", "row") and len(said.text.split()) > 1]
+
+    def findings(self) -> list[str]:
+        return [said.text for said in self.said if kinds.states_finding(said.text)]
+
+    def causes(self) -> list[str]:
+        return [said.text for said in self.said if said.kind != "row" and kinds.states_cause(said.text)]
+
+    def decisions(self) -> list[str]:
+        return [said.text for said in self.said if said.kind != "row" and kinds.states_decision(said.text)]
+
+    def next_steps(self) -> list[str]:
+        """Sentences that say what is still to be done, and all that stands under a heading which does."""
+        steps: list[str] = []
+        announced = False
+        for said in self.said:
+            if kinds.announces_next_steps(said.under):
+                if not kinds.is_talk(said.text) or said.kind in ("item", "todo"):
+                    steps.append(said.text)
+            elif said.kind == "text":
+                announced = said.text.endswith(":") and (
+                    kinds.announces_next_steps(said.text.rstrip(":")) or kinds.states_next_step(said.text.rstrip(":"))
+                )
+                if kinds.states_next_step(said.text):
+                    steps.append(said.text)
+            elif said.kind == "todo" or (announced and said.kind == "item") or kinds.states_next_step(said.text):
+                steps.append(said.text)
+        return [step for step in dict.fromkeys(steps) if not step.endswith("?")]
+
+    def says_all_done(self) -> bool:
+        return any(kinds.says_all_done(said.text) for said in self.said)
+
+
+def read_closing(message: str | None) -> Closing:
+    """The closing message in plain sentences; empty for none."""
+    if not message:
+        return Closing()
+    said: list[Said] = []
+    headings: list[str] = []
+    for passage in passages(clip(clean(message), _LONGEST)):
+        if passage.kind == "heading":
+            headings.append(passage.text)
+        elif passage.kind == "text":
+            said += (Said(text, "text", passage.under) for text in sentences(passage.text))
+        else:
+            said.append(Said(passage.text, passage.kind, passage.under))
+    return Closing(tuple(said), tuple(headings))
+
+
+def _tells(sentence: str) -> bool:
+    return not kinds.is_talk(sentence) and not kinds.is_check_result(sentence)

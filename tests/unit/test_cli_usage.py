@@ -1,0 +1,188 @@
+"""How the command line meets mistakes, what its help teaches, and what it does not load."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from claude_mem_lite import __version__
+from claude_mem_lite.cli.main import SECTIONS, cli
+from claude_mem_lite.cli.reference import commands
+from claude_mem_lite.models import KINDS, JsonObject
+from claude_mem_lite.paths import Home
+from tests.unit.fake_worker import fake_worker, run
+
+COMMANDS = dict(commands(cli, "claude-mem-lite"))
+READING = ["search", "list", "show", "sessions", "context", "status", "queue", "doctor", "worker status"]
+SCRIPTS = Path(sys.executable).parent
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (["serch", "x"], "did you mean search?"),
+        (["ls"], "did you mean list?"),
+        (["start"], "did you mean worker start?"),
+        (["rm"], "did you mean forget?"),
+        (["xyzzy"], "there is no command 'xyzzy'"),
+        (["worker", "strat"], "did you mean start"),
+        (["search"], "QUERY"),
+        (["search", "x", "--limt", "3"], "--limit"),
+        (["search", "x", "--limit", "0"], "--limit"),
+        (["search", "x", "--since", "soon"], "2026-03-01"),
+        (["search", "x", "--cwd", "/no/such/folder"], "--cwd"),
+        (["search", "x", "--cwd", "/", "--all-projects"], "exclude each other"),
+        (["search", "x", "--kind", "decisoin"], "did you mean decision"),
+        (["remember", "prefrence", "x"], "did you mean preference"),
+        (["remember", "xyzzy", "x"], ", ".join(KINDS)),
+        (["remember", "note"], "TEXT"),
+        (["remember", "note", "  "], "no text"),
+        (["remember", "note", "x", "--scope", "galaxy"], "universal, language:NAME"),
+        (["remember", "note", "x", "--scope", "language:"], "universal, language:NAME"),
+        (["show"], "ID"),
+        (["show", ""], "is not the id"),
+        (["forget"], "one --session"),
+        (["forget", "k7f3", "--project", "p"], "one --session"),
+        (["queue", "--retry", "some"], "all"),
+        (["worker", "drain", "--timeout", "soon"], "--timeout"),
+        (["install", "--scope", "galaxy"], "user"),
+        (["install", "--agent", "emacs"], "claude-code"),
+        (["install", "--scope", "project", "--config-dir", "/x"], "exclude each other"),
+    ],
+)
+def test_a_mistake_is_told_in_one_sentence_with_a_way_out(
+    line: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*line) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert len(shown.err.splitlines()) == 1
+    assert told in shown.err
+    assert "--help` tells more" in shown.err
+
+
+def test_a_mistake_starts_no_worker_and_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(tmp_path / "never"))
+    run("search", "x", "--kind", "nonsense")
+    run("forget", "--session", "s")
+    assert not (tmp_path / "never").exists()
+
+
+def test_a_worker_that_cannot_start_fails_in_one_sentence(
+    home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home.worker_python.symlink_to("/bin/false")
+    assert run("search", "x") == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == f"claude-mem-lite: the worker did not start; look at the end of {home.worker_log}\n"
+
+
+def test_a_home_that_cannot_be_made_fails_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(tmp_path / "file" / "home"))
+    assert run("off") == 1
+    shown = capsys.readouterr().err
+    assert len(shown.splitlines()) == 1
+    assert "not a directory" in shown
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_the_help_of_every_command_states_its_purpose_and_gives_examples(
+    path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*path.split()[1:], "--help") == 0
+    shown = capsys.readouterr().out
+    assert "Example" in shown
+    assert any(line.strip().startswith(path) for line in shown.splitlines()[1:])
+
+
+@pytest.mark.parametrize(("name", "entry"), [item for section in SECTIONS.values() for item in section.items()])
+def test_the_overview_says_what_the_command_itself_says(name: str, entry: object) -> None:
+    command = COMMANDS[f"claude-mem-lite {name}"]
+    assert command.help is not None
+    assert command.help.split("\n")[0] == command.short_help == getattr(entry, "summary", None)
+
+
+@pytest.mark.parametrize("path", READING)
+def test_every_reading_command_takes_json(path: str) -> None:
+    options = [option for each in COMMANDS[f"claude-mem-lite {path}"].params for option in each.opts]
+    assert "--json" in options
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_option_has_a_help_text(path: str) -> None:
+    options = [each for each in COMMANDS[path].params if isinstance(each, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+
+
+@pytest.mark.parametrize("line", [[], ["worker"]])
+def test_a_bare_group_prints_its_help(line: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*line) == 0
+    assert "Usage:" in capsys.readouterr().out
+
+
+def test_help_imports_neither_the_server_nor_the_tables() -> None:
+    program = (
+        "import sys; from claude_mem_lite.cli.main import cli, invoke\n"
+        "invoke(cli, 'claude-mem-lite', ['--help'])\n"
+        "heavy = {'fastapi', 'uvicorn', 'rich', 'http.client', 'sqlite3', 'asyncio'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_reading_commands_do_not_import_the_server(home: Home) -> None:
+    program = (
+        "import sys; from claude_mem_lite.cli.main import cli, invoke\n"
+        "invoke(cli, 'claude-mem-lite', ['queue', '--json'])\n"
+        "heavy = {'fastapi', 'uvicorn', 'rich', 'sqlite3', 'asyncio'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    with fake_worker(home):
+        ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_the_installed_command_tells_its_version() -> None:
+    ran = subprocess.run([SCRIPTS / "claude-mem-lite", "--version"], capture_output=True, text=True, check=True)
+    assert ran.stdout == f"claude-mem-lite, version {__version__}\n"
+
+
+def test_the_worker_command_is_the_worker_group_under_its_own_name(home: Home) -> None:
+    ran = subprocess.run([SCRIPTS / "claude-mem-worker", "strat"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("claude-mem-worker: there is no command 'strat', did you mean start")
+
+
+def test_output_for_a_program_has_no_colours_and_a_closed_reader_is_no_failure(home: Home) -> None:
+    with fake_worker(home) as worker:
+        hit: JsonObject = {
+            "id": "k7",
+            "kind": "note",
+            "title": "t",
+            "summary": "s" * 200_000,
+            "created_at": None,
+            "why": [],
+        }
+        worker.answer("GET /api/search", {"hits": [hit]})
+        line = f"'{SCRIPTS / 'claude-mem-lite'}' search x | head -c 20"
+        ran = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("k7  t  [note, never]", "")
+
+
+def test_a_terminal_without_utf8_still_gets_its_output(home: Home) -> None:
+    with fake_worker(home) as worker:
+        worker.answer("GET /api/context", {"context": "naïve … 日本", "tokens": 1, "budget": 2})
+        ran = subprocess.run(
+            [SCRIPTS / "claude-mem-lite", "context"],
+            capture_output=True,
+            env={"PATH": "/usr/bin:/bin", "CLAUDE_MEM_LITE_HOME": str(home.root), "PYTHONIOENCODING": "latin-1"},
+            check=False,
+        )
+    assert (ran.returncode, ran.stdout) == (0, b"na\xefve ? ??\n")

@@ -1,0 +1,172 @@
+"""What doctor finds, and what it advises."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.install import doctor
+from claude_mem_lite.install.doctor import Check
+from claude_mem_lite.paths import Home
+from tests.unit.fake_worker import COUNTS, HEALTH, FakeWorker, fake_worker, run
+
+
+@pytest.fixture
+def worker(home: Home) -> Iterator[FakeWorker]:
+    """A home with everything in order: installed, and with a worker."""
+    with fake_worker(home) as worker:
+        run("install")
+        yield worker
+
+
+@pytest.fixture
+def settings() -> Path:
+    return Path.home() / ".claude" / "settings.json"
+
+
+def states(home: Home, settings: Path) -> dict[str, str]:
+    return {check.name: check.state for check in doctor.run_checks(home, settings)}
+
+
+def found(checks: object, name: str) -> Check:
+    assert isinstance(checks, list | tuple)
+    return next(check for check in checks if check.name == name)
+
+
+def test_everything_in_order_is_ok_and_exits_0(
+    worker: FakeWorker, home: Home, settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert set(states(home, settings).values()) == {"ok"}
+    assert run("doctor") == 0
+    assert "FAIL" not in capsys.readouterr().out
+
+
+def test_json_is_a_list_of_checks(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert run("doctor", "--json") == 0
+    checks = json.loads(capsys.readouterr().out)
+    assert {frozenset(check) for check in checks} == {frozenset(("name", "state", "found", "next_step"))}
+
+
+def test_nothing_installed_fails_with_the_way_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(tmp_path / "never"))
+    assert run("doctor") == 1
+    assert "run `claude-mem-lite install`" in capsys.readouterr().out
+    assert not (tmp_path / "never").exists()
+
+
+def test_a_home_others_can_read_fails(home: Home) -> None:
+    home.root.chmod(0o755)
+    check = doctor.check_home(home)
+    assert (check.state, check.next_step) == ("fail", f"chmod 700 {home.root}")
+
+
+def test_hooks_of_another_place_fail(worker: FakeWorker, home: Home, settings: Path) -> None:
+    settings.write_text(settings.read_text().replace("/py -I", "/elsewhere/py -I"))
+    check = doctor.check_hooks(home, settings)[0]
+    assert (check.state, check.next_step) == ("fail", doctor.INSTALL)
+
+
+def test_settings_that_disable_hooks_fail(worker: FakeWorker, home: Home, settings: Path) -> None:
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "disableAllHooks": True}))
+    assert doctor.check_hooks(home, settings)[0].state == "fail"
+
+
+def test_broken_settings_fail(worker: FakeWorker, home: Home, settings: Path) -> None:
+    settings.write_text("{")
+    assert doctor.check_hooks(home, settings)[0].state == "fail"
+
+
+def test_an_install_elsewhere_is_checked_instead_of_the_default(home: Home, settings: Path, tmp_path: Path) -> None:
+    run("install", "--config-dir", str(tmp_path / "agent"))
+    (check,) = doctor.check_hooks(home, settings)
+    assert (check.state, check.found) == ("ok", f"in {tmp_path / 'agent' / 'settings.json'}")
+
+
+def test_a_switch_that_is_off_is_a_warning(home: Home) -> None:
+    home.off_switch.touch()
+    assert doctor.check_switch(home).state == "warn"
+
+
+def test_missing_links_fail(home: Home) -> None:
+    assert doctor.check_hook_python(home).state == "fail"
+    assert doctor.check_worker_python(home).state == "fail"
+
+
+def test_a_worker_python_without_the_package_fails(home: Home) -> None:
+    home.worker_python.symlink_to("/bin/false")
+    assert doctor.check_worker_python(home).state == "fail"
+
+
+def test_a_worker_of_another_version_is_a_warning(worker: FakeWorker, home: Home) -> None:
+    worker.answer("GET /api/health", {**HEALTH, "version": "0.0.1"})
+    assert found(doctor.check_worker(home), "worker").state == "warn"
+
+
+def test_a_worker_that_is_not_well_is_a_warning_with_its_reason(worker: FakeWorker, home: Home) -> None:
+    worker.answer("GET /api/health", {**HEALTH, "status": "degraded", "problem": "the disk is full"})
+    check = found(doctor.check_worker(home), "worker")
+    assert check.state == "warn"
+    assert "the disk is full" in check.found
+
+
+def test_a_worker_that_cannot_start_fails(home: Home) -> None:
+    home.worker_python.symlink_to("/bin/false")
+    assert doctor.check_worker(home)[0].state == "fail"
+
+
+def test_a_socket_open_to_others_fails(worker: FakeWorker, home: Home) -> None:
+    home.socket.chmod(0o666)
+    assert found(doctor.check_worker(home), "socket").state == "fail"
+
+
+def test_events_in_error_are_a_warning(worker: FakeWorker, home: Home) -> None:
+    worker.answer("GET /api/queue/stats", {**COUNTS, "error": 2})
+    check = found(doctor.check_worker(home), "queue")
+    assert (check.state, check.next_step) == ("warn", "run `claude-mem-lite queue --errors`")
+
+
+def test_events_that_wait_for_long_are_a_warning(home: Home) -> None:
+    (home.spool_new / "00000000001000000000-1-abcdef12-Stop").touch()
+    assert doctor.check_spool(home, now_s=10).state == "ok"
+    assert doctor.check_spool(home, now_s=10_000).state == "warn"
+
+
+def test_events_in_a_fallback_place_are_a_warning(home: Home) -> None:
+    place = home.fallback_spools()[0]
+    place.mkdir(mode=0o700)
+    kept = place / "00000000001000000000-1-abcdef12-Stop"
+    kept.touch()
+    try:
+        check = doctor.check_spool(home, now_s=10)
+    finally:
+        kept.unlink()
+        place.rmdir()
+    assert check.state == "warn"
+    assert str(place) in check.found
+
+
+def test_a_sound_database_is_ok_and_stays_untouched(home: Home) -> None:
+    with closing(sqlite3.connect(home.memory_db)) as database:
+        database.execute("create table t (x)")
+    before = home.memory_db.read_bytes()
+    assert doctor.check_database(home.memory_db).state == "ok"
+    assert home.memory_db.read_bytes() == before
+
+
+def test_a_damaged_database_fails(home: Home) -> None:
+    home.memory_db.write_bytes(b"not a database" * 1000)
+    assert doctor.check_database(home.memory_db).state == "fail"
+
+
+def test_a_database_in_a_folder_with_odd_characters_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "a?b#c%20d" / "memory.db"
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("create table t (x)")
+    assert doctor.check_database(path).found.startswith("sound")

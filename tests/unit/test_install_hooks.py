@@ -1,0 +1,88 @@
+"""The hook configuration, and how our own entries are recognised in it."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.agents import IGNORED_TOOLS, KNOWN_EVENTS, TOOL_EVENTS
+from claude_mem_lite.install.hooks import HOOK_PROGRAM, hook_command, hook_groups, hook_settings, is_ours, tool_matcher
+from claude_mem_lite.models import JsonValue
+from claude_mem_lite.paths import Home
+
+
+def test_every_event_we_know_has_one_hook_with_a_timeout(home: Home) -> None:
+    groups = hook_groups(home)
+    assert set(groups) == set(KNOWN_EVENTS)
+    assert all(isinstance(group["hooks"], list) and len(group["hooks"]) == 1 for group in groups.values())
+
+
+def test_the_command_runs_the_hook_program_of_this_package(home: Home) -> None:
+    assert HOOK_PROGRAM.is_file()
+    assert shlex.split(hook_command(home, "Stop")) == [str(home.hook_python), "-I", "-S", str(HOOK_PROGRAM), "Stop"]
+
+
+def test_a_folder_with_spaces_and_quotes_survives_the_shell(tmp_path: Path) -> None:
+    home = Home(tmp_path / "it's a $HOME")
+    assert shlex.split(hook_command(home, "Stop"))[0] == str(home.hook_python)
+
+
+def test_the_end_of_a_session_is_given_two_seconds(home: Home) -> None:
+    hooks = hook_groups(home)["SessionEnd"]["hooks"]
+    assert isinstance(hooks, list)
+    assert hooks[0]["timeout"] == 2
+
+
+def test_only_tool_events_have_a_matcher(home: Home) -> None:
+    assert {event for event, group in hook_groups(home).items() if "matcher" in group} == set(TOOL_EVENTS)
+
+
+@pytest.mark.parametrize(
+    "tool", [*IGNORED_TOOLS, "mcp__claude-mem-lite__memory_search", "mcp__plugin_claude-mem-lite_m__x"]
+)
+def test_a_tool_not_worth_capturing_is_left_out(tool: str) -> None:
+    assert re.search(tool_matcher(), tool) is None
+
+
+@pytest.mark.parametrize(
+    "tool", ["Bash", "Edit", "Write", "Read", "GrepAll", "MyGlob", "LSP", "mcp__other__Grep", "TodoWrite"]
+)
+def test_any_other_tool_is_captured(tool: str) -> None:
+    assert re.search(tool_matcher(), tool) is not None
+
+
+def test_every_command_we_write_is_ours(home: Home) -> None:
+    hooks = hook_settings(home)["hooks"]
+    assert isinstance(hooks, dict)
+    assert all(is_ours(group["hooks"][0]) for groups in hooks.values() for group in groups)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "'/old home/py' -I -S '/old venv/lib/python3.11/site-packages/claude_mem_lite/hook/hook.py' Stop",
+        "/h/py -I -S /x/claude_mem_lite/hook/hook.py SessionStart",
+        "env A=1 /h/py -I -S /x/claude_mem_lite/hook/hook.py SessionStart",
+    ],
+)
+def test_a_command_of_an_older_install_is_ours(command: str) -> None:
+    assert is_ours({"type": "command", "command": command})
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        None,
+        "text",
+        {},
+        {"command": None},
+        {"command": "cat /x/claude_mem_lite/hook/hook.py"},
+        {"command": "echo 'claude_mem_lite/hook/hook.py is nice' today"},
+        {"command": "/x/other_claude_mem_lite/hook/hook.py Stop"},
+        {"command": "py -I -S '/x/claude_mem_lite/hook/hook.py Stop"},
+        {"url": "http://localhost/claude_mem_lite/hook/hook.py"},
+    ],
+)
+def test_what_only_looks_similar_is_not_ours(hook: JsonValue) -> None:
+    assert not is_ours(hook)
