@@ -200,11 +200,25 @@ class Machine:
     def rows(self) -> list[InboxRow]:
         """Every event in the inbox, in the order of arrival; none before there is an inbox."""
         names = ", ".join(InboxRow.__slots__)
-        return [InboxRow(*row) for row in query(self.view.inbox_db, f"select {names} from inbox order by id")]
+        return [InboxRow(*row) for row in self.inbox(f"select {names} from inbox order by id")]
 
     def row_count(self, condition: str = "1") -> int:
-        found = query(self.view.inbox_db, f"select count(*) from inbox where {condition}")
+        found = self.inbox(f"select count(*) from inbox where {condition}")
         return int(found[0][0]) if found else 0
+
+    def inbox(self, statement: str) -> Sequence[Sequence[Any]]:
+        """Rows of the inbox; asked from inside a namespace, because SQLite follows links out of it."""
+        if not self.prefix:
+            return query(self.home.inbox_db, statement)
+        program = f"import json; from tests.running import *; print(json.dumps(query(Path({str(self.home.inbox_db)!r}),"
+        found = subprocess.run(
+            [*self.prefix, sys.executable, "-c", f"{program} {statement!r})))"],
+            env={**self.environment(), "PYTHONPATH": str(Path(__file__).parent.parent)},
+            capture_output=True,
+            check=True,
+        )
+        rows: list[list[Any]] = json.loads(found.stdout)
+        return rows
 
     def spooled(self) -> list[Path]:
         """The events that wait in the spool."""

@@ -21,7 +21,7 @@ from claude_mem_lite.paths import HOME_VARIABLE, Home
 START_WAIT_S = 10.0
 STOP_WAIT_S = 30.0
 PROBE_TIMEOUT_S = 2.0
-# A worker that lost the race for the lock ends at once, while the winner needs about a second to answer.
+# A worker that lost the race for the lock ends at once with 0, while the winner needs a second to answer.
 AFTER_EXIT_WAIT_S = 3.0
 POLL_S = 0.02
 OWN_VARIABLES = "CLAUDE_MEM_LITE_"
@@ -174,7 +174,7 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
     started = time.monotonic()
     try:
         if _wait_until(lambda: client.is_answering() or process.poll() is not None, started + wait_s):
-            left_s = min(AFTER_EXIT_WAIT_S, started + wait_s - time.monotonic())
+            left_s = 0.0 if process.returncode else min(AFTER_EXIT_WAIT_S, started + wait_s - time.monotonic())
             if _wait_until(client.is_answering, time.monotonic() + left_s):
                 return client
     finally:

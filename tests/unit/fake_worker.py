@@ -50,6 +50,8 @@ class FakeWorker:
     answers: dict[str, Answer] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
+    held: set[str] = field(default_factory=set)
+    """Paths that are answered only when the worker ends."""
 
     def answer(self, request: str, body: JsonValue | bytes, status: int = 200) -> None:
         self.answers[request] = (status, body)
@@ -97,6 +99,9 @@ def _serve(home: Home, worker: FakeWorker) -> _Server:
             length = int(self.headers.get("Content-Length") or 0)
             body: JsonValue = json.loads(self.rfile.read(length)) if length else None
             worker.seen.append(Seen(self.command, asked.path, tuple(parse_qsl(asked.query)), body))
+            if asked.path in worker.held:
+                worker.stopped.wait()
+                return
             missing = {"error": {"code": "not_found", "message": f"nothing at {asked.path}", "next_step": ""}}
             status, answer = worker.answers.get(f"{self.command} {asked.path}", (404, missing))
             content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()

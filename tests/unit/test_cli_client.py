@@ -18,6 +18,16 @@ HERE = Where("/some/folder")
 
 
 @pytest.fixture
+def listener(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """Somebody on the worker's socket who does nothing by itself."""
+    monkeypatch.chdir(home.root)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(home.socket.name)
+        listener.listen()
+        yield listener
+
+
+@pytest.fixture
 def worker(home: Home) -> Iterator[FakeWorker]:
     with fake_worker(home) as worker:
         yield worker
@@ -33,30 +43,23 @@ def test_no_socket_means_no_worker(home: Home) -> None:
         Client(home).health()
 
 
-def test_a_socket_that_a_dead_worker_left_means_no_worker(home: Home) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left:
-        left.bind(str(home.socket))
+def test_a_socket_that_a_dead_worker_left_means_no_worker(home: Home, listener: socket.socket) -> None:
+    listener.close()
     with pytest.raises(WorkerUnavailable, match="no worker answers"):
         Client(home).health()
 
 
-def test_a_worker_that_hangs_up_means_no_worker(home: Home) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        listener.bind(str(home.socket))
-        listener.listen()
-        thread = threading.Thread(target=lambda: listener.accept()[0].close())
-        thread.start()
-        with pytest.raises(WorkerUnavailable):
-            Client(home).health()
-        thread.join()
+def test_a_worker_that_hangs_up_means_no_worker(home: Home, listener: socket.socket) -> None:
+    thread = threading.Thread(target=lambda: listener.accept()[0].close())
+    thread.start()
+    with pytest.raises(WorkerUnavailable):
+        Client(home).health()
+    thread.join()
 
 
-def test_a_worker_that_says_nothing_is_given_up_on(home: Home) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        listener.bind(str(home.socket))
-        listener.listen()
-        with pytest.raises(WorkerUnavailable, match=r"did not answer within 0\.05 s"):
-            Client(home).health(timeout_s=0.05)
+def test_a_worker_that_says_nothing_is_given_up_on(home: Home, listener: socket.socket) -> None:
+    with pytest.raises(WorkerUnavailable, match=r"did not answer within 0\.05 s"):
+        Client(home).health(timeout_s=0.05)
 
 
 def test_a_path_too_long_for_a_socket_address_is_reached(tmp_path: Path) -> None:
@@ -113,21 +116,18 @@ def test_an_error_without_the_agreed_shape_still_tells_the_status(home: Home, wo
         Client(home).queue_counts()
 
 
-def test_something_that_speaks_no_http_is_refused(home: Home) -> None:
-    def answer(listener: socket.socket) -> None:
+def test_something_that_speaks_no_http_is_refused(home: Home, listener: socket.socket) -> None:
+    def answer() -> None:
         connection = listener.accept()[0]
         connection.recv(65536)
         connection.sendall(b"220 mail ready\r\n\r\n")
         connection.close()
 
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        listener.bind(str(home.socket))
-        listener.listen()
-        thread = threading.Thread(target=answer, args=(listener,))
-        thread.start()
-        with pytest.raises(WorkerRefused, match="HTTP"):
-            Client(home).health()
-        thread.join()
+    thread = threading.Thread(target=answer)
+    thread.start()
+    with pytest.raises(WorkerRefused, match="HTTP"):
+        Client(home).health()
+    thread.join()
 
 
 def test_search_sends_every_filter(home: Home, worker: FakeWorker) -> None:

@@ -93,6 +93,12 @@ def test_search_shows_title_and_summary(worker: FakeWorker, capsys: pytest.Captu
     assert "score" not in shown
 
 
+def test_a_summary_that_repeats_the_title_is_not_shown(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/search", {"hits": [{**HIT, "summary": HIT["title"]}]})
+    run("search", "token")
+    assert capsys.readouterr().out.count("token refresh") == 1
+
+
 def test_search_explains_when_asked(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     worker.answer("GET /api/search", {"hits": [HIT]})
     run("search", "token", "--explain")

@@ -1,7 +1,12 @@
 """How the command line meets mistakes, what its help teaches, and what it does not load."""
 
+import os
+import pty
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -16,6 +21,7 @@ from tests.unit.fake_worker import fake_worker, run
 
 COMMANDS = dict(commands(cli, "claude-mem-lite"))
 READING = ["search", "list", "show", "sessions", "context", "status", "queue", "doctor", "worker status"]
+FALSE = shutil.which("false") or "/bin/false"
 SCRIPTS = Path(sys.executable).parent
 
 
@@ -73,7 +79,7 @@ def test_a_mistake_starts_no_worker_and_makes_no_folder(tmp_path: Path, monkeypa
 def test_a_worker_that_cannot_start_fails_in_one_sentence(
     home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    home.worker_python.symlink_to("/bin/false")
+    home.worker_python.symlink_to(FALSE)
     assert run("search", "x") == 1
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -186,3 +192,34 @@ def test_a_terminal_without_utf8_still_gets_its_output(home: Home) -> None:
             check=False,
         )
     assert (ran.returncode, ran.stdout) == (0, b"na\xefve ? ??\n")
+
+
+def test_ctrl_c_ends_a_command_without_a_word(home: Home) -> None:
+    with fake_worker(home) as worker:
+        worker.held.add("/api/drain")
+        line = [str(SCRIPTS / "claude-mem-lite"), "worker", "drain"]
+        with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiting:
+            deadline = time.monotonic() + 30
+            while not any(each.path == "/api/drain" for each in worker.seen):
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            waiting.send_signal(signal.SIGINT)
+            out, err = waiting.communicate(timeout=30)
+    assert (waiting.returncode, out.strip(), err.strip()) == (130, "", "")
+
+
+@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colours_are_for_terminals_that_want_them(home: Home, variables: dict[str, str], coloured: bool) -> None:
+    leader, follower = pty.openpty()
+    with fake_worker(home) as worker:
+        memory: JsonObject = {"id": "k7", "kind": "note", "title": "A title", "created_at": None}
+        worker.answer("GET /api/memories", {"memories": [memory]})
+        worker.answer("GET /api/search", {"hits": [memory]})
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80", **variables}
+        for line in (["list"], ["search", "x"]):
+            subprocess.run([SCRIPTS / "claude-mem-lite", *line], stdout=follower, env=environment, check=True)
+            shown = os.read(leader, 65536).decode()
+            assert "A title" in shown
+            assert ("\x1b[36m" in shown) is coloured
+    os.close(leader)
+    os.close(follower)

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import HEALTH, fake_worker, run
 
+TRUE = shutil.which("true") or "/bin/true"
 VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -236,7 +238,7 @@ def test_a_shim_is_no_interpreter_for_the_hook(tmp_path: Path) -> None:
     assert why_unfit(shim, VERSION) == "is a script that only leads to a Python"
 
 
-@pytest.mark.parametrize("program", ["/bin/true", "/no/such/python"])
+@pytest.mark.parametrize("program", [TRUE, "/no/such/python"])
 def test_what_is_no_python_is_no_interpreter_for_the_hook(program: str) -> None:
     assert why_unfit(Path(program), VERSION) is not None
 
@@ -249,7 +251,7 @@ def test_a_link_is_replaced_by_a_new_one(tmp_path: Path) -> None:
 
 
 def test_a_trial_of_the_hook_notices_a_python_that_does_nothing(home: Home) -> None:
-    home.hook_python.symlink_to("/bin/true")
+    home.hook_python.symlink_to(TRUE)
     assert try_hook(home) == "the hook ran but kept nothing"
 
 

@@ -1,8 +1,9 @@
 """What doctor finds, and what it advises."""
 
 import json
+import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from claude_mem_lite.install import doctor
 from claude_mem_lite.install.doctor import Check
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import COUNTS, HEALTH, FakeWorker, fake_worker, run
+
+FALSE = shutil.which("false") or "/bin/false"
 
 
 @pytest.fixture
@@ -31,8 +34,7 @@ def states(home: Home, settings: Path) -> dict[str, str]:
     return {check.name: check.state for check in doctor.run_checks(home, settings)}
 
 
-def found(checks: object, name: str) -> Check:
-    assert isinstance(checks, list | tuple)
+def found(checks: Sequence[Check], name: str) -> Check:
     return next(check for check in checks if check.name == name)
 
 
@@ -99,7 +101,7 @@ def test_missing_links_fail(home: Home) -> None:
 
 
 def test_a_worker_python_without_the_package_fails(home: Home) -> None:
-    home.worker_python.symlink_to("/bin/false")
+    home.worker_python.symlink_to(FALSE)
     assert doctor.check_worker_python(home).state == "fail"
 
 
@@ -116,7 +118,7 @@ def test_a_worker_that_is_not_well_is_a_warning_with_its_reason(worker: FakeWork
 
 
 def test_a_worker_that_cannot_start_fails(home: Home) -> None:
-    home.worker_python.symlink_to("/bin/false")
+    home.worker_python.symlink_to(FALSE)
     assert doctor.check_worker(home)[0].state == "fail"
 
 

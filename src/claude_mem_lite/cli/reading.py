@@ -218,7 +218,7 @@ def _print_hit(hit: JsonObject, explain: bool) -> None:
     head = f"{click.style(field(hit, 'id'), fg='cyan')}  {bold(field(hit, 'title'))}"
     tail = dim(f"[{field(hit, 'kind')}, {when}]")
     click.echo(f"{head}  {tail}")
-    if summary := field(hit, "summary"):
+    if (summary := field(hit, "summary")) != field(hit, "title"):
         click.echo(f"    {' '.join(summary.split())}")
     if explain:
         reasons = "; ".join(plain(reason) for reason in items(hit, "why"))
@@ -229,7 +229,8 @@ def _full(memory: JsonObject) -> str:
     kind, status = field(memory, "kind"), field(memory, "status")
     state = "" if status == "active" else f", {status}"
     lines = [f"{click.style(field(memory, 'id'), fg='cyan')}  {bold(field(memory, 'title'))}  [{kind}{state}]"]
-    lines += [text for key in ("summary", "detail") if (text := field(memory, key))]
+    told = ("", field(memory, "title"))
+    lines += [text for key in ("summary", "detail") if (text := field(memory, key)) not in told]
     for key in LISTS_SHOWN:
         if values := items(memory, key):
             lines.append(f"{dim(key + ':')} {', '.join(plain(value) for value in values)}")

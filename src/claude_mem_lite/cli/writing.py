@@ -60,7 +60,7 @@ def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[s
 @click.command(short_help="Remove memories for good.")
 @click.argument("ids", metavar="[ID...]", nargs=-1)
 @click.option("--session", metavar="S", help="Everything of one session.")
-@click.option("--project", metavar="P", help="Everything of one project, by its id or name.")
+@click.option("--project", metavar="P", help="Everything of one project, by its id (see `list --json`).")
 @yes_option
 @json_option
 @click.pass_context
@@ -69,8 +69,8 @@ def forget(
 ) -> None:
     """Remove memories for good.
 
-    Takes them out of the database, its indexes, the queue and every backup; this cannot be undone. Asks first
-    on a terminal. In a script, --session and --project need --yes.
+    Takes them, and what they were made from, out of every file in the data folder; this cannot be undone. Asks
+    first on a terminal. In a script, --session and --project need --yes.
 
     \b
     Examples:

@@ -62,6 +62,12 @@ class Closing:
                 steps.append(said.text)
         return [step for step in dict.fromkeys(steps) if not step.endswith("?")]
 
+    def ends_with_offer(self) -> bool:
+        """Whether its last words ask the user what to do."""
+        return any(said.text.endswith("?") for said in self.said[-2:]) or (
+            len(self.said) > 3 and any(said.text.endswith("?") for said in self.said[-5:] if said.kind == "text")
+        )
+
     def says_all_done(self) -> bool:
         return any(kinds.says_all_done(said.text) for said in self.said)
 

@@ -3,6 +3,7 @@
 Works on what the client sends: the patch, the file before it, and the call's own input; all may be missing."""
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from claude_mem_lite.compress.definitions import defined, enclosing, language
 from claude_mem_lite.models import JsonValue, SymbolAction, SymbolChange, ToolCall
 
 EDIT_TOOLS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Update")
+_FILE_NAME = re.compile(r"(?!/|~|tmp/|\.\./|node_modules/|dist/|build/|target/)[\w./@+-]*[\w@+-]\.[A-Za-z]\w{0,9}")
 _MOST_LINES = 4_000
 _MOST_SYMBOLS = 12
 _MOST_SAMPLES = 4
@@ -27,6 +29,7 @@ class FileChange:
     added: int = 0
     removed: int = 0
     samples: tuple[tuple[str, str], ...] = ()
+    moved_from: str = ""
 
     def names(self, action: SymbolAction) -> list[str]:
         return [symbol.name for symbol in self.symbols if symbol.action == action]
@@ -60,6 +63,22 @@ def read_change(call: ToolCall, cwd: str) -> FileChange | None:
     return _patched(path, original.split("\n") if original else [], hunks) if hunks else None
 
 
+def read_moves(parts: Sequence[str], cwd: str) -> list[FileChange]:
+    """Files of the project that a command renamed or deleted by name; folders, patterns and other places are left out."""
+    found: list[FileChange] = []
+    for part in parts:
+        words = part.split()
+        words = words[1:] if words[:1] == ["git"] else words
+        paths = [relative(word.strip("\"'"), cwd) for word in words[1:] if not word.startswith("-")]
+        if not paths or not all(_FILE_NAME.fullmatch(path) for path in paths):
+            continue
+        if words[0] == "mv" and len(paths) == 2:
+            found.append(FileChange(paths[1], "new", moved_from=paths[0]))
+        elif words[0] == "rm":
+            found += (FileChange(path, "deleted") for path in paths[:20])
+    return found
+
+
 def merge(changes: Iterable[FileChange]) -> list[FileChange]:
     """One change per file, in the order the files were first touched."""
     by_path: dict[str, FileChange] = {}
@@ -77,6 +96,8 @@ def relative(path: str, cwd: str) -> str:
 
 def describe(change: FileChange) -> str:
     """One line: "src/auth.py: changed renew, added expired (+12 -3)"."""
+    if change.moved_from:
+        return f"{change.moved_from}: renamed to {change.path}"
     if change.action == "deleted":
         return f"{change.path}: deleted"
     if change.action == "new":
@@ -203,6 +224,7 @@ def _merged(first: FileChange, second: FileChange) -> FileChange:
         first.added + second.added,
         first.removed + second.removed,
         tuple(dict.fromkeys((*first.samples, *second.samples)))[:_MOST_SAMPLES],
+        first.moved_from or second.moved_from,
     )
 
 

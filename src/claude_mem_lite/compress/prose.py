@@ -47,7 +47,8 @@ def passages(markdown: str) -> list[Passage]:
 
     def close() -> None:
         if paragraph and (text := plain(" ".join(paragraph))):
-            found.append(Passage("text", text, under))
+            is_label = len(paragraph) == 1 and paragraph[0].startswith("**") and text[-1] not in ".!?:"
+            found.append(Passage("item" if is_label else "text", text, under))
         paragraph.clear()
 
     lines = markdown[:_LONGEST].split("\n")
@@ -80,7 +81,11 @@ def passages(markdown: str) -> list[Passage]:
         elif found and not paragraph and found[-1].kind == "item" and line.startswith("  "):
             found[-1] = Passage("item", f"{found[-1].text} {plain(line)}".strip(), under)
         else:
-            paragraph.append(line.lstrip("> \t"))
+            line = line.lstrip("> \t")
+            # "**Lead** - place" stands alone even when the next line follows at once.
+            if paragraph and (line.startswith("**") or (paragraph[-1].startswith("**") and line[:1].isupper())):
+                close()
+            paragraph.append(line)
     close()
     return found
 

@@ -30,14 +30,17 @@ _CHECKS_PASS = re.compile(
     r"\s+(?:(?:all|now|still|is|are|also|have|has)\s+)*(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|work(?:s|ing)?|clean|green|compiles?|builds?|successful)\b.{0,60}$"
 )
 _CAUSE = _has(
+    r"^(?:the )?(?:root )?(?:cause|issue|problem|bug)\b[^.:]{0,20}: ",
     r"\broot cause", r"\b(?:the|its|main|actual|real) (?:cause|culprit|reason)\b", r"\bcaused by\b", r"\bbecause\b", r"\bdue to\b",
     r"\bturn(?:s|ed) out\b", r"\b(?:that|this|which) (?:was|is) why\b", r"\bstem(?:s|med) from\b", r"\bas a result of\b",
     r"\b(?:the|this) (?:issue|problem|bug|error|failure|crash|leak|tests?)s? (?:was|is|were|came|comes|happened|occurred|fail(?:s|ed)|stems?)\b",
 )  # fmt: skip
 _FINDING = _has(
+    r"^(?:the )?(?:root )?(?:cause|issue|problem|bug)\b[^.:]{0,20}: ",
     r"\broot cause", r"\b(?:the|actual|real) cause\b", r"\bcaused by\b", r"\bturn(?:s|ed) out\b", r"\bculprit\b",
     r"\bfound (?:that|the (?:bug|issue|problem|cause))", r"\bthat was a bug\b", r"\bfail(?:s|ed|ing) because\b", r"\bhappen(?:s|ed) because\b",
-    r"\bthe (?:issue|problem|bug) (?:was|is) (?:that|in|caused|a|the)\b", r"\bthe reason (?:is|was|why)\b",
+    r"\bthe (?:actual |real |main |core |underlying )?(?:issue|problem|bug) (?:was|is) (?:that|in|caused|a|the|likely|not)\b",
+    r"\bmisdiagnos", r"^(?:i )?found (?:it|the|a|an)\b", r"\bthe key (?:insight|difference|point) is\b", r"\bthe reason (?:is|was|why)\b",
 )  # fmt: skip
 _DECIDED = _has(
     r"^decision\b", r"\bdecided (?:to|on|against|not)\b", r"\b(?:i|we) (?:have )?(?:also )?(?:decided|chose|opted|agreed|picked|went with)\b",

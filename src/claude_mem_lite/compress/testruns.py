@@ -28,13 +28,16 @@ class TestRun:
     skipped: int = 0
     failures: tuple[FailedTest, ...] = ()
     what: str = ""
+    unbuilt: bool = False
+    """Nothing failed but the build: no test got to run where it matters."""
 
     def totals(self) -> str:
         """ "2 failed, 10 passed" """
         parts = [f"{self.failed} failed"] if self.failed else []
-        parts += [f"{self.passed} passed"] if self.passed or not parts else []
+        what = f" {self.what}".rstrip("s" if self.passed == 1 else "") if self.what else ""
+        parts += [f"{self.passed}{what} passed"] if self.passed or not parts else []
         parts += [f"{self.skipped} skipped"] if self.skipped else []
-        return ", ".join(parts) + (f" ({self.what})" if self.what else "")
+        return ", ".join(parts)
 
 
 def read_run(output: str) -> TestRun | None:
@@ -66,7 +69,8 @@ def _pytest(output: str) -> TestRun | None:
     ]
     failures = failures or [FailedTest(name, _line(error)) for name, error in errors.items()]
     failed = counts.get("failed", 0) + counts.get("error", 0) + counts.get("errors", 0)
-    return TestRun("pytest", counts.get("passed", 0), failed, counts.get("skipped", 0), _few(failures))
+    unbuilt = failed > 0 and not counts.get("failed", 0) and not counts.get("passed", 0)
+    return TestRun("pytest", counts.get("passed", 0), failed, counts.get("skipped", 0), _few(failures), "", unbuilt)
 
 
 _UNITTEST_END = re.compile(r"(?m)^Ran (\d+) tests? in [\d.]+s\s+(OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?")
@@ -143,10 +147,11 @@ def _go(output: str) -> TestRun | None:
     if any(result == "PASS" for result, _ in results):
         passed = sum(1 for result, name in results if result == "PASS" and "/" not in name)
         skipped = sum(1 for result, _ in results if result == "SKIP")
-        return TestRun("go test", passed, len(failures), skipped, _few(failures))
+        return TestRun("go test", passed, len(failures), skipped, _few(failures), unbuilt=not leaves and bool(unbuilt))
     ok = sum(1 for result, *_ in packages if result == "ok")
     broken = len(failures) or sum(1 for result, *_ in packages if result == "FAIL")
-    return TestRun("go test", ok, broken, 0, _few(failures), "" if broken else "packages")
+    unbuilt_only = not leaves and bool(unbuilt)
+    return TestRun("go test", ok, broken, 0, _few(failures), "" if broken else "packages", unbuilt_only)
 
 
 def _go_errors(output: str) -> dict[str, str]:

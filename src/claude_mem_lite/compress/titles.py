@@ -7,6 +7,7 @@ from claude_mem_lite.compress.verbs import instruction, reported
 
 LONGEST_TITLE = 200
 _GOOD_WORDS = 13
+_STATEMENT_WORDS = 16
 _MOST_CHARACTERS = 120
 
 _POLITE = re.compile(
@@ -18,6 +19,8 @@ _POLITE = re.compile(
     r"|go ahead and\s+|help me(?: to)?\s+|try to\s+|make sure to\s+|your task is to\s+|(?:we|you) can\s+|just\s+|completely\s+|also\s+)"
 )
 _COMMIT_PREFIX = re.compile(r"^(?P<type>[a-z]{2,12})(?:\((?P<scope>[^)\n]{1,60})\))?!?:\s+(?P<rest>\S.*)$")
+_PLACE = re.compile(r"^(?:In )?\S*[./_]\S*(?:\s\([^)]*\))?(?:\s*(?:-|–|—)\s+|:\s+)(?=[A-Z])")
+_NO_OBJECT = re.compile(r"^[A-Z][a-z]+ (?:in|by|with|from|for|on|at|as|and|everything|here)\b")
 _PARENTHESIS = re.compile(r"\s+\((?:[^()]|\([^()]*\)){0,300}\)")
 _SENTENCE_TAIL = re.compile(
     r"\s+(?:-|–|—)\s+|[;:]\s+|[.?!]\s+"
@@ -43,7 +46,8 @@ _CONTENT_WORD = re.compile(r"[A-Za-z_][\w./:-]{2,}|\d+\w*|[\u3040-\u30ff\u3400-\
 def shorten(text: str, words: int = _GOOD_WORDS) -> str:
     """A phrase of about `words` words at most, cut where it still reads as a whole."""
     text = _PARENTHESIS.sub("", text).strip(" .,;:!-–—\t")
-    if _fits(text, words):
+    # A phrase that is a little long but whole reads better than one cut short.
+    if _fits(text, words) or (_fits(text, words + 5) and len(text) <= 105):
         return text
     for boundary in (_SENTENCE_TAIL, _SOFT_BOUNDARY):
         cuts = [found.start() for found in boundary.finditer(text)]
@@ -53,15 +57,25 @@ def shorten(text: str, words: int = _GOOD_WORDS) -> str:
     return _without_dangling(" ".join(text.split()[: words + 3])[:_MOST_CHARACTERS].rsplit(" ", 1)[0])
 
 
+def cut(text: str, words: int) -> str:
+    """The first words of a line that is no sentence, such as an error."""
+    kept = text.split()[:words]
+    while len(" ".join(kept)) > _MOST_CHARACTERS and len(kept) > 1:
+        kept.pop()
+    return _without_dangling(" ".join(kept)[:_MOST_CHARACTERS])
+
+
 def from_report(sentence: str) -> str:
     """A title from a sentence that reports work ("I've added X" -> "Add X"), or '' when it reports none."""
-    title = reported(sentence)
-    return _capital(shorten(title)) if title else ""
+    title = reported(_PLACE.sub("", sentence))
+    if not title or _NO_OBJECT.match(title):
+        return ""
+    return _capital(shorten(title))
 
 
 def from_statement(sentence: str) -> str:
     """A title from a sentence that states how something is now or was found to be."""
-    return _capital(shorten(sentence))
+    return _capital(shorten(sentence, _STATEMENT_WORDS))
 
 
 def from_prompt(prompt: str) -> str:
@@ -92,7 +106,9 @@ def weight(title: str) -> float:
     words = {word.lower() for word in _CONTENT_WORD.findall(title)} - _DANGLING
     telling = [word for word in words if not _VAGUE.fullmatch(word)]
     marked = sum(1 for word in telling if re.search(r"[_./:\d]|[a-z][A-Z]", word)) * 0.5
-    penalty = 1.0 if re.search(r"(?i)\b(?:it|this|that|them|those|these|both|following|same|above)\b", title) else 0.0
+    penalty = 1.0 if re.search(r"(?i)\b(?:it|this|that|them|those|these|both|following|same|above|there)\b", title) else 0.0
+    # "Add it to the list": the thing itself is missing.
+    penalty += 2.0 if re.match(r"(?i)\w+ (?:it|this|that|them|those|these|both|all|what|me|us)\b(?! \w+s\b)", title) else 0.0
     return min(len(telling), 7) + min(marked, 1.0) - penalty
 
 
@@ -106,7 +122,7 @@ def _without_politeness(sentence: str) -> str:
 
 
 def _fits(text: str, words: int) -> bool:
-    return len(text) <= _MOST_CHARACTERS and len(text.split()) <= words
+    return len(text) <= _MOST_CHARACTERS and len(text.split()) <= words and text.count('"') % 2 == 0
 
 
 def _without_dangling(text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from claude_mem_lite.agents import text
 from claude_mem_lite.compress import commands, diagnostics
 from claude_mem_lite.compress.clean import clean, clip
-from claude_mem_lite.compress.edits import EDIT_TOOLS, FileChange, read_change, relative
+from claude_mem_lite.compress.edits import EDIT_TOOLS, FileChange, read_change, read_moves, relative
 from claude_mem_lite.compress.testruns import TestRun, read_run
 from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall
 
@@ -96,7 +96,7 @@ def read_steps(event: Event) -> list[Step]:
     if call is None:
         return []
     if call.tool in _COMMAND_TOOLS:
-        return _command(call)
+        return _command(call, event.cwd)
     if call.error is not None:
         return _failure(call)
     if call.tool in EDIT_TOOLS:
@@ -136,7 +136,7 @@ def flatten(value: JsonValue, depth: int = 0) -> str:
     return ""
 
 
-def _command(call: ToolCall) -> list[Step]:
+def _command(call: ToolCall, cwd: str) -> list[Step]:
     typed = call.input.get("command")
     command = " ".join(word for word in typed if isinstance(word, str)) if isinstance(typed, list) else text(typed)
     if not command.strip():
@@ -158,11 +158,12 @@ def _command(call: ToolCall) -> list[Step]:
     # `make test | tail` succeeds whatever the tests do: only the output tells.
     failed = call.error is not None or bool(run and run.failed)
     errors = tuple(diagnostics.error_lines(output, 4)) if failed else ()
-    if failed and not errors and (last := diagnostics.last_line(output)):
+    if failed and not errors and output.count("\n") < 5 and (last := diagnostics.last_line(output)):
         errors = (last,)
     made = tuple(commands.commits(command, output)) if role == "commit" and not failed else ()
     shown = _line(commands.key(part)) or _line(command)
-    return [Ran(shown, role, _goal(part, role, run), output, code, failed, run, errors, made)]
+    moved = [] if failed else [Edited(change) for change in read_moves(commands.parts(command), cwd)]
+    return [*moved, Ran(shown, role, _goal(part, role, run), output, code, failed, run, errors, made)]
 
 
 def _goal(part: str, role: commands.Role, run: TestRun | None) -> str:

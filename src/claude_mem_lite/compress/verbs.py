@@ -49,6 +49,14 @@ INQUIRIES = frozenset(
     " read report request research review run search show summarize tell test think understand verify".split()
 )
 BASES = frozenset((*_REGULAR.split(), *_IRREGULAR)) | INQUIRIES
+def _gerund(verb: str) -> str:
+    past = _IRREGULAR.get(verb, "")
+    if past.endswith("ed") and len(past) == len(verb) + 3:
+        return past[:-2] + "ing"
+    return (verb[:-1] if verb.endswith("e") else verb) + "ing"
+
+
+_FROM_GERUND = {_gerund(verb): verb for verb in (*_REGULAR.split(), *_IRREGULAR)}
 _FROM_PAST = {
     **{_past(verb): verb for verb in _REGULAR.split() if verb not in _IRREGULAR},
     **{past: verb for verb, past in _IRREGULAR.items() if " " not in past},
@@ -77,9 +85,12 @@ _ADJECTIVE = re.compile(
     r"^\S+(?:\s\S+){1,4}?\s(?:is|are|was|were|has|have|had|gives?|exists?|includes?|contains?|shows?|returns?|will|should|can|could|may"
     r"|must|do|does|did|fails?|matches|match|uses?|means?|works?|stays?|goes|go|becomes?|remains?)\s"
 )
+_OBJECT = re.compile(r"^\S+ (?:the|a|an|all|both|its|any|every|each|some|one|two|three|four|five|\d+)\s")
 _NOT_LEADING = frozenset(("given", "left", "got", "found", "put", "set", "cut", "reset", "used", "required", "ran", "split", "typed"))
 _AND_PAST = re.compile(r"(,| and)( also| then)? ([a-z]+)(?= (?:the|a|an|its|all|any|new|one|two|some|unused|tests?|to|from|it)\b| [`A-Z_/.\"])")
 _FIRST_AND = re.compile(r"^([A-Z][a-z]+),? and ([a-z]+)\b")
+_LABEL = re.compile(r"(?i)^(?:the )?(?:fix|changes?|solution|result|summary|update|implementation|what changed|approach)(?: applied)?:\s+")
+_FIX_BY = re.compile(r"^Fix(?: this| it| that| the \w+)? by ([a-z]+ing)\b")
 _WORD = re.compile(r"[A-Za-z]+")
 
 
@@ -95,9 +106,9 @@ def reported(sentence: str) -> str:
     word = _WORD.match(body)
     if word and (base := base_of(word[0])):
         by_someone = body != _ADVERBS.sub("", text)
-        if not by_someone and (word[0].lower() in _NOT_LEADING or _ADJECTIVE.match(body)):
+        if not by_someone and (word[0].lower() in _NOT_LEADING or _is_adjective(body)):
             return ""
-        return _coordinated(base.capitalize() + body[word.end() :])
+        return _fixed_by(_coordinated(base.capitalize() + body[word.end() :]))
     passive = _PASSIVE.match(text)
     if passive and not _NO_SUBJECT.match(text) and (base := base_of(passive["verb"])):
         what = passive["what"]
@@ -113,8 +124,22 @@ def instruction(text: str) -> str:
     return text[:1].upper() + text[1:] if word and word[0].lower() in BASES else ""
 
 
+def _is_adjective(body: str) -> bool:
+    if _OBJECT.match(body):
+        return False
+    found = _ADJECTIVE.match(body)
+    return found is not None and not re.search(r"\b(?:which|that|who|to|where|when|if)\s", found[0])
+
+
+def _fixed_by(title: str) -> str:
+    """ "Fix by replacing X" as "Replace X": what was done tells more than that it fixed something."""
+    found = _FIX_BY.match(title)
+    base = _FROM_GERUND.get(found[1], "") if found else ""
+    return base.capitalize() + title[found.end() :] if found and base else title
+
+
 def _strip_lead(sentence: str) -> str:
-    stripped = _LEAD.sub("", sentence)
+    stripped = _LABEL.sub("", _LEAD.sub("", sentence))
     return stripped if len(stripped.split()) >= 2 else sentence
 
 

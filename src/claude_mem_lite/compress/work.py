@@ -10,9 +10,9 @@ from claude_mem_lite.compress.commands import Commit
 from claude_mem_lite.compress.drafts import LONGEST_DETAIL, make_draft, one_line, prompt_text, whole_sentences, why, within
 from claude_mem_lite.compress.edits import FileChange, describe
 from claude_mem_lite.compress.fixes import Fix
-from claude_mem_lite.compress.sentences import is_talk
-from claude_mem_lite.compress.verbs import INQUIRIES
-from claude_mem_lite.models import Draft, WorkKind
+from claude_mem_lite.compress.sentences import is_talk, states_cause
+from claude_mem_lite.compress.verbs import INQUIRIES, base_of
+from claude_mem_lite.models import Draft, SymbolAction, WorkKind
 
 _COMMIT_KINDS: dict[str, WorkKind] = {"fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature", "feature": "feature", "refactor": "refactor", "perf": "refactor"}  # fmt: skip
 _BUG = re.compile(
@@ -24,8 +24,11 @@ _REFACTOR_VERB = re.compile(
     r"(?i)^(?:refactor|rename|move|extract|simplify|consolidate|deduplicate|dedupe|inline|split|reorganize|restructure|clean|cleanup|unify"
     r"|decouple|flatten|merge|replace|rewrite|convert|migrate)\b"
 )
-_FEATURE_VERB = re.compile(r"(?i)^(?:add|implement|create|introduce|build|support|enable|expose|integrate|allow|write|generate|make|show|include)\b")
+_FEATURE_VERB = re.compile(r"(?i)^(?:add|implement|create|introduce|build|support|enable|expose|integrate|allow|generate)\b")
 _SMALL_MATTER = re.compile(r"(?i)\b(?:tests?|docs?|documentation|comments?|readme|changelog|license|typos?|\S+\.(?:md|rst|txt)|ci|workflow|lint\w*|config\w*)\b")
+_VERBS: dict[SymbolAction, tuple[str, str]] = {"new": ("Add", "to"), "deleted": ("Remove", "from")}
+_ANAPHORA = re.compile(r"(?i)^(?:this|these|that|those|it|they|but|however|also|now|here|there|i|we|you|which|such|yes|no)\b")
+_UNFINISHED = re.compile(r"(?i)\b(?:shows?|is|are|be|includes?|to|with|looks like|following|functions?|both)$")
 _NOW = re.compile(r"(?i)\b(?:now|no longer|will now)\b")
 _HEADING_LEAD = re.compile(r"^(?:(?:summary|changes?|fix(?:es)?|done|update|result|p\d(?: #\d+)?)\b[^:–—-]{0,30}[:–—-]\s+)+", re.I)
 
@@ -78,8 +81,8 @@ def fix_draft(fix: Fix, prompt: str, closing: Closing, commit: Commit | None, *,
         facts=[
             f"Cause: {cause}",
             *explained[1:2],
-            *(f"Failing test: {test.name}{': ' + test.error if test.error else ''}" for test in failing[:4]),
-            *(f"Error: {error}" for error in fix.failure.errors[:2] if error not in cause),
+            *(f"Failing test: {test.name}{': ' + test.error if test.error else ''}" for test in failing[1:5]),
+            *(f"Error: {error}" for error in fix.failure.errors[:2] if error not in cause and not failing),
             *map(describe, fix.changes),
             *_commit_facts(commit),
         ],
@@ -93,17 +96,21 @@ def best_title(prompt: str, closing: Closing) -> str:
     """The title that tells most: what the closing message reports, what was asked for, or how things are now; or ''."""
     reports = [title for said in closing.told[:8] if (title := titles.from_report(said))]
     lead_ins = [said.text.rstrip(":") for said in closing.said[:8] if said.kind == "text" and said.text.endswith(":")]
-    reports += [title for text in lead_ins if not is_talk(text) and (title := titles.from_report(text))]
+    lead_ins = [text.removeprefix("Now ") for text in lead_ins if not is_talk(text)]
+    reports += [title for text in lead_ins if (title := titles.from_report(text))]
     asked = titles.from_prompt(prompt_text(prompt))
     asked = "" if asked.split(" ", 1)[0].lower() in INQUIRIES else asked
-    states = [titles.from_statement(said) for said in closing.told[:6] if _NOW.search(said) and not said.startswith(("Now ", "This "))]
+    plain_told = [said for said in closing.told[:6] if not _ANAPHORA.match(said) and not base_of(said.split()[0])]
+    long_lead_ins = [text for text in lead_ins if len(text.split()) > 8 and not _UNFINISHED.search(text)]
+    states = [titles.from_statement(said) for said in (*plain_told, *long_lead_ins) if _NOW.search(said)]
+    others = [titles.from_statement(said) for said in plain_told if not states_cause(said)]
     headings = [title for heading in closing.headings[:4] if (title := titles.from_report(_HEADING_LEAD.sub("", heading)))]
     items = [title for point in closing.points[:6] if (title := titles.from_report(point))]
     for pool, floor in (
-        (reports, 4.0), ([asked], 4.0), (states, 4.0), (headings, 3.0), ([asked], 3.0), (items, 4.0), (reports, 2.5), ([asked], 2.0), (items, 3.0),
+        (reports, 4.0), ([asked], 4.0), (states, 4.0), (headings, 3.0), ([asked], 3.0), (items, 4.0), (reports, 2.5), (others, 4.0), ([asked], 2.0), (items, 3.0),
     ):  # fmt: skip
         for title in pool:
-            if title and len(title.split()) >= 3 and titles.weight(title) >= floor:
+            if len(title.split()) >= (4 if pool == [asked] else 3) and titles.weight(title) >= floor:
                 return title
     return ""
 
@@ -134,8 +141,8 @@ def _title_from_failure(fix: Fix) -> str:
     if run and run.failures:
         test = run.failures[0]
         name = test.name.rsplit("::", 1)[-1].rsplit(" › ", 1)[-1].rsplit(" > ", 1)[-1]
-        return f"Fix {titles.shorten(f'{name}: {_bare(test.error)}' if test.error else f'failing {name}', 14)}"
-    return f"Fix {fix.failure.role} failure: {titles.shorten(_bare(cause_of(fix)), 12)}"
+        return f"Fix {titles.cut(f'{name}: {_bare(test.error)}' if test.error else f'failing {name}', 14)}"
+    return f"Fix {fix.failure.role} failure: {titles.cut(_bare(cause_of(fix)), 12)}"
 
 
 def _bare(error: str) -> str:
@@ -148,19 +155,23 @@ def _title_from_changes(changes: Sequence[FileChange]) -> str:
         return "Commit the work so far"
     first = max(changes, key=lambda change: change.added + change.removed)
     names = [symbol.name for symbol in first.symbols]
-    verb = "Create" if first.action == "new" else "Delete" if first.action == "deleted" else "Change"
-    what = f"{', '.join(names[:2])} in {first.path}" if names else first.path
-    more = f" and {len(changes) - 1} more files" if len(changes) > 1 else ""
+    if first.moved_from:
+        return f"Rename {first.moved_from} to {first.path}" + (f" and {len(changes) - 1} more files" if changes[1:] else "")
+    actions = {symbol.action for symbol in first.symbols}
+    verb, place = _VERBS.get(next(iter(actions)), ("Change", "in")) if len(actions) == 1 and first.action == "modified" else ("Change", "in")
+    verb = "Create" if first.action == "new" else "Delete" if first.action == "deleted" else verb
+    what = f"{', '.join(names[:2])} {place} {first.path}" if names and first.action == "modified" else first.path
+    more = f" and {len(changes) - 1} more files" if len(changes) > 2 else " and 1 more file" if len(changes) == 2 else ""
     return f"{verb} {what}{more}"
 
 
 def _what_changed(changes: Sequence[FileChange]) -> str:
-    return whole_sentences([f"Changed {describe(change)}" for change in changes[:3]], 400)
+    return whole_sentences([f"Changed {describe(change).rsplit(' (', 1)[0]}" for change in changes[:3]], 400)
 
 
 def _without_title(told: Sequence[str], title: str) -> list[str]:
     """Sentences that add to a title; the one it was made from stays when it says more."""
-    return [said for said in told if len(said) > len(title) + 15 or not _says_the_same(said, title)]
+    return [said for said in told if len(said) > len(title) + 15 or not _says_the_same(said, title)] or list(told)
 
 
 def _says_the_same(first: str, second: str) -> bool:
@@ -175,7 +186,7 @@ def _kind(title: str, prompt: str, changes: Sequence[FileChange]) -> WorkKind:
     if _REFACTOR_VERB.match(title):
         return "refactor"
     if _FEATURE_VERB.match(title) and not _SMALL_MATTER.search(title):
-        return "bugfix" if re.search(r"(?i)\b(?:bug|broken|crash\w*|regression|doesn't work|not working)\b", asked) else "feature"
+        return "bugfix" if re.search(r"(?i)\b(?:fix|bugs?|broken|crash\w*|regression)\b", asked[:200]) else "feature"
     if re.search(r"(?i)\bbug\b|\bfix\b", asked) and not _FEATURE_VERB.match(title):
         return "bugfix"
     new_code = any(change.action == "new" and change.symbols for change in changes)

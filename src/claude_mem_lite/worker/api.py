@@ -121,9 +121,10 @@ def drain(wanted: Drain, loop: Running) -> dict[str, object]:
     until = time.monotonic() + wanted.timeout_s
     drained = False
     while not drained and (left := until - time.monotonic()) > 0:
-        loop.settle(left, flush=True)
+        # A pass that failed settles nothing, and with a broken configuration events still wait in the spool.
+        settled = loop.settle(left, flush=True) and not loop.problem
         counts = queue_stats(loop)
-        drained = counts["raw"] + counts["processing"] == 0
+        drained = settled and counts["raw"] + counts["processing"] == 0
         if not drained:
             # What is left waits to be tried again.
             time.sleep(min(_RETRY_LOOK_S, left))

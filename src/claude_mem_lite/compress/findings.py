@@ -1,0 +1,207 @@
+"""What a turn found out, decided or could not get to work -> memories. Better none than one nobody wants to read."""
+
+import re
+from collections.abc import Sequence
+
+from claude_mem_lite.compress import titles
+from claude_mem_lite.compress.closing import Closing, read_closing
+from claude_mem_lite.compress.drafts import make_draft, one_line, prompt_text, whole_sentences, why, within
+from claude_mem_lite.compress.prose import plain, sentences
+from claude_mem_lite.compress.sentences import is_talk
+from claude_mem_lite.compress.tools import Answered, Called, Looked, Ran
+from claude_mem_lite.models import Draft
+
+_LEAST_PROSE = 160
+_LEAST_REPORT = 400
+_MANY_LOOKS = 4
+_OPINION = re.compile(r"(?i)^(?:i(?:'d| would)?\s+(?:think|suggest|recommend|propose|lean|prefer|say)|in my opinion|my recommendation|personally)\b")
+_ABOUT_SELF = re.compile(
+    r"(?i)^(?:i(?:'ve| have|'m| am|'d)?\b|now\b|perfect\b|excellent\b|great\b|based on (?:my|the) (?:analysis|review|findings)|after (?:reviewing|analyzing)|this (?:report|document)"
+    r"|yes[.,!]? *$|no[.,!]? *$|done\b)"
+)
+_ANAPHORA = re.compile(r"(?i)^(?:this|these|that|those|it|they|but|both|however|also|then|there|here|such|same|result|otherwise|currently it|minor|nice|note|and|or|if|you|you're|you've|your|my|let's|why|only|when|one|another|a (?:potential|possible|simple|better)|instead|so|because|see|option \S+)\b")
+_QUESTION = re.compile(r"(?i)^(?:why|what|how|where|when|which|who|is|are|does|do|did|will|has|have|should|can (?!you|we)|could (?!you|we))\b")
+_LABEL = re.compile(r"^[A-Z][A-Za-z /-]{1,28}:\s+(?=\S)")
+_LOCATING = re.compile(r"(?i)^(?:location|files?|path|target|branch|status|severity|priority|impact|effort|review target|scope|date|author|lines?|type|name|commit)\b")
+_CODE = re.compile(r"[{};]\s*$|[{}]{2}|\s//\s|\w+\s*:=|=>|^\W*(?:type|func|def|class|const|let|var|import|return) \w+")
+_PROCEDURAL = re.compile(r"(?i)what (?:would|should) (?:you|i|we)|like to do next|how (?:would|should) (?:you|i|we) (?:like|proceed)|ready|proceed|continue\b|next step|update the plan")
+_RECOMMENDED = re.compile(r"\s*\((?:Recommended|recommended)\)")
+_REASON = re.compile(r"(?i)\b(?:because|since|so that|as it|due to|to avoid|to keep|in order to)\b")
+
+
+def discovery(prompt: str, closing: Closing, looks: int) -> Draft | None:
+    """What a turn without edits found out; `looks` counts the files read, commands run and sub-agents sent."""
+    told = closing.told
+    prose = sum(map(len, told)) + sum(map(len, closing.points))
+    if prose < _LEAST_PROSE or not (looks or _asks_for_facts(prompt)):
+        return None
+    found = [text for text in closing.findings() if text in told[:12]]
+    if closing.ends_with_offer() and not found and looks < _MANY_LOOKS:
+        return None
+    chosen = next((text for text in [*found, *told[: 5 if looks else 2]] if _is_telling(text)), "")
+    title = titles.from_statement(_without_yes(_without_label(chosen))) if chosen else _question(prompt) or _heading(closing)
+    if not title:
+        return None
+    rest = [text for text in told if text != chosen]
+    summary = whole_sentences([chosen, *rest[:2]] if chosen else [*rest[:3]] or closing.points[:3], 600)
+    return make_draft(
+        "discovery",
+        title,
+        one_line(f"{summary} {why(prompt)}"),
+        detail="\n".join(f"- {within(point, 300)}" for point in closing.points[:12]),
+        facts=[text for text in closing.causes() if text != chosen][:3],
+        confidence=0.6 if looks else 0.5,
+    )
+
+
+def report(task: str, message: str) -> Draft | None:
+    """What a sub-agent came back with, when it is more than a word."""
+    closing = read_closing(message)
+    told = [text for text in closing.told if not _ABOUT_SELF.match(text)]
+    if sum(map(len, told)) + sum(map(len, closing.points)) < _LEAST_REPORT:
+        return None
+    chosen = next((text for text in [*closing.findings(), *told[:8]] if _is_telling(text)), "")
+    if not chosen:
+        return None
+    asked = f"A sub-agent was sent to: {task}." if task else ""
+    return make_draft(
+        "discovery",
+        titles.from_statement(_without_label(chosen)),
+        one_line(f"{whole_sentences([chosen, *(text for text in told[:3] if text != chosen)], 600)} {asked}"),
+        detail="\n".join(f"- {within(point, 300)}" for point in closing.points[:12]),
+        confidence=0.5,
+    )
+
+
+def decisions(closing: Closing, answers: Sequence[Answered], prompt: str) -> list[Draft]:
+    """What was decided: said in the closing message, or chosen by the user when asked."""
+    found: list[Draft] = []
+    said = [one.text for one in closing.said]
+    for text in closing.decisions()[:3]:
+        bare = re.sub(r"(?i)^(?:the )?decision(?: was)?:?\s*", "", text)
+        title = titles.from_report(bare) or titles.from_statement(bare)
+        if titles.weight(title) < 3 or len(title.split()) < 3:
+            continue
+        at = said.index(text)
+        reasons = [] if _REASON.search(text) else [after for after in said[at + 1 : at + 2] if _REASON.search(after)]
+        summary = whole_sentences([bare[:1].upper() + bare[1:], *reasons], 600)
+        found.append(make_draft("decision", title, one_line(f"{summary} {why(prompt)}"), confidence=0.7))
+    for answer in answers[:4]:
+        if draft := _choice(answer):
+            found.append(draft)
+    return found
+
+
+def _choice(answered: Answered) -> Draft | None:
+    question, answer = plain(answered.question), plain(_RECOMMENDED.sub("", answered.answer)).rstrip(".")
+    if answer.startswith("/") or (_PROCEDURAL.search(question) and len(answer.split()) < 9):
+        return None
+    topic = titles.shorten(sentences(question)[-1].rstrip("?"), 12) if question else ""
+    title = titles.from_statement(answer) if len(answer.split()) > 8 else f"Choose {answer}: {topic[:1].lower()}{topic[1:]}"
+    return make_draft("decision", title, f"Asked “{within(question, 400)}”, the user chose: {within(answer, 400)}.", origin="user", confidence=0.9)
+
+
+def failure(ran: Ran, closing: Closing, prompt: str) -> Draft:
+    """A command that still failed when the turn ended."""
+    tests = ran.run.failures if ran.run else ()
+    cause = f"{tests[0].name}: {tests[0].error}".rstrip(": ") if tests else ran.errors[0]
+    code = f" with exit code {ran.code}" if ran.code not in (None, 1) else ""
+    totals = f" ({ran.run.totals()})" if ran.run else ""
+    explained = whole_sentences([*closing.findings(), *closing.causes()][:1], 300)
+    short = titles.cut(re.sub(r"^\S+?:\d+(?::\d+)?:\s*", "", cause), 14)
+    return make_draft(
+        "failure",
+        f"{titles.cut(ran.command, 6)} fails: {short}",
+        one_line(f"{ran.command} failed{code}{totals}: {within(cause, 300).rstrip('.')}. {explained} {why(prompt)}"),
+        facts=[
+            *(f"Failing test: {test.name}{': ' + test.error if test.error else ''}" for test in tests[:5]),
+            *(f"Error: {error}" for error in ran.errors[:3]),
+        ],
+        origin="command",
+        confidence=0.6,
+    )
+
+
+def web(looked: Sequence[Looked]) -> Draft | None:
+    """At most one memory of all a turn read on the web."""
+    best = max(looked, key=lambda one: len(one.answer), default=None)
+    if best is None or len(best.answer) < _LEAST_PROSE:
+        return None
+    closing = read_closing(best.answer)
+    told = [text for text in closing.told if len(text.split()) > 4]
+    subject = titles.shorten(plain(best.subject) or best.place, 12)
+    summary = whole_sentences(told[:3] or closing.points[:3], 500)
+    if not summary or len(subject.split()) < 2:
+        return None
+    return make_draft(
+        "discovery",
+        f"Web: {subject}",
+        summary,
+        detail="\n".join(f"- {within(point, 300)}" for point in closing.points[:10]),
+        facts=[f"Source: {one.place}" for one in looked if one.place][:5],
+        origin="web",
+        confidence=0.4,
+    )
+
+
+def foreign(called: Sequence[Called]) -> list[Draft]:
+    """Calls to other tools that changed something by name, or failed for good."""
+    found: list[Draft] = []
+    for call in called:
+        parts = [part for part in re.split(r"__|[_-]", call.tool.removeprefix("mcp__")) if part]
+        name = one_line(" ".join(parts)[:80])
+        if call.error and not any(other.tool == call.tool and not other.error for other in called):
+            summary = f"{name} failed: {within(call.error, 400)}."
+            found.append(make_draft("failure", f"{name} fails: {titles.cut(call.error, 12)}", summary, origin="mcp", confidence=0.4))
+        elif call.changes and len(call.subject.split()) > 2:
+            action = call.tool.rsplit("__", 1)[-1].replace("_", " ").replace("-", " ")
+            server = parts[0] if call.tool.startswith("mcp__") and parts else "a tool"
+            title = f"{action[:1].upper()}{action[1:]}: {titles.shorten(call.subject, 12)}"
+            found.append(make_draft("change", title, f"{title}, through {server}.", origin="mcp", confidence=0.5))
+    return found[:2]
+
+
+def _is_telling(text: str) -> bool:
+    text = _without_label(text)
+    if not text or _CODE.search(text):
+        return False
+    if is_talk(text) or _OPINION.match(text) or _ABOUT_SELF.match(text) or _ANAPHORA.match(text) or len(text) > 400:
+        return False
+    title = titles.from_statement(_without_yes(text))
+    return len(title.split()) >= 4 and titles.weight(title) >= 3.0
+
+
+def _question(prompt: str) -> str:
+    """A question as the title of its answer, when nothing in the answer can be one."""
+    said = prompt_text(prompt)
+    asked = next((part for part in sentences(said)[:3] if part.endswith("?") and _QUESTION.match(part)), "")
+    title = titles.from_statement(asked.rstrip("? "))
+    return title if asked and len(title.split()) >= 4 and titles.weight(title) >= 2.5 else ""
+
+
+def _heading(closing: Closing) -> str:
+    """The heading over a list or table that is the whole answer."""
+    if closing.told or len(closing.points) < 3:
+        return ""
+    return next((heading for heading in closing.headings[:2] if titles.weight(heading) >= 3), "")
+
+
+def _without_label(text: str) -> str:
+    """ "Key insight: X is Y" without its label; '' when the label only locates or rates something."""
+    found = _LABEL.match(text)
+    if not found:
+        return text
+    rest = text[found.end() :]
+    return "" if _LOCATING.match(text) or len(rest.split()) < 5 else rest
+
+
+def _without_yes(text: str) -> str:
+    return re.sub(r"(?i)^(?:(?:yes|no|right|correct|exactly|indeed|overall|in short|in summary)[,.!:–—-]+|so)\s+(?=\w)", "", text)
+
+
+def _asks_for_facts(prompt: str) -> bool:
+    """A question that has an answer, not one for an opinion."""
+    said = prompt_text(prompt)
+    if re.search(r"(?i)\b(?:what|how) (?:do you think|about|if|would)|suggest|thoughts|opinion|should (?:we|i)|could we|naming", said):
+        return False
+    return re.search(r"(?i)\b(?:why|what|how|where|when|which|who|explain|describe|does|is it|are there)\b", said) is not None

@@ -1,0 +1,151 @@
+"""One turn -> its memories, by rules. Called by the worker for every turn; pure, and never raises on odd payloads."""
+
+import re
+from collections.abc import Sequence
+
+from claude_mem_lite.compress import findings
+from claude_mem_lite.compress.closing import read_closing
+from claude_mem_lite.compress.commands import Commit
+from claude_mem_lite.compress.drafts import within
+from claude_mem_lite.compress.edits import FileChange, merge
+from claude_mem_lite.compress.fixes import Fix, pair
+from claude_mem_lite.compress.tools import Answered, Called, Delegated, Edited, Looked, Opened, Planned, Ran, Step, read_steps
+from claude_mem_lite.compress.work import Piece, cause_of, fix_draft, work_draft
+from claude_mem_lite.models import Draft, Event, Turn, TurnDigest
+
+_TEST_FILE = re.compile(r"(?i)(?:^|[/_.-])(?:tests?|specs?|testdata|fixtures?|conftest)(?:[/_.-]|$)")
+_MOST_DRAFTS = 12
+_MOST_PIECES = 6
+_MOST_FILES = 60
+_MOST_REPORTS = 2
+_MOST_FAILURES = 2
+
+
+def fold(turn: Turn) -> TurnDigest:
+    """The memories of a turn, the files it read and edited, and how many of its events held nothing."""
+    steps: list[Step] = []
+    skipped = 0
+    for event in turn.events:
+        found = read_steps(event)
+        steps += found
+        if event.tool is not None and not any(_is_telling(step) for step in found):
+            skipped += 1
+    drafts = _drafts(turn, steps)
+    edited = [step.change.path for step in steps if isinstance(step, Edited)]
+    read = [step.path for step in steps if isinstance(step, Opened)]
+    return TurnDigest(
+        drafts=tuple(_distinct(drafts)[:_MOST_DRAFTS]),
+        files_read=tuple(dict.fromkeys(read))[:_MOST_FILES],
+        files_edited=tuple(dict.fromkeys(edited))[:_MOST_FILES],
+        skipped=skipped,
+    )
+
+
+def closing_message(turn: Turn) -> str:
+    """The assistant's last words of a turn that ended well; an API error is not one."""
+    for event in reversed(turn.events):
+        if event.kind == "Stop" and event.message:
+            return event.message
+    return ""
+
+
+def _drafts(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
+    cwd = next((event.cwd for event in turn.events if event.cwd), "").rstrip("/")
+    message = closing_message(turn)
+    closing = read_closing(message.replace(f"{cwd}/", "") if cwd else message)
+    fixes, unfixed = pair(steps)
+    big, small = _sorted_out(fixes)
+    pieces, commits = _pieces(steps, big)
+    facts = [*(_noted(fix) for fix in small), *_results(steps)]
+    drafts: list[Draft] = []
+    only_fix = len(big) == 1 and all(not piece.changes for piece in pieces)
+    for at, fix in enumerate(big):
+        whole = at == 0 and only_fix
+        drafts.append(fix_draft(fix, turn.prompt, closing, commits[0] if whole and len(commits) == 1 else None, whole=whole))
+    if not only_fix:
+        pieces = pieces[-_MOST_PIECES:]
+        drafts += (
+            work_draft(piece, turn.prompt, closing, facts if at == len(pieces) - 1 else (), whole=len(pieces) == 1)
+            for at, piece in enumerate(pieces)
+        )
+    drafts += findings.decisions(closing, [step for step in steps if isinstance(step, Answered)], turn.prompt)
+    drafts += (findings.failure(ran, closing, turn.prompt) for ran in unfixed[-_MOST_FAILURES:])
+    if not any(draft.kind != "decision" for draft in drafts):
+        looks = sum(isinstance(step, Ran | Opened | Looked | Delegated | Called) for step in steps)
+        found = findings.discovery(turn.prompt, closing, looks)
+        drafts += [found] if found else []
+    drafts += _reports(turn.events, steps, cwd)[: 1 if drafts else _MOST_REPORTS]
+    drafts += findings.foreign([step for step in steps if isinstance(step, Called)])
+    page = findings.web([step for step in steps if isinstance(step, Looked)])
+    return [*drafts, page] if page else drafts
+
+
+def _sorted_out(fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix]]:
+    """Fixes worth a memory of their own, and those of slips made on the way to something else."""
+
+    def is_slip(fix: Fix) -> bool:
+        run = fix.failure.run
+        no_test = run is None or not run.failures or run.unbuilt
+        only_tests = bool(fix.changes) and all(_TEST_FILE.search(change.path) for change in fix.changes)
+        return fix.failure.role == "git" or (fix.own_work and (no_test or only_tests))
+
+    return [fix for fix in fixes if not is_slip(fix)], [fix for fix in fixes if is_slip(fix)]
+
+
+def _pieces(steps: Sequence[Step], fixes: Sequence[Fix]) -> tuple[list[Piece], list[Commit]]:
+    """The turn's work cut at its commits; edits that only served a fix belong to the fix."""
+    pieces: list[Piece] = []
+    commits: list[Commit] = []
+    changes: list[FileChange] = []
+    for at, step in enumerate(steps):
+        if isinstance(step, Edited) and not any(fix.first < at < fix.last and not fix.own_work for fix in fixes):
+            changes.append(step.change)
+        if isinstance(step, Ran):
+            for commit in step.commits:
+                commits.append(commit)
+                pieces.append(Piece(tuple(merge(changes)), commit))
+                changes = []
+    if changes:
+        pieces.append(Piece(tuple(merge(changes))))
+    return pieces, commits
+
+
+def _noted(fix: Fix) -> str:
+    return f"On the way {fix.failure.command} failed and was fixed: {within(cause_of(fix), 160)}"
+
+
+def _results(steps: Sequence[Step]) -> list[str]:
+    """The last word of each test runner, and what was installed."""
+    last: dict[str, str] = {}
+    for step in steps:
+        if isinstance(step, Ran) and step.run and not step.failed:
+            last[step.goal] = f"Tests: {step.run.totals()} with {step.command}"
+        elif isinstance(step, Ran) and step.role == "install" and not step.failed:
+            last[step.goal] = f"Ran {step.command}"
+    return list(last.values())[-4:]
+
+
+def _reports(events: Sequence[Event], steps: Sequence[Step], cwd: str) -> list[Draft]:
+    """What sub-agents found out: by their own last words, else by the answer their caller was given."""
+    tasks = [step for step in steps if isinstance(step, Delegated)]
+    said = [("", event.message) for event in events if event.kind == "SubagentStop" and event.message]
+    given = said or [(step.task, step.answer) for step in tasks]
+    task = tasks[0].task if len(tasks) == len(said) == 1 else ""
+    short = [(name or task, answer.replace(f"{cwd}/", "") if cwd else answer) for name, answer in given[:10]]
+    found = [draft for name, answer in short if (draft := findings.report(name, answer))]
+    return found
+
+
+def _is_telling(step: Step) -> bool:
+    if isinstance(step, Ran):
+        return step.failed or step.run is not None or bool(step.commits) or step.role in ("install", "build", "lint")
+    return not isinstance(step, Opened | Planned)
+
+
+def _distinct(drafts: Sequence[Draft]) -> list[Draft]:
+    """One draft per kind and title, and none without a title."""
+    seen: dict[tuple[str, str], Draft] = {}
+    for draft in drafts:
+        if len(draft.title) > 3:
+            seen.setdefault((draft.kind, draft.title.lower()), draft)
+    return list(seen.values())
