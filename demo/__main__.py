@@ -4,6 +4,7 @@ Exits 1, naming what is missing, unless the next session is told the facts of th
 
 import argparse
 import json
+import os
 import signal
 import sys
 import time
@@ -30,6 +31,13 @@ def main(arguments: Sequence[str]) -> int:
         return run(chosen.recording, Screen())
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; what is still buffered must not fail at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except FileNotFoundError as error:
+        print(f"demo: {error.filename} was not found; run `make demo`, with git installed", file=sys.stderr)
+        return 1
     except CommandFailed as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
@@ -39,7 +47,7 @@ def run(path: Path, screen: Screen) -> int:
     began = time.monotonic()
     screen.title(
         "claude-mem-lite",
-        "A recorded Claude Code session on a small web shop, played through the real hooks and the real worker\n"
+        "A recorded Claude Code session on a small web shop, played through the real hooks and the real worker "
         "in a temporary folder. No network, no model, nothing of yours is touched.",
     )
     with Machine() as machine:
@@ -80,7 +88,7 @@ def remembered(machine: Machine, screen: Screen) -> None:
     """Show what became of it."""
     memories = machine.ask("list")
     screen.heading(f"2. Remembered: {len(memories)} memories and a summary of the session")
-    screen.memories(memories)
+    screen.memories(memories[::-1])
     for session in machine.ask("sessions"):
         screen.summary(session["summary"])
 

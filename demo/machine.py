@@ -68,13 +68,13 @@ class Machine:
         for path, content in files.items():
             self.write(path, content)
         for arguments in (
-            ["init", "--quiet", "--initial-branch=main"],
+            ["init", "--quiet"],
             ["add", "--all"],
             ["commit", "--quiet", "--message=Reports by day"],
         ):
-            identity = ["-c", "user.name=dev", "-c", "user.email=dev@example.com"]
+            settings = ("init.defaultBranch=main", "user.name=dev", "user.email=dev@example.com")
             subprocess.run(
-                ["git", *identity, *arguments],
+                ["git", *(part for each in settings for part in ("-c", each)), *arguments],
                 cwd=self.project,
                 env={**self._environment(), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
                 check=True,

@@ -5,7 +5,7 @@ import statistics
 import sys
 from collections.abc import Mapping, Sequence
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
@@ -35,7 +35,7 @@ class Screen:
         self._console.print(Text(text, style="bold"))
 
     def note(self, text: str) -> None:
-        self._console.print(Padding(Text(text, style="dim"), INDENT))
+        self._indented(Text(text, style="dim"))
 
     def hook_times(self, ms_by_event: Mapping[str, Sequence[float]]) -> None:
         """A line a kind of event: how many, and what the agent had to wait for each."""
@@ -43,7 +43,7 @@ class Screen:
         for event, times in ms_by_event.items():
             slowest = f", slowest {max(times):.0f}" if len(times) > 1 else ""
             table.add_row(Text(event), str(len(times)), Text(f"{statistics.median(times):.0f}{slowest}"))
-        self._console.print(Padding(table, INDENT))
+        self._indented(table)
 
     def memories(self, found: Sequence[JsonObject]) -> None:
         table = _table("kind", "memory")
@@ -52,16 +52,17 @@ class Screen:
             if memory["summary"]:
                 text.append(f"\n{memory['summary']}", style="not bold")
             table.add_row(Text(str(memory["kind"]), style="cyan"), text)
-        self._console.print(Padding(table, INDENT))
+        self._indented(table)
 
     def summary(self, told: JsonObject) -> None:
         """The parts of a session's summary that say something."""
         table = _table("session", "summary")
         for name, value in told.items():
-            text = "\n".join(str(each) for each in value) if isinstance(value, list) else str(value)
+            between = ", " if name.startswith("files") else "\n"
+            text = between.join(str(each) for each in value) if isinstance(value, list) else str(value)
             if text:
                 table.add_row(Text(name.replace("_", " "), style="cyan"), Text(text))
-        self._console.print(Padding(table, INDENT))
+        self._indented(table)
 
     def exactly(self, text: str) -> None:
         """Text as it is, between two lines."""
@@ -72,11 +73,17 @@ class Screen:
     def check(self, passed: bool, name: str, words: str) -> None:
         mark = Text("✓ ", style="bold green") if passed else Text("✗ ", style="bold red")
         line = mark.append(f"{name}: {words}", style="not bold default")
-        self._console.print(Padding(line, INDENT))
+        self._indented(line)
 
     def end(self, text: str, passed: bool) -> None:
         self._console.print()
         self._console.print(Text(text, style="bold green" if passed else "bold red"))
+
+    def _indented(self, shown: RenderableType) -> None:
+        with self._console.capture() as captured:
+            self._console.print(Padding(shown, INDENT))
+        for line in captured.get().splitlines():
+            print(line.rstrip())
 
 
 def _table(*columns: str) -> Table:

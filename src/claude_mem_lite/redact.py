@@ -228,9 +228,7 @@ def _looks_real(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
     if digits == len(value) or not letters:
         return False
     if quoted or tight:
-        return (digits > 0 and len(value) >= 8) or (
-            len(value) >= 20 and not re.fullmatch(r"[a-z_.-]+", value)
-        )
+        return (digits > 0 and len(value) >= 8) or (len(value) >= 20 and not re.fullmatch(r"[a-z_.-]+", value))
     mixed = digits > 0 and value.lower() != value and value.upper() != value
     return len(value) >= 12 and (digits >= 3 or (mixed and len(value) >= 16)) and not _CODE_NAME.match(value)
 
@@ -303,11 +301,7 @@ def _object(value: Mapping[str, JsonValue], depth: int) -> dict[str, JsonValue]:
     result: dict[str, JsonValue] = {}
     for key, item in value.items():
         name = named if key == "value" and isinstance(named, str) else key
-        if (
-            isinstance(item, str)
-            and _NAME_END.search(name)
-            and _looks_real(name, item, quoted=True, tight=True)
-        ):
+        if isinstance(item, str) and _NAME_END.search(name) and _looks_real(name, item, quoted=True, tight=True):
             result[redact(key)] = "[redacted:secret]"
         else:
             result[redact(key)] = _json(item, depth + 1)
@@ -322,11 +316,7 @@ def _strings(strings: list[str]) -> list[JsonValue]:
     result: list[JsonValue] = []
     flag = ""
     for line in lines:
-        secret = (
-            flag.startswith("-")
-            and _NAME_END.search(flag)
-            and _looks_real(flag, line, quoted=True, tight=True)
-        )
+        secret = flag.startswith("-") and _NAME_END.search(flag) and _looks_real(flag, line, quoted=True, tight=True)
         result.append("[redacted:secret]" if secret else line)
         flag = line
     return result

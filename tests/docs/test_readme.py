@@ -11,7 +11,8 @@ from claude_mem_lite.cli.main import cli
 from tests.docs.pages import ROOT, Page, page, pages
 
 PAGES = pages()
-SHOWN = [(one.name, words) for one in PAGES for words in one.commands("claude-mem-lite")]
+GENERATED = "docs/commands.md"
+SHOWN = [(one.name, words) for one in PAGES if one.name != GENERATED for words in one.commands("claude-mem-lite")]
 LINKS = [(one.name, target) for one in PAGES for target in one.links()]
 
 
@@ -71,8 +72,3 @@ def test_a_link_leads_somewhere(where: str, target: str) -> None:
     assert linked.exists()
     if anchor:
         assert anchor in page(str(linked.resolve().relative_to(ROOT))).anchors()
-
-
-@pytest.mark.parametrize("one", PAGES, ids=[one.name for one in PAGES])
-def test_a_page_names_no_path_of_a_developer(one: Page) -> None:
-    assert not re.search(r"(?:/root|/work|/Users/\w+|/home/(?!dev\b)\w+)/", one.text)

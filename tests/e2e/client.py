@@ -25,7 +25,9 @@ def find_binary() -> Path:
         return Path(chosen)
     processor = "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x64"
     package = f"claude-code-{platform.system().lower()}-{processor}"
-    return PROJECT / ".e2e" / "node_modules" / "@anthropic-ai" / package / "claude"
+    folder = PROJECT / ".e2e" / "node_modules" / "@anthropic-ai"
+    # npm installs one of them; on a musl system the name goes on
+    return next(folder.glob(f"{package}*/claude"), folder / package / "claude")
 
 
 def clean_environment(home: Path, api_url: str) -> dict[str, str]:

@@ -2,14 +2,15 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,11 +96,28 @@ class Product:
         assert isinstance(pid, int), f"no pid in {status}"
         return pid
 
-    def kill_worker(self) -> None:
-        """kill -9, as a crash or the kernel would."""
+    def freeze_worker(self) -> int:
+        """Have the worker hang: it is there, but answers nobody and takes nothing in."""
         pid = self.worker_pid()
-        os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not is_alive(pid), f"worker {pid} to die")
+        os.kill(pid, signal.SIGSTOP)
+        return pid
+
+    def kill_worker(self, pid: int | None = None) -> None:
+        """kill -9, as a crash or the kernel would."""
+        victim = pid or self.worker_pid()
+        os.kill(victim, signal.SIGKILL)
+        wait_until(lambda: not is_worker(victim), f"worker {victim} to die")
+
+    @contextmanager
+    def broken_worker(self) -> Iterator[None]:
+        """Hooks find, for a while, an interpreter that fails at once."""
+        link = self.home / "worker-py"
+        aside = link.rename(link.with_name("worker-py-aside"))
+        link.symlink_to(shutil.which("false") or "/nowhere")
+        try:
+            yield
+        finally:
+            aside.replace(link)
 
     def files_with(self, text: str) -> list[str]:
         """Every file of the home that holds these words, databases and their logs included."""
@@ -112,6 +130,8 @@ class Product:
     def end(self) -> None:
         """Leave no worker behind, also after a test that went wrong."""
         pid = self._last_pid()
+        if pid is not None and is_worker(pid):
+            os.kill(pid, signal.SIGCONT)
         if COMMAND.exists() and self.home.is_dir():
             subprocess.run(
                 [COMMAND, "worker", "stop"],
@@ -120,7 +140,7 @@ class Product:
                 capture_output=True,
                 timeout=WAIT_S,
             )
-        if pid is not None:
+        if pid is not None and is_worker(pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -140,11 +160,8 @@ def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = WAIT
         time.sleep(0.02)
 
 
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; a dead one that nobody has buried yet does not."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
-    return bool(state.strip()) and not state.strip().startswith("Z")
+def is_worker(pid: int) -> bool:
+    """Whether a process lives and is a worker: its number may be another program's by now."""
+    report = ["ps", "-o", "stat=,command=", "-p", str(pid)]
+    state, _, command = subprocess.run(report, capture_output=True, text=True).stdout.partition(" ")
+    return "claude_mem_lite" in command and not state.startswith("Z")

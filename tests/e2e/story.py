@@ -8,7 +8,7 @@ from tests.e2e.fake_messages_api import FakeMessagesApi, Step, say, use
 PROMPT = "The split of a price loses a cent. Find out why and fix it."
 CAUSE = "float division"
 DECISION = "integer cents instead of Decimal"
-NEXT_STEP = "convert the refund report"
+NEXT_STEP = "refund report to cents"
 FACTS = (CAUSE, DECISION, NEXT_STEP)
 CLOSING = (
     "check.py passes now. The cause was float division in `split_price`, which dropped the remainder. "

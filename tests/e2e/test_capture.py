@@ -12,6 +12,13 @@ from tests.e2e.client import Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, refuse, say, together, use, while_thinking
 from tests.e2e.product import Product
 
+REPORT = (
+    "The gateway refuses amounts above 50000 cents because its fraud rule counts them as suspicious. "
+    "The rule is applied before the currency is converted, so an order in yen meets it a hundred times sooner. "
+    "Orders that were refused stay open for two days, and the nightly job in `src/orders.py` closes them "
+    "without telling the customer. The shop can ask for a higher limit per currency, which the contract "
+    "allows once a quarter; until then large orders have to be split into parts of at most 50000 cents each."
+)
 QUIET_SESSION = Counter(SessionStart=1, UserPromptSubmit=1, Stop=1, SessionEnd=1)
 
 
@@ -102,6 +109,22 @@ def test_a_worker_killed_in_the_middle_of_a_turn_loses_nothing(
     assert story.DECISION in json.dumps(memory.memories(repo))
 
 
+def test_events_that_came_while_the_worker_hung_are_not_lost_with_it(
+    client: Client, api: FakeMessagesApi, memory: Product, repo: Path
+) -> None:
+    hung: list[int] = []
+    first, *rest = story.steps(repo)
+    api.script(story.PROMPT, while_thinking(lambda: hung.append(memory.freeze_worker()), first), *rest)
+
+    reply = client.run(story.PROMPT, repo)
+    memory.kill_worker(hung[0])
+    memory.drain()
+
+    assert memory.events(reply.session) == story.EVENTS
+    assert memory.queue()["error"] == 0
+    assert story.DECISION in json.dumps(memory.memories(repo))
+
+
 def test_a_worker_killed_between_two_turns_loses_nothing(
     client: Client, api: FakeMessagesApi, memory: Product, repo: Path
 ) -> None:
@@ -158,8 +181,7 @@ def test_the_events_of_a_sub_agent_belong_to_the_session_that_asked_it(
 ) -> None:
     job = {"description": "find the limit", "prompt": "which limit holds", "subagent_type": "general-purpose"}
     api.script("ask somebody", use("Agent", **job, run_in_background=in_background), say("Asked."))
-    finding = "The gateway refuses amounts above 50000 cents because of its fraud rule."
-    api.script("which limit holds", use("Bash", command="cat src/orders.py"), say(finding))
+    api.script("which limit holds", use("Bash", command="cat src/orders.py"), say(REPORT))
 
     reply = client.run("ask somebody", repo)
     memory.drain()

@@ -31,9 +31,7 @@ def assert_tells_everything(context: str) -> None:
         assert fact in context
 
 
-def test_a_first_session_gets_no_context(
-    client: Client, api: FakeMessagesApi, memory: Product, repo: Path
-) -> None:
+def test_a_first_session_gets_no_context(client: Client, api: FakeMessagesApi, memory: Product, repo: Path) -> None:
     api.script("hello", say("Hello."))
 
     reply = client.run("hello", repo)
@@ -102,6 +100,18 @@ def test_a_new_session_gets_the_facts_of_one_whose_worker_was_killed_before_it_w
     assert memory.events(first.session) == story.EVENTS
 
 
+def test_a_session_whose_worker_does_not_start_gets_what_was_rendered_before_and_gets_it_once(
+    client: Client, memory: Product, repo: Path, worked: Reply
+) -> None:
+    memory.kill_worker()
+    with memory.broken_worker():
+        second = client.run("hello", repo)
+    memory.drain()
+
+    assert_tells_everything(second.start_contexts[0])
+    assert client.resume(second.session, "hello again", repo).start_contexts == []
+
+
 def test_resume_with_nothing_new_gives_no_context(
     client: Client, api: FakeMessagesApi, memory: Product, repo: Path, worked: Reply
 ) -> None:
@@ -147,31 +157,30 @@ def test_continue_gives_what_resume_gives(
     assert again.start_contexts == []
 
 
-def test_compact_gives_everything_again(client: Client, repo: Path, worked: Reply) -> None:
+@pytest.mark.parametrize("command", ["/compact", "/clear"])
+def test_compact_and_clear_give_everything_again(
+    client: Client, api: FakeMessagesApi, repo: Path, worked: Reply, command: str
+) -> None:
     with client.conversation(repo) as talk:
         talk.say("hello")
-        compacted = talk.say("/compact")
+        emptied = talk.say(command)
+        talk.say("hello again")
 
-    [context] = compacted.start_contexts
+    [context] = emptied.start_contexts
     assert_tells_everything(context)
+    assert context in api.requests_for("hello again")[0].text
 
 
-def test_clear_gives_everything_again(client: Client, repo: Path, worked: Reply) -> None:
-    with client.conversation(repo) as talk:
-        talk.say("hello")
-        cleared = talk.say("/clear")
-
-    [context] = cleared.start_contexts
-    assert_tells_everything(context)
-
-
-def test_fork_gives_everything_again(client: Client, memory: Product, repo: Path, worked: Reply) -> None:
+def test_fork_gives_everything_again(
+    client: Client, api: FakeMessagesApi, memory: Product, repo: Path, worked: Reply
+) -> None:
     session = client.run("hello", repo).session
     memory.drain()
 
-    [context] = client.fork(session, "hello", repo).start_contexts
+    [context] = client.fork(session, "hello again", repo).start_contexts
 
     assert_tells_everything(context)
+    assert context in api.requests_for("hello again")[0].text
 
 
 def test_a_subdirectory_gets_the_facts_of_its_repository(client: Client, repo: Path, worked: Reply) -> None:
@@ -194,9 +203,7 @@ def test_another_repository_with_the_same_folder_name_gets_none_of_them(
 ) -> None:
     namesake = make_repo(repo.parent / "other" / repo.name)
 
-    stranger = client.run("hello", namesake)
-
-    assert stranger.start_contexts == []
+    assert client.run("hello", namesake).start_contexts == []
     assert memory.memories(namesake) == []
     assert memory.memories(repo) != []
 

@@ -14,7 +14,7 @@ from demo import facts, recording
 from demo.machine import Machine
 
 from tests.docs.pages import ROOT
-from tests.e2e.product import is_alive
+from tests.e2e.product import is_alive, wait_until
 
 TIMEOUT_S = 100
 
@@ -95,7 +95,7 @@ def test_the_worker_ends_with_the_machine_it_was_started_on() -> None:
         worker = machine.ask("worker", "status")["pid"]
         assert is_alive(worker)
         raise KeyboardInterrupt
-    assert not is_alive(worker)
+    wait_until(lambda: not is_alive(worker), f"worker {worker} to end")
     assert not machine.root.exists()
 
 

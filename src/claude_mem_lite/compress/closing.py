@@ -1,5 +1,6 @@
 """A closing message read once: its plain sentences and what each of them is good for."""
 
+import re
 from dataclasses import dataclass
 
 from claude_mem_lite.compress import sentences as kinds
@@ -35,8 +36,30 @@ class Closing:
         """List items and table rows that tell something."""
         return [said.text for said in self.said if said.kind in ("item", "row") and len(said.text.split()) > 1]
 
+    def joined(self) -> list[str]:
+        """A lead-in that needs its list, with the first item of it: "The harness now creates" + "proper UUIDs"."""
+        found: list[str] = []
+        for lead, item in zip(self.said, self.said[1:], strict=False):
+            if lead.kind == "text" and lead.text.endswith(":") and item.kind == "item" and "following" not in lead.text:
+                first = re.split(r"\s(?:-|–|—)\s|: |\s\(", item.text, maxsplit=1)[0]
+                if len(first.split()) < 2:
+                    continue
+                word = first.split(" ", 1)[0]
+                first = first[:1].lower() + first[1:] if re.fullmatch(r"[A-Z][a-z]+", word) else first
+                found.append(f"{lead.text.rstrip(': ')} {first}")
+        return found
+
     def findings(self) -> list[str]:
-        return [said.text for said in self.said if kinds.states_finding(said.text)]
+        """Causes that were found out; "I found the bug." gives way to the sentence after it."""
+        found: list[str] = []
+        for at, said in enumerate(self.said):
+            if said.kind == "row" or not kinds.states_finding(said.text):
+                continue
+            if len(said.text.split()) > 6:
+                found.append(said.text)
+            elif at + 1 < len(self.said) and self.said[at + 1].kind == "text" and _tells(self.said[at + 1].text):
+                found.append(self.said[at + 1].text)
+        return list(dict.fromkeys(found))
 
     def causes(self) -> list[str]:
         return [said.text for said in self.said if said.kind != "row" and kinds.states_cause(said.text)]
@@ -58,7 +81,7 @@ class Closing:
                 )
                 if kinds.states_next_step(said.text):
                     steps.append(said.text)
-            elif said.kind == "todo" or (announced and said.kind == "item") or kinds.states_next_step(said.text):
+            elif said.kind == "todo" or (said.kind == "item" and (announced or kinds.is_labelled_next(said.text))):
                 steps.append(said.text)
         return [step for step in dict.fromkeys(steps) if not step.endswith("?")]
 

@@ -7,36 +7,53 @@ from typing import Literal
 Role = Literal["commit", "test", "build", "lint", "install", "git", "files", "explore", "run"]
 
 _TEST = (
-    r"(?:py\.?test|unittest|nosetests|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|pest|ctest|bats|behave|ginkgo|playwright test"
-    r"|cypress run|go test|gotestsum|cargo (?:nextest|test)|dotnet test|swift test|mix test|deno test|bun (?:run )?test|rake (?:test|spec)"
+    r"(?:py\.?test|unittest|nosetests|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|pest|ctest|bats|behave|ginkgo"
+    r"|playwright test"
+    r"|cypress run|go test|gotestsum|cargo (?:nextest|test)|dotnet test|swift test|mix test|deno test"
+    r"|bun (?:run )?test|rake (?:test|spec)"
     r"|(?:\./)?gradlew? .*\btest|(?:\./)?mvnw? .*\b(?:test|verify)|(?:npm|pnpm|yarn)(?: run)? test\S*|npm t"
-    r"|(?:make|just|task|mise run|mise r|hatch run|pdm run|invoke|rake|nx|turbo run) (?:\S+:)?(?:test|tests|check|spec)(?:[:_-]\S+)?)"
+    r"|(?:make|just|task|mise run|mise r|hatch run|pdm run|invoke|rake|nx|turbo run) (?:\S+:)?(?:test|tests|check"
+    r"|spec)(?:[:_-]\S+)?)"
 )
 _LINT = (
-    r"(?:ruff|flake8|pylint|mypy|pyright|basedpyright|black|isort|eslint|prettier|biome|stylelint|tslint|golangci-lint|go vet|gofmt|goimports"
-    r"|staticcheck|cargo (?:clippy|fmt)|rustfmt|rubocop|shellcheck|shfmt|hadolint|yamllint|actionlint|markdownlint\S*|ktlint|swiftlint"
+    r"(?:ruff|flake8|pylint|mypy|pyright|basedpyright|black|isort|eslint|prettier|biome|stylelint|tslint"
+    r"|golangci-lint|go vet|gofmt|goimports"
+    r"|staticcheck|cargo (?:clippy|fmt)|rustfmt|rubocop|shellcheck|shfmt|hadolint|yamllint|actionlint"
+    r"|markdownlint\S*|ktlint|swiftlint"
     r"|pre-commit|tsc .*--noEmit|(?:npm|pnpm|yarn)(?: run)? (?:lint|typecheck|type-check|format|fmt|check)\S*"
     r"|(?:make|just|task|mise run|mise r|hatch run|invoke) (?:\S+:)?(?:lint|fmt|format|typecheck|vet)(?:[:_-]\S+)?)"
 )
 _BUILD = (
-    r"(?:go (?:build|install|generate)|cargo (?:build|check)|make|cmake|ninja|bazel build|tsc|vite build|next build|webpack|rollup|esbuild"
-    r"|docker(?:-compose| compose)? (?:build|buildx)|(?:\./)?gradlew?\b|(?:\./)?mvnw?\b|dotnet (?:build|publish)|swift build|xcodebuild|gcc|g\+\+"
-    r"|clang(?:\+\+)?|javac|rustc|hugo|mkdocs build|goreleaser|python\d? -m build|(?:npm|pnpm|yarn|bun)(?: run)? (?:build|compile|bundle)\S*"
+    r"(?:go (?:build|install|generate)|cargo (?:build|check)|make|cmake|ninja|bazel build|tsc|vite build|next build"
+    r"|webpack|rollup|esbuild"
+    r"|docker(?:-compose| compose)? (?:build|buildx)|(?:\./)?gradlew?\b|(?:\./)?mvnw?\b|dotnet (?:build|publish)"
+    r"|swift build|xcodebuild|gcc|g\+\+"
+    r"|clang(?:\+\+)?|javac|rustc|hugo|mkdocs build|goreleaser|python\d? -m build|(?:npm|pnpm|yarn"
+    r"|bun)(?: run)? (?:build|compile|bundle)\S*"
     r"|(?:just|task|mise run|mise r) (?:\S+:)?(?:build|compile)(?:[:_-]\S+)?)"
 )
 _INSTALL = (
-    r"(?:pip3? install|uv (?:add|sync|pip install|tool install)|poetry (?:add|install)|pdm (?:add|install)|pipx install|conda install"
-    r"|npm (?:install|i|ci|add)|yarn(?: add| install|$)|pnpm (?:add|install|i)|bun (?:add|install)|cargo (?:add|install)|go (?:get|mod)"
-    r"|gem install|bundle (?:install|add|update)|brew install|apt(?:-get)? install|apk add|dnf install|composer (?:require|install)|dotnet add"
+    r"(?:pip3? install|uv (?:add|sync|pip install|tool install)|poetry (?:add|install)|pdm (?:add|install)"
+    r"|pipx install|conda install"
+    r"|npm (?:install|i|ci|add)|yarn(?: add| install|$)|pnpm (?:add|install|i)|bun (?:add|install)|cargo (?:add"
+    r"|install)|go (?:get|mod)"
+    r"|gem install|bundle (?:install|add|update)|brew install|apt(?:-get)? install|apk add|dnf install"
+    r"|composer (?:require|install)|dotnet add"
     r"|mix deps\.get|pod install|rustup|nvm install|pyenv install)"
 )
 _EXPLORE = (
-    r"(?:ls|cat|bat|head|tail|grep|egrep|rg|ag|ack|find|fd|sed|awk|wc|tree|pwd|which|whereis|echo|printf|diff|cmp|stat|file|du|df|ps|top|env"
-    r"|printenv|jq|yq|less|more|sort|uniq|cut|tr|xxd|od|hexdump|strings|type|man|date|whoami|id|uname|hostname|sleep|true|false|test|\[|cd"
-    r"|export|set|unset|source|\.|history|lsof|pgrep|nproc|free|xargs|tee|column|basename|dirname|realpath|readlink|md5sum|sha\d*sum"
-    r"|git (?:status|log|diff|show|branch|blame|ls-\S+|rev-\S+|remote|config|stash list|describe|grep|shortlog|reflog|cat-file|check-ignore)"
-    r"|gh (?:pr|issue|run|repo|release|api) (?:view|list|diff|checks|status)|gh (?:api|search)|go (?:doc|env|list|version)|node -[ev]|\S+ --?version"
-    r"|\S+ --?help|npm (?:ls|list|view|outdated)|pip3? (?:show|list|freeze)|docker (?:ps|images|logs|inspect)|kubectl (?:get|describe|logs))"
+    r"(?:ls|cat|bat|head|tail|grep|egrep|rg|ag|ack|find|fd|sed|awk|wc|tree|pwd|which|whereis|echo|printf|diff|cmp"
+    r"|stat|file|du|df|ps|top|env"
+    r"|printenv|jq|yq|less|more|sort|uniq|cut|tr|xxd|od|hexdump|strings|type|man|date|whoami|id|uname|hostname|sleep"
+    r"|true|false|test|\[|cd"
+    r"|export|set|unset|source|\.|history|lsof|pgrep|nproc|free|xargs|tee|column|basename|dirname|realpath|readlink"
+    r"|md5sum|sha\d*sum"
+    r"|git (?:status|log|diff|show|branch|blame|ls-\S+|rev-\S+|remote|config|stash list|describe|grep|shortlog"
+    r"|reflog|cat-file|check-ignore)"
+    r"|gh (?:pr|issue|run|repo|release|api) (?:view|list|diff|checks|status)|gh (?:api|search)|go (?:doc|env|list"
+    r"|version)|node -[ev]|\S+ --?version"
+    r"|\S+ --?help|npm (?:ls|list|view|outdated)|pip3? (?:show|list|freeze)|docker (?:ps|images|logs|inspect)"
+    r"|kubectl (?:get|describe|logs))"
 )
 _FILES = r"(?:mkdir|touch|cp|mv|rm|ln|chmod|chown|rmdir|git (?:mv|rm|add|restore|checkout|switch|reset|stash|clean))"
 _ROLE_PATTERNS: dict[Role, str] = {
@@ -51,26 +68,32 @@ _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1.*?\n.*?^\s*\2\s*$|<<-?\s*(['\"]?)
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)")
 _SEPARATOR = re.compile(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)|(?<![&>])&(?![&>\d])")
 _PREFIX = re.compile(
-    r"^(?:[A-Za-z_]\w*=(?:\S*)\s+|sudo\s+(?:-\S+\s+)*|time\s+|timeout\s+(?:-\S+\s+)*\S+\s+|nice\s+|exec\s+|command\s+|env\s+(?=\w+=)"
+    r"^(?:[A-Za-z_]\w*=(?:\S*)\s+|sudo\s+(?:-\S+\s+)*|time\s+|timeout\s+(?:-\S+\s+)*\S+\s+|nice\s+|exec\s+"
+    r"|command\s+|env\s+(?=\w+=)"
     r"|\(+\s*|!\s+|if\s+|then\s+|do\s+)"
 )
 _WRAPPER = re.compile(
-    r"^(?:(?:poetry|uv|pipenv|pdm|rye) run\s+|bundle exec\s+|npx\s+(?:-\S+\s+)*|pnpm (?:exec|dlx)\s+|yarn dlx\s+|bunx\s+"
+    r"^(?:(?:poetry|uv|pipenv|pdm|rye) run\s+|bundle exec\s+|npx\s+(?:-\S+\s+)*|pnpm (?:exec|dlx)\s+|yarn dlx\s+"
+    r"|bunx\s+"
     r"|(?:\S*/)?python3?(?:\.\d+)? -m\s+|(?:\S*/)?(?:\.?venv|node_modules|env)/(?:\.?bin/)+)"
 )
 _REDIRECT = re.compile(r"\s*(?:\d?>{1,2}&?\s*\S+|<\s*\S+|&>\s*\S+)")
 _NOISY_FLAG = re.compile(
-    r"\s+(?:-v+|-q+|--verbose|--quiet|-s|-x|--tb[= ]\S+|--no-header|--count[= ]?\d+|-count[= ]\d+|--color\S*|--no-cov|-rA|-ra|--lf|--ff"
+    r"\s+(?:-v+|-q+|--verbose|--quiet|-s|-x|--tb[= ]\S+|--no-header|--count[= ]?\d+|-count[= ]\d+|--color\S*"
+    r"|--no-cov|-rA|-ra|--lf|--ff"
     r"|--silent|--maxfail\S*|-timeout[= ]\S+)(?=\s|$)"
 )
 
 _EXIT_CODE = re.compile(r"^\s*(?:Error:\s*)?Exit code (\d+)\s*\n?")
 _DENIED = re.compile(
-    r"(?i)permission to use \w+|doesn't want to (?:proceed|take this action)|request interrupted|tool use was rejected|user rejected"
+    r"(?i)permission to use \w+|doesn't want to (?:proceed|take this action)|request interrupted"
+    r"|tool use was rejected|user rejected"
     r"|requires approval|has been denied|was blocked|command timed out|no longer exists on disk|<tool_use_error>"
 )
 _COMMITTED = re.compile(r"(?m)^\[(?P<branch>[^\]\n]{1,200}?) (?P<hash>[0-9a-f]{6,40})\] (?P<subject>\S[^\n]{0,500})$")
-_MESSAGE_FLAG = re.compile(r"(?:-m|-[a-z]*m|--message)(?:\s+|=)(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|\$'((?:[^'\\]|\\.)*)')", re.S)
+_MESSAGE_FLAG = re.compile(
+    r"(?:-m|-[a-z]*m|--message)(?:\s+|=)(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|\$'((?:[^'\\]|\\.)*)')", re.S
+)
 _HEREDOC_BODY = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n(.*?)\n\s*\1\s*$", re.S | re.M)
 _TRAILER = re.compile(r"(?im)^(?:co-authored-by|signed-off-by|change-id|generated with|🤖).*$")
 
@@ -125,7 +148,8 @@ def tool(part: str) -> str:
     """The program and its subcommand: `go test`, `npm run build`, `pytest`."""
     words = [word for word in _unwrapped(part).split() if not word.startswith("-")][:3]
     runner = words[:1] and words[0] in (
-        "npm", "pnpm", "yarn", "bun", "mise", "make", "just", "task", "go", "cargo", "git", "docker", "dotnet", "uv", "poetry", "gh", "mix"
+        "npm", "pnpm", "yarn", "bun", "mise", "make", "just", "task", "go", "cargo", "git", "docker", "dotnet", "uv",
+        "poetry", "gh", "mix"
     )  # fmt: skip
     if not runner:
         return words[0] if words else ""
@@ -160,6 +184,17 @@ def commits(command: str, output: str) -> list[Commit]:
     if body.strip() and len(found) == 1:
         return [Commit(found[0].subject, body.strip(), found[0].hash, found[0].branch)]
     return found
+
+
+def leaves(command: str, cwd: str) -> bool:
+    """Whether a command changes to a folder outside the working folder: what it does there is not this project's."""
+    found = re.match(r"\s*cd\s+[\"']?([^\s\"';&|]+)", command)
+    if not found or not cwd:
+        return False
+    folder = found[1].rstrip("/")
+    if not folder.startswith(("/", "~", "..")):
+        return False
+    return not (folder == cwd.rstrip("/") or folder.startswith(cwd.rstrip("/") + "/") or cwd.startswith(folder + "/"))
 
 
 def _given_message(command: str) -> str:

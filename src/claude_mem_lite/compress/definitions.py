@@ -4,20 +4,27 @@ import re
 from collections.abc import Sequence
 
 _JS = (
-    r"^\s*(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\s*\*?|class|interface|enum|namespace)\s+(?P<a>[\w$]+)",
-    r"^\s*(?:export\s+)?(?:const|let|var)\s+(?P<b>[\w$]+)\s*(?::[^=]{1,120})?=\s*(?:async\s*)?(?:function\b|\([^)]{0,200}\)\s*(?::[^=]{1,80})?=>|[\w$]+\s*=>|(?:React\.)?(?:memo|forwardRef)\()",
+    r"^\s*(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\s*\*?|class|interface"
+    r"|enum|namespace)\s+(?P<a>[\w$]+)",
+    r"^\s*(?:export\s+)?(?:const|let|var)\s+(?P<b>[\w$]+)\s*(?::[^=]{1,120})?=\s*(?:async\s*)?(?:function\b"
+    r"|\([^)]{0,200}\)\s*(?::[^=]{1,80})?=>|[\w$]+\s*=>|(?:React\.)?(?:memo|forwardRef)\()",
     r"^\s*(?:export\s+)?type\s+(?P<c>[\w$]+)(?:<[^>]{0,80}>)?\s*=",
-    r"^\s+(?:(?:public|private|protected|static|async|readonly|override|get|set)\s+)*(?P<d>[\w$]+)\s*(?:<[^>]{0,80}>)?\([^;]{0,300}\)\s*(?::[^{;]{1,120})?\{\s*$",
+    r"^\s+(?:(?:public|private|protected|static|async|readonly|override|get"
+    r"|set)\s+)*(?P<d>[\w$]+)\s*(?:<[^>]{0,80}>)?\([^;]{0,300}\)\s*(?::[^{;]{1,120})?\{\s*$",
 )  # fmt: skip
 _JVM = (
-    r"^\s*(?:@\w+\s+)*(?:(?:public|private|protected|internal|static|final|abstract|sealed|open|data|override|suspend|inline|partial)\s+)*"
+    r"^\s*(?:@\w+\s+)*(?:(?:public|private|protected|internal|static|final|abstract|sealed|open|data|override"
+    r"|suspend|inline|partial)\s+)*"
     r"(?:class|interface|enum|record|object|trait|struct)\s+(?P<a>\w+)",
-    r"^\s*(?:(?:public|private|protected|internal|override|suspend|inline|open|operator|static)\s+)*(?:fun|func)\s+(?:<[^>]{0,80}>\s*)?(?:[\w.]+\.)?(?P<b>\w+)\s*[(<]",
-    r"^\s*(?:(?:public|private|protected|internal|static|final|abstract|virtual|override|async|synchronized)\s+){1,6}[\w<>\[\],.? ]{1,80}?\s(?P<c>\w+)\s*\([^;]*$",
+    r"^\s*(?:(?:public|private|protected|internal|override|suspend|inline|open|operator|static)\s+)*(?:fun"
+    r"|func)\s+(?:<[^>]{0,80}>\s*)?(?:[\w.]+\.)?(?P<b>\w+)\s*[(<]",
+    r"^\s*(?:(?:public|private|protected|internal|static|final|abstract|virtual|override|async"
+    r"|synchronized)\s+){1,6}[\w<>\[\],.? ]{1,80}?\s(?P<c>\w+)\s*\([^;]*$",
 )  # fmt: skip
 _C = (
     r"^(?:typedef\s+)?(?:struct|class|enum(?:\s+class)?|union|namespace)\s+(?P<a>\w+)[^;]*$",
-    r"^(?![#/*\s])(?!(?:return|else|if|for|while|switch|typedef|using)\b)[\w:<>,*&~\s]{2,100}?[\s*&](?P<b>[\w:~]+)\s*\([^;]*$",
+    r"^(?![#/*\s])(?!(?:return|else|if|for|while|switch|typedef"
+    r"|using)\b)[\w:<>,*&~\s]{2,100}?[\s*&](?P<b>[\w:~]+)\s*\([^;]*$",
     r"^#define\s+(?P<c>\w+)\(",
 )
 _PATTERNS: dict[str, tuple[str, ...]] = {
@@ -44,17 +51,22 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
     "sh": (r"^\s*(?:function\s+)?(?P<a>[\w:-]+)\s*\(\)\s*\{?", r"^\s*function\s+(?P<b>[\w:-]+)"),
     "ex": (r"^\s*defp?\s+(?P<a>[\w?!]+)", r"^\s*defmodule\s+(?P<b>[\w.]+)"),
     "lua": (r"^\s*(?:local\s+)?function\s+(?P<a>[\w.:]+)",),
-    "sql": (r"(?i)^\s*create\s+(?:or\s+replace\s+)?(?:table|view|function|procedure|trigger|index)\s+(?:if\s+not\s+exists\s+)?(?P<a>[\w.\"]+)",),
+    "sql": (
+        r"(?i)^\s*create\s+(?:or\s+replace\s+)?(?:table|view|function|procedure|trigger|index)\s+"
+        r"(?:if\s+not\s+exists\s+)?(?P<a>[\w.\"]+)",
+    ),
     "tf": (r"^(?:resource|data|module|variable|output|provider)\s+(?P<a>\"[^\"\n]+\"(?:\s+\"[^\"\n]+\")?)",),
 }  # fmt: skip
-_LANGUAGE = {
-    "py": "py", "pyi": "py", "js": "js", "jsx": "js", "mjs": "js", "cjs": "js", "ts": "js", "tsx": "js", "mts": "js", "vue": "js",
-    "svelte": "js", "go": "go", "rs": "rs", "rb": "rb", "java": "jvm", "kt": "jvm", "kts": "jvm", "scala": "jvm", "cs": "jvm",
-    "swift": "jvm", "c": "c", "h": "c", "cc": "c", "cpp": "c", "cxx": "c", "hpp": "c", "php": "php", "sh": "sh", "bash": "sh",
-    "zsh": "sh", "ex": "ex", "exs": "ex", "lua": "lua", "sql": "sql", "tf": "tf",
+_ENDINGS = {
+    "py": "py pyi", "js": "js jsx mjs cjs ts tsx mts vue svelte", "go": "go", "rs": "rs", "rb": "rb",
+    "jvm": "java kt kts scala cs swift", "c": "c h cc cpp cxx hpp", "php": "php", "sh": "sh bash zsh", "ex": "ex exs",
+    "lua": "lua", "sql": "sql", "tf": "tf",
 }  # fmt: skip
+_LANGUAGE = {ending: family for family, endings in _ENDINGS.items() for ending in endings.split()}
 _COMPILED = {name: tuple(map(re.compile, patterns)) for name, patterns in _PATTERNS.items()}
-_NOT_NAMES = frozenset("if for while switch catch return else do try with function constructor_ typeof await new".split())
+_NOT_NAMES = frozenset(
+    ("if", "for", "while", "switch", "catch", "return", "else", "do", "try", "with", "function", "new")
+)
 _LONGEST_LINE = 400
 _FARTHEST_LINE = 3_000
 

@@ -11,18 +11,23 @@ _TELLING = tuple(
         r"^E\s{2,}\S",
         r"^(?:\w+\.)*\w*(?:Error|Exception|Panic|Fault)(?:\[[^\]]*\])?\b\s*(?::|\()",
         r"^(?:\[[^\]]+\] )?(?:error|fatal|panic|ERROR|Error|FATAL|CRITICAL)(?:\[[\w-]+\])?:? \S",
-        r"^\S+?[:(]\d+(?:[:,]\d+)?\)?:? +(?:fatal )?(?:error|undefined|cannot|not|missing|unused|invalid|expected|unexpected|declared)\b",
+        r"^\S+?[:(]\d+(?:[:,]\d+)?\)?:? +(?:fatal )?(?:error|undefined|cannot|not|missing|unused|invalid|expected"
+        r"|unexpected|declared)\b",
         r"(?i)\berror TS\d+:|npm (?:ERR!|error) (?!code|A complete log|path|errno|syscall)\S|\bE\d{3,4}\b",
         r"^\S+\.\w{1,5}:\d+:\d+:? \S",
-        r"(?i)command not found|no such file or directory|permission denied|connection refused|address already in use|cannot find module"
-        r"|no module named|module not found|out of memory|timed? ?out|not found|does not exist|CONFLICT|is not recognized|unrecognized",
+        r"(?i)command not found|no such file or directory|permission denied|connection refused"
+        r"|address already in use|cannot find module"
+        r"|no module named|module not found|out of memory|timed? ?out|not found|does not exist|CONFLICT"
+        r"|is not recognized|unrecognized",
         r"(?i)\b(?:error|failed|failure|fatal|exception|denied|rejected|refused|unable to|cannot|can't|invalid)\b",
         r"^[✗✘×❌⨯]\s",
     )
 )
 _EMPTY_WORDS = re.compile(
-    r"(?i)^(?:\[?[\w:-]+\]? )?(?:ERROR task failed|FAIL$|FAILED$|Error: Process completed|error: script .* exited|make(?:\[\d+\])?: \*\*\*|"
-    r"error Command failed|Found \d+ errors?|\d+ (?:errors?|problems?|issues?)\b|Traceback \(most recent|npm ERR! code|exit status \d+"
+    r"(?i)^(?:\[?[\w:-]+\]? )?(?:ERROR task failed|FAIL$|FAILED$|Error: Process completed|error: script .* exited"
+    r"|make(?:\[\d+\])?: \*\*\*|"
+    r"error Command failed|Found \d+ errors?|\d+ (?:errors?|problems?|issues?)\b|Traceback \(most recent"
+    r"|npm ERR! code|exit status \d+"
     r"|ERROR: \"?\S+\"? exited|For more information|Some errors? |error: aborting due to|error: could not compile)"
 )
 _LOCATION = re.compile(r"^\s*-->\s*(\S+:\d+:\d+)\s*$")

@@ -17,12 +17,20 @@ _MOST_SYMBOLS = 30
 _LONGEST_WHY = 260
 
 _VAGUE_PROMPT = re.compile(
-    r"(?i)^(?:(?:yes|yeah|yep|y|ok|okay|sure|no|nope|go|go ahead|do it|do that|do so|please|continue|proceed|next|done|great|good|perfect|thanks"
-    r"|thank you|cool|nice|exactly|correct|right|looks good|lgtm|sounds good|try again|again|option|both|all|all of them|commit|push|it|this|that"
+    r"(?i)^(?:(?:yes|yeah|yep|y|ok|okay|sure|no|nope|go|go ahead|do it|do that|do so|please|continue|proceed|next"
+    r"|done|great|good|perfect|thanks"
+    r"|thank you|cool|nice|exactly|correct|right|looks good|lgtm|sounds good|try again|again|option|both|all"
+    r"|all of them|commit|push|it|this|that"
     r"|and|the|let's|fix|implement|one|them|too|sorry|works|\d+|[a-d])[\s,.!;:]*)+$"
 )
-_NOT_PROSE = re.compile(r"^\s*(?:at |File \"|Traceback|\d+\s*[|→]|[+-]{3} |diff --git|@@|[│├└┌╭╰>$❯]|\S+:\d+:\d+)|[{}\[\]\\|]{3,}")
-_INJECTED = re.compile(r"<(system-reminder|hook_context|command-message|command-name|command-args|local-command-\w+|ide_\w+)>.*?</\1>", re.S)
+_BARE_COMMAND = re.compile(r"/[\w:.-]+\s*$")
+_NOT_PROSE = re.compile(
+    r"^\s*(?:at |File \"|Traceback|\d+\s*[|→]|[+-]{3} |diff --git|@@|[│├└┌╭╰>$❯]|\S+:\d+:\d+)|[{}\[\]\\|]{3,}"
+)
+_INJECTED = re.compile(
+    r"<(system-reminder|hook_context|command-message|command-name|command-args|local-command-\w+|ide_\w+)>.*?</\1>",
+    re.S,
+)
 
 
 def make_draft(
@@ -53,13 +61,19 @@ def make_draft(
 
 
 def prompt_text(prompt: str) -> str:
-    """The prose of a prompt on one line: without pasted logs, code and what clients put into it; '' when it says nothing."""
+    """The prose of a prompt on one line, without pasted logs, code and what clients add; '' when it says nothing."""
     text = clip(clean(prompt), 20_000)
     text = _INJECTED.sub(" ", text) if "<" in text else text
     lines = [line for line in text.split("\n") if not _NOT_PROSE.search(line[:300])]
-    found = [passage.text for passage in passages("\n".join(lines)) if passage.kind != "row"]
+    found = [
+        f"{passage.text}." if passage.kind == "heading" else passage.text
+        for passage in passages("\n".join(lines))
+        if passage.kind != "row"
+    ]
     said = " ".join(found)
-    return "" if not re.search(r"\w", said) or _VAGUE_PROMPT.match(said[:200]) and len(said) < 200 else said
+    if _BARE_COMMAND.match(said):
+        return ""
+    return "" if not re.search(r"\w", said) or (_VAGUE_PROMPT.match(said[:200]) and len(said) < 200) else said
 
 
 def why(prompt: str) -> str:
@@ -77,7 +91,7 @@ def whole_sentences(parts: Iterable[str], limit: int) -> str:
         piece = one_line(part).rstrip(" :;,-")
         if not piece:
             continue
-        piece = piece if piece[-1] in ".!?…。！？)" else f"{piece}."
+        piece = piece if piece[-1] in ".!?…。！？)" or piece.startswith("/") else f"{piece}."
         if text and len(text) + 1 + len(piece) > limit:
             break
         text = f"{text} {piece}" if text else within(piece, limit)

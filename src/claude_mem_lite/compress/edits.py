@@ -64,7 +64,7 @@ def read_change(call: ToolCall, cwd: str) -> FileChange | None:
 
 
 def read_moves(parts: Sequence[str], cwd: str) -> list[FileChange]:
-    """Files of the project that a command renamed or deleted by name; folders, patterns and other places are left out."""
+    """Files of the project that a command renamed or deleted by name; folders and patterns are left out."""
     found: list[FileChange] = []
     for part in parts:
         words = part.split()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from claude_mem_lite.compress import titles
 from claude_mem_lite.compress.closing import Closing, read_closing
 from claude_mem_lite.compress.drafts import make_draft, one_line, prompt_text, whole_sentences, why, within
+from claude_mem_lite.compress.names import bare_error
 from claude_mem_lite.compress.prose import plain, sentences
 from claude_mem_lite.compress.sentences import is_talk
 from claude_mem_lite.compress.tools import Answered, Called, Looked, Ran
@@ -14,17 +15,36 @@ from claude_mem_lite.models import Draft
 _LEAST_PROSE = 160
 _LEAST_REPORT = 400
 _MANY_LOOKS = 4
-_OPINION = re.compile(r"(?i)^(?:i(?:'d| would)?\s+(?:think|suggest|recommend|propose|lean|prefer|say)|in my opinion|my recommendation|personally)\b")
+_OPINION = re.compile(
+    r"(?i)^(?:i(?:'d| would)?\s+(?:think|suggest|recommend|propose|lean|prefer|say)|in my opinion|my recommendation"
+    r"|personally)\b"
+)
 _ABOUT_SELF = re.compile(
-    r"(?i)^(?:i(?:'ve| have|'m| am|'d)?\b|now\b|perfect\b|excellent\b|great\b|based on (?:my|the) (?:analysis|review|findings)|after (?:reviewing|analyzing)|this (?:report|document)"
+    r"(?i)^(?:i(?:'ve| have|'m| am|'d)?\b|now\b|perfect\b|excellent\b|great\b|based on (?:my|the) (?:analysis|review"
+    r"|findings)|after (?:reviewing|analyzing)|this (?:report|document)"
     r"|yes[.,!]? *$|no[.,!]? *$|done\b)"
 )
-_ANAPHORA = re.compile(r"(?i)^(?:this|these|that|those|it|they|but|both|however|also|then|there|here|such|same|result|otherwise|currently it|minor|nice|note|and|or|if|you|you're|you've|your|my|let's|why|only|when|one|another|a (?:potential|possible|simple|better)|instead|so|because|see|option \S+)\b")
-_QUESTION = re.compile(r"(?i)^(?:why|what|how|where|when|which|who|is|are|does|do|did|will|has|have|should|can (?!you|we)|could (?!you|we))\b")
+_ANAPHORA = re.compile(
+    r"(?i)^(?:this|these|that|those|it|they|but|both|however|also|then|there|here|such|same|result|otherwise"
+    r"|currently it|minor|nice|note|and|or|if|you|you're|you've|your|my|let's|why|only|when|one|another"
+    r"|a (?:potential|possible|simple|better)|instead|so|because|see|once|after|before|while|for|prevented"
+    r"|option \S+)\b"
+)
+_QUESTION = re.compile(
+    r"(?i)^(?:why|what|how|where|when|which|who|is|are|does|do|did|will|has|have|should|can (?!you|we)|could (?!you"
+    r"|we))\b"
+)
 _LABEL = re.compile(r"^[A-Z][A-Za-z /-]{1,28}:\s+(?=\S)")
-_LOCATING = re.compile(r"(?i)^(?:location|files?|path|target|branch|status|severity|priority|impact|effort|review target|scope|date|author|lines?|type|name|commit)\b")
+_LOCATING = re.compile(
+    r"(?i)^(?:location|files?|path|target|branch|status|severity|priority|impact|effort|review target|scope|date"
+    r"|author|lines?|type|name|commit)\b"
+)
 _CODE = re.compile(r"[{};]\s*$|[{}]{2}|\s//\s|\w+\s*:=|=>|^\W*(?:type|func|def|class|const|let|var|import|return) \w+")
-_PROCEDURAL = re.compile(r"(?i)what (?:would|should) (?:you|i|we)|like to do next|how (?:would|should) (?:you|i|we) (?:like|proceed)|ready|proceed|continue\b|next step|update the plan")
+_BARE_HEADING = re.compile(r"(?i)^(?:what|why|how|when|where|next|recommend\w*|option|overview|conclusion)\b")
+_PROCEDURAL = re.compile(
+    r"(?i)what (?:would|should) (?:you|i|we)|like to do next|how (?:would|should) (?:you|i|we) (?:like|proceed)"
+    r"|ready|proceed|continue\b|next step|update the plan"
+)
 _RECOMMENDED = re.compile(r"\s*\((?:Recommended|recommended)\)")
 _REASON = re.compile(r"(?i)\b(?:because|since|so that|as it|due to|to avoid|to keep|in order to)\b")
 
@@ -39,7 +59,11 @@ def discovery(prompt: str, closing: Closing, looks: int) -> Draft | None:
     if closing.ends_with_offer() and not found and looks < _MANY_LOOKS:
         return None
     chosen = next((text for text in [*found, *told[: 5 if looks else 2]] if _is_telling(text)), "")
-    title = titles.from_statement(_without_yes(_without_label(chosen))) if chosen else _question(prompt) or _heading(closing)
+    title = (
+        titles.from_statement(_without_yes(_without_label(chosen)))
+        if chosen
+        else _question(prompt) or _heading(closing)
+    )
     if not title:
         return None
     rest = [text for text in told if text != chosen]
@@ -97,8 +121,16 @@ def _choice(answered: Answered) -> Draft | None:
     if answer.startswith("/") or (_PROCEDURAL.search(question) and len(answer.split()) < 9):
         return None
     topic = titles.shorten(sentences(question)[-1].rstrip("?"), 12) if question else ""
-    title = titles.from_statement(answer) if len(answer.split()) > 8 else f"Choose {answer}: {topic[:1].lower()}{topic[1:]}"
-    return make_draft("decision", title, f"Asked “{within(question, 400)}”, the user chose: {within(answer, 400)}.", origin="user", confidence=0.9)
+    title = (
+        titles.from_statement(answer) if len(answer.split()) > 8 else f"Choose {answer}: {topic[:1].lower()}{topic[1:]}"
+    )
+    return make_draft(
+        "decision",
+        title,
+        f"Asked “{within(question, 400)}”, the user chose: {within(answer, 400)}.",
+        origin="user",
+        confidence=0.9,
+    )
 
 
 def failure(ran: Ran, closing: Closing, prompt: str) -> Draft:
@@ -108,7 +140,7 @@ def failure(ran: Ran, closing: Closing, prompt: str) -> Draft:
     code = f" with exit code {ran.code}" if ran.code not in (None, 1) else ""
     totals = f" ({ran.run.totals()})" if ran.run else ""
     explained = whole_sentences([*closing.findings(), *closing.causes()][:1], 300)
-    short = titles.cut(re.sub(r"^\S+?:\d+(?::\d+)?:\s*", "", cause), 14)
+    short = titles.cut(bare_error(cause), 14)
     return make_draft(
         "failure",
         f"{titles.cut(ran.command, 6)} fails: {short}",
@@ -152,7 +184,11 @@ def foreign(called: Sequence[Called]) -> list[Draft]:
         name = one_line(" ".join(parts)[:80])
         if call.error and not any(other.tool == call.tool and not other.error for other in called):
             summary = f"{name} failed: {within(call.error, 400)}."
-            found.append(make_draft("failure", f"{name} fails: {titles.cut(call.error, 12)}", summary, origin="mcp", confidence=0.4))
+            found.append(
+                make_draft(
+                    "failure", f"{name} fails: {titles.cut(call.error, 12)}", summary, origin="mcp", confidence=0.4
+                )
+            )
         elif call.changes and len(call.subject.split()) > 2:
             action = call.tool.rsplit("__", 1)[-1].replace("_", " ").replace("-", " ")
             server = parts[0] if call.tool.startswith("mcp__") and parts else "a tool"
@@ -183,7 +219,9 @@ def _heading(closing: Closing) -> str:
     """The heading over a list or table that is the whole answer."""
     if closing.told or len(closing.points) < 3:
         return ""
-    return next((heading for heading in closing.headings[:2] if titles.weight(heading) >= 3), "")
+    return next(
+        (text for text in closing.headings[:2] if titles.weight(text) >= 3 and not _BARE_HEADING.match(text)), ""
+    )
 
 
 def _without_label(text: str) -> str:
@@ -196,12 +234,22 @@ def _without_label(text: str) -> str:
 
 
 def _without_yes(text: str) -> str:
-    return re.sub(r"(?i)^(?:(?:yes|no|right|correct|exactly|indeed|overall|in short|in summary)[,.!:–—-]+|so)\s+(?=\w)", "", text)
+    return re.sub(
+        r"(?i)^(?:(?:yes|no|right(?: -)?|correct|exactly|indeed|overall|in short|in summary)[,.!:–—-]+|so)\s+(?=\w)",
+        "",
+        text,
+    )
 
 
 def _asks_for_facts(prompt: str) -> bool:
     """A question that has an answer, not one for an opinion."""
     said = prompt_text(prompt)
-    if re.search(r"(?i)\b(?:what|how) (?:do you think|about|if|would)|suggest|thoughts|opinion|should (?:we|i)|could we|naming", said):
+    if re.search(
+        r"(?i)\b(?:what|how) (?:do you think|about|if|would)|suggest|thoughts|opinion|should (?:we|i)|could we|naming",
+        said,
+    ):
         return False
-    return re.search(r"(?i)\b(?:why|what|how|where|when|which|who|explain|describe|does|is it|are there)\b", said) is not None
+    return (
+        re.search(r"(?i)\b(?:why|what|how|where|when|which|who|explain|describe|does|is it|are there)\b", said)
+        is not None
+    )

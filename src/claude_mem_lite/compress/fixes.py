@@ -10,8 +10,10 @@ from claude_mem_lite.compress.tools import Edited, Ran, Step
 
 _ROLES = ("test", "build", "lint", "install", "run", "git")
 _USAGE_ERROR = re.compile(
-    r"(?i)parse error|syntax error|unrecognized (?:argument|option)|unknown (?:option|flag|argument|command)|usage:|invalid option|no such option"
-    r"|unexpected EOF|unmatched|SyntaxError: invalid|bad substitution|no tests? (?:ran|found|files)|no such file or directory"
+    r"(?i)parse error|syntax error|unrecognized (?:argument|option)|unknown (?:option|flag|argument|command)|usage:"
+    r"|invalid option|no such option"
+    r"|unexpected EOF|unmatched|SyntaxError: invalid|bad substitution|no tests? (?:ran|found|files)"
+    r"|no such file or directory"
 )
 _AD_HOC = re.compile(r"\s-[ce]\s|<<|^\S*(?:bash|sh|zsh) -c\b")
 
@@ -47,6 +49,8 @@ def pair(steps: Sequence[Step]) -> tuple[list[Fix], list[Ran]]:
         if not failures:
             continue
         later = [(at, ran) for at, ran in runs if at > failures[-1]]
+        if not any(ran.errors or (ran.run and ran.run.failures) for _, ran in runs if ran.failed):
+            continue
         if later:
             fix = _fix(steps, runs, failures[0], *later[0])
             fixes += [fix] if fix else []
@@ -63,7 +67,10 @@ def _fix(steps: Sequence[Step], runs: list[tuple[int, Ran]], first: int, last: i
         dict.fromkeys(
             step.command
             for step in between
-            if isinstance(step, Ran) and not step.failed and step.role in ("install", "run", "git") and step.goal != success.goal
+            if isinstance(step, Ran)
+            and not step.failed
+            and step.role in ("install", "run", "git")
+            and step.goal != success.goal
         )
     )
     installs = tuple(command for command in repairs if commands.role(command) == "install")
@@ -75,7 +82,10 @@ def _fix(steps: Sequence[Step], runs: list[tuple[int, Ran]], first: int, last: i
 
 def _most_telling(failures: list[Ran]) -> Ran:
     """The first failure that names a failing test, else the first that has an error."""
-    return next((ran for ran in failures if ran.run and ran.run.failures), next((ran for ran in failures if ran.errors), failures[0]))
+    return next(
+        (ran for ran in failures if ran.run and ran.run.failures),
+        next((ran for ran in failures if ran.errors), failures[0]),
+    )
 
 
 def _is_worth_keeping(ran: Ran) -> bool:

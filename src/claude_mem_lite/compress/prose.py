@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-PassageKind = Literal["heading", "text", "item", "todo", "row"]
+PassageKind = Literal["heading", "text", "item", "todo", "row", "quote"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,8 @@ _TABLE_RULE = re.compile(r"[\s|:+-]+$")
 _RULE = re.compile(r"\s*(?:[-*_=─━]\s*){3,}$")
 # Only tags of HTML: `<agent name>` and `Option<String>` are the author's words.
 _TAG = re.compile(
-    r"(?i)</?(?:a|b|i|p|br|hr|em|code|pre|kbd|sub|sup|div|span|strong|details|summary|img|h[1-6]|ul|ol|li|table|tr|td|th"
+    r"(?i)</?(?:a|b|i|p|br|hr|em|code|pre|kbd|sub|sup|div|span|strong|details|summary|img|h[1-6]|ul|ol|li|table|tr"
+    r"|td|th"
     r"|thead|tbody|blockquote)(?:\s[^<>]{0,300})?/?>"
 )
 _IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\s]{0,500}\)")
@@ -64,6 +65,10 @@ def passages(markdown: str) -> list[Passage]:
             continue
         if not line.strip() or _RULE.match(line):
             close()
+        elif line.lstrip().startswith(">"):
+            close()
+            if text := plain(line.lstrip("> \t")):
+                found.append(Passage("quote", text, under))
         elif heading := _HEADING.match(line) or _BOLD_LINE.match(line):
             close()
             under = plain(heading[1]).rstrip(":")
@@ -81,7 +86,7 @@ def passages(markdown: str) -> list[Passage]:
         elif found and not paragraph and found[-1].kind == "item" and line.startswith("  "):
             found[-1] = Passage("item", f"{found[-1].text} {plain(line)}".strip(), under)
         else:
-            line = line.lstrip("> \t")
+            line = line.strip()
             # "**Lead** - place" stands alone even when the next line follows at once.
             if paragraph and (line.startswith("**") or (paragraph[-1].startswith("**") and line[:1].isupper())):
                 close()

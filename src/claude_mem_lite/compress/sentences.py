@@ -12,73 +12,115 @@ def _has(*phrases: str) -> re.Pattern[str]:
 
 
 _TALK = _begins(
-    r"would you", r"do you", r"did you", r"want me", r"shall i", r"let me", r"feel free", r"if you(?:'d| would)? (?:like|want|prefer|need)",
-    r"i can (?:also|now|help|then)", r"i could", r"happy to", r"just (?:say|tell)", r"please (?:let|tell|confirm|review)", r"ready (?:to|for)\b",
-    r"here's", r"here (?:is|are)", r"below (?:is|are)", r"i'll", r"i will now", r"i'm going to", r"now i\b", r"now let", r"looking at",
-    r"(?:good|great|excellent) (?:idea|question|point|catch|thinking|news|call)", r"thanks", r"thank you", r"sorry", r"ah\b", r"hmm",
-    r"you're (?:absolutely |totally )?(?:right|welcome|correct)", r"that's (?:a |an )?(?:right|correct|good|great|excellent|fair)",
-    r"no response requested", r"api error", r"i see\b", r"i understand", r"sounds good", r"to (?:clarify|answer|summarize)\b", r"sources?:",
+    r"would you", r"do you", r"did you", r"want me", r"shall i", r"let me", r"feel free",
+    r"if you(?:'d| would)? (?:like|want|prefer|need)",
+    r"i can (?:also|now|help|then)", r"i could", r"happy to", r"just (?:say|tell)",
+    r"please (?:let|tell|confirm|review)", r"ready (?:to|for)\b",
+    r"here's", r"here (?:is|are)", r"below (?:is|are)", r"i'll", r"i will now", r"i'm going to", r"now i\b",
+    r"now let", r"looking at",
+    r"(?:good|great|excellent) (?:idea|question|point|catch|thinking|news|call)", r"thanks", r"thank you", r"sorry",
+    r"ah\b", r"hmm",
+    r"you're (?:absolutely |totally )?(?:right|welcome|correct)",
+    r"that's (?:a |an )?(?:right|correct|good|great|excellent|fair)",
+    r"no response requested", r"api error", r"i see\b", r"i understand", r"sounds good",
+    r"to (?:clarify|answer|summarize)\b", r"sources?:",
     r"options?:", r"for example", r"what (?:do|would) you", r"which (?:one|option|approach)", r"stopped\b", r"got it",
-    r"(?:try|please try) (?:it|again|starting|running)\b", r"you can (?:now )?(?:try|test|run|see|also)", r"i (?:think|believe|hope)\b.*\?",
-    r"is there anything", r"does (?:this|that)", r"makes sense", r"i (?:need|would need) (?:more|your|to know)", r"could you",
-    r"i've (?:read|reviewed|looked|checked|analyzed|got)\b", r"(?:ok|okay|yes|no|sure|understood|right)[,.! ]*$", r"agreed\b", r"claude code\b.{0,40}$",
+    r"(?:try|please try) (?:it|again|starting|running)\b", r"you can (?:now )?(?:try|test|run|see|also)",
+    r"i (?:think|believe|hope)\b.*\?",
+    r"is there anything", r"does (?:this|that)", r"makes sense", r"i (?:need|would need) (?:more|your|to know)",
+    r"could you",
+    r"i've (?:read|reviewed|looked|checked|analyzed|got)\b", r"(?:ok|okay|yes|no|sure|understood|right)[,.! ]*$",
+    r"agreed\b", r"claude code\b.{0,40}$",
 )  # fmt: skip
-_CHECKED = r"(?:tests?|builds?|lint(?:ing|er)?|checks?|code|everything|type ?checks?|ci|(?:test )?suite|project|formatting)"
+_CHECKED = (
+    r"(?:tests?|builds?|lint(?:ing|er)?|checks?|code|everything|type ?checks?|ci|(?:test )?suite|project|formatting)"
+)
 _CHECKS_PASS = re.compile(
     rf"(?i)^(?:now |and )?(?:(?:all|the|both|every|unit|integration|existing|full|new|\d+)\s+)*{_CHECKED}"
     rf"(?:(?:,| and|, and)\s+(?:the\s+)?(?:unit |integration )?{_CHECKED})*"
-    r"\s+(?:(?:all|now|still|is|are|also|have|has)\s+)*(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|work(?:s|ing)?|clean|green|compiles?|builds?|successful)\b.{0,60}$"
+    r"\s+(?:(?:all|now|still|is|are|also|have|has)\s+)*(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|work(?:s|ing)?|clean"
+    r"|green|compiles?|builds?|successful)\b.{0,60}$"
 )
 _CAUSE = _has(
     r"^(?:the )?(?:root )?(?:cause|issue|problem|bug)\b[^.:]{0,20}: ",
-    r"\broot cause", r"\b(?:the|its|main|actual|real) (?:cause|culprit|reason)\b", r"\bcaused by\b", r"\bbecause\b", r"\bdue to\b",
-    r"\bturn(?:s|ed) out\b", r"\b(?:that|this|which) (?:was|is) why\b", r"\bstem(?:s|med) from\b", r"\bas a result of\b",
-    r"\b(?:the|this) (?:issue|problem|bug|error|failure|crash|leak|tests?)s? (?:was|is|were|came|comes|happened|occurred|fail(?:s|ed)|stems?)\b",
+    r"\broot cause", r"\b(?:the|its|main|actual|real) (?:cause|culprit|reason)\b", r"\bcaused by\b", r"\bbecause\b",
+    r"\bdue to\b",
+    r"\bturn(?:s|ed) out\b", r"\b(?:that|this|which) (?:was|is) why\b", r"\bstem(?:s|med) from\b",
+    r"\bas a result of\b",
+    r"\b(?:the|this) (?:issue|problem|bug|error|failure|crash|leak|tests?)s? (?:was|is|were|came|comes|happened"
+    r"|occurred|fail(?:s|ed)|stems?)\b",
 )  # fmt: skip
 _FINDING = _has(
     r"^(?:the )?(?:root )?(?:cause|issue|problem|bug)\b[^.:]{0,20}: ",
     r"\broot cause", r"\b(?:the|actual|real) cause\b", r"\bcaused by\b", r"\bturn(?:s|ed) out\b", r"\bculprit\b",
-    r"\bfound (?:that|the (?:bug|issue|problem|cause))", r"\bthat was a bug\b", r"\bfail(?:s|ed|ing) because\b", r"\bhappen(?:s|ed) because\b",
-    r"\bthe (?:actual |real |main |core |underlying )?(?:issue|problem|bug) (?:was|is) (?:that|in|caused|a|the|likely|not)\b",
-    r"\bmisdiagnos", r"^(?:i )?found (?:it|the|a|an)\b", r"\bthe key (?:insight|difference|point) is\b", r"\bthe reason (?:is|was|why)\b",
+    r"\bfound (?:that|the (?:bug|issue|problem|cause))", r"\bthat was a bug\b", r"\bfail(?:s|ed|ing) because\b",
+    r"\bhappen(?:s|ed) because\b",
+    r"\bthe (?:actual |real |main |core |underlying )?(?:issue|problem|bug) (?:was|is) (?:that|in|caused|a|the"
+    r"|likely|not)\b",
+    r"\bmisdiagnos", r"^(?:i )?found (?:it|the|a|an)\b", r"\bthe key (?:insight|difference|point) is\b",
+    r"\bthe reason (?:is|was|why)\b",
 )  # fmt: skip
 _DECIDED = _has(
-    r"^decision\b", r"\bdecided (?:to|on|against|not)\b", r"\b(?:i|we) (?:have )?(?:also )?(?:decided|chose|opted|agreed|picked|went with)\b",
-    r"^(?:decided|chose|opted|picked|went with|settled on)\b", r"\bthe decision (?:was|is|to)\b", r"\bsettled on\b", r"\bopted (?:for|to)\b",
-    r"\b(?:we|i)(?:'ll| will) (?:use|go with|keep|stick (?:with|to))\b", r"\bchose .{2,80} over\b", r"\bwas chosen (?:over|because|since|to)\b",
-    r"\b(?:deliberately|intentionally) (?!left|skip)", r"\bgoing with\b",
+    r"^decision\b", r"\bdecided (?:to|on|against|not)\b",
+    r"\b(?:i|we) (?:have )?(?:also )?(?:decided|chose|opted|agreed|picked|went with)\b",
+    r"^(?:decided|chose|opted|picked|went with|settled on)\b", r"\bthe decision (?:was|is|to)\b", r"\bsettled on\b",
+    r"\bopted (?:for|to)\b",
+    r"\b(?:we|i)(?:'ll| will) (?:use|go with|keep|stick (?:with|to))\b", r"\bchose .{2,80} over\b",
+    r"\bwas chosen (?:over|because|since|to)\b",
+    r"^(?:(?:i|we)\s+)?(?:deliberately|intentionally)\b", r"\bgoing with\b",
 )  # fmt: skip
 _RATHER = _has(r"\binstead of\b", r"\brather than\b", r"\bas opposed to\b", r"\bin favou?r of\b")
 _CHOICE = _begins(
-    r"(?:i|we|i've|used?|using|kept|keep|stored?|switched|moved|made|put|picked|replaced|implemented|wrote|set|avoid(?:ed)?|prefer(?:red)?)\b"
+    r"(?:i|we|i've|used?|using|kept|keep|stored?|switched|moved|made|put|picked|replaced|implemented|wrote|set"
+    r"|avoid(?:ed)?|prefer(?:red)?)\b"
 )
 _WHY = _has(
-    r"\bbecause\b", r"\bsince\b", r"\bso that\b", r"\bso (?:the|it|we|they|that)\b", r"\bto (?:avoid|keep|prevent|ensure|allow|reduce)\b",
+    r"\bbecause\b", r"\bsince\b", r"\bso that\b", r"\bso (?:the|it|we|they|that)\b",
+    r"\bto (?:avoid|keep|prevent|ensure|allow|reduce)\b",
     r"\bas (?:it|this|the)\b", r"\bdue to\b", r"\bwhich (?:avoids|keeps|prevents|lets|allows|is)\b",
 )  # fmt: skip
 _NEXT = _has(
-    r"^next(?: steps?| up)?\s*[:,-]", r"^to-?dos?\b\s*[:(-]", r"^still (?:to do|open|missing|needed|left|pending)\b", r"^remaining\b(?! \S+ (?:usages?|references?))",
-    r"^left to do\b", r"^follow[- ]?ups?\b", r"^not (?:yet )?(?:done|implemented|covered|addressed|fixed|included)\b", r"^(?:pending|outstanding)\b",
-    r"^open (?:issue|question|item|point)s?\b", r"\bstill (?:needs?|has to|have to|missing|outstanding|unresolved|failing|fails|broken|to be done)\b",
+    r"^next(?: steps?| up)?\s*[:,-]", r"^to-?dos?\b\s*[:(-]", r"^still (?:to do|open|missing|needed|left|pending)\b",
+    r"^remaining\b(?! \S+ (?:usages?|references?))",
+    r"^left to do\b", r"^follow[- ]?ups?\b",
+    r"^not (?:yet )?(?:done|implemented|covered|addressed|fixed|included)\b", r"^(?:pending|outstanding)\b",
+    r"^open (?:issue|question|item|point)s?\b",
+    r"\bstill (?:needs?|has to|have to|missing|outstanding|unresolved|failing|fails|broken|to be done)\b",
     r"\bremains? (?:to be|open|unresolved|undone|failing|unfixed)\b", r"\byet to be\b", r"\bTODO\b(?! tool|s? list)",
-    r"\b(?:should|must|needs? to|will need to|has to|have to) (?:be )?\w+(?: \S+){0,12} (?:next|later|afterwards|in a follow[- ]?up|before (?:merging|the release|releasing|deploying|shipping))\b",
-    r"\bleft (?:for (?:later|a follow[- ]?up|future|next)|as a follow[- ]?up)\b", r"\bin a (?:separate|future|follow[- ]?up) (?:pr|change|commit|session|step)\b",
-    r"\byou(?:'ll| will)? (?:still )?need to\b", r"^next,? (?:i|we|you|step|add|write|implement|fix|run|test|up|is|comes)\b", r"\bthe next steps? (?:is|are|would be|will be)\b",
-    r"\b(?:not yet|haven't been|hasn't been|not been|haven't|hasn't) (?:implemented|done|tested|covered|committed|pushed|merged|deployed|wired|handled|verified|updated|fixed)\b",
+    r"\b(?:should|must|needs? to|will need to|has to|have to) (?:be )?\w+(?: \S+){0,12} (?:next|later|afterwards"
+    r"|in a follow[- ]?up|before (?:merging|the release|releasing|deploying|shipping))\b",
+    r"\bleft (?:for (?:later|a follow[- ]?up|future|next)|as a follow[- ]?up)\b",
+    r"\bin a (?:separate|future|follow[- ]?up) (?:pr|change|commit|session|step)\b",
+    r"\byou(?:'ll| will)? (?:still )?need to\b",
+    r"^next,? (?:i|we|you|step|add|write|implement|fix|run|test|up|is|comes)\b",
+    r"\bthe next steps? (?:is|are|would be|will be)\b",
+    r"\b(?:not yet|haven't been|hasn't been|not been|haven't|hasn't) (?:implemented|done|tested|covered|committed"
+    r"|pushed|merged|deployed|wired|handled|verified|updated|fixed)\b",
 )  # fmt: skip
+_NEXT_LABEL = _begins(
+    r"next(?: steps?)?\s*[:–—-]",
+    r"to-?do\b\s*[:(–—-]",
+    r"remaining\s*[:–—-]",
+    r"follow[- ]?up\s*[:–—-]",
+    r"still (?:to do|missing|open)\b",
+)
 _NEXT_HEADING = _begins(
-    r"(?:suggested |recommended |possible |what's )?(?:next(?: steps?| up)?|to-?dos?|remaining(?: \w+){0,2}|left(?: to do)?|follow[- ]?ups?(?: \w+)?"
-    r"|open (?:items|issues|questions|points|work)|outstanding(?: \w+)?|still (?:to do|open|missing)|not (?:yet )?(?:done|covered|implemented)"
+    r"(?:suggested |recommended |possible |what's )?(?:next(?: steps?| up)?|to-?dos?|remaining(?: \w+){0,2}"
+    r"|left(?: to do)?|follow[- ]?ups?(?: \w+)?"
+    r"|open (?:items|issues|questions|points|work)|outstanding(?: \w+)?|still (?:to do|open|missing)"
+    r"|not (?:yet )?(?:done|covered|implemented)"
     r"|future work|pending(?: \w+)?)\s*:?$"
 )
 _ALL_DONE = _has(
     r"\bnothing (?:else|more)?\s*(?:is left|left|remains|remaining|outstanding|to do)\b",
     r"\bno (?:remaining|outstanding|open|further) (?:work|items?|issues?|tasks?|steps?|to-?dos?)\b",
-    r"\ball (?:of the |the |\w+ )?(?:next steps|remaining|to-?dos?|tasks?|items?|steps?|follow-?ups?)(?: \w+){0,2} (?:(?:is|are|have been|were|now) )*"
+    r"\ball (?:of the |the |\w+ )?(?:next steps|remaining|to-?dos?|tasks?|items?|steps?"
+    r"|follow-?ups?)(?: \w+){0,2} (?:(?:is|are|have been|were|now) )*"
     r"(?:done|complete|completed|finished|addressed|implemented|resolved)\b",
 )
 _HEDGED = _begins(
-    r"if\b", r"when\b", r"once\b", r"unless\b", r"optionally\b", r"you (?:could|may|might)\b", r"consider\b", r"we could\b", r"this could\b", r"could\b",
+    r"if\b", r"when\b", r"once\b", r"unless\b", r"optionally\b", r"you (?:could|may|might)\b", r"consider\b",
+    r"we could\b", r"this could\b", r"could\b",
     r"maybe\b", r"perhaps\b", r"should\b",
 )  # fmt: skip
 
@@ -116,6 +158,11 @@ def states_decision(sentence: str) -> bool:
 def states_next_step(sentence: str) -> bool:
     """Whether it says what is still to be done; questions and offers to the user do not."""
     return not is_talk(sentence) and not _HEDGED.match(sentence) and _NEXT.search(sentence) is not None
+
+
+def is_labelled_next(item: str) -> bool:
+    """Whether a list item says of itself that it is to be done: "TODO: …", "Next: …"."""
+    return _NEXT_LABEL.match(item) is not None and not item.endswith("?")
 
 
 def announces_next_steps(heading: str) -> bool:

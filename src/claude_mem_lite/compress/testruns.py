@@ -125,7 +125,8 @@ _GO_RESULT = re.compile(r"(?m)^\s*--- (PASS|FAIL|SKIP): (\S+)")
 _GO_SECTION = re.compile(r"(?m)^\s*(?:--- FAIL:|=== RUN|=== CONT|=== NAME)\s+(Test\S+|Example\S+|Fuzz\S+|Benchmark\S+)")
 _GO_ERROR = re.compile(r"(?m)^\s+(\w[\w./-]*\.go:\d+: [^\n]*)$|^(panic: [^\n]*)$")
 _GO_TELLING = re.compile(
-    r"(?i)\b(?:want|wanted|got|expected?|should|fail\w*|error|unexpected|must|mismatch|missing|timed? ?out|panic|nil|incorrect\w*|invalid|cannot)\b"
+    r"(?i)\b(?:want|wanted|got|expected?|should|fail\w*|error|unexpected|must|mismatch|missing|timed? ?out|panic|nil"
+    r"|incorrect\w*|invalid|cannot)\b"
 )
 _GO_COMPILE = re.compile(r"(?m)^(?:\./)?(\S+\.go:\d+:\d+: [^\n]*)$")
 
@@ -143,7 +144,9 @@ def _go(output: str) -> TestRun | None:
     unbuilt = [package for result, package, note in packages if result == "FAIL" and "failed]" in note]
     if unbuilt:
         compile_error = _GO_COMPILE.search(output)
-        failures += [FailedTest(package, _line(compile_error[1] if compile_error else "does not build")) for package in unbuilt]
+        failures += [
+            FailedTest(package, _line(compile_error[1] if compile_error else "does not build")) for package in unbuilt
+        ]
     if any(result == "PASS" for result, _ in results):
         passed = sum(1 for result, name in results if result == "PASS" and "/" not in name)
         skipped = sum(1 for result, _ in results if result == "SKIP")
@@ -177,7 +180,10 @@ def _cargo(output: str) -> TestRun | None:
     ends = _CARGO_END.findall(output)
     if not ends:
         return None
-    panics = {name: f"{after} ({where.rstrip(':')})" if after else where for name, where, after in _CARGO_PANIC.findall(output)}
+    panics = {
+        name: f"{after} ({where.rstrip(':')})" if after else where
+        for name, where, after in _CARGO_PANIC.findall(output)
+    }
     failures = [FailedTest(name, _line(panics.get(name, ""))) for name in dict.fromkeys(_CARGO_FAILED.findall(output))]
     passed, failed, ignored = (sum(int(end[at]) for end in ends) for at in range(3))
     return TestRun("cargo test", passed, failed, ignored, _few(failures))
@@ -187,16 +193,26 @@ _MOCHA_PASSING = re.compile(r"(?m)^\s*(\d+) passing\b")
 _MOCHA_FAILING = re.compile(r"(?m)^\s*(\d+) failing\b")
 _RSPEC_END = re.compile(r"(?m)^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?")
 _RSPEC_FAILED = re.compile(r"(?m)^rspec (\S+) # ([^\n]*)$")
-_OTHERS: tuple[tuple[str, re.Pattern[str], str], ...] = (
-    ("maven", re.compile(r"Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+)"), ""),
-    ("phpunit", re.compile(r"(?m)^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errors>\d+))?(?:, Failures: (?P<failed>\d+))?"), ""),
-    ("phpunit", re.compile(r"(?m)^OK \((?P<total>\d+) tests?, \d+ assertions?\)"), ""),
-    ("dotnet test", re.compile(r"Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+)"), ""),
-    ("node --test", re.compile(r"(?m)^(?:#|ℹ) pass (?P<passed>\d+)\n(?:#|ℹ) fail (?P<failed>\d+)"), ""),
-    ("deno test", re.compile(r"\| (?P<passed>\d+) passed(?: \([^)]*\))? \| (?P<failed>\d+) failed"), ""),
-    ("bun test", re.compile(r"(?m)^\s*(?P<passed>\d+) pass\n\s*(?P<failed>\d+) fail"), ""),
-    ("playwright", re.compile(r"(?m)^\s*(?:(?P<failed>\d+) failed\n(?:[^\n]*\n){0,40}?)?\s*(?P<passed>\d+) passed \([\d.]+m?s\)"), ""),
-)  # fmt: skip
+_OTHERS = tuple(
+    (runner, re.compile(pattern))
+    for runner, pattern in (
+        ("maven", r"Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+)"),
+        (
+            "phpunit",
+            r"(?m)^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errors>\d+))?"
+            r"(?:, Failures: (?P<failed>\d+))?",
+        ),
+        ("phpunit", r"(?m)^OK \((?P<total>\d+) tests?, \d+ assertions?\)"),
+        ("dotnet test", r"Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+)"),
+        ("node --test", r"(?m)^(?:#|ℹ) pass (?P<passed>\d+)\n(?:#|ℹ) fail (?P<failed>\d+)"),
+        ("deno test", r"\| (?P<passed>\d+) passed(?: \([^)]*\))? \| (?P<failed>\d+) failed"),
+        ("bun test", r"(?m)^\s*(?P<passed>\d+) pass\n\s*(?P<failed>\d+) fail"),
+        (
+            "playwright",
+            r"(?m)^\s*(?:(?P<failed>\d+) failed\n(?:[^\n]*\n){0,40}?)?\s*(?P<passed>\d+) passed \([\d.]+m?s\)",
+        ),
+    )
+)
 
 
 def _mocha(output: str) -> TestRun | None:
@@ -217,12 +233,12 @@ def _rspec(output: str) -> TestRun | None:
 
 
 def _other(output: str) -> TestRun | None:
-    for runner, pattern, what in _OTHERS:
+    for runner, pattern in _OTHERS:
         if ends := list(pattern.finditer(output)):
             numbers = {name: int(value or 0) for name, value in ends[-1].groupdict().items()}
             failed = numbers.get("failed", 0) + numbers.get("errors", 0)
             passed = numbers.get("passed", max(numbers.get("total", 0) - failed, 0))
-            return TestRun(runner, passed, failed, what=what)
+            return TestRun(runner, passed, failed)
     return None
 
 

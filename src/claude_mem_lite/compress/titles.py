@@ -11,45 +11,64 @@ _STATEMENT_WORDS = 16
 _MOST_CHARACTERS = 120
 
 _POLITE = re.compile(
-    r"(?i)^(?:(?:ok(?:ay)?|great|thanks|thank you|cool|perfect|hmm+|yes|yeah|yep|no|so|and|now|then|also|alright|right|good|hey|hi|hello"
-    r"|thinking again|going back to[^:]{0,60}|one more thing)\b[\s,.!:;–—-]*"
-    r"|(?:can|could|would|will) (?:you|we)(?: please| also| now| maybe| just| quickly| then)*\s+|please\s+|pls\s+|let(?:'|’)?s\s+|let us\s+"
-    r"|(?:we|you|i)(?: really| also| still| now)* (?:should|need to|have to|must|want to|would like to|(?:'|’)d like to)(?: also| now| probably)*\s+"
-    r"|i(?:'|’)d (?:also )?(?:like|love|want|prefer)(?: for)?(?: (?:you|us))? to\s+|i (?:would like|want|need)(?: (?:you|us))? to\s+"
-    r"|go ahead and\s+|help me(?: to)?\s+|try to\s+|make sure to\s+|your task is to\s+|(?:we|you) can\s+|just\s+|completely\s+|also\s+)"
+    r"(?i)^(?:(?:ok(?:ay)?|great|thanks|thank you|cool|perfect|hmm+|yes|yeah|yep|no|so|and|now|then|also|alright"
+    r"|right|good|hey|hi|hello"
+    r"|implement the following plan|plan|thinking again|going back to[^:]{0,60}|one more thing)\b[\s,.!:;–—-]*"
+    r"|(?:can|could|would|will) (?:you|we)(?: please| also| now| maybe| just| quickly| then)*\s+|please\s+|pls\s+"
+    r"|let(?:'|’)?s\s+|let us\s+"
+    r"|(?:we|you|i)(?: really| also| still| now)* (?:should|need to|have to|must|want to|would like to|(?:'"
+    r"|’)d like to)(?: also| now| probably)*\s+"
+    r"|i(?:'|’)d (?:also )?(?:like|love|want|prefer)(?: for)?(?: (?:you|us))? to\s+|i (?:would like|want"
+    r"|need)(?: (?:you|us))? to\s+"
+    r"|go ahead and\s+|help me(?: to)?\s+|try to\s+|make sure to\s+|your task is to\s+|(?:we|you) can\s+|just\s+"
+    r"|completely\s+|also\s+)"
+)
+_NO_ORDER = re.compile(
+    r"(?i)^(?:make sure|give it|give me|take a|have a|keep in|let me|get me|set of|type of|test (?:is|was|for)"
+    r"|use case|cover )"
 )
 _COMMIT_PREFIX = re.compile(r"^(?P<type>[a-z]{2,12})(?:\((?P<scope>[^)\n]{1,60})\))?!?:\s+(?P<rest>\S.*)$")
 _PLACE = re.compile(r"^(?:In )?\S*[./_]\S*(?:\s\([^)]*\))?(?:\s*(?:-|–|—)\s+|:\s+)(?=[A-Z])")
 _NO_OBJECT = re.compile(r"^[A-Z][a-z]+ (?:in|by|with|from|for|on|at|as|and|everything|here)\b")
 _PARENTHESIS = re.compile(r"\s+\((?:[^()]|\([^()]*\)){0,300}\)")
 _SENTENCE_TAIL = re.compile(
-    r"\s+(?:-|–|—)\s+|[;:]\s+|[.?!]\s+"
-    r"|, (?:which|so|and (?:then|now)|but|since|because|where|making|allowing|giving|as|i|we|you|if|it|this|that|like)\b"
+    r"\s+(?:-|–|—)\s+|;\s+|[.?!]\s+"
+    r"|, (?:which|so|and|but|since|because|where|making|allowing|giving|as|i|we|you|if|it|this|that|like)\b"
 )
+# People do not always begin a sentence with a capital.
+_LOOSE_END = re.compile(r"(?<=\w{3})[.?!]\s+(?=[a-z])")
+_ASIDE = re.compile(r"\s[-–—]\s[^-–—]{3,60}\s[-–—]\s")
+_COLON = re.compile(r":\s+")
 _SOFT_BOUNDARY = re.compile(
-    r"(?:, |\s)(?=(?:which|so that|because|since|when|while|where|whose|unless|after|before|instead of|rather than|by|using|via|based on"
-    r"|to (?:avoid|prevent|ensure|keep|allow|make|use|include|support|handle|accept|clarify|reflect|match)|in order to|without|and (?:the|its|all|both|then|added?|updated?|removed?)"
+    r"(?:, |\s)(?=(?:which|so that|because|since|when|while|where|whose|unless|after|before|instead of|rather than"
+    r"|by|using|via|based on"
+    r"|to (?:avoid|prevent|ensure|keep|allow|make|use|include|support|handle|accept|clarify|reflect|match)"
+    r"|in order to|without|and (?:the|its|all|both|then|added?|updated?|removed?)"
     r"|for|with|in|from|into|on|as|that)\s)"
 )
-_DANGLING = frozenset(
-    "a an the and or but to of in on at for with from into by as is are was were be been that which when if it its this"
-    " these those their our your my not no than then so because while where via using per about over under between new"
-    " i we you they he she has have had do does did will would should can could may might must only just also both all any".split()
-)
+_DANGLING_WORDS = """
+a an the and or but to of in on at for with from into by as is are was were be been that which when if it its this
+these those their our your my not no than then so because while where via using per about over under between new
+i we you they he she has have had do does did will would should can could may might must only just also both all any
+"""
+_DANGLING = frozenset(_DANGLING_WORDS.split())
 _VAGUE = re.compile(
-    r"(?i)\b(?:it|this|that|them|those|these|both|same|above|below|following|everything|something|stuff|things?|option|one|two|three"
-    r"|issues?|bugs?|problems?|changes?|fix(?:es)?|errors?|comments?|feedback|suggestions?|files?|code|tests?|items?|points?|findings?)\b"
+    r"(?i)\b(?:it|this|that|them|those|these|both|same|above|below|following|everything|something|stuff|things?"
+    r"|option|one|two|three"
+    r"|issues?|bugs?|problems?|changes?|fix(?:es)?|errors?|comments?|feedback|suggestions?|files?|code|tests?|items?"
+    r"|points?|findings?)\b"
 )
 _CONTENT_WORD = re.compile(r"[A-Za-z_][\w./:-]{2,}|\d+\w*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
 def shorten(text: str, words: int = _GOOD_WORDS) -> str:
     """A phrase of about `words` words at most, cut where it still reads as a whole."""
-    text = _PARENTHESIS.sub("", text).strip(" .,;:!-–—\t")
+    text = _ASIDE.sub(" ", _PARENTHESIS.sub("", text)).strip(" .,;:!-–—\t")
+    text = _LOOSE_END.split((sentences(text) or [""])[0], maxsplit=1)[0].rstrip(".?! ")
     # A phrase that is a little long but whole reads better than one cut short.
     if _fits(text, words) or (_fits(text, words + 5) and len(text) <= 105):
         return text
-    for boundary in (_SENTENCE_TAIL, _SOFT_BOUNDARY):
+    for boundary in (_SENTENCE_TAIL, _SOFT_BOUNDARY, _COLON):
         cuts = [found.start() for found in boundary.finditer(text)]
         fitting = [at for at in cuts if len(text[:at].split()) >= 4 and _fits(text[:at], words)]
         if fitting:
@@ -70,7 +89,7 @@ def from_report(sentence: str) -> str:
     title = reported(_PLACE.sub("", sentence))
     if not title or _NO_OBJECT.match(title):
         return ""
-    return _capital(shorten(title))
+    return _without_dangling(_capital(shorten(title)))
 
 
 def from_statement(sentence: str) -> str:
@@ -83,8 +102,11 @@ def from_prompt(prompt: str) -> str:
     lines = [line.strip() for line in prompt.split("\n") if line.strip()]
     for sentence in [part for line in lines[:3] for part in sentences(plain(line))][:4]:
         stripped = _without_politeness(sentence)
+        if _NO_ORDER.match(stripped):
+            continue
         if found := instruction(stripped.rstrip("?!. ")):
-            return _capital(shorten(found))
+            title = _capital(shorten(found))
+            return title if title.count('"') == found.count('"') or title.count('"') > 1 else ""
     return ""
 
 
@@ -106,9 +128,13 @@ def weight(title: str) -> float:
     words = {word.lower() for word in _CONTENT_WORD.findall(title)} - _DANGLING
     telling = [word for word in words if not _VAGUE.fullmatch(word)]
     marked = sum(1 for word in telling if re.search(r"[_./:\d]|[a-z][A-Z]", word)) * 0.5
-    penalty = 1.0 if re.search(r"(?i)\b(?:it|this|that|them|those|these|both|following|same|above|there)\b", title) else 0.0
+    penalty = (
+        1.0 if re.search(r"(?i)\b(?:it|this|that|them|those|these|both|following|same|above|there)\b", title) else 0.0
+    )
     # "Add it to the list": the thing itself is missing.
-    penalty += 2.0 if re.match(r"(?i)\w+ (?:it|this|that|them|those|these|both|all|what|me|us)\b(?! \w+s\b)", title) else 0.0
+    penalty += (
+        2.0 if re.match(r"(?i)\w+ (?:it|this|that|them|those|these|both|all|what|me|us)\b(?! \w+s\b)", title) else 0.0
+    )
     return min(len(telling), 7) + min(marked, 1.0) - penalty
 
 
@@ -129,6 +155,9 @@ def _without_dangling(text: str) -> str:
     if text.count('"') % 2:
         before = text[: text.rindex('"')]
         text = before if len(before.split()) >= 4 else text.replace('"', "")
+    for opening, closing in ("[]", "()"):
+        if text.count(opening) > text.count(closing):
+            text = text[: text.rindex(opening)]
     parts = text.split()
     while len(parts) > 2 and parts[-1].strip(".,;:()'\"").lower() in _DANGLING:
         parts.pop()

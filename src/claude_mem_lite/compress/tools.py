@@ -16,7 +16,12 @@ _READ_TOOLS = ("Read", "NotebookRead", "ViewFile", "read_file")
 _COMMAND_TOOLS = ("Bash", "shell", "run_shell_command", "PowerShell")
 _WEB_TOOLS = ("WebFetch", "WebSearch")
 _AGENT_TOOLS = ("Task", "Agent")
-_CHANGING = re.compile(r"(?i)(?:^|[_-])(?:create|update|add|delete|remove|send|post|merge|close|assign|move|save|publish|deploy|set)(?:[_-]|$)")
+# Notes an agent makes for itself: its plans, and what it tries out.
+_SCRATCH = re.compile(r"(?:/.*|~)?/\.claude/(?:plans|projects|todos)/|(?:/private)?/(?:var/)?tmp/|.*/scratchpad/")
+_CHANGING = re.compile(
+    r"(?i)(?:^|[_-])(?:create|update|add|delete|remove|send|post|merge|close|assign|move|save|publish|deploy"
+    r"|set)(?:[_-]|$)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ def read_steps(event: Event) -> list[Step]:
         return _failure(call)
     if call.tool in EDIT_TOOLS:
         change = read_change(call, event.cwd)
-        return [Edited(change)] if change else []
+        return [Edited(change)] if change and not _SCRATCH.match(change.path) else []
     if call.tool in _READ_TOOLS:
         path = text(call.input.get("file_path")) or text(call.input.get("path"))
         return [Opened(relative(path, event.cwd))] if path.strip() and len(path) < 1_000 else []
@@ -121,7 +126,7 @@ def read_steps(event: Event) -> list[Step]:
 
 
 def flatten(value: JsonValue, depth: int = 0) -> str:
-    """The text in a response, whatever its shape: a string, content blocks, or an object with one of the usual fields."""
+    """The text in a response of any shape: a string, content blocks, an object with one of the usual fields."""
     if isinstance(value, str):
         return value
     if depth > 6:
@@ -160,9 +165,10 @@ def _command(call: ToolCall, cwd: str) -> list[Step]:
     errors = tuple(diagnostics.error_lines(output, 4)) if failed else ()
     if failed and not errors and output.count("\n") < 5 and (last := diagnostics.last_line(output)):
         errors = (last,)
-    made = tuple(commands.commits(command, output)) if role == "commit" and not failed else ()
+    elsewhere = commands.leaves(command, cwd)
+    made = tuple(commands.commits(command, output)) if role == "commit" and not failed and not elsewhere else ()
     shown = _line(commands.key(part)) or _line(command)
-    moved = [] if failed else [Edited(change) for change in read_moves(commands.parts(command), cwd)]
+    moved = [] if failed or elsewhere else [Edited(change) for change in read_moves(commands.parts(command), cwd)]
     return [*moved, Ran(shown, role, _goal(part, role, run), output, code, failed, run, errors, made)]
 
 
@@ -182,7 +188,16 @@ def _printed(response: JsonValue) -> str:
 
 def _failure(call: ToolCall) -> list[Step]:
     """Only a tool we do not know the failures of is worth a word; a missing file or a stale edit is not."""
-    known = (*EDIT_TOOLS, *_READ_TOOLS, *_WEB_TOOLS, *_AGENT_TOOLS, "TodoWrite", "AskUserQuestion", "ExitPlanMode", "Skill")
+    known = (
+        *EDIT_TOOLS,
+        *_READ_TOOLS,
+        *_WEB_TOOLS,
+        *_AGENT_TOOLS,
+        "TodoWrite",
+        "AskUserQuestion",
+        "ExitPlanMode",
+        "Skill",
+    )
     error = clean(clip(call.error or "", 4_000))
     if call.tool in known or len(error) < 12 or commands.was_refused(error):
         return []
@@ -214,7 +229,9 @@ def _answers(call: ToolCall) -> list[Answered]:
         answers = call.input.get("answers")
     found: list[Answered] = []
     for question, answer in list(answers.items())[:8] if isinstance(answers, Mapping) else ():
-        chosen = ", ".join(part for part in answer if isinstance(part, str)) if isinstance(answer, list) else text(answer)
+        chosen = (
+            ", ".join(part for part in answer if isinstance(part, str)) if isinstance(answer, list) else text(answer)
+        )
         if isinstance(question, str) and question.strip() and chosen.strip():
             found.append(Answered(_line(clean(question[:1_000])), _line(clean(chosen[:1_000]))))
     return found

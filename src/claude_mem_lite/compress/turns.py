@@ -3,14 +3,26 @@
 import re
 from collections.abc import Sequence
 
-from claude_mem_lite.compress import findings
+from claude_mem_lite.compress import findings, titles
 from claude_mem_lite.compress.closing import read_closing
 from claude_mem_lite.compress.commands import Commit
 from claude_mem_lite.compress.drafts import within
 from claude_mem_lite.compress.edits import FileChange, merge
 from claude_mem_lite.compress.fixes import Fix, pair
-from claude_mem_lite.compress.tools import Answered, Called, Delegated, Edited, Looked, Opened, Planned, Ran, Step, read_steps
-from claude_mem_lite.compress.work import Piece, cause_of, fix_draft, work_draft
+from claude_mem_lite.compress.names import cause_of
+from claude_mem_lite.compress.tools import (
+    Answered,
+    Called,
+    Delegated,
+    Edited,
+    Looked,
+    Opened,
+    Planned,
+    Ran,
+    Step,
+    read_steps,
+)
+from claude_mem_lite.compress.work import Piece, fix_draft, work_draft
 from claude_mem_lite.models import Draft, Event, Turn, TurnDigest
 
 _TEST_FILE = re.compile(r"(?i)(?:^|[/_.-])(?:tests?|specs?|testdata|fixtures?|conftest)(?:[/_.-]|$)")
@@ -61,7 +73,9 @@ def _drafts(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
     only_fix = len(big) == 1 and all(not piece.changes for piece in pieces)
     for at, fix in enumerate(big):
         whole = at == 0 and only_fix
-        drafts.append(fix_draft(fix, turn.prompt, closing, commits[0] if whole and len(commits) == 1 else None, whole=whole))
+        drafts.append(
+            fix_draft(fix, turn.prompt, closing, commits[0] if whole and len(commits) == 1 else None, whole=whole)
+        )
     if not only_fix:
         pieces = pieces[-_MOST_PIECES:]
         drafts += (
@@ -102,8 +116,9 @@ def _pieces(steps: Sequence[Step], fixes: Sequence[Fix]) -> tuple[list[Piece], l
             changes.append(step.change)
         if isinstance(step, Ran):
             for commit in step.commits:
-                commits.append(commit)
-                pieces.append(Piece(tuple(merge(changes)), commit))
+                if changes or titles.weight(titles.from_commit(commit.subject)[0]) >= 2:
+                    commits.append(commit)
+                    pieces.append(Piece(tuple(merge(changes)), commit))
                 changes = []
     if changes:
         pieces.append(Piece(tuple(merge(changes))))
@@ -132,8 +147,7 @@ def _reports(events: Sequence[Event], steps: Sequence[Step], cwd: str) -> list[D
     given = said or [(step.task, step.answer) for step in tasks]
     task = tasks[0].task if len(tasks) == len(said) == 1 else ""
     short = [(name or task, answer.replace(f"{cwd}/", "") if cwd else answer) for name, answer in given[:10]]
-    found = [draft for name, answer in short if (draft := findings.report(name, answer))]
-    return found
+    return [draft for name, answer in short if (draft := findings.report(name, answer))]
 
 
 def _is_telling(step: Step) -> bool:

@@ -44,11 +44,14 @@ def _past(verb: str) -> str:
     return verb + "ed"
 
 
-INQUIRIES = frozenset(
-    "analyze ask check compare describe determine evaluate explain explore figure find give investigate list look print"
-    " read report request research review run search show summarize tell test think understand verify".split()
-)
+_INQUIRIES = """
+analyze ask check compare describe determine evaluate explain explore figure find give investigate list look print
+read report request research review run search show summarize tell test think understand verify
+"""
+INQUIRIES = frozenset(_INQUIRIES.split())
 BASES = frozenset((*_REGULAR.split(), *_IRREGULAR)) | INQUIRIES
+
+
 def _gerund(verb: str) -> str:
     past = _IRREGULAR.get(verb, "")
     if past.endswith("ed") and len(past) == len(verb) + 3:
@@ -64,32 +67,44 @@ _FROM_PAST = {
 }
 
 _LEAD = re.compile(
-    r"(?i)^(?:(?:(?:all )?(?:done|fixed|set)|perfect|excellent|great|good|yes|ok(?:ay)?|sure|right|you(?:'|’)re right|summary"
+    r"(?i)^(?:(?:(?:all )?(?:done|fixed|set)|perfect|excellent|great|good|yes|ok(?:ay)?|sure|right|you're right|summary"
     r"|completed?|success)\b\s*[,.!:;–—-]+\s+"
-    r"|(?:also|now|then|finally|next|first|second|so|and|in addition|additionally|as requested|successfully)\b,?\s+)+(?=\S)"
+    r"|(?:also|now|then|finally|next|first|second|so|and|in addition|additionally|as requested"
+    r"|successfully)\b,?\s+)+(?=\S)"
 )
-_SUBJECT = re.compile(r"(?i)^(?:I(?:['’]ve| have)?|we(?:['’]ve| have)?|this (?:commit|change|pr))\s+(?:(?:have|has|had)\s+)?")
+_SUBJECT = re.compile(r"(?i)^(?:I(?:'ve| have)?|we(?:'ve| have)?|this (?:commit|change|pr))\s+(?:(?:have|has|had)\s+)?")
 _ADVERB = r"(?:(?:now|also|successfully|fully|completely|properly|correctly|already|just|then|simply)\s+)*"
 _ADVERBS = re.compile(rf"(?i)^{_ADVERB}")
 _PASSIVE = re.compile(
-    rf"^(?P<what>[^.;:,]{{3,90}}?)\s(?:(?:has|have)\s{_ADVERB}been\s{_ADVERB}|(?:is|are)\snow\s{_ADVERB})(?P<verb>[a-z]+)\b"
+    rf"^(?P<what>[^.;:,]{{3,90}}?)\s(?:(?:has|have)\s{_ADVERB}been\s{_ADVERB}|(?:is"
+    rf"|are)\snow\s{_ADVERB})(?P<verb>[a-z]+)\b"
     r"(?P<rest>.*)$"
 )
 _NO_SUBJECT = re.compile(
-    r"(?i)^(?:it|this|that|they|he|i|we|you|there|here|what|which|who|when|while|if|once|as|by|given|after|before|since|because|for|in|on"
+    r"(?i)^(?:it|this|that|they|he|i|we|you|there|here|what|which|who|when|while|if|once|as|by|given|after|before"
+    r"|since|because|for|in|on"
     r"|with|would|could|should|let|nothing|none|no|not|only|once|until|whether|how|why|where|and|but|or)\b"
 )
 _DETERMINER = re.compile(r"^(?:The|A|An|All|Both|Every|Each|These|Those|Its|Two|Three|Four|Five)\s")
 # "Combined metadata gives …": a participle before its noun, not a report.
 _ADJECTIVE = re.compile(
-    r"^\S+(?:\s\S+){1,4}?\s(?:is|are|was|were|has|have|had|gives?|exists?|includes?|contains?|shows?|returns?|will|should|can|could|may"
+    r"^\S+(?:\s\S+){1,4}?\s(?:is|are|was|were|has|have|had|gives?|exists?|includes?|contains?|shows?|returns?|will"
+    r"|should|can|could|may"
     r"|must|do|does|did|fails?|matches|match|uses?|means?|works?|stays?|goes|go|becomes?|remains?)\s"
 )
 _OBJECT = re.compile(r"^\S+ (?:the|a|an|all|both|its|any|every|each|some|one|two|three|four|five|\d+)\s")
-_NOT_LEADING = frozenset(("given", "left", "got", "found", "put", "set", "cut", "reset", "used", "required", "ran", "split", "typed"))
-_AND_PAST = re.compile(r"(,| and)( also| then)? ([a-z]+)(?= (?:the|a|an|its|all|any|new|one|two|some|unused|tests?|to|from|it)\b| [`A-Z_/.\"])")
+_NOT_LEADING = frozenset(
+    ("given", "left", "got", "found", "put", "set", "cut", "reset", "used", "required", "ran", "split", "typed")
+)
+_AND_PAST = re.compile(
+    r"(,| and)( also| then)? ([a-z]+)(?= (?:the|a|an|its|all|any|new|one|two|some|unused|tests?|to|from|it)\b"
+    r"| [`A-Z_/.\"])"
+)
 _FIRST_AND = re.compile(r"^([A-Z][a-z]+),? and ([a-z]+)\b")
-_LABEL = re.compile(r"(?i)^(?:the )?(?:fix|changes?|solution|result|summary|update|implementation|what changed|approach)(?: applied)?:\s+")
+_LABEL = re.compile(
+    r"(?i)^(?:the )?(?:fix|changes?|solution|result|summary|update|implementation|what changed"
+    r"|approach)(?: applied)?:\s+"
+)
 _FIX_BY = re.compile(r"^Fix(?: this| it| that| the \w+)? by ([a-z]+ing)\b")
 _WORD = re.compile(r"[A-Za-z]+")
 
@@ -116,6 +131,15 @@ def reported(sentence: str) -> str:
             what = what[0].lower() + what[1:]
         return _coordinated(f"{base.capitalize()} {what}{passive['rest']}")
     return ""
+
+
+def past(title: str) -> str:
+    """An instruction as a report: "Add a flag" -> "Added a flag"; anything else as it is."""
+    word, space, rest = title.partition(" ")
+    base = word.lower()
+    if not space or base not in BASES or base in INQUIRIES or not word.isalpha():
+        return title
+    return f"{_IRREGULAR.get(base, _past(base)).capitalize()} {rest}"
 
 
 def instruction(text: str) -> str:

@@ -2,6 +2,7 @@
 nothing it is given may make it raise anything but PayloadError."""
 
 import json
+from itertools import islice
 
 from claude_mem_lite.agents import text
 from claude_mem_lite.errors import PayloadError
@@ -9,8 +10,10 @@ from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.redact import redact, redact_json
 
 STORED_LIMIT = 512 * 1024
-_STRING_LIMITS = (128 * 1024, 32 * 1024, 8 * 1024, 1024, 200)
+# How long strings and how many items may be, tried one after the other until the whole fits.
+_CUTS = ((128 * 1024, 100_000), (32 * 1024, 10_000), (8 * 1024, 2000), (1024, 500), (200, 100), (200, 10))
 _ALWAYS_KEPT = ("session_id", "cwd", "hook_event_name", "prompt_id", "agent_id", "agent_type", "tool_name")
+_LONGEST_KEPT = 4096
 _UNREADABLE_HEAD = 2000
 
 
@@ -19,13 +22,17 @@ def parse(raw: bytes) -> JsonObject:
     if not raw.strip():
         raise PayloadError("the payload is empty")
     try:
-        value = json.loads(raw.decode("utf-8", "replace"))
+        value = _load(raw.decode("utf-8", "replace"))
     except RecursionError:
         raise PayloadError("the payload is nested too deeply") from None
     except ValueError as error:
         raise PayloadError(f"the payload is no JSON: {error}") from None
     if not isinstance(value, dict):
         raise PayloadError(f"the payload is a JSON {type(value).__name__}, not an object")
+    for key in _ALWAYS_KEPT:
+        given = text(value.get(key))
+        if len(given) > _LONGEST_KEPT or "\x00" in given:
+            raise PayloadError(f"the payload's {key} is nothing a client would send")
     return value
 
 
@@ -36,11 +43,9 @@ def to_stored(payload: JsonObject) -> str:
     try:
         stored = _encode(redact_json(_fit(payload)))
         if len(stored) > STORED_LIMIT:
-            stored = _encode(redact_json({k: payload[k] for k in _ALWAYS_KEPT if k in payload and text(payload[k])}))
+            stored = _encode(redact_json(_kept(payload)))
     except RecursionError:
         raise PayloadError("the payload is nested too deeply") from None
-    if len(stored) > STORED_LIMIT:
-        raise PayloadError("the payload's fields are too long to be real")
     return stored
 
 
@@ -61,25 +66,42 @@ def cut_middle(value: str, limit: int) -> str:
     return f"{head}[… {len(value) - len(head) - len(tail)} characters cut …]{tail}"
 
 
-def _fit(payload: JsonObject) -> JsonValue:
+def _load(given: str) -> JsonValue:
+    value: JsonValue = json.loads(given)
+    if "\\ud" in given or "\\uD" in given:
+        # Clients cut strings between two halves of a character; half a one fits no database.
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-16-le", "surrogatepass")
+        value = json.loads(whole.decode("utf-16-le", "replace"))
+    return value
+
+
+def _kept(payload: JsonObject) -> JsonObject:
+    return {key: payload[key] for key in _ALWAYS_KEPT if text(payload.get(key))}
+
+
+def _fit(payload: JsonObject) -> JsonObject:
+    """The payload with long strings cut, then with many items left out; what names the event stays whole."""
     if len(_encode(payload)) <= STORED_LIMIT:
         return payload
-    fitted: JsonValue = payload
-    for limit in _STRING_LIMITS:
-        fitted = _cut_strings(payload, limit)
+    for longest, most in _CUTS:
+        fitted = {**_cut_members(payload, longest, most), **_kept(payload)}
         if len(_encode(fitted)) <= STORED_LIMIT:
-            break
-    return fitted
+            return fitted
+    return _kept(payload)
 
 
-def _cut_strings(value: JsonValue, limit: int) -> JsonValue:
+def _cut(value: JsonValue, longest: int, most: int) -> JsonValue:
     if isinstance(value, str):
-        return cut_middle(value, limit)
+        return cut_middle(value, longest)
     if isinstance(value, list):
-        return [_cut_strings(item, limit) for item in value]
-    if isinstance(value, dict):
-        return {key: _cut_strings(item, limit) for key, item in value.items()}
-    return value
+        head, tail = (value, []) if len(value) <= most else (value[: most * 2 // 3], value[-(most // 3) :])
+        gap = [f"[… {len(value) - len(head) - len(tail)} items cut …]"] if len(value) > most else []
+        return [*(_cut(item, longest, most) for item in head), *gap, *(_cut(item, longest, most) for item in tail)]
+    return _cut_members(value, longest, most) if isinstance(value, dict) else value
+
+
+def _cut_members(value: JsonObject, longest: int, most: int) -> dict[str, JsonValue]:
+    return {cut_middle(key, longest): _cut(item, longest, most) for key, item in islice(value.items(), most)}
 
 
 def _encode(value: JsonValue) -> str:

@@ -1,0 +1,188 @@
+"""The session summary after a turn, from the one before it. It is what the next session sees, so it must read well."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from claude_mem_lite.compress import titles
+from claude_mem_lite.compress.closing import Closing, read_closing
+from claude_mem_lite.compress.drafts import one_line, prompt_text, whole_sentences, within
+from claude_mem_lite.compress.prose import sentences
+from claude_mem_lite.compress.sentences import says_all_done
+from claude_mem_lite.compress.tools import Planned, read_steps
+from claude_mem_lite.compress.turns import closing_message
+from claude_mem_lite.compress.verbs import past, reported
+from claude_mem_lite.models import Draft, SessionSummary, Turn, TurnDigest
+
+LONGEST_HEADLINE = 200
+LONGEST_REQUEST = 400
+_LONGEST_COMPLETED = 600
+_LONGEST_LEARNED = 350
+_LONGEST_INVESTIGATED = 160
+_LONGEST_NOTES = 160
+_LONGEST_STEP = 140
+_MOST_STEPS = 5
+_LONGEST_DECISION = 150
+_MOST_DECISIONS = 3
+_MOST_FILES = 8
+_LONGEST_FILES = 300
+
+_WORK = ("feature", "bugfix", "refactor", "change")
+_STEP_LABEL = re.compile(
+    r"(?i)^(?:next(?: steps?| up)?|to-?dos?|remaining(?: work)?|still to do|follow[- ]?ups?|left to do"
+    r"|pending)\s*[:,–—-]\s*"
+)
+_WORDS = re.compile(r"[a-z0-9_]{3,}")
+
+
+def summarize(previous: SessionSummary | None, turn: Turn, digest: TurnDigest) -> SessionSummary:
+    """What the session amounts to once this turn is over."""
+    before = previous or SessionSummary()
+    cwd = next((event.cwd for event in turn.events if event.cwd), "").rstrip("/")
+    message = closing_message(turn)
+    closing = read_closing(message.replace(f"{cwd}/", "") if cwd else message)
+    done = _done(digest, closing)
+    read = _newest(before.files_read, digest.files_read)
+    return SessionSummary(
+        headline=_headline(before, turn, digest),
+        request=before.request or _request(turn.prompt),
+        investigated=_investigated(read, before.investigated),
+        learned=_grown(before.learned, _learned(closing, digest), _LONGEST_LEARNED),
+        completed=_grown(before.completed, done, _LONGEST_COMPLETED),
+        next_steps=_next_steps(before.next_steps, turn, closing, done),
+        files_read=read,
+        files_edited=_newest(before.files_edited, digest.files_edited),
+        notes=_notes(before.notes, digest),
+        key_decisions=_decisions(before.key_decisions, digest),
+    )
+
+
+def _headline(before: SessionSummary, turn: Turn, digest: TurnDigest) -> str:
+    """What was done, newest last; until something is done, what was found out or asked for."""
+    work = [draft.title for draft in digest.drafts if draft.kind in _WORK and draft.origin != "mcp"]
+    if not work:
+        found = [
+            draft.title
+            for draft in digest.drafts
+            if draft.kind in ("discovery", "decision") and draft.origin == "assistant"
+        ]
+        return before.headline or within((found or [_asked(turn.prompt)])[0], LONGEST_HEADLINE)
+    earlier = before.headline.split("; ") if before.headline and before.completed and before.files_edited else []
+    parts = [part for part in earlier if not any(_same(part, title) for title in work)]
+    # The first thing done says what the session was about; what came between makes room for the newest.
+    telling = [title for title in work if not title.startswith("Change ")] or ([] if parts else work)
+    parts = [part for part in parts if not part.startswith("Change ")] if telling else parts
+    parts += telling[:2]
+    while len(parts) > 1 and len("; ".join(parts)) > LONGEST_HEADLINE:
+        parts.pop(1 if len(parts) > 2 else 0)
+    return within("; ".join(parts), LONGEST_HEADLINE)
+
+
+def _asked(prompt: str) -> str:
+    said = prompt_text(prompt)
+    return titles.from_prompt(said) or titles.from_statement(said)
+
+
+def _request(prompt: str) -> str:
+    said = prompt_text(prompt)
+    return whole_sentences(sentences(said), LONGEST_REQUEST) if said else ""
+
+
+def _done(digest: TurnDigest, closing: Closing) -> str:
+    """One or two sentences on what the turn completed: the assistant's own words, else the titles of its memories."""
+    work = [draft for draft in digest.drafts if draft.kind in _WORK]
+    if not work:
+        return ""
+    told = [text for text in closing.told[:8] if reported(text) and len(text) > 25]
+    told = told or [text for text in closing.told[:4] if re.search(r"(?i)\bnow\b|no longer", text)]
+    title = work[0].title
+    told = [text for text in told if titles.weight(text) >= 3 and not says_all_done(text)]
+    if told:
+        return whole_sentences(told[:2] if len(told[0]) < 80 else told[:1], 260)
+    return whole_sentences([past(title)], 200)
+
+
+def _learned(closing: Closing, digest: TurnDigest) -> str:
+    found = [text for text in closing.findings() if 40 < len(text) < 300 and titles.weight(text) >= 3]
+    if found:
+        return whole_sentences(found[:2], 260)
+    new = [draft for draft in digest.drafts if draft.kind == "discovery" and draft.origin == "assistant"]
+    said = sentences(new[0].summary.split(" Asked: ")[0]) if new else []
+    return whole_sentences([text for text in said if len(text.split()) > 5][:1], 260)
+
+
+def _investigated(read: Sequence[str], before: str) -> str:
+    if not read:
+        return before
+    names = [path.rsplit("/", 1)[-1] for path in read]
+    shown = ", ".join(names[:5])
+    return within(f"Read {shown}{' and more' if len(names) > 5 else ''}.", _LONGEST_INVESTIGATED)
+
+
+def _grown(before: str, new: str, limit: int) -> str:
+    """The text with new sentences added; the oldest ones go when there is no room."""
+    parts = [part for part in sentences(before) if not _same(part, new)]
+    parts += [part for part in sentences(new) if part not in parts]
+    while len(parts) > 1 and len(" ".join(parts)) > limit:
+        parts.pop(0)
+    return within(" ".join(parts), limit)
+
+
+def _next_steps(before: Sequence[str], turn: Turn, closing: Closing, done: str) -> tuple[str, ...]:
+    """The newest turn that names any replaces the old; a finished list or word of completion empties it."""
+    plans = [step for event in turn.events for step in read_steps(event) if isinstance(step, Planned)]
+    planned = plans[-1].still_open if plans else ()
+    said = [_step(step) for step in closing.next_steps()]
+    new = [step for step in (*said, *(within(todo, _LONGEST_STEP) for todo in planned)) if step]
+    if new:
+        return tuple(dict.fromkeys(new))[:_MOST_STEPS]
+    if plans or closing.says_all_done():
+        return ()
+    finished = f"{done} {prompt_text(turn.prompt)}" if done else ""
+    return tuple(step for step in before if not _covered(step, finished))
+
+
+def _step(text: str) -> str:
+    text = _STEP_LABEL.sub("", text).strip()
+    return within(text[:1].upper() + text[1:], _LONGEST_STEP) if len(text.split()) > 1 else ""
+
+
+def _covered(step: str, done: str) -> bool:
+    words = set(_WORDS.findall(step.lower()))
+    return bool(words) and len(words & set(_WORDS.findall(done.lower()))) >= 0.6 * len(words)
+
+
+def _notes(before: str, digest: TurnDigest) -> str:
+    """What still fails; nothing once a later turn has fixed something."""
+    failures = [draft.title for draft in digest.drafts if draft.kind == "failure"]
+    if failures:
+        return within(f"Still failing: {failures[-1]}.", _LONGEST_NOTES)
+    return "" if any(draft.kind in _WORK for draft in digest.drafts) else before
+
+
+def _decisions(before: Sequence[str], digest: TurnDigest) -> tuple[str, ...]:
+    new = [_decision(draft) for draft in digest.drafts if draft.kind == "decision"]
+    kept = [old for old in before if not any(_same(old, text) for text in new)]
+    return (*kept, *new)[-_MOST_DECISIONS:]
+
+
+def _decision(draft: Draft) -> str:
+    said = sentences(draft.summary.split(" Asked: ")[0])
+    return within(draft.title if draft.origin == "user" or not said else said[0], _LONGEST_DECISION)
+
+
+def _newest(before: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:
+    """The files touched last, each once, newest at the end."""
+    kept: list[str] = []
+    room = _LONGEST_FILES
+    for path in dict.fromkeys(reversed([*before, *new])):
+        if len(kept) == _MOST_FILES or len(path) > room:
+            break
+        kept.append(path)
+        room -= len(path)
+    return tuple(reversed(kept))
+
+
+def _same(first: str, second: str) -> bool:
+    """Whether two texts say nearly the same, by their words."""
+    ours, theirs = set(_WORDS.findall(one_line(first).lower())), set(_WORDS.findall(one_line(second).lower()))
+    return bool(ours and theirs) and len(ours & theirs) >= 0.7 * min(len(ours), len(theirs))
