@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,18 @@ class Stage:
         began = time.perf_counter()
         subprocess.run(command, input=payload, env=self.environment, cwd=self.folder, check=True, capture_output=True)
         return time.perf_counter() - began
+
+    def time_answer_s(self, event: str, payload: bytes) -> float:
+        """The worker's own time: the same request from a program that runs already."""
+        name = f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}-{event}"
+        (self.home.spool_new / name).write_bytes(payload)
+        request = f"POST /hook/{event} HTTP/1.1\r\nHost: localhost\r\nX-Spool: {name}\r\nContent-Length: 0\r\n\r\n"
+        began = time.perf_counter()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.connect(str(self.home.socket))
+            connection.sendall(request.encode())
+            connection.recv(65536)
+            return time.perf_counter() - began
 
     def start_worker(self) -> None:
         ensure_worker(self.home)

@@ -113,7 +113,7 @@ def check(machine: Machine, context: str, screen: Screen) -> list[str]:
     missing = []
     for fact in facts.TOLD:
         told = facts.is_told(fact, context)
-        screen.check(told, fact.name, fact.words)
+        screen.check(told, fact.name, fact.words if told else f"MISSING, expected: {fact.words}")
         missing += [] if told else [fact.name]
     for fact in facts.KEPT_OUT:
         found = machine.holds(fact.words)

@@ -255,11 +255,15 @@ def _without_private_keys(text: str) -> str:
 def _end_of_key_lines(text: str, start: int) -> int:
     """Where the body of a key without an END stops; `start` itself when no body follows."""
     at = start
-    has_body = False
+    longest = 0
     while (line := _KEY_LINE.match(text, at)) and line.end() > at:
-        has_body = has_body or len(line[1] or "") >= 16
         at = line.end()
-    return at if has_body else start
+        length = len(line[1] or "")
+        longest = max(longest, length)
+        # Only the last line of a key is shorter than the others.
+        if 0 < length < longest:
+            break
+    return at if longest >= 16 else start
 
 
 def _without_key_tails(text: str) -> str:

@@ -47,9 +47,7 @@ class Mounts:
 
     def inside(self, machine: Machine) -> Machine:
         """The same home, with programs that run in this namespace."""
-        return replace(
-            machine, prefix=self.prefix, view=Home(self.seen(machine.home.root)), workers=machine.workers
-        )
+        return replace(machine, prefix=self.prefix, view=Home(self.seen(machine.home.root)), workers=machine.workers)
 
     def home_on_small_disk(self, machine: Machine, size: str) -> Machine:
         """An empty home of its own size, seen from inside only."""

@@ -59,9 +59,7 @@ def test_a_worker_whose_disk_is_full_leaves_events_where_they_are_until_there_is
     assert inside.workers_started() == 1
 
 
-def test_a_worker_that_starts_on_a_full_disk_takes_all_in_when_there_is_room(
-    machine: Machine, mounts: Mounts
-) -> None:
+def test_a_worker_that_starts_on_a_full_disk_takes_all_in_when_there_is_room(machine: Machine, mounts: Mounts) -> None:
     inside = mounts.home_on_small_disk(machine, "4m")
     inside.view.worker_python.unlink()
     assert send(inside, EVENTS) == [SILENT] * EVENTS

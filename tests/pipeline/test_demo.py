@@ -1,12 +1,13 @@
 """`make demo`, run as a user would: it passes, it fails by name when a fact is lost, and it cleans up after itself."""
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,6 @@ from demo import facts, recording
 from demo.machine import Machine
 
 from tests.docs.pages import ROOT
-from tests.e2e.product import is_alive, wait_until
 
 TIMEOUT_S = 100
 
@@ -72,7 +72,7 @@ def test_the_demo_fails_and_names_the_fact_that_the_next_session_would_miss(scra
     printed, errors = demo.communicate(timeout=TIMEOUT_S)
     assert demo.returncode == 1
     assert errors == "demo: missing: the decision, its reason\n"
-    assert "✗ the decision" in printed
+    assert "✗ the decision: MISSING" in printed
     assert "✓ the cause" in printed
 
 
@@ -86,25 +86,34 @@ def test_the_demo_leaves_nothing_behind_when_it_is_stopped(scratch: Path, number
     assert (demo.returncode, errors) == (128 + number, "")
 
 
-def test_the_worker_ends_with_the_machine_it_was_started_on() -> None:
-    with suppress(KeyboardInterrupt), Machine() as machine:
-        events = recording.load(recording.BUNDLED, machine.project)
-        machine.make_project(recording.files_at_start(events))
-        machine.install()
-        machine.hook(events[0])
-        worker = machine.ask("worker", "status")["pid"]
-        assert is_alive(worker)
-        raise KeyboardInterrupt
-    wait_until(lambda: not is_alive(worker), f"worker {worker} to end")
-    assert not machine.root.exists()
-
-
-def test_a_worker_that_is_just_starting_ends_as_well() -> None:
+@contextmanager
+def played(*positions: int) -> Iterator[Machine]:
+    """A machine on which these events of the recording have been sent to their hooks."""
     with Machine() as machine:
         events = recording.load(recording.BUNDLED, machine.project)
         machine.make_project(recording.files_at_start(events))
         machine.install()
-        machine.hook(events[1])  # starts the worker and does not wait for it
+        for position in positions:
+            machine.hook(events[position])
+        yield machine
+
+
+def test_the_worker_ends_with_the_machine_it_was_started_on() -> None:
+    with suppress(KeyboardInterrupt), played(0) as machine:
+        lock = os.open(machine.home / "worker.lock", os.O_RDWR)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        raise KeyboardInterrupt
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(lock)
+    assert not machine.root.exists()
+
+
+def test_a_worker_that_is_just_starting_ends_as_well() -> None:
+    with played(1) as machine:  # this hook starts the worker and does not wait for it
+        lock = os.open(machine.home / "worker.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(lock)
     assert not machine.root.exists()
 
 

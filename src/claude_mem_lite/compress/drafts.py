@@ -76,10 +76,11 @@ def prompt_text(prompt: str) -> str:
     return "" if not re.search(r"\w", said) or (_VAGUE_PROMPT.match(said[:200]) and len(said) < 200) else said
 
 
-def why(prompt: str) -> str:
-    """The reason for a turn's work, from its prompt: "Asked: …", or ''."""
+def why(prompt: str, title: str = "") -> str:
+    """The reason for a turn's work, from its prompt: "Asked: …"; '' when it has none or the title says it all."""
     said = prompt_text(prompt)
-    if len(said.split()) < 3:
+    words = set(re.findall(r"\w+", said.lower()))
+    if len(said.split()) < 3 or words <= set(re.findall(r"\w+", title.lower())):
         return ""
     return f"Asked: {whole_sentences(sentences(said), _LONGEST_WHY)}"
 

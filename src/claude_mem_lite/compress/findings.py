@@ -41,6 +41,11 @@ _LOCATING = re.compile(
 )
 _CODE = re.compile(r"[{};]\s*$|[{}]{2}|\s//\s|\w+\s*:=|=>|^\W*(?:type|func|def|class|const|let|var|import|return) \w+")
 _BARE_HEADING = re.compile(r"(?i)^(?:what|why|how|when|where|next|recommend\w*|option|overview|conclusion)\b")
+_WHY_ASKED = re.compile(
+    r"(?i)\b(?:why|cause|reason|explain|debug|investigate|diagnose|find out|figure out|what(?:'s| is) wrong)\b"
+)
+_PACKAGE = re.compile(r"(?!-)@?[A-Za-z][\w./@\[\],<>=~^:-]*")
+_INSTALLED = re.compile(r"(?i)^\s*(?:successfully installed|added \d+|\+ \S+|installed \d+|adding )")
 _PROCEDURAL = re.compile(
     r"(?i)what (?:would|should) (?:you|i|we)|like to do next|how (?:would|should) (?:you|i|we) (?:like|proceed)"
     r"|ready|proceed|continue\b|next step|update the plan"
@@ -55,7 +60,8 @@ def discovery(prompt: str, closing: Closing, looks: int) -> Draft | None:
     prose = sum(map(len, told)) + sum(map(len, closing.points))
     if prose < _LEAST_PROSE or not (looks or _asks_for_facts(prompt)):
         return None
-    found = [text for text in closing.findings() if text in told[:12]]
+    causes = closing.causes() if _WHY_ASKED.search(prompt_text(prompt)) else []
+    found = [text for text in dict.fromkeys([*closing.findings(), *causes]) if text in told[:12]]
     if closing.ends_with_offer() and not found and looks < _MANY_LOOKS:
         return None
     chosen = next((text for text in [*found, *told[: 5 if looks else 2]] if _is_telling(text)), "")
@@ -151,6 +157,27 @@ def failure(ran: Ran, closing: Closing, prompt: str) -> Draft:
         ],
         origin="command",
         confidence=0.6,
+    )
+
+
+def installed(runs: Sequence[Ran], prompt: str) -> Draft | None:
+    """Packages that were added by name, when that was all a turn did."""
+    named: list[str] = []
+    shown: list[str] = []
+    for ran in runs:
+        packages = [
+            word for word in ran.command.split()[2:] if _PACKAGE.fullmatch(word) and word not in ("install", "add", "i")
+        ]
+        if ran.role != "install" or ran.failed or not packages:
+            continue
+        named += packages
+        shown += [line.strip() for line in ran.output.split("\n") if _INSTALLED.match(line)][:2]
+    if not named:
+        return None
+    tool = next(ran.command.split()[0] for ran in runs if ran.role == "install")
+    title = f"Install {', '.join(dict.fromkeys(named[:5]))} with {tool}"
+    return make_draft(
+        "change", title, one_line(f"{whole_sentences(shown[:2] or [title], 300)} {why(prompt)}"), origin="command"
     )
 
 

@@ -19,6 +19,7 @@ _ANAPHORA = re.compile(
 )
 _UNFINISHED = re.compile(r"(?i)\b(?:shows?|is|are|be|includes?|to|with|like|following|functions?|both|will|see|uses?)$")
 _CONDITION = re.compile(r"(?i)^(?:when|if|once|after|before|while|since|because|for|in|on|as)\b")
+_SAYS_NOTHING = re.compile(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
 _NOW = re.compile(r"(?i)\b(?:now|no longer|will now)\b")
 _HEADING_LEAD = re.compile(
     r"(?i)^(?:(?:summary|changes?|fix(?:es)?|done|update|result|p\d(?: #\d+)?)\b[^:–—-]{0,30}[:–—-]\s+)+"
@@ -69,7 +70,11 @@ def title_of_failure(fix: Fix) -> str:
     if run and run.failures:
         test = run.failures[0]
         name = test.name.rsplit("::", 1)[-1].rsplit(" › ", 1)[-1].rsplit(" > ", 1)[-1]
-        return f"Fix {titles.cut(f'{name}: {bare_error(test.error)}' if test.error else f'failing {name}', 14)}"
+        error = bare_error(test.error)
+        symbol = next((symbol.name for change in fix.changes for symbol in change.symbols), "")
+        if symbol and _SAYS_NOTHING.match(error):
+            return f"Fix {symbol} to make {name} pass"
+        return f"Fix {titles.cut(f'{name}: {error}' if error else f'failing {name}', 14)}"
     return f"Fix {fix.failure.role} failure: {titles.cut(bare_error(cause_of(fix)), 12)}"
 
 

@@ -31,7 +31,10 @@ _TAG = re.compile(
 )
 _IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\s]{0,500}\)")
 _LINK = re.compile(r"\[([^\]\n]{1,300})\]\(([^)\s]{1,500})\)")
-_EMPHASIS = re.compile(r"(?<![\w*])(\*\*\*|\*\*|\*|__|___)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*])")
+_EMPHASIS = re.compile(r"(?<![\w*/.])(\*\*\*|\*\*|\*)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*/.])")
+# `__init__` is a name; only several words between underscores are bold.
+_UNDERLINED = re.compile(r"(?<!\w)__(\S[^_\n]{0,200} [^_\n]{0,200}\S)__(?!\w)")
+_CODE_SPAN = re.compile(r"`([^`\n]{1,400})`")
 _LEADING_SIGNS = re.compile(r"^[\s\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff\ufe0f•▪●○·]+(?=\S)")
 _SPACES = re.compile(r"\s+")
 
@@ -97,13 +100,21 @@ def passages(markdown: str) -> list[Passage]:
 
 def plain(text: str) -> str:
     """One line of markdown without its marks."""
-    text = _IMAGE.sub("", text) if "![" in text else text
-    text = _LINK.sub(r"\1", text) if "](" in text else text
-    text = _TAG.sub("", text) if "<" in text else text
-    if "*" in text or "__" in text:
-        text = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text))
-    text = text.replace("`", "").replace("’", "'").replace("‘", "'")
+    text = _LINK.sub(r"\1", _IMAGE.sub("", text)) if "](" in text else text
+    # What stands between backticks is code: `__init__.py` has no emphasis in it.
+    spans = _CODE_SPAN.split(text) if "`" in text else [text]
+    spans[::2] = [_without_marks(span) for span in spans[::2]]
+    text = "".join(spans).replace("`", "").replace("’", "'").replace("‘", "'")
     return _SPACES.sub(" ", _LEADING_SIGNS.sub("", text)).strip()
+
+
+def _without_marks(text: str) -> str:
+    text = _TAG.sub("", text) if "<" in text else text
+    text = _UNDERLINED.sub(r"\1", text) if "__" in text else text
+    if "*" in text:
+        # Twice: bold may stand inside italics. What is left of a pair was parted by a code span.
+        text = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text)).replace("**", "")
+    return text
 
 
 def sentences(text: str) -> list[str]:

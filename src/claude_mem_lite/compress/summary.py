@@ -8,7 +8,7 @@ from claude_mem_lite.compress.closing import Closing, read_closing
 from claude_mem_lite.compress.drafts import one_line, prompt_text, whole_sentences, within
 from claude_mem_lite.compress.prose import sentences
 from claude_mem_lite.compress.sentences import says_all_done
-from claude_mem_lite.compress.tools import Planned, read_steps
+from claude_mem_lite.compress.tools import open_tasks, read_steps
 from claude_mem_lite.compress.turns import closing_message
 from claude_mem_lite.compress.verbs import past, reported
 from claude_mem_lite.models import Draft, SessionSummary, Turn, TurnDigest
@@ -62,8 +62,9 @@ def _headline(before: SessionSummary, turn: Turn, digest: TurnDigest) -> str:
     if not work:
         found = [
             draft.title
+            for kind in ("discovery", "decision", "failure")
             for draft in digest.drafts
-            if draft.kind in ("discovery", "decision") and draft.origin == "assistant"
+            if draft.kind == kind and draft.origin not in ("web", "mcp")
         ]
         return before.headline or within((found or [_asked(turn.prompt)])[0], LONGEST_HEADLINE)
     earlier = before.headline.split("; ") if before.headline and before.completed and before.files_edited else []
@@ -129,13 +130,12 @@ def _grown(before: str, new: str, limit: int) -> str:
 
 def _next_steps(before: Sequence[str], turn: Turn, closing: Closing, done: str) -> tuple[str, ...]:
     """The newest turn that names any replaces the old; a finished list or word of completion empties it."""
-    plans = [step for event in turn.events for step in read_steps(event) if isinstance(step, Planned)]
-    planned = plans[-1].still_open if plans else ()
+    planned = open_tasks([step for event in turn.events for step in read_steps(event)])
     said = [_step(step) for step in closing.next_steps()]
-    new = [step for step in (*said, *(within(todo, _LONGEST_STEP) for todo in planned)) if step]
+    new = [step for step in (*said, *(within(todo, _LONGEST_STEP) for todo in planned or ())) if step]
     if new:
         return tuple(dict.fromkeys(new))[:_MOST_STEPS]
-    if plans or closing.says_all_done():
+    if planned is not None or closing.says_all_done():
         return ()
     finished = f"{done} {prompt_text(turn.prompt)}" if done else ""
     return tuple(step for step in before if not _covered(step, finished))

@@ -85,6 +85,15 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
+class Tracked:
+    """One entry of a task list that is kept entry by entry; an update names only the id."""
+
+    id: str
+    subject: str
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Delegated:
     """What a sub-agent was sent for and what it came back with."""
 
@@ -92,7 +101,7 @@ class Delegated:
     answer: str
 
 
-Step = Ran | Edited | Opened | Looked | Called | Answered | Planned | Delegated
+Step = Ran | Edited | Opened | Looked | Called | Answered | Planned | Tracked | Delegated
 
 
 def read_steps(event: Event) -> list[Step]:
@@ -117,6 +126,8 @@ def read_steps(event: Event) -> list[Step]:
         return [Delegated(task, clip(clean(flatten(call.response)), 20_000))]
     if call.tool == "TodoWrite":
         return [Planned(_open_todos(call.input))]
+    if call.tool in ("TaskCreate", "TaskUpdate"):
+        return _tracked(call)
     if call.tool == "AskUserQuestion":
         return list(_answers(call))
     if call.tool.startswith("mcp__"):
@@ -220,6 +231,32 @@ def _open_todos(given: JsonObject) -> tuple[str, ...]:
             if content:
                 still_open.append(content)
     return tuple(still_open[:20])
+
+
+def _tracked(call: ToolCall) -> list[Step]:
+    response = call.response if isinstance(call.response, Mapping) else {}
+    task = response.get("task")
+    made = text(task.get("id")) if isinstance(task, Mapping) else ""
+    name = text(call.input.get("taskId")) or made
+    subject = _line(clean(clip(text(call.input.get("subject")), 1_000)))
+    is_open = text(call.input.get("status")) not in ("completed", "deleted")
+    return [Tracked(name, subject, is_open)] if name or subject else []
+
+
+def open_tasks(steps: Sequence[Step]) -> tuple[str, ...] | None:
+    """What the to-do list holds open at the end of these steps; None when they do not speak of one."""
+    plans = [step for step in steps if isinstance(step, Planned)]
+    if plans:
+        return plans[-1].still_open
+    tasks: dict[str, Tracked] = {}
+    for step in steps:
+        if isinstance(step, Tracked):
+            before = tasks.get(step.id)
+            if before or step.subject:
+                tasks[step.id or step.subject] = Tracked(
+                    step.id, step.subject or (before.subject if before else ""), step.is_open
+                )
+    return tuple(task.subject for task in tasks.values() if task.is_open) if tasks else None
 
 
 def _answers(call: ToolCall) -> list[Answered]:

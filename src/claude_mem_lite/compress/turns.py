@@ -20,6 +20,7 @@ from claude_mem_lite.compress.tools import (
     Planned,
     Ran,
     Step,
+    Tracked,
     read_steps,
 )
 from claude_mem_lite.compress.work import Piece, fix_draft, work_draft
@@ -84,6 +85,9 @@ def _drafts(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
         )
     drafts += findings.decisions(closing, [step for step in steps if isinstance(step, Answered)], turn.prompt)
     drafts += (findings.failure(ran, closing, turn.prompt) for ran in unfixed[-_MOST_FAILURES:])
+    if not drafts:
+        package = findings.installed([step for step in steps if isinstance(step, Ran)], turn.prompt)
+        drafts += [package] if package else []
     if not any(draft.kind != "decision" for draft in drafts):
         looks = sum(isinstance(step, Ran | Opened | Looked | Delegated | Called) for step in steps)
         found = findings.discovery(turn.prompt, closing, looks)
@@ -153,7 +157,7 @@ def _reports(events: Sequence[Event], steps: Sequence[Step], cwd: str) -> list[D
 def _is_telling(step: Step) -> bool:
     if isinstance(step, Ran):
         return step.failed or step.run is not None or bool(step.commits) or step.role in ("install", "build", "lint")
-    return not isinstance(step, Opened | Planned)
+    return not isinstance(step, Opened | Planned | Tracked)
 
 
 def _distinct(drafts: Sequence[Draft]) -> list[Draft]:

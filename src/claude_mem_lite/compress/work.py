@@ -19,7 +19,7 @@ from claude_mem_lite.compress.drafts import (
 from claude_mem_lite.compress.edits import FileChange, describe
 from claude_mem_lite.compress.fixes import Fix
 from claude_mem_lite.compress.names import best_title, cause_of, title_of_changes, title_of_failure
-from claude_mem_lite.compress.sentences import is_talk
+from claude_mem_lite.compress.sentences import is_check_result, is_talk
 from claude_mem_lite.models import Draft, WorkKind
 
 _COMMIT_KINDS: dict[str, WorkKind] = {
@@ -60,7 +60,8 @@ def work_draft(piece: Piece, prompt: str, closing: Closing, facts: Sequence[str]
     commit_title, prefix = titles.from_commit(piece.commit.subject) if piece.commit else ("", "")
     commit_title = commit_title if titles.weight(commit_title) >= 2 else ""
     title = commit_title or best_title(prompt if whole else "", said) or title_of_changes(piece.changes)
-    told = _without_title(said.told, title)
+    decided = said.decisions()
+    told = _without_title([text for text in said.told if text not in decided], title)
     causes = [cause for cause in said.causes() if cause not in told[:2]]
     body = whole_sentences(piece.commit.body.split("\n\n")[:2], 400) if piece.commit and piece.commit.body else ""
     what = (
@@ -69,8 +70,8 @@ def work_draft(piece: Piece, prompt: str, closing: Closing, facts: Sequence[str]
     return make_draft(
         _COMMIT_KINDS.get(prefix) or _kind(title, prompt, said, piece.changes),
         title,
-        one_line(f"{what} {why(prompt)}"),
-        detail=_detail(said, what),
+        one_line(f"{what} {why(prompt, title)}"),
+        detail=_detail(said, f"{what} {title}"),
         facts=[*causes[:2], *map(describe, piece.changes), *facts, *_commit_facts(piece.commit)],
         files=[change.path for change in piece.changes],
         symbols=[symbol for change in piece.changes for symbol in change.symbols],
@@ -83,7 +84,7 @@ def fix_draft(fix: Fix, prompt: str, closing: Closing, commit: Commit | None, *,
     """The memory of a failure that was put right: its cause and what fixed it."""
     cause = cause_of(fix)
     repair = _repair(fix)
-    explained = [*closing.findings(), *closing.causes()] if whole else []
+    explained = list(dict.fromkeys([*closing.findings(), *closing.causes()])) if whole else []
     asked = prompt if _BUG.search(prompt_text(prompt)) else ""
     title = titles.from_commit(commit.subject)[0] if commit else best_title(asked, closing) if whole else ""
     told = [*dict.fromkeys([*explained[:1], *_without_title(closing.told, title)[:1]])] if whole else []
@@ -164,10 +165,14 @@ def _commit_facts(commit: Commit | None) -> list[str]:
 
 def _detail(closing: Closing, summary: str) -> str:
     """What the closing message says beyond the summary, as a list."""
+    steps = closing.next_steps()
     kept = [
         f"- {within(said.text, 300)}"
         for said in closing.said
-        if said.text not in summary and not (said.kind == "text" and is_talk(said.text)) and len(said.text.split()) > 2
+        if said.text.rstrip(".") not in summary
+        and said.text not in steps
+        and not (said.kind == "text" and (is_talk(said.text) or is_check_result(said.text)))
+        and len(said.text.split()) > 2
     ]
     text = ""
     for line in dict.fromkeys(kept):

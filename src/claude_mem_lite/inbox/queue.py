@@ -3,7 +3,7 @@
 A unit is what is worked on together: a whole turn, or one event that stands alone."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from claude_mem_lite.agents import TURN_ENDS
@@ -17,7 +17,6 @@ KEEP_FINISHED_S = 8 * 86400.0
 QUIET_TURN_S = 86400.0
 # These stand alone: they are worked on at once, in front of a turn that is still open.
 LONE_EVENTS = ("SessionStart", "PreCompact", "Rendered", "Command")
-_SESSIONS_LOOKED_AT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +52,19 @@ class Queue:
         self._db = connection
 
     def add(self, arrivals: Iterable[Arrival], now: float) -> int:
-        """Store events under their spool names, once each; returns how many were new."""
+        """Store events under their spool names, once each; returns how many were new.
+
+        A name that could not be read when it first came, because its hook was not done, may still become one."""
         before = self._db.total_changes
         with atomic(self._db):
             self._db.executemany(
-                """insert or ignore into inbox (name, event, session, payload, raw_bytes, status, reason,
+                """insert into inbox (name, event, session, payload, raw_bytes, status, reason,
                        received_at, finished_at)
-                   values (:name, :event, :session, :payload, :raw_bytes, :status, :reason, :now, :finished)""",
+                   values (:name, :event, :session, :payload, :raw_bytes, :status, :reason, :now, :finished)
+                   on conflict (name) do update set event = excluded.event, session = excluded.session,
+                       payload = excluded.payload, raw_bytes = excluded.raw_bytes, status = 'raw', reason = '',
+                       finished_at = null
+                   where inbox.status = 'error' and inbox.attempts = 0 and excluded.status = 'raw'""",
                 [
                     {
                         "name": arrival.name,
@@ -81,7 +86,8 @@ class Queue:
         """Up to `limit` units that are ready, one per session, leased to the caller.
 
         A turn is ready when its end is there, or the next prompt, or nothing came for a day; `flush`
-        makes open turns ready too."""
+        makes open turns ready too. A unit that was claimed before stays the unit it was: if it had grown,
+        what is new in it would be taken for stored."""
         self._release("and lease_until < :now", now=now)
         units: list[list[Row]] = []
         for session in self._sessions_with_work(now):
@@ -96,14 +102,14 @@ class Queue:
         """Keep the lease of rows that are still worked on."""
         self._set(ids, "lease_until = :value", now + LEASE_S)
 
-    def done(self, ids: Sequence[int], now: float) -> None:
-        self._set(ids, "status = 'done', reason = '', finished_at = :value", now)
-
-    def skip(self, row_id: int, reason: str, now: float) -> None:
+    def finish(self, done: Sequence[int], now: float, *, skipped: Mapping[int, str] | None = None) -> None:
+        """End the rows of a unit, all at once; `skipped` are those that held nothing, with the reason."""
+        reasons = skipped or {}
+        ended = [{"id": one, "status": "done", "reason": "", "now": now} for one in done]
+        ended += [{"id": one, "status": "skipped", "reason": reasons[one], "now": now} for one in reasons]
         with atomic(self._db):
-            self._db.execute(
-                "update inbox set status = 'skipped', reason = :reason, finished_at = :now where id = :id",
-                {"reason": reason, "now": now, "id": row_id},
+            self._db.executemany(
+                "update inbox set status = :status, reason = :reason, finished_at = :now where id = :id", ended
             )
 
     def fail(self, ids: Sequence[int], reason: str, now: float, *, final: bool = False) -> None:
@@ -173,14 +179,14 @@ class Queue:
         rows = self._db.execute(
             """select session from inbox where status in ('raw', 'processing') group by session
                having sum(status = 'processing') = 0 and max(available_at) <= :now
-               order by min(id) limit :limit""",
-            {"now": now, "limit": _SESSIONS_LOOKED_AT},
+               order by min(id)""",
+            {"now": now},
         )
         return [row["session"] for row in rows]
 
     def _first_unit(self, session: str, now: float, flush: bool) -> list[int]:
         rows = self._db.execute(
-            "select id, event, received_at from inbox where status = 'raw' and session = ? order by id",
+            "select id, event, turn, received_at from inbox where status = 'raw' and session = ? order by id",
             (session,),
         ).fetchall()
         for row in rows:
@@ -188,12 +194,12 @@ class Queue:
                 return [row["id"]]
         ids: list[int] = []
         for row in rows:
-            if row["event"] == "UserPromptSubmit" and ids:
+            if ids and (row["event"] == "UserPromptSubmit" or row["turn"] != rows[0]["turn"]):
                 return ids
             ids.append(row["id"])
             if row["event"] in TURN_ENDS:
                 return ids
-        if ids and (flush or rows[-1]["received_at"] < now - QUIET_TURN_S):
+        if ids and (flush or rows[0]["turn"] or rows[-1]["received_at"] < now - QUIET_TURN_S):
             return ids
         return []
 

@@ -1,10 +1,12 @@
 """What hooks left on disk -> rows for the inbox. The worker calls it; files go only after the commit."""
 
+import json
 import os
 import re
 import stat
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,7 @@ BATCH_BYTES = 16 * 1024 * 1024
 FILE_LIMIT_BYTES = 256 * 1024 * 1024
 ABANDONED_AFTER_S = 60.0
 _NAME = re.compile(r"^\d{20}-(?P<pid>\d{1,10})-[0-9a-f]{8}-(?P<event>\w{1,40})$", re.ASCII)
+_FOLDER = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.){0,4096}")')
 _FALLBACK_TMP = ".tmp-"
 
 
@@ -50,22 +53,37 @@ def batches(home: Home, is_excluded: Callable[[str], bool]) -> Iterator[Batch]:
     files: list[Path] = []
     size = 0
     for path in _kept_files(home):
-        arrival = _read(path, is_excluded)
+        name = path.name.removeprefix(_FALLBACK_TMP)
+        try:
+            raw = _read(path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:  # the file stays: what is in the way now may not be later
+            arrivals.append(Arrival(name, "unknown", "", "", 0, f"the spool file cannot be read: {error.strerror}"))
+            continue
+        arrival = read_arrival(name, raw, is_excluded)
+        arrivals += [arrival] if arrival else []
         files.append(path)
-        if arrival is not None:
-            arrivals.append(arrival)
-            size += arrival.raw_bytes
+        size += len(raw)
         if len(files) >= BATCH_FILES or size >= BATCH_BYTES:
             yield Batch(tuple(arrivals), tuple(files))
             arrivals, files, size = [], [], 0
-    if files:
+    if files or arrivals:
         yield Batch(tuple(arrivals), tuple(files))
 
 
 def remove(batch: Batch) -> None:
-    """Forget the files of a batch; one that is gone already is fine."""
+    """Forget the files of a batch; one that cannot go is only read once more."""
     for path in batch.files:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink()
+
+
+def leave(home: Home, name: str, raw: bytes) -> None:
+    """Put an event into the spool as a hook does."""
+    path = home.spool_tmp / name
+    path.write_bytes(raw)
+    path.rename(home.spool_new / name)
 
 
 def backlog(home: Home) -> int:
@@ -89,7 +107,18 @@ def read_arrival(name: str, raw: bytes, is_excluded: Callable[[str], bool]) -> A
             raw_bytes=len(raw),
         )
     except PayloadError as error:
+        if is_excluded(_folder_named_in(raw)):
+            return None
         return Arrival(name, event, "", unreadable_head(raw), len(raw), error.message)
+
+
+def _folder_named_in(raw: bytes) -> str:
+    """The folder in what is left of a payload, so that not even a piece of an excluded one is kept."""
+    found = _FOLDER.search(raw)
+    try:
+        return str(json.loads(found[1].decode("utf-8", "replace"))) if found else ""
+    except ValueError:
+        return ""
 
 
 def is_spool_name(name: str) -> bool:
@@ -145,15 +174,7 @@ def _is_abandoned(path: Path, name: str) -> bool:
         return False
 
 
-def _read(path: Path, is_excluded: Callable[[str], bool]) -> Arrival | None:
-    name = path.name.removeprefix(_FALLBACK_TMP)
-    raw = b""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with open(descriptor, "rb") as file:
-            raw = file.read(FILE_LIMIT_BYTES)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        return Arrival(name, "unknown", "", "", 0, f"the spool file cannot be read: {error.strerror}")
-    return read_arrival(name, raw, is_excluded)
+def _read(path: Path) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(descriptor, "rb") as file:
+        return file.read(FILE_LIMIT_BYTES)

@@ -1,5 +1,6 @@
 """The worker's HTTP face on its Unix socket: what hooks send, the API, and one shape for every error."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 
@@ -9,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from claude_mem_lite.agents import TURN_ENDS
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.inbox.spool import is_spool_name
 from claude_mem_lite.worker import answers, api, commands
@@ -19,6 +21,7 @@ _STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
     NotFound: (404, "not_found"),
     Ambiguous: (409, "ambiguous"),
 }
+_SOON_S = 0.05
 log = logging.getLogger(__name__)
 hooks = APIRouter()
 
@@ -28,6 +31,7 @@ def make_app(loop: Loop, stop: Callable[[], None]) -> FastAPI:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.state.loop = loop
     app.state.stop = stop
+    app.state.wake_due = False
     app.include_router(hooks)
     app.include_router(api.router)
     app.add_exception_handler(MemoryLiteError, _refused)
@@ -53,12 +57,28 @@ async def hook(event: str, request: Request, loop: Running) -> Response:
     if body:
         name = name if is_spool_name(name) else commands.new_name(event)
         loop.hold(name, body)
-    else:
+    elif event in TURN_ENDS:
         loop.wake()
+    else:
+        _wake_soon(request.app, loop)
     reply = None
     if event == "SessionStart" and is_spool_name(name):
         reply = await run_in_threadpool(answers.start_context, loop, name, body)
     return Response(reply, media_type="application/json") if reply else Response(status_code=204)
+
+
+def _wake_soon(app: FastAPI, loop: Loop) -> None:
+    """Wake the job loop once for all the events of a moment, after they have been answered.
+
+    At once it would compete with the answer for the interpreter, and commit each event by itself."""
+    if not app.state.wake_due:
+        app.state.wake_due = True
+
+        def wake() -> None:
+            app.state.wake_due = False
+            loop.wake()
+
+        asyncio.get_running_loop().call_later(_SOON_S, wake)
 
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:

@@ -1,6 +1,5 @@
 """What the user does by command, taken from the inbox like any event, so that recovery can replay it."""
 
-import json
 import os
 import sqlite3
 import time
@@ -11,6 +10,7 @@ from claude_mem_lite.agents import spool_time, text
 from claude_mem_lite.compress.clean import clean
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import KINDS, JsonObject, JsonValue, Kind, Memory
 from claude_mem_lite.places import find_place
@@ -28,7 +28,7 @@ def new_name(event: str = "Command") -> str:
 
 def carry_out(row: Row, queue: Queue, db: sqlite3.Connection, now: datetime) -> list[str]:
     """Do what a command says; returns the ids of the memories concerned."""
-    payload: JsonObject = json.loads(row.payload)
+    payload = parse(row.payload.encode())
     if payload.get("command") == "remember":
         return [_remember(row.name, payload, db)]
     if payload.get("command") == "forget":

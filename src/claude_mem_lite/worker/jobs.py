@@ -1,6 +1,5 @@
 """What becomes of one unit of the inbox: events -> compression -> store. Runs in the worker's job thread."""
 
-import json
 import logging
 import sqlite3
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from claude_mem_lite.compress.turns import fold
 from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import PayloadError
+from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import Draft, Event, Memory, Place, Receipt, Turn
 from claude_mem_lite.places import find_place
@@ -22,26 +22,24 @@ log = logging.getLogger(__name__)
 
 def process(unit: Sequence[Row], queue: Queue, db: sqlite3.Connection, config: Config, now: datetime) -> set[str]:
     """Work on one unit to the end; returns the projects whose context changed. Twice is as good as once."""
-    kept = _readable(unit, queue, config, now)
-    if not kept:
-        return set()
-    events = [event for _, event in kept]
+    kept, skipped = _sort_out(unit, config)
+    events = list(kept.values())
     touched: set[str] = set()
-    if events[0].kind in ("SessionStart", "PreCompact"):
+    if events and events[0].kind in ("SessionStart", "PreCompact"):
         with atomic(db):
             sessions.touch(db, events[0], find_place(events[0].cwd))
-    else:
-        touched = {_store_turn(kept[0][0].name, events, db)}
-    queue.done([row.id for row, _ in kept], now.timestamp())
+    elif events:
+        touched = {_store_turn(unit[0].name, events, db)}
+    queue.finish(list(kept), now.timestamp(), skipped=skipped)
     return touched
 
 
 def process_note(row: Row, queue: Queue, db: sqlite3.Connection, start: Row | None, now: datetime) -> None:
     """A hook printed the rendered context because nobody answered in time: that context was given."""
-    if start is not None:
-        event = event_from_payload(start.name, spool_time(start.name), json.loads(start.payload))
+    event = _start_event(start) if start is not None else None
+    if event is not None:
         receipt = Receipt(
-            spool_name=start.name,
+            spool_name=event.name,
             session=event.session,
             project=find_place(event.cwd).project,
             moment=event.source or "startup",
@@ -56,31 +54,37 @@ def process_note(row: Row, queue: Queue, db: sqlite3.Connection, start: Row | No
         )
         with atomic(db):
             receipts.add(db, receipt)
-    queue.done([row.id], now.timestamp())
+    queue.finish([row.id], now.timestamp())
 
 
-def _readable(unit: Sequence[Row], queue: Queue, config: Config, now: datetime) -> list[tuple[Row, Event]]:
-    """The events of a unit that are worth working on; the others are skipped with their reason."""
-    kept = []
+def _start_event(start: Row) -> Event | None:
+    try:
+        return event_from_payload(start.name, spool_time(start.name), parse(start.payload.encode()))
+    except PayloadError:
+        return None
+
+
+def _sort_out(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], dict[int, str]]:
+    """The events of a unit that are worth working on, and why the others are not, by the ids of their rows.
+
+    PayloadError: an unreadable event that was told to be tried again."""
+    kept: dict[int, Event] = {}
+    skipped: dict[int, str] = {}
     for row in unit:
-        try:
-            payload = json.loads(row.payload)
-        except ValueError:  # an unreadable event that was told to be tried again
-            queue.fail([row.id], "the payload is no JSON", now.timestamp(), final=True)
-            continue
+        payload = parse(row.payload.encode())
         try:
             event = event_from_payload(row.name, spool_time(row.name), payload)
         except PayloadError as error:
-            queue.skip(row.id, error.message, now.timestamp())
+            skipped[row.id] = error.message
             continue
         reason = why_skipped(event, payload)
         if event.tool is not None and event.tool.tool in config.ignored_tools:
             reason = f"tool {event.tool.tool} is ignored by configuration"
-        if reason is not None:
-            queue.skip(row.id, reason, now.timestamp())
+        if reason is None:
+            kept[row.id] = event
         else:
-            kept.append((row, event))
-    return kept
+            skipped[row.id] = reason
+    return kept, skipped
 
 
 def _store_turn(key: str, events: list[Event], db: sqlite3.Connection) -> str:

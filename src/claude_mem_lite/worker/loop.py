@@ -14,9 +14,10 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from claude_mem_lite.config import Config, is_excluded, load_config
-from claude_mem_lite.errors import ConfigError, MemoryLiteError
+from claude_mem_lite.errors import ConfigError, MemoryLiteError, PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox import spool
+from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import JsonObject
@@ -65,6 +66,8 @@ class Loop:
         """End after the unit under way; nothing claimed is kept."""
         self._stopping.set()
         self._wake.set()
+        with self._settled:
+            self._settled.notify_all()
 
     def idle_s(self) -> float:
         return time.monotonic() - self._active_at
@@ -90,16 +93,21 @@ class Loop:
     def command(self, payload: JsonObject) -> Future[list[str]]:
         """Put what the user did into the inbox; the result comes when it has been carried out."""
         name = commands.new_name()
+        raw = json.dumps({**payload, "hook_event_name": "Command", "session_id": ""}).encode()
+        arrival = spool.read_arrival(name, raw, lambda _: False)
         future: Future[list[str]] = Future()
+        problem = self.problem or (arrival.problem if arrival else "")
+        if arrival is None or problem:
+            future.set_exception(MemoryLiteError(f"the command could not be stored: {problem}"))
+            return future
 
         def store(queue: Queue) -> None:
-            raw = json.dumps({**payload, "hook_event_name": "Command", "session_id": ""}).encode()
-            arrival = spool.read_arrival(name, raw, lambda _: False)
-            if arrival is not None and not arrival.problem:
-                self._commands[name] = future
+            try:
                 queue.add([arrival], self.clock().timestamp())
-            else:
-                future.set_exception(MemoryLiteError("the command could not be stored"))
+            except sqlite3.Error as error:
+                future.set_exception(error)
+                return
+            self._commands[name] = future
 
         self.call_queue(store)
         return future
@@ -110,13 +118,14 @@ class Loop:
         self.wake()
 
     def settle(self, timeout_s: float, *, flush: bool = False) -> bool:
-        """Wait until a pass that began after this call left nothing ready; False when time ran out."""
+        """Wait until a pass that began after this call left nothing ready; False when time ran out, or is up."""
         with self._settled:
             self._asked += 1
             self._flush = self._flush or flush
             wanted = self._asked
             self.wake()
-            return self._settled.wait_for(lambda: self._answered >= wanted, timeout_s)
+            self._settled.wait_for(lambda: self._answered >= wanted or self._stopping.is_set(), timeout_s)
+            return self._answered >= wanted
 
     # The thread itself.
 
@@ -129,9 +138,18 @@ class Loop:
             self._safely(self._pass)
             self._wake.wait(POLL_S)
             self._wake.clear()
-        self._safely(self._take_in)
+        self._safely(self._look_once_more)
         self._safely(self._run_calls)
-        self._queue.release_all()
+        self._safely(self._queue.release_all)
+
+    def _look_once_more(self) -> None:
+        """Leave nothing in the spool if it may be taken in, and nothing in memory alone."""
+        try:
+            if self._read_config():
+                self._take_in()
+        finally:
+            for name, raw in self._unwritten:
+                spool.leave(self.home, name, raw)
 
     def _safely(self, step: Callable[[], object]) -> None:
         try:
@@ -206,29 +224,33 @@ class Loop:
                 jobs.process_note(unit[0], self._queue, self._memory_db, self._start_of(unit[0]), now)
                 return set()
             return jobs.process(unit, self._queue, self._memory_db, self.config, now)
+        except PayloadError as error:
+            self._queue.fail(ids, error.message, now.timestamp(), final=True)
+            return set()
         except Exception as error:  # the unit is tried again later, and ends in error with this reason
             log.exception("unit failed", extra={"event": unit[0].event, "name_of_first": unit[0].name})
             self._queue.fail(ids, f"working on it failed: {type(error).__name__}", now.timestamp())
             return set()
 
     def _carry_out(self, row: Row) -> set[str]:
+        """Do what a command says. Whoever waits for it goes on waiting while it is to be tried again."""
         now = self.clock()
-        waiting = self._commands.pop(row.name, None)
+        waiting = self._commands.get(row.name, Future())
         try:
+            rendered.clear(self.home)  # first: it may hold what is to be forgotten
             result = commands.carry_out(row, self._queue, self._memory_db, now)
+            rendered.refresh(self.home, self._memory_db, self.config, {""}, now)
         except MemoryLiteError as error:
-            self._queue.skip(row.id, error.message, now.timestamp())
-            if waiting is not None:
-                waiting.set_exception(error)
-            return set()
-        self._queue.done([row.id], now.timestamp())
-        rendered.refresh(self.home, self._memory_db, self.config, {""}, now)
-        if waiting is not None:
+            self._queue.finish([], now.timestamp(), skipped={row.id: error.message})
+            waiting.set_exception(error)
+        else:
+            self._queue.finish([row.id], now.timestamp())
             waiting.set_result(result)
+        self._commands.pop(row.name, None)
         return set()
 
     def _start_of(self, note: Row) -> Row | None:
-        start = json.loads(note.payload).get("start")
+        start = parse(note.payload.encode()).get("start")
         return inbox.find(self._inbox_db, start) if isinstance(start, str) else None
 
     def _run_calls(self) -> None:

@@ -21,8 +21,6 @@ log = logging.getLogger(__name__)
 
 def refresh(home: Home, db: sqlite3.Connection, config: Config, projects: Collection[str], now: datetime) -> None:
     """Render the folders where sessions of these projects last worked; '' stands for every project."""
-    if "" in projects:
-        clear(home)
     folders = {
         folder
         for project in projects
@@ -31,12 +29,15 @@ def refresh(home: Home, db: sqlite3.Connection, config: Config, projects: Collec
     }
     for folder in sorted(folders):
         context = build(db, Occasion(find_place(folder), now, dated=True), config.budget_tokens)
-        _write(home, folder, context_reply("SessionStart", context.text) if context.text else b"")
+        try:
+            _write(home, folder, context_reply("SessionStart", context.text) if context.text else b"")
+        except OSError as error:  # a full disk, say; the answer over the socket does not depend on the file
+            log.warning("context not rendered", extra={"error": type(error).__name__})
 
 
 def clear(home: Home) -> None:
     """Remove what was rendered: it may hold what is to be forgotten."""
-    for path in home.rendered.iterdir():
+    for path in home.rendered.iterdir() if home.rendered.is_dir() else ():
         path.unlink(missing_ok=True)
 
 
