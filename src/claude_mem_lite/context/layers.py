@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.context import render
+from claude_mem_lite.context.detect import main_language
 from claude_mem_lite.models import GUIDANCE_KINDS, WORK_KINDS, Kind, Memory, Place
 from claude_mem_lite.store import memories, sessions
 
@@ -89,6 +90,12 @@ def universal_knowledge(db: sqlite3.Connection, occasion: Occasion) -> list[Item
     return _knowledge(db, occasion, "universal")
 
 
+def language_knowledge(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
+    """What holds for the language this project is mainly written in."""
+    language = main_language(occasion.place.root)
+    return _knowledge(db, occasion, f"language:{language}") if language else []
+
+
 def observations(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     """The newest work in this project."""
     found = memories.newest(
@@ -99,9 +106,10 @@ def observations(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
         without_session=occasion.session or None,
         limit=_MOST_OBSERVATIONS * 2,
     )
+    seen = [memory for memory in _trusted(found) if memory.origin != "user" and not memory.pinned]
     return [
         Item(render.memory_line(memory, occasion.now, occasion.dated), memory.id, "recent work")
-        for memory in _trusted(found)[:_MOST_OBSERVATIONS]
+        for memory in seen[:_MOST_OBSERVATIONS]
     ]
 
 
@@ -110,6 +118,7 @@ BALANCED: tuple[Layer, ...] = (
     Layer("sessions", "## Last sessions", 350, session_index),
     Layer("project", "## Known about this project", 300, project_knowledge),
     Layer("universal", "## Known everywhere", 150, universal_knowledge),
+    Layer("language", "## Known about its language", 150, language_knowledge),
     Layer("observations", "## Recent work", 400, observations),
 )
 

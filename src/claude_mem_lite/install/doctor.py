@@ -201,7 +201,7 @@ def _check_version(client: Client) -> Check:
         return Check("worker", "warn", f"{told}, this is {__version__}", "run `claude-mem-lite worker stop`")
     if health.told.get("status") != "ok":
         reason = health.told.get("problem") or "it gives no reason"
-        return Check("worker", "warn", f"{told}, but not well: {reason}", f"look into {client.home.worker_log}")
+        return Check("worker", "fail", f"{told}, but takes nothing in: {reason}", "mend that; until then events wait")
     return Check("worker", "ok", told)
 
 

@@ -88,10 +88,13 @@ def newest(
 
 
 def in_scope(db: sqlite3.Connection, scope: str, kinds: Sequence[Kind], limit: int) -> list[Memory]:
-    """Active memories that hold in a scope: pinned first, then the surest, then the newest."""
+    """Active memories of these kinds, or stated or pinned by the user, that hold in a scope.
+
+    Pinned first, then the surest, then the newest."""
     marks = ", ".join("?" for _ in kinds)
     rows = db.execute(
-        f"""select * from memories where scope = ? and status = 'active' and kind in ({marks})
+        f"""select * from memories where scope = ? and status = 'active'
+              and (kind in ({marks}) or origin = 'user' or pinned)
             order by pinned desc, confidence desc, last_seen_at desc limit ?""",
         (scope, *kinds, limit),
     )
@@ -106,30 +109,30 @@ def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Memory]:
 
 
 def ids_of(db: sqlite3.Connection, *, session: str | None = None, project: str | None = None) -> list[str]:
-    """The ids of everything remembered of a session or a project, whatever its status."""
+    """The ids of everything remembered of a session, or that holds in a project only, whatever its status."""
     rows = db.execute(
-        "select id from memories where session = :session or project = :project",
-        {"session": session, "project": project},
+        "select id from memories where session = :session or scope = :scope",
+        {"session": session, "scope": f"project:{project}" if project is not None else None},
     )
     return [row["id"] for row in rows]
 
 
-def turns_behind(db: sqlite3.Connection, ids: Sequence[str]) -> list[str]:
-    """The turns in which these memories were seen."""
-    marks = ", ".join("?" for _ in ids)
-    return [
-        row["turn"] for row in db.execute(f"select distinct turn from sightings where memory in ({marks})", tuple(ids))
-    ]
-
-
-def forget(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> None:
-    """Remove memories and their words, and leave a tombstone so that nothing brings them back."""
+def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> None:
+    """Remove memories and their words, and leave tombstones so that nothing brings them back."""
     for id_ in ids:
         row = db.execute("delete from memories where id = ? returning seq", (id_,)).fetchone()
         if row is not None:
             fts.remove(db, row["seq"])
         db.execute("delete from sightings where memory = ?", (id_,))
         db.execute("insert or ignore into tombstones (memory, forgotten_at) values (?, ?)", (id_, time_to_text(now)))
+
+
+def rewrite(db: sqlite3.Connection, memory: Memory) -> None:
+    """Put a changed memory in the place of the one with its id."""
+    row = db.execute("delete from memories where id = ? returning seq", (memory.id,)).fetchone()
+    if row is not None:
+        fts.remove(db, row["seq"])
+        _insert(db, memory)
 
 
 def count(db: sqlite3.Connection, since: datetime | None = None) -> int:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
+from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
 
 _SUMMARY = tuple(field.name for field in fields(SessionSummary))
@@ -146,6 +147,19 @@ def folders(db: sqlite3.Connection, *, project: str | None, limit: int) -> list[
         {"project": project, "limit": limit},
     )
     return [row["cwd"] for row in rows]
+
+
+def find_project(db: sqlite3.Connection, id_or_name: str) -> str:
+    """The id of a project by its id, or by its name when only one is called so."""
+    rows = db.execute(
+        "select id from projects where id = :given or name = :given order by id = :given desc", {"given": id_or_name}
+    ).fetchall()
+    if not rows:
+        raise NotFound(f"there is no project {id_or_name}", "`claude-mem-lite sessions --all-projects` shows them")
+    if len(rows) > 1 and rows[0]["id"] != id_or_name:
+        named = ", ".join(row["id"] for row in rows)
+        raise Ambiguous(f"{id_or_name} is the name of several projects", f"give one of their ids: {named}")
+    return str(rows[0]["id"])
 
 
 def ids_of_project(db: sqlite3.Connection, project: str) -> list[str]:

@@ -15,10 +15,11 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel
 
 from claude_mem_lite import __version__
+from claude_mem_lite.config import is_excluded
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.context.layers import BALANCED, Occasion
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.errors import ConfigError, MemoryLiteError, NotFound
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import Hit, Kind
 from claude_mem_lite.places import find_place
@@ -118,6 +119,8 @@ def queue_retry(wanted: Retry, loop: Running) -> dict[str, int]:
 @router.post("/drain")
 def drain(wanted: Drain, loop: Running) -> dict[str, object]:
     """Work until nothing is left, open turns included, or the time is over."""
+    if loop.problem:
+        raise ConfigError(loop.problem, "events wait until it is mended")
     until = time.monotonic() + wanted.timeout_s
     drained = False
     while not drained and (left := until - time.monotonic()) > 0:
@@ -139,8 +142,9 @@ async def stop(request: Request) -> dict[str, bool]:
 
 @router.get("/context")
 def context(loop: Running, cwd: str, budget: int | None = None) -> dict[str, object]:
+    layers = () if is_excluded(loop.config, cwd) else BALANCED
     with _reading(loop.home.memory_db) as db:
-        built = build(db, Occasion(find_place(cwd), loop.clock()), budget or loop.config.budget_tokens)
+        built = build(db, Occasion(find_place(cwd), loop.clock()), budget or loop.config.budget_tokens, layers)
     return {
         "context": built.text,
         "tokens": built.tokens,

@@ -14,7 +14,7 @@ from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import KINDS, JsonObject, JsonValue, Kind, Memory
 from claude_mem_lite.places import find_place
-from claude_mem_lite.store import fts, memories, sessions
+from claude_mem_lite.store import forgetting, memories, sessions
 
 _UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
 _TITLE_LIMIT = 200
@@ -42,6 +42,7 @@ def resolve_scope(scope: str | None, kind: Kind, project: str) -> str:
         return "universal" if kind in _UNIVERSAL_KINDS else f"project:{project}"
     if scope == "project":
         return f"project:{project}"
+    scope = scope.lower() if scope.lower().startswith("language:") else scope
     if scope == "universal" or (scope.startswith(("language:", "project:")) and scope.partition(":")[2]):
         return scope
     raise MemoryLiteError(f"{scope!r} is no scope", "use universal, language:NAME, project or project:ID")
@@ -78,18 +79,14 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
 def _forget(payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: datetime) -> list[str]:
     """Remove memories from every table, the index and the inbox; sessions and projects with all they hold."""
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
+    project = sessions.find_project(db, project) if project else None
     ids = [memories.get(db, wanted).id for wanted in _texts(payload.get("ids"))]
     ids += memories.ids_of(db, session=session, project=project)
     whole = ([session] if session else []) + (sessions.ids_of_project(db, project) if project else [])
     if not ids and not any(sessions.find(db, one) for one in whole):
         raise NotFound("there is nothing to forget by that name", "`claude-mem-lite list` shows what there is")
-    turns = memories.turns_behind(db, ids)
     with atomic(db):
-        memories.forget(db, ids, now)
-        sessions.forget_turns(db, turns)
-        for one in whole:
-            sessions.forget_session(db, one)
-    fts.scrub(db)
+        turns = forgetting.forget(db, ids, whole, now)
     db.execute("pragma wal_checkpoint(truncate)")
     queue.erase(turns=turns, sessions=whole)
     return ids

@@ -1,0 +1,136 @@
+"""What commands are for, when two are the same, and what commits they made."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from claude_mem_lite.compress import commands
+from claude_mem_lite.compress.diagnostics import error_lines, first_error
+
+
+@pytest.mark.parametrize(
+    ("command", "role"),
+    [
+        ("pytest -q", "test"),
+        ("cd app && FOO=1 uv run pytest tests/unit 2>&1 | tail -20", "test"),
+        ("python3 -m unittest discover", "test"),
+        ("npx jest src/cart", "test"),
+        ("npm test", "test"),
+        ("go test ./...", "test"),
+        ("cargo test --lib", "test"),
+        ("make test", "test"),
+        ("npm run build", "build"),
+        ("go build ./...", "build"),
+        ("docker compose build web", "build"),
+        ("./node_modules/.bin/eslint .", "lint"),
+        ("tsc --noEmit", "lint"),
+        ("ruff check .", "lint"),
+        ("pip install httpx", "install"),
+        ("npm ci", "install"),
+        ("git add -A && git commit -m 'x' && git push", "commit"),
+        ("git push origin main", "git"),
+        ("grep -rn 'pytest && go test' src | head", "explore"),
+        ("git status", "explore"),
+        ("git mv a.py b.py", "files"),
+        ("./deploy.sh staging", "run"),
+        ("cat <<'EOF' > x.py\nimport pytest; pytest.main()\nEOF\npython x.py", "run"),
+    ],
+)
+def test_a_command_has_the_role_of_its_main_part(command: str, role: str) -> None:
+    assert commands.main_part(command)[1] == role
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest tests/unit",
+        "cd /home/dev/shop && pytest tests/unit",
+        "pytest -q tests/unit",
+        "uv run pytest tests/unit -x --tb=short 2>&1 | tail -30",
+        "PYTHONPATH=src python -m pytest -v tests/unit",
+        "timeout 60 .venv/bin/pytest tests/unit",
+    ],
+)
+def test_the_same_run_has_the_same_key(command: str) -> None:
+    assert commands.key(commands.main_part(command)[0]) == "pytest tests/unit"
+
+
+def test_another_target_has_another_key() -> None:
+    assert commands.key("pytest tests/unit") != commands.key("pytest tests/e2e")
+
+
+def test_a_commit_is_read_from_its_command_and_its_output() -> None:
+    made = commands.commits(
+        'git commit -m "fix(cart): add prices as numbers" -m "They were joined as strings."',
+        "[main 1a2b3c4] fix(cart): add prices as numbers\n 1 file changed, 1 insertion(+)",
+    )
+    assert made == [
+        commands.Commit("fix(cart): add prices as numbers", "They were joined as strings.", "1a2b3c4", "main")
+    ]
+
+
+def test_a_message_in_a_here_document_loses_its_trailers() -> None:
+    command = (
+        "git commit -m \"$(cat <<'EOF'\nAdd a cart\n\nShops need one.\n\n"
+        'Co-Authored-By: Claude <noreply@anthropic.com>\nEOF\n)"'
+    )
+    assert commands.commits(command, "[dev 1a2b3c4] Add a cart") == [
+        commands.Commit("Add a cart", "Shops need one.", "1a2b3c4", "dev")
+    ]
+
+
+def test_an_amended_commit_is_named_by_the_output() -> None:
+    made = commands.commits("git commit --amend --no-edit", "[main 9f8e7d6] Add a cart\n Date: today")
+    assert [commit.subject for commit in made] == ["Add a cart"]
+
+
+def test_nothing_to_commit_is_no_commit() -> None:
+    assert commands.commits('git commit -m "x y"', "On branch main\nnothing to commit, working tree clean") == []
+
+
+def test_the_word_commit_in_a_search_is_no_commit() -> None:
+    assert commands.commits("grep -rn 'git commit' docs", "docs/a.md: git commit") == []
+
+
+def test_the_exit_code_is_told_from_the_output() -> None:
+    assert commands.exit_code("Exit code 3\noops") == (3, "oops")
+    assert commands.exit_code("oops") == (None, "oops")
+
+
+@pytest.mark.parametrize(
+    ("command", "elsewhere"),
+    [("cd /tmp/x && git commit", True), ("cd ../other && ls", True), ("cd src && ls", False), ("cd /home/dev/shop/src", False)],
+)
+def test_a_command_that_works_in_another_folder_is_told(command: str, elsewhere: bool) -> None:
+    assert commands.leaves(command, "/home/dev/shop") is elsewhere
+
+
+@pytest.mark.parametrize(
+    ("output", "error"),
+    [
+        ("Traceback (most recent call last):\n  File \"a.py\", line 1\n    x\nKeyError: 'id'\n", "KeyError: 'id'"),
+        ("> tsc\n\nsrc/a.ts(4,7): error TS2322: Type 'string' is wrong.\n", "src/a.ts(4,7): error TS2322: Type 'string' is wrong."),
+        ("error[E0308]: mismatched types\n --> src/a.rs:4:5\n", "error[E0308]: mismatched types (src/a.rs:4:5)"),
+        ("# shop\n./a.go:4:2: undefined: x\n", "./a.go:4:2: undefined: x"),
+        ("npm ERR! code E404\nnpm ERR! 404 Not Found - GET https://r/x\n", "npm ERR! 404 Not Found - GET https://r/x"),
+        ("fatal: not a git repository\n", "fatal: not a git repository"),
+        ("bash: foo: command not found\n", "bash: foo: command not found"),
+        ("all good\n", ""),
+    ],
+)
+def test_the_first_error_is_the_line_that_tells(output: str, error: str) -> None:
+    assert first_error(output) == error
+
+
+def test_error_lines_are_different_and_few() -> None:
+    output = "\n".join(["a.py:1:1: error: one", "a.py:1:1: error: one", "b.py:2:1: error: two", "c.py:3:1: error: three"])
+    assert error_lines(output, 2) == ["a.py:1:1: error: one", "b.py:2:1: error: two"]
+
+
+@given(st.text(), st.text())
+def test_any_command_is_taken(command: str, output: str) -> None:
+    part, _ = commands.main_part(command)
+    commands.key(part)
+    commands.tool(part)
+    commands.commits(command, output)
+    commands.leaves(command, output)
