@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -21,10 +22,15 @@ from typing import Any
 
 import claude_mem_lite
 from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.clock import Clock
+from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.wiring import open_loop
 
 HOOK = Path(claude_mem_lite.__file__).parent / "hook" / "hook.py"
 WAIT_S = 30.0
+PROC = Path("/proc")
 Json = Any
+_AN_HOUR_AGO_NS = time.time_ns() - 3600 * 10**9
 _numbers = count(1)
 
 
@@ -241,25 +247,30 @@ class Machine:
     # The end.
 
     def end(self) -> None:
-        """Leave no process behind, also after a test that went wrong."""
+        """Leave no process behind, also none that a hook has started a moment ago."""
         with suppress(FileNotFoundError):
             self.view.worker_python.unlink()
-        if self._is_one_starting():
+        if not PROC.is_dir() and self.view.start_lock.is_file() and self.view.start_lock.read_text():
             with suppress(AssertionError):
-                wait_until(self.answers, "the worker a hook started", 10)
+                wait_until(self.is_served, "the worker a hook started", 3)
         if self.is_served():
             with suppress(AssertionError, ProcessLookupError):
                 self.kill_worker()
+        for pid in processes_with(f"CLAUDE_MEM_LITE_HOME={self.home.root}"):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         for process in self.workers:
-            if process.poll() is None:
-                process.kill()
             process.wait()
 
-    def _is_one_starting(self) -> bool:
-        try:
-            return bool(self.view.start_lock.read_text()) and not self.is_served()
-        except OSError:
-            return False
+
+def processes_with(variable: str) -> list[int]:
+    """The processes that have a variable in their environment, where the system tells."""
+    found = []
+    for folder in PROC.glob("[0-9]*"):
+        with suppress(OSError):
+            if variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return found
 
 
 @contextmanager
@@ -287,6 +298,19 @@ def open_machine() -> Iterator[Machine]:
             machine.end()
             for place in home.fallback_spools():
                 shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def running_loop(home: Home, clock: Clock) -> Iterator[Loop]:
+    """The worker's job loop in a thread of this process, without its HTTP."""
+    with open_loop(home, clock) as loop:
+        jobs = threading.Thread(target=loop.run)
+        jobs.start()
+        try:
+            yield loop
+        finally:
+            loop.stop()
+            jobs.join()
 
 
 def link_interpreters(home: Home) -> None:
@@ -353,7 +377,7 @@ def turn(session: str, prompt: str, *, cwd: str = "/", steps: int = 1) -> list[J
 def spool_name(event: str, time_ns: int | None = None) -> str:
     """A name as a hook makes it; without a time, later than all before."""
     number = next(_numbers)
-    moment = 1_790_000_000_000_000_000 + number * 1_000_000 if time_ns is None else time_ns
+    moment = _AN_HOUR_AGO_NS + number * 1_000_000 if time_ns is None else time_ns
     return f"{moment:020d}-{4_194_304 + number}-{number:08x}-{event}"
 
 

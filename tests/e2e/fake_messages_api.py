@@ -80,7 +80,8 @@ class Request:
     @property
     def text(self) -> str:
         """Every text of the conversation, injected context included, the system prompt not."""
-        return "\n".join(text for message in self.messages for text in _texts(message))
+        parts = [part for message in self.messages for part in (message, *_results(message))]
+        return "\n".join(text for part in parts for text in _words(part))
 
     @property
     def system(self) -> str:
@@ -123,7 +124,7 @@ class FakeMessagesApi:
 
     def requests_for(self, prompt_part: str) -> list[Request]:
         """The first request of each turn whose prompt contains these words, oldest first."""
-        return [one for one in self.requests if prompt_part in one.prompt and not one.results]
+        return [one for one in self.requests if prompt_part in one.prompt]
 
     def answer(self, request: Request) -> tuple[Step, str]:
         """The step that is due, and the prefix of the ids of its tool calls."""
@@ -131,12 +132,13 @@ class FakeMessagesApi:
         aside = _aside(request)
         if aside is not None:
             return say(aside), ""
-        found = TOOL_USE_ID.fullmatch(request.results[-1]) if request.results else None
-        if found:
-            return self._step(int(found[1]), int(found[2]) + 1)
+        # words first: after a refused answer the next prompt comes together with the results before it
         for number, (part, _) in reversed(list(enumerate(self.scripts))):
             if part in request.prompt:
                 return self._step(number, 0)
+        found = TOOL_USE_ID.fullmatch(request.results[-1]) if request.results else None
+        if found:
+            return self._step(int(found[1]), int(found[2]) + 1)
         self.unscripted.append(request.prompt)
         return say("Nothing was written for this prompt."), ""
 
@@ -163,9 +165,8 @@ def read_request(body: JsonObject) -> Request:
     messages = _objects(body.get("messages"))
     last_answer = max((i for i, one in enumerate(messages) if one.get("role") == "assistant"), default=-1)
     new = [one for one in messages[last_answer + 1 :] if one.get("role") == "user"]
-    blocks = [block for message in new for block in _objects(message.get("content"))]
-    results = [str(one["tool_use_id"]) for one in blocks if one.get("type") == "tool_result"]
-    texts = "\n".join(text for message in new for text in _texts(message))
+    results = [str(result["tool_use_id"]) for message in new for result in _results(message)]
+    texts = "\n".join(text for message in new for text in _words(message))
     words = REMINDER.sub("", texts)
     metadata = body.get("metadata")
     user = str(metadata.get("user_id")) if isinstance(metadata, dict) else ""
@@ -182,15 +183,17 @@ def _objects(value: object) -> list[JsonObject]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _texts(message: JsonObject) -> Iterator[str]:
+def _words(message: JsonObject) -> Iterator[str]:
     content = message.get("content")
     if isinstance(content, str):
         yield content
     for block in _objects(content):
         if block.get("type") == "text":
             yield str(block.get("text"))
-        elif block.get("type") == "tool_result":
-            yield from _texts(block)
+
+
+def _results(message: JsonObject) -> list[JsonObject]:
+    return [block for block in _objects(message.get("content")) if block.get("type") == "tool_result"]
 
 
 def stream_of(step: Step, id_prefix: str, model: object) -> Iterator[JsonObject]:

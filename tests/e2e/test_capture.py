@@ -9,8 +9,8 @@ import pytest
 
 from tests.e2e import story
 from tests.e2e.client import Client
-from tests.e2e.fake_messages_api import FakeMessagesApi, refuse, say, together, use, while_thinking
-from tests.e2e.product import Product
+from tests.e2e.fake_messages_api import FakeMessagesApi, Step, refuse, say, together, use, while_thinking
+from tests.e2e.product import Product, wait_until
 
 REPORT = (
     "The gateway refuses amounts above 50000 cents because its fraud rule counts them as suspicious. "
@@ -20,6 +20,10 @@ REPORT = (
     "allows once a quarter; until then large orders have to be split into parts of at most 50000 cents each."
 )
 QUIET_SESSION = Counter(SessionStart=1, UserPromptSubmit=1, Stop=1, SessionEnd=1)
+
+
+def write_tax(repo: Path) -> Step:
+    return use("Write", file_path=str(repo / "tax.py"), content="def tax(cents):\n    return cents // 5\n")
 
 
 def test_every_event_of_a_session_becomes_an_inbox_row_and_none_ends_in_error(
@@ -161,16 +165,34 @@ def test_a_worker_killed_right_after_a_session_remembers_its_work_once(
 def test_a_turn_that_ends_in_an_api_error_keeps_its_events_and_its_work(
     client: Client, api: FakeMessagesApi, memory: Product, repo: Path
 ) -> None:
-    write = use("Write", file_path=str(repo / "tax.py"), content="def tax(cents):\n    return cents // 5\n")
-    api.script("add the tax", write, refuse(500))
+    api.script("add the tax", write_tax(repo), refuse(500))
 
     reply = client.run("add the tax", repo)
     memory.drain()
 
+    events = memory.events(reply.session)
+    del events["StopFailure"]  # the client ends without waiting for its hook
     assert reply.is_error
-    assert memory.events(reply.session) == Counter(
-        SessionStart=1, UserPromptSubmit=1, PostToolUse=1, StopFailure=1, SessionEnd=1
-    )
+    assert events == Counter(SessionStart=1, UserPromptSubmit=1, PostToolUse=1, SessionEnd=1)
+    assert memory.queue()["error"] == 0
+    assert "tax.py" in json.dumps(memory.memories(repo))
+
+
+def test_a_conversation_that_goes_on_after_an_api_error_keeps_both_turns(
+    client: Client, api: FakeMessagesApi, memory: Product, repo: Path
+) -> None:
+    api.script("add the tax", write_tax(repo), refuse(500))
+    api.script("go on", use("Bash", command="ls"), say("The tax is added."))
+    memory.run("worker", "start")
+
+    with client.conversation(repo) as talk:
+        session = talk.say("add the tax").session
+        wait_until(lambda: memory.events(session)["StopFailure"] == 1, "the event of the failed turn")
+        talk.say("go on")
+    memory.drain()
+
+    failed, good = Counter(PostToolUse=1, StopFailure=1, UserPromptSubmit=1), Counter(PostToolUse=1)
+    assert memory.events(session) == QUIET_SESSION + failed + good
     assert memory.queue()["error"] == 0
     assert "tax.py" in json.dumps(memory.memories(repo))
 

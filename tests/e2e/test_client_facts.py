@@ -10,6 +10,7 @@ import pytest
 
 from tests.e2e.client import Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, JsonObject, refuse, say, use
+from tests.e2e.product import wait_until
 
 EVENTS = (
     "SessionStart",
@@ -141,7 +142,7 @@ def test_a_payload_is_one_line_of_compact_json_with_its_text_as_it_is(
 
 
 @pytest.mark.parametrize("status", [400, 500])
-def test_a_turn_that_ends_in_an_api_error_runs_stop_failure_instead_of_stop(
+def test_a_turn_that_ends_in_an_api_error_runs_session_end_but_no_stop(
     client: Client, api: FakeMessagesApi, probe: Probe, repo: Path, status: int
 ) -> None:
     probe.install()
@@ -149,8 +150,24 @@ def test_a_turn_that_ends_in_an_api_error_runs_stop_failure_instead_of_stop(
 
     reply = client.run("look around", repo)
 
+    # The hook of StopFailure is started and not waited for: it is sent SIGTERM within some 10 ms.
+    seen = [event for event in probe.events if event != "StopFailure"]
     assert reply.is_error
-    assert probe.events == ["SessionStart", "UserPromptSubmit", "PostToolUse", "StopFailure", "SessionEnd"]
+    assert seen == ["SessionStart", "UserPromptSubmit", "PostToolUse", "SessionEnd"]
+
+
+def test_an_api_error_in_a_process_that_goes_on_runs_stop_failure(
+    client: Client, api: FakeMessagesApi, probe: Probe, repo: Path
+) -> None:
+    probe.install()
+    api.script("look around", refuse(500))
+
+    with client.conversation(repo) as talk:
+        reply = talk.say("look around")
+        wait_until(lambda: "StopFailure" in probe.events, "the hook of StopFailure")
+
+    assert reply.is_error
+    assert "Stop" not in probe.events
 
 
 def test_a_matcher_with_negative_lookahead_keeps_tools_away_from_a_hook(

@@ -156,12 +156,12 @@ def _diff(old: str, new: str) -> list[str]:
     before, after = (part.split("\n")[:400] if part else [] for part in (old, new))
     if max(len(before), len(after)) > 200:
         return [*(f"-{line}" for line in before), *(f"+{line}" for line in after)]
-    return [line[0] + line[2:] for line in difflib.ndiff(before, after) if line[0] in " +-"]
+    return list(difflib.unified_diff(before, after, lineterm=""))[3:]
 
 
 def _new_file(path: str, content: str) -> FileChange:
     family = language(path)
-    lines = content.split("\n")[:_MOST_LINES] if content else []
+    lines = content.removesuffix("\n").split("\n")[:_MOST_LINES] if content else []
     names = [name for line in lines if line[:1].strip() and (name := defined(line, family))]
     symbols = tuple(SymbolChange(path, name, "new") for name in dict.fromkeys(names))
     return FileChange(path, "new", symbols[:_MOST_SYMBOLS], added=len(lines))

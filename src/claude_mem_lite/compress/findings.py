@@ -13,6 +13,7 @@ from claude_mem_lite.compress.tools import Answered, Called, Looked, Ran
 from claude_mem_lite.models import Draft
 
 _LEAST_PROSE = 160
+_LEAST_FINDING = 60
 _LEAST_REPORT = 400
 _MANY_LOOKS = 4
 _OPINION = re.compile(
@@ -58,10 +59,10 @@ def discovery(prompt: str, closing: Closing, looks: int) -> Draft | None:
     """What a turn without edits found out; `looks` counts the files read, commands run and sub-agents sent."""
     told = closing.told
     prose = sum(map(len, told)) + sum(map(len, closing.points))
-    if prose < _LEAST_PROSE or not (looks or _asks_for_facts(prompt)):
-        return None
     causes = closing.causes() if _WHY_ASKED.search(prompt_text(prompt)) else []
     found = [text for text in dict.fromkeys([*closing.findings(), *causes]) if text in told[:12]]
+    if prose < (_LEAST_FINDING if found else _LEAST_PROSE) or not (looks or _asks_for_facts(prompt)):
+        return None
     if closing.ends_with_offer() and not found and looks < _MANY_LOOKS:
         return None
     chosen = next((text for text in [*found, *told[: 5 if looks else 2]] if _is_telling(text)), "")

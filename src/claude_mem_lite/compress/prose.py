@@ -38,8 +38,10 @@ _CODE_SPAN = re.compile(r"`([^`\n]{1,400})`")
 _LEADING_SIGNS = re.compile(r"^[\s\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff\ufe0f•▪●○·]+(?=\S)")
 _SPACES = re.compile(r"\s+")
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9`/~<@#$_.-])|(?<=[。！？])\s*")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|Dr|Mr|Ms|St|no|fig|[A-Z])|\s\d{1,3})\.$")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9/~<@#$_.-])|(?<=\w[.?])\s+(?=[a-z])|(?<=[。！？])\s*"
+)
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|Dr|Mr|Ms|St|no|fig|[A-Z])|\s\d{1,3}|\.\.)\.$")
 _LONGEST = 60_000
 
 

@@ -183,6 +183,8 @@ def _newest(before: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:
 
 
 def _same(first: str, second: str) -> bool:
-    """Whether two texts say nearly the same, by their words."""
+    """Whether two texts say nearly the same, by their words; other numbers mean other things."""
+    if re.findall(r"\d+", first) != re.findall(r"\d+", second):
+        return False
     ours, theirs = set(_WORDS.findall(one_line(first).lower())), set(_WORDS.findall(one_line(second).lower()))
     return bool(ours and theirs) and len(ours & theirs) >= 0.7 * min(len(ours), len(theirs))

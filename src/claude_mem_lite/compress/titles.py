@@ -35,9 +35,9 @@ _SENTENCE_TAIL = re.compile(
     r"\s+(?:-|–|—)\s+|;\s+|[.?!]\s+"
     r"|, (?:which|so|and|but|since|because|where|making|allowing|giving|as|i|we|you|if|it|this|that|like)\b"
 )
-# People do not always begin a sentence with a capital.
-_LOOSE_END = re.compile(r"(?<=\w{3})[.?!]\s+(?=[a-z])")
 _ASIDE = re.compile(r"\s[-–—]\s[^-–—]{3,60}\s[-–—]\s")
+_CHATTER = re.compile(r", (?:they|it|it's|i|i'd|we|you|because|since|as|so|this|that|but)\b")
+_OPEN_END = re.compile(r"(?:\s(?:by|with|to|for|in|from|that|which|and|as|the|a|an|of|on|like))+$")
 _COLON = re.compile(r":\s+")
 _SOFT_BOUNDARY = re.compile(
     r"(?:, |\s)(?=(?:which|so that|because|since|when|while|where|whose|unless|after|before|instead of|rather than"
@@ -64,7 +64,7 @@ _CONTENT_WORD = re.compile(r"[A-Za-z_][\w./:-]{2,}|\d+\w*|[\u3040-\u30ff\u3400-\
 def shorten(text: str, words: int = _GOOD_WORDS) -> str:
     """A phrase of about `words` words at most, cut where it still reads as a whole."""
     text = _ASIDE.sub(" ", _PARENTHESIS.sub("", text)).strip(" .,;:!-–—\t")
-    text = _LOOSE_END.split((sentences(text) or [""])[0], maxsplit=1)[0].rstrip(".?! ")
+    text = (sentences(text) or [""])[0].rstrip(".?! ")
     # A phrase that is a little long but whole reads better than one cut short.
     if _fits(text, words) or (_fits(text, words + 5) and len(text) <= 105):
         return text
@@ -87,9 +87,9 @@ def cut(text: str, words: int) -> str:
 def from_report(sentence: str) -> str:
     """A title from a sentence that reports work ("I've added X" -> "Add X"), or '' when it reports none."""
     title = reported(_PLACE.sub("", sentence))
-    if not title or _NO_OBJECT.match(title):
+    if " " not in title.strip() or _NO_OBJECT.match(title):
         return ""
-    return _without_dangling(_capital(shorten(title)))
+    return _OPEN_END.sub("", _capital(shorten(title)))
 
 
 def from_statement(sentence: str) -> str:
@@ -105,7 +105,8 @@ def from_prompt(prompt: str) -> str:
         if _NO_ORDER.match(stripped):
             continue
         if found := instruction(stripped.rstrip("?!. ")):
-            title = _capital(shorten(found))
+            order = _CHATTER.split(found, maxsplit=1)[0]
+            title = _capital(shorten(order if len(order.split()) > 3 else found))
             return title if title.count('"') == found.count('"') or title.count('"') > 1 else ""
     return ""
 

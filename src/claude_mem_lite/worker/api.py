@@ -123,14 +123,14 @@ def drain(wanted: Drain, loop: Running) -> dict[str, object]:
         raise ConfigError(loop.problem, "events wait until it is mended")
     until = time.monotonic() + wanted.timeout_s
     drained = False
-    while not drained and (left := until - time.monotonic()) > 0:
+    while not drained and not loop.stopping.is_set() and (left := until - time.monotonic()) > 0:
         # A pass that failed settles nothing, and with a broken configuration events still wait in the spool.
         settled = loop.settle(left, flush=True) and not loop.problem
         counts = queue_stats(loop)
         drained = settled and counts["raw"] + counts["processing"] == 0
         if not drained:
             # What is left waits to be tried again.
-            time.sleep(min(_RETRY_LOOK_S, left))
+            loop.stopping.wait(min(_RETRY_LOOK_S, left))
     return {"drained": drained, **queue_stats(loop)}
 
 

@@ -40,11 +40,12 @@ class Loop:
         self.config = Config()
         self.problem = ""
         """Why nothing is taken in at the moment; empty when all is well."""
+        self.stopping = threading.Event()
+        """Set once the loop is to end; for whoever waits for something it may never do."""
         self._inbox_db = inbox_db
         self._memory_db = memory_db
         self._queue = Queue(inbox_db)
         self._wake = threading.Event()
-        self._stopping = threading.Event()
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._unwritten: list[tuple[str, bytes]] = []
         self._commands: dict[str, Future[list[str]]] = {}
@@ -64,7 +65,7 @@ class Loop:
 
     def stop(self) -> None:
         """End after the unit under way; nothing claimed is kept."""
-        self._stopping.set()
+        self.stopping.set()
         self._wake.set()
         with self._settled:
             self._settled.notify_all()
@@ -124,7 +125,7 @@ class Loop:
             self._flush = self._flush or flush
             wanted = self._asked
             self.wake()
-            self._settled.wait_for(lambda: self._answered >= wanted or self._stopping.is_set(), timeout_s)
+            self._settled.wait_for(lambda: self._answered >= wanted or self.stopping.is_set(), timeout_s)
             return self._answered >= wanted
 
     # The thread itself.
@@ -134,7 +135,7 @@ class Loop:
         returned = self._queue.release_all()
         if returned:
             log.info("events returned to the inbox", extra={"events": returned})
-        while not self._stopping.is_set():
+        while not self.stopping.is_set():
             self._safely(self._pass)
             self._wake.wait(POLL_S)
             self._wake.clear()
@@ -203,14 +204,14 @@ class Loop:
     def _work(self, flush: bool) -> None:
         """Everything that is ready, a few units at a time; folders whose context changed are rendered anew."""
         touched: set[str] = set()
-        while not self._stopping.is_set():
+        while not self.stopping.is_set():
             units = self._queue.claim(self.clock().timestamp(), flush=flush)
             if not units:
                 break
             for unit in units:
                 touched |= self._work_on(unit)
                 self._run_calls()
-        if touched and not self._stopping.is_set():
+        if touched and not self.stopping.is_set():
             rendered.refresh(self.home, self._memory_db, self.config, touched, self.clock())
 
     def _work_on(self, unit: list[Row]) -> set[str]:

@@ -1,0 +1,180 @@
+"""The session summary grows with its turns and reads well at every point."""
+
+import dataclasses
+
+from claude_mem_lite.compress.summary import summarize
+from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.models import SessionSummary, Turn
+from tests.unit.compress.build import (
+    AUTH,
+    PYTEST_FAILED,
+    PYTEST_PASSED,
+    bash,
+    bash_failed,
+    call,
+    edit,
+    read,
+    todos,
+    turn,
+    write,
+)
+
+FIX = edit("src/auth.py", AUTH, "now * 1000", "now")
+
+
+def after(*turns: Turn) -> SessionSummary:
+    summary: SessionSummary | None = None
+    for one in turns:
+        summary = summarize(summary, one, fold(one))
+    assert summary is not None
+    return summary
+
+
+def size(summary: SessionSummary) -> int:
+    return sum(
+        len(value) if isinstance(value, str) else sum(map(len, value))
+        for value in (getattr(summary, field.name) for field in dataclasses.fields(summary))
+    )
+
+
+ADD_CART = turn(
+    "Add a cart to the shop. It should keep its items in memory.",
+    write("src/cart.py", "class Cart:\n    pass\n"),
+    closing="I've added a `Cart` class in `src/cart.py` that keeps its items in memory.\n\n## Next steps\n- Add checkout\n- Write docs",
+)
+
+
+def test_one_turn_gives_headline_request_completed_and_next_steps() -> None:
+    summary = after(ADD_CART)
+    assert summary.headline == "Add a Cart class in src/cart.py that keeps its items in memory"
+    assert summary.request == "Add a cart to the shop. It should keep its items in memory."
+    assert summary.completed == "I've added a Cart class in src/cart.py that keeps its items in memory."
+    assert summary.next_steps == ("Add checkout", "Write docs")
+    assert summary.files_edited == ("src/cart.py",)
+
+
+def test_the_request_stays_the_first_prompt() -> None:
+    assert after(ADD_CART, turn("now add checkout")).request.startswith("Add a cart to the shop.")
+
+
+def test_a_first_prompt_that_says_nothing_leaves_the_request_to_the_next() -> None:
+    assert after(turn("/clear"), turn("add a cart to the shop")).request == "add a cart to the shop."
+
+
+def test_the_headline_grows_with_the_work() -> None:
+    second = turn("rename load", FIX, closing="Renamed `load` to `read_file` in auth.py.")
+    assert after(ADD_CART, second).headline == (
+        "Add a Cart class in src/cart.py that keeps its items in memory; Rename load to read_file in auth.py"
+    )
+
+
+def test_work_takes_the_headline_from_a_question() -> None:
+    question = turn(
+        "why is login slow?",
+        read("src/auth.py"),
+        closing="Login is slow because every request opens the password file again and parses all of its 40,000 lines."
+        " A cache would cut the time from 800 ms to 3 ms per request.",
+    )
+    assert after(question).headline.startswith("Login is slow because every request opens the password file")
+    assert after(question, ADD_CART).headline.startswith("Add a Cart class")
+
+
+def test_next_steps_are_replaced_by_the_newest() -> None:
+    second = turn("add checkout", FIX, closing="I added the checkout page. Refunds still need to be handled by the cart.")
+    assert after(ADD_CART, second).next_steps == ("Refunds still need to be handled by the cart.",)
+
+
+def test_next_steps_stay_while_nobody_speaks_of_them() -> None:
+    assert after(ADD_CART, turn("what does Cart do?", closing="It holds items.")).next_steps == ("Add checkout", "Write docs")
+
+
+def test_next_steps_go_when_all_is_said_to_be_done() -> None:
+    second = turn("do the rest", FIX, closing="I added checkout and docs. Nothing else is left to do.")
+    assert after(ADD_CART, second).next_steps == ()
+
+
+def test_a_step_that_was_done_goes() -> None:
+    second = turn("add checkout", FIX, closing="I've added checkout to the cart, with a test.")
+    assert after(ADD_CART, second).next_steps == ("Write docs",)
+
+
+def test_open_to_dos_are_next_steps_and_a_finished_list_empties_them() -> None:
+    started = turn("add refunds", todos(("Model refunds", "completed"), ("Show refunds in the cart", "pending")))
+    assert after(started).next_steps == ("Show refunds in the cart",)
+    finished = turn("go on", todos(("Model refunds", "completed"), ("Show refunds in the cart", "completed")))
+    assert after(started, finished).next_steps == ()
+
+
+def test_tasks_kept_one_by_one_are_next_steps() -> None:
+    made = [
+        call("TaskCreate", {"subject": subject}, {"task": {"id": str(n), "subject": subject}})
+        for n, subject in enumerate(["Model refunds", "Show refunds in the cart"], 1)
+    ]
+    summary = after(turn("add refunds", *made, call("TaskUpdate", {"taskId": "1", "status": "completed"}, {})))
+    assert summary.next_steps == ("Show refunds in the cart",)
+
+
+def test_questions_and_offers_are_no_next_steps() -> None:
+    closing = "I added the cart to src/cart.py.\n\nWould you like me to add checkout next? Let me know how to go on!"
+    assert after(turn("add a cart", FIX, closing=closing)).next_steps == ()
+
+
+def test_causes_are_learned() -> None:
+    summary = after(
+        turn(
+            "fix the login test",
+            bash_failed("pytest", PYTEST_FAILED),
+            FIX,
+            bash("pytest", PYTEST_PASSED),
+            closing="Fixed. The root cause was that `is_valid` compared seconds with milliseconds.",
+        )
+    )
+    assert summary.learned == "The root cause was that is_valid compared seconds with milliseconds."
+    assert summary.completed == "Fixed Session.is_valid to make test_fresh_is_valid pass."
+
+
+def test_decisions_are_key_decisions() -> None:
+    closing = "I created src/db.py.\n\nDecision: SQLite instead of PostgreSQL, because the tool must run without a server."
+    assert after(turn("add storage", FIX, closing=closing)).key_decisions == (
+        "SQLite instead of PostgreSQL, because the tool must run without a server.",
+    )
+
+
+def test_what_still_fails_is_noted_until_work_goes_on() -> None:
+    failing = turn("run the tests", bash_failed("pytest", PYTEST_FAILED))
+    assert after(failing).notes.startswith("Still failing: pytest fails: tests/test_session.py::test_fresh_is_valid")
+    assert after(failing, ADD_CART).notes == ""
+
+
+def test_the_newest_files_are_kept() -> None:
+    turns = [turn("read", *(read(f"src/module_{n}_{m}.py") for m in range(6))) for n in range(4)]
+    files = after(*turns).files_read
+    assert files[-1] == "src/module_3_5.py"
+    assert len(files) == 8
+
+
+def test_an_api_error_is_no_closing_message() -> None:
+    broken = turn("add a cart", FIX)
+    events = (*broken.events[:-1], dataclasses.replace(broken.events[-1], kind="StopFailure", message="API Error: 500"))
+    summary = after(dataclasses.replace(broken, events=events))
+    assert "API Error" not in f"{summary}"
+
+
+def test_a_long_session_stays_short() -> None:
+    turns = [
+        turn(
+            f"Add part {n} of the shop, with everything that belongs to it, as described in the plan we made",
+            write(f"src/part_{n}/module_with_a_long_name_{n}.py", "x = 1\n"),
+            closing=f"I've added part {n} of the shop with its own tables, pages and permissions, following the plan."
+            f" The root cause of the earlier trouble {n} was that the tables were locked by the importer for minutes."
+            f" We decided to keep part {n} in its own module because it changes for other reasons than the rest."
+            f"\n\n## Next steps\n" + "\n".join(f"- Write the documentation for page {m} of part {n}" for m in range(9)),
+        )
+        for n in range(30)
+    ]
+    summary = after(*turns)
+    assert size(summary) < 2_500
+    assert len(summary.headline) <= 200
+    assert "part 29" in summary.completed
+    assert summary.headline.startswith("Add part 0 of the shop")
+    assert "part 29" in summary.headline

@@ -1,0 +1,81 @@
+"""The architecture in one test: who may import whom, as docs/architecture.md draws it."""
+
+import ast
+from pathlib import Path
+
+import claude_mem_lite
+
+PACKAGE = Path(claude_mem_lite.__file__).parent
+GROUPS = (
+    ("hook",),
+    ("errors", "paths", "models", "config", "agents", "redact", "words", "places"),
+    ("db",),
+    ("inbox", "compress", "store"),
+    ("search", "context"),
+    ("worker",),
+    ("wire", "client", "install", "cli"),
+)
+# Group 6 talks to the worker; these are the two places where it runs one instead.
+RUNS_THE_WORKER = {("cli", "worker")}
+OF_ITS_OWN_GROUP = {
+    ("context", "search"),
+    ("client", "wire"),
+    ("install", "client"),
+    ("cli", "client"),
+    ("cli", "install"),
+}
+
+
+def test_every_part_of_the_package_has_its_place() -> None:
+    parts = {_part(path) for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"}
+    assert parts == {part for group in GROUPS for part in group}
+
+
+def test_imports_go_from_later_groups_to_earlier_ones_only() -> None:
+    forbidden = [
+        f"{path.relative_to(PACKAGE)} imports {wanted}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for wanted in _imported_parts(path)
+        if not _is_allowed(_part(path), wanted)
+    ]
+    assert forbidden == []
+
+
+def test_the_hook_imports_nothing_of_the_package() -> None:
+    assert [path.name for path in (PACKAGE / "hook").glob("*.py") if _imported_parts(path)] == []
+
+
+def test_package_files_named_init_hold_nothing() -> None:
+    full = [path for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE and path.read_text().strip()]
+    assert full == []
+
+
+def _is_allowed(part: str, wanted: str) -> bool:
+    if part == wanted or (part, wanted) in RUNS_THE_WORKER | OF_ITS_OWN_GROUP:
+        return True
+    own, other = _group(part), _group(wanted)
+    if own == 6:
+        return other == 1
+    return other < own or (own == 1 and other == 1)
+
+
+def _group(part: str) -> int:
+    return next(number for number, group in enumerate(GROUPS) if part in group)
+
+
+def _part(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imported_parts(path: Path) -> set[str]:
+    """The parts of the package that a file imports, anywhere in it."""
+    if path == PACKAGE / "__init__.py":
+        return set()
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    parts = {name.split(".")[1] for name in names if name.startswith("claude_mem_lite.")}
+    return parts - {"__version__"}

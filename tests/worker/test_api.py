@@ -1,0 +1,156 @@
+"""What the worker answers to the command line: the shapes, and one shape for every error."""
+
+import json
+from datetime import datetime
+
+import pytest
+
+from tests.running import Json, Machine, leave, payload, turn
+
+HEALTH = {
+    "status", "problem", "version", "pid", "uptime_s", "queue_depth", "observations_today", "memories", "sessions",
+    "model", "spend_today", "last_context_at",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def memory(served: Machine) -> Json:
+    """One memory that the user stated."""
+    return served.post(
+        "/api/memories", {"kind": "decision", "text": "Ship the parser on Fridays", "tags": ["plan"], "cwd": "/"}
+    )
+
+
+def test_health_tells_how_things_stand(served: Machine) -> None:
+    told = served.get("/api/health")
+    assert set(told) == HEALTH
+    assert (told["status"], told["problem"], told["model"], told["spend_today"]) == ("ok", "", "rules", 0.0)
+    assert told["pid"] == served.worker_pid()
+
+
+def test_queue_counts_are_told_by_status(served: Machine) -> None:
+    before = served.get("/api/queue/stats")
+    leave(served.home, None, event="Stop", raw=b"no JSON")
+    for given in turn("s-count", "count me"):
+        leave(served.home, given)
+    drained = served.drain()
+    after = served.get("/api/queue/stats")
+    assert list(after) == ["raw", "processing", "done", "error", "skipped"]
+    assert drained == {"drained": True, **after}
+    assert (after["done"] - before["done"], after["error"] - before["error"]) == (3, 1)
+
+
+def test_errors_in_the_queue_are_listed_with_their_reason(served: Machine) -> None:
+    name = leave(served.home, None, event="Stop", raw=b"[]")
+    served.drain()
+    newest, *_ = served.get("/api/queue?status=error&limit=1")["events"]
+    assert newest["name"] == name
+    assert newest["reason"] == "the payload is a JSON list, not an object"
+    assert (newest["event"], newest["session"], newest["status"], newest["attempts"]) == ("Stop", "", "error", 0)
+    assert datetime.fromisoformat(newest["received_at"]).tzinfo is not None
+    assert set(newest) == {"id", "name", "event", "session", "status", "reason", "attempts", "received_at"}
+
+
+def test_an_event_that_cannot_be_read_is_in_error_again_after_a_retry(served: Machine) -> None:
+    name = leave(served.home, None, event="Stop", raw=b"nope")
+    served.drain()
+    (event,) = [one for one in served.get("/api/queue?status=error")["events"] if one["name"] == name]
+    assert served.post("/api/queue/retry", {"id": event["id"]}) == {"retried": 1}
+    served.drain()
+    (again,) = [row for row in served.rows() if row.name == name]
+    assert (again.status, again.reason.partition(":")[0]) == ("error", "the payload is no JSON")
+
+
+def test_a_memory_is_found_by_its_id_and_by_the_beginning_of_it(served: Machine, memory: Json) -> None:
+    assert served.get(f"/api/memories/{memory['id']}") == memory
+    assert served.get(f"/api/memories/{memory['id'][:6]}") == memory
+    assert (memory["kind"], memory["summary"], memory["tags"]) == ("decision", "Ship the parser on Fridays", ["plan"])
+    assert (memory["origin"], memory["confidence"], memory["made_by"]) == ("user", 1.0, "user")
+
+
+def test_a_search_tells_why_it_found_something(served: Machine, memory: Json) -> None:
+    hits = served.get("/api/search?query=parser%20friday&cwd=/")["hits"]
+    assert hits[0]["id"] == memory["id"]
+    assert set(hits[0]) == {"id", "kind", "title", "summary", "session", "project", "created_at", "score", "why"}
+    assert any("parser" in reason for reason in hits[0]["why"])
+
+
+def test_memories_and_sessions_are_listed_newest_first(served: Machine, memory: Json) -> None:
+    newer = served.post("/api/memories", {"kind": "note", "text": "Newer than the rest", "cwd": "/"})
+    listed = served.get("/api/memories?cwd=/")["memories"]
+    assert [one["id"] for one in listed[:2]] == [newer["id"], memory["id"]]
+    for session in ("s-old", "s-new"):
+        for given in turn(session, f"the prompt of {session}"):
+            leave(served.home, given)
+    served.drain()
+    found = served.get("/api/sessions?cwd=/&limit=2")["sessions"]
+    assert [one["id"] for one in found] == ["s-new", "s-old"]
+    assert "the prompt of s-new" in found[0]["summary"]["request"]
+    assert found[0]["turns"] == 1
+
+
+def test_the_context_tells_its_layers_and_items(served: Machine, memory: Json) -> None:
+    told = served.get("/api/context?cwd=/&budget=1000")
+    assert set(told) == {
+        "context", "tokens", "budget", "truncated", "layers", "layers_skipped", "items", "build_ms",
+    }  # fmt: skip
+    assert "Ship the parser on Fridays" in told["context"]
+    assert told["tokens"] <= told["budget"] == 1000
+    assert memory["id"] in [item["source"] for item in told["items"]]
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "body", "status", "code"),
+    [
+        ("GET", "/api/memories/zzzzzzzz", None, 404, "not_found"),
+        ("GET", "/api/nothing/here", None, 404, "http"),
+        ("DELETE", "/api/health", None, 405, "http"),
+        ("POST", "/api/forget", {"ids": ["zzzzzzzz"]}, 404, "not_found"),
+        ("POST", "/api/forget", {"session": "no such session"}, 404, "not_found"),
+        ("POST", "/api/forget", {}, 404, "not_found"),
+        ("POST", "/api/queue/retry", {"id": 999999}, 404, "not_found"),
+        ("POST", "/api/memories", {"kind": "wish", "text": "x", "cwd": "/"}, 422, "invalid"),
+        ("POST", "/api/memories", {"kind": "note", "cwd": "/"}, 422, "invalid"),
+        ("GET", "/api/search?cwd=/", None, 422, "invalid"),
+        ("GET", "/api/memories?limit=0", None, 422, "invalid"),
+        ("GET", "/api/queue?limit=many", None, 422, "invalid"),
+        ("POST", "/api/memories", {"kind": "note", "text": "  ", "cwd": "/"}, 400, "refused"),
+        ("POST", "/api/memories", {"kind": "note", "text": "x", "scope": "here", "cwd": "/"}, 400, "refused"),
+        ("GET", "/api/search?query=x&cwd=/&since=whenever", None, 400, "refused"),
+    ],
+)
+def test_every_error_has_the_one_shape(
+    served: Machine, method: str, target: str, body: Json, status: int, code: str
+) -> None:
+    answer = served.ask(method, target, body)
+    assert (answer.status, list(answer.body)) == (status, ["error"])
+    assert set(answer.body["error"]) == {"code", "message", "next_step"}
+    assert answer.body["error"]["code"] == code
+    assert answer.body["error"]["message"]
+
+
+def test_the_beginning_of_several_ids_is_ambiguous(served: Machine) -> None:
+    for number in range(40):
+        served.post("/api/memories", {"kind": "note", "text": f"filler {number}", "cwd": "/filler"})
+    beginnings = [one["id"][0] for one in served.get("/api/memories?all_projects=true&limit=1000")["memories"]]
+    common = next(one for one in beginnings if beginnings.count(one) > 1)
+    answer = served.ask("GET", f"/api/memories/{common}")
+    assert (answer.status, answer.body["error"]["code"]) == (409, "ambiguous")
+    assert answer.body["error"]["next_step"]
+
+
+def test_a_body_that_is_no_json_is_refused_in_the_same_shape(served: Machine) -> None:
+    answer = served.ask("POST", "/api/forget", raw=b"{broken")
+    assert (answer.status, answer.body["error"]["code"]) == (422, "invalid")
+
+
+def test_an_event_in_the_body_of_a_hooks_request_is_taken_in_under_its_name(served: Machine) -> None:
+    raw = json.dumps(payload("Stop", "s-body")).encode()
+    name = "01790000000000000000-77-0000abcd-Stop"
+    assert served.ask("POST", "/hook/Stop", raw=raw, headers={"X-Spool": name}).status == 204
+    assert served.ask("POST", "/hook/Stop", raw=raw, headers={"X-Spool": name}).status == 204
+    assert served.ask("POST", "/hook/Stop", raw=raw).status == 204
+    served.drain()
+    names = [row.name for row in served.rows() if row.session == "s-body"]
+    assert len(names) == 2
+    assert names.count(name) == 1

@@ -1,0 +1,116 @@
+"""Work that fails is tried again after 5, 10 and 20 seconds, and then kept with its reason."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.loop import Loop
+from tests.running import dump, leave, query, turn
+from tests.worker.conftest import SetClock
+
+
+def test_a_turn_that_fails_is_tried_again_after_5_10_and_20_seconds(home: Home, loop: Loop, clock: SetClock) -> None:
+    with unwritable_memory(home):
+        leave_turn(home, "s-1")
+        assert loop.settle(30)
+        for attempt, wait_s in enumerate((5, 10, 20), 1):
+            assert state(home) == {("raw", attempt, "working on it failed: OperationalError")}
+            clock.advance(seconds=wait_s - 0.1)
+            assert loop.settle(30)
+            assert state(home) == {("raw", attempt, "working on it failed: OperationalError")}
+            clock.advance(seconds=0.1)
+            assert loop.settle(30)
+        assert state(home) == {("error", 4, "working on it failed: OperationalError")}
+
+
+def test_a_turn_that_failed_is_stored_when_what_was_wrong_is_over(home: Home, loop: Loop, clock: SetClock) -> None:
+    with unwritable_memory(home):
+        leave_turn(home, "s-1")
+        assert loop.settle(30)
+    clock.advance(seconds=5)
+    assert loop.settle(30)
+    assert state(home) == {("done", 2, "")}
+    assert prompts(home) == ["work of s-1"]
+
+
+def test_events_in_error_are_worked_on_when_told_to_be_tried_again(home: Home, loop: Loop, clock: SetClock) -> None:
+    with unwritable_memory(home):
+        leave_turn(home, "s-1")
+        for _ in range(4):
+            assert loop.settle(30)
+            clock.advance(seconds=30)
+    assert loop.call_queue(lambda queue: queue.retry(None)).result(30) == 3
+    assert loop.settle(30)
+    assert state(home) == {("done", 1, "")}
+    assert prompts(home) == ["work of s-1"]
+
+
+def test_a_turn_that_waits_holds_back_its_session_and_no_other(home: Home, loop: Loop, clock: SetClock) -> None:
+    with unwritable_memory(home):
+        leave_turn(home, "s-1")
+        assert loop.settle(30)
+    leave_turn(home, "s-1")
+    leave_turn(home, "s-2")
+    assert loop.settle(30)
+    assert prompts(home) == ["work of s-2"]
+    clock.advance(seconds=5)
+    assert loop.settle(30)
+    assert prompts(home) == ["work of s-2", "work of s-1", "work of s-1"]
+
+
+def test_a_command_is_carried_out_while_a_turn_waits_to_be_tried_again(home: Home, loop: Loop) -> None:
+    with unwritable_memory(home):
+        leave_turn(home, "s-1")
+        assert loop.settle(30)
+    told = {"command": "remember", "kind": "note", "text": "still here", "scope": None, "tags": [], "cwd": "/"}
+    assert len(loop.command(told).result(30)) == 1
+
+
+def test_who_gave_a_command_hears_of_it_although_it_took_a_second_try(home: Home, loop: Loop, clock: SetClock) -> None:
+    told = {"command": "remember", "kind": "note", "text": "at last", "scope": None, "tags": [], "cwd": "/"}
+    with without_table(home, "memories"):
+        waiting = loop.command(told)
+        assert loop.settle(30)
+        assert not waiting.done()
+    clock.advance(seconds=5)
+    assert len(waiting.result(30)) == 1
+
+
+def test_a_turn_stored_by_a_worker_that_died_before_noting_it_is_stored_once(home: Home, loop: Loop) -> None:
+    leave_turn(home, "s-1")
+    assert loop.settle(30)
+    stored = dump(home.memory_db)
+    with closing(sqlite3.connect(home.inbox_db)) as db, db:
+        db.execute("update inbox set status = 'processing', lease_until = 0")
+    assert loop.settle(30)
+    assert state(home) == {("done", 2, "")}
+    assert dump(home.memory_db) == stored
+
+
+@contextmanager
+def unwritable_memory(home: Home) -> Iterator[None]:
+    """No turn can be stored for a while."""
+    with without_table(home, "prompts"):
+        yield
+
+
+@contextmanager
+def without_table(home: Home, table: str) -> Iterator[None]:
+    with closing(sqlite3.connect(home.memory_db)) as db:
+        db.execute(f"alter table {table} rename to put_aside")
+        yield
+        db.execute(f"alter table put_aside rename to {table}")
+
+
+def leave_turn(home: Home, session: str) -> None:
+    for given in turn(session, f"work of {session}"):
+        leave(home, given)
+
+
+def state(home: Home) -> set[tuple[str, int, str]]:
+    return {(a, b, c) for a, b, c in query(home.inbox_db, "select status, attempts, reason from inbox")}
+
+
+def prompts(home: Home) -> list[str]:
+    return [text for (text,) in query(home.memory_db, "select text from prompts order by rowid")]

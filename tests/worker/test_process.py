@@ -1,0 +1,131 @@
+"""The worker as a process: its files, its lock, its start and its end."""
+
+import fcntl
+import http.client
+import json
+import os
+import signal
+import sqlite3
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+
+from tests.running import SILENT, Machine, dump, leave, payload, query, turn, wait_until
+
+
+def test_everything_in_the_home_is_private(machine: Machine) -> None:
+    machine.start_worker()
+    machine.home.config.touch(mode=0o600)
+    for given in turn("s-1", "make it private"):
+        machine.hook(given["hook_event_name"], given)
+    machine.drain()
+    modes = {path: path.lstat().st_mode for path in machine.home.root.rglob("*")}
+    assert stat.S_ISSOCK(modes[machine.home.socket])
+    assert {machine.home.inbox_db, machine.home.memory_db, machine.home.worker_log, machine.home.worker_pid} <= set(
+        modes
+    )
+    for path, mode in modes.items():
+        if not stat.S_ISLNK(mode):
+            assert stat.S_IMODE(mode) == (0o700 if stat.S_ISDIR(mode) else 0o600), path.name
+    assert stat.S_IMODE(machine.home.root.stat().st_mode) == 0o700
+
+
+def test_a_home_that_others_could_read_is_closed_to_them(machine: Machine) -> None:
+    machine.home.root.chmod(0o755)
+    machine.home.spool_new.chmod(0o777)
+    machine.start_worker()
+    assert stat.S_IMODE(machine.home.root.stat().st_mode) == 0o700
+    assert stat.S_IMODE(machine.home.spool_new.stat().st_mode) == 0o700
+
+
+def test_a_worker_without_the_lock_ends_with_0_and_touches_nothing(machine: Machine) -> None:
+    with machine.home.worker_lock.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert machine.spawn_worker().wait(30) == 0
+    assert not machine.home.socket.exists()
+    assert not machine.home.inbox_db.exists()
+
+
+def test_the_lock_outlives_the_worker_and_is_never_unlinked(machine: Machine) -> None:
+    machine.start_worker()
+    inode = machine.home.worker_lock.stat().st_ino
+    machine.stop_worker()
+    machine.start_worker()
+    assert machine.home.worker_lock.stat().st_ino == inode
+
+
+def test_the_pid_file_names_the_worker_while_it_runs(machine: Machine) -> None:
+    worker = machine.start_worker()
+    assert int(machine.home.worker_pid.read_text()) == worker.pid
+    machine.stop_worker()
+    assert not machine.home.worker_pid.exists()
+    assert not machine.home.socket.exists()
+
+
+def test_a_worker_that_is_up_clears_the_note_of_its_start(machine: Machine) -> None:
+    machine.home.start_lock.write_text("3 1790000000.000")
+    machine.start_worker()
+    assert machine.home.start_lock.read_text() == ""
+
+
+def test_what_the_last_worker_had_under_way_is_worked_on_by_the_next(machine: Machine) -> None:
+    machine.start_worker()
+    for given in turn("s-1", "half done"):
+        leave(machine.home, given)
+    machine.drain()
+    machine.stop_worker()
+    with closing(sqlite3.connect(machine.home.inbox_db)) as db, db:
+        db.execute("update inbox set status = 'processing', lease_until = 9e12")
+    stored = dump(machine.home.memory_db)
+
+    machine.start_worker()
+    wait_until(lambda: machine.row_count("status = 'done'") == 3, "the events to be done again")
+    assert dump(machine.home.memory_db) == stored
+    assert "events returned to the inbox" in [line["what"] for line in machine.log_lines()]
+
+
+def test_a_worker_told_to_end_does_not_wait_for_those_who_wait_for_it(machine: Machine) -> None:
+    worker = machine.start_worker()
+    with closing(sqlite3.connect(machine.home.memory_db)) as db:
+        db.execute("drop table prompts")  # so that work fails, and is to be tried again later
+    leave(machine.home, payload("Stop"))
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(machine.ask, "POST", "/api/drain", {"timeout_s": 3600})
+        wait_until(lambda: machine.row_count("attempts = 1 and status = 'raw'") == 1, "the first failure")
+        os.kill(worker.pid, signal.SIGTERM)
+        assert worker.wait(30) == 0
+        with suppress(OSError, http.client.HTTPException, ValueError):
+            waiting.result()
+
+
+def test_a_database_from_a_newer_version_keeps_the_worker_from_starting_and_is_told_in_the_log(
+    machine: Machine,
+) -> None:
+    machine.start_worker()
+    machine.stop_worker()
+    with closing(sqlite3.connect(machine.home.memory_db)) as db, db:
+        db.execute("insert into migrations values ('m999_from_the_future', '2030-01-01')")
+    assert machine.spawn_worker().wait(30) != 0
+    last = machine.log_lines()[-1]
+    assert (last["what"], last["error"]) == ("worker failed", "SchemaTooNew")
+    assert "upgrade" in last["why"]
+    assert machine.hook("Stop", payload("Stop")) == SILENT
+    assert len(machine.spooled()) == 1
+
+
+def test_the_log_has_one_json_object_a_line_and_nothing_of_what_was_said(machine: Machine) -> None:
+    machine.start_worker()
+    marker = "xylophonequartz"
+    for given in turn("s-1", f"say {marker}"):
+        machine.hook(given["hook_event_name"], given)
+    machine.hook("Stop", raw=b'{"session_id": "' + marker.encode())
+    machine.hook("UserPromptSubmit", payload("UserPromptSubmit", "s-2", f"/no/{marker}", prompt=marker))
+    machine.post("/api/memories", {"kind": "note", "text": f"{marker} is a word", "cwd": "/"})
+    machine.ask("POST", "/api/memories", {"kind": marker, "text": "x", "cwd": "/"})
+    machine.ask("GET", f"/api/memories/{marker}")
+    machine.ask("GET", f"/api/search?query={marker}&cwd=/")
+    machine.drain()
+    assert query(machine.home.inbox_db, f"select count(*) from inbox where payload like '%{marker}%'")[0][0] >= 5
+    assert marker not in machine.home.worker_log.read_text()
+    for line in machine.home.worker_log.read_text().splitlines():
+        assert {"at", "level", "what"} <= set(json.loads(line))

@@ -1,0 +1,148 @@
+"""Which events are worked on together, when, and in what order."""
+
+import sqlite3
+from contextlib import closing
+
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.loop import Loop
+from tests.running import Json, dump, leave, payload, query, spool_name, turn
+from tests.worker.conftest import SetClock
+
+
+def test_a_whole_turn_is_stored_with_its_prompt_and_its_reply(home: Home, loop: Loop) -> None:
+    for given in turn("s-1", "rename the parser"):
+        leave(home, given)
+    assert loop.settle(30)
+    assert prompts(home) == [("s-1", "rename the parser", "Finished: rename the parser.")]
+    assert statuses(home) == ["done", "done", "done"]
+
+
+def test_an_open_turn_waits_for_its_end(home: Home, loop: Loop) -> None:
+    first, second, last = turn("s-1", "take your time")
+    leave(home, first)
+    leave(home, second)
+    assert loop.settle(30)
+    assert statuses(home) == ["raw", "raw"]
+    leave(home, last)
+    assert loop.settle(30)
+    assert prompts(home) == [("s-1", "take your time", "Finished: take your time.")]
+
+
+def test_an_open_turn_is_worked_on_when_told_to_flush(home: Home, loop: Loop) -> None:
+    leave(home, turn("s-1", "hurry up")[0])
+    assert loop.settle(30, flush=True)
+    assert statuses(home) == ["done"]
+    assert prompts(home) == [("s-1", "hurry up", "")]
+
+
+def test_what_follows_a_flushed_turn_is_stored_as_well(home: Home, loop: Loop) -> None:
+    first, second, last = turn("s-1", "in two parts")
+    leave(home, first)
+    assert loop.settle(30, flush=True)
+    leave(home, second)
+    leave(home, last)
+    assert loop.settle(30)
+    assert prompts(home) == [("s-1", "in two parts", ""), ("s-1", "", "Finished: in two parts.")]
+
+
+def test_what_joins_a_flushed_turn_after_a_crash_is_stored_as_well(home: Home, loop: Loop) -> None:
+    """The crash came after the turn was stored and before its events were done."""
+    first, second, last = turn("s-1", "in two parts")
+    leave(home, first)
+    assert loop.settle(30, flush=True)
+    loop.call_queue(lambda queue: queue.retry(None)).result(30)
+    with closing(sqlite3.connect(home.inbox_db)) as db, db:
+        db.execute("update inbox set status = 'raw', finished_at = null")
+    leave(home, second)
+    leave(home, last)
+    assert loop.settle(30)
+    assert prompts(home) == [("s-1", "in two parts", ""), ("s-1", "", "Finished: in two parts.")]
+
+
+def test_the_next_prompt_closes_a_turn_that_was_interrupted(home: Home, loop: Loop) -> None:
+    leave(home, turn("s-1", "never mind")[0])
+    leave(home, turn("s-1", "do this instead")[0])
+    assert loop.settle(30)
+    assert statuses(home) == ["done", "raw"]
+    assert prompts(home) == [("s-1", "never mind", "")]
+
+
+def test_a_turn_that_was_quiet_for_a_day_is_worked_on(home: Home, loop: Loop, clock: SetClock) -> None:
+    leave(home, turn("s-1", "left alone")[0])
+    assert loop.settle(30)
+    clock.advance(hours=23)
+    assert loop.settle(30)
+    assert statuses(home) == ["raw"]
+    clock.advance(hours=2)
+    assert loop.settle(30)
+    assert prompts(home) == [("s-1", "left alone", "")]
+
+
+def test_a_session_start_does_not_wait_for_an_open_turn(home: Home, loop: Loop) -> None:
+    leave(home, turn("s-1", "still at it")[0])
+    leave(home, payload("SessionStart", "s-1", source="compact"))
+    assert loop.settle(30)
+    assert statuses(home) == ["raw", "done"]
+
+
+def test_events_that_come_again_change_nothing(home: Home, loop: Loop) -> None:
+    given: list[Json] = [
+        payload("SessionStart", source="startup"),
+        *turn("s-1", "once", steps=3),
+        payload("SessionEnd"),
+    ]
+    named = [(spool_name(one["hook_event_name"]), one) for one in given]
+    for name, one in named:
+        leave(home, one, name=name)
+    assert loop.settle(30)
+    inbox, memory = dump(home.inbox_db), dump(home.memory_db)
+    for name, one in named:
+        leave(home, one, name=name)
+    assert loop.settle(30)
+    assert dump(home.inbox_db) == inbox
+    assert dump(home.memory_db) == memory
+
+
+def test_turns_of_a_session_are_stored_in_the_order_they_came(home: Home, loop: Loop) -> None:
+    for number in range(12):
+        for given in turn("s-1", f"step {number}"):
+            leave(home, given)
+    assert loop.settle(30)
+    assert [text for _, text, _ in prompts(home)] == [f"step {number}" for number in range(12)]
+
+
+def test_a_session_ends_as_its_last_events_say(home: Home, loop: Loop) -> None:
+    for session in ("completed", "failed", "active"):
+        for given in turn(session, "work")[:-1]:
+            leave(home, given)
+    leave(home, payload("Stop", "completed", last_assistant_message="Done."))
+    leave(home, payload("SessionEnd", "completed", reason="other"))
+    leave(home, payload("StopFailure", "failed", error="server_error"))
+    leave(home, payload("SessionEnd", "failed", reason="other"))
+    leave(home, payload("Stop", "active", last_assistant_message="Done."))
+    assert loop.settle(30)
+    assert dict(query(home.memory_db, "select id, status from sessions")) == {  # type: ignore[arg-type]
+        "completed": "completed",
+        "failed": "failed",
+        "active": "active",
+    }
+
+
+def test_a_session_without_a_sign_of_life_for_a_day_was_interrupted(home: Home, clock: SetClock) -> None:
+    from tests.running import running_loop
+
+    with running_loop(home, clock) as loop:
+        leave(home, turn("s-1", "gone for good")[0])
+        assert loop.settle(30, flush=True)
+    clock.advance(days=2)
+    with running_loop(home, clock) as loop:
+        assert loop.settle(30)
+    assert query(home.memory_db, "select status from sessions") == [("interrupted",)]
+
+
+def statuses(home: Home) -> list[str]:
+    return [status for (status,) in query(home.inbox_db, "select status from inbox order by id")]
+
+
+def prompts(home: Home) -> list[tuple[str, str, str]]:
+    return [(a, b, c) for a, b, c in query(home.memory_db, "select session, text, reply from prompts order by turn")]
