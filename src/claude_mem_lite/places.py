@@ -7,6 +7,7 @@ from pathlib import Path
 
 from claude_mem_lite.models import Place
 
+_NOWHERE = "unknown"
 _CONFIG_LIMIT_BYTES = 256 * 1024
 _SCP_REMOTE = re.compile(r"^(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?!//)(?P<path>.+)$")
 _URL_REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^@/\s]*@)?(?P<host>[^/:\s]+)(:\d+)?/(?P<path>.+)$", re.I)
@@ -16,23 +17,26 @@ _SECTION = re.compile(r'^\[\s*remote\s+"(?P<name>[^"]+)"\s*\]$', re.I)
 def find_place(folder: str) -> Place:
     """The project of a folder: normalised git remote, else the shared git folder, else the path itself.
 
-    Worktrees and subdirectories of one repository are one project; two repositories of one name are two."""
-    real = os.path.realpath(folder)
-    found = _find_git(Path(real))
+    Worktrees and subdirectories of one repository are one project; two repositories of one name are two.
+    Any text has a place: what is no folder of this machine is a project of its own."""
+    folder = folder.encode("utf-8", "replace").decode()
+    if not os.path.isabs(folder):
+        return Place(project=_NOWHERE, name=_NOWHERE, root="")
+    try:
+        return _place(Path(os.path.realpath(folder)))
+    except (OSError, ValueError):  # too long, or with a NUL: no such folder can exist
+        return Place(project=folder.replace("\x00", ""), name=_NOWHERE, root="")
+
+
+def _place(folder: Path) -> Place:
+    found = _find_git(folder)
     if found is None:
-        return Place(project=real, name=os.path.basename(real) or real, root=real)
+        return Place(project=str(folder), name=folder.name or "/", root=str(folder))
     root, git_folder = found
     common = _common_folder(git_folder)
-    remote = _remote(common)
     branch, commit = _head(git_folder, common)
-    home_of_repo = common.parent if common.name == ".git" else common
-    return Place(
-        project=remote or str(home_of_repo),
-        name=(remote or str(home_of_repo)).rsplit("/", 1)[-1],
-        root=str(root),
-        branch=branch,
-        commit=commit,
-    )
+    project = _remote(common) or str(common.parent if common.name == ".git" else common)
+    return Place(project, project.rsplit("/", 1)[-1], str(root), branch, commit)
 
 
 def normalise_remote(url: str) -> str:

@@ -55,7 +55,7 @@ def _write(name: str, db: sqlite3.Connection) -> None:
     """The database as statements; tables that FTS5 keeps for itself are made by creating the index."""
     lines = []
     for row in db.execute("select name, sql from sqlite_master where sql is not null order by rowid"):
-        if "_fts_" in row["name"]:
+        if "_fts_" in row["name"] or row["name"].startswith("sqlite_"):
             continue
         lines.append(f"{row['sql']};")
         if not row["sql"].lower().startswith("create index"):

@@ -5,7 +5,7 @@ from contextlib import closing
 
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
-from tests.running import Json, dump, leave, payload, query, spool_name, turn
+from tests.running import Json, dump, leave, payload, query, running_loop, spool_name, turn
 from tests.worker.conftest import SetClock
 
 
@@ -50,7 +50,6 @@ def test_what_joins_a_flushed_turn_after_a_crash_is_stored_as_well(home: Home, l
     first, second, last = turn("s-1", "in two parts")
     leave(home, first)
     assert loop.settle(30, flush=True)
-    loop.call_queue(lambda queue: queue.retry(None)).result(30)
     with closing(sqlite3.connect(home.inbox_db)) as db, db:
         db.execute("update inbox set status = 'raw', finished_at = null")
     leave(home, second)
@@ -129,8 +128,6 @@ def test_a_session_ends_as_its_last_events_say(home: Home, loop: Loop) -> None:
 
 
 def test_a_session_without_a_sign_of_life_for_a_day_was_interrupted(home: Home, clock: SetClock) -> None:
-    from tests.running import running_loop
-
     with running_loop(home, clock) as loop:
         leave(home, turn("s-1", "gone for good")[0])
         assert loop.settle(30, flush=True)

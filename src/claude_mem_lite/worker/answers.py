@@ -19,7 +19,8 @@ from claude_mem_lite.store import receipts
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.replies import context_reply
 
-# The hook waits 1.5 s from the time in the spool name; what is left after this is for building and the way back.
+# The hook waits 1.5 s from the time in the spool name; what is left after 1.1 is for building and the way back.
+_HOOK_WAITS_S = 1.5
 _ANSWER_BY_S = 1.1
 _LEAST_WAIT_S = 0.05
 log = logging.getLogger(__name__)
@@ -28,7 +29,9 @@ log = logging.getLogger(__name__)
 def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     """The reply to a SessionStart, or None when there is nothing worth saying."""
     # The session before this one may have ended a moment ago: its last turn belongs into the context.
-    loop.settle(max(_ANSWER_BY_S - (loop.clock() - spool_time(name)).total_seconds(), _LEAST_WAIT_S))
+    loop.settle(max(_ANSWER_BY_S - _age_s(loop, name), _LEAST_WAIT_S))
+    if _age_s(loop, name) > _HOOK_WAITS_S:
+        return None  # nobody is there to print it, and what was printed instead has its own receipt
     try:
         event = _find_event(loop, name, body)
     except PayloadError:
@@ -43,6 +46,10 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     receipt = _receipt(event, place, context, loop.clock())
     loop.call(lambda db: _record(db, receipt))
     return context_reply("SessionStart", context.text)
+
+
+def _age_s(loop: Loop, name: str) -> float:
+    return (loop.clock() - spool_time(name)).total_seconds()
 
 
 def mark_printed(loop: Loop, name: str) -> None:

@@ -18,7 +18,5 @@ CREATE TABLE inbox (
             finished_at real
         );
 insert into inbox (id, name, event, session, turn, payload, raw_bytes, status, reason, attempts, lease_until, available_at, received_at, finished_at) values (1, '01767312000000000000-1-deadbeef-Stop', 'Stop', 's1', '', '{"session_id":"s1"}', 19, 'raw', '', 0, 0.0, 0.0, 1767312000.0, NULL);
-CREATE TABLE sqlite_sequence(name,seq);
-insert into sqlite_sequence (name, seq) values ('inbox', 1);
 CREATE INDEX inbox_by_status on inbox (status, session, id);
 CREATE INDEX inbox_by_turn on inbox (turn);

@@ -1,0 +1,58 @@
+"""Values and stores for tests, made by hand."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+
+from claude_mem_lite.db.connection import atomic, open_for_writing
+from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
+from claude_mem_lite.models import Event, Kind, Memory, Place, SessionSummary
+from claude_mem_lite.store import memories, sessions
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SHOP = Place(project="example.org/me/shop", name="shop", root="/nowhere/shop", branch="main", commit="abc")
+
+
+class Store:
+    """A real memory.db with short ways to fill it."""
+
+    def __init__(self, path: Path) -> None:
+        self.db: sqlite3.Connection = open_for_writing(path)
+        migrate(self.db, MEMORY_MIGRATIONS, NOW)
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        with closing(self.db):
+            pass
+
+    def remember(self, title: str, *, turn: str = "", place: Place = SHOP, **more: object) -> Memory:
+        """Store a memory; what is not said is as rules would have made it a day ago."""
+        at = NOW - timedelta(days=1)
+        kind: Kind = "bugfix"
+        made = Memory(
+            id=memories.memory_id(title, place.project, turn),
+            kind=kind,
+            title=title,
+            summary=f"{title}, because it was asked for.",
+            created_at=at,
+            last_seen_at=at,
+            scope=f"project:{place.project}",
+            project=place.project,
+            session="s1",
+        )
+        made = replace(made, **more)  # type: ignore[arg-type]
+        with atomic(self.db):
+            return memories.add(self.db, made, turn or title)
+
+    def session(
+        self, id_: str, summary: SessionSummary, *, place: Place = SHOP, at: datetime = NOW - timedelta(hours=2)
+    ) -> None:
+        """Store a session that ended with this summary."""
+        with atomic(self.db):
+            sessions.touch(self.db, Event(f"{id_}-end", "Stop", id_, at, "/nowhere/shop"), place)
+            sessions.set_summary(self.db, id_, summary)

@@ -1,0 +1,66 @@
+"""Settings: where they come from, and what a wrong one is told."""
+
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.config import Config, is_excluded, load_config
+from claude_mem_lite.errors import ConfigError
+
+
+def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
+    assert load_config(tmp_path / "config.toml", {}) == Config()
+
+
+def test_the_environment_outranks_the_file(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("budget_tokens = 900\n")
+    assert load_config(tmp_path / "config.toml", {}).budget_tokens == 900
+    assert load_config(tmp_path / "config.toml", {"CLAUDE_MEM_LITE_BUDGET": "700"}).budget_tokens == 700
+
+
+def test_an_unknown_key_is_named_with_the_nearest_known_one(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("exclud = []\n")
+    with pytest.raises(ConfigError, match=r"unknown key exclud; did you mean exclude\?"):
+        load_config(tmp_path / "config.toml", {})
+
+
+@pytest.mark.parametrize(
+    "text", ["budget_tokens = 0", "budget_tokens = '900'", "budget_tokens = true", "exclude = 'x'", "exclude = [1]"]
+)
+def test_a_value_of_the_wrong_form_is_refused_with_an_example(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.toml").write_text(text)
+    with pytest.raises(ConfigError, match="for example"):
+        load_config(tmp_path / "config.toml", {})
+
+
+@pytest.mark.parametrize("content", [b"budget_tokens = ", b"\xff\xfe", b"[exclude"])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "config.toml").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"config\.toml cannot be read"):
+        load_config(tmp_path / "config.toml", {})
+
+
+def test_a_wrong_budget_in_the_environment_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="CLAUDE_MEM_LITE_BUDGET"):
+        load_config(tmp_path / "config.toml", {"CLAUDE_MEM_LITE_BUDGET": "lots"})
+
+
+@pytest.mark.parametrize(
+    ("glob", "folder", "excluded"),
+    [
+        ("/home/me/private", "/home/me/private", True),
+        ("/home/me/private", "/home/me/private/deep/down", True),
+        ("/home/me/private/", "/home/me/private", True),
+        ("/home/me/private", "/home/me/privateer", False),
+        ("/home/*/diary", "/home/you/diary/2026", True),
+        ("/home/me/clients/*", "/home/me/clients/acme/src", True),
+        ("/home/me/clients/*", "/home/me/clients", False),
+    ],
+)
+def test_a_folder_is_excluded_with_all_that_is_in_it(glob: str, folder: str, excluded: bool) -> None:
+    assert is_excluded(Config(exclude=(glob,)), folder) is excluded
+
+
+def test_a_tilde_stands_for_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    assert is_excluded(Config(exclude=("~/diary",)), "/home/me/diary/today")

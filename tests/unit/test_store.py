@@ -1,0 +1,126 @@
+"""Memories and sessions in the store: once each, found by a prefix, forgotten for good."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.models import Event, Place, SessionSummary, SymbolChange
+from claude_mem_lite.store import forgetting, memories, sessions
+from tests.fakes import NOW, SHOP, Store
+
+
+def test_a_memory_comes_back_with_every_field(store: Store) -> None:
+    made = store.remember(
+        "Keep all fields",
+        detail="d",
+        facts=("f1", "f2"),
+        files=("a.py",),
+        symbols=(SymbolChange("a.py", "load", "new"),),
+        anchors=("x",),
+        tags=("t",),
+        branch="main",
+        commit="abc",
+        pinned=True,
+        superseded_by="other",
+        cost_usd=0.25,
+    )
+    assert memories.get(store.db, made.id) == made
+
+
+def test_the_same_thing_in_another_turn_is_counted_not_stored_again(store: Store) -> None:
+    first = store.remember("Freeze the clock", turn="t1")
+    again = store.remember("Freeze the clock", turn="t2", last_seen_at=NOW)
+    assert again.id == first.id
+    assert memories.count(store.db) == 1
+    assert (memories.get(store.db, first.id).times_seen, memories.get(store.db, first.id).last_seen_at) == (2, NOW)
+
+
+def test_the_same_turn_delivered_twice_changes_nothing(store: Store) -> None:
+    made = store.remember("Freeze the clock", turn="t1")
+    store.remember("Freeze the clock", turn="t1")
+    assert memories.get(store.db, made.id) == made
+
+
+def test_a_memory_is_found_by_the_beginning_of_its_id(store: Store) -> None:
+    made = store.remember("Freeze the clock")
+    assert memories.get(store.db, f"#{made.id[:6].upper()}") == made
+
+
+def test_a_beginning_that_fits_several_ids_is_refused(store: Store) -> None:
+    store.remember("One", id="aaaabbbbcc")
+    store.remember("Two", id="aaaacccccc")
+    with pytest.raises(Ambiguous):
+        memories.get(store.db, "aaaa")
+
+
+@pytest.mark.parametrize("wanted", ["", "#", "zzzz", "%", "_"])
+def test_an_id_nobody_has_is_not_found(store: Store, wanted: str) -> None:
+    store.remember("Freeze the clock")
+    with pytest.raises(NotFound):
+        memories.get(store.db, wanted)
+
+
+def test_forgetting_reaches_what_repeats_the_memory(store: Store, tmp_path: Path) -> None:
+    secret = "The vault passphrase rotates every full moon"
+    made = store.remember(secret, turn="t1", summary=f"{secret}.", facts=(secret,))
+    sibling = store.remember("Add a cache", turn="t1", summary=f"A cache was added. {secret}.", detail=secret)
+    store.session("s1", SessionSummary(headline=f"Add a cache; {secret}", learned=f"Caches help. {secret}."))
+    with atomic(store.db):
+        assert forgetting.forget(store.db, [made.id], [], NOW) == ["t1"]
+    store.db.execute("pragma wal_checkpoint(truncate)")
+    assert memories.get(store.db, sibling.id).summary == "A cache was added."
+    told = sessions.find(store.db, "s1")
+    assert told is not None
+    assert (told.summary.headline, told.summary.learned) == ("Add a cache;", "Caches help.")
+    assert not any(b"passphrase" in path.read_bytes() for path in tmp_path.glob("memory.db*"))
+
+
+def test_what_was_forgotten_does_not_come_back_with_its_turn(store: Store) -> None:
+    made = store.remember("Freeze the clock", turn="t1")
+    with atomic(store.db):
+        forgetting.forget(store.db, [made.id], [], NOW)
+    store.remember("Freeze the clock", turn="t1")
+    assert memories.count(store.db) == 0
+
+
+def test_forgetting_a_project_keeps_what_holds_everywhere(store: Store) -> None:
+    store.remember("Only here")
+    store.remember("Everywhere", scope="universal")
+    assert len(memories.ids_of(store.db, project=SHOP.project)) == 1
+
+
+def test_a_project_is_found_by_its_name_unless_two_have_it(store: Store) -> None:
+    store.session("s1", SessionSummary())
+    assert sessions.find_project(store.db, "shop") == SHOP.project
+    store.session("s2", SessionSummary(), place=Place("/elsewhere/shop", "shop", "/elsewhere/shop"))
+    assert sessions.find_project(store.db, SHOP.project) == SHOP.project
+    with pytest.raises(Ambiguous, match="/elsewhere/shop"):
+        sessions.find_project(store.db, "shop")
+    with pytest.raises(NotFound):
+        sessions.find_project(store.db, "nothing")
+
+
+def test_a_session_keeps_the_project_it_began_in(store: Store) -> None:
+    store.session("s1", SessionSummary())
+    store.session("s1", SessionSummary(), place=Place("elsewhere", "elsewhere", "/elsewhere"), at=NOW)
+    found = sessions.find(store.db, "s1")
+    assert found is not None
+    assert (found.project, found.last_event_at) == (SHOP.project, NOW)
+
+
+def test_a_quiet_session_was_interrupted_and_is_active_again_when_it_goes_on(store: Store) -> None:
+    store.session("s1", SessionSummary(), at=NOW - timedelta(days=2))
+    assert sessions.interrupt_quiet(store.db, NOW - timedelta(days=1)) == 1
+    assert [one.status for one in sessions.newest(store.db)] == ["interrupted"]
+    store.session("s1", SessionSummary(), at=NOW)
+    assert [one.status for one in sessions.newest(store.db)] == ["active"]
+
+
+def test_a_turn_is_recorded_once(store: Store) -> None:
+    event = Event("t1", "UserPromptSubmit", "s1", NOW)
+    assert sessions.add_turn(store.db, "t1", event, "Fix it", "Fixed") is True
+    assert sessions.add_turn(store.db, "t1", event, "Fix it", "Fixed") is False
+    assert sessions.last_prompt(store.db, "s1") == "Fix it"

@@ -1,0 +1,121 @@
+"""Settings that the worker obeys: excluded folders, ignored tools, and a file that is broken for a while."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.running import SILENT, Machine, leave, open_machine, payload, spool_name, turn, wait_until
+
+MARK = "mellonbright"
+
+
+@pytest.fixture(scope="module")
+def secretive() -> Iterator[Machine]:
+    """A worker that is to keep nothing of one folder."""
+    with open_machine() as machine:
+        folder = machine.home.root.parent / "private"
+        (folder / "below").mkdir(parents=True)
+        machine.home.config.write_text(f'exclude = ["{folder}"]\nignored_tools = ["Bash"]\n')
+        machine.start_worker()
+        yield machine
+
+
+def excluded(machine: Machine) -> str:
+    return str(machine.home.root.parent / "private" / "below")
+
+
+def test_nothing_of_an_excluded_folder_is_in_any_file(secretive: Machine) -> None:
+    before = secretive.row_count()
+    cwd = excluded(secretive)
+    events = [
+        payload("SessionStart", MARK, cwd, source="startup"),
+        *turn("s-1", MARK, cwd=cwd),
+        payload("SessionEnd", MARK, cwd),
+    ]
+    for given in events:
+        assert secretive.hook(given["hook_event_name"], given) == SILENT
+    secretive.drain()
+    assert secretive.row_count() == before
+    assert secretive.files_with(MARK) == []
+    assert secretive.files_with(cwd) == []
+
+
+def test_nothing_of_an_excluded_folder_is_kept_when_only_a_piece_of_it_came(secretive: Machine) -> None:
+    whole = json.dumps(payload("UserPromptSubmit", "s-1", excluded(secretive), prompt=MARK * 5)).encode()
+    (secretive.home.spool_tmp / spool_name("UserPromptSubmit")).write_bytes(whole[:-10])
+    secretive.drain()
+    assert list(secretive.home.spool_tmp.iterdir()) == []
+    assert secretive.files_with(MARK) == []
+
+
+def test_nothing_of_an_excluded_folder_is_kept_when_it_came_in_a_request(secretive: Machine) -> None:
+    raw = json.dumps(payload("UserPromptSubmit", "s-1", excluded(secretive), prompt=MARK)).encode()
+    assert secretive.ask("POST", "/hook/UserPromptSubmit", raw=raw).status == 204
+    secretive.drain()
+    assert secretive.files_with(MARK) == []
+
+
+def test_a_folder_beside_the_excluded_one_is_kept(secretive: Machine) -> None:
+    leave(secretive.home, payload("Stop", "beside", excluded(secretive).replace("private", "privates")))
+    secretive.drain()
+    assert [row.status for row in secretive.rows() if row.session == "beside"] == ["done"]
+
+
+def test_tools_that_are_to_be_ignored_are_skipped(secretive: Machine) -> None:
+    for given in turn("tools", "run something"):
+        leave(secretive.home, given)
+    secretive.drain()
+    (row,) = [row for row in secretive.rows() if row.session == "tools" and row.event == "PostToolUse"]
+    assert (row.status, row.reason) == ("skipped", "tool Bash is ignored by configuration")
+
+
+def test_a_broken_configuration_stops_intake_until_it_is_mended(machine: Machine, tmp_path: Path) -> None:
+    machine.home.config.write_text("exclude = [")
+    machine.start_worker()
+    assert machine.hook("Stop", payload("Stop", cwd=str(tmp_path))) == SILENT
+    wait_until(lambda: machine.get("/api/health")["status"] == "degraded", "the worker to tell")
+    assert str(machine.home.config) in machine.get("/api/health")["problem"]
+    assert len(machine.spooled()) == 1
+    assert machine.rows() == []
+    assert machine.ask("POST", "/api/drain", {"timeout_s": 1}).status == 400
+
+    machine.home.config.write_text("exclude = []\n")
+    wait_until(lambda: machine.get("/api/health")["status"] == "ok", "the worker to see that it was mended")
+    machine.drain()
+    assert [row.status for row in machine.rows()] == ["done"]
+
+
+def test_a_worker_that_ends_with_a_broken_configuration_takes_nothing_in(machine: Machine, tmp_path: Path) -> None:
+    """What is broken may have named the folder that this event comes from."""
+    machine.home.config.write_text("exclude = [")
+    machine.start_worker()
+    machine.hook("Stop", payload("Stop", cwd=str(tmp_path)))
+    wait_until(lambda: machine.get("/api/health")["status"] == "degraded", "the worker to tell")
+    machine.stop_worker()
+    assert machine.rows() == []
+    assert len(machine.spooled()) == 1
+
+
+def test_an_event_held_in_memory_is_written_down_when_the_worker_ends(machine: Machine, tmp_path: Path) -> None:
+    machine.home.config.write_text("exclude = [")
+    machine.start_worker()
+    raw = json.dumps(payload("Stop", "held", str(tmp_path))).encode()
+    assert machine.ask("POST", "/hook/Stop", raw=raw).status == 204
+    machine.stop_worker()
+    assert [path.read_bytes() for path in machine.spooled()] == [raw]
+
+    machine.home.config.unlink()
+    machine.start_worker()
+    machine.drain()
+    assert [(row.session, row.status) for row in machine.rows()] == [("held", "done")]
+
+
+def test_a_command_is_refused_at_once_while_the_configuration_is_broken(machine: Machine) -> None:
+    machine.home.config.write_text("budget_tokens = -1")
+    machine.start_worker()
+    wait_until(lambda: machine.get("/api/health")["status"] == "degraded", "the worker to tell")
+    answer = machine.ask("POST", "/api/memories", {"kind": "note", "text": "x", "cwd": "/"})
+    assert answer.status == 400
+    assert "budget_tokens" in answer.body["error"]["message"]

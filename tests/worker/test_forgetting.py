@@ -1,0 +1,104 @@
+"""What is forgotten is gone from every file, and does not come back."""
+
+import sqlite3
+from contextlib import closing
+
+from tests.running import Machine, dump, leave, payload, spool_name, turn, wait_until
+
+WORDS = ("zanzibarium", "quokkafish")
+
+
+def test_a_command_goes_through_the_inbox(served: Machine) -> None:
+    kept = served.post("/api/memories", {"kind": "note", "text": "By way of the inbox", "cwd": "/"})
+    row = served.rows()[-1]
+    assert (row.event, row.session, row.status) == ("Command", "", "done")
+    assert "By way of the inbox" in row.payload
+    assert kept["summary"] == "By way of the inbox"
+
+
+def test_a_command_left_by_a_worker_that_died_is_carried_out_by_the_next(machine: Machine) -> None:
+    given = {"hook_event_name": "Command", "command": "remember", "kind": "note", "text": "Left behind", "cwd": "/"}
+    leave(machine.home, given)
+    machine.start_worker()
+    machine.drain()
+    (memory,) = machine.get("/api/memories?all_projects=true")["memories"]
+    assert memory["summary"] == "Left behind"
+
+
+def test_a_memory_that_the_user_stated_is_gone_from_every_file(served: Machine) -> None:
+    remaining = served.post("/api/memories", {"kind": "rule", "text": "Baskets stay", "cwd": "/"})
+    text = f"Never mix {WORDS[0]} with {WORDS[1]}"
+    kept = served.post("/api/memories", {"kind": "rule", "text": text, "tags": [WORDS[0]], "cwd": "/"})
+    assert served.files_with(WORDS[0]) != []
+    assert served.post("/api/forget", {"ids": [kept["id"]]}) == {"forgotten": [kept["id"]]}
+    for word in WORDS:
+        assert served.files_with(word) == []
+    assert served.ask("GET", f"/api/memories/{kept['id']}").status == 404
+    assert served.get(f"/api/search?query={WORDS[0]}&all_projects=true")["hits"] == []
+    assert served.get(f"/api/memories/{remaining['id']}") == remaining
+
+
+def test_a_session_is_gone_from_every_file(served: Machine) -> None:
+    for given in turn("s-secret", f"work on {WORDS[0]}", steps=2):
+        leave(served.home, given)
+    leave(served.home, payload("PostToolUse", "s-secret", tool_name="Grep", tool_response=WORDS[1]))
+    leave(served.home, payload("SessionEnd", "s-secret"))
+    served.drain()
+    assert served.files_with(WORDS[0]) != []
+    served.post("/api/forget", {"session": "s-secret"})
+    for word in WORDS:
+        assert served.files_with(word) == []
+    assert [row for row in served.rows() if row.session == "s-secret"] == []
+
+
+def test_events_of_the_turn_behind_a_memory_are_gone_although_it_began_with_a_skipped_one(served: Machine) -> None:
+    _, edit, last = turn_that_is_remembered("s-mixed")
+    for given in (payload("PostToolUse", "s-mixed", tool_name="Grep", tool_response="nothing"), edit, last):
+        leave(served.home, given)
+    served.drain()
+    made = [one for one in served.get("/api/memories?all_projects=true")["memories"] if one["session"] == "s-mixed"]
+    assert made, "the turn left no memory"
+    served.post("/api/forget", {"ids": [one["id"] for one in made]})
+    assert [row.event for row in served.rows() if row.session == "s-mixed"] == []
+
+
+def test_what_was_forgotten_does_not_come_back_with_its_events(served: Machine) -> None:
+    named = [(spool_name(given["hook_event_name"]), given) for given in turn_that_is_remembered("s-again")]
+    for name, given in named:
+        leave(served.home, given, name=name)
+    served.drain()
+    made = [one for one in served.get("/api/memories?all_projects=true")["memories"] if one["session"] == "s-again"]
+    served.post("/api/forget", {"ids": [one["id"] for one in made]})
+    for name, given in named:
+        leave(served.home, given, name=name)
+    served.drain()
+    again = served.get("/api/memories?all_projects=true")["memories"]
+    assert [one for one in again if one["session"] == "s-again"] == []
+
+
+def test_a_forgetting_that_cannot_be_carried_out_changes_nothing(served: Machine) -> None:
+    kept = served.post("/api/memories", {"kind": "note", "text": "One of two", "cwd": "/"})
+    before = dump(served.home.memory_db)
+    assert served.ask("POST", "/api/forget", {"ids": [kept["id"], "zzzzzzzz"]}).status == 404
+    assert dump(served.home.memory_db) == before
+
+
+def test_a_forgetting_waits_its_turn_while_the_database_is_busy(served: Machine) -> None:
+    kept = served.post("/api/memories", {"kind": "note", "text": "Busy and forgotten", "cwd": "/"})
+    with closing(sqlite3.connect(served.home.memory_db)) as db:
+        db.execute("select count(*) from memories").fetchone()
+        assert served.post("/api/forget", {"ids": [kept["id"]]}) == {"forgotten": [kept["id"]]}
+    wait_until(lambda: served.ask("GET", f"/api/memories/{kept['id']}").status == 404, "it to be gone")
+
+
+def turn_that_is_remembered(session: str) -> list[dict[str, object]]:
+    """A turn with an edit, which leaves a memory."""
+    edit = payload(
+        "PostToolUse",
+        session,
+        tool_name="Edit",
+        tool_input={"file_path": "/app/basket.py", "old_string": "return 1", "new_string": "return len(self.items)"},
+        tool_response={"filePath": "/app/basket.py", "structuredPatch": []},
+    )
+    first, _, last = turn(session, "Count the items in the basket instead of returning one")
+    return [first, edit, last]
