@@ -385,7 +385,7 @@ def leave(home: Home, given: Json, *, event: str = "", name: str = "", raw: byte
     """Leave an event in the spool as a hook does; returns its name."""
     kind = event or given["hook_event_name"]
     chosen = name or spool_name(kind)
-    file = home.spool_tmp / chosen
+    file = home.root / f"unfinished-{chosen}"  # not in spool/tmp: what a dead process left there is taken in
     file.write_bytes(json.dumps(given).encode() if raw is None else raw)
     file.rename(home.spool_new / chosen)
     return chosen

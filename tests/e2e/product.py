@@ -91,10 +91,16 @@ class Product:
         return sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
 
     def worker_pid(self) -> int:
-        status: JsonObject = json.loads(self.run("worker", "status", "--json"))
-        pid = status["pid"]
-        assert isinstance(pid, int), f"no pid in {status}"
-        return pid
+        """The worker that answers; one that a hook has just started is waited for."""
+        found: list[int] = []
+
+        def answers() -> bool:
+            pid = json.loads(self.run("worker", "status", "--json"))["pid"]
+            found.extend([pid] if isinstance(pid, int) else [])
+            return bool(found)
+
+        wait_until(answers, "a worker that answers")
+        return found[0]
 
     def freeze_worker(self) -> int:
         """Have the worker hang: it is there, but answers nobody and takes nothing in."""
@@ -123,8 +129,9 @@ class Product:
         """Every file of the home that holds these words, databases and their logs included."""
         found = []
         for path in self.home.rglob("*"):
-            if path.is_file() and not path.is_symlink() and text.encode() in path.read_bytes():
-                found.append(str(path.relative_to(self.home)))
+            with suppress(FileNotFoundError):  # a worker at work takes files of the spool away
+                if path.is_file() and not path.is_symlink() and text.encode() in path.read_bytes():
+                    found.append(str(path.relative_to(self.home)))
         return sorted(found)
 
     def end(self) -> None:
@@ -162,6 +169,6 @@ def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = WAIT
 
 def is_worker(pid: int) -> bool:
     """Whether a process lives and is a worker: its number may be another program's by now."""
-    report = ["ps", "-o", "stat=,command=", "-p", str(pid)]
+    report = ["ps", "-o", "stat=", "-o", "command=", "-p", str(pid)]
     state, _, command = subprocess.run(report, capture_output=True, text=True).stdout.partition(" ")
     return "claude_mem_lite" in command and not state.startswith("Z")

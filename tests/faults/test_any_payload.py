@@ -51,7 +51,7 @@ hunks = st.lists(
 
 def some(*keys: str, **known: "st.SearchStrategy[Json]") -> "st.SearchStrategy[Json]":
     """An object with some of these fields, most of them texts as they should be."""
-    fields = {key: texts | anything for key in keys} | {key: value | anything for key, value in known.items()}
+    fields = dict.fromkeys(keys, texts | anything) | {key: value | anything for key, value in known.items()}
     return st.fixed_dictionaries({}, optional=fields)
 
 
@@ -67,7 +67,7 @@ payloads = some(
     cwd=st.sampled_from(["/", "/no/such/folder"]),
     hook_event_name=st.sampled_from([*KNOWN_EVENTS, "Rendered", "Command", "Notification"]),
     tool_name=st.sampled_from(
-        ["Bash", "Edit", "Write", "MultiEdit", "NotebookEdit", "Read", "Task", "TodoWrite", "WebFetch", "mcp__a__b", "Skill"]
+        ["Bash", "Edit", "Write", "MultiEdit", "NotebookEdit", "Read", "Task", "TodoWrite", "WebFetch", "mcp__a__b"]
     ),
     tool_input=inputs,
     tool_response=responses | st.lists(responses, max_size=2),

@@ -136,6 +136,21 @@ def test_hooks_keep_events_elsewhere_while_the_spool_is_a_file(machine: Machine)
     assert waiting_elsewhere(machine.home) == []
 
 
+@pytest.mark.parametrize("database", ["inbox.db", "memory.db"])
+def test_events_wait_in_the_spool_while_a_database_is_damaged(machine: Machine, database: str) -> None:
+    path = machine.home.root / database
+    path.write_bytes(b"this is no database" * 1000)
+    send(machine, EVENTS)
+    assert machine.spawn_worker().wait(30) != 0 or not machine.is_served()
+    wait_until(lambda: "worker failed" in [line["what"] for line in machine.log_lines()], "the failure to be told")
+    assert len(machine.spooled()) == EVENTS
+
+    path.unlink()
+    machine.start_worker()
+    machine.drain()
+    assert sessions(machine) == expected(EVENTS)
+
+
 def test_a_fallback_place_that_belongs_to_somebody_else_is_not_read(machine: Machine) -> None:
     place = machine.home.fallback_spools()[0]
     place.mkdir(mode=0o777)

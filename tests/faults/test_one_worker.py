@@ -106,6 +106,13 @@ def test_an_idle_worker_ends_and_the_next_hook_starts_another(machine: Machine) 
     assert [line["what"] for line in machine.log_lines()].count("worker down") == 2
 
 
+def test_a_worker_that_is_asked_something_does_not_count_as_idle(machine: Machine) -> None:
+    machine.home.config.write_text("idle_exit_s = 1\n")
+    worker = machine.start_worker()
+    wait_until(lambda: machine.get("/api/health")["uptime_s"] > 3, "the worker to be older than it may idle")
+    assert machine.get("/api/health")["pid"] == worker.pid
+
+
 def still_running(processes: list["subprocess.Popen[bytes]"]) -> list["subprocess.Popen[bytes]"]:
     return [process for process in processes if process.poll() is None]
 

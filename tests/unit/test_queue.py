@@ -108,9 +108,7 @@ def test_a_unit_that_was_claimed_before_stays_as_it_was(queue: Queue) -> None:
     queue.claim(T0, flush=True)
     queue.release_all()
     add(queue, "s-1", "PostToolUse", "Stop")
-    assert claimed(queue) == [["UserPromptSubmit", "PostToolUse"]]
-    finish_all(queue)
-    assert claimed(queue) == [["PostToolUse", "Stop"]]
+    assert work_through(queue) == [["UserPromptSubmit", "PostToolUse"], ["PostToolUse", "Stop"]]
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "PreCompact", "Rendered", "Command"])
@@ -121,9 +119,7 @@ def test_events_that_stand_alone_go_before_an_open_turn(queue: Queue, event: str
 
 def test_events_without_a_session_stand_alone(queue: Queue) -> None:
     add(queue, "", "PostToolUse", "Stop")
-    assert claimed(queue) == [["PostToolUse"]]
-    finish_all(queue)
-    assert claimed(queue) == [["Stop"]]
+    assert work_through(queue) == [["PostToolUse"], ["Stop"]]
 
 
 def test_up_to_five_units_are_claimed_at_a_time_and_one_of_a_session(queue: Queue) -> None:
@@ -138,13 +134,8 @@ def test_up_to_five_units_are_claimed_at_a_time_and_one_of_a_session(queue: Queu
 def test_units_of_a_session_come_in_order(queue: Queue) -> None:
     for _ in range(3):
         add(queue, "s-1", "UserPromptSubmit", "Stop")
-    seen = []
-    while units := queue.claim(T0):
-        assert len(units) == 1
-        seen += ids(units[0])
-        queue.finish(ids(units[0]), T0)
-    assert seen == sorted(seen)
-    assert len(seen) == 6
+    add(queue, "s-1", "Stop")
+    assert work_through(queue) == [["UserPromptSubmit", "Stop"]] * 3 + [["Stop"]]
 
 
 def test_no_number_of_open_turns_hides_one_that_is_ready(queue: Queue) -> None:
@@ -209,6 +200,13 @@ def test_a_failure_holds_back_its_session_only(queue: Queue) -> None:
     assert [unit[0].session for unit in queue.claim(T0 + 1)] == ["s-2"]
 
 
+def test_a_failure_is_tried_again_although_the_clock_was_set_back(queue: Queue) -> None:
+    add(queue, "s-1", "Stop")
+    (unit,) = queue.claim(T0)
+    queue.fail(ids(unit), "later", T0)
+    assert queue.claim(T0 - 3600) == [unit]
+
+
 def test_what_the_worker_died_on_many_times_ends_in_error(queue: Queue, db: sqlite3.Connection) -> None:
     add(queue, "s-1", "Stop")
     for _ in range(CRASH_LIMIT):
@@ -257,9 +255,9 @@ def test_erasing_removes_the_finished_events_of_turns_and_sessions(queue: Queue,
     add(queue, "s-1", "UserPromptSubmit", "Stop")
     add(queue, "s-2", "Stop")
     add(queue, "s-3", "Stop")
-    turn, *_ = queue.claim(T0)
-    finish_all(queue)
-    queue.erase(turns=[turn[0].name], sessions=["s-2"])
+    units = queue.claim(T0)
+    queue.finish([row.id for unit in units for row in unit], T0)
+    queue.erase(turns=[units[0][0].name], sessions=["s-2"])
     assert [row["session"] for row in db.execute("select session from inbox")] == ["s-3"]
 
 
@@ -286,9 +284,13 @@ def claimed(queue: Queue, now: float = T0) -> list[list[str]]:
     return [[row.event for row in unit] for unit in queue.claim(now)]
 
 
-def finish_all(queue: Queue) -> None:
-    """Take whatever is claimed as done."""
-    queue.finish(range(1, 10_000), T0)
+def work_through(queue: Queue) -> list[list[str]]:
+    """Claim and finish until nothing is ready; the events of each unit in the order of claims."""
+    seen = []
+    while units := queue.claim(T0, limit=1):
+        seen.append([row.event for row in units[0]])
+        queue.finish(ids(units[0]), T0)
+    return seen
 
 
 def ids(unit: list[Row]) -> list[int]:

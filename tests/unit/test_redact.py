@@ -38,7 +38,9 @@ TOKENS: dict[str, st.SearchStrategy[str]] = {
     "twilio-key": token("SK", HEX, 32),
     "jwt": token("eyJ", ALNUM, 20).flatmap(lambda head: token(f"{head}.eyJ", ALNUM, 30, ".c2lnbmF0dXJl")),
 }
-SURROUNDINGS = st.sampled_from(["{}", "key {} end", '{{"v": "{}"}}', "a\n{}\nb", "x={}", "run --with {}", "\\n{}\\n", "({})"])
+SURROUNDINGS = st.sampled_from(
+    ["{}", "key {} end", '{{"v": "{}"}}', "a\n{}\nb", "x={}", "run --with {}", "\\n{}\\n", "({})"]
+)
 
 
 @pytest.mark.parametrize("kind", TOKENS)

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
-from tests.running import dump, leave, query, turn
+from tests.running import Json, dump, leave, query, turn
 from tests.worker.conftest import SetClock
 
 
@@ -63,12 +63,12 @@ def test_a_command_is_carried_out_while_a_turn_waits_to_be_tried_again(home: Hom
     with unwritable_memory(home):
         leave_turn(home, "s-1")
         assert loop.settle(30)
-    told = {"command": "remember", "kind": "note", "text": "still here", "scope": None, "tags": [], "cwd": "/"}
+    told: Json = {"command": "remember", "kind": "note", "text": "still here", "scope": None, "tags": [], "cwd": "/"}
     assert len(loop.command(told).result(30)) == 1
 
 
 def test_who_gave_a_command_hears_of_it_although_it_took_a_second_try(home: Home, loop: Loop, clock: SetClock) -> None:
-    told = {"command": "remember", "kind": "note", "text": "at last", "scope": None, "tags": [], "cwd": "/"}
+    told: Json = {"command": "remember", "kind": "note", "text": "at last", "scope": None, "tags": [], "cwd": "/"}
     with without_table(home, "memories"):
         waiting = loop.command(told)
         assert loop.settle(30)

@@ -3,7 +3,7 @@
 import sqlite3
 from contextlib import closing
 
-from tests.running import Machine, dump, leave, payload, spool_name, turn, wait_until
+from tests.running import Json, Machine, dump, leave, payload, spool_name, turn, wait_until
 
 WORDS = ("zanzibarium", "quokkafish")
 
@@ -36,6 +36,18 @@ def test_a_memory_that_the_user_stated_is_gone_from_every_file(served: Machine) 
     assert served.ask("GET", f"/api/memories/{kept['id']}").status == 404
     assert served.get(f"/api/search?query={WORDS[0]}&all_projects=true")["hits"] == []
     assert served.get(f"/api/memories/{remaining['id']}") == remaining
+
+
+def test_a_memory_made_of_a_turn_is_gone_from_every_file(served: Machine) -> None:
+    prompt = f"Count the {WORDS[0]} in the basket instead of returning one"
+    for given in turn_that_is_remembered("s-made", prompt):
+        leave(served.home, given)
+    served.drain()
+    made = [one for one in served.get("/api/memories?all_projects=true")["memories"] if one["session"] == "s-made"]
+    assert made, "the turn left no memory"
+    assert served.files_with(WORDS[0]) != []
+    served.post("/api/forget", {"ids": [one["id"] for one in made]})
+    assert served.files_with(WORDS[0]) == []
 
 
 def test_a_session_is_gone_from_every_file(served: Machine) -> None:
@@ -91,7 +103,7 @@ def test_a_forgetting_waits_its_turn_while_the_database_is_busy(served: Machine)
     wait_until(lambda: served.ask("GET", f"/api/memories/{kept['id']}").status == 404, "it to be gone")
 
 
-def turn_that_is_remembered(session: str) -> list[dict[str, object]]:
+def turn_that_is_remembered(session: str, prompt: str = "Count the items in the basket") -> list[Json]:
     """A turn with an edit, which leaves a memory."""
     edit = payload(
         "PostToolUse",
@@ -100,5 +112,5 @@ def turn_that_is_remembered(session: str) -> list[dict[str, object]]:
         tool_input={"file_path": "/app/basket.py", "old_string": "return 1", "new_string": "return len(self.items)"},
         tool_response={"filePath": "/app/basket.py", "structuredPatch": []},
     )
-    first, _, last = turn(session, "Count the items in the basket instead of returning one")
+    first, _, last = turn(session, prompt)
     return [first, edit, last]

@@ -120,7 +120,7 @@ def test_a_session_ends_as_its_last_events_say(home: Home, loop: Loop) -> None:
     leave(home, payload("SessionEnd", "failed", reason="other"))
     leave(home, payload("Stop", "active", last_assistant_message="Done."))
     assert loop.settle(30)
-    assert dict(query(home.memory_db, "select id, status from sessions")) == {  # type: ignore[arg-type]
+    assert dict(query(home.memory_db, "select id, status from sessions")) == {
         "completed": "completed",
         "failed": "failed",
         "active": "active",
@@ -135,6 +135,18 @@ def test_a_session_without_a_sign_of_life_for_a_day_was_interrupted(home: Home, 
     with running_loop(home, clock) as loop:
         assert loop.settle(30)
     assert query(home.memory_db, "select status from sessions") == [("interrupted",)]
+
+
+def test_events_are_kept_for_8_days_after_they_are_done(home: Home, clock: SetClock) -> None:
+    with running_loop(home, clock) as loop:
+        leave(home, payload("Stop", "finished"))
+        leave(home, turn("open", "not yet")[0])
+        assert loop.settle(30)
+    for days, kept in ((7.9, ["finished", "open"]), (0.2, ["open"])):
+        clock.advance(days=days)
+        with running_loop(home, clock) as loop:
+            assert loop.settle(30)
+        assert [session for (session,) in query(home.inbox_db, "select session from inbox order by id")] == kept
 
 
 def statuses(home: Home) -> list[str]:

@@ -64,7 +64,7 @@ _ROLES = tuple((role, re.compile(rf"(?:{pattern})(?:\s|$)")) for role, pattern i
 # Which part of `cd x && make && git commit` the whole is about.
 _RANK: tuple[Role, ...] = ("commit", "test", "build", "lint", "install", "git", "run", "files", "explore")
 
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1.*?\n.*?^\s*\2\s*$|<<-?\s*(['\"]?)(\w+)\3.*\Z", re.S | re.M)
+_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)")
 _SEPARATOR = re.compile(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)|(?<![&>])&(?![&>\d])")
 _PREFIX = re.compile(
@@ -94,7 +94,6 @@ _COMMITTED = re.compile(r"(?m)^\[(?P<branch>[^\]\n]{1,200}?) (?P<hash>[0-9a-f]{6
 _MESSAGE_FLAG = re.compile(
     r"(?:-m|-[a-z]*m|--message)(?:\s+|=)(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|\$'((?:[^'\\]|\\.)*)')", re.S
 )
-_HEREDOC_BODY = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n(.*?)\n\s*\1\s*$", re.S | re.M)
 _TRAILER = re.compile(r"(?im)^(?:co-authored-by|signed-off-by|change-id|generated with|🤖).*$")
 
 
@@ -110,7 +109,7 @@ class Commit:
 
 def parts(command: str) -> list[str]:
     """The simple commands of a command line, without prefixes such as `cd x`, `VAR=1`, `sudo`, `npx`."""
-    text = _HEREDOC.sub("<<HEREDOC", command[:20_000]) if "<<" in command else command[:20_000]
+    text, _ = _without_heredocs(command[:20_000])
     quoted: list[str] = []
 
     def hide(found: re.Match[str]) -> str:
@@ -198,12 +197,29 @@ def leaves(command: str, cwd: str) -> bool:
 
 
 def _given_message(command: str) -> str:
-    if heredoc := _HEREDOC_BODY.search(command):
-        message = heredoc[2]
+    _, bodies = _without_heredocs(command)
+    if bodies:
+        message = bodies[0]
     else:
         messages = [next(part for part in groups if part or part == "") for groups in _MESSAGE_FLAG.findall(command)]
         message = "\n\n".join(text.replace('\\"', '"').replace("\\n", "\n") for text in messages)
     return _TRAILER.sub("", message).strip()
+
+
+def _without_heredocs(command: str) -> tuple[str, list[str]]:
+    """A command line with its here-documents taken out, and their bodies."""
+    kept: list[str] = []
+    bodies: list[str] = []
+    at = 0
+    while found := _HEREDOC.search(command, at):
+        kept.append(command[at : found.start()])
+        lines = command[found.end() :].split("\n")
+        end = next((n for n, line in enumerate(lines) if line.strip() == found[2]), len(lines))
+        bodies.append("\n".join(lines[:end]))
+        at = min(found.end() + sum(len(line) + 1 for line in lines[: end + 1]) - 1, len(command))
+        if len(bodies) == 20:
+            break
+    return "".join(kept) + command[at:], bodies
 
 
 def _unwrapped(part: str) -> str:

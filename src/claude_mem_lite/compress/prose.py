@@ -49,7 +49,7 @@ def passages(markdown: str) -> list[Passage]:
     """The plain passages of a message, in order."""
     found: list[Passage] = []
     paragraph: list[str] = []
-    under = fence = ""
+    under = ""
 
     def close() -> None:
         if paragraph and (text := plain(" ".join(paragraph))):
@@ -57,47 +57,61 @@ def passages(markdown: str) -> list[Passage]:
             found.append(Passage("item" if is_label else "text", text, under))
         paragraph.clear()
 
-    lines = markdown[:_LONGEST].split("\n")
-    for at, line in enumerate(lines):
-        if fence_mark := _FENCE.match(line):
-            close()
-            if not fence:
-                fence = fence_mark[1][:3]
-            elif fence == fence_mark[1][:3]:
-                fence = ""
-            continue
-        if fence:
-            continue
-        if not line.strip() or _RULE.match(line):
-            close()
-        elif line.lstrip().startswith(">"):
-            close()
-            if text := plain(line.lstrip("> \t")):
-                found.append(Passage("quote", text, under))
-        elif heading := _HEADING.match(line) or _BOLD_LINE.match(line):
-            close()
-            under = plain(heading[1]).rstrip(":")
-            found.append(Passage("heading", under, under))
-        elif row := _ROW.match(line):
-            close()
-            below = lines[at + 1] if at + 1 < len(lines) else ""
-            is_header = "-" in below and _TABLE_RULE.match(below) is not None
-            if not is_header and not _TABLE_RULE.match(line):
-                found.append(Passage("row", _row(row[1]), under))
-        elif item := _ITEM.match(line):
-            close()
-            if text := plain(item[2]):
-                found.append(Passage("todo" if item[1] == " " else "item", text, under))
-        elif found and not paragraph and found[-1].kind == "item" and line.startswith("  "):
-            found[-1] = Passage("item", f"{found[-1].text} {plain(line)}".strip(), under)
-        else:
-            line = line.strip()
+    lines = _without_code(markdown[:_LONGEST].split("\n"))
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        block = _block(line, below)
+        if block is None:
+            if _continues_item(line, found) and not paragraph:
+                found[-1] = Passage("item", f"{found[-1].text} {plain(line)}".strip(), under)
+                continue
             # "**Lead** - place" stands alone even when the next line follows at once.
             if paragraph and (line.startswith("**") or (paragraph[-1].startswith("**") and line[:1].isupper())):
                 close()
-            paragraph.append(line)
+            paragraph.append(line.strip())
+            continue
+        close()
+        kind, text = block
+        under = text if kind == "heading" else under
+        if text:
+            found.append(Passage(kind, text, under))
     close()
     return found
+
+
+def _without_code(lines: list[str]) -> list[str]:
+    """The lines outside of fenced code; a blank line stands for the code."""
+    kept: list[str] = []
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence = mark[1][:3]
+            kept.append("")
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+        elif not fence:
+            kept.append(line)
+    return kept
+
+
+def _block(line: str, below: str) -> tuple[PassageKind, str] | None:
+    """What a line is by itself; None when it is part of a paragraph, no text when it only parts two of them."""
+    if not line.strip() or _RULE.match(line):
+        return "text", ""
+    if line.lstrip().startswith(">"):
+        return "quote", plain(line.lstrip("> \t"))
+    if heading := _HEADING.match(line) or _BOLD_LINE.match(line):
+        return "heading", plain(heading[1]).rstrip(":")
+    if row := _ROW.match(line):
+        is_header = "-" in below and _TABLE_RULE.match(below) is not None
+        return "row", "" if is_header or _TABLE_RULE.match(line) else _row(row[1])
+    if item := _ITEM.match(line):
+        return "todo" if item[1] == " " else "item", plain(item[2])
+    return None
+
+
+def _continues_item(line: str, found: list[Passage]) -> bool:
+    return bool(found) and found[-1].kind == "item" and line.startswith("  ")
 
 
 def plain(text: str) -> str:

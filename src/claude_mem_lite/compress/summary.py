@@ -9,7 +9,7 @@ from claude_mem_lite.compress.drafts import one_line, prompt_text, whole_sentenc
 from claude_mem_lite.compress.prose import sentences
 from claude_mem_lite.compress.sentences import says_all_done
 from claude_mem_lite.compress.tools import open_tasks, read_steps
-from claude_mem_lite.compress.turns import closing_message
+from claude_mem_lite.compress.turns import closing_message, shortened
 from claude_mem_lite.compress.verbs import past, reported
 from claude_mem_lite.models import Draft, SessionSummary, Turn, TurnDigest
 
@@ -38,8 +38,7 @@ def summarize(previous: SessionSummary | None, turn: Turn, digest: TurnDigest) -
     """What the session amounts to once this turn is over."""
     before = previous or SessionSummary()
     cwd = next((event.cwd for event in turn.events if event.cwd), "").rstrip("/")
-    message = closing_message(turn)
-    closing = read_closing(message.replace(f"{cwd}/", "") if cwd else message)
+    closing = read_closing(shortened(closing_message(turn), cwd))
     done = _done(digest, closing)
     read = _newest(before.files_read, digest.files_read)
     return SessionSummary(

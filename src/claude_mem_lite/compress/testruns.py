@@ -49,10 +49,10 @@ def read_run(output: str) -> TestRun | None:
 
 
 _COUNT = re.compile(r"(\d+) ([a-z]+)")
-_PYTEST_END = re.compile(r"(?m)^=*\s?((?:\d+ [a-z]+(?:, )?)+) in [\d.:]+(?:s|m)\b.*$")
+_PYTEST_END = re.compile(r"(?m)^=*[ ]?((?:\d+ [a-z]+(?:, )?)+) in [\d.:]+(?:s|m)\b.*$")
 _PYTEST_SUMMARY = re.compile(r"(?m)^(?:FAILED|ERROR) (\S+(?:\[[^\n]*?\])?)(?: - ([^\n]*))?$")
 _PYTEST_SECTION = re.compile(r"(?m)^_{3,} (?:ERROR (?:at|collecting) )?(?:setup of )?([^\n_].*?) _{3,}$")
-_PYTEST_ERROR = re.compile(r"(?m)^E\s{2,}(\S[^\n]*)$")
+_PYTEST_ERROR = re.compile(r"(?m)^E[ \t]{2,}(\S[^\n]*)$")
 
 
 def _pytest(output: str) -> TestRun | None:
@@ -73,7 +73,7 @@ def _pytest(output: str) -> TestRun | None:
     return TestRun("pytest", counts.get("passed", 0), failed, counts.get("skipped", 0), _few(failures), "", unbuilt)
 
 
-_UNITTEST_END = re.compile(r"(?m)^Ran (\d+) tests? in [\d.]+s\s+(OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?")
+_UNITTEST_END = re.compile(r"(?m)^Ran (\d+) tests? in [\d.]+s\s{1,4}(OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?")
 _UNITTEST_SECTION = re.compile(r"(?m)^(?:FAIL|ERROR): (\S+)(?: \(([^)\n]*)\))?$")
 _PYTHON_ERROR = re.compile(r"(?m)^([\w.]*(?:Error|Exception|Failure|Exit|Interrupt|Warning)\b[^\n]*)$")
 
@@ -90,9 +90,9 @@ def _unittest(output: str) -> TestRun | None:
     return TestRun("unittest", max(int(end[1]) - failed - skipped, 0), failed, skipped, _few(failures))
 
 
-_JEST_END = re.compile(r"(?m)^\s*Tests:\s+((?:\d+ [a-z]+(?:, )?)+)$")
-_JEST_SECTION = re.compile(r"(?m)^\s*● (?!Console)(\S[^\n]*?)\s*$")
-_FIRST_LINE = re.compile(r"(?m)^\s*(\S[^\n]*)$")
+_JEST_END = re.compile(r"(?m)^[ \t]{0,12}Tests:[ \t]+((?:\d+ [a-z]+(?:, )?)+)$")
+_JEST_SECTION = re.compile(r"(?m)^[ \t]{0,12}● (?!Console)(\S[^\n]*?)[ \t]*$")
+_FIRST_LINE = re.compile(r"(?m)^[ \t]{0,12}(\S[^\n]*)$")
 
 
 def _jest(output: str) -> TestRun | None:
@@ -105,9 +105,9 @@ def _jest(output: str) -> TestRun | None:
     return TestRun("jest", counts.get("passed", 0), counts.get("failed", 0), counts.get("skipped", 0), _few(failures))
 
 
-_VITEST_END = re.compile(r"(?m)^\s*Tests\s+((?:\d+ [a-z]+(?: \| )?)+)\s+\(\d+\)")
-_VITEST_SECTION = re.compile(r"(?m)^\s*(?:FAIL|❯)\s{1,3}(\S+ > [^\n]*?)\s*$")
-_VITEST_ERROR = re.compile(r"(?m)^\s*((?:\w*Error|Error|Caused by): [^\n]*)$")
+_VITEST_END = re.compile(r"(?m)^[ \t]{0,12}Tests[ \t]+((?:\d+ [a-z]+(?: \| )?)+)[ \t]+\(\d+\)")
+_VITEST_SECTION = re.compile(r"(?m)^[ \t]{0,12}(?:FAIL|❯)[ \t]{1,3}(\S+ > [^\n]*?)[ \t]*$")
+_VITEST_ERROR = re.compile(r"(?m)^[ \t]{0,12}((?:\w*Error|Error|Caused by): [^\n]*)$")
 
 
 def _vitest(output: str) -> TestRun | None:
@@ -121,9 +121,11 @@ def _vitest(output: str) -> TestRun | None:
 
 
 _GO_PACKAGE = re.compile(r"(?m)^(ok|FAIL)[ \t]+(\S+/\S+|\S+\.\S+|[a-z]\w*)[ \t]+(\(cached\)|[\d.]+s|\[[^\]\n]*\])")
-_GO_RESULT = re.compile(r"(?m)^\s*--- (PASS|FAIL|SKIP): (\S+)")
-_GO_SECTION = re.compile(r"(?m)^\s*(?:--- FAIL:|=== RUN|=== CONT|=== NAME)\s+(Test\S+|Example\S+|Fuzz\S+|Benchmark\S+)")
-_GO_ERROR = re.compile(r"(?m)^\s+(\w[\w./-]*\.go:\d+: [^\n]*)$|^(panic: [^\n]*)$")
+_GO_RESULT = re.compile(r"(?m)^[ \t]{0,12}--- (PASS|FAIL|SKIP): (\S+)")
+_GO_SECTION = re.compile(
+    r"(?m)^[ \t]{0,12}(?:--- FAIL:|=== RUN|=== CONT|=== NAME)[ \t]+(Test\S+|Example\S+|Fuzz\S+|Benchmark\S+)"
+)
+_GO_ERROR = re.compile(r"(?m)^[ \t]+(\w[\w./-]*\.go:\d+: [^\n]*)$|^(panic: [^\n]*)$")
 _GO_TELLING = re.compile(
     r"(?i)\b(?:want|wanted|got|expected?|should|fail\w*|error|unexpected|must|mismatch|missing|timed? ?out|panic|nil"
     r"|incorrect\w*|invalid|cannot)\b"
@@ -189,8 +191,8 @@ def _cargo(output: str) -> TestRun | None:
     return TestRun("cargo test", passed, failed, ignored, _few(failures))
 
 
-_MOCHA_PASSING = re.compile(r"(?m)^\s*(\d+) passing\b")
-_MOCHA_FAILING = re.compile(r"(?m)^\s*(\d+) failing\b")
+_MOCHA_PASSING = re.compile(r"(?m)^[ \t]{0,12}(\d+) passing\b")
+_MOCHA_FAILING = re.compile(r"(?m)^[ \t]{0,12}(\d+) failing\b")
 _RSPEC_END = re.compile(r"(?m)^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?")
 _RSPEC_FAILED = re.compile(r"(?m)^rspec (\S+) # ([^\n]*)$")
 _OTHERS = tuple(
@@ -203,14 +205,10 @@ _OTHERS = tuple(
             r"(?:, Failures: (?P<failed>\d+))?",
         ),
         ("phpunit", r"(?m)^OK \((?P<total>\d+) tests?, \d+ assertions?\)"),
-        ("dotnet test", r"Failed:\s+(?P<failed>\d+), Passed:\s+(?P<passed>\d+)"),
+        ("dotnet test", r"Failed:[ \t]+(?P<failed>\d+), Passed:[ \t]+(?P<passed>\d+)"),
         ("node --test", r"(?m)^(?:#|ℹ) pass (?P<passed>\d+)\n(?:#|ℹ) fail (?P<failed>\d+)"),
         ("deno test", r"\| (?P<passed>\d+) passed(?: \([^)]*\))? \| (?P<failed>\d+) failed"),
-        ("bun test", r"(?m)^\s*(?P<passed>\d+) pass\n\s*(?P<failed>\d+) fail"),
-        (
-            "playwright",
-            r"(?m)^\s*(?:(?P<failed>\d+) failed\n(?:[^\n]*\n){0,40}?)?\s*(?P<passed>\d+) passed \([\d.]+m?s\)",
-        ),
+        ("bun test", r"(?m)^[ \t]{0,12}(?P<passed>\d+) pass\n[ \t]{0,12}(?P<failed>\d+) fail"),
     )
 )
 
@@ -232,6 +230,18 @@ def _rspec(output: str) -> TestRun | None:
     return TestRun("rspec", max(int(end[1]) - failed - pending, 0), failed, pending, _few(failures))
 
 
+_PLAYWRIGHT_PASSED = re.compile(r"(?m)^[ \t]{0,12}(\d+) passed \([\d.]+m?s\)")
+_PLAYWRIGHT_FAILED = re.compile(r"(?m)^[ \t]{0,12}(\d+) failed$")
+
+
+def _playwright(output: str) -> TestRun | None:
+    passed = _PLAYWRIGHT_PASSED.search(output)
+    if not passed:
+        return None
+    failed = _PLAYWRIGHT_FAILED.search(output)
+    return TestRun("playwright", int(passed[1]), int(failed[1]) if failed else 0)
+
+
 def _other(output: str) -> TestRun | None:
     for runner, pattern in _OTHERS:
         if ends := list(pattern.finditer(output)):
@@ -243,7 +253,7 @@ def _other(output: str) -> TestRun | None:
 
 
 _PARSERS: tuple[Callable[[str], TestRun | None], ...] = (
-    _pytest, _unittest, _jest, _vitest, _cargo, _go, _rspec, _mocha, _other,
+    _pytest, _unittest, _jest, _vitest, _cargo, _go, _rspec, _mocha, _playwright, _other,
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from claude_mem_lite.compress import findings, titles
-from claude_mem_lite.compress.closing import read_closing
+from claude_mem_lite.compress.closing import Closing, read_closing
 from claude_mem_lite.compress.commands import Commit
 from claude_mem_lite.compress.drafts import within
 from claude_mem_lite.compress.edits import FileChange, merge
@@ -62,27 +62,16 @@ def closing_message(turn: Turn) -> str:
     return ""
 
 
+def shortened(message: str, cwd: str) -> str:
+    """The message with paths as seen from the working folder."""
+    return message.replace(f"{cwd}/", "") if cwd else message
+
+
 def _drafts(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
     cwd = next((event.cwd for event in turn.events if event.cwd), "").rstrip("/")
-    message = closing_message(turn)
-    closing = read_closing(message.replace(f"{cwd}/", "") if cwd else message)
+    closing = read_closing(shortened(closing_message(turn), cwd))
     fixes, unfixed = pair(steps)
-    big, small = _sorted_out(fixes)
-    pieces, commits = _pieces(steps, big)
-    facts = [*(_noted(fix) for fix in small), *_results(steps)]
-    drafts: list[Draft] = []
-    only_fix = len(big) == 1 and all(not piece.changes for piece in pieces)
-    for at, fix in enumerate(big):
-        whole = at == 0 and only_fix
-        drafts.append(
-            fix_draft(fix, turn.prompt, closing, commits[0] if whole and len(commits) == 1 else None, whole=whole)
-        )
-    if not only_fix:
-        pieces = pieces[-_MOST_PIECES:]
-        drafts += (
-            work_draft(piece, turn.prompt, closing, facts if at == len(pieces) - 1 else (), whole=len(pieces) == 1)
-            for at, piece in enumerate(pieces)
-        )
+    drafts = _work(turn.prompt, closing, steps, fixes)
     drafts += findings.decisions(closing, [step for step in steps if isinstance(step, Answered)], turn.prompt)
     drafts += (findings.failure(ran, closing, turn.prompt) for ran in unfixed[-_MOST_FAILURES:])
     if not drafts:
@@ -96,6 +85,24 @@ def _drafts(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
     drafts += findings.foreign([step for step in steps if isinstance(step, Called)])
     page = findings.web([step for step in steps if isinstance(step, Looked)])
     return [*drafts, page] if page else drafts
+
+
+def _work(prompt: str, closing: Closing, steps: Sequence[Step], fixes: Sequence[Fix]) -> list[Draft]:
+    """What was fixed and what was made; a turn that only fixed one thing is that fix alone."""
+    big, small = _sorted_out(fixes)
+    pieces, commits = _pieces(steps, big)
+    only_fix = len(big) == 1 and all(not piece.changes for piece in pieces)
+    if only_fix:
+        return [fix_draft(big[0], prompt, closing, commits[0] if len(commits) == 1 else None, whole=True)]
+    facts = [*(_noted(fix) for fix in small), *_results(steps)]
+    pieces = pieces[-_MOST_PIECES:]
+    return [
+        *(fix_draft(fix, prompt, closing, None, whole=False) for fix in big),
+        *(
+            work_draft(piece, prompt, closing, facts if at == len(pieces) - 1 else (), whole=len(pieces) == 1)
+            for at, piece in enumerate(pieces)
+        ),
+    ]
 
 
 def _sorted_out(fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix]]:
@@ -150,8 +157,8 @@ def _reports(events: Sequence[Event], steps: Sequence[Step], cwd: str) -> list[D
     said = [("", event.message) for event in events if event.kind == "SubagentStop" and event.message]
     given = said or [(step.task, step.answer) for step in tasks]
     task = tasks[0].task if len(tasks) == len(said) == 1 else ""
-    short = [(name or task, answer.replace(f"{cwd}/", "") if cwd else answer) for name, answer in given[:10]]
-    return [draft for name, answer in short if (draft := findings.report(name, answer))]
+    found = (findings.report(name or task, shortened(answer, cwd)) for name, answer in given[:10])
+    return [draft for draft in found if draft]
 
 
 def _is_telling(step: Step) -> bool:

@@ -178,9 +178,10 @@ class Queue:
         """Sessions that have something to do and nothing under way or waiting to be tried again."""
         rows = self._db.execute(
             """select session from inbox where status in ('raw', 'processing') group by session
-               having sum(status = 'processing') = 0 and max(available_at) <= :now
+               having sum(status = 'processing') = 0 and sum(available_at > :now and available_at <= :latest) = 0
                order by min(id)""",
-            {"now": now},
+            # A time beyond the longest wait is from before the clock was set back.
+            {"now": now, "latest": now + RETRY_AFTER_S[-1]},
         )
         return [row["session"] for row in rows]
 

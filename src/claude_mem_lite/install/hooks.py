@@ -48,7 +48,10 @@ def hook_settings(home: Home, program: Path = HOOK_PROGRAM) -> JsonObject:
 
 def hook_command(home: Home, event: str, program: Path = HOOK_PROGRAM) -> str:
     """The shell command of one event."""
-    return f"{shlex.quote(str(home.hook_python))} -I -S {shlex.quote(str(program))} {event}"
+    command = f"{shlex.quote(str(home.hook_python))} -I -S {shlex.quote(str(program))} {event}"
+    # The client ends this hook with SIGTERM some 10 ms after it started, before Python could ignore the signal:
+    # 12 of 20 events were lost without the trap, none of 12 with it.
+    return f'trap "" TERM; exec {command}' if event == "StopFailure" else command
 
 
 def is_ours(hook: JsonValue) -> bool:

@@ -38,6 +38,7 @@ async def _running(request: Request) -> Loop:
     # async: by way of the thread pool a hook that does not wait would be gone before its request is looked at
     loop = request.app.state.loop
     assert isinstance(loop, Loop)
+    loop.note_request()
     return loop
 
 

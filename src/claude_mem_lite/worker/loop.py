@@ -70,6 +70,10 @@ class Loop:
         with self._settled:
             self._settled.notify_all()
 
+    def note_request(self) -> None:
+        """Somebody wants something: a reason to stay."""
+        self._active_at = time.monotonic()
+
     def idle_s(self) -> float:
         return time.monotonic() - self._active_at
 

@@ -38,7 +38,9 @@ def edit(path: str, original: str, old: str, new: str) -> Event:
         "oldString": old,
         "newString": new,
         "originalFile": original,
-        "structuredPatch": [{"oldStart": first + 1, "oldLines": 1, "newStart": first + 1, "newLines": 1, "lines": patch}],
+        "structuredPatch": [
+            {"oldStart": first + 1, "oldLines": 1, "newStart": first + 1, "newLines": 1, "lines": patch}
+        ],
     }
     return call("Edit", {"file_path": f"{CWD}/{path}", "old_string": old, "new_string": new}, response)
 

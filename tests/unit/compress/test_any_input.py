@@ -23,19 +23,71 @@ JSON: st.SearchStrategy[JsonValue] = st.recursive(
     max_leaves=8,
 )
 FIELDS = st.sampled_from(
-    "command file_path notebook_path content old_string new_string new_source edits todos answers taskId subject status"
-    " url prompt query description title path".split()  # noqa: SIM905
+    [
+        "command",
+        "file_path",
+        "notebook_path",
+        "content",
+        "old_string",
+        "new_string",
+        "new_source",
+        "edits",
+        "todos",
+        "answers",
+        "taskId",
+        "subject",
+        "status",
+        "url",
+        "prompt",
+        "query",
+        "description",
+        "title",
+        "path",
+    ]
 )
 RESPONSE_FIELDS = st.sampled_from(
-    "stdout stderr interrupted filePath structuredPatch originalFile type lines oldStart result content text answers"
-    " task file".split()  # noqa: SIM905
+    [
+        "stdout",
+        "stderr",
+        "interrupted",
+        "filePath",
+        "structuredPatch",
+        "originalFile",
+        "type",
+        "lines",
+        "oldStart",
+        "result",
+        "content",
+        "text",
+        "answers",
+        "task",
+        "file",
+    ]
 )
 HUNK = st.fixed_dictionaries(
     {"lines": st.lists(st.tuples(st.sampled_from(" +-x"), ODD_TEXT).map("".join), max_size=4) | JSON, "oldStart": JSON}
 )
 TOOLS = st.sampled_from(
-    "Bash Edit MultiEdit Write NotebookEdit Read WebFetch WebSearch Task Agent TodoWrite TaskCreate TaskUpdate"
-    " AskUserQuestion mcp__a__create_b mcp__ Skill Unknown".split()  # noqa: SIM905
+    [
+        "Bash",
+        "Edit",
+        "MultiEdit",
+        "Write",
+        "NotebookEdit",
+        "Read",
+        "WebFetch",
+        "WebSearch",
+        "Task",
+        "Agent",
+        "TodoWrite",
+        "TaskCreate",
+        "TaskUpdate",
+        "AskUserQuestion",
+        "mcp__a__create_b",
+        "mcp__",
+        "Skill",
+        "Unknown",
+    ]
 )
 CALLS = st.builds(
     ToolCall,
@@ -47,7 +99,9 @@ CALLS = st.builds(
 EVENTS = st.builds(
     Event,
     name=st.just("n"),
-    kind=st.sampled_from(["PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit", "Odd"]),
+    kind=st.sampled_from(
+        ["PostToolUse", "PostToolUseFailure", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit", "Odd"]
+    ),
     session=st.just("s"),
     at=st.just(datetime(2026, 1, 1, tzinfo=UTC)),
     cwd=st.sampled_from(["", "/", "/home/dev/shop", "x"]),

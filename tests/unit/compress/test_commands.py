@@ -99,7 +99,12 @@ def test_the_exit_code_is_told_from_the_output() -> None:
 
 @pytest.mark.parametrize(
     ("command", "elsewhere"),
-    [("cd /tmp/x && git commit", True), ("cd ../other && ls", True), ("cd src && ls", False), ("cd /home/dev/shop/src", False)],
+    [
+        ("cd /tmp/x && git commit", True),
+        ("cd ../other && ls", True),
+        ("cd src && ls", False),
+        ("cd /home/dev/shop/src", False),
+    ],
 )
 def test_a_command_that_works_in_another_folder_is_told(command: str, elsewhere: bool) -> None:
     assert commands.leaves(command, "/home/dev/shop") is elsewhere
@@ -109,7 +114,10 @@ def test_a_command_that_works_in_another_folder_is_told(command: str, elsewhere:
     ("output", "error"),
     [
         ("Traceback (most recent call last):\n  File \"a.py\", line 1\n    x\nKeyError: 'id'\n", "KeyError: 'id'"),
-        ("> tsc\n\nsrc/a.ts(4,7): error TS2322: Type 'string' is wrong.\n", "src/a.ts(4,7): error TS2322: Type 'string' is wrong."),
+        (
+            "> tsc\n\nsrc/a.ts(4,7): error TS2322: Type 'string' is wrong.\n",
+            "src/a.ts(4,7): error TS2322: Type 'string' is wrong.",
+        ),
         ("error[E0308]: mismatched types\n --> src/a.rs:4:5\n", "error[E0308]: mismatched types (src/a.rs:4:5)"),
         ("# shop\n./a.go:4:2: undefined: x\n", "./a.go:4:2: undefined: x"),
         ("npm ERR! code E404\nnpm ERR! 404 Not Found - GET https://r/x\n", "npm ERR! 404 Not Found - GET https://r/x"),
@@ -123,7 +131,9 @@ def test_the_first_error_is_the_line_that_tells(output: str, error: str) -> None
 
 
 def test_error_lines_are_different_and_few() -> None:
-    output = "\n".join(["a.py:1:1: error: one", "a.py:1:1: error: one", "b.py:2:1: error: two", "c.py:3:1: error: three"])
+    output = "\n".join(
+        ["a.py:1:1: error: one", "a.py:1:1: error: one", "b.py:2:1: error: two", "c.py:3:1: error: three"]
+    )
     assert error_lines(output, 2) == ["a.py:1:1: error: one", "b.py:2:1: error: two"]
 
 

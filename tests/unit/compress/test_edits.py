@@ -75,12 +75,16 @@ RUST = """impl Cart {
         ("src/cart.rs", RUST, "i.price", "i.price * i.count", "Cart.total"),
     ],
 )
-def test_the_enclosing_function_is_found_in_other_languages(path: str, original: str, old: str, new: str, name: str) -> None:
+def test_the_enclosing_function_is_found_in_other_languages(
+    path: str, original: str, old: str, new: str, name: str
+) -> None:
     assert names(change_of(edit(path, original, old, new))) == [(name, "modified")]
 
 
 def test_a_new_file_lists_what_it_defines() -> None:
-    change = change_of(write("src/db.py", "import sqlite3\n\n\ndef connect():\n    def inner(): ...\n\n\nclass Pool:\n    pass\n"))
+    change = change_of(
+        write("src/db.py", "import sqlite3\n\n\ndef connect():\n    def inner(): ...\n\n\nclass Pool:\n    pass\n")
+    )
     assert change.action == "new"
     assert change.symbols == (SymbolChange("src/db.py", "connect", "new"), SymbolChange("src/db.py", "Pool", "new"))
     assert describe(change) == "src/db.py: new file with connect, Pool (9 lines)"
@@ -100,7 +104,9 @@ def test_many_edits_of_one_file_are_one_change() -> None:
 
 
 def test_an_edit_without_a_patch_is_rebuilt_from_its_input() -> None:
-    call = ToolCall("Edit", {"file_path": f"{CWD}/a.py", "old_string": "def a():\n    x", "new_string": "def b():\n    x"})
+    call = ToolCall(
+        "Edit", {"file_path": f"{CWD}/a.py", "old_string": "def a():\n    x", "new_string": "def b():\n    x"}
+    )
     change = read_change(call, CWD)
     assert change is not None
     assert names(change) == [("a", "deleted"), ("b", "new")]
@@ -121,7 +127,9 @@ def test_a_notebook_cell_is_an_edit() -> None:
 
 
 def test_writing_the_same_content_again_changes_nothing() -> None:
-    call = ToolCall("Write", {"file_path": f"{CWD}/a.txt", "content": "x"}, {"originalFile": "x", "structuredPatch": []})
+    call = ToolCall(
+        "Write", {"file_path": f"{CWD}/a.txt", "content": "x"}, {"originalFile": "x", "structuredPatch": []}
+    )
     assert read_change(call, CWD) is None
 
 

@@ -74,7 +74,9 @@ def test_words_to_the_user_are_talk(text: str) -> None:
     assert kinds.is_talk(text)
 
 
-@pytest.mark.parametrize("text", ["All tests pass.", "Build, tests, and lint all pass.", "All 42 tests pass and linting is clean."])
+@pytest.mark.parametrize(
+    "text", ["All tests pass.", "Build, tests, and lint all pass.", "All 42 tests pass and linting is clean."]
+)
 def test_good_results_of_checks_are_told_from_work(text: str) -> None:
     assert kinds.is_check_result(text)
 
@@ -168,5 +170,12 @@ def test_a_short_finding_gives_way_to_its_explanation() -> None:
 @given(st.text() | st.text(alphabet="#*`_-|>[]() \nabc.:?!0123", max_size=300))
 def test_any_message_is_read(text: str) -> None:
     closing = read_closing(text)
-    for read in (closing.told, closing.points, closing.findings(), closing.decisions(), closing.next_steps(), closing.joined()):
+    for read in (
+        closing.told,
+        closing.points,
+        closing.findings(),
+        closing.decisions(),
+        closing.next_steps(),
+        closing.joined(),
+    ):
         assert all(isinstance(part, str) for part in read)

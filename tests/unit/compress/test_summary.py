@@ -80,12 +80,17 @@ def test_work_takes_the_headline_from_a_question() -> None:
 
 
 def test_next_steps_are_replaced_by_the_newest() -> None:
-    second = turn("add checkout", FIX, closing="I added the checkout page. Refunds still need to be handled by the cart.")
+    second = turn(
+        "add checkout", FIX, closing="I added the checkout page. Refunds still need to be handled by the cart."
+    )
     assert after(ADD_CART, second).next_steps == ("Refunds still need to be handled by the cart.",)
 
 
 def test_next_steps_stay_while_nobody_speaks_of_them() -> None:
-    assert after(ADD_CART, turn("what does Cart do?", closing="It holds items.")).next_steps == ("Add checkout", "Write docs")
+    assert after(ADD_CART, turn("what does Cart do?", closing="It holds items.")).next_steps == (
+        "Add checkout",
+        "Write docs",
+    )
 
 
 def test_next_steps_go_when_all_is_said_to_be_done() -> None:
@@ -134,7 +139,9 @@ def test_causes_are_learned() -> None:
 
 
 def test_decisions_are_key_decisions() -> None:
-    closing = "I created src/db.py.\n\nDecision: SQLite instead of PostgreSQL, because the tool must run without a server."
+    closing = (
+        "I created src/db.py.\n\nDecision: SQLite instead of PostgreSQL, because the tool must run without a server."
+    )
     assert after(turn("add storage", FIX, closing=closing)).key_decisions == (
         "SQLite instead of PostgreSQL, because the tool must run without a server.",
     )

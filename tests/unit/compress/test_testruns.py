@@ -107,7 +107,12 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
                 "AssertionError: expected '1020' to be 30 // Object.is equality",
             ),
         ),
-        (GO, "go test", "1 failed, 1 passed", FailedTest("TestTotal/two_items", "cart_test.go:24: Total() = 20, want 30")),
+        (
+            GO,
+            "go test",
+            "1 failed, 1 passed",
+            FailedTest("TestTotal/two_items", "cart_test.go:24: Total() = 20, want 30"),
+        ),
         (
             CARGO,
             "cargo test",
@@ -127,7 +132,10 @@ def test_a_failed_run_is_read(output: str, runner: str, totals: str, failure: Fa
     [
         (PYTEST_PASSED, "14 passed"),
         ("14 passed, 2 skipped in 1.20s", "14 passed, 2 skipped"),
-        ("....\n----------------------------------------------------------------------\nRan 4 tests in 0.002s\n\nOK\n", "4 passed"),
+        (
+            "....\n----------------------------------------------------------------------\nRan 4 tests in 0.002s\n\nOK\n",
+            "4 passed",
+        ),
         ("Tests:       12 passed, 12 total\n", "12 passed"),
         ("      Tests  12 passed (12)\n", "12 passed"),
         ("ok  \texample.com/shop/cart\t0.004s\nok  \texample.com/shop/auth\t(cached)\n", "2 packages passed"),
@@ -153,7 +161,9 @@ def test_a_package_that_does_not_build_is_told_from_a_failing_test() -> None:
     assert run.failures == (FailedTest("example.com/shop/cart", "cart_test.go:12:9: undefined: NewCart"),)
 
 
-@pytest.mark.parametrize("output", ["", "hello\nworld", "3 files changed, 10 insertions(+)", "FAIL", "ok", "12 passed the exam"])
+@pytest.mark.parametrize(
+    "output", ["", "hello\nworld", "3 files changed, 10 insertions(+)", "FAIL", "ok", "12 passed the exam"]
+)
 def test_other_output_is_no_test_run(output: str) -> None:
     assert read_run(output) is None
 

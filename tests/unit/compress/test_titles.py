@@ -12,7 +12,10 @@ from claude_mem_lite.compress.verbs import past
     ("sentence", "title"),
     [
         ("I've added a --json flag to the list command.", "Add a --json flag to the list command"),
-        ("Removed the retry logic from cart.py and updated the tests.", "Remove the retry logic from cart.py and update the tests"),
+        (
+            "Removed the retry logic from cart.py and updated the tests.",
+            "Remove the retry logic from cart.py and update the tests",
+        ),
         ("The start command has been completely removed.", "Remove the start command"),
         ("Carts are now sorted by date.", "Sort carts by date"),
         ("Done. Renamed `total` to sum.", "Rename `total` to sum"),
@@ -90,6 +93,11 @@ def test_an_instruction_can_be_told_as_past() -> None:
 
 @given(st.text(), st.integers(min_value=1, max_value=30))
 def test_no_title_passes_the_limit_or_ends_with_a_period(text: str, words: int) -> None:
-    for title in (titles.shorten(text, words), titles.from_report(text), titles.from_statement(text), titles.from_prompt(text)):
+    for title in (
+        titles.shorten(text, words),
+        titles.from_report(text),
+        titles.from_statement(text),
+        titles.from_prompt(text),
+    ):
         assert len(title) <= titles.LONGEST_TITLE
         assert not title.endswith(".")

@@ -155,7 +155,9 @@ def test_a_test_broken_on_the_way_is_a_bugfix_beside_the_work() -> None:
 
 
 def test_many_edits_of_one_file_are_one_memory() -> None:
-    draft = only(turn("tidy up auth.py and use pathlib", FIX, OTHER, FIX, closing="Moved file reading to pathlib in auth.py."))
+    draft = only(
+        turn("tidy up auth.py and use pathlib", FIX, OTHER, FIX, closing="Moved file reading to pathlib in auth.py.")
+    )
     assert draft.files == ("src/auth.py",)
     assert draft.title == "Move file reading to pathlib in auth.py"
     assert draft.kind == "refactor"
@@ -207,7 +209,9 @@ def test_each_commit_of_a_turn_is_a_memory_with_its_own_files() -> None:
         turn(
             "do both",
             FIX,
-            bash('git commit -am "fix: compare seconds with seconds"', "[main 1111111] fix: compare seconds with seconds"),
+            bash(
+                'git commit -am "fix: compare seconds with seconds"', "[main 1111111] fix: compare seconds with seconds"
+            ),
             write("src/db.py", "x = 1\n"),
             bash('git commit -am "feat: add a database module"', "[main 2222222] feat: add a database module"),
             closing="Both are committed.",
@@ -286,7 +290,10 @@ def test_an_answer_that_explains_is_a_discovery() -> None:
     ("prompt", "closing"),
     [
         ("hi", "Hello! How can I help you today?"),
-        ("what do you think about Redis?", "I think Redis is fine here. It is fast and simple, and many people know it."),
+        (
+            "what do you think about Redis?",
+            "I think Redis is fine here. It is fast and simple, and many people know it.",
+        ),
         ("thanks", "You're welcome! Let me know if you need anything else."),
         ("look at the code", "Let me look at the code first."),
     ],
@@ -325,13 +332,17 @@ def test_the_web_gives_at_most_one_discovery_of_its_own_origin() -> None:
 
 
 def test_a_foreign_tool_that_changed_something_is_kept_as_such() -> None:
-    event = call("mcp__tracker__create_issue", {"title": "Cart total is wrong for refunds"}, [{"type": "text", "text": "ok"}])
+    event = call(
+        "mcp__tracker__create_issue", {"title": "Cart total is wrong for refunds"}, [{"type": "text", "text": "ok"}]
+    )
     draft = only(turn("file a bug", event))
     assert (draft.origin, draft.title) == ("mcp", "Create issue: Cart total is wrong for refunds")
 
 
 def test_a_foreign_tool_that_only_reads_is_skipped() -> None:
-    digest = fold(turn("look", call("mcp__tracker__get_issue", {"id": "SHOP-1"}, [{"type": "text", "text": "x" * 500}])))
+    digest = fold(
+        turn("look", call("mcp__tracker__get_issue", {"id": "SHOP-1"}, [{"type": "text", "text": "x" * 500}]))
+    )
     assert digest.drafts == ()
 
 
@@ -345,9 +356,12 @@ def test_a_sub_agents_report_is_a_discovery() -> None:
     report = (
         "The cart module keeps its items in memory and writes them only at checkout. "
         "Prices are integers in cents everywhere except in the importer, which uses floats. "
-        + "The importer therefore rounds twice, once on reading and once on storing each item. " * 4
+        + "The importer therefore rounds twice, once on reading and once on storing each item. "
+        * 4
     )
-    event = call("Task", {"description": "Explore the cart", "prompt": "…"}, {"content": [{"type": "text", "text": report}]})
+    event = call(
+        "Task", {"description": "Explore the cart", "prompt": "…"}, {"content": [{"type": "text", "text": report}]}
+    )
     draft = only(turn("how do carts work?", event, subagent_stop(report)))
     assert draft.kind == "discovery"
     assert draft.title == "The cart module keeps its items in memory and writes them only at checkout"
