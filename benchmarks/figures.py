@@ -7,19 +7,16 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`value` in `unit`; `bar` is the most (or, with `at_least`, the least) it may be; None: told, not judged."""
+    """`value` in `unit`; `bar` is the most it may be, None: told, not judged."""
 
     name: str
     value: float
     unit: str
     bar: float | None = None
-    at_least: bool = False
     note: str = ""
 
     def holds(self) -> bool:
-        if self.bar is None:
-            return True
-        return self.value >= self.bar if self.at_least else self.value <= self.bar
+        return self.bar is None or self.value <= self.bar
 
     def line(self) -> str:
         mark = "" if self.bar is None else " ok" if self.holds() else " OVER"
@@ -31,17 +28,16 @@ class Figure:
         return {**asdict(self), "holds": self.holds()}
 
     def row(self) -> str:
-        return f"| {self.name} | {self.value:g} {self.unit} | {self._bar()} | {self.note} |"
+        judged = "" if self.bar is None else "ok" if self.holds() else "OVER"
+        return f"| {self.name} | {self.value:g} {self.unit} | {self._bar()} | {judged} | {self.note} |"
 
     def _bar(self) -> str:
-        if self.bar is None:
-            return "none"
-        return f"at {'least' if self.at_least else 'most'} {self.bar:g} {self.unit}"
+        return "none" if self.bar is None else f"at most {self.bar:g} {self.unit}"
 
 
 def as_table(figures: Sequence[Figure], heading: str) -> str:
     rows = "\n".join(figure.row() for figure in figures)
-    return f"# Speed\n\n{heading}\n\n| what | measured | bar | note |\n|---|---|---|---|\n{rows}\n"
+    return f"# Speed\n\n{heading}\n\n| what | measured | bar | | note |\n|---|---|---|---|---|\n{rows}\n"
 
 
 def p95(values: Sequence[float]) -> float:

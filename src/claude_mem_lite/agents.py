@@ -1,21 +1,19 @@
 """Each agent's hook payload -> the one event form. Claude Code is the only agent so far."""
 
-from datetime import UTC, datetime
-
 from claude_mem_lite.errors import PayloadError
-from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall
+from claude_mem_lite.models import Event, JsonObject, ToolCall, text
+from claude_mem_lite.spool_names import time_of
 
 TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure")
 TURN_ENDS = ("Stop", "StopFailure", "SessionEnd")
 KNOWN_EVENTS = ("SessionStart", "UserPromptSubmit", *TOOL_EVENTS, "PreCompact", "SubagentStop", *TURN_ENDS)
-NO_ANSWER_EVENTS = ("PreCompact", "SubagentStop", *TURN_ENDS)
 
 # Searching and listing leave nothing worth remembering; our own MCP tools would feed memory to itself.
 IGNORED_TOOLS = ("Glob", "Grep", "LS", "ListMcpResourcesTool", "ToolSearch", "TodoRead")
 OWN_TOOL_MARK = "claude-mem-lite"
 
 
-def event_from_payload(name: str, at: datetime, payload: JsonObject) -> Event:
+def event_from_payload(name: str, payload: JsonObject) -> Event:
     """The event a Claude Code payload describes; PayloadError when it names no event or no session."""
     kind = text(payload.get("hook_event_name"))
     if not kind:
@@ -27,7 +25,7 @@ def event_from_payload(name: str, at: datetime, payload: JsonObject) -> Event:
         name=name,
         kind=kind,
         session=session,
-        at=at,
+        at=time_of(name),
         cwd=text(payload.get("cwd")),
         prompt_id=text(payload.get("prompt_id")) or None,
         agent_id=text(payload.get("agent_id")) or None,
@@ -53,19 +51,6 @@ def why_skipped(event: Event, payload: JsonObject) -> str | None:
         if event.tool.tool in IGNORED_TOOLS or OWN_TOOL_MARK in event.tool.tool:
             return f"tool {event.tool.tool} is not captured"
     return None
-
-
-def spool_time(name: str) -> datetime:
-    """When the hook kept an event: its spool name begins with the time in nanoseconds."""
-    digits = name.partition("-")[0]
-    if not digits.isdigit() or len(digits) > 20:
-        raise PayloadError(f"the spool name {name!r} does not begin with a time")
-    return datetime.fromtimestamp(int(digits) / 1e9, UTC)
-
-
-def text(value: JsonValue) -> str:
-    """A string as it is, anything else as nothing: payload fields are not to be trusted."""
-    return value if isinstance(value, str) else ""
 
 
 def _tool_call(kind: str, payload: JsonObject) -> ToolCall | None:

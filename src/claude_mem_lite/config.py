@@ -21,7 +21,7 @@ class Config:
     exclude: tuple[str, ...] = ()
     """Folders of which nothing is kept, as globs: `["~/private/*"]`."""
     ignored_tools: tuple[str, ...] = ()
-    """Tools that are not captured, besides the ones that never are."""
+    """Tools whose calls are not used, besides the ones that never are."""
     idle_exit_s: int = 1800
     """How long the worker stays without events or requests."""
 

@@ -8,6 +8,12 @@ from typing import Literal, get_args
 JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
 JsonObject = Mapping[str, JsonValue]
 
+
+def text(value: JsonValue) -> str:
+    """A string as it is, anything else as nothing: what agents send is not to be trusted."""
+    return value if isinstance(value, str) else ""
+
+
 WorkKind = Literal["decision", "bugfix", "feature", "refactor", "change", "discovery"]
 GuidanceKind = Literal[
     "preference", "rule", "anti_pattern", "correction", "convention", "gotcha", "architecture", "pattern"

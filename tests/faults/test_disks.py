@@ -140,9 +140,10 @@ def test_hooks_keep_events_elsewhere_while_the_spool_is_a_file(machine: Machine)
 def test_events_wait_in_the_spool_while_a_database_is_damaged(machine: Machine, database: str) -> None:
     path = machine.home.root / database
     path.write_bytes(b"this is no database" * 1000)
-    send(machine, EVENTS)
-    assert machine.spawn_worker().wait(30) != 0 or not machine.is_served()
-    wait_until(lambda: "worker failed" in [line["what"] for line in machine.log_lines()], "the failure to be told")
+    machine.home.worker_python.unlink()
+    assert send(machine, EVENTS) == [SILENT] * EVENTS
+    assert machine.spawn_worker().wait(30) != 0
+    assert [line["what"] for line in machine.log_lines()] == ["worker failed"]
     assert len(machine.spooled()) == EVENTS
 
     path.unlink()

@@ -1,11 +1,14 @@
 """kill -9 of the worker, at any moment of its work."""
 
+import os
 import random
+import socket
 import time
+from collections.abc import Callable
 
 from claude_mem_lite.paths import Home
 from tests.faults.warm import WarmWorkers, warm_workers
-from tests.running import Json, Machine, dump, leave, open_machine, spool_name, turn, wait_until
+from tests.running import WAIT_S, Json, Machine, dump, leave, open_machine, spool_name, turn, wait_until
 
 ROUNDS = 100
 SESSIONS = 12
@@ -46,17 +49,24 @@ def leave_turns(home: Home, chance: random.Random, number: int) -> Left:
 def wait_for_some_moment(machine: Machine, chance: random.Random) -> None:
     """Until the worker has begun to listen, taken some events in, or worked on some; or just a while."""
     taken, done = machine.row_count(), machine.row_count("status = 'done'")
-    more = chance.randrange(1, 6)
-    kind = chance.choice(("listening", "intake", "work", "work", "any"))
-    if kind == "listening":
-        wait_until(machine.is_served, "the worker to have its lock")
-    elif kind == "intake":
-        wait_until(lambda: machine.row_count() > taken, "events to be taken in")
-    elif kind == "work":
-        wait_until(lambda: machine.row_count("status = 'done'") >= done + more, "events to be worked on")
-    else:
-        until = time.monotonic() + chance.random() * 0.12
-        wait_until(lambda: time.monotonic() > until, "a while to pass")
+    files = len(os.listdir(machine.home.spool_new))
+    more, until = chance.randrange(5, 40), time.monotonic() + chance.random() * 0.12
+    moments: dict[str, Callable[[], bool]] = {
+        "listening": lambda: is_listening(machine),
+        "commit": lambda: machine.row_count() > taken,
+        "removal": lambda: len(os.listdir(machine.home.spool_new)) < files,
+        "work": lambda: machine.row_count("status = 'done'") >= min(done + more, machine.row_count()),
+        "any": lambda: time.monotonic() > until,
+    }
+    kind = chance.choice((*moments, "work", "removal"))
+    deadline = time.monotonic() + WAIT_S
+    while not moments[kind]():  # without a pause: what matters is the moment right after
+        assert time.monotonic() < deadline, f"waited {WAIT_S} s for {kind}"
+
+
+def is_listening(machine: Machine) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(machine.home.socket)) == 0
 
 
 def assert_all_is_stored(machine: Machine, workers: WarmWorkers, left: Left) -> None:

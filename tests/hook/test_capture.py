@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.agents import spool_time
 from claude_mem_lite.paths import Home
+from claude_mem_lite.spool_names import time_of
 from tests.hook.conftest import GUARD_S, LAUNCHER, PYTHON, Hooks
 
 ODD_PAYLOADS = {
@@ -83,7 +83,7 @@ def test_the_name_is_time_process_random_and_event(hooks: Hooks) -> None:
     hooks.run("PostToolUse")
     (file,) = hooks.kept()
     assert re.fullmatch(r"\d{20}-\d+-[0-9a-f]{8}-PostToolUse", file.name)
-    assert abs(spool_time(file.name).timestamp() - file.stat().st_mtime) < 3600
+    assert abs(time_of(file.name).timestamp() - file.stat().st_mtime) < 3600
 
 
 def test_names_sort_in_the_order_the_hooks_ran(hooks: Hooks) -> None:

@@ -8,17 +8,16 @@ import claude_mem_lite
 PACKAGE = Path(claude_mem_lite.__file__).parent
 GROUPS = (
     ("hook",),
-    ("errors", "paths", "models", "config", "agents", "redact", "words", "places"),
+    ("errors", "paths", "models", "config", "agents", "redact", "words", "places", "spool_names"),
     ("db",),
     ("inbox", "compress", "store"),
     ("search", "context"),
     ("worker",),
     ("wire", "client", "install", "cli"),
 )
-# Group 6 talks to the worker; these are the two places where it runs one instead.
+# Group 6 talks to the worker; this is the one place where it runs one instead.
 RUNS_THE_WORKER = {("cli", "worker")}
 OF_ITS_OWN_GROUP = {
-    ("context", "search"),
     ("client", "wire"),
     ("install", "client"),
     ("cli", "client"),

@@ -110,10 +110,10 @@ def test_a_worker_of_another_version_is_a_warning(worker: FakeWorker, home: Home
     assert found(doctor.check_worker(home), "worker").state == "warn"
 
 
-def test_a_worker_that_is_not_well_is_a_warning_with_its_reason(worker: FakeWorker, home: Home) -> None:
+def test_a_worker_that_takes_nothing_in_fails_with_its_reason(worker: FakeWorker, home: Home) -> None:
     worker.answer("GET /api/health", {**HEALTH, "status": "degraded", "problem": "the disk is full"})
     check = found(doctor.check_worker(home), "worker")
-    assert check.state == "warn"
+    assert check.state == "fail"
     assert "the disk is full" in check.found
 
 

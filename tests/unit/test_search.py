@@ -6,10 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import Hit, Place
 from claude_mem_lite.search.lexical import Filters, search
-from claude_mem_lite.search.query import parse_when
 from tests.fakes import NOW, SHOP, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -58,15 +56,25 @@ def test_other_projects_are_found_only_when_asked_for(store: Store) -> None:
     assert titles(find(store, "signing keys", Filters())) == ["Rotate the signing keys"]
 
 
-def test_filters_hold(store: Store) -> None:
-    old = NOW - timedelta(days=40)
+@pytest.mark.parametrize(
+    ("filters", "left"),
+    [
+        (Filters(SHOP.project, kinds=("decision",)), "Cache orders"),
+        (Filters(SHOP.project, file="cache.py"), "Cache users"),
+        (Filters(SHOP.project, since=NOW - timedelta(days=7)), "Cache users"),
+        (Filters(SHOP.project, until=NOW - timedelta(days=7)), "Cache orders"),
+    ],
+)
+def test_a_filter_leaves_out_what_does_not_fit_it(store: Store, filters: Filters, left: str) -> None:
     store.remember("Cache users", kind="feature", files=("src/cache.py",))
-    store.remember("Cache orders", kind="decision", created_at=old)
-    project = SHOP.project
-    assert titles(find(store, "cache", Filters(project, kinds=("decision",)))) == ["Cache orders"]
-    assert titles(find(store, "cache", Filters(project, file="cache.py"))) == ["Cache users"]
-    assert titles(find(store, "cache", Filters(project, since=NOW - timedelta(days=7)))) == ["Cache users"]
-    assert titles(find(store, "cache", Filters(project, until=NOW - timedelta(days=7)))) == ["Cache orders"]
+    store.remember("Cache orders", kind="decision", created_at=NOW - timedelta(days=40))
+    assert titles(find(store, "cache", filters)) == [left]
+
+
+@pytest.mark.parametrize("scope", ["universal", "language:python"])
+def test_what_holds_beyond_its_project_is_found_from_everywhere(store: Store, scope: str) -> None:
+    store.remember("Prefer small commits", place=OTHER, scope=scope)
+    assert titles(find(store, "small commits")) == ["Prefer small commits"]
 
 
 def test_what_no_longer_holds_is_not_found(store: Store) -> None:
@@ -83,23 +91,15 @@ def test_every_hit_says_why_it_was_found(store: Store) -> None:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.text(max_size=300))
-def test_any_text_is_a_safe_query(store: Store, query: str) -> None:
-    find(store, query)
+def test_any_text_is_a_safe_query_and_finds_only_what_has_its_words(store: Store, query: str) -> None:
+    store.remember("Rotate the signing keys")
+    assert all(
+        any(word in reason for reason in hit.why for word in ("rotat", "sign", "key", "stems"))
+        for hit in find(store, query)
+    )
 
 
 @pytest.mark.parametrize("query", ['"', "'; drop table memories; --", "a AND OR NOT", "title:x", "NEAR(a b)", "*", ""])
 def test_the_index_language_means_nothing_in_a_query(store: Store, query: str) -> None:
     store.remember("Rotate the signing keys")
     assert find(store, query) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "days"), [("3 days ago", 3), ("2 weeks", 14), ("1d", 1), ("yesterday", 1.5), ("2026-02-27T12:00:00", 2)]
-)
-def test_a_moment_is_understood_in_words_and_as_a_date(text: str, days: float) -> None:
-    assert NOW - parse_when(text, NOW) == timedelta(days=days)
-
-
-def test_a_moment_that_is_none_is_refused_with_examples() -> None:
-    with pytest.raises(MemoryLiteError, match="yesterday"):
-        parse_when("the day the music died", NOW)

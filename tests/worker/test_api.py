@@ -116,7 +116,7 @@ def test_the_context_tells_its_layers_and_items(served: Machine, memory: Json) -
         ("GET", "/api/queue?limit=many", None, 422, "invalid"),
         ("POST", "/api/memories", {"kind": "note", "text": "  ", "cwd": "/"}, 400, "refused"),
         ("POST", "/api/memories", {"kind": "note", "text": "x", "scope": "here", "cwd": "/"}, 400, "refused"),
-        ("GET", "/api/search?query=x&cwd=/&since=whenever", None, 400, "refused"),
+        ("GET", "/api/search?query=x&cwd=/&since=whenever", None, 422, "invalid"),
     ],
 )
 def test_every_error_has_the_one_shape(

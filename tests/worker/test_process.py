@@ -5,12 +5,13 @@ import http.client
 import json
 import os
 import signal
+import socket
 import sqlite3
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 
-from tests.running import SILENT, Machine, dump, leave, payload, query, turn, wait_until
+from tests.running import PROC, SILENT, Machine, dump, leave, payload, processes_with, query, turn, wait_until
 
 
 def test_everything_in_the_home_is_private(machine: Machine) -> None:
@@ -38,12 +39,24 @@ def test_a_home_that_others_could_read_is_closed_to_them(machine: Machine) -> No
     assert stat.S_IMODE(machine.home.spool_new.stat().st_mode) == 0o700
 
 
-def test_a_worker_without_the_lock_ends_with_0_and_touches_nothing(machine: Machine) -> None:
+def test_a_worker_ends_with_0_and_touches_nothing_while_another_serves_the_home(machine: Machine) -> None:
+    with machine.home.worker_lock.open("w") as lock, closing(socket.socket(socket.AF_UNIX)) as listener:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        listener.bind(str(machine.home.socket))
+        listener.listen()
+        assert machine.spawn_worker().wait(30) == 0
+    assert machine.home.socket.exists()
+    assert not machine.home.inbox_db.exists()
+
+
+def test_a_worker_waits_for_one_that_is_about_to_end(machine: Machine) -> None:
+    """An event that came after the last look of the old one must not wait for the next hook."""
     with machine.home.worker_lock.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert machine.spawn_worker().wait(30) == 0
-    assert not machine.home.socket.exists()
-    assert not machine.home.inbox_db.exists()
+        assert machine.hook("Stop", payload("Stop")) == SILENT
+        mark = f"CLAUDE_MEM_LITE_HOME={machine.home.root}"
+        wait_until(lambda: not PROC.is_dir() or len(processes_with(mark)) == 1, "the next worker to be there")
+    wait_until(lambda: machine.row_count("status = 'done'") == 1, "the event to be taken in")
 
 
 def test_the_lock_outlives_the_worker_and_is_never_unlinked(machine: Machine) -> None:

@@ -76,6 +76,8 @@ def run_worker() -> None:
 
 def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> int:
     """Run one command line; the exit status, with every expected failure told in one sentence on stderr."""
+    if os.name != "posix":
+        return _fail(1, program, "native Windows is not supported; install it inside WSL, together with your agent")
     _print_whatever_comes()
     color = False if os.environ.get("NO_COLOR") else None
     try:

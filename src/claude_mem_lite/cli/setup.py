@@ -69,7 +69,6 @@ def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
       claude-mem-lite install --dry-run
       claude-mem-lite install --scope project
     """
-    _refuse_windows()
     home = find_home()
     path = _settings_path(scope, config_dir)
     plan = claude_code.plan_install(home, path, hook_groups(home))
@@ -99,7 +98,6 @@ def uninstall(ctx: click.Context, scope: Scope, config_dir: Path | None, purge: 
       claude-mem-lite uninstall --scope project
       claude-mem-lite uninstall --purge
     """
-    _refuse_windows()
     home = find_home()
     path = _settings_path(scope, config_dir)
     others = claude_code.other_installs(home, path)
@@ -164,11 +162,6 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
             click.echo(f"{mark}  {check.name}: {check.found}{f'; {check.next_step}' if check.next_step else ''}")
     if any(check.state == "fail" for check in checks):
         ctx.exit(1)
-
-
-def _refuse_windows() -> None:
-    if os.name != "posix":
-        raise MemoryLiteError("native Windows is not supported", "install it inside WSL, together with your agent")
 
 
 def _settings_path(scope: Scope, config_dir: Path | None) -> Path:

@@ -51,6 +51,11 @@ def clean(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", "\n".join(_fold_repeats(_fold_progress(lines)))).strip()
 
 
+def storable(text: str) -> str:
+    """The text without what no database takes: control characters and lone surrogates."""
+    return _CONTROLS.sub("", _SURROGATES.sub("\ufffd", text))
+
+
 def clip(text: str, limit: int) -> str:
     """At most `limit` characters: head and tail kept, the cut marked with how much is missing."""
     if len(text) <= limit:

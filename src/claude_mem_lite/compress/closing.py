@@ -37,7 +37,7 @@ class Closing:
         return [said.text for said in self.said if said.kind in ("item", "row") and len(said.text.split()) > 1]
 
     def joined(self) -> list[str]:
-        """A lead-in that needs its list, with the first item of it: "The harness now creates" + "proper UUIDs"."""
+        """A lead-in that needs its list, with the first item of it: "The cart now holds" + "several orders"."""
         found: list[str] = []
         for lead, item in zip(self.said, self.said[1:], strict=False):
             if lead.kind == "text" and lead.text.endswith(":") and item.kind == "item" and "following" not in lead.text:

@@ -84,6 +84,7 @@ _NOISY_FLAG = re.compile(
     r"|--silent|--maxfail\S*|-timeout[= ]\S+)(?=\s|$)"
 )
 
+_CHANGE_FOLDER = re.compile(r"(?:^|[;&|(\n])\s*cd\s+[\"']?([^\s\"';&|)]+)")
 _EXIT_CODE = re.compile(r"^\s*(?:Error:\s*)?Exit code (\d+)\s*\n?")
 _DENIED = re.compile(
     r"(?i)permission to use \w+|doesn't want to (?:proceed|take this action)|request interrupted"
@@ -187,13 +188,13 @@ def commits(command: str, output: str) -> list[Commit]:
 
 def leaves(command: str, cwd: str) -> bool:
     """Whether a command changes to a folder outside the working folder: what it does there is not this project's."""
-    found = re.match(r"\s*cd\s+[\"']?([^\s\"';&|]+)", command)
-    if not found or not cwd:
-        return False
-    folder = found[1].rstrip("/")
-    if not folder.startswith(("/", "~", "..")):
-        return False
-    return not (folder == cwd.rstrip("/") or folder.startswith(cwd.rstrip("/") + "/") or cwd.startswith(folder + "/"))
+    home = cwd.rstrip("/")
+    for found in _CHANGE_FOLDER.finditer(command[:20_000]):
+        folder = found[1].rstrip("/")
+        inside = folder == home or folder.startswith(home + "/") or home.startswith(folder + "/")
+        if home and folder.startswith(("/", "~", "..", "$")) and not inside:
+            return True
+    return False
 
 
 def _given_message(command: str) -> str:

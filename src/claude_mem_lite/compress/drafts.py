@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from claude_mem_lite.compress.clean import clean, clip
+from claude_mem_lite.compress.clean import clean, clip, storable
 from claude_mem_lite.compress.prose import passages, sentences
 from claude_mem_lite.models import Draft, Kind, Origin, SymbolChange
 
@@ -51,7 +51,7 @@ def make_draft(
         kind=kind,
         title=within(one_line(title), LONGEST_TITLE).rstrip(" ."),
         summary=within(one_line(summary), LONGEST_SUMMARY),
-        detail=clip(detail.strip(), LONGEST_DETAIL),
+        detail=clip(storable(detail).strip(), LONGEST_DETAIL),
         facts=tuple(dict.fromkeys(fact for fact in tidy_facts if fact))[:_MOST_FACTS],
         files=tuple(dict.fromkeys(files))[:_MOST_FILES],
         symbols=tuple(dict.fromkeys(symbols))[:_MOST_SYMBOLS],
@@ -109,4 +109,5 @@ def within(text: str, limit: int) -> str:
 
 
 def one_line(text: str) -> str:
-    return " ".join(text.split())
+    """The text with every run of white space as one space."""
+    return " ".join(storable(text).split())

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.agents import text
+from claude_mem_lite.compress.clean import storable
 from claude_mem_lite.compress.definitions import defined, enclosing, language
-from claude_mem_lite.models import JsonValue, SymbolAction, SymbolChange, ToolCall
+from claude_mem_lite.models import JsonValue, SymbolAction, SymbolChange, ToolCall, text
 
 EDIT_TOOLS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Update")
 _FILE_NAME = re.compile(r"(?!/|~|tmp/|\.\./|node_modules/|dist/|build/|target/)[\w./@+-]*[\w@+-]\.[A-Za-z]\w{0,9}")
@@ -90,6 +90,7 @@ def merge(changes: Iterable[FileChange]) -> list[FileChange]:
 
 def relative(path: str, cwd: str) -> str:
     """The path as seen from the working folder, when it is inside."""
+    path = storable(path)
     folder = cwd.rstrip("/")
     return path[len(folder) + 1 :] if folder and path.startswith(folder + "/") else path
 

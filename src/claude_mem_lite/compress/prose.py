@@ -23,7 +23,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•◦▪]|\d{1,3}[.)]|[✓✔✅☑✗❌→➜]
 _ROW = re.compile(r"\s*\|(.+)\|\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+-]+$")
 _RULE = re.compile(r"\s*(?:[-*_=─━]\s*){3,}$")
-# Only tags of HTML: `<agent name>` and `Option<String>` are the author's words.
+# Only tags of HTML: `<your name>` and `Option<String>` are the author's words.
 _TAG = re.compile(
     r"(?i)</?(?:a|b|i|p|br|hr|em|code|pre|kbd|sub|sup|div|span|strong|details|summary|img|h[1-6]|ul|ol|li|table|tr"
     r"|td|th"

@@ -31,6 +31,11 @@ _STEP_LABEL = re.compile(
     r"(?i)^(?:next(?: steps?| up)?|to-?dos?|remaining(?: work)?|still to do|follow[- ]?ups?|left to do"
     r"|pending)\s*[:,–—-]\s*"
 )
+_NAMED_BY_FILE = re.compile(
+    r"(?:Change .* in \S+|(?:Change|Create|Delete) \S+|(?:Add|Remove) .* (?:to|from) \S+(?= and))"
+    r"(?: and \d+ more files?)?$"
+)
+_LABEL = re.compile(r"^(?:After|Before|Result|Changes?|Fix|Now|Update|Summary|Done|Solution):\s+(?=\S)")
 _WORDS = re.compile(r"[a-z0-9_]{3,}")
 
 
@@ -57,7 +62,10 @@ def summarize(previous: SessionSummary | None, turn: Turn, digest: TurnDigest) -
 
 def _headline(before: SessionSummary, turn: Turn, digest: TurnDigest) -> str:
     """What was done, newest last; until something is done, what was found out or asked for."""
-    work = [draft.title for draft in digest.drafts if draft.kind in _WORK and draft.origin != "mcp"]
+    done = [draft for draft in digest.drafts if draft.kind in _WORK and draft.origin != "mcp"]
+    surest = max((draft.confidence for draft in done), default=0.0)
+    # A test broken and mended on the way is not what a session was about.
+    work = [draft.title for draft in done if draft.confidence >= min(surest, 0.7)]
     if not work:
         found = [
             draft.title
@@ -69,8 +77,8 @@ def _headline(before: SessionSummary, turn: Turn, digest: TurnDigest) -> str:
     earlier = before.headline.split("; ") if before.headline and before.completed and before.files_edited else []
     parts = [part for part in earlier if not any(_same(part, title) for title in work)]
     # The first thing done says what the session was about; what came between makes room for the newest.
-    telling = [title for title in work if not title.startswith("Change ")] or ([] if parts else work)
-    parts = [part for part in parts if not part.startswith("Change ")] if telling else parts
+    telling = [title for title in work if not _NAMED_BY_FILE.match(title)] or ([] if parts else work)
+    parts = [part for part in parts if not _NAMED_BY_FILE.match(part)] if telling else parts
     parts += telling[:2]
     while len(parts) > 1 and len("; ".join(parts)) > LONGEST_HEADLINE:
         parts.pop(1 if len(parts) > 2 else 0)
@@ -92,8 +100,9 @@ def _done(digest: TurnDigest, closing: Closing) -> str:
     work = [draft for draft in digest.drafts if draft.kind in _WORK]
     if not work:
         return ""
-    told = [text for text in closing.told[:8] if reported(text) and len(text) > 25]
-    told = told or [text for text in closing.told[:4] if re.search(r"(?i)\bnow\b|no longer", text)]
+    plain = [_LABEL.sub("", text) for text in closing.told[:8]]
+    told = [text for text in plain if reported(text) and len(text) > 25]
+    told = told or [text for text in plain[:4] if re.search(r"(?i)\bnow\b|no longer", text)]
     title = work[0].title
     told = [text for text in told if titles.weight(text) >= 3 and not says_all_done(text)]
     if told:
@@ -107,7 +116,8 @@ def _learned(closing: Closing, digest: TurnDigest) -> str:
         return whole_sentences(found[:2], 260)
     new = [draft for draft in digest.drafts if draft.kind == "discovery" and draft.origin == "assistant"]
     said = sentences(new[0].summary.split(" Asked: ")[0]) if new else []
-    return whole_sentences([text for text in said if len(text.split()) > 5][:1], 260)
+    told = [text for text in said if len(text.split()) > 5 and not text.startswith(("I ", "I've ", "We "))]
+    return whole_sentences(told[:1], 260)
 
 
 def _investigated(read: Sequence[str], before: str) -> str:

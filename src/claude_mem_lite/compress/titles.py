@@ -13,7 +13,7 @@ _MOST_CHARACTERS = 120
 _POLITE = re.compile(
     r"(?i)^(?:(?:ok(?:ay)?|great|thanks|thank you|cool|perfect|hmm+|yes|yeah|yep|no|so|and|now|then|also|alright"
     r"|right|good|hey|hi|hello"
-    r"|implement the following plan|plan|thinking again|going back to[^:]{0,60}|one more thing)\b[\s,.!:;–—-]*"
+    r"|implement the following plan|plan|on second thoughts?|coming back to[^:]{0,60}|one more thing)\b[\s,.!:;–—-]*"
     r"|(?:can|could|would|will) (?:you|we)(?: please| also| now| maybe| just| quickly| then)*\s+|please\s+|pls\s+"
     r"|let(?:'|’)?s\s+|let us\s+"
     r"|(?:we|you|i)(?: really| also| still| now)* (?:should|need to|have to|must|want to|would like to|(?:'"
@@ -58,6 +58,9 @@ _VAGUE = re.compile(
     r"|issues?|bugs?|problems?|changes?|fix(?:es)?|errors?|comments?|feedback|suggestions?|files?|code|tests?|items?"
     r"|points?|findings?)\b"
 )
+_EMPTY_SUBJECT = re.compile(
+    r"(?i)(?:initial commit|first commit|wip|checkpoint|save|updates?|merge (?:branch|pull).*)\W*$"
+)
 _CONTENT_WORD = re.compile(r"[A-Za-z_][\w./:-]{2,}|\d+\w*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
@@ -68,9 +71,9 @@ def shorten(text: str, words: int = _GOOD_WORDS) -> str:
     # A phrase that is a little long but whole reads better than one cut short.
     if _fits(text, words) or (_fits(text, words + 5) and len(text) <= 105):
         return text
-    for boundary in (_SENTENCE_TAIL, _SOFT_BOUNDARY, _COLON):
+    for boundary, most in ((_SENTENCE_TAIL, words + 3), (_SOFT_BOUNDARY, words), (_COLON, words)):
         cuts = [found.start() for found in boundary.finditer(text)]
-        fitting = [at for at in cuts if len(text[:at].split()) >= 4 and _fits(text[:at], words)]
+        fitting = [at for at in cuts if len(text[:at].split()) >= 4 and _fits(text[:at], most)]
         if fitting:
             return _without_dangling(text[: fitting[-1]])
     return _without_dangling(" ".join(text.split()[: words + 3])[:_MOST_CHARACTERS].rsplit(" ", 1)[0])
@@ -126,6 +129,8 @@ def from_commit(subject: str) -> tuple[str, str]:
 
 def weight(title: str) -> float:
     """How much a title tells: its words that mean something, less what only the moment could explain."""
+    if _EMPTY_SUBJECT.match(title):
+        return 0.0
     words = {word.lower() for word in _CONTENT_WORD.findall(title)} - _DANGLING
     telling = [word for word in words if not _VAGUE.fullmatch(word)]
     marked = sum(1 for word in telling if re.search(r"[_./:\d]|[a-z][A-Z]", word)) * 0.5

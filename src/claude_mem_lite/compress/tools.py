@@ -4,12 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.agents import text
 from claude_mem_lite.compress import commands, diagnostics
 from claude_mem_lite.compress.clean import clean, clip
 from claude_mem_lite.compress.edits import EDIT_TOOLS, FileChange, read_change, read_moves, relative
 from claude_mem_lite.compress.testruns import TestRun, read_run
-from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall
+from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall, text
 
 _LONGEST_OUTPUT = 200_000
 _READ_TOOLS = ("Read", "NotebookRead", "ViewFile", "read_file")

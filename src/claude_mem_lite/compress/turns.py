@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from claude_mem_lite.compress import findings, titles
+from claude_mem_lite.compress.clean import clip
 from claude_mem_lite.compress.closing import Closing, read_closing
 from claude_mem_lite.compress.commands import Commit
-from claude_mem_lite.compress.drafts import within
+from claude_mem_lite.compress.diagnostics import last_line
+from claude_mem_lite.compress.drafts import LONGEST_DETAIL, within
 from claude_mem_lite.compress.edits import FileChange, merge
 from claude_mem_lite.compress.fixes import Fix, pair
 from claude_mem_lite.compress.names import cause_of
@@ -32,6 +35,7 @@ _MOST_PIECES = 6
 _MOST_FILES = 60
 _MOST_REPORTS = 2
 _MOST_FAILURES = 2
+_MOST_COMMANDS = 8
 
 
 def fold(turn: Turn) -> TurnDigest:
@@ -43,7 +47,7 @@ def fold(turn: Turn) -> TurnDigest:
         steps += found
         if event.tool is not None and not any(_is_telling(step) for step in found):
             skipped += 1
-    drafts = _drafts(turn, steps)
+    drafts = _with_trail(_drafts(turn, steps), _trail(steps))
     edited = [step.change.path for step in steps if isinstance(step, Edited)]
     read = [step.path for step in steps if isinstance(step, Opened)]
     return TurnDigest(
@@ -138,6 +142,32 @@ def _pieces(steps: Sequence[Step], fixes: Sequence[Fix]) -> tuple[list[Piece], l
 
 def _noted(fix: Fix) -> str:
     return f"On the way {fix.failure.command} failed and was fixed: {within(cause_of(fix), 160)}"
+
+
+def _trail(steps: Sequence[Step]) -> str:
+    """What the commands of a turn came to, one line each: found by search, not read unasked."""
+    lines: list[str] = []
+    for step in steps:
+        if not isinstance(step, Ran) or step.role in ("explore", "files"):
+            continue
+        if step.role in ("lint", "build", "commit") and not step.failed:
+            continue
+        exited = f" (exit {step.code})" if step.code else ""
+        result = step.run.totals() if step.run else "" if step.errors else last_line(step.output)
+        told = "; ".join(part for part in (result, *step.errors[:3]) if part)
+        if told:
+            lines.append(f"$ {within(step.command, 100)}{exited}: {within(told, 300)}")
+    return "\n".join(list(dict.fromkeys(lines))[-_MOST_COMMANDS:])
+
+
+def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:
+    """The drafts, with the trail in the detail of the first that tells of work or a finding."""
+    at = next((at for at, draft in enumerate(drafts) if draft.kind != "decision"), None)
+    if at is None or not trail:
+        return drafts
+    draft = drafts[at]
+    detail = clip(f"{draft.detail}\n{trail}".strip(), LONGEST_DETAIL)
+    return [*drafts[:at], replace(draft, detail=detail), *drafts[at + 1 :]]
 
 
 def _results(steps: Sequence[Step]) -> list[str]:

@@ -86,7 +86,7 @@ _NO_SUBJECT = re.compile(
     r"|with|would|could|should|let|nothing|none|no|not|only|once|until|whether|how|why|where|and|but|or)\b"
 )
 _DETERMINER = re.compile(r"^(?:The|A|An|All|Both|Every|Each|These|Those|Its|Two|Three|Four|Five)\s")
-# "Combined metadata gives …": a participle before its noun, not a report.
+# "Sorted prices make …": a participle before its noun, not a report.
 _ADJECTIVE = re.compile(
     r"^\S+(?:\s\S+){1,4}?\s(?:is|are|was|were|has|have|had|gives?|exists?|includes?|contains?|shows?|returns?|will"
     r"|should|can|could|may"
@@ -97,8 +97,8 @@ _NOT_LEADING = frozenset(
     ("given", "left", "got", "found", "put", "set", "cut", "reset", "used", "required", "ran", "split", "typed")
 )
 _AND_PAST = re.compile(
-    r"(,| and)( also| then)? ([a-z]+)(?= (?:the|a|an|its|all|any|new|one|two|some|unused|tests?|to|from|it)\b"
-    r"| [`A-Z_/.\"])"
+    r"(,| and| &)( also| then)? ([A-Za-z]+)"
+    r"(?= (?:the|a|an|its|all|any|new|one|two|some|unused|tests?|Tests?|to|from|it)\b| [`A-Z_/.\"]| \w*[a-z][A-Z_(.])"
 )
 _FIRST_AND = re.compile(r"^([A-Z][a-z]+),? and ([a-z]+)\b")
 _LABEL = re.compile(

@@ -4,9 +4,8 @@ nothing it is given may make it raise anything but PayloadError."""
 import json
 from itertools import islice
 
-from claude_mem_lite.agents import text
 from claude_mem_lite.errors import PayloadError
-from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.redact import redact, redact_json
 
 STORED_LIMIT = 512 * 1024

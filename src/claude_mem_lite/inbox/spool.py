@@ -10,17 +10,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from claude_mem_lite.agents import text
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.payload import parse, to_stored, unreadable_head
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.paths import Home
+from claude_mem_lite.spool_names import event_of, is_spool_name, process_of
 
 BATCH_FILES = 100
 BATCH_BYTES = 16 * 1024 * 1024
 FILE_LIMIT_BYTES = 256 * 1024 * 1024
 ABANDONED_AFTER_S = 60.0
-_NAME = re.compile(r"^\d{20}-(?P<pid>\d{1,10})-[0-9a-f]{8}-(?P<event>\w{1,40})$", re.ASCII)
 _FOLDER = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.){0,4096}")')
 _FALLBACK_TMP = ".tmp-"
 
@@ -86,15 +85,9 @@ def leave(home: Home, name: str, raw: bytes) -> None:
     path.rename(home.spool_new / name)
 
 
-def backlog(home: Home) -> int:
-    """How many events wait on disk."""
-    return sum(1 for _ in _kept_files(home))
-
-
 def read_arrival(name: str, raw: bytes, is_excluded: Callable[[str], bool]) -> Arrival | None:
     """The inbox row for one event's bytes; None when its folder is excluded."""
-    match = _NAME.match(name)
-    event = match["event"] if match else "unknown"
+    event = event_of(name)
     try:
         payload = parse(raw)
         if is_excluded(text(payload.get("cwd"))):
@@ -119,10 +112,6 @@ def _folder_named_in(raw: bytes) -> str:
         return str(json.loads(found[1].decode("utf-8", "replace"))) if found else ""
     except ValueError:
         return ""
-
-
-def is_spool_name(name: str) -> bool:
-    return _NAME.match(name) is not None
 
 
 def _with_event(payload: JsonObject, event: str) -> JsonObject:
@@ -160,10 +149,8 @@ def _is_ours(folder: Path) -> bool:
 
 def _is_abandoned(path: Path, name: str) -> bool:
     """Whether the hook that was writing this file has gone (killed) and left it behind."""
-    match = _NAME.match(name)
-    pid = int(match["pid"]) if match else 0
     try:
-        os.kill(pid, 0)
+        os.kill(process_of(name), 0)
     except ProcessLookupError:
         return True
     except (PermissionError, OverflowError):

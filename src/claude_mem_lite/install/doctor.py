@@ -21,6 +21,7 @@ from claude_mem_lite.install import files, interpreter, record, settings
 from claude_mem_lite.install.hooks import hook_groups
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.spool_names import is_spool_name, time_of
 
 State = Literal["ok", "warn", "fail"]
 INSTALL = "run `claude-mem-lite install`"
@@ -140,7 +141,7 @@ def check_spool(home: Home, now_s: float) -> Check:
         where = ", ".join(map(str, strayed))
         return Check("spool", "warn", f"events wait in {where}", f"see that {home.root} can be written")
     waiting = _names(home.spool_new)
-    old = [name for name in waiting if now_s - _kept_at_s(name) > BACKLOG_AGE_S]
+    old = [name for name in waiting if is_spool_name(name) and now_s - time_of(name).timestamp() > BACKLOG_AGE_S]
     if old:
         return Check("spool", "warn", f"{len(old)} events wait for long", "run `claude-mem-lite worker drain`")
     return Check("spool", "ok", f"{len(waiting)} events wait")
@@ -225,8 +226,3 @@ def _names(folder: Path) -> list[str]:
         return [name for name in os.listdir(folder) if not name.startswith(".")]
     except OSError:
         return []
-
-
-def _kept_at_s(name: str) -> float:
-    digits = name.partition("-")[0]
-    return int(digits) / 1e9 if digits.isdigit() else 0.0

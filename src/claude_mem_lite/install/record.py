@@ -40,8 +40,8 @@ def load(home: Home, settings: Path) -> Record | None:
 
 def load_all(home: Home) -> Sequence[Record]:
     """Every install of this home."""
-    found = (files.read(path) for path in sorted(home.installs.glob("*.json")))
-    records = (_parse(home.installs, content) for content in found if content is not None)
+    found = ((path, files.read(path)) for path in sorted(home.installs.glob("*.json")))
+    records = (_parse(path, content) for path, content in found if content is not None)
     return [record for record in records if record is not None]
 
 

@@ -9,9 +9,10 @@ from claude_mem_lite.words import index_text
 _WEIGHTS = "4.0, 2.0, 2.0, 2.0, 1.0, 0.0"
 
 
-def project_token(project: str) -> str:
-    """A project as one word no text contains."""
-    return "pj" + hashlib.sha256(project.encode("utf-8", "replace")).hexdigest()[:20]
+def _scope_token(scope: str) -> str:
+    """Where a memory holds, as one word no text contains; beyond one project it is the same word for all."""
+    held = scope if scope.startswith("project:") else "everywhere"
+    return "sc" + hashlib.sha256(held.encode("utf-8", "replace")).hexdigest()[:20]
 
 
 def add(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
@@ -26,7 +27,7 @@ def add(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
             "facts": index_text("\n".join(memory.facts)),
             "files": index_text("\n".join((*memory.files, *symbols, *memory.tags))),
             "detail": index_text(memory.detail),
-            "project": project_token(memory.project),
+            "project": _scope_token(memory.scope),
         },
     )
 
@@ -41,11 +42,15 @@ def scrub(db: sqlite3.Connection) -> None:
 
 
 def search(db: sqlite3.Connection, words: list[str], project: str | None, limit: int) -> list[tuple[int, float]]:
-    """Row numbers with their BM25 score, higher is better, of memories that have any of the words."""
+    """Row numbers with their BM25 score, higher is better, of memories that have any of the words.
+
+    With a project: those that hold in it, or everywhere."""
     if not words:
         return []
     asked = " OR ".join(f'"{word}"' for word in words)
-    match = f"({asked}) AND project : {project_token(project)}" if project is not None else asked
+    match = asked
+    if project is not None:
+        match = f"({asked}) AND project : ({_scope_token(f'project:{project}')} OR {_scope_token('everywhere')})"
     rows = db.execute(
         f"""select rowid as seq, -bm25(memories_fts, {_WEIGHTS}) as score from memories_fts
             where memories_fts match :match order by score desc, rowid desc limit :limit""",

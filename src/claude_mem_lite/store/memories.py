@@ -60,16 +60,19 @@ def newest(
     db: sqlite3.Connection,
     *,
     project: str | None = None,
+    held_elsewhere: bool = False,
     kinds: Sequence[Kind] = (),
     since: datetime | None = None,
     without_session: str | None = None,
     limit: int = 50,
 ) -> list[Memory]:
-    """Active memories, newest first."""
+    """Active memories, newest first; `held_elsewhere` adds to a project's own what holds beyond it."""
     conditions = ["status = 'active'"]
     values: dict[str, str | int] = {"limit": limit}
     if project is not None:
-        conditions.append("project = :project")
+        conditions.append(
+            "(project = :project or scope not like 'project:%')" if held_elsewhere else "project = :project"
+        )
         values["project"] = project
     if kinds:
         conditions.append(f"kind in ({', '.join(f':kind{i}' for i in range(len(kinds)))})")

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing, suppress
 from datetime import datetime
 
-from claude_mem_lite.agents import event_from_payload, spool_time
+from claude_mem_lite.agents import event_from_payload
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.layers import Occasion
@@ -15,6 +15,7 @@ from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.models import Event, Place, Receipt
 from claude_mem_lite.places import find_place
+from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import receipts
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.replies import context_reply
@@ -49,7 +50,7 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
 
 
 def _age_s(loop: Loop, name: str) -> float:
-    return (loop.clock() - spool_time(name)).total_seconds()
+    return (loop.clock() - time_of(name)).total_seconds()
 
 
 def mark_printed(loop: Loop, name: str) -> None:
@@ -71,7 +72,7 @@ def _find_event(loop: Loop, name: str, body: bytes) -> Event | None:
     if not raw:
         with suppress(FileNotFoundError):
             raw = (loop.home.spool_new / name).read_bytes()
-    return event_from_payload(name, spool_time(name), parse(raw)) if raw else None
+    return event_from_payload(name, parse(raw)) if raw else None
 
 
 def _occasion(db: sqlite3.Connection, event: Event, place: Place, now: datetime) -> Occasion:

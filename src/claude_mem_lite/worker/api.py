@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import BaseModel
+from pydantic import AwareDatetime, BaseModel
 
 from claude_mem_lite import __version__
 from claude_mem_lite.config import is_excluded
@@ -24,7 +24,6 @@ from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import Hit, Kind
 from claude_mem_lite.places import find_place
 from claude_mem_lite.search.lexical import Filters, search
-from claude_mem_lite.search.query import parse_when
 from claude_mem_lite.store import memories, receipts, sessions
 from claude_mem_lite.worker.loop import Loop
 
@@ -166,8 +165,8 @@ def find(
     all_projects: bool = False,
     kind: Kinds = None,
     file: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
     limit: Limit = 10,
 ) -> dict[str, object]:
     now = loop.clock()
@@ -175,8 +174,8 @@ def find(
         project=_project(cwd, all_projects),
         kinds=tuple(kind or ()),
         file=file,
-        since=parse_when(since, now) if since else None,
-        until=parse_when(until, now) if until else None,
+        since=since,
+        until=until,
     )
     with _reading(loop.home.memory_db) as db:
         return {"hits": [_hit(hit) for hit in search(db, query, filters, now, limit)]}
@@ -188,7 +187,7 @@ def memory_list(
 ) -> dict[str, object]:
     project = _project(cwd, all_projects)
     with _reading(loop.home.memory_db) as db:
-        found = memories.newest(db, project=project, kinds=tuple(kind or ()), limit=limit)
+        found = memories.newest(db, project=project, held_elsewhere=True, kinds=tuple(kind or ()), limit=limit)
     return {"memories": [asdict(memory) for memory in found]}
 
 

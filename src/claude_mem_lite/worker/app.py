@@ -12,8 +12,8 @@ from starlette.exceptions import HTTPException
 
 from claude_mem_lite.agents import TURN_ENDS
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
-from claude_mem_lite.inbox.spool import is_spool_name
-from claude_mem_lite.worker import answers, api, commands
+from claude_mem_lite.spool_names import is_spool_name, new_name
+from claude_mem_lite.worker import answers, api
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.loop import Loop
 
@@ -55,7 +55,7 @@ async def hook(event: str, request: Request, loop: Running) -> Response:
     # Most hooks send no body and are gone already; asking for it would raise.
     body = await request.body() if request.headers.get("content-length", "0") != "0" else b""
     if body:
-        name = name if is_spool_name(name) else commands.new_name(event)
+        name = name if is_spool_name(name) else new_name(event, loop.clock())
         loop.hold(name, body)
     elif event in TURN_ENDS:
         loop.wake()

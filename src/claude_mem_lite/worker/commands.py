@@ -1,29 +1,21 @@
 """What the user does by command, taken from the inbox like any event, so that recovery can replay it."""
 
-import os
 import sqlite3
-import time
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_mem_lite.agents import spool_time, text
 from claude_mem_lite.compress.clean import clean
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import KINDS, JsonObject, JsonValue, Kind, Memory
+from claude_mem_lite.models import KINDS, JsonObject, JsonValue, Kind, Memory, text
 from claude_mem_lite.places import find_place
+from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import forgetting, memories, sessions
 
 _UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
 _TITLE_LIMIT = 200
-
-
-def new_name(event: str = "Command") -> str:
-    """A name of the same form as a spool file's, for an event that no hook wrote to disk."""
-    plain = "".join(character for character in event if character.isascii() and character.isalnum())[:40]
-    return f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}-{plain or 'unknown'}"
 
 
 def carry_out(row: Row, queue: Queue, db: sqlite3.Connection, now: datetime) -> list[str]:
@@ -54,7 +46,7 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
     if kind is None or not words:
         raise MemoryLiteError("a memory needs a known kind and some text", f"kinds are {', '.join(KINDS)}")
     place = find_place(text(payload.get("cwd")))
-    at = spool_time(name)
+    at = time_of(name)
     title = words.splitlines()[0]
     memory = Memory(
         id=memories.memory_id(name),

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_mem_lite.agents import event_from_payload, spool_time, why_skipped
+from claude_mem_lite.agents import event_from_payload, why_skipped
 from claude_mem_lite.compress.summary import summarize
 from claude_mem_lite.compress.turns import fold
 from claude_mem_lite.config import Config
@@ -15,6 +15,7 @@ from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import Draft, Event, Memory, Place, Receipt, Turn
 from claude_mem_lite.places import find_place
+from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, receipts, sessions
 
 log = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ def process_note(row: Row, queue: Queue, db: sqlite3.Connection, start: Row | No
             budget=0,
             build_ms=0.0,
             created_at=now,
-            given_at=spool_time(row.name),
+            given_at=time_of(row.name),
         )
         with atomic(db):
             receipts.add(db, receipt)
@@ -59,7 +60,7 @@ def process_note(row: Row, queue: Queue, db: sqlite3.Connection, start: Row | No
 
 def _start_event(start: Row) -> Event | None:
     try:
-        return event_from_payload(start.name, spool_time(start.name), parse(start.payload.encode()))
+        return event_from_payload(start.name, parse(start.payload.encode()))
     except PayloadError:
         return None
 
@@ -73,7 +74,7 @@ def _sort_out(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], di
     for row in unit:
         payload = parse(row.payload.encode())
         try:
-            event = event_from_payload(row.name, spool_time(row.name), payload)
+            event = event_from_payload(row.name, payload)
         except PayloadError as error:
             skipped[row.id] = error.message
             continue

@@ -22,6 +22,7 @@ from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.worker import commands, jobs, maintenance, rendered
 from claude_mem_lite.worker.clock import Clock
 
@@ -97,7 +98,7 @@ class Loop:
 
     def command(self, payload: JsonObject) -> Future[list[str]]:
         """Put what the user did into the inbox; the result comes when it has been carried out."""
-        name = commands.new_name()
+        name = new_name("Command", self.clock())
         raw = json.dumps({**payload, "hook_event_name": "Command", "session_id": ""}).encode()
         arrival = spool.read_arrival(name, raw, lambda _: False)
         future: Future[list[str]] = Future()
@@ -213,6 +214,7 @@ class Loop:
             if not units:
                 break
             for unit in units:
+                self._queue.renew([row.id for row in unit], self.clock().timestamp())
                 touched |= self._work_on(unit)
                 self._run_calls()
         if touched and not self.stopping.is_set():

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
     from claude_mem_lite.worker.loop import Loop
 
 _BACKLOG = 1024
+# A worker that was told to end takes up to 5 s to finish what it is answering.
+_LOCK_WAIT_S = 8.0
+_LOCK_LOOK_S = 0.02
 log = logging.getLogger(__name__)
 
 
 def run(home: Home) -> int:
-    """Serve until idle, stopped or told to end by a signal; at once 0 when another worker has the home."""
+    """Serve until idle, stopped or told to end by a signal; 0 at once when another worker serves the home."""
     os.umask(0o077)
     home.make()
     lock = _take_lock(home)
@@ -45,12 +49,27 @@ def run(home: Home) -> int:
 def _take_lock(home: Home) -> int | None:
     """The lock that makes this the home's only worker, held until the process ends. Never unlinked."""
     lock = os.open(home.worker_lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return None
-    return lock
+    until = time.monotonic() + _LOCK_WAIT_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return lock
+        except BlockingIOError:
+            # Who holds it without listening is about to end, and may have looked into the spool for the last time.
+            if _is_listening(home) or time.monotonic() > until:
+                os.close(lock)
+                return None
+            time.sleep(_LOCK_LOOK_S)
+
+
+def _is_listening(home: Home) -> bool:
+    os.chdir(home.root)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(home.socket.name)
+        except OSError:
+            return False
+    return True
 
 
 def _listen(home: Home) -> socket.socket:

@@ -12,8 +12,10 @@ from claude_mem_lite.models import KINDS, Event, JsonValue, SessionSummary, Tool
 ODD_TEXT = st.text(max_size=80) | st.sampled_from(
     [
         "", " ", "\n", "`", "**", "```", "|", "- ", "# ", "\ud800", "a" * 3_000, "I added it.", "yes", "Fixed by",
-        "git commit -m 'x'", "pytest", "Exit code 1\nE   x", "1 failed in 0.1s", "--- FAIL: T (0s)", "rm", "mv a.py b.py",
-        "Decision: x instead of y because z is better", "The root cause was X.", "Next steps:\n- a\n- b", "cd", "&&", "<<EOF",
+        "git commit -m 'x'", "pytest", "Exit code 1\nE   x", "1 failed in 0.1s", "--- FAIL: T (0s)", "rm",
+        "mv a.py b.py",
+        "Decision: x instead of y because z is better", "The root cause was X.", "Next steps:\n- a\n- b", "cd",
+        "&&", "<<EOF",
         "/home/dev/shop/a.py", "def f():\n    pass", "/", "Tests:       1 failed, 1 total", "● ",
     ]
 )  # fmt: skip
@@ -22,73 +24,24 @@ JSON: st.SearchStrategy[JsonValue] = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ODD_TEXT, inner, max_size=3),
     max_leaves=8,
 )
-FIELDS = st.sampled_from(
-    [
-        "command",
-        "file_path",
-        "notebook_path",
-        "content",
-        "old_string",
-        "new_string",
-        "new_source",
-        "edits",
-        "todos",
-        "answers",
-        "taskId",
-        "subject",
-        "status",
-        "url",
-        "prompt",
-        "query",
-        "description",
-        "title",
-        "path",
-    ]
-)
-RESPONSE_FIELDS = st.sampled_from(
-    [
-        "stdout",
-        "stderr",
-        "interrupted",
-        "filePath",
-        "structuredPatch",
-        "originalFile",
-        "type",
-        "lines",
-        "oldStart",
-        "result",
-        "content",
-        "text",
-        "answers",
-        "task",
-        "file",
-    ]
-)
+_FIELDS = """
+command file_path notebook_path content old_string new_string new_source edits todos answers taskId subject
+status url prompt query description title path
+"""
+FIELDS = st.sampled_from(_FIELDS.split())
+_RESPONSE_FIELDS = """
+stdout stderr interrupted filePath structuredPatch originalFile type lines oldStart result content text
+answers task file
+"""
+RESPONSE_FIELDS = st.sampled_from(_RESPONSE_FIELDS.split())
 HUNK = st.fixed_dictionaries(
     {"lines": st.lists(st.tuples(st.sampled_from(" +-x"), ODD_TEXT).map("".join), max_size=4) | JSON, "oldStart": JSON}
 )
-TOOLS = st.sampled_from(
-    [
-        "Bash",
-        "Edit",
-        "MultiEdit",
-        "Write",
-        "NotebookEdit",
-        "Read",
-        "WebFetch",
-        "WebSearch",
-        "Task",
-        "Agent",
-        "TodoWrite",
-        "TaskCreate",
-        "TaskUpdate",
-        "AskUserQuestion",
-        "mcp__a__create_b",
-        "mcp__",
-        "Skill",
-        "Unknown",
-    ]
-)
+_TOOLS = """
+Bash Edit MultiEdit Write NotebookEdit Read WebFetch WebSearch Task Agent TodoWrite TaskCreate TaskUpdate
+AskUserQuestion mcp__a__create_b mcp__ Skill Unknown
+"""
+TOOLS = st.sampled_from(_TOOLS.split())
 CALLS = st.builds(
     ToolCall,
     tool=TOOLS | ODD_TEXT,
@@ -152,6 +105,23 @@ def test_any_turns_are_folded_and_summed_up_within_their_limits(turns: list[Turn
         check_digest(digest)
         summary = summarize(summary, turn, digest)
         check_summary(summary)
+
+
+def test_what_no_database_takes_does_not_come_through() -> None:
+    bad = "a\ud800\x00b"
+    patch: list[JsonValue] = [{"oldStart": 1, "lines": [f"-x = {bad}", f"+y = {bad}"]}]
+    calls = [
+        ToolCall("Edit", {"file_path": f"/{bad}.ini"}, {"structuredPatch": patch}),
+        ToolCall("Read", {"file_path": f"/{bad}"}, {}),
+        ToolCall("Bash", {"command": f"./run {bad}"}, error=f"Exit code 1\nError: {bad} is wrong"),
+    ]
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    events = [Event(name="n", kind="PostToolUse", session="s", at=at, cwd="/", tool=call) for call in calls]
+    turn = Turn("k", "s", "p", f"change {bad} to the other value", tuple(events))
+    digest = fold(turn)
+    assert len(digest.drafts) == 2
+    check_digest(digest)
+    check_summary(summarize(None, turn, digest))
 
 
 def test_a_turn_of_huge_strings_is_folded() -> None:

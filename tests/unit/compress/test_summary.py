@@ -40,7 +40,8 @@ def size(summary: SessionSummary) -> int:
 ADD_CART = turn(
     "Add a cart to the shop. It should keep its items in memory.",
     write("src/cart.py", "class Cart:\n    pass\n"),
-    closing="I've added a `Cart` class in `src/cart.py` that keeps its items in memory.\n\n## Next steps\n- Add checkout\n- Write docs",
+    closing="I've added a `Cart` class in `src/cart.py` that keeps its items in memory.\n\n"
+    "## Next steps\n- Add checkout\n- Write docs",
 )
 
 

@@ -133,7 +133,7 @@ def test_a_failed_run_is_read(output: str, runner: str, totals: str, failure: Fa
         (PYTEST_PASSED, "14 passed"),
         ("14 passed, 2 skipped in 1.20s", "14 passed, 2 skipped"),
         (
-            "....\n----------------------------------------------------------------------\nRan 4 tests in 0.002s\n\nOK\n",
+            "....\n" + "-" * 70 + "\nRan 4 tests in 0.002s\n\nOK\n",
             "4 passed",
         ),
         ("Tests:       12 passed, 12 total\n", "12 passed"),

@@ -16,7 +16,7 @@ from claude_mem_lite.compress.verbs import past
             "Removed the retry logic from cart.py and updated the tests.",
             "Remove the retry logic from cart.py and update the tests",
         ),
-        ("The start command has been completely removed.", "Remove the start command"),
+        ("The refund page has been completely removed.", "Remove the refund page"),
         ("Carts are now sorted by date.", "Sort carts by date"),
         ("Done. Renamed `total` to sum.", "Rename `total` to sum"),
         ("Fixed by replacing the list with a set in cart.py.", "Replace the list with a set in cart.py"),
@@ -31,8 +31,8 @@ def test_a_report_becomes_an_instruction(sentence: str, title: str) -> None:
     "sentence",
     [
         "The cart holds items.",
-        "Combined metadata gives an aggregate view.",
-        "When a conflict is detected the hook stops.",
+        "Sorted prices are easier to compare.",
+        "When a cart is closed the timer stops.",
         "Fixed.",
         "Fixed in cart.py.",
         "Given the numbers this is fine.",
@@ -74,10 +74,10 @@ def test_a_commit_loses_its_prefix(subject: str, title: str, prefix: str) -> Non
 
 def test_a_long_sentence_is_cut_where_it_reads_as_a_whole() -> None:
     text = (
-        "Increase the timeout of the notarization step from twenty to forty-five minutes, which gives the remote service"
-        " enough time to answer even when its queue is long"
+        "Raise the number of workers in the nightly import job from two to sixteen, which gives the remote"
+        " service enough time to answer even when its queue is long"
     )
-    assert titles.shorten(text) == "Increase the timeout of the notarization step from twenty to forty-five minutes"
+    assert titles.shorten(text) == "Raise the number of workers in the nightly import job from two to sixteen"
 
 
 def test_a_title_weighs_what_it_tells() -> None:

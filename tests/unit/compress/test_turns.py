@@ -248,7 +248,8 @@ def test_a_decision_in_the_closing_message_is_kept_with_its_why() -> None:
         turn(
             "add a database layer",
             write("src/db.py", "x = 1\n"),
-            closing="I created src/db.py.\n\nDecision: SQLite instead of PostgreSQL, because the tool must run without a server.",
+            closing="I created src/db.py.\n\n"
+            "Decision: SQLite instead of PostgreSQL, because the tool must run without a server.",
         )
     )
     decision = next(draft for draft in digest.drafts if draft.kind == "decision")
@@ -277,8 +278,8 @@ def test_an_answer_that_explains_is_a_discovery() -> None:
         turn(
             "why is the import so slow?",
             bash("python -X importtime -c 'import shop'", "1200 us"),
-            closing="The import is slow because `shop/__init__.py` loads pandas, which takes 1.1 s. Only the reports need it."
-            "\n\nWant me to move it?",
+            closing="The import is slow because `shop/__init__.py` loads pandas, which takes 1.1 s."
+            " Only the reports need it.\n\nWant me to move it?",
         )
     )
     assert draft.kind == "discovery"
@@ -366,6 +367,20 @@ def test_a_sub_agents_report_is_a_discovery() -> None:
     assert draft.kind == "discovery"
     assert draft.title == "The cart module keeps its items in memory and writes them only at checkout"
     assert "Explore the cart" in draft.summary
+
+
+def test_what_commands_came_to_is_kept_to_be_found() -> None:
+    draft = only(
+        turn(
+            "update the release notes",
+            edit("NOTES.md", "old notes\n", "old notes", "new notes"),
+            bash("git status", "clean"),
+            bash("./release.sh 1.4", "tagging\npublished shop 1.4 to the registry"),
+            bash("pytest", PYTEST_PASSED),
+            closing="Done.",
+        )
+    )
+    assert draft.detail == "$ ./release.sh 1.4: published shop 1.4 to the registry\n$ pytest: 14 passed"
 
 
 def test_renamed_files_are_work() -> None:
