@@ -4,6 +4,7 @@ MemoryLiteError
 ├── PayloadError        an event that cannot be read; its reason is kept with it
 ├── ConfigError         a setting that is wrong, with the place where it stands
 ├── SettingsError       an agent's settings file that must not be touched
+│   └── SettingsChanged     it was written by another program at the same moment
 ├── SchemaTooNew        a database written by a newer version
 ├── NotFound            no memory, session or event by that id
 ├── Ambiguous           an id prefix that fits more than one
@@ -33,6 +34,10 @@ class ConfigError(MemoryLiteError):
 
 
 class SettingsError(MemoryLiteError):
+    pass
+
+
+class SettingsChanged(SettingsError):
     pass
 
 

@@ -74,6 +74,11 @@ class Home:
         return self.root / "py"
 
     @property
+    def hook_program(self) -> Path:
+        """The hook program that agents run: a copy, which outlives the package."""
+        return self.root / "claude_mem_lite" / "hook" / "hook.py"
+
+    @property
     def worker_python(self) -> Path:
         """Symlink whose target the hook runs as the worker: the interpreter that has our dependencies."""
         return self.root / "worker-py"
@@ -102,4 +107,6 @@ class Home:
 def find_home() -> Home:
     """The home this process works with: the variable, else `~/.claude-mem-lite`."""
     chosen = os.environ.get(HOME_VARIABLE)
-    return Home(Path.cwd() / chosen if chosen else Path.home() / ".claude-mem-lite")
+    if not chosen:
+        return Home(Path.home() / ".claude-mem-lite")
+    return Home(Path(chosen) if os.path.isabs(chosen) else Path.cwd() / chosen)

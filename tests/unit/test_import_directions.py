@@ -8,7 +8,7 @@ import claude_mem_lite
 PACKAGE = Path(claude_mem_lite.__file__).parent
 GROUPS = (
     ("hook",),
-    ("errors", "paths", "models", "config", "agents", "redact", "words", "places", "spool_names"),
+    ("errors", "paths", "models", "config", "agents", "redact", "words", "places", "spool_names", "hook_copy"),
     ("db",),
     ("inbox", "compress", "store"),
     ("search", "context"),

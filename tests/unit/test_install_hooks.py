@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.agents import IGNORED_TOOLS, KNOWN_EVENTS, TOOL_EVENTS
-from claude_mem_lite.install.hooks import HOOK_PROGRAM, hook_command, hook_groups, hook_settings, is_ours, tool_matcher
+from claude_mem_lite.install.hooks import hook_command, hook_groups, hook_settings, is_ours, tool_matcher
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.paths import Home
 
@@ -18,9 +18,14 @@ def test_every_event_we_know_has_one_hook_with_a_timeout(home: Home) -> None:
     assert all(isinstance(group["hooks"], list) and len(group["hooks"]) == 1 for group in groups.values())
 
 
-def test_the_command_runs_the_hook_program_of_this_package(home: Home) -> None:
-    assert HOOK_PROGRAM.is_file()
-    assert shlex.split(hook_command(home, "Stop")) == [str(home.hook_python), "-I", "-S", str(HOOK_PROGRAM), "Stop"]
+def test_the_command_runs_the_copy_of_the_hook_program_in_the_home(home: Home) -> None:
+    assert shlex.split(hook_command(home, "Stop")) == [
+        str(home.hook_python),
+        "-I",
+        "-S",
+        str(home.hook_program),
+        "Stop",
+    ]
 
 
 def test_a_folder_with_spaces_and_quotes_survives_the_shell(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import claude_code, record
 from claude_mem_lite.install.claude_code import Outcome
-from claude_mem_lite.install.hooks import HOOK_PROGRAM, hook_groups, is_ours
+from claude_mem_lite.install.hooks import hook_groups, is_ours
 from claude_mem_lite.install.settings import has_ours, is_current
 from claude_mem_lite.paths import Home
 
@@ -56,6 +56,9 @@ FORMS = [
 ]
 
 
+OLD_HOME = Home(Path("/old"))
+
+
 def write(tmp_path: Path, text: str | bytes) -> Path:
     path = tmp_path / "agent" / "settings.json"
     path.parent.mkdir(exist_ok=True)
@@ -63,8 +66,8 @@ def write(tmp_path: Path, text: str | bytes) -> Path:
     return path
 
 
-def install(home: Home, path: Path, program: Path = HOOK_PROGRAM) -> claude_code.Plan:
-    plan = claude_code.plan_install(home, path, hook_groups(home, program))
+def install(home: Home, path: Path, hooks_of: Home | None = None) -> claude_code.Plan:
+    plan = claude_code.plan_install(home, path, hook_groups(hooks_of or home))
     claude_code.apply_install(home, plan)
     return plan
 
@@ -119,7 +122,7 @@ def test_a_second_install_changes_nothing(home: Home, tmp_path: Path) -> None:
 
 def test_an_install_from_a_new_place_replaces_the_old_hooks(home: Home, tmp_path: Path) -> None:
     path = write(tmp_path, json.dumps(USERS_HOOKS, indent=2))
-    install(home, path, Path("/old/claude_mem_lite/hook/hook.py"))
+    install(home, path, OLD_HOME)
     install(home, path)
     assert len(ours(path)) == len(hook_groups(home))
     assert is_current(path.read_text(), hook_groups(home))
@@ -127,7 +130,7 @@ def test_an_install_from_a_new_place_replaces_the_old_hooks(home: Home, tmp_path
 
 def test_after_an_upgrade_an_uninstall_still_restores_the_first_bytes(home: Home, tmp_path: Path) -> None:
     path = write(tmp_path, FORMS[10])
-    install(home, path, Path("/old/claude_mem_lite/hook/hook.py"))
+    install(home, path, OLD_HOME)
     install(home, path)
     assert uninstall(home, path) == "restored"
     assert path.read_bytes() == FORMS[10].encode()
@@ -135,7 +138,7 @@ def test_after_an_upgrade_an_uninstall_still_restores_the_first_bytes(home: Home
 
 def test_an_upgrade_over_a_users_edit_keeps_the_edit_through_the_uninstall(home: Home, tmp_path: Path) -> None:
     path = write(tmp_path, '{\n  "model": "opus"\n}\n')
-    install(home, path, Path("/old/claude_mem_lite/hook/hook.py"))
+    install(home, path, OLD_HOME)
     path.write_text(path.read_text().replace('"opus"', '"sonnet"'))
     install(home, path)
     assert uninstall(home, path) == "stripped"
@@ -144,7 +147,7 @@ def test_an_upgrade_over_a_users_edit_keeps_the_edit_through_the_uninstall(home:
 
 def test_an_upgrade_keeps_the_backup_of_the_first_bytes(home: Home, tmp_path: Path) -> None:
     path = write(tmp_path, FORMS[10])
-    install(home, path, Path("/old/claude_mem_lite/hook/hook.py"))
+    install(home, path, OLD_HOME)
     path.write_text(path.read_text() + "\n")
     install(home, path)
     assert [each.read_bytes() for each in home.installs.glob("*.backup")] == [FORMS[10].encode()]

@@ -91,6 +91,10 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
         return _fail(1, program, error.format_message())
     except MemoryLiteError as error:
         return _fail(1, program, str(error))
+    except FileNotFoundError as error:
+        if error.filename is None:  # only the current folder has no name
+            return _fail(1, program, "the current folder no longer exists; change to another one")
+        return _fail(1, program, f"{_told(error)}; run `claude-mem-lite doctor`")
     except OSError as error:
         return _fail(1, program, f"{_told(error)}; run `claude-mem-lite doctor`")
     return outcome if isinstance(outcome, int) else 0

@@ -9,6 +9,7 @@ from typing import TypeVar
 import click
 
 from claude_mem_lite.client import Client, Where, ensure_worker
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import KINDS
 from claude_mem_lite.paths import find_home
 
@@ -59,7 +60,15 @@ def where(cwd: str | None, all_projects: bool) -> Where:
     """The folder or all projects; naming both is a mistake."""
     if cwd is not None and all_projects:
         raise click.UsageError("--cwd and --all-projects exclude each other")
-    return Where(cwd or str(Path.cwd()), all_projects)
+    return Where("" if all_projects else folder(cwd), all_projects)
+
+
+def folder(cwd: str | None = None) -> str:
+    """The folder that is meant: the one given, else the current one."""
+    try:
+        return cwd or str(Path.cwd())
+    except FileNotFoundError:
+        raise MemoryLiteError("the current folder no longer exists", "change to another one, or use --cwd") from None
 
 
 def connect() -> Client:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import click
 
 from claude_mem_lite.models import JsonObject, JsonValue
 
+NARROWEST_TABLE = 72
 # Stored text may come from anywhere; it must not be able to drive the user's terminal.
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -28,9 +30,9 @@ def print_json(value: JsonValue) -> None:
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-    """A table for people; one line a row with tabs between, when something else reads it."""
+    """A table for people; one line a row with tabs between, when something else reads it or columns would not fit."""
     shown = [[plain(cell) for cell in row] for row in rows]
-    if not sys.stdout.isatty():
+    if not sys.stdout.isatty() or shutil.get_terminal_size().columns < NARROWEST_TABLE:
         for row in shown:
             click.echo("\t".join(" ".join(cell.split()) for cell in row))
         return

@@ -193,6 +193,8 @@ def context(cwd: str | None, budget: int | None, as_json: bool) -> None:
     text = field(answer, "context")
     if text:
         click.echo(text)
+    elif answer.get("excluded"):
+        click.echo("Nothing is said here: this folder is excluded in config.toml.", err=True)
     else:
         click.echo("Nothing to say yet: no session and no memory of this folder is known.", err=True)
 

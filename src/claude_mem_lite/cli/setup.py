@@ -9,10 +9,10 @@ from typing import TypeVar
 
 import click
 
-from claude_mem_lite import __version__
+from claude_mem_lite import __version__, hook_copy
 from claude_mem_lite.cli.options import json_option, yes_option
 from claude_mem_lite.cli.output import print_json
-from claude_mem_lite.errors import MemoryLiteError, WorkerRefused, WorkerUnavailable
+from claude_mem_lite.errors import MemoryLiteError, SettingsChanged, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.install import claude_code, interpreter
 from claude_mem_lite.install.claude_code import Plan, Scope
 from claude_mem_lite.install.hooks import hook_groups, hook_settings
@@ -76,7 +76,11 @@ def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
         _print_dry_run(home, plan)
         return
     _prepare(home)
-    claude_code.apply_install(home, plan)
+    try:
+        claude_code.apply_install(home, plan)
+    except SettingsChanged:  # by another install, most likely, which wanted the same
+        plan = claude_code.plan_install(home, path, hook_groups(home))
+        claude_code.apply_install(home, plan)
     _print_installed(home, path, plan, scope)
 
 
@@ -115,7 +119,7 @@ def uninstall(ctx: click.Context, scope: Scope, config_dir: Path | None, purge: 
         click.echo(f"Still installed in {', '.join(map(str, others))}; the worker stays for that.")
         return
     _stop_worker(home)
-    claude_code.remove_links(home)
+    claude_code.remove_program(home)
     _finish_data(home, purge)
 
 
@@ -167,14 +171,14 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 def _settings_path(scope: Scope, config_dir: Path | None) -> Path:
     if scope == "project" and config_dir is not None:
         raise click.UsageError("--config-dir and --scope project exclude each other")
-    return claude_code.settings_path(scope, config_dir, Path.cwd(), os.environ)
+    return claude_code.settings_path(scope, config_dir, os.environ)
 
 
 def _prepare(home: Home) -> None:
     """Everything the hooks need, before any hook is announced."""
     home.make()
     interpreter.make_links(home)
-    interpreter.compile_hook()
+    hook_copy.make(home)
     if trouble := interpreter.try_hook(home):
         raise MemoryLiteError(f"the settings were left alone, because {trouble}", "run `claude-mem-lite doctor`")
     _stop_older_worker(home)
@@ -204,7 +208,8 @@ def _print_dry_run(home: Home, plan: Plan) -> None:
     if not plan.changes:
         click.echo(f"{plan.path} has our hooks already; nothing would change there.")
         return
-    click.echo(f"Would make {home.root}, keep a backup of {plan.path} in it, and change that file so:\n")
+    backup = f"keep a backup of {plan.path} in it, and change that file" if plan.before else f"write {plan.path}"
+    click.echo(f"Would use {home.root} for the data, {backup} so:\n")
     click.echo(plan.diff(), nl=False)
 
 

@@ -100,6 +100,7 @@ def run() -> None:
     home = find_home()
     if Client(home).is_answering():
         raise MemoryLiteError("a worker runs already", "run `claude-mem-lite worker stop` first")
+    click.echo(f"The worker runs. Ctrl-C ends it; its log is {home.worker_log}.")
     run_worker(home)
 
 

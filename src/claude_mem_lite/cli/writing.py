@@ -2,11 +2,10 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
-from claude_mem_lite.cli.options import connect, json_option, memory_id, yes_option
+from claude_mem_lite.cli.options import connect, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.output import field, print_json
 from claude_mem_lite.client import Client
@@ -50,7 +49,7 @@ def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[s
     words = sys.stdin.read() if list(text) == ["-"] else " ".join(text)
     if not words.strip():
         raise click.UsageError("there is no text to remember")
-    memory = connect().remember(kind, words.strip(), scope=scope, tags=tags, cwd=str(Path.cwd()))
+    memory = connect().remember(kind, words.strip(), scope=scope, tags=tags, cwd=folder())
     if as_json:
         print_json(memory)
         return

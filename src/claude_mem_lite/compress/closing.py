@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from claude_mem_lite.compress import sentences as kinds
+from claude_mem_lite.compress import sentence_kinds as kinds
 from claude_mem_lite.compress.clean import clean, clip
 from claude_mem_lite.compress.prose import PassageKind, passages, sentences
 

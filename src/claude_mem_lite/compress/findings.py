@@ -8,8 +8,8 @@ from claude_mem_lite.compress.closing import Closing, read_closing
 from claude_mem_lite.compress.drafts import make_draft, one_line, prompt_text, whole_sentences, why, within
 from claude_mem_lite.compress.names import bare_error
 from claude_mem_lite.compress.prose import plain, sentences
-from claude_mem_lite.compress.sentences import is_talk
-from claude_mem_lite.compress.tools import Answered, Called, Looked, Ran
+from claude_mem_lite.compress.sentence_kinds import is_talk
+from claude_mem_lite.compress.steps import Answered, Called, Looked, Ran
 from claude_mem_lite.models import Draft
 
 _LEAST_PROSE = 160

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.compress import commands
+from claude_mem_lite.compress import shell
 from claude_mem_lite.compress.edits import FileChange, merge
-from claude_mem_lite.compress.tools import Edited, Ran, Step
+from claude_mem_lite.compress.steps import Edited, Ran, Step
 
 _ROLES = ("test", "build", "lint", "install", "run", "git")
 _USAGE_ERROR = re.compile(
@@ -73,7 +73,7 @@ def _fix(steps: Sequence[Step], runs: list[tuple[int, Ran]], first: int, last: i
             and step.goal != success.goal
         )
     )
-    installs = tuple(command for command in repairs if commands.role(command) == "install")
+    installs = tuple(command for command in repairs if shell.role(command) == "install")
     if not changes and not (installs or (repairs and success.role in ("test", "build"))):
         return None
     own_work = any(isinstance(step, Edited) for step in steps[:first])
@@ -98,7 +98,7 @@ def _is_worth_keeping(ran: Ran) -> bool:
 
 def _another_way_worked(steps: Sequence[Step], at: int, failed: Ran) -> bool:
     """The same program was run again, differently, and went well."""
-    program = commands.tool(failed.command)
+    program = shell.tool(failed.command)
     return any(
-        isinstance(step, Ran) and not step.failed and commands.tool(step.command) == program for step in steps[at + 1 :]
+        isinstance(step, Ran) and not step.failed and shell.tool(step.command) == program for step in steps[at + 1 :]
     )

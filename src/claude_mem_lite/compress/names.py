@@ -8,7 +8,7 @@ from claude_mem_lite.compress.closing import Closing
 from claude_mem_lite.compress.drafts import prompt_text
 from claude_mem_lite.compress.edits import FileChange
 from claude_mem_lite.compress.fixes import Fix
-from claude_mem_lite.compress.sentences import is_talk, states_cause
+from claude_mem_lite.compress.sentence_kinds import is_talk, states_cause
 from claude_mem_lite.compress.verbs import INQUIRIES, base_of
 from claude_mem_lite.models import SymbolAction
 

@@ -7,8 +7,8 @@ from claude_mem_lite.compress import titles
 from claude_mem_lite.compress.closing import Closing, read_closing
 from claude_mem_lite.compress.drafts import one_line, prompt_text, whole_sentences, within
 from claude_mem_lite.compress.prose import sentences
-from claude_mem_lite.compress.sentences import says_all_done
-from claude_mem_lite.compress.tools import open_tasks, read_steps
+from claude_mem_lite.compress.sentence_kinds import says_all_done
+from claude_mem_lite.compress.steps import open_tasks, read_steps
 from claude_mem_lite.compress.turns import closing_message, shortened
 from claude_mem_lite.compress.verbs import past, reported
 from claude_mem_lite.models import Draft, SessionSummary, Turn, TurnDigest

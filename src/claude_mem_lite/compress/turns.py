@@ -7,13 +7,13 @@ from dataclasses import replace
 from claude_mem_lite.compress import findings, titles
 from claude_mem_lite.compress.clean import clip
 from claude_mem_lite.compress.closing import Closing, read_closing
-from claude_mem_lite.compress.commands import Commit
 from claude_mem_lite.compress.diagnostics import last_line
 from claude_mem_lite.compress.drafts import LONGEST_DETAIL, within
 from claude_mem_lite.compress.edits import FileChange, merge
 from claude_mem_lite.compress.fixes import Fix, pair
 from claude_mem_lite.compress.names import cause_of
-from claude_mem_lite.compress.tools import (
+from claude_mem_lite.compress.shell import Commit
+from claude_mem_lite.compress.steps import (
     Answered,
     Called,
     Delegated,

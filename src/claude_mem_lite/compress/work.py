@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from claude_mem_lite.compress import titles
 from claude_mem_lite.compress.closing import Closing
-from claude_mem_lite.compress.commands import Commit
 from claude_mem_lite.compress.drafts import (
     LONGEST_DETAIL,
     make_draft,
@@ -19,7 +18,8 @@ from claude_mem_lite.compress.drafts import (
 from claude_mem_lite.compress.edits import FileChange, describe
 from claude_mem_lite.compress.fixes import Fix
 from claude_mem_lite.compress.names import best_title, cause_of, title_of_changes, title_of_failure
-from claude_mem_lite.compress.sentences import is_check_result, is_talk
+from claude_mem_lite.compress.sentence_kinds import is_check_result, is_talk
+from claude_mem_lite.compress.shell import Commit
 from claude_mem_lite.models import Draft, WorkKind
 
 _COMMIT_KINDS: dict[str, WorkKind] = {

@@ -7,10 +7,11 @@ from datetime import datetime
 
 from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import main_language
-from claude_mem_lite.models import GUIDANCE_KINDS, WORK_KINDS, Kind, Memory, Place
+from claude_mem_lite.models import GUIDANCE_KINDS, WORK_KINDS, Kind, Memory, Place, SessionSummary
 from claude_mem_lite.store import memories, sessions
 
 _MOST_SESSIONS = 10
+_HANDOFF_LOOKS_BACK = 5
 _MOST_LEARNINGS = 10
 _MOST_OBSERVATIONS = 10
 _LEAST_CONFIDENCE = 0.5
@@ -59,9 +60,16 @@ class Layer:
 def handoff(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     """Where the last session stopped."""
     found = sessions.newest(
-        db, project=occasion.place.project, since=occasion.since, without=occasion.session, told_only=True, limit=1
+        db,
+        project=occasion.place.project,
+        since=occasion.since,
+        without=occasion.session,
+        told_only=True,
+        limit=_HANDOFF_LOOKS_BACK,
     )
-    return [Item(line, last.id, "the newest session") for last in found for line in render.handoff_lines(last)]
+    # A session that only asked something leaves standing what the one before it left to do.
+    last = next((one for one in found if _leaves_something(one.summary)), found[0] if found else None)
+    return [Item(line, last.id, "the newest session") for line in render.handoff_lines(last)] if last else []
 
 
 def session_index(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
@@ -121,6 +129,10 @@ BALANCED: tuple[Layer, ...] = (
     Layer("language", "## Known about its language", 150, language_knowledge),
     Layer("observations", "## Recent work", 400, observations),
 )
+
+
+def _leaves_something(told: SessionSummary) -> bool:
+    return bool(told.next_steps or told.key_decisions or told.completed or told.learned)
 
 
 def _knowledge(db: sqlite3.Connection, occasion: Occasion, scope: str) -> list[Item]:

@@ -3,6 +3,7 @@
 Settings are planned before anything is touched, so that a file that must not be changed stops all of it."""
 
 import difflib
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,14 +43,15 @@ class Plan:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def settings_path(scope: Scope, config_dir: Path | None, cwd: Path, environment: Mapping[str, str]) -> Path:
+def settings_path(scope: Scope, config_dir: Path | None, environment: Mapping[str, str]) -> Path:
     """The settings file of a scope.
 
     In a project it is the local one: the commands hold paths of this machine, which no colleague has."""
     if scope == "project":
-        return cwd / ".claude" / "settings.local.json"
+        return Path.cwd() / ".claude" / "settings.local.json"
     chosen = config_dir or environment.get("CLAUDE_CONFIG_DIR")
-    return cwd / Path(chosen).expanduser() / "settings.json" if chosen else Path.home() / ".claude" / "settings.json"
+    folder = Path(chosen).expanduser().absolute() if chosen else Path.home() / ".claude"
+    return folder / "settings.json"
 
 
 def plan_install(home: Home, path: Path, wanted: Mapping[str, JsonObject]) -> Plan:
@@ -101,12 +103,14 @@ def uninstall(home: Home, path: Path) -> Outcome:
 def other_installs(home: Home, path: Path) -> Sequence[Path]:
     """Settings files, other than this one, that run hooks of this home."""
     real = files.real_path(path)
-    return [each.settings for each in record.load_all(home) if each.settings != real]
+    return [each.settings for each in record.load_all(home) if each.settings != real and each.settings.exists()]
 
 
-def remove_links(home: Home) -> None:
+def remove_program(home: Home) -> None:
+    """Remove the links and the hook program from the home."""
     for path in (home.hook_python, home.worker_python):
         path.unlink(missing_ok=True)
+    shutil.rmtree(home.hook_program.parent.parent, ignore_errors=True)
 
 
 def _follow(fresh: Record, known: Record | None, before: bytes | None) -> Record:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from claude_mem_lite import __version__
+from claude_mem_lite import __version__, hook_copy
 from claude_mem_lite.client import Client, ensure_worker, worker_interpreter
 from claude_mem_lite.errors import SettingsError, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.install import files, interpreter, record, settings
@@ -48,9 +48,11 @@ def run_checks(home: Home, user_settings: Path) -> Sequence[Check]:
     """Every check, in the order in which one depends on another."""
     checks = [check_sqlite(), check_home(home), *check_hooks(home, user_settings), check_switch(home)]
     if home.root.is_dir():
-        checks += [check_hook_python(home), check_worker_python(home), *check_worker(home)]
+        checks += [check_hook_python(home), check_worker_python(home)]
+        if os.access(home.root, os.W_OK):  # neither a worker nor SQLite can open anything where it cannot write
+            checks += check_worker(home)
+            checks += [check_database(path) for path in (home.inbox_db, home.memory_db)]
         checks += [check_spool(home, time.time()), check_disk(home)]
-        checks += [check_database(path) for path in (home.inbox_db, home.memory_db)]
     return checks
 
 
@@ -77,6 +79,13 @@ def check_home(home: Home) -> Check:
         return Check("data folder", "fail", f"{home.root} is not a folder", "move it away, then install")
     if found.st_uid != os.getuid():
         return Check("data folder", "fail", f"{home.root} belongs to another user", f"chown it to user {os.getuid()}")
+    if not os.access(home.root, os.W_OK):
+        return Check(
+            "data folder",
+            "fail",
+            f"{home.root} cannot be written",
+            "make it writable; until then hooks keep events elsewhere",
+        )
     if found.st_mode & 0o077:
         mode = stat.S_IMODE(found.st_mode)
         return Check("data folder", "fail", f"others may look into {home.root} ({mode:o})", f"chmod 700 {home.root}")
@@ -86,7 +95,7 @@ def check_home(home: Home) -> Check:
 def check_hooks(home: Home, user_settings: Path) -> Sequence[Check]:
     """One check for each settings file we are known to be in, or should be."""
     try:
-        recorded = [each.settings for each in record.load_all(home)]
+        recorded = [each.settings for each in record.load_all(home) if each.settings.exists()]
     except SettingsError as error:
         return [Check("hooks", "fail", error.message, error.next_step)]
     default = files.real_path(user_settings)
@@ -106,6 +115,8 @@ def check_hook_python(home: Home) -> Check:
         return Check("hook", "fail", f"the link {home.hook_python} is missing", INSTALL)
     if trouble := interpreter.try_hook(home):
         return Check("hook", "fail", trouble, INSTALL)
+    if not hook_copy.is_current(home):
+        return Check("hook", "warn", "the hook program is of another version", INSTALL)
     if home.hook_python.read_bytes()[:2] == b"#!":
         return Check("hook", "warn", f"{home.hook_python} leads to a script, which makes hooks slow", INSTALL)
     return Check("hook", "ok", f"runs with {os.readlink(home.hook_python)}")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from claude_mem_lite.errors import SettingsError
+from claude_mem_lite.errors import SettingsChanged, SettingsError
 
 NEW_FILE_MODE = 0o600
 
@@ -36,7 +36,7 @@ def replace(path: Path, before: bytes | None, after: bytes) -> None:
         _check_writable(path)
         _write(temporary, after, like=path)
         if read(path) != before:
-            raise SettingsError(f"{path} was changed by another program just now", "run this again")
+            raise SettingsChanged(f"{path} was changed by another program just now", "run this again")
         temporary.replace(path)
         _sync_folder(path.parent)
     except OSError as error:

@@ -5,7 +5,6 @@ Nothing here touches a file."""
 import re
 import shlex
 from collections.abc import Mapping
-from pathlib import Path
 
 from claude_mem_lite.agents import IGNORED_TOOLS, OWN_TOOL_MARK, TOOL_EVENTS
 from claude_mem_lite.models import JsonObject, JsonValue
@@ -23,7 +22,6 @@ TIMEOUTS_S: Mapping[str, int] = {
     "StopFailure": 5,
     "SessionEnd": 2,
 }
-HOOK_PROGRAM = Path(__file__).resolve().parent.parent / "hook" / "hook.py"
 _PROGRAM_ENDING = "claude_mem_lite/hook/hook.py"
 
 
@@ -36,19 +34,19 @@ def tool_matcher() -> str:
     return f"^(?!({ignored})$|.*{OWN_TOOL_MARK})"
 
 
-def hook_groups(home: Home, program: Path = HOOK_PROGRAM) -> dict[str, JsonObject]:
+def hook_groups(home: Home) -> dict[str, JsonObject]:
     """Event -> the one entry we want under it in an agent's `hooks`."""
-    return {event: _group(event, hook_command(home, event, program)) for event in TIMEOUTS_S}
+    return {event: _group(event, hook_command(home, event)) for event in TIMEOUTS_S}
 
 
-def hook_settings(home: Home, program: Path = HOOK_PROGRAM) -> JsonObject:
+def hook_settings(home: Home) -> JsonObject:
     """The configuration as it stands in a settings file that holds nothing else."""
-    return {"hooks": {event: [group] for event, group in hook_groups(home, program).items()}}
+    return {"hooks": {event: [group] for event, group in hook_groups(home).items()}}
 
 
-def hook_command(home: Home, event: str, program: Path = HOOK_PROGRAM) -> str:
+def hook_command(home: Home, event: str) -> str:
     """The shell command of one event."""
-    command = f"{shlex.quote(str(home.hook_python))} -I -S {shlex.quote(str(program))} {event}"
+    command = f"{shlex.quote(str(home.hook_python))} -I -S {shlex.quote(str(home.hook_program))} {event}"
     # The client ends this hook with SIGTERM some 10 ms after it started, before Python could ignore the signal:
     # 12 of 20 events were lost without the trap, none of 12 with it.
     return f'trap "" TERM; exec {command}' if event == "StopFailure" else command

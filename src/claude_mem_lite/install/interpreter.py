@@ -3,7 +3,6 @@
 `claude_code` makes them, `doctor` looks at them."""
 
 import os
-import py_compile
 import secrets
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.install.hooks import HOOK_PROGRAM
 from claude_mem_lite.paths import HOME_VARIABLE, Home
 
 TRIAL_TIMEOUT_S = 20
@@ -72,24 +70,16 @@ def make_links(home: Home) -> None:
     link(home.worker_python, sys.executable)
 
 
-def compile_hook() -> bool:
-    """Compile what the hook imports ahead of its first run; False where the package cannot be written."""
-    try:
-        for module in HOOK_PROGRAM.parent.glob("*.py"):
-            py_compile.compile(str(module), doraise=True)
-    except OSError:
-        return False
-    return True
-
-
 def try_hook(home: Home) -> str | None:
-    """Run one hook as the agent would, in a home thrown away after; what went wrong, None when nothing.
+    """Run one hook as the agent would, with a home thrown away after; what went wrong, None when nothing.
+
+    This also leaves the compiled modules beside the program, for the runs that count.
 
     A hook hides its errors and always exits 0: only the event it kept shows that it works."""
     with tempfile.TemporaryDirectory(prefix="claude-mem-lite-") as scratch:
         try:
             ran = subprocess.run(
-                [home.hook_python, "-I", "-S", HOOK_PROGRAM, "Stop"],
+                [home.hook_python, "-I", "-S", home.hook_program, "Stop"],
                 input=_TRIAL_EVENT,
                 capture_output=True,
                 env={HOME_VARIABLE: scratch, "HOME": scratch, "PATH": os.environ.get("PATH", "")},

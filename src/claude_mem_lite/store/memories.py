@@ -15,6 +15,7 @@ from claude_mem_lite.models import Kind, Memory, SymbolChange
 from claude_mem_lite.store import fts
 
 ID_LENGTH = 10
+SHORTEST_PREFIX = 4
 _LISTS = ("facts", "files", "anchors", "tags")
 _COLUMNS = tuple(field.name for field in fields(Memory))
 
@@ -46,10 +47,12 @@ def add(db: sqlite3.Connection, memory: Memory, turn: str) -> Memory:
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Memory:
     """One memory by its id or the beginning of it."""
     wanted = id_or_prefix.strip().lstrip("#").lower()
+    if len(wanted) < SHORTEST_PREFIX:
+        raise NotFound(f"{id_or_prefix!r} is too short for an id", f"give {SHORTEST_PREFIX} characters or more of it")
     rows = db.execute(
         "select * from memories where substr(id, 1, length(:id)) = :id order by id limit 3", {"id": wanted}
     ).fetchall()
-    if not wanted or not rows:
+    if not rows:
         raise NotFound(f"there is no memory {id_or_prefix}", "`claude-mem-lite list` shows the ids")
     if len(rows) > 1 and rows[0]["id"] != wanted:
         raise Ambiguous(f"{id_or_prefix} is the beginning of several ids", "give more of it")

@@ -155,7 +155,8 @@ def find_project(db: sqlite3.Connection, id_or_name: str) -> str:
         "select id from projects where id = :given or name = :given order by id = :given desc", {"given": id_or_name}
     ).fetchall()
     if not rows:
-        raise NotFound(f"there is no project {id_or_name}", "`claude-mem-lite sessions --all-projects` shows them")
+        known = [row["id"] for row in db.execute("select id from projects order by last_seen_at desc limit 5")]
+        raise NotFound(f"there is no project {id_or_name}", f"the last ones are {', '.join(known) or 'none yet'}")
     if len(rows) > 1 and rows[0]["id"] != id_or_name:
         named = ", ".join(row["id"] for row in rows)
         raise Ambiguous(f"{id_or_name} is the name of several projects", f"give one of their ids: {named}")

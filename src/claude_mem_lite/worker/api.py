@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import AwareDatetime, BaseModel
+from pydantic import AwareDatetime, BaseModel, FiniteFloat
 
 from claude_mem_lite import __version__
 from claude_mem_lite.config import is_excluded
@@ -29,6 +29,8 @@ from claude_mem_lite.worker.loop import Loop
 
 _WRITE_TIMEOUT_S = 60.0
 _RETRY_LOOK_S = 0.2
+_LONGEST_MEMORY = 20_000
+_CONFIG_LOOK_S = 1.0
 Result = TypeVar("Result")
 router = APIRouter(prefix="/api")
 
@@ -65,19 +67,19 @@ class Retry(BaseModel):
 
 
 class Drain(BaseModel):
-    timeout_s: float = 60.0
+    timeout_s: FiniteFloat = 60.0
 
 
 @router.get("/health")
 def health(loop: Running) -> dict[str, object]:
-    now = loop.clock()
+    now, problem = loop.clock(), _problem(loop)
     with _reading(loop.home.inbox_db) as db:
         counts = inbox.stats(db)
     with _reading(loop.home.memory_db) as db:
         given = receipts.last_given(db)
         return {
-            "status": "degraded" if loop.problem else "ok",
-            "problem": loop.problem,
+            "status": "degraded" if problem else "ok",
+            "problem": problem,
             "version": __version__,
             "pid": os.getpid(),
             "uptime_s": round((now - loop.started_at).total_seconds(), 1),
@@ -119,9 +121,9 @@ def queue_retry(wanted: Retry, loop: Running) -> dict[str, int]:
 @router.post("/drain")
 def drain(wanted: Drain, loop: Running) -> dict[str, object]:
     """Work until nothing is left, open turns included, or the time is over."""
-    if loop.problem:
+    if _problem(loop):
         raise ConfigError(loop.problem, "events wait until it is mended")
-    until = time.monotonic() + wanted.timeout_s
+    until = time.monotonic() + max(wanted.timeout_s, _RETRY_LOOK_S)
     drained = False
     while not drained and not loop.stopping.is_set() and (left := until - time.monotonic()) > 0:
         # A pass that failed settles nothing, and with a broken configuration events still wait in the spool.
@@ -142,7 +144,8 @@ async def stop(request: Request) -> dict[str, bool]:
 
 @router.get("/context")
 def context(loop: Running, cwd: str, budget: int | None = None) -> dict[str, object]:
-    layers = () if is_excluded(loop.config, cwd) else BALANCED
+    excluded = is_excluded(loop.config, cwd)
+    layers = () if excluded else BALANCED
     with _reading(loop.home.memory_db) as db:
         built = build(db, Occasion(find_place(cwd), loop.clock()), budget or loop.config.budget_tokens, layers)
     return {
@@ -152,6 +155,7 @@ def context(loop: Running, cwd: str, budget: int | None = None) -> dict[str, obj
         "truncated": built.truncated,
         "layers": built.layers,
         "layers_skipped": [asdict(one) for one in built.layers_skipped],
+        "excluded": excluded,
         "items": [{"layer": one.layer, **asdict(one.item)} for one in built.chosen],
         "build_ms": built.build_ms,
     }
@@ -199,6 +203,8 @@ def memory_get(loop: Running, id_: str) -> dict[str, object]:
 
 @router.post("/memories")
 def remember(wanted: Remember, loop: Running) -> dict[str, object]:
+    if len(wanted.text) > _LONGEST_MEMORY:
+        raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {_LONGEST_MEMORY:,}")
     (id_,) = _wait(loop.command({"command": "remember", **wanted.model_dump()}))
     return memory_get(loop, id_)
 
@@ -213,6 +219,13 @@ def session_list(loop: Running, cwd: str = "", all_projects: bool = False, limit
     with _reading(loop.home.memory_db) as db:
         found = sessions.newest(db, project=_project(cwd, all_projects), limit=limit)
     return {"sessions": [asdict(session) for session in found]}
+
+
+def _problem(loop: Loop) -> str:
+    """Why nothing is taken in; looked at anew, because the user may just have mended it."""
+    if loop.problem:
+        loop.settle(_CONFIG_LOOK_S)
+    return loop.problem
 
 
 def _hit(hit: Hit) -> dict[str, object]:

@@ -28,14 +28,16 @@ def carry_out(row: Row, queue: Queue, db: sqlite3.Connection, now: datetime) -> 
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
 
 
-def resolve_scope(scope: str | None, kind: Kind, project: str) -> str:
+def _resolve_scope(db: sqlite3.Connection, scope: str, kind: Kind, project: str) -> str:
     """The full scope from what the user wrote; what holds everywhere by nature needs no word."""
     if not scope:
         return "universal" if kind in _UNIVERSAL_KINDS else f"project:{project}"
-    if scope == "project":
+    if scope in ("project", f"project:{project}"):
         return f"project:{project}"
+    if scope.startswith("project:"):
+        return f"project:{sessions.find_project(db, scope.removeprefix('project:'))}"
     scope = scope.lower() if scope.lower().startswith("language:") else scope
-    if scope == "universal" or (scope.startswith(("language:", "project:")) and scope.partition(":")[2]):
+    if scope == "universal" or (scope.startswith("language:") and scope != "language:"):
         return scope
     raise MemoryLiteError(f"{scope!r} is no scope", "use universal, language:NAME, project or project:ID")
 
@@ -46,6 +48,7 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
     if kind is None or not words:
         raise MemoryLiteError("a memory needs a known kind and some text", f"kinds are {', '.join(KINDS)}")
     place = find_place(text(payload.get("cwd")))
+    scope = _resolve_scope(db, text(payload.get("scope")), kind, place.project)
     at = time_of(name)
     title = words.splitlines()[0]
     memory = Memory(
@@ -55,8 +58,8 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
         summary=words,
         created_at=at,
         last_seen_at=at,
-        scope=resolve_scope(text(payload.get("scope")) or None, kind, place.project),
-        project=place.project,
+        scope=scope,
+        project=scope.removeprefix("project:") if scope.startswith("project:") else place.project,
         tags=_texts(payload.get("tags")),
         branch=place.branch,
         commit=place.commit,

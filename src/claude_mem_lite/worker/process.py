@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from claude_mem_lite import hook_copy
 from claude_mem_lite.paths import Home
 
 if TYPE_CHECKING:
@@ -33,16 +34,16 @@ def run(home: Home) -> int:
     lock = _take_lock(home)
     if lock is None:
         return 0
+    if home.hook_program.exists():  # this worker may be the first of a new version
+        hook_copy.make(home)
     # Bound before the heavy imports: hooks that come meanwhile wait in the backlog, not in vain.
     listener = _listen(home)
     try:
         _serve(home, listener)
     finally:
-        with suppress(FileNotFoundError):
-            home.socket.unlink()
-        with suppress(FileNotFoundError):
-            home.worker_pid.unlink()
-        os.close(lock)
+        for path in (home.socket, home.worker_pid):
+            with suppress(FileNotFoundError):
+                path.unlink()
     return 0
 
 
@@ -65,8 +66,11 @@ def _take_lock(home: Home) -> int | None:
 def _is_listening(home: Home) -> bool:
     os.chdir(home.root)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
         try:
             probe.connect(home.socket.name)
+        except BlockingIOError:  # there, with a long queue before it
+            return True
         except OSError:
             return False
     return True

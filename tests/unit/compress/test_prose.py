@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress import sentences as kinds
+from claude_mem_lite.compress import sentence_kinds as kinds
 from claude_mem_lite.compress.closing import read_closing
 from claude_mem_lite.compress.prose import Passage, passages, plain, sentences
 

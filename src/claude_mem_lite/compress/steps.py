@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.compress import commands, diagnostics
+from claude_mem_lite.compress import diagnostics, shell
 from claude_mem_lite.compress.clean import clean, clip
 from claude_mem_lite.compress.edits import EDIT_TOOLS, FileChange, read_change, read_moves, relative
 from claude_mem_lite.compress.testruns import TestRun, read_run
@@ -28,7 +28,7 @@ class Ran:
     """A command that was run."""
 
     command: str
-    role: commands.Role
+    role: shell.Role
     goal: str
     """Equal for runs that try the same thing."""
     output: str
@@ -36,7 +36,7 @@ class Ran:
     failed: bool = False
     run: TestRun | None = None
     errors: tuple[str, ...] = ()
-    commits: tuple[commands.Commit, ...] = ()
+    commits: tuple[shell.Commit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,15 +158,15 @@ def _command(call: ToolCall, cwd: str) -> list[Step]:
         return []
     code: int | None = None
     if call.error is not None:
-        if commands.was_refused(call.error):
+        if shell.was_refused(call.error):
             return []
-        code, raw = commands.exit_code(call.error)
+        code, raw = shell.exit_code(call.error)
     else:
         raw = _printed(call.response)
         if isinstance(call.response, Mapping) and call.response.get("interrupted") is True:
             return []
     output = clean(clip(raw, _LONGEST_OUTPUT))
-    part, role = commands.main_part(command)
+    part, role = shell.main_part(command)
     run = read_run(output) if role not in ("explore", "files", "commit") else None
     if run and role == "run":
         role = "test"
@@ -175,19 +175,19 @@ def _command(call: ToolCall, cwd: str) -> list[Step]:
     errors = tuple(diagnostics.error_lines(output, 4)) if failed else ()
     if failed and not errors and output.count("\n") < 5 and (last := diagnostics.last_line(output)):
         errors = (last,)
-    elsewhere = commands.leaves(command, cwd)
-    made = tuple(commands.commits(command, output)) if role == "commit" and not failed and not elsewhere else ()
-    shown = _line(commands.key(part)) or _line(command)
-    moved = [] if failed or elsewhere else [Edited(change) for change in read_moves(commands.parts(command), cwd)]
+    elsewhere = shell.leaves(command, cwd)
+    made = tuple(shell.commits(command, output)) if role == "commit" and not failed and not elsewhere else ()
+    shown = _line(shell.key(part)) or _line(command)
+    moved = [] if failed or elsewhere else [Edited(change) for change in read_moves(shell.parts(command), cwd)]
     return [*moved, Ran(shown, role, _goal(part, role, run), output, code, failed, run, errors, made)]
 
 
-def _goal(part: str, role: commands.Role, run: TestRun | None) -> str:
+def _goal(part: str, role: shell.Role, run: TestRun | None) -> str:
     if role == "test" and run:
         return f"test {run.runner}"
     if role in ("test", "build", "lint", "git"):
-        return f"{role} {commands.tool(part)}"
-    return commands.key(part)
+        return f"{role} {shell.tool(part)}"
+    return shell.key(part)
 
 
 def _printed(response: JsonValue) -> str:
@@ -209,7 +209,7 @@ def _failure(call: ToolCall) -> list[Step]:
         "Skill",
     )
     error = clean(clip(call.error or "", 4_000))
-    if call.tool in known or len(error) < 12 or commands.was_refused(error):
+    if call.tool in known or len(error) < 12 or shell.was_refused(error):
         return []
     return [Called(call.tool, _subject(call.input), False, diagnostics.first_error(error) or _line(error))]
 

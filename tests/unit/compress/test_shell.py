@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress import commands
+from claude_mem_lite.compress import shell
 from claude_mem_lite.compress.diagnostics import error_lines, first_error
 
 
@@ -37,7 +37,7 @@ from claude_mem_lite.compress.diagnostics import error_lines, first_error
     ],
 )
 def test_a_command_has_the_role_of_its_main_part(command: str, role: str) -> None:
-    assert commands.main_part(command)[1] == role
+    assert shell.main_part(command)[1] == role
 
 
 @pytest.mark.parametrize(
@@ -52,20 +52,20 @@ def test_a_command_has_the_role_of_its_main_part(command: str, role: str) -> Non
     ],
 )
 def test_the_same_run_has_the_same_key(command: str) -> None:
-    assert commands.key(commands.main_part(command)[0]) == "pytest tests/unit"
+    assert shell.key(shell.main_part(command)[0]) == "pytest tests/unit"
 
 
 def test_another_target_has_another_key() -> None:
-    assert commands.key("pytest tests/unit") != commands.key("pytest tests/e2e")
+    assert shell.key("pytest tests/unit") != shell.key("pytest tests/e2e")
 
 
 def test_a_commit_is_read_from_its_command_and_its_output() -> None:
-    made = commands.commits(
+    made = shell.commits(
         'git commit -m "fix(cart): add prices as numbers" -m "They were joined as strings."',
         "[main 1a2b3c4] fix(cart): add prices as numbers\n 1 file changed, 1 insertion(+)",
     )
     assert made == [
-        commands.Commit("fix(cart): add prices as numbers", "They were joined as strings.", "1a2b3c4", "main")
+        shell.Commit("fix(cart): add prices as numbers", "They were joined as strings.", "1a2b3c4", "main")
     ]
 
 
@@ -74,27 +74,27 @@ def test_a_message_in_a_here_document_loses_its_trailers() -> None:
         "git commit -m \"$(cat <<'EOF'\nAdd a cart\n\nShops need one.\n\n"
         'Co-Authored-By: Claude <noreply@anthropic.com>\nEOF\n)"'
     )
-    assert commands.commits(command, "[dev 1a2b3c4] Add a cart") == [
-        commands.Commit("Add a cart", "Shops need one.", "1a2b3c4", "dev")
+    assert shell.commits(command, "[dev 1a2b3c4] Add a cart") == [
+        shell.Commit("Add a cart", "Shops need one.", "1a2b3c4", "dev")
     ]
 
 
 def test_an_amended_commit_is_named_by_the_output() -> None:
-    made = commands.commits("git commit --amend --no-edit", "[main 9f8e7d6] Add a cart\n Date: today")
+    made = shell.commits("git commit --amend --no-edit", "[main 9f8e7d6] Add a cart\n Date: today")
     assert [commit.subject for commit in made] == ["Add a cart"]
 
 
 def test_nothing_to_commit_is_no_commit() -> None:
-    assert commands.commits('git commit -m "x y"', "On branch main\nnothing to commit, working tree clean") == []
+    assert shell.commits('git commit -m "x y"', "On branch main\nnothing to commit, working tree clean") == []
 
 
 def test_the_word_commit_in_a_search_is_no_commit() -> None:
-    assert commands.commits("grep -rn 'git commit' docs", "docs/a.md: git commit") == []
+    assert shell.commits("grep -rn 'git commit' docs", "docs/a.md: git commit") == []
 
 
 def test_the_exit_code_is_told_from_the_output() -> None:
-    assert commands.exit_code("Exit code 3\noops") == (3, "oops")
-    assert commands.exit_code("oops") == (None, "oops")
+    assert shell.exit_code("Exit code 3\noops") == (3, "oops")
+    assert shell.exit_code("oops") == (None, "oops")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_the_exit_code_is_told_from_the_output() -> None:
     ],
 )
 def test_a_command_that_works_in_another_folder_is_told(command: str, elsewhere: bool) -> None:
-    assert commands.leaves(command, "/home/dev/shop") is elsewhere
+    assert shell.leaves(command, "/home/dev/shop") is elsewhere
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_error_lines_are_different_and_few() -> None:
 
 @given(st.text(), st.text())
 def test_any_command_is_taken(command: str, output: str) -> None:
-    part, _ = commands.main_part(command)
-    commands.key(part)
-    commands.tool(part)
-    commands.commits(command, output)
-    commands.leaves(command, output)
+    part, _ = shell.main_part(command)
+    shell.key(part)
+    shell.tool(part)
+    shell.commits(command, output)
+    shell.leaves(command, output)
