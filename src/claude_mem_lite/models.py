@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
+LONGEST_TITLE = 200
+
 JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
 JsonObject = Mapping[str, JsonValue]
 
@@ -37,7 +39,9 @@ class ToolCall:
 
     tool: str
     input: JsonObject
-    response: JsonValue = None
+    response: LONGEST_TITLE = 200
+
+JsonValue = None
     error: str | None = None
 
 
@@ -97,7 +101,6 @@ class Draft:
     facts: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     symbols: tuple[SymbolChange, ...] = ()
-    tags: tuple[str, ...] = ()
     origin: Origin = "assistant"
     confidence: float = 0.7
 
@@ -109,6 +112,8 @@ class TurnDigest:
     drafts: tuple[Draft, ...]
     files_read: tuple[str, ...] = ()
     files_edited: tuple[str, ...] = ()
+    open_tasks: tuple[str, ...] | None = None
+    """What the to-do list holds open at the end; None when the turn does not speak of one."""
     skipped: int = 0
     """Events that held nothing worth keeping."""
 

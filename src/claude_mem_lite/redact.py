@@ -1,4 +1,4 @@
-"""Secrets out of text, before any file, database or model sees it; paths, ids and hashes stay.
+"""Secrets out of text, before any database or model sees it; paths, ids and hashes stay.
 
 Called by the worker on every event it takes in. Never raises and never reports what it found."""
 

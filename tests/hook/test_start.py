@@ -245,3 +245,12 @@ def test_a_session_start_waits_for_the_worker_it_started(hooks: Hooks, home: Hom
 def test_a_prompt_does_not_wait_for_the_worker_it_started(hooks: Hooks, recorder: Home) -> None:
     assert hooks.run("UserPromptSubmit") == b""
     assert len(records(recorder)) == 1
+
+
+def test_a_spool_that_nobody_empties_stops_growing(hooks: Hooks, home: Home) -> None:
+    home.make()
+    for number in range(19_999):
+        (home.spool_new / f"{number:020d}-1-00000000-Stop").touch()
+    for _ in range(2):
+        assert hooks.run("Stop") == b""
+        assert len(list(home.spool_new.iterdir())) == 20_000

@@ -1,11 +1,13 @@
 """What the worker answers to the command line: the shapes, and one shape for every error."""
 
 import json
+import sqlite3
+from contextlib import closing
 from datetime import datetime
 
 import pytest
 
-from tests.running import Json, Machine, leave, payload, turn
+from tests.running import Json, Machine, leave, payload, query, turn
 
 HEALTH = {
     "status", "problem", "version", "pid", "uptime_s", "queue_depth", "observations_today", "memories", "sessions",
@@ -92,7 +94,7 @@ def test_memories_and_sessions_are_listed_newest_first(served: Machine, memory: 
 def test_the_context_tells_its_layers_and_items(served: Machine, memory: Json) -> None:
     told = served.get("/api/context?cwd=/&budget=1000")
     assert set(told) == {
-        "context", "tokens", "budget", "truncated", "layers", "layers_skipped", "items", "build_ms",
+        "context", "tokens", "budget", "truncated", "layers", "layers_skipped", "items", "build_ms", "excluded",
     }  # fmt: skip
     assert "Ship the parser on Fridays" in told["context"]
     assert told["tokens"] <= told["budget"] == 1000
@@ -129,14 +131,16 @@ def test_every_error_has_the_one_shape(
     assert answer.body["error"]["message"]
 
 
-def test_the_beginning_of_several_ids_is_ambiguous(served: Machine) -> None:
-    for number in range(40):
-        served.post("/api/memories", {"kind": "note", "text": f"filler {number}", "cwd": "/filler"})
-    beginnings = [one["id"][0] for one in served.get("/api/memories?all_projects=true&limit=1000")["memories"]]
-    common = next(one for one in beginnings if beginnings.count(one) > 1)
-    answer = served.ask("GET", f"/api/memories/{common}")
+def test_the_beginning_of_several_ids_is_ambiguous(served: Machine, memory: Json) -> None:
+    rest = ", ".join(row[1] for row in query(served.home.memory_db, "pragma table_info(memories)")[2:])
+    with closing(sqlite3.connect(served.home.memory_db)) as db, db:
+        for twin in ("aaaa222222", "aaaa333333"):
+            copy = f"insert into memories (id, {rest}) select ?, {rest} from memories where id = ?"
+            db.execute(copy, (twin, memory["id"]))
+    answer = served.ask("GET", "/api/memories/aaaa")
     assert (answer.status, answer.body["error"]["code"]) == (409, "ambiguous")
     assert answer.body["error"]["next_step"]
+    assert served.get("/api/memories/aaaa2")["id"] == "aaaa222222"
 
 
 def test_a_body_that_is_no_json_is_refused_in_the_same_shape(served: Machine) -> None:

@@ -90,10 +90,10 @@ def defined(line: str, family: str) -> str:
     return ""
 
 
-def enclosing(lines: Sequence[str], at: int, family: str, indent: int | None = None) -> str:
+def enclosing(lines: Sequence[str], at: int, family: str) -> str:
     """The qualified name of what encloses line `at` of a file, by indentation; '' at the top level."""
     names: list[str] = []
-    current = indent if indent is not None else _indent(lines[at]) if at < len(lines) else 0
+    current = _indent(lines[at]) if at < len(lines) else 0
     for index in range(min(at, len(lines)) - 1, max(-1, at - _FARTHEST_LINE), -1):
         line = lines[index]
         if current <= 0:

@@ -4,8 +4,8 @@ import re
 
 from claude_mem_lite.compress.prose import plain, sentences
 from claude_mem_lite.compress.verbs import instruction, reported
+from claude_mem_lite.models import LONGEST_TITLE
 
-LONGEST_TITLE = 200
 _GOOD_WORDS = 13
 _STATEMENT_WORDS = 16
 _MOST_CHARACTERS = 120
@@ -52,6 +52,7 @@ these those their our your my not no than then so because while where via using 
 i we you they he she has have had do does did will would should can could may might must only just also both all any
 """
 _DANGLING = frozenset(_DANGLING_WORDS.split())
+_OPERATOR = re.compile(r"[=!<>+*/%&|~^→-]+")
 _VAGUE = re.compile(
     r"(?i)\b(?:it|this|that|them|those|these|both|same|above|below|following|everything|something|stuff|things?"
     r"|option|one|two|three"
@@ -92,12 +93,12 @@ def from_report(sentence: str) -> str:
     title = reported(_PLACE.sub("", sentence))
     if " " not in title.strip() or _NO_OBJECT.match(title):
         return ""
-    return _OPEN_END.sub("", _capital(shorten(title)))
+    return _OPEN_END.sub("", capital(shorten(title)))
 
 
 def from_statement(sentence: str) -> str:
     """A title from a sentence that states how something is now or was found to be."""
-    return _capital(shorten(sentence, _STATEMENT_WORDS))
+    return capital(shorten(sentence, _STATEMENT_WORDS))
 
 
 def from_prompt(prompt: str) -> str:
@@ -109,7 +110,7 @@ def from_prompt(prompt: str) -> str:
             continue
         if found := instruction(stripped.rstrip("?!. ")):
             order = _CHATTER.split(found, maxsplit=1)[0]
-            title = _capital(shorten(order if len(order.split()) > 3 else found))
+            title = capital(shorten(order if len(order.split()) > 3 else found))
             return title if title.count('"') == found.count('"') or title.count('"') > 1 else ""
     return ""
 
@@ -119,8 +120,8 @@ def from_commit(subject: str) -> tuple[str, str]:
     subject = plain(subject)
     found = _COMMIT_PREFIX.match(subject)
     if not found:
-        return _capital(subject.rstrip(". "))[:LONGEST_TITLE], ""
-    rest = _capital(found["rest"].rstrip(". "))
+        return capital(subject.rstrip(". "))[:LONGEST_TITLE], ""
+    rest = capital(found["rest"].rstrip(". "))
     scope = found["scope"] or ""
     if scope and scope.lower() not in rest.lower():
         rest = f"{rest} ({scope})"
@@ -165,12 +166,13 @@ def _without_dangling(text: str) -> str:
         if text.count(opening) > text.count(closing):
             text = text[: text.rindex(opening)]
     parts = text.split()
-    while len(parts) > 2 and parts[-1].strip(".,;:()'\"").lower() in _DANGLING:
+    while len(parts) > 2 and (_OPERATOR.fullmatch(parts[-1]) or parts[-1].strip(".,;:()'\"").lower() in _DANGLING):
         parts.pop()
     return " ".join(parts).rstrip(" .,;:!-–—(")
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """The text with a capital first letter, unless it begins with a name."""
     first = text.split(" ", 1)[0]
     # `getUser` and `src/app.py` keep their case.
     if re.search(r"[_./:]|[a-z][A-Z]", first):

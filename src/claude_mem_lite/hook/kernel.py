@@ -206,16 +206,17 @@ def tell(home: bytes, event: str, name: str, body: bytes, may_start: bool) -> bo
         except (BlockingIOError, TimeoutError):
             return False
         except OSError:
-            coming = coming or (may_start and start(home))
+            coming = coming or (may_start and start(home, name))
         if event != "SessionStart" or not coming or time.monotonic() + RETRY_S >= deadline:
             return False
         time.sleep(RETRY_S)
 
 
-def start(home: bytes) -> bool:
+def start(home: bytes, name: str) -> bool:
     """Start the worker unless that is being done; whether one can be expected to come up."""
     import starting  # type: ignore[import-not-found]
 
+    starting.stay_within_bounds(home, name.encode())
     expected: bool = starting.start_worker(home)
     return expected
 

@@ -9,13 +9,13 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import KINDS, JsonObject, JsonValue, Kind, Memory, text
+from claude_mem_lite.models import KINDS, LONGEST_TITLE, JsonObject, JsonValue, Kind, Memory, text
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import forgetting, memories, sessions
+from claude_mem_lite.words import within
 
 _UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
-_TITLE_LIMIT = 200
 
 
 def carry_out(row: Row, queue: Queue, db: sqlite3.Connection, now: datetime) -> list[str]:
@@ -54,7 +54,7 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
     memory = Memory(
         id=memories.memory_id(name),
         kind=kind,
-        title=title[: _TITLE_LIMIT - 1] + "…" if len(title) > _TITLE_LIMIT else title,
+        title=within(title, LONGEST_TITLE),
         summary=words,
         created_at=at,
         last_seen_at=at,

@@ -140,7 +140,6 @@ def _memory(draft: Draft, turn: Turn, place: Place, position: int, at: datetime)
         facts=draft.facts,
         files=draft.files,
         symbols=draft.symbols,
-        tags=draft.tags,
         origin=draft.origin,
         confidence=draft.confidence,
         created_at=at,

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.compress import titles
 from claude_mem_lite.compress.verbs import past
+from claude_mem_lite.models import LONGEST_TITLE
 
 
 @pytest.mark.parametrize(
@@ -99,5 +100,5 @@ def test_no_title_passes_the_limit_or_ends_with_a_period(text: str, words: int) 
         titles.from_statement(text),
         titles.from_prompt(text),
     ):
-        assert len(title) <= titles.LONGEST_TITLE
+        assert len(title) <= LONGEST_TITLE
         assert not title.endswith(".")
