@@ -28,6 +28,7 @@ from claude_mem_lite.worker.wiring import open_loop
 
 HOOK = Path(claude_mem_lite.__file__).parent / "hook" / "hook.py"
 WAIT_S = 30.0
+LATECOMERS_S = 0.5
 PROC = Path("/proc")
 Json = Any
 _AN_HOUR_AGO_NS = time.time_ns() - 3600 * 10**9
@@ -250,17 +251,30 @@ class Machine:
         """Leave no process behind, also none that a hook has started a moment ago."""
         with suppress(FileNotFoundError):
             self.view.worker_python.unlink()
-        if not PROC.is_dir() and self.view.start_lock.is_file() and self.view.start_lock.read_text():
-            with suppress(AssertionError):
-                wait_until(self.is_served, "the worker a hook started", 3)
-        if self.is_served():
-            with suppress(AssertionError, ProcessLookupError):
-                self.kill_worker()
-        for pid in processes_with(f"CLAUDE_MEM_LITE_HOME={self.home.root}"):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        # A process that is just becoming a worker has no environment to be known by for a moment.
+        until = time.monotonic() + (LATECOMERS_S if self._is_start_noted() else 0)
+        while self._kill_all() or time.monotonic() < until:
+            time.sleep(0.01)
         for process in self.workers:
             process.wait()
+
+    def _is_start_noted(self) -> bool:
+        """Whether a hook has started a worker that did not come up, or not yet."""
+        try:
+            return bool(self.view.start_lock.read_text())
+        except OSError:
+            return False
+
+    def _kill_all(self) -> bool:
+        """Kill the worker and all that has this home in its environment; whether there was any."""
+        found = set(processes_with(f"CLAUDE_MEM_LITE_HOME={self.home.root}"))
+        if self.is_served() and self.view.worker_pid.is_file():
+            found |= {int(pid) for pid in self.view.worker_pid.read_text().split()}
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.reap()
+        return bool(found)
 
 
 def processes_with(variable: str) -> list[int]:

@@ -32,10 +32,21 @@ def load_config(path: Path, environment: Mapping[str, str]) -> Config:
 
 
 def is_excluded(config: Config, folder: str) -> bool:
-    """Whether a folder, or one above it, matches an excluded glob."""
+    """Whether a folder, or one above it, matches an excluded glob, by any spelling of its path."""
+    if not config.exclude:
+        return False
     globs = [os.path.expanduser(glob).rstrip("/") for glob in config.exclude]
-    ancestors = [folder, *map(str, Path(folder).parents)]
+    globs += [os.path.realpath(glob) for glob in globs]
+    spellings = {folder, os.path.normpath(folder), _real(folder)}
+    ancestors = {str(one) for spelling in spellings for one in (Path(spelling), *Path(spelling).parents)}
     return any(fnmatch.fnmatchcase(ancestor, glob) for glob in globs for ancestor in ancestors)
+
+
+def _real(folder: str) -> str:
+    try:
+        return os.path.realpath(folder)
+    except (OSError, ValueError):  # no such folder can exist
+        return folder
 
 
 def _from_file(path: Path) -> Config:
@@ -69,6 +80,6 @@ def _with_environment(config: Config, environment: Mapping[str, str]) -> Config:
     budget = environment.get("CLAUDE_MEM_LITE_BUDGET", "")
     if not budget:
         return config
-    if not budget.isdigit() or int(budget) <= 0:
-        raise ConfigError(f"CLAUDE_MEM_LITE_BUDGET is {budget!r}", "set it to a number of tokens, or unset it")
+    if not budget.isascii() or not budget.isdigit() or len(budget) > 9 or int(budget) == 0:
+        raise ConfigError(f"CLAUDE_MEM_LITE_BUDGET is {budget[:20]!r}", "set it to a number of tokens, or unset it")
     return replace(config, budget_tokens=int(budget))

@@ -39,9 +39,7 @@ class ToolCall:
 
     tool: str
     input: JsonObject
-    response: LONGEST_TITLE = 200
-
-JsonValue = None
+    response: JsonValue = None
     error: str | None = None
 
 

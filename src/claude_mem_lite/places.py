@@ -3,14 +3,20 @@ configuration may name programs to run, and the worker has no child processes.""
 
 import os
 import re
+import stat
 from pathlib import Path
 
 from claude_mem_lite.models import Place
+from claude_mem_lite.redact import redact
 
 _NOWHERE = "unknown"
 _CONFIG_LIMIT_BYTES = 256 * 1024
-_SCP_REMOTE = re.compile(r"^(?:[^@/\s]+@)?(?P<host>[^:/\s]+):(?!//)(?P<path>.+)$")
-_URL_REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^@/\s]*@)?(?P<host>[^/:\s]+)(:\d+)?/(?P<path>.+)$", re.I)
+_SCP_REMOTE = re.compile(r"^(?P<host>[^:/\s]+):(?!//)(?P<path>.+)$")
+_URL_REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://(?P<host>[^/\s]+)/(?P<path>.+)$", re.I)
+_REF = re.compile(r"^refs/(?!.*\.\.)[\w./+@-]{1,240}$")
+_COMMIT = re.compile(r"^[0-9a-f]{40}(?:[0-9a-f]{24})?$")
+_USUAL_PORTS = ("", "22", "80", "443")
+_LONGEST_NAME = 250
 _SECTION = re.compile(r'^\[\s*remote\s+"(?P<name>[^"]+)"\s*\]$', re.I)
 
 
@@ -41,11 +47,16 @@ def _place(folder: Path) -> Place:
 
 def normalise_remote(url: str) -> str:
     """`host/owner/name` of a remote, in one spelling for ssh and https, without credentials; '' if local."""
-    match = _URL_REMOTE.match(url.strip()) or _SCP_REMOTE.match(url.strip())
-    if match is None or url.strip().lower().startswith("file:"):
+    address = re.split(r"[?#]", url.strip(), maxsplit=1)[0]
+    match = _URL_REMOTE.match(address) or _SCP_REMOTE.match(address)
+    if match is None or address.lower().startswith("file:"):
         return ""
+    # A password may hold an @ itself: what comes before the last one is not the host.
+    host = match["host"].rpartition("@")[2].lower()
+    name, _, port = host.partition(":")
     path = match["path"].strip("/").removesuffix(".git").strip("/")
-    return f"{match['host'].lower()}/{path}" if path else ""
+    place = f"{name}/{path}" if port in _USUAL_PORTS else f"{host}/{path}"
+    return redact(place)[:_LONGEST_NAME] if path and name else ""
 
 
 def _find_git(folder: Path) -> tuple[Path, Path] | None:
@@ -85,31 +96,30 @@ def _remote(common: Path) -> str:
 
 
 def _head(git_folder: Path, common: Path) -> tuple[str, str]:
-    """Branch ('' when detached) and commit ('' when unborn)."""
+    """Branch ('' when detached) and commit ('' when unborn). Anything else a repository claims is not believed."""
     head = _read(git_folder / "HEAD").strip()
-    if not head.startswith("ref:"):
-        return "", head[:64]
+    if _COMMIT.match(head):
+        return "", head
     ref = head.removeprefix("ref:").strip()
+    if not head.startswith("ref:") or not _REF.match(ref):
+        return "", ""
     branch = ref.removeprefix("refs/heads/")
-    if ".." in ref:
-        return branch, ""
-    for folder in (git_folder, common):
-        commit = _read(folder / ref).strip()
-        if commit:
-            return branch, commit[:64]
-    for line in _read(common / "packed-refs").splitlines():
-        commit, _, name = line.partition(" ")
-        if name == ref:
-            return branch, commit[:64]
-    return branch, ""
+    packed = (line.partition(" ") for line in _read(common / "packed-refs").splitlines())
+    candidates = [_read(git_folder / ref), _read(common / ref), *(commit for commit, _, name in packed if name == ref)]
+    return branch, next((one.strip() for one in candidates if _COMMIT.match(one.strip())), "")
 
 
 def _read(path: Path) -> str:
-    """The beginning of a small text file; nothing when it cannot be read or is no plain file."""
+    """The beginning of a small text file; nothing when it cannot be read, or is a link, a pipe or a device."""
     try:
-        if not path.is_file():
-            return ""
-        with path.open("rb") as file:
-            return file.read(_CONFIG_LIMIT_BYTES).decode("utf-8", "replace")
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return ""
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return ""
+        return os.read(descriptor, _CONFIG_LIMIT_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)

@@ -46,6 +46,7 @@ def test_a_worker_takes_the_place_of_a_plain_file_at_its_socket(machine: Machine
 
 
 def test_events_wait_in_the_spool_while_a_folder_is_in_the_place_of_the_socket(machine: Machine) -> None:
+    machine.home.worker_python.unlink()
     machine.home.socket.mkdir()
     assert machine.hook("Stop", payload("Stop")) == SILENT
     assert machine.spawn_worker().wait(30) != 0

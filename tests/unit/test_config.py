@@ -64,3 +64,18 @@ def test_a_folder_is_excluded_with_all_that_is_in_it(glob: str, folder: str, exc
 def test_a_tilde_stands_for_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/me")
     assert is_excluded(Config(exclude=("~/diary",)), "/home/me/diary/today")
+
+
+def test_a_folder_is_excluded_by_any_spelling_of_its_path(tmp_path: Path) -> None:
+    (tmp_path / "secret" / "proj").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "secret")
+    config = Config(exclude=(str(tmp_path / "secret"),))
+    assert is_excluded(config, str(tmp_path / "link" / "proj"))
+    assert is_excluded(config, str(tmp_path / "other" / ".." / "secret" / "proj"))
+    assert is_excluded(Config(exclude=(str(tmp_path / "link"),)), str(tmp_path / "secret" / "proj"))
+
+
+@pytest.mark.parametrize("budget", ["²", "9" * 5000, "0", "-1"])
+def test_a_budget_that_is_no_plain_number_is_refused(tmp_path: Path, budget: str) -> None:
+    with pytest.raises(ConfigError):
+        load_config(tmp_path / "config.toml", {"CLAUDE_MEM_LITE_BUDGET": budget})

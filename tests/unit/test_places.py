@@ -121,3 +121,31 @@ def test_a_repository_cannot_make_us_read_outside_by_its_head(tmp_path: Path) ->
     (tmp_path / "secret").write_text("hunter2")
     (root / ".git" / "HEAD").write_text("ref: ../../secret\n")
     assert "hunter2" not in repr(find_place(str(root)))
+
+
+@pytest.mark.parametrize("ref", ["/etc/passwd", "refs/../../../secret", "refs/heads/" + "x" * 5000, "refs/heads/a b"])
+def test_a_head_that_names_no_ordinary_ref_is_not_believed(tmp_path: Path, ref: str) -> None:
+    root = make_repository(tmp_path / "shop")
+    (root / ".git" / "HEAD").write_text(f"ref: {ref}\n")
+    assert (find_place(str(root)).branch, find_place(str(root)).commit) == ("", "")
+
+
+def test_a_head_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "shop")
+    (tmp_path / "secret").write_text("a" * 40)
+    (root / ".git" / "HEAD").unlink()
+    (root / ".git" / "HEAD").symlink_to(tmp_path / "secret")
+    assert find_place(str(root)).commit == ""
+
+
+@pytest.mark.parametrize(
+    ("remote", "project"),
+    [
+        ("https://user:p@ssw0rd@example.org/o/r", "example.org/o/r"),
+        ("https://example.org/o/r.git?private_token=abc", "example.org/o/r"),
+        ("http://localhost:3000/a/b", "localhost:3000/a/b"),
+        ("https://example.org:443/a/b", "example.org/a/b"),
+    ],
+)
+def test_a_remote_is_known_by_host_and_path_alone(remote: str, project: str) -> None:
+    assert normalise_remote(remote) == project

@@ -78,6 +78,18 @@ def test_forgetting_reaches_what_repeats_the_memory(store: Store, tmp_path: Path
     assert not any(b"passphrase" in path.read_bytes() for path in tmp_path.glob("memory.db*"))
 
 
+def test_forgetting_reaches_every_session_that_saw_the_memory(store: Store) -> None:
+    secret = "Ledger mismatch for customer Zanzibar"
+    made = store.remember(secret, turn="t1", session="s1", summary=secret)
+    store.remember(secret, turn="t2", session="s2", summary=secret)
+    for session, turn in (("s1", "t1"), ("s2", "t2")):
+        store.session(session, SessionSummary(headline=secret, request="Fix billing"))
+        sessions.add_turn(store.db, turn, Event(turn, "Stop", session, NOW), "Fix billing", secret)
+    with atomic(store.db):
+        forgetting.forget(store.db, [made.id], [], NOW)
+    assert {one.summary.headline for one in sessions.newest(store.db)} == {"Fix billing"}
+
+
 def test_what_was_forgotten_does_not_come_back_with_its_turn(store: Store) -> None:
     made = store.remember("Freeze the clock", turn="t1")
     with atomic(store.db):

@@ -1,9 +1,8 @@
 """Commands that set things up and check them: install, uninstall, hooks, doctor."""
 
 import os
-import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,6 +13,7 @@ from claude_mem_lite.cli.options import json_option, yes_option
 from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.errors import MemoryLiteError, SettingsChanged, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.install import claude_code, interpreter
+from claude_mem_lite.install import purge as purging
 from claude_mem_lite.install.claude_code import Plan, Scope
 from claude_mem_lite.install.hooks import hook_groups, hook_settings
 from claude_mem_lite.paths import Home, find_home
@@ -230,25 +230,19 @@ def _print_installed(home: Home, path: Path, plan: Plan, scope: Scope) -> None:
     click.echo("Next: start claude as usual, work, then look with `claude-mem-lite status`.")
 
 
-def _check_purge(home: Home, others: object, yes: bool, ctx: click.Context) -> None:
+def _check_purge(home: Home, others: Sequence[Path], yes: bool, ctx: click.Context) -> None:
     if others:
-        raise MemoryLiteError("this memory is installed in other places too", "uninstall there first, then purge")
+        places = ", ".join(map(str, others))
+        raise MemoryLiteError(f"this memory is installed in {places} too", "uninstall there first, then purge")
     if not home.root.exists():
         return
-    if not _is_data_folder(home):
+    if not purging.is_data_folder(home):
         raise MemoryLiteError(f"{home.root} does not look like a data folder of ours", "delete it by hand")
     if yes:
         return
     if not sys.stdin.isatty():
         raise click.UsageError("--purge needs --yes when nobody can be asked", ctx)
     click.confirm(f"Delete {home.root} and everything remembered in it?", abort=True, err=True)
-
-
-def _is_data_folder(home: Home) -> bool:
-    """Whether it is safe to delete: a variable set to the wrong folder must not cost the user that folder."""
-    if home.root.resolve() in (Path.home().resolve(), *Path.home().resolve().parents):
-        return False
-    return (home.root / "spool").is_dir() or home.installs.is_dir()
 
 
 def _finish_data(home: Home, purge: bool) -> None:
@@ -260,7 +254,9 @@ def _finish_data(home: Home, purge: bool) -> None:
             "folder removes it."
         )
         return
-    for folder in (*home.fallback_spools(), home.root):
-        if folder.is_dir() and folder.stat().st_uid == os.getuid():
-            shutil.rmtree(folder)
-    click.echo(f"Deleted {home.root}.")
+    left = purging.purge(home)
+    if left:
+        named = ", ".join(path.name for path in left[:5])
+        click.echo(f"Deleted what was ours in {home.root}. Left alone, because it is not: {named}.")
+    else:
+        click.echo(f"Deleted {home.root}.")

@@ -19,7 +19,7 @@ from claude_mem_lite.paths import Home, find_home
 def status(as_json: bool) -> None:
     """Show how things stand, in one look.
 
-    The worker, the queue, what is stored, what a model cost today, and when context was last given. Starts the
+    The worker, the queue, what is stored, and when context was last given. Starts the
     worker when none runs.
 
     \b

@@ -3,18 +3,20 @@
 import re
 from collections.abc import Iterable
 
+from claude_mem_lite.compress import titles
 from claude_mem_lite.compress.clean import clean, clip, storable
 from claude_mem_lite.compress.prose import passages, sentences
-from claude_mem_lite.models import Draft, Kind, Origin, SymbolChange
+from claude_mem_lite.compress.sentence_kinds import is_talk, refers_back
+from claude_mem_lite.models import LONGEST_TITLE, Draft, Kind, Origin, SymbolChange
+from claude_mem_lite.words import one_line, overlap, within
 
-LONGEST_TITLE = 200
 LONGEST_SUMMARY = 1_000
 LONGEST_DETAIL = 2_000
 LONGEST_FACT = 240
 _MOST_FACTS = 12
 _MOST_FILES = 20
 _MOST_SYMBOLS = 30
-_LONGEST_WHY = 260
+_LONGEST_WHY = 120
 
 _VAGUE_PROMPT = re.compile(
     r"(?i)^(?:(?:yes|yeah|yep|y|ok|okay|sure|no|nope|go|go ahead|do it|do that|do so|please|continue|proceed|next"
@@ -23,6 +25,15 @@ _VAGUE_PROMPT = re.compile(
     r"|all of them|commit|push|it|this|that"
     r"|and|the|let's|fix|implement|one|them|too|sorry|works|\d+|[a-d])[\s,.!;:]*)+$"
 )
+_PRIVATE = re.compile(r"\[private\][.,;:]?")
+_REASON = re.compile(
+    r"(?i)\b(?:because|since|so that|otherwise|as (?:it|we|they|the)|in order to|to (?:avoid|prevent)|due to)\b"
+)
+_NO_REASON = re.compile(
+    r"(?i)^(?:(?:yes|yeah|no|ok(?:ay)?|hmm+|sorry|good|great|thanks|perfect|cool|nice|don't|do not|just|only|please"
+    r"|never)\b|(?:can|could|would|will) (?:you|we|i)\b)"
+)
+_CLAUSE_END = re.compile(r"(?=[,;:] | [–—-] | (?:and )?(?:because|since|so that|which|where|when|while|but|unless) )")
 _BARE_COMMAND = re.compile(r"/[\w:.-]+\s*$")
 _NOT_PROSE = re.compile(
     r"^\s*(?:at |File \"|Traceback|\d+\s*[|→]|[+-]{3} |diff --git|@@|[│├└┌╭╰>$❯]|\S+:\d+:\d+)|[{}\[\]\\|]{3,}"
@@ -46,11 +57,11 @@ def make_draft(
     confidence: float = 0.7,
 ) -> Draft:
     """A draft within the limits of a memory."""
-    tidy_facts = (within(one_line(fact), LONGEST_FACT) for fact in facts)
+    tidy_facts = (within(_tidy(fact), LONGEST_FACT) for fact in facts)
     return Draft(
         kind=kind,
-        title=within(one_line(title), LONGEST_TITLE).rstrip(" ."),
-        summary=within(one_line(summary), LONGEST_SUMMARY),
+        title=within(_tidy(_PRIVATE.sub("", title)), LONGEST_TITLE).rstrip(" ."),
+        summary=within(_tidy(summary), LONGEST_SUMMARY),
         detail=clip(storable(detail).strip(), LONGEST_DETAIL),
         facts=tuple(dict.fromkeys(fact for fact in tidy_facts if fact))[:_MOST_FACTS],
         files=tuple(dict.fromkeys(files))[:_MOST_FILES],
@@ -62,7 +73,7 @@ def make_draft(
 
 def prompt_text(prompt: str) -> str:
     """The prose of a prompt on one line, without pasted logs, code and what clients add; '' when it says nothing."""
-    text = clip(clean(prompt), 20_000)
+    text = _PRIVATE.sub(" ", clip(clean(prompt), 20_000))
     text = _INJECTED.sub(" ", text) if "<" in text else text
     lines = [line for line in text.split("\n") if not _NOT_PROSE.search(line[:300])]
     found = [
@@ -76,13 +87,19 @@ def prompt_text(prompt: str) -> str:
     return "" if not re.search(r"\w", said) or (_VAGUE_PROMPT.match(said[:200]) and len(said) < 200) else said
 
 
-def why(prompt: str, title: str = "") -> str:
-    """The reason for a turn's work, from its prompt: "Asked: …"; '' when it has none or the title says it all."""
-    said = prompt_text(prompt)
-    words = set(re.findall(r"\w+", said.lower()))
-    if len(said.split()) < 3 or words <= set(re.findall(r"\w+", title.lower())):
-        return ""
-    return f"Asked: {whole_sentences(sentences(said), _LONGEST_WHY)}"
+def why(prompt: str, told: str) -> str:
+    """The reason for a turn's work, one sentence of its prompt: "Asked: …"; '' when all it gives is told already."""
+    for sentence in sentences(prompt_text(prompt))[:6]:
+        if _gives_reason(sentence) and overlap(sentence, told) < 0.6:
+            return f"Asked: {whole_sentences([whole_clauses(sentence, _LONGEST_WHY)], _LONGEST_WHY)}"
+    return ""
+
+
+def _gives_reason(sentence: str) -> bool:
+    """Whether a sentence of a prompt tells why: it describes something, or orders it with a reason."""
+    if is_talk(sentence) or refers_back(sentence) or _NO_REASON.match(sentence) or len(sentence.split()) < 5:
+        return False
+    return _REASON.search(sentence) is not None or not titles.from_prompt(sentence)
 
 
 def whole_sentences(parts: Iterable[str], limit: int) -> str:
@@ -99,15 +116,13 @@ def whole_sentences(parts: Iterable[str], limit: int) -> str:
     return text
 
 
-def within(text: str, limit: int) -> str:
-    """At most `limit` characters, cut between words and marked when something is missing."""
+def whole_clauses(text: str, limit: int) -> str:
+    """The text, or as many of its clauses as fit; cut between words when not even the first does."""
     if len(text) <= limit:
         return text
-    cut = text[: limit - 1]
-    space = cut.rfind(" ")
-    return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:-") + "…"
+    ends = [found.start() for found in _CLAUSE_END.finditer(text, limit // 3, limit)]
+    return text[: ends[-1]].rstrip(" ,;:–—-") if ends else within(text, limit)
 
 
-def one_line(text: str) -> str:
-    """The text with every run of white space as one space."""
-    return " ".join(storable(text).split())
+def _tidy(text: str) -> str:
+    return one_line(storable(text))

@@ -5,16 +5,18 @@ from collections.abc import Sequence
 
 from claude_mem_lite.compress import titles
 from claude_mem_lite.compress.closing import Closing, read_closing
-from claude_mem_lite.compress.drafts import make_draft, one_line, prompt_text, whole_sentences, why, within
-from claude_mem_lite.compress.names import bare_error
-from claude_mem_lite.compress.prose import plain, sentences
-from claude_mem_lite.compress.sentence_kinds import is_talk
+from claude_mem_lite.compress.drafts import make_draft, prompt_text, whole_sentences, why
+from claude_mem_lite.compress.fixes import cause_of, failing_tests, short_cause
+from claude_mem_lite.compress.prose import capital, plain, sentences
+from claude_mem_lite.compress.sentence_kinds import is_talk, refers_back
 from claude_mem_lite.compress.steps import Answered, Called, Looked, Ran
+from claude_mem_lite.compress.verbs import impersonal, resolved
 from claude_mem_lite.models import Draft
+from claude_mem_lite.words import overlap, within
 
 _LEAST_PROSE = 160
 _LEAST_FINDING = 60
-_LEAST_REPORT = 400
+_LEAST_REPORT = 80
 _MANY_LOOKS = 4
 _OPINION = re.compile(
     r"(?i)^(?:i(?:'d| would)?\s+(?:think|suggest|recommend|propose|lean|prefer|say)|in my opinion|my recommendation"
@@ -25,11 +27,9 @@ _ABOUT_SELF = re.compile(
     r"|findings)|after (?:reviewing|analyzing)|this (?:report|document)"
     r"|yes[.,!]? *$|no[.,!]? *$|done\b)"
 )
-_ANAPHORA = re.compile(
-    r"(?i)^(?:this|these|that|those|it|they|but|both|however|also|then|there|here|such|same|result|otherwise"
-    r"|currently it|minor|nice|note|and|or|if|you|you're|you've|your|my|let's|why|only|when|one|another"
-    r"|a (?:potential|possible|simple|better)|instead|so|because|see|once|after|before|while|for|prevented"
-    r"|option \S+)\b"
+_ASIDE = re.compile(
+    r"(?i)^(?:currently it|minor|nice|note|if|my|let's|why|only|when|one|a (?:potential|possible|simple|better)|because"
+    r"|see|once|after|before|while|for|prevented|option \S+)\b"
 )
 _QUESTION = re.compile(
     r"(?i)^(?:why|what|how|where|when|which|who|is|are|does|do|did|will|has|have|should|can (?!you|we)|could (?!you"
@@ -51,6 +51,7 @@ _PROCEDURAL = re.compile(
     r"(?i)what (?:would|should) (?:you|i|we)|like to do next|how (?:would|should) (?:you|i|we) (?:like|proceed)"
     r"|ready|proceed|continue\b|next step|update the plan"
 )
+_CLAUSE = re.compile(r"\s*[;:–—]\s|\s-\s|,? (?=so )")
 _RECOMMENDED = re.compile(r"\s*\((?:Recommended|recommended)\)")
 _REASON = re.compile(r"(?i)\b(?:because|since|so that|as it|due to|to avoid|to keep|in order to)\b")
 
@@ -73,12 +74,13 @@ def discovery(prompt: str, closing: Closing, looks: int) -> Draft | None:
     )
     if not title:
         return None
-    rest = [text for text in told if text != chosen]
-    summary = whole_sentences([chosen, *rest[:2]] if chosen else [*rest[:3]] or closing.points[:3], 600)
+    steps = closing.next_steps()
+    rest = [text for text in told if text != chosen and text not in steps and not _ABOUT_SELF.match(text)]
+    summary = _beyond_title(title, chosen, rest or closing.points) or chosen
     return make_draft(
         "discovery",
         title,
-        one_line(f"{summary} {why(prompt)}"),
+        f"{summary} {why(prompt, f'{title} {summary}')}",
         detail="\n".join(f"- {within(point, 300)}" for point in closing.points[:12]),
         facts=[text for text in closing.causes() if text != chosen][:3],
         confidence=0.6 if looks else 0.5,
@@ -95,10 +97,12 @@ def report(task: str, message: str) -> Draft | None:
     if not chosen:
         return None
     asked = f"A sub-agent was sent to: {task}." if task else ""
+    title = titles.from_statement(_without_label(chosen))
+    beyond = _beyond_title(title, chosen, [text for text in told[:3] if text != chosen] or closing.points)
     return make_draft(
         "discovery",
-        titles.from_statement(_without_label(chosen)),
-        one_line(f"{whole_sentences([chosen, *(text for text in told[:3] if text != chosen)], 600)} {asked}"),
+        title,
+        f"{beyond} {asked}".strip() or chosen,
         detail="\n".join(f"- {within(point, 300)}" for point in closing.points[:12]),
         confidence=0.5,
     )
@@ -110,13 +114,14 @@ def decisions(closing: Closing, answers: Sequence[Answered], prompt: str) -> lis
     said = [one.text for one in closing.said]
     for text in closing.decisions()[:3]:
         bare = re.sub(r"(?i)^(?:the )?decision(?: was)?:?\s*", "", text)
-        title = titles.from_report(bare) or titles.from_statement(bare)
+        title = titles.from_statement(resolved(bare)) or titles.from_report(bare) or titles.from_statement(bare)
         if titles.weight(title) < 3 or len(title.split()) < 3:
             continue
         at = said.index(text)
         reasons = [] if _REASON.search(text) else [after for after in said[at + 1 : at + 2] if _REASON.search(after)]
-        summary = whole_sentences([bare[:1].upper() + bare[1:], *reasons], 600)
-        found.append(make_draft("decision", title, one_line(f"{summary} {why(prompt)}"), confidence=0.7))
+        summary = whole_sentences([impersonal(bare), *reasons], 600)
+        asked = "" if _REASON.search(summary) else why(prompt, summary)
+        found.append(make_draft("decision", title, f"{summary} {asked}", confidence=0.7))
     for answer in answers[:4]:
         if draft := _choice(answer):
             found.append(draft)
@@ -142,20 +147,15 @@ def _choice(answered: Answered) -> Draft | None:
 
 def failure(ran: Ran, closing: Closing, prompt: str) -> Draft:
     """A command that still failed when the turn ended."""
-    tests = ran.run.failures if ran.run else ()
-    cause = f"{tests[0].name}: {tests[0].error}".rstrip(": ") if tests else ran.errors[0]
     code = f" with exit code {ran.code}" if ran.code not in (None, 1) else ""
     totals = f" ({ran.run.totals()})" if ran.run else ""
     explained = whole_sentences([*closing.findings(), *closing.causes()][:1], 300)
-    short = titles.cut(bare_error(cause), 14)
+    summary = f"{ran.command} failed{code}{totals}: {within(cause_of(ran), 300).rstrip('.')}. {explained}"
     return make_draft(
         "failure",
-        f"{titles.cut(ran.command, 6)} fails: {short}",
-        one_line(f"{ran.command} failed{code}{totals}: {within(cause, 300).rstrip('.')}. {explained} {why(prompt)}"),
-        facts=[
-            *(f"Failing test: {test.name}{': ' + test.error if test.error else ''}" for test in tests[:5]),
-            *(f"Error: {error}" for error in ran.errors[:3]),
-        ],
+        f"{titles.cut(ran.command, 6)} fails: {short_cause(ran, 14)}",
+        f"{summary} {why(prompt, summary)}",
+        facts=[*failing_tests(ran), *(f"Error: {error}" for error in ran.errors[:3])],
         origin="command",
         confidence=0.6,
     )
@@ -177,9 +177,8 @@ def installed(runs: Sequence[Ran], prompt: str) -> Draft | None:
         return None
     tool = next(ran.command.split()[0] for ran in runs if ran.role == "install")
     title = f"Install {', '.join(dict.fromkeys(named[:5]))} with {tool}"
-    return make_draft(
-        "change", title, one_line(f"{whole_sentences(shown[:2] or [title], 300)} {why(prompt)}"), origin="command"
-    )
+    summary = whole_sentences(shown[:2] or [title], 300)
+    return make_draft("change", title, f"{summary} {why(prompt, summary)}", origin="command")
 
 
 def web(looked: Sequence[Looked]) -> Draft | None:
@@ -209,7 +208,7 @@ def foreign(called: Sequence[Called]) -> list[Draft]:
     found: list[Draft] = []
     for call in called:
         parts = [part for part in re.split(r"__|[_-]", call.tool.removeprefix("mcp__")) if part]
-        name = one_line(" ".join(parts)[:80])
+        name = " ".join(parts)[:80]
         if call.error and not any(other.tool == call.tool and not other.error for other in called):
             summary = f"{name} failed: {within(call.error, 400)}."
             found.append(
@@ -225,11 +224,25 @@ def foreign(called: Sequence[Called]) -> list[Draft]:
     return found[:2]
 
 
+def _beyond_title(title: str, chosen: str, rest: Sequence[str]) -> str:
+    """A summary that goes on where the title stops: the end of the sentence it was made from, then the rest."""
+    at = chosen.lower().find(title.lower())
+    after = chosen[at + len(title) :] if at >= 0 else chosen
+    if at >= 0 and (clause := _CLAUSE.match(after)):
+        first = capital(after[clause.end() :])
+    else:
+        first = "" if overlap(chosen, title) >= 0.95 else chosen
+    telling = [text for text in rest if len(text.split()) > 4 and not _LOCATING.match(text)]
+    return whole_sentences([first, *telling[:2]], 600)
+
+
 def _is_telling(text: str) -> bool:
     text = _without_label(text)
     if not text or _CODE.search(text):
         return False
-    if is_talk(text) or _OPINION.match(text) or _ABOUT_SELF.match(text) or _ANAPHORA.match(text) or len(text) > 400:
+    if is_talk(text) or refers_back(text) or len(text) > 400:
+        return False
+    if _OPINION.match(text) or _ABOUT_SELF.match(text) or _ASIDE.match(text):
         return False
     title = titles.from_statement(_without_yes(text))
     return len(title.split()) >= 4 and titles.weight(title) >= 3.0

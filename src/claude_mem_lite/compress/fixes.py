@@ -1,10 +1,10 @@
-"""Failed commands of a turn: which were put right by what, and which still fail at its end."""
+"""Failed commands of a turn: which were put right by what, which still fail at its end, and what to call them."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.compress import shell
+from claude_mem_lite.compress import shell, titles
 from claude_mem_lite.compress.edits import FileChange, merge
 from claude_mem_lite.compress.steps import Edited, Ran, Step
 
@@ -15,6 +15,8 @@ _USAGE_ERROR = re.compile(
     r"|unexpected EOF|unmatched|SyntaxError: invalid|bad substitution|no tests? (?:ran|found|files)"
     r"|no such file or directory"
 )
+_SAYS_NOTHING = re.compile(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
+_ASSERTION = re.compile(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
 _AD_HOC = re.compile(r"\s-[ce]\s|<<|^\S*(?:bash|sh|zsh) -c\b")
 
 
@@ -57,6 +59,67 @@ def pair(steps: Sequence[Step]) -> tuple[list[Fix], list[Ran]]:
         elif _is_worth_keeping(runs[-1][1]) and not _another_way_worked(steps, *runs[-1]):
             unfixed.append(runs[-1][1])
     return fixes, unfixed
+
+
+def cause_of(ran: Ran) -> str:
+    """What went wrong, in one line: the first failing test with its error, else the first error."""
+    if ran.run and ran.run.failures:
+        first = ran.run.failures[0]
+        return f"{first.name}: {first.error}" if first.error else first.name
+    return ran.errors[0] if ran.errors else f"exit code {ran.code}"
+
+
+def failing_tests(ran: Ran) -> list[str]:
+    """A fact for each failing test of a run, the first five."""
+    failures = ran.run.failures[:5] if ran.run else ()
+    return [f"Failing test: {test.name}{': ' + test.error if test.error else ''}" for test in failures]
+
+
+def short_cause(ran: Ran, words: int) -> str:
+    """What went wrong, for a title: without the place, and no assertion that says nothing or would be cut in half."""
+    if not ran.run or not ran.run.failures:
+        return titles.cut(_without_place(cause_of(ran)), words)
+    test = ran.run.failures[0]
+    whole = f"{test.name}: {_without_place(test.error)}"
+    return titles.cut(whole if _is_telling(test.error, words - 1) else test.name, words)
+
+
+def title_of_fix(fix: Fix) -> str:
+    """What was put right, by its failing test or first error: all that is left when nobody said it."""
+    run = fix.failure.run
+    if not run or not run.failures:
+        return f"Fix {fix.failure.role} failure: {short_cause(fix.failure, 12)}"
+    test = run.failures[0]
+    name = test.name.rsplit("::", 1)[-1].rsplit(" › ", 1)[-1].rsplit(" > ", 1)[-1]
+    if _is_telling(test.error, 12):
+        return f"Fix {titles.cut(f'{name}: {_without_place(test.error)}', 14)}"
+    symbol = next((symbol.name for change in fix.changes for symbol in change.symbols), "")
+    return f"Fix {symbol} to make {name} pass" if symbol else f"Fix failing {name}"
+
+
+def repair_of(fix: Fix) -> str:
+    """What was done about it: the places that were edited, else the commands that were run."""
+    if not fix.changes:
+        return f"running {' and '.join(fix.repairs)}"
+    places = [
+        f"{', '.join(names[:3])} in {change.path}"
+        if (names := [symbol.name for symbol in change.symbols])
+        else change.path
+        for change in fix.changes[:3]
+    ]
+    more = f" and {len(fix.changes) - 3} more files" if len(fix.changes) > 3 else ""
+    return f"editing {'; '.join(places)}{more}"
+
+
+def _is_telling(error: str, words: int) -> bool:
+    bare = _without_place(error)
+    if _SAYS_NOTHING.match(bare):
+        return False
+    return not _ASSERTION.match(bare) or titles.cut(bare, words) == bare
+
+
+def _without_place(error: str) -> str:
+    return re.sub(r"^\S+?:\d+(?::\d+)?:\s*", "", error)
 
 
 def _fix(steps: Sequence[Step], runs: list[tuple[int, Ran]], first: int, last: int, success: Ran) -> Fix | None:

@@ -145,6 +145,15 @@ def sentences(text: str) -> list[str]:
     return found
 
 
+def capital(text: str) -> str:
+    """The text with a capital first letter, unless it begins with a name."""
+    first = text.split(" ", 1)[0]
+    # `getUser` and `src/app.py` keep their case.
+    if re.search(r"[_./:]|[a-z][A-Z]", first):
+        return text
+    return text[:1].upper() + text[1:]
+
+
 def _row(cells: str) -> str:
     first, *rest = [plain(cell) for cell in cells.split("|")]
     others = "; ".join(cell for cell in rest if cell)

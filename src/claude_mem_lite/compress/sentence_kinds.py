@@ -118,6 +118,10 @@ _ALL_DONE = _has(
     r"|follow-?ups?)(?: \w+){0,2} (?:(?:is|are|have been|were|now) )*"
     r"(?:done|complete|completed|finished|addressed|implemented|resolved)\b",
 )
+_REFERRING = _begins(
+    r"(?:now )?(?:this|these|that|those|it|they|but|both|however|also|then|there|here|such|same|result|otherwise|and"
+    r"|or|you(?:'re|'ve|r)?|so|which|instead|another)\b"
+)
 _HEDGED = _begins(
     r"if\b", r"when\b", r"once\b", r"unless\b", r"optionally\b", r"you (?:could|may|might)\b", r"consider\b",
     r"we could\b", r"this could\b", r"could\b",
@@ -129,6 +133,11 @@ def is_talk(sentence: str) -> bool:
     """Addressed to the user or leading on to something else: nothing that was done or found out."""
     text = sentence.strip()
     return text.endswith(("?", ":")) or len(text.split()) < 3 or _TALK.match(text) is not None
+
+
+def refers_back(sentence: str) -> bool:
+    """Whether it begins with a word that only what stands before it explains: "This …", "But …"."""
+    return _REFERRING.match(sentence) is not None
 
 
 def is_check_result(sentence: str) -> bool:

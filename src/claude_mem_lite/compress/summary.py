@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 
 from claude_mem_lite.compress import titles
-from claude_mem_lite.compress.closing import Closing, read_closing
-from claude_mem_lite.compress.drafts import one_line, prompt_text, whole_sentences, within
+from claude_mem_lite.compress.closing import Closing
+from claude_mem_lite.compress.drafts import prompt_text, whole_clauses, whole_sentences
 from claude_mem_lite.compress.prose import sentences
 from claude_mem_lite.compress.sentence_kinds import says_all_done
-from claude_mem_lite.compress.steps import open_tasks, read_steps
-from claude_mem_lite.compress.turns import closing_message, shortened
-from claude_mem_lite.compress.verbs import past, reported
+from claude_mem_lite.compress.turns import closing_of
+from claude_mem_lite.compress.verbs import impersonal, past, reported
 from claude_mem_lite.models import Draft, SessionSummary, Turn, TurnDigest
+from claude_mem_lite.words import overlap, within
 
 LONGEST_HEADLINE = 200
 LONGEST_REQUEST = 400
@@ -21,7 +21,7 @@ _LONGEST_INVESTIGATED = 160
 _LONGEST_NOTES = 160
 _LONGEST_STEP = 140
 _MOST_STEPS = 5
-_LONGEST_DECISION = 150
+_LONGEST_DECISION = 240
 _MOST_DECISIONS = 3
 _MOST_FILES = 8
 _LONGEST_FILES = 300
@@ -35,15 +35,13 @@ _NAMED_BY_FILE = re.compile(
     r"(?:Change .* in \S+|(?:Change|Create|Delete) \S+|(?:Add|Remove) .* (?:to|from) \S+(?= and))"
     r"(?: and \d+ more files?)?$"
 )
-_LABEL = re.compile(r"^(?:After|Before|Result|Changes?|Fix|Now|Update|Summary|Done|Solution):\s+(?=\S)")
-_WORDS = re.compile(r"[a-z0-9_]{3,}")
+_NUMBER = re.compile(r"\d+")
 
 
 def summarize(previous: SessionSummary | None, turn: Turn, digest: TurnDigest) -> SessionSummary:
     """What the session amounts to once this turn is over."""
     before = previous or SessionSummary()
-    cwd = next((event.cwd for event in turn.events if event.cwd), "").rstrip("/")
-    closing = read_closing(shortened(closing_message(turn), cwd))
+    closing = closing_of(turn)
     done = _done(digest, closing)
     read = _newest(before.files_read, digest.files_read)
     return SessionSummary(
@@ -52,7 +50,7 @@ def summarize(previous: SessionSummary | None, turn: Turn, digest: TurnDigest) -
         investigated=_investigated(read, before.investigated),
         learned=_grown(before.learned, _learned(closing, digest), _LONGEST_LEARNED),
         completed=_grown(before.completed, done, _LONGEST_COMPLETED),
-        next_steps=_next_steps(before.next_steps, turn, closing, done),
+        next_steps=_next_steps(before.next_steps, turn, digest, closing, done),
         files_read=read,
         files_edited=_newest(before.files_edited, digest.files_edited),
         notes=_notes(before.notes, digest),
@@ -100,7 +98,7 @@ def _done(digest: TurnDigest, closing: Closing) -> str:
     work = [draft for draft in digest.drafts if draft.kind in _WORK]
     if not work:
         return ""
-    plain = [_LABEL.sub("", text) for text in closing.told[:8]]
+    plain = [impersonal(text) for text in closing.told[:8]]
     told = [text for text in plain if reported(text) and len(text) > 25]
     told = told or [text for text in plain[:4] if re.search(r"(?i)\bnow\b|no longer", text)]
     title = work[0].title
@@ -113,11 +111,12 @@ def _done(digest: TurnDigest, closing: Closing) -> str:
 def _learned(closing: Closing, digest: TurnDigest) -> str:
     found = [text for text in closing.findings() if 40 < len(text) < 300 and titles.weight(text) >= 3]
     if found:
-        return whole_sentences(found[:2], 260)
+        return whole_sentences(map(impersonal, found[:2]), 260)
     new = [draft for draft in digest.drafts if draft.kind == "discovery" and draft.origin == "assistant"]
-    said = sentences(new[0].summary.split(" Asked: ")[0]) if new else []
-    told = [text for text in said if len(text.split()) > 5 and not text.startswith(("I ", "I've ", "We "))]
-    return whole_sentences(told[:1], 260)
+    if not new:
+        return ""
+    whole = next((text for text in closing.told if overlap(new[0].title, text) > 0.9), new[0].title)
+    return whole_sentences([impersonal(whole)], 260)
 
 
 def _investigated(read: Sequence[str], before: str) -> str:
@@ -137,27 +136,23 @@ def _grown(before: str, new: str, limit: int) -> str:
     return within(" ".join(parts), limit)
 
 
-def _next_steps(before: Sequence[str], turn: Turn, closing: Closing, done: str) -> tuple[str, ...]:
+def _next_steps(before: Sequence[str], turn: Turn, digest: TurnDigest, closing: Closing, done: str) -> tuple[str, ...]:
     """The newest turn that names any replaces the old; a finished list or word of completion empties it."""
-    planned = open_tasks([step for event in turn.events for step in read_steps(event)])
-    said = [_step(step) for step in closing.next_steps()]
-    new = [step for step in (*said, *(within(todo, _LONGEST_STEP) for todo in planned or ())) if step]
+    listed = [within(task, _LONGEST_STEP) for task in digest.open_tasks or ()]
+    # What a sentence says of several items reads better as the items.
+    said = [step for step in map(_step, closing.next_steps()) if step and not _says(" ".join(listed), step)]
+    new = [*said, *(task for task in listed if not any(_says(step, task) for step in said))]
     if new:
         return tuple(dict.fromkeys(new))[:_MOST_STEPS]
-    if planned is not None or closing.says_all_done():
+    if digest.open_tasks is not None or closing.says_all_done():
         return ()
     finished = f"{done} {prompt_text(turn.prompt)}" if done else ""
-    return tuple(step for step in before if not _covered(step, finished))
+    return tuple(step for step in before if overlap(step, finished) < 0.6)
 
 
 def _step(text: str) -> str:
     text = _STEP_LABEL.sub("", text).strip()
     return within(text[:1].upper() + text[1:], _LONGEST_STEP) if len(text.split()) > 1 else ""
-
-
-def _covered(step: str, done: str) -> bool:
-    words = set(_WORDS.findall(step.lower()))
-    return bool(words) and len(words & set(_WORDS.findall(done.lower()))) >= 0.6 * len(words)
 
 
 def _notes(before: str, digest: TurnDigest) -> str:
@@ -175,8 +170,8 @@ def _decisions(before: Sequence[str], digest: TurnDigest) -> tuple[str, ...]:
 
 
 def _decision(draft: Draft) -> str:
-    said = sentences(draft.summary.split(" Asked: ")[0])
-    return within(draft.title if draft.origin == "user" or not said else said[0], _LONGEST_DECISION)
+    said = sentences(draft.summary)
+    return whole_clauses(draft.title if draft.origin == "user" or not said else said[0], _LONGEST_DECISION)
 
 
 def _newest(before: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:
@@ -193,7 +188,11 @@ def _newest(before: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:
 
 def _same(first: str, second: str) -> bool:
     """Whether two texts say nearly the same, by their words; other numbers mean other things."""
-    if re.findall(r"\d+", first) != re.findall(r"\d+", second):
+    if _NUMBER.findall(first) != _NUMBER.findall(second):
         return False
-    ours, theirs = set(_WORDS.findall(one_line(first).lower())), set(_WORDS.findall(one_line(second).lower()))
-    return bool(ours and theirs) and len(ours & theirs) >= 0.7 * min(len(ours), len(theirs))
+    return max(overlap(first, second), overlap(second, first)) >= 0.7
+
+
+def _says(text: str, part: str) -> bool:
+    """Whether a text says what a part of it might, numbers included."""
+    return overlap(part, text) >= 0.7 and set(_NUMBER.findall(part)) <= set(_NUMBER.findall(text))

@@ -2,7 +2,7 @@
 
 import re
 
-from claude_mem_lite.compress.prose import plain, sentences
+from claude_mem_lite.compress.prose import capital, plain, sentences
 from claude_mem_lite.compress.verbs import instruction, reported
 from claude_mem_lite.models import LONGEST_TITLE
 
@@ -169,12 +169,3 @@ def _without_dangling(text: str) -> str:
     while len(parts) > 2 and (_OPERATOR.fullmatch(parts[-1]) or parts[-1].strip(".,;:()'\"").lower() in _DANGLING):
         parts.pop()
     return " ".join(parts).rstrip(" .,;:!-–—(")
-
-
-def capital(text: str) -> str:
-    """The text with a capital first letter, unless it begins with a name."""
-    first = text.split(" ", 1)[0]
-    # `getUser` and `src/app.py` keep their case.
-    if re.search(r"[_./:]|[a-z][A-Z]", first):
-        return text
-    return text[:1].upper() + text[1:]

@@ -8,11 +8,9 @@ from claude_mem_lite.compress import findings, titles
 from claude_mem_lite.compress.clean import clip
 from claude_mem_lite.compress.closing import Closing, read_closing
 from claude_mem_lite.compress.diagnostics import last_line
-from claude_mem_lite.compress.drafts import LONGEST_DETAIL, within
+from claude_mem_lite.compress.drafts import LONGEST_DETAIL
 from claude_mem_lite.compress.edits import FileChange, merge
-from claude_mem_lite.compress.fixes import Fix, pair
-from claude_mem_lite.compress.names import cause_of
-from claude_mem_lite.compress.shell import Commit
+from claude_mem_lite.compress.fixes import Fix, cause_of, pair
 from claude_mem_lite.compress.steps import (
     Answered,
     Called,
@@ -24,10 +22,12 @@ from claude_mem_lite.compress.steps import (
     Ran,
     Step,
     Tracked,
+    open_tasks,
     read_steps,
 )
-from claude_mem_lite.compress.work import Piece, fix_draft, work_draft
-from claude_mem_lite.models import Draft, Event, Turn, TurnDigest
+from claude_mem_lite.compress.work import Piece, fix_draft, is_bugfix, side_fix_draft, work_draft
+from claude_mem_lite.models import Draft, Turn, TurnDigest
+from claude_mem_lite.words import within
 
 _TEST_FILE = re.compile(r"(?i)(?:^|[/_.-])(?:tests?|specs?|testdata|fixtures?|conftest)(?:[/_.-]|$)")
 _MOST_DRAFTS = 12
@@ -54,26 +54,27 @@ def fold(turn: Turn) -> TurnDigest:
         drafts=tuple(_distinct(drafts)[:_MOST_DRAFTS]),
         files_read=tuple(dict.fromkeys(read))[:_MOST_FILES],
         files_edited=tuple(dict.fromkeys(edited))[:_MOST_FILES],
+        open_tasks=open_tasks(steps),
         skipped=skipped,
     )
 
 
-def closing_message(turn: Turn) -> str:
+def closing_of(turn: Turn) -> Closing:
     """The assistant's last words of a turn that ended well; an API error is not one."""
     for event in reversed(turn.events):
         if event.kind == "Stop" and event.message:
-            return event.message
-    return ""
+            return read_closing(_seen_from_cwd(event.message, turn))
+    return Closing()
 
 
-def shortened(message: str, cwd: str) -> str:
+def _seen_from_cwd(message: str, turn: Turn) -> str:
     """The message with paths as seen from the working folder."""
+    cwd = next((event.cwd for event in turn.events if event.cwd), "").rstrip("/")
     return message.replace(f"{cwd}/", "") if cwd else message
 
 
 def _drafts(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
-    cwd = next((event.cwd for event in turn.events if event.cwd), "").rstrip("/")
-    closing = read_closing(shortened(closing_message(turn), cwd))
+    closing = closing_of(turn)
     fixes, unfixed = pair(steps)
     drafts = _work(turn.prompt, closing, steps, fixes)
     drafts += findings.decisions(closing, [step for step in steps if isinstance(step, Answered)], turn.prompt)
@@ -85,28 +86,36 @@ def _drafts(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
         looks = sum(isinstance(step, Ran | Opened | Looked | Delegated | Called) for step in steps)
         found = findings.discovery(turn.prompt, closing, looks)
         drafts += [found] if found else []
-    drafts += _reports(turn.events, steps, cwd)[: 1 if drafts else _MOST_REPORTS]
+    drafts += _reports(turn, steps)[: 1 if drafts else _MOST_REPORTS]
     drafts += findings.foreign([step for step in steps if isinstance(step, Called)])
     page = findings.web([step for step in steps if isinstance(step, Looked)])
     return [*drafts, page] if page else drafts
 
 
 def _work(prompt: str, closing: Closing, steps: Sequence[Step], fixes: Sequence[Fix]) -> list[Draft]:
-    """What was fixed and what was made; a turn that only fixed one thing is that fix alone."""
+    """What was fixed and what was made; a turn that put one bug right is one memory of it."""
     big, small = _sorted_out(fixes)
-    pieces, commits = _pieces(steps, big)
-    only_fix = len(big) == 1 and all(not piece.changes for piece in pieces)
-    if only_fix:
-        return [fix_draft(big[0], prompt, closing, commits[0] if len(commits) == 1 else None, whole=True)]
+    pieces = _pieces(steps, big)
+    if big and (piece := _same_bug(big, pieces, prompt, closing)):
+        first = next((fix for fix in big if fix.failure.run and fix.failure.run.failures), big[0])
+        noted = [_noted(fix) for fix in (*big, *small) if fix is not first]
+        return [fix_draft(first, piece, prompt, closing, noted)]
     facts = [*(_noted(fix) for fix in small), *_results(steps)]
     pieces = pieces[-_MOST_PIECES:]
     return [
-        *(fix_draft(fix, prompt, closing, None, whole=False) for fix in big),
+        *(side_fix_draft(fix) for fix in big),
         *(
             work_draft(piece, prompt, closing, facts if at == len(pieces) - 1 else (), whole=len(pieces) == 1)
             for at, piece in enumerate(pieces)
         ),
     ]
+
+
+def _same_bug(fixes: Sequence[Fix], pieces: Sequence[Piece], prompt: str, closing: Closing) -> Piece | None:
+    """The work that a turn's failing command belongs to, when both are about one bug."""
+    if len(fixes) == 1 and not any(piece.changes for piece in pieces):
+        return pieces[0] if len(pieces) == 1 else Piece(())
+    return pieces[0] if len(pieces) == 1 and is_bugfix(pieces[0], prompt, closing) else None
 
 
 def _sorted_out(fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix]]:
@@ -121,10 +130,9 @@ def _sorted_out(fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix]]:
     return [fix for fix in fixes if not is_slip(fix)], [fix for fix in fixes if is_slip(fix)]
 
 
-def _pieces(steps: Sequence[Step], fixes: Sequence[Fix]) -> tuple[list[Piece], list[Commit]]:
+def _pieces(steps: Sequence[Step], fixes: Sequence[Fix]) -> list[Piece]:
     """The turn's work cut at its commits; edits that only served a fix belong to the fix."""
     pieces: list[Piece] = []
-    commits: list[Commit] = []
     changes: list[FileChange] = []
     for at, step in enumerate(steps):
         if isinstance(step, Edited) and not any(fix.first < at < fix.last and not fix.own_work for fix in fixes):
@@ -132,16 +140,15 @@ def _pieces(steps: Sequence[Step], fixes: Sequence[Fix]) -> tuple[list[Piece], l
         if isinstance(step, Ran):
             for commit in step.commits:
                 if changes or titles.weight(titles.from_commit(commit.subject)[0]) >= 2:
-                    commits.append(commit)
                     pieces.append(Piece(tuple(merge(changes)), commit))
                 changes = []
     if changes:
         pieces.append(Piece(tuple(merge(changes))))
-    return pieces, commits
+    return pieces
 
 
 def _noted(fix: Fix) -> str:
-    return f"On the way {fix.failure.command} failed and was fixed: {within(cause_of(fix), 160)}"
+    return f"On the way {fix.failure.command} failed and was fixed: {within(cause_of(fix.failure), 160)}"
 
 
 def _trail(steps: Sequence[Step]) -> str:
@@ -181,13 +188,13 @@ def _results(steps: Sequence[Step]) -> list[str]:
     return list(last.values())[-4:]
 
 
-def _reports(events: Sequence[Event], steps: Sequence[Step], cwd: str) -> list[Draft]:
+def _reports(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
     """What sub-agents found out: by their own last words, else by the answer their caller was given."""
     tasks = [step for step in steps if isinstance(step, Delegated)]
-    said = [("", event.message) for event in events if event.kind == "SubagentStop" and event.message]
+    said = [("", event.message) for event in turn.events if event.kind == "SubagentStop" and event.message]
     given = said or [(step.task, step.answer) for step in tasks]
     task = tasks[0].task if len(tasks) == len(said) == 1 else ""
-    found = (findings.report(name or task, shortened(answer, cwd)) for name, answer in given[:10])
+    found = (findings.report(name or task, _seen_from_cwd(answer, turn)) for name, answer in given[:10])
     return [draft for draft in found if draft]
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+from claude_mem_lite.compress.prose import capital
+
 _REGULAR = """
 add address adjust align allow annotate apply archive attach automate avoid backport bump bundle bypass cache
 change check clarify clean cleanup clear close collapse combine comment compare complete configure connect
@@ -105,6 +107,16 @@ _LABEL = re.compile(
     r"(?i)^(?:the )?(?:fix|changes?|solution|result|summary|update|implementation|what changed"
     r"|approach)(?: applied)?:\s+"
 )
+_TOLD_LABEL = re.compile(
+    r"(?i)^(?:the )?(?:root )?(?:cause|issue|problem|bug|finding|reason|decision|fix(?: applied)?|solution|result"
+    r"|changes?|update|summary|done|now|before|after)(?: was)?:\s+(?=\S)"
+)
+_CHOSEN = frozenset(("decided", "opted", "agreed", "picked", "went", "settled", "chose"))
+_DECIDED_TO = re.compile(
+    r"(?i)^(?:so,? )?(?:(?:I|we)(?:'ve| have)? )?(?:also |therefore |deliberately )*(?:decided|chose|opted|agreed)"
+    r" (?P<no>not )?to |^(?:I|we)(?:'ll| will) (?P<never>not )?"
+)
+_AND_TO = re.compile(r"\b(and|or) to (?=([a-z]+))")
 _FIX_BY = re.compile(r"^Fix(?: this| it| that| the \w+)? by ([a-z]+ing)\b")
 _WORD = re.compile(r"[A-Za-z]+")
 
@@ -116,7 +128,7 @@ def base_of(past: str) -> str:
 
 def reported(sentence: str) -> str:
     """A sentence that reports finished work ("I've added …", "… has been removed") as an instruction, else ''."""
-    text = _strip_lead(sentence)
+    text = without_lead(sentence)
     body = _ADVERBS.sub("", _SUBJECT.sub("", text))
     word = _WORD.match(body)
     if word and (base := base_of(word[0])):
@@ -131,6 +143,28 @@ def reported(sentence: str) -> str:
             what = what[0].lower() + what[1:]
         return _coordinated(f"{base.capitalize()} {what}{passive['rest']}")
     return ""
+
+
+def impersonal(sentence: str) -> str:
+    """A sentence without its label and without who did it: "Fix: I added a flag" -> "Added a flag"."""
+    text = _TOLD_LABEL.sub("", sentence)
+    bare = _ADVERBS.sub("", _SUBJECT.sub("", text))
+    word = _WORD.match(bare)
+    told = bare if word and (base_of(word[0]) or word[0].lower() in _CHOSEN) else text
+    return capital(told)
+
+
+def resolved(sentence: str) -> str:
+    """What was decided, as an instruction: "I decided to keep X and to drop Y" -> "Keep X and drop Y", else ''."""
+    found = _DECIDED_TO.match(sentence)
+    if not found:
+        return ""
+
+    def plain_verb(joined: re.Match[str]) -> str:
+        return f"{joined[1]} " if joined[2] in BASES else joined[0]
+
+    rest = _AND_TO.sub(plain_verb, sentence[found.end() :])
+    return f"Do not {rest}" if found["no"] or found["never"] else capital(rest)
 
 
 def past(title: str) -> str:
@@ -162,7 +196,8 @@ def _fixed_by(title: str) -> str:
     return base.capitalize() + title[found.end() :] if found and base else title
 
 
-def _strip_lead(sentence: str) -> str:
+def without_lead(sentence: str) -> str:
+    """A sentence without "Done." or "Perfect!" before it, and without its label."""
     stripped = _LABEL.sub("", _LEAD.sub("", sentence))
     return stripped if len(stripped.split()) >= 2 else sentence
 

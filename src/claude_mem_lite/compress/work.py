@@ -1,26 +1,20 @@
-"""Edits, commits and fixes of a turn -> the memories of what was done."""
+"""Edits, commits and fixes of a turn -> the memories of what was done, each with the title that tells most."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.compress import titles
+from claude_mem_lite.compress import fixes, titles
 from claude_mem_lite.compress.closing import Closing
-from claude_mem_lite.compress.drafts import (
-    LONGEST_DETAIL,
-    make_draft,
-    one_line,
-    prompt_text,
-    whole_sentences,
-    why,
-    within,
-)
-from claude_mem_lite.compress.edits import FileChange, describe
+from claude_mem_lite.compress.drafts import LONGEST_DETAIL, make_draft, prompt_text, whole_sentences, why
+from claude_mem_lite.compress.edits import FileChange, describe, merge
 from claude_mem_lite.compress.fixes import Fix
-from claude_mem_lite.compress.names import best_title, cause_of, title_of_changes, title_of_failure
 from claude_mem_lite.compress.sentence_kinds import is_check_result, is_talk
 from claude_mem_lite.compress.shell import Commit
+from claude_mem_lite.compress.verbs import impersonal, reported
+from claude_mem_lite.compress.work_titles import best_title, title_of_changes
 from claude_mem_lite.models import Draft, WorkKind
+from claude_mem_lite.words import overlap, within
 
 _COMMIT_KINDS: dict[str, WorkKind] = {
     "fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature", "feature": "feature",
@@ -57,20 +51,18 @@ class Piece:
 def work_draft(piece: Piece, prompt: str, closing: Closing, facts: Sequence[str], *, whole: bool) -> Draft:
     """The memory of one piece of work; `whole` when the closing message speaks of this piece alone."""
     said = closing if whole else Closing()
-    commit_title, prefix = titles.from_commit(piece.commit.subject) if piece.commit else ("", "")
-    commit_title = commit_title if titles.weight(commit_title) >= 2 else ""
-    title = commit_title or best_title(prompt if whole else "", said) or title_of_changes(piece.changes)
+    title, kind = _title_and_kind(piece, prompt, said, whole=whole)
     decided = said.decisions()
     told = _without_title([text for text in said.told if text not in decided], title)
     causes = [cause for cause in said.causes() if cause not in told[:2]]
-    body = whole_sentences(piece.commit.body.split("\n\n")[:2], 400) if piece.commit and piece.commit.body else ""
+    body = whole_sentences(piece.commit.body.split("\n\n")[:2], 400) if piece.commit else ""
     what = (
         body or whole_sentences(told[:2], 500) or whole_sentences(said.points[:2], 400) or _what_changed(piece.changes)
     )
     return make_draft(
-        _COMMIT_KINDS.get(prefix) or _kind(title, prompt, said, piece.changes),
+        kind,
         title,
-        one_line(f"{what} {why(prompt, title)}"),
+        what if body else f"{what} {why(prompt, f'{title} {what}')}",
         detail=_detail(said, f"{what} {title}"),
         facts=[*causes[:2], *map(describe, piece.changes), *facts, *_commit_facts(piece.commit)],
         files=[change.path for change in piece.changes],
@@ -80,48 +72,73 @@ def work_draft(piece: Piece, prompt: str, closing: Closing, facts: Sequence[str]
     )
 
 
-def fix_draft(fix: Fix, prompt: str, closing: Closing, commit: Commit | None, *, whole: bool) -> Draft:
-    """The memory of a failure that was put right: its cause and what fixed it."""
-    cause = cause_of(fix)
-    repair = _repair(fix)
-    explained = list(dict.fromkeys([*closing.findings(), *closing.causes()])) if whole else []
+def is_bugfix(piece: Piece, prompt: str, closing: Closing) -> bool:
+    """Whether the work of a whole turn is that of putting a bug right."""
+    return _title_and_kind(piece, prompt, closing, whole=True)[1] == "bugfix"
+
+
+def fix_draft(fix: Fix, piece: Piece, prompt: str, closing: Closing, facts: Sequence[str]) -> Draft:
+    """The one memory of a turn that put a bug right: its cause and its fix, as the closing message tells them."""
     asked = prompt if _BUG.search(prompt_text(prompt)) else ""
-    title = titles.from_commit(commit.subject)[0] if commit else best_title(asked, closing) if whole else ""
-    told = [*dict.fromkeys([*explained[:1], *_without_title(closing.told, title)[:1]])] if whole else []
-    passes = f" {fix.success.command} passes now" + (f" ({fix.success.run.totals()})." if fix.success.run else ".")
-    failed = f"{fix.failure.command} failed: {within(cause, 300).rstrip('.')}."
-    summary = f"{failed} {whole_sentences(told, 330)} Fixed by {repair}.{passes}"
-    failing = fix.failure.run.failures if fix.failure.run else ()
+    title = _commit_title(piece.commit)[0] or best_title(asked, closing, bug=True) or fixes.title_of_fix(fix)
+    explained = list(dict.fromkeys([*closing.findings(), *closing.causes()]))
+    done = [text for text in closing.told if reported(text) and text not in explained and overlap(text, title) < 0.8]
+    other = [] if done else _without_title(closing.told, title)[:1]
+    summary = " ".join(
+        (
+            whole_sentences(explained[:1], 330) or f"{_what_failed(fix)} {whole_sentences(other, 330)}".strip(),
+            whole_sentences([impersonal(text) for text in done[:1]], 260) or f"Fixed by {fixes.repair_of(fix)}.",
+            _what_passes(fix),
+        )
+    )
+    changes = piece.changes if fix.own_work else merge((*fix.changes, *piece.changes))
     return make_draft(
         "bugfix",
-        title or title_of_failure(fix),
-        one_line(summary if len(summary) > 850 else f"{summary} {why(prompt) if whole else ''}"),
-        detail=_detail(closing, whole_sentences(told, 330)) if whole else "",
+        title,
+        f"{summary} {why(prompt, f'{title} {summary}')}",
+        detail=_detail(closing, summary),
         facts=[
-            f"Cause: {cause}",
+            *_causes(fix),
             *explained[1:2],
-            *(f"Failing test: {test.name}{': ' + test.error if test.error else ''}" for test in failing[1:5]),
-            *(f"Error: {error}" for error in fix.failure.errors[:2] if error not in cause and not failing),
-            *map(describe, fix.changes),
-            *_commit_facts(commit),
+            *map(describe, changes),
+            *facts,
+            *_commit_facts(piece.commit),
         ],
+        files=[change.path for change in changes],
+        symbols=[symbol for change in changes for symbol in change.symbols],
+        confidence=0.8,
+    )
+
+
+def side_fix_draft(fix: Fix) -> Draft:
+    """The memory of a failure put right on the way to something else, which the closing message speaks of."""
+    return make_draft(
+        "bugfix",
+        fixes.title_of_fix(fix),
+        f"{_what_failed(fix)} Fixed by {fixes.repair_of(fix)}. {_what_passes(fix)}",
+        facts=[*_causes(fix), *map(describe, fix.changes)],
         files=[change.path for change in fix.changes],
         symbols=[symbol for change in fix.changes for symbol in change.symbols],
         confidence=0.6 if fix.own_work else 0.8,
     )
 
 
-def _repair(fix: Fix) -> str:
-    if not fix.changes:
-        return f"running {' and '.join(fix.repairs)}"
-    places = [
-        f"{', '.join(names[:3])} in {change.path}"
-        if (names := [symbol.name for symbol in change.symbols])
-        else change.path
-        for change in fix.changes[:3]
+def _what_failed(fix: Fix) -> str:
+    count = len(fix.failure.run.failures) if fix.failure.run else 0
+    more = f" (and {count - 1} more)" if count > 1 else ""
+    return f"{fix.failure.command} failed: {within(fixes.cause_of(fix.failure), 300).rstrip('.')}{more}."
+
+
+def _what_passes(fix: Fix) -> str:
+    return f"{fix.success.command} passes now" + (f" ({fix.success.run.totals()})." if fix.success.run else ".")
+
+
+def _causes(fix: Fix) -> list[str]:
+    errors = fix.failure.errors
+    return fixes.failing_tests(fix.failure) or [
+        f"Cause: {fixes.cause_of(fix.failure)}",
+        *(f"Error: {error}" for error in errors[1:3]),
     ]
-    more = f" and {len(fix.changes) - 3} more files" if len(fix.changes) > 3 else ""
-    return f"editing {'; '.join(places)}{more}"
 
 
 def _what_changed(changes: Sequence[FileChange]) -> str:
@@ -130,12 +147,21 @@ def _what_changed(changes: Sequence[FileChange]) -> str:
 
 def _without_title(told: Sequence[str], title: str) -> list[str]:
     """Sentences that add to a title; the one it was made from stays when it says more."""
-    return [said for said in told if len(said) > len(title) + 15 or not _says_the_same(said, title)] or list(told)
+    return [said for said in told if len(said) > len(title) + 15 or overlap(said, title) < 0.7] or list(told)
 
 
-def _says_the_same(first: str, second: str) -> bool:
-    ours, theirs = (set(re.findall(r"\w{3,}", text.lower())) for text in (first, second))
-    return bool(ours) and len(ours & theirs) >= 0.7 * len(ours)
+def _title_and_kind(piece: Piece, prompt: str, closing: Closing, *, whole: bool) -> tuple[str, WorkKind]:
+    title, prefix = _commit_title(piece.commit)
+    if not title:
+        bug = whole and _BUG.search(prompt_text(prompt)) is not None
+        title = best_title(prompt if whole else "", closing, bug=bug) or title_of_changes(piece.changes)
+    return title, _COMMIT_KINDS.get(prefix) or _kind(title, prompt, closing, piece.changes)
+
+
+def _commit_title(commit: Commit | None) -> tuple[str, str]:
+    """The title a commit gives and its prefix; '' for the title when it tells nothing."""
+    title, prefix = titles.from_commit(commit.subject) if commit else ("", "")
+    return title if titles.weight(title) >= 2 else "", prefix
 
 
 def _kind(title: str, prompt: str, closing: Closing, changes: Sequence[FileChange]) -> WorkKind:

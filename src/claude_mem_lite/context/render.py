@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 
 from claude_mem_lite.models import Memory, Session
+from claude_mem_lite.words import one_line, overlap, within
 
 OPENING = "<claude-mem-lite>"
 CLOSING = "</claude-mem-lite>"
@@ -15,16 +16,14 @@ NEWS_PREAMBLE = "Recorded in other sessions on this project since this one last 
 LOOK_DEEPER = "More: `claude-mem-lite search WORDS`, `claude-mem-lite show ID`."
 _LINE_LIMIT = 420
 _HEADLINE_LIMIT = 200
+# "Decided: Decided to keep …": the text brings its label along.
+_LABELLED = re.compile(r"^Decided: (?=Decided )")
 _OWN_TAG = re.compile(r"</?claude-mem-lite", re.I)
 
 
-def one_line(text: str, limit: int = _LINE_LIMIT) -> str:
+def safe_line(text: str, limit: int = _LINE_LIMIT) -> str:
     """Text on one line, cut at a word, unable to close our block or begin a header of its own."""
-    flat = _OWN_TAG.sub("claude-mem-lite", " ".join(text.split()))
-    if len(flat) <= limit:
-        return flat
-    head = flat[: limit - 1]
-    return (head[: head.rfind(" ")] if " " in head[limit // 2 :] else head).rstrip(" ,;:.") + "…"
+    return within(_OWN_TAG.sub("claude-mem-lite", one_line(text)), limit)
 
 
 def when(moment: datetime, now: datetime, dated: bool) -> str:
@@ -39,23 +38,28 @@ def when(moment: datetime, now: datetime, dated: bool) -> str:
 
 
 def memory_line(memory: Memory, now: datetime, dated: bool) -> str:
-    told = one_line(memory.summary)
-    title = one_line(memory.title).rstrip(".")
-    text = told if told.lower().startswith(title.lower()) else f"{title}: {told}" if told else title
-    return f"- [{memory.kind}, {when(memory.last_seen_at, now, dated)}] {one_line(text)} #{memory.id[:6]}"
+    told = safe_line(memory.summary)
+    title = safe_line(memory.title).rstrip(".")
+    text = told if _opens_with(told, title) else f"{title}. {told}" if told else title
+    return f"- [{memory.kind}, {when(memory.last_seen_at, now, dated)}] {safe_line(text)} #{memory.id[:6]}"
 
 
 def session_line(session: Session, now: datetime, dated: bool) -> str:
-    line = f"- [{when(session.last_event_at, now, dated)}] {one_line(session.summary.headline)}"
-    return one_line(line, _HEADLINE_LIMIT)
+    line = f"- [{when(session.last_event_at, now, dated)}] {safe_line(session.summary.headline)}"
+    return safe_line(line, _HEADLINE_LIMIT)
 
 
 def handoff_lines(session: Session) -> list[str]:
     """Where a session stopped, what matters most for going on first."""
     told = session.summary
-    lines = [f"- Next: {one_line(step)}" for step in told.next_steps]
-    lines += [f"- Decided: {one_line(decision)}" for decision in told.key_decisions]
-    lines += [f"- Learned: {one_line(told.learned)}"] if told.learned else []
-    lines += [f"- Done: {one_line(told.completed)}"] if told.completed else []
-    lines += [f"- Asked: {one_line(told.request)}"] if told.request else []
+    lines = [f"- Next: {safe_line(step)}" for step in told.next_steps]
+    lines += [f"- {_LABELLED.sub('', f'Decided: {safe_line(decision)}')}" for decision in told.key_decisions]
+    lines += [f"- Learned: {safe_line(told.learned)}"] if told.learned else []
+    lines += [f"- Done: {safe_line(told.completed)}"] if told.completed else []
+    lines += [f"- Asked: {safe_line(told.request)}"] if told.request else []
     return lines
+
+
+def _opens_with(told: str, title: str) -> bool:
+    """Whether the first sentence of a summary says all that its title does."""
+    return told.lower().startswith(title.lower()) or overlap(title, told.split(". ")[0]) >= 0.9

@@ -50,7 +50,9 @@ def to_stored(payload: JsonObject) -> str:
 
 def unreadable_head(raw: bytes) -> str:
     """The beginning of a payload that could not be parsed, for whoever looks at the error."""
-    return redact(raw[:_UNREADABLE_HEAD].decode("utf-8", "replace").replace("\x00", "�"))
+    text = raw[: _UNREADABLE_HEAD * 4].decode("utf-8", "replace").replace("\x00", "�")
+    # Cut after redaction: half a token would not be known for one.
+    return redact(text)[:_UNREADABLE_HEAD]
 
 
 def cut_middle(value: str, limit: int) -> str:

@@ -1,5 +1,6 @@
 """What hooks left on disk -> rows for the inbox. The worker calls it; files go only after the commit."""
 
+import errno
 import json
 import os
 import re
@@ -163,5 +164,10 @@ def _is_abandoned(path: Path, name: str) -> bool:
 
 def _read(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(descriptor, "rb") as file:
-        return file.read(FILE_LIMIT_BYTES)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a plain file")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(FILE_LIMIT_BYTES)
+    finally:
+        os.close(descriptor)

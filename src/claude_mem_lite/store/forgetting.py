@@ -24,6 +24,7 @@ def forget(db: sqlite3.Connection, ids: Sequence[str], whole_sessions: Sequence[
     """Remove memories and sessions inside the caller's transaction; returns the turns they came from."""
     forgotten = [memories.get(db, id_) for id_ in ids]
     turns = _turns_behind(db, ids)
+    told_in = {memory.session for memory in forgotten} | sessions.of_turns(db, turns)
     memories.remove(db, ids, now)
     sessions.forget_turns(db, turns)
     for session in whole_sessions:
@@ -31,7 +32,7 @@ def forget(db: sqlite3.Connection, ids: Sequence[str], whole_sessions: Sequence[
     words = {word for memory in forgotten for word in _words(memory)}
     for sibling in _seen_in(db, turns):
         _rewrite_memory(db, sibling, words, now)
-    for session in {memory.session for memory in forgotten} - set(whole_sessions):
+    for session in told_in - set(whole_sessions):
         _rewrite_summary(db, session, words)
     fts.scrub(db)
     return turns

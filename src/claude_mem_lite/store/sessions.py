@@ -127,6 +127,15 @@ def last_prompt(db: sqlite3.Connection, session: str) -> str:
     return row["text"] if row else ""
 
 
+def of_turns(db: sqlite3.Connection, turns: Sequence[str]) -> set[str]:
+    """The sessions that these turns belong to."""
+    rows = db.execute(
+        "select distinct session from prompts where turn in (select value from json_each(:turns))",
+        {"turns": json.dumps(list(turns))},
+    )
+    return {row["session"] for row in rows}
+
+
 def forget_turns(db: sqlite3.Connection, turns: Sequence[str]) -> None:
     """Blank what was asked and answered in turns; that they were stored stays known."""
     db.executemany("update prompts set text = '', reply = '' where turn = ?", [(turn,) for turn in turns])

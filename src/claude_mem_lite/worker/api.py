@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import AwareDatetime, BaseModel, FiniteFloat
+from pydantic import AwareDatetime, BaseModel, Field, FiniteFloat
 
 from claude_mem_lite import __version__
 from claude_mem_lite.config import is_excluded
@@ -63,11 +63,11 @@ class Forget(BaseModel):
 
 
 class Retry(BaseModel):
-    id: int | None = None
+    id: Annotated[int, Field(ge=0, lt=2**63)] | None = None
 
 
 class Drain(BaseModel):
-    timeout_s: FiniteFloat = 60.0
+    timeout_s: Annotated[FiniteFloat, Field(ge=0, le=86_400)] = 60.0
 
 
 @router.get("/health")
@@ -121,7 +121,7 @@ def queue_retry(wanted: Retry, loop: Running) -> dict[str, int]:
 @router.post("/drain")
 def drain(wanted: Drain, loop: Running) -> dict[str, object]:
     """Work until nothing is left, open turns included, or the time is over."""
-    if _problem(loop):
+    if _problem(loop) and loop.problem:
         raise ConfigError(loop.problem, "events wait until it is mended")
     until = time.monotonic() + max(wanted.timeout_s, _RETRY_LOOK_S)
     drained = False
@@ -223,9 +223,9 @@ def session_list(loop: Running, cwd: str = "", all_projects: bool = False, limit
 
 def _problem(loop: Loop) -> str:
     """Why nothing is taken in; looked at anew, because the user may just have mended it."""
-    if loop.problem:
+    if loop.problem or loop.failure:
         loop.settle(_CONFIG_LOOK_S)
-    return loop.problem
+    return loop.problem or loop.failure
 
 
 def _hit(hit: Hit) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The one place that asks for the time of day; tests hand in a clock of their own."""
+"""The time of day as the worker's parts are handed it; tests hand in a clock of their own."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -3,7 +3,8 @@
 import logging
 import sqlite3
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 
 from claude_mem_lite.agents import event_from_payload, why_skipped
 from claude_mem_lite.compress.summary import summarize
@@ -18,6 +19,7 @@ from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, receipts, sessions
 
+_CLOCK_SLACK_S = 300.0
 log = logging.getLogger(__name__)
 
 
@@ -74,7 +76,7 @@ def _sort_out(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], di
     for row in unit:
         payload = parse(row.payload.encode())
         try:
-            event = event_from_payload(row.name, payload)
+            event = _in_time(event_from_payload(row.name, payload), row)
         except PayloadError as error:
             skipped[row.id] = error.message
             continue
@@ -86,6 +88,12 @@ def _sort_out(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], di
         else:
             skipped[row.id] = reason
     return kept, skipped
+
+
+def _in_time(event: Event, row: Row) -> Event:
+    """The event not much later than it was taken in: a clock that was ahead must not make it the newest for years."""
+    latest = datetime.fromtimestamp(row.received_at + _CLOCK_SLACK_S, UTC)
+    return replace(event, at=min(event.at, latest))
 
 
 def _store_turn(key: str, events: list[Event], db: sqlite3.Connection) -> str:

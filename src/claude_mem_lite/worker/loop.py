@@ -40,7 +40,9 @@ class Loop:
         self.started_at = clock()
         self.config = Config()
         self.problem = ""
-        """Why nothing is taken in at the moment; empty when all is well."""
+        """Why nothing may be taken in at the moment; empty when all is well."""
+        self.failure = ""
+        """Why the last pass failed; the next one tries again."""
         self.stopping = threading.Event()
         """Set once the loop is to end; for whoever waits for something it may never do."""
         self._inbox_db = inbox_db
@@ -54,6 +56,7 @@ class Loop:
         self._asked = 0
         self._answered = 0
         self._flush = False
+        self._began = False
         self._active_at = time.monotonic()
         self._maintained_at = 0.0
 
@@ -119,8 +122,11 @@ class Loop:
         return future
 
     def hold(self, name: str, raw: bytes) -> None:
-        """Keep an event that no hook could write anywhere until the inbox takes it."""
-        self._unwritten.append((name, raw))
+        """Keep an event that no hook could write anywhere: on disk if this process can, else until it can."""
+        try:
+            spool.leave(self.home, name, raw)
+        except OSError:
+            self._unwritten.append((name, raw))
         self.wake()
 
     def settle(self, timeout_s: float, *, flush: bool = False) -> bool:
@@ -137,9 +143,6 @@ class Loop:
 
     def run(self) -> None:
         """Passes until stopped, then a last look at the spool."""
-        returned = self._queue.release_all()
-        if returned:
-            log.info("events returned to the inbox", extra={"events": returned})
         while not self.stopping.is_set():
             self._safely(self._pass)
             self._wake.wait(POLL_S)
@@ -160,12 +163,18 @@ class Loop:
     def _safely(self, step: Callable[[], object]) -> None:
         try:
             step()
-        except Exception:  # the job loop outlives any one failure; what failed is still in spool or inbox
+            self.failure = ""
+        except Exception as error:  # the job loop outlives any one failure; what failed is still in spool or inbox
             log.exception("pass failed")
+            self.failure = f"the last look at the inbox failed with {type(error).__name__}; see worker.log"
 
     def _pass(self) -> None:
         with self._settled:
             asked, flush, self._flush = self._asked, self._flush, False
+        if not self._began:
+            if returned := self._queue.release_all():
+                log.info("events returned to the inbox", extra={"events": returned})
+            self._began = True
         self._run_calls()
         if self._read_config():
             self._take_in()
@@ -179,13 +188,15 @@ class Loop:
     def _read_config(self) -> bool:
         """Load the settings. A broken file stops intake, because it may have named folders to exclude."""
         try:
-            self.config = load_config(self.home.config, os.environ)
+            config = load_config(self.home.config, os.environ)
         except ConfigError as error:
             if not self.problem:
                 log.error("configuration cannot be read; events wait in the spool")
             self.problem = str(error)
             return False
-        self.problem = ""
+        if config.exclude != self.config.exclude:
+            rendered.clear(self.home)  # what was rendered may be of a folder that is excluded now
+        self.config, self.problem = config, ""
         return True
 
     def _take_in(self) -> None:

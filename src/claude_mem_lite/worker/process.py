@@ -136,7 +136,14 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
     # Hooks may start a worker again at once if this one should end.
     home.start_lock.write_text("")
     log.info("worker up", extra={"pid": os.getpid()})
-    jobs = threading.Thread(target=loop.run, name="jobs")
+
+    def work() -> None:
+        try:
+            loop.run()
+        finally:  # without its job thread a worker would only seem to work
+            stop()
+
+    jobs = threading.Thread(target=work, name="jobs")
     jobs.start()
     try:
         asyncio.run(_until_idle(server, listener, loop))

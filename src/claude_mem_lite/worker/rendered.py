@@ -38,7 +38,8 @@ def refresh(home: Home, db: sqlite3.Connection, config: Config, projects: Collec
 def clear(home: Home) -> None:
     """Remove what was rendered: it may hold what is to be forgotten."""
     for path in home.rendered.iterdir() if home.rendered.is_dir() else ():
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a folder, say: not of our making
+            path.unlink()
 
 
 def _write(home: Home, folder: str, reply: bytes) -> None:

@@ -64,9 +64,7 @@ def test_a_commit_is_read_from_its_command_and_its_output() -> None:
         'git commit -m "fix(cart): add prices as numbers" -m "They were joined as strings."',
         "[main 1a2b3c4] fix(cart): add prices as numbers\n 1 file changed, 1 insertion(+)",
     )
-    assert made == [
-        shell.Commit("fix(cart): add prices as numbers", "They were joined as strings.", "1a2b3c4", "main")
-    ]
+    assert made == [shell.Commit("fix(cart): add prices as numbers", "They were joined as strings.", "1a2b3c4", "main")]
 
 
 def test_a_message_in_a_here_document_loses_its_trailers() -> None:

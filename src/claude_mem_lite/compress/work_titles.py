@@ -1,4 +1,4 @@
-"""What a piece of work is called: by the closing message, the prompt, the failure, or at worst the files."""
+"""What a piece of work is called: by the closing message, the prompt, or at worst the files."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,27 +7,24 @@ from claude_mem_lite.compress import titles
 from claude_mem_lite.compress.closing import Closing
 from claude_mem_lite.compress.drafts import prompt_text
 from claude_mem_lite.compress.edits import FileChange
-from claude_mem_lite.compress.fixes import Fix
-from claude_mem_lite.compress.sentence_kinds import is_talk, states_cause
-from claude_mem_lite.compress.verbs import INQUIRIES, base_of
+from claude_mem_lite.compress.sentence_kinds import is_talk, refers_back, states_cause
+from claude_mem_lite.compress.verbs import INQUIRIES, base_of, without_lead
 from claude_mem_lite.models import SymbolAction
 
 _VERBS: dict[SymbolAction, tuple[str, str]] = {"new": ("Add", "to"), "deleted": ("Remove", "from")}
-_ANAPHORA = re.compile(
-    r"(?i)^(?:now )?(?:this|these|that|those|it|they|but|however|also|here|there|i|we|you|which|such|yes|no|so|result"
-    r"|and)\b"
-)
+_IN_PERSON = re.compile(r"(?i)^(?:i|we|yes|no)\b")
 _UNFINISHED = re.compile(r"(?i)\b(?:shows?|is|are|be|includes?|to|with|like|following|functions?|both|will|see|uses?)$")
 _CONDITION = re.compile(r"(?i)^(?:when|if|once|after|before|while|since|because|for|in|on|as)\b")
-_SAYS_NOTHING = re.compile(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
 _NOW = re.compile(r"(?i)\b(?:now|no longer|will now)\b")
 _HEADING_LEAD = re.compile(
     r"(?i)^(?:(?:summary|changes?|fix(?:es)?|done|update|result|p\d(?: #\d+)?)\b[^:–—-]{0,30}[:–—-]\s+)+"
 )
 
 
-def best_title(prompt: str, closing: Closing) -> str:
-    """The title that tells most: what was reported, what was asked for, or how things are now; '' when none tells."""
+def best_title(prompt: str, closing: Closing, *, bug: bool) -> str:
+    """The title that tells most: what was reported, what was asked for, or how things are now; '' when none tells.
+
+    Of a bug that was put right the outcome tells more than what was added for it."""
     lead_ins = _lead_ins(closing)
     decided = closing.decisions()
     told = [said for said in closing.told[:8] if said not in decided]
@@ -35,10 +32,15 @@ def best_title(prompt: str, closing: Closing) -> str:
     asked = _asked(prompt)
     headings = _reported(_HEADING_LEAD.sub("", heading) for heading in closing.headings[:4])
     items = _reported(closing.points[:6])
-    plain_told = [said for said in told[:6] if not _ANAPHORA.match(said) and not base_of(said.split()[0])]
+    plain_told = [said for said in told[:6] if _stands_alone(said)]
     states = _states(closing, plain_told, lead_ins)
     others = [_statement(said) for said in plain_told if not states_cause(said)]
+    outcome: tuple[tuple[list[str], float], ...] = (
+        ([title for title in reports if title.startswith("Fix ")], 3.0),
+        ([_statement(said) for said in plain_told[:2] if _NOW.search(said)], 4.0),
+    )
     pools: tuple[tuple[list[str], float], ...] = (
+        *(outcome if bug else ()),
         (reports, 4.0),
         (asked, 4.0),
         (headings, 3.0),
@@ -52,35 +54,6 @@ def best_title(prompt: str, closing: Closing) -> str:
     )
     telling = (title for pool, floor in pools for title in pool if titles.weight(title) >= floor)
     return next((title for title in telling if len(title.split()) >= 3), "")
-
-
-def cause_of(fix: Fix) -> str:
-    """What went wrong, in one line: the failing test with its error, else the first error."""
-    run = fix.failure.run
-    if run and run.failures:
-        first = run.failures[0]
-        more = f" (and {len(run.failures) - 1} more)" if len(run.failures) > 1 else ""
-        return f"{first.name}: {first.error}{more}" if first.error else f"{first.name}{more}"
-    return fix.failure.errors[0] if fix.failure.errors else f"exit code {fix.failure.code}"
-
-
-def title_of_failure(fix: Fix) -> str:
-    """What was put right, by its failing test or first error."""
-    run = fix.failure.run
-    if run and run.failures:
-        test = run.failures[0]
-        name = test.name.rsplit("::", 1)[-1].rsplit(" › ", 1)[-1].rsplit(" > ", 1)[-1]
-        error = bare_error(test.error)
-        symbol = next((symbol.name for change in fix.changes for symbol in change.symbols), "")
-        if symbol and _SAYS_NOTHING.match(error):
-            return f"Fix {symbol} to make {name} pass"
-        return f"Fix {titles.cut(f'{name}: {error}' if error else f'failing {name}', 14)}"
-    return f"Fix {fix.failure.role} failure: {titles.cut(bare_error(cause_of(fix)), 12)}"
-
-
-def bare_error(error: str) -> str:
-    """An error without the place it occurred."""
-    return re.sub(r"^\S+?:\d+(?::\d+)?:\s*", "", error)
 
 
 def title_of_changes(changes: Sequence[FileChange]) -> str:
@@ -121,13 +94,19 @@ def _lead_ins(closing: Closing) -> list[str]:
 def _states(closing: Closing, told: Iterable[str], lead_ins: Iterable[str]) -> list[str]:
     """Sentences on how things are now: whole ones, long lead-ins, and short ones with the first item of their list."""
     long = [text for text in lead_ins if len(text.split()) > 8]
-    more = [text for text in (*long, *closing.joined()) if not base_of(text.split()[0]) and not _ANAPHORA.match(text)]
+    more = [text for text in (*long, *closing.joined()) if _stands_alone(text)]
     return [_statement(said) for said in (*told, *more) if _NOW.search(said)]
+
+
+def _stands_alone(said: str) -> bool:
+    """Whether a sentence tells something by itself and is no report, which makes a better title as an instruction."""
+    bare = without_lead(said)
+    return not (refers_back(bare) or _IN_PERSON.match(bare) or base_of(bare.split()[0]))
 
 
 def _statement(said: str) -> str:
     """A sentence as a title; '' when only half of it would fit."""
-    said = said.removeprefix("Now ").removeprefix("now ")
+    said = without_lead(said)
     title = titles.from_statement(said)
     cut = len(title) < len(said.rstrip(".!: ")) - 2
     return "" if _UNFINISHED.search(title) or (cut and _CONDITION.match(said)) else title
