@@ -89,7 +89,7 @@ def prompt_text(prompt: str) -> str:
 
 def why(prompt: str, told: str) -> str:
     """The reason for a turn's work, one sentence of its prompt: "Asked: …"; '' when all it gives is told already."""
-    for sentence in sentences(prompt_text(prompt))[:6]:
+    for sentence in sentences(prompt_text(prompt))[:3]:
         if _gives_reason(sentence) and overlap(sentence, told) < 0.6:
             return f"Asked: {whole_sentences([whole_clauses(sentence, _LONGEST_WHY)], _LONGEST_WHY)}"
     return ""
@@ -97,7 +97,10 @@ def why(prompt: str, told: str) -> str:
 
 def _gives_reason(sentence: str) -> bool:
     """Whether a sentence of a prompt tells why: it describes something, or orders it with a reason."""
-    if is_talk(sentence) or refers_back(sentence) or _NO_REASON.match(sentence) or len(sentence.split()) < 5:
+    if is_talk(sentence) or refers_back(sentence) or _NO_REASON.match(sentence):
+        return False
+    # A quotation cut in two, the rest of a list, a word or two: pasted, not said.
+    if not sentence[0].isalpha() or sentence.count('"') % 2 or len(sentence.split()) < 5:
         return False
     return _REASON.search(sentence) is not None or not titles.from_prompt(sentence)
 

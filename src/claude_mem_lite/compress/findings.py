@@ -67,16 +67,13 @@ def discovery(prompt: str, closing: Closing, looks: int) -> Draft | None:
     if closing.ends_with_offer() and not found and looks < _MANY_LOOKS:
         return None
     chosen = next((text for text in [*found, *told[: 5 if looks else 2]] if _is_telling(text)), "")
-    title = (
-        titles.from_statement(_without_yes(_without_label(chosen)))
-        if chosen
-        else _question(prompt) or _heading(closing)
-    )
+    stated = _without_yes(_without_label(chosen))
+    title = titles.from_statement(stated) if chosen else _question(prompt) or _heading(closing)
     if not title:
         return None
     steps = closing.next_steps()
     rest = [text for text in told if text != chosen and text not in steps and not _ABOUT_SELF.match(text)]
-    summary = _beyond_title(title, chosen, rest or closing.points) or chosen
+    summary = _beyond_title(title, stated, rest or closing.points) or chosen
     return make_draft(
         "discovery",
         title,
@@ -97,8 +94,9 @@ def report(task: str, message: str) -> Draft | None:
     if not chosen:
         return None
     asked = f"A sub-agent was sent to: {task}." if task else ""
-    title = titles.from_statement(_without_label(chosen))
-    beyond = _beyond_title(title, chosen, [text for text in told[:3] if text != chosen] or closing.points)
+    stated = _without_label(chosen)
+    title = titles.from_statement(stated)
+    beyond = _beyond_title(title, stated, [text for text in told[:3] if text != chosen])
     return make_draft(
         "discovery",
         title,
@@ -224,21 +222,21 @@ def foreign(called: Sequence[Called]) -> list[Draft]:
     return found[:2]
 
 
-def _beyond_title(title: str, chosen: str, rest: Sequence[str]) -> str:
+def _beyond_title(title: str, stated: str, rest: Sequence[str]) -> str:
     """A summary that goes on where the title stops: the end of the sentence it was made from, then the rest."""
-    at = chosen.lower().find(title.lower())
-    after = chosen[at + len(title) :] if at >= 0 else chosen
+    at = stated.lower().find(title.lower())
+    after = stated[at + len(title) :] if at >= 0 else stated
     if at >= 0 and (clause := _CLAUSE.match(after)):
         first = capital(after[clause.end() :])
     else:
-        first = "" if overlap(chosen, title) >= 0.95 else chosen
+        first = "" if overlap(stated, title) >= 0.95 else stated
     telling = [text for text in rest if len(text.split()) > 4 and not _LOCATING.match(text)]
     return whole_sentences([first, *telling[:2]], 600)
 
 
 def _is_telling(text: str) -> bool:
     text = _without_label(text)
-    if not text or _CODE.search(text):
+    if not text or _CODE.search(text) or "I'll " in text:
         return False
     if is_talk(text) or refers_back(text) or len(text) > 400:
         return False

@@ -17,6 +17,7 @@ _USAGE_ERROR = re.compile(
 )
 _SAYS_NOTHING = re.compile(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
 _ASSERTION = re.compile(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
+_GOT = re.compile(r",? (?:but )?got\b")
 _AD_HOC = re.compile(r"\s-[ce]\s|<<|^\S*(?:bash|sh|zsh) -c\b")
 
 
@@ -80,8 +81,8 @@ def short_cause(ran: Ran, words: int) -> str:
     if not ran.run or not ran.run.failures:
         return titles.cut(_without_place(cause_of(ran)), words)
     test = ran.run.failures[0]
-    whole = f"{test.name}: {_without_place(test.error)}"
-    return titles.cut(whole if _is_telling(test.error, words - 1) else test.name, words)
+    error = _short_error(test.error, words - 1)
+    return titles.cut(f"{test.name}: {error}" if error else test.name, words)
 
 
 def title_of_fix(fix: Fix) -> str:
@@ -91,8 +92,8 @@ def title_of_fix(fix: Fix) -> str:
         return f"Fix {fix.failure.role} failure: {short_cause(fix.failure, 12)}"
     test = run.failures[0]
     name = test.name.rsplit("::", 1)[-1].rsplit(" › ", 1)[-1].rsplit(" > ", 1)[-1]
-    if _is_telling(test.error, 12):
-        return f"Fix {titles.cut(f'{name}: {_without_place(test.error)}', 14)}"
+    if error := _short_error(test.error, 12):
+        return f"Fix {titles.cut(f'{name}: {error}', 14)}"
     symbol = next((symbol.name for change in fix.changes for symbol in change.symbols), "")
     return f"Fix {symbol} to make {name} pass" if symbol else f"Fix failing {name}"
 
@@ -111,11 +112,14 @@ def repair_of(fix: Fix) -> str:
     return f"editing {'; '.join(places)}{more}"
 
 
-def _is_telling(error: str, words: int) -> bool:
+def _short_error(error: str, words: int) -> str:
+    """An error without its place and, when it is long, without the values compared; '' when it says nothing."""
     bare = _without_place(error)
     if _SAYS_NOTHING.match(bare):
-        return False
-    return not _ASSERTION.match(bare) or titles.cut(bare, words) == bare
+        return ""
+    if titles.cut(bare, words) == bare:
+        return bare
+    return "" if _ASSERTION.match(bare) else titles.cut(_GOT.split(bare, maxsplit=1)[0], words)
 
 
 def _without_place(error: str) -> str:

@@ -170,8 +170,11 @@ def _decisions(before: Sequence[str], digest: TurnDigest) -> tuple[str, ...]:
 
 
 def _decision(draft: Draft) -> str:
-    said = sentences(draft.summary)
-    return whole_clauses(draft.title if draft.origin == "user" or not said else said[0], _LONGEST_DECISION)
+    """What was decided and why, as long as it fits."""
+    said = [text for text in sentences(draft.summary) if not text.startswith("Asked: ")]
+    if draft.origin == "user" or not said:
+        return whole_clauses(draft.title, _LONGEST_DECISION)
+    return whole_sentences([whole_clauses(said[0], _LONGEST_DECISION - 1), *said[1:2]], _LONGEST_DECISION)
 
 
 def _newest(before: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:

@@ -82,7 +82,8 @@ def fix_draft(fix: Fix, piece: Piece, prompt: str, closing: Closing, facts: Sequ
     asked = prompt if _BUG.search(prompt_text(prompt)) else ""
     title = _commit_title(piece.commit)[0] or best_title(asked, closing, bug=True) or fixes.title_of_fix(fix)
     explained = list(dict.fromkeys([*closing.findings(), *closing.causes()]))
-    done = [text for text in closing.told if reported(text) and text not in explained and overlap(text, title) < 0.8]
+    adding = [text for text in closing.told if text not in explained and overlap(text, title) < 0.8]
+    done = [text for text in adding if reported(text) and titles.weight(text) >= 3]
     other = [] if done else _without_title(closing.told, title)[:1]
     summary = " ".join(
         (

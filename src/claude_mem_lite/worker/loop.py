@@ -27,6 +27,7 @@ from claude_mem_lite.worker import commands, jobs, maintenance, rendered
 from claude_mem_lite.worker.clock import Clock
 
 POLL_S = 2.0
+_LARGE_WORK = 8 * 1024 * 1024
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
@@ -224,10 +225,15 @@ class Loop:
             units = self._queue.claim(self.clock().timestamp(), flush=flush)
             if not units:
                 break
-            for unit in units:
+            size = sum(len(row.payload) for unit in units for row in unit)
+            while units:
+                unit = units.pop(0)
                 self._queue.renew([row.id for row in unit], self.clock().timestamp())
                 touched |= self._work_on(unit)
                 self._run_calls()
+            del unit
+            if size > _LARGE_WORK:
+                maintenance.give_back_memory()
         if touched and not self.stopping.is_set():
             rendered.refresh(self.home, self._memory_db, self.config, touched, self.clock())
 

@@ -1,5 +1,7 @@
 """What is done now and then: old inbox rows go, sessions that fell silent are marked."""
 
+import ctypes
+import gc
 import logging
 import sqlite3
 from datetime import datetime, timedelta
@@ -19,3 +21,11 @@ def tidy(queue: Queue, db: sqlite3.Connection, now: datetime) -> None:
         interrupted = sessions.interrupt_quiet(db, now - timedelta(seconds=QUIET_TURN_S))
     if trimmed or interrupted:
         log.info("tidied", extra={"trimmed": trimmed, "interrupted": interrupted})
+
+
+def give_back_memory() -> None:
+    """Return freed memory to the system after a lot of it was used; glibc keeps it otherwise, musl and macOS do not."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

@@ -49,7 +49,7 @@ def test_one_turn_gives_headline_request_completed_and_next_steps() -> None:
     summary = after(ADD_CART)
     assert summary.headline == "Add a Cart class in src/cart.py that keeps its items in memory"
     assert summary.request == "Add a cart to the shop. It should keep its items in memory."
-    assert summary.completed == "I've added a Cart class in src/cart.py that keeps its items in memory."
+    assert summary.completed == "Added a Cart class in src/cart.py that keeps its items in memory."
     assert summary.next_steps == ("Add checkout", "Write docs")
     assert summary.files_edited == ("src/cart.py",)
 
@@ -137,6 +137,73 @@ def test_causes_are_learned() -> None:
     )
     assert summary.learned == "The root cause was that is_valid compared seconds with milliseconds."
     assert summary.completed == "Fixed Session.is_valid to make test_fresh_is_valid pass."
+
+
+def test_what_is_learned_and_done_carries_no_label_and_no_i() -> None:
+    closing = (
+        "Old tokens no longer pass the login page.\n\n**Cause:** `is_valid` compared seconds with milliseconds of the"
+        " clock.\n\n**Fix:** I added `expires_at()` to `src/auth.py`, which counts in seconds."
+    )
+    summary = after(turn("fix the login", FIX, closing=closing))
+    assert summary.learned == "is_valid compared seconds with milliseconds of the clock."
+    assert summary.completed == "Added expires_at() to src/auth.py, which counts in seconds."
+
+
+def test_the_headline_of_a_bug_that_was_fixed_tells_the_outcome() -> None:
+    closing = "Old tokens no longer pass the login page.\n\nI added `expires_at()` to `src/auth.py`."
+    fixed = turn(
+        "Old tokens still work, fix it",
+        bash_failed("pytest", PYTEST_FAILED),
+        FIX,
+        bash("pytest", PYTEST_PASSED),
+        closing=closing,
+    )
+    assert after(fixed).headline == "Old tokens no longer pass the login page"
+
+
+def test_a_sentence_that_only_sums_up_the_to_dos_is_left_out() -> None:
+    summary = after(
+        turn(
+            "what is left?",
+            todos(("Show refunds in the cart", "pending"), ("Send accounting a new export for October", "pending")),
+            closing="Next step: show refunds in the cart, then send accounting a new export for October.",
+        )
+    )
+    assert summary.next_steps == ("Show refunds in the cart", "Send accounting a new export for October")
+
+
+def test_a_to_do_that_a_sentence_says_with_more_is_left_out() -> None:
+    summary = after(
+        turn(
+            "what is left?",
+            todos(("Show refunds", "pending")),
+            closing="Next: show refunds in the cart once the payment provider has confirmed each of them by webhook.",
+        )
+    )
+    assert summary.next_steps == (
+        "Show refunds in the cart once the payment provider has confirmed each of them by webhook.",
+    )
+
+
+def test_a_key_decision_keeps_its_reason() -> None:
+    said = (
+        "I decided to keep UTC in the database and to convert only in reports, because the payment provider's webhooks"
+        " send UTC and because local times are ambiguous for an hour every autumn, when the clocks go back."
+    )
+    (decision,) = after(turn("store local time?", FIX, closing=f"Committed.\n\n{said}")).key_decisions
+    assert decision == said.replace("I decided", "Decided")
+
+
+def test_a_key_decision_too_long_to_keep_is_cut_after_a_clause() -> None:
+    said = "I decided to keep UTC in the database, because the payment provider sends it" + ", and it is easier" * 15
+    (decision,) = after(turn("store local time?", FIX, closing=f"Committed.\n\n{said}.")).key_decisions
+    assert len(decision) <= 240
+    assert decision.endswith("it is easier.")
+
+
+def test_what_was_private_leaves_no_mark_in_the_request() -> None:
+    summary = after(turn("Add a cart to the shop.\n[private]", FIX))
+    assert summary.request == "Add a cart to the shop."
 
 
 def test_decisions_are_key_decisions() -> None:

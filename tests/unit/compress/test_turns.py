@@ -45,12 +45,42 @@ def test_a_failing_test_that_passes_after_an_edit_is_one_bugfix_with_cause_and_f
     )
     assert draft.kind == "bugfix"
     assert draft.title == "Fix Session.is_valid to make test_fresh_is_valid pass"
-    assert "test_fresh_is_valid: AssertionError: assert False" in draft.summary
+    assert "Failing test: tests/test_session.py::test_fresh_is_valid: AssertionError: assert False" in draft.facts
     assert "is_valid compared seconds with milliseconds" in draft.summary
     assert "Fixed by editing Session.is_valid in src/auth.py" in draft.summary
     assert "14 passed" in draft.summary
     assert draft.files == ("src/auth.py",)
     assert draft.symbols == (SymbolChange("src/auth.py", "Session.is_valid", "modified"),)
+
+
+def test_a_bug_shown_by_a_new_test_and_then_fixed_is_one_memory() -> None:
+    draft = only(
+        turn(
+            "Old tokens still work. Find out why and fix it, with a test.",
+            write("tests/test_session.py", "def test_fresh_is_valid():\n    ...\n"),
+            bash_failed("pytest tests", PYTEST_FAILED),
+            FIX,
+            bash("pytest tests", PYTEST_PASSED),
+            closing="Old tokens no longer pass the login page.\n\n"
+            "**Cause:** `is_valid` compared seconds with milliseconds of the clock.\n\n"
+            "**Fix:** I added `expires_at()` to `src/auth.py`, which counts in seconds.",
+        )
+    )
+    assert (draft.kind, draft.title) == ("bugfix", "Old tokens no longer pass the login page")
+    assert draft.summary.startswith(
+        "Cause: is_valid compared seconds with milliseconds of the clock."
+        " Added expires_at() to src/auth.py, which counts in seconds."
+    )
+    assert any("test_fresh_is_valid" in fact for fact in draft.facts)
+    assert draft.files == ("tests/test_session.py", "src/auth.py")
+
+
+def test_no_title_holds_half_an_assertion() -> None:
+    long = PYTEST_FAILED.replace("assert False", f"assert [{'Sale(day, cents=2190), ' * 6}] == [Sale(day, cents=1300)]")
+    failing = only(turn("run the tests", bash_failed("pytest tests", long)))
+    fixed = only(turn("go on", bash_failed("pytest", long), FIX, bash("pytest", PYTEST_PASSED)))
+    assert failing.title == "pytest tests fails: tests/test_session.py::test_fresh_is_valid"
+    assert fixed.title == "Fix Session.is_valid to make test_fresh_is_valid pass"
 
 
 def test_a_failure_hidden_by_a_pipe_is_still_one() -> None:
@@ -99,7 +129,7 @@ def test_a_missing_package_that_was_installed_is_a_bugfix_by_command() -> None:
 def test_a_test_that_still_fails_at_the_end_is_a_failure() -> None:
     draft = only(turn("run the tests", bash_failed("pytest -q tests", PYTEST_FAILED), closing="One test fails."))
     assert draft.kind == "failure"
-    assert draft.title == "pytest tests fails: tests/test_session.py::test_fresh_is_valid: AssertionError: assert False"
+    assert draft.title == "pytest tests fails: tests/test_session.py::test_fresh_is_valid"
     assert "1 failed, 13 passed" in draft.summary
 
 
@@ -166,6 +196,33 @@ def test_many_edits_of_one_file_are_one_memory() -> None:
 def test_the_prompt_is_the_reason_why() -> None:
     draft = only(turn("Sessions end too early, users complain. Compare in seconds.", FIX, closing="Done."))
     assert "Asked: Sessions end too early, users complain." in draft.summary
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Compare in seconds.",
+        "Can you compare in seconds?",
+        "is_valid should compare in seconds, as the clock does.",
+        "Good. Don't change anything else today.",
+    ],
+)
+def test_a_prompt_without_a_reason_that_is_not_told_is_left_out(prompt: str) -> None:
+    draft = only(turn(prompt, FIX, closing="I changed `is_valid` to compare in seconds, as the clock does."))
+    assert "Asked" not in draft.summary
+
+
+def test_of_a_long_prompt_one_sentence_is_the_reason() -> None:
+    prompt = f"Sessions end too early, users complain{' a lot about it' * 20}. Their tickets pile up at the desk."
+    draft = only(turn(prompt, FIX, closing="Done."))
+    asked = draft.summary[draft.summary.index("Asked: ") + 7 :]
+    assert asked.startswith("Sessions end too early")
+    assert len(asked) <= 120
+
+
+def test_what_was_private_leaves_no_mark() -> None:
+    draft = only(turn("Sessions end too early, users complain. [private]", FIX, closing="Done."))
+    assert "private" not in f"{draft}"
 
 
 def test_a_prompt_that_says_nothing_is_no_reason() -> None:
@@ -257,6 +314,25 @@ def test_a_decision_in_the_closing_message_is_kept_with_its_why() -> None:
     assert "because the tool must run without a server" in decision.summary
 
 
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (
+            "I decided to keep UTC in the database and to convert only in reports, because webhooks send UTC.",
+            "Keep UTC in the database and convert only in reports",
+        ),
+        ("We decided not to cache exchange rates at all.", "Do not cache exchange rates at all"),
+        (
+            "We chose SQLite over PostgreSQL for the first release.",
+            "Choose SQLite over PostgreSQL for the first release",
+        ),
+    ],
+)
+def test_a_decision_is_named_as_an_instruction(said: str, title: str) -> None:
+    digest = fold(turn("store local time?", FIX, closing=f"Committed.\n\n{said}"))
+    assert [draft.title for draft in digest.drafts if draft.kind == "decision"] == [title]
+
+
 def test_what_the_user_chose_when_asked_is_a_decision() -> None:
     event = call(
         "AskUserQuestion",
@@ -284,7 +360,7 @@ def test_an_answer_that_explains_is_a_discovery() -> None:
     )
     assert draft.kind == "discovery"
     assert draft.title == "The import is slow because shop/__init__.py loads pandas, which takes 1.1 s"
-    assert "Asked: why is the import so slow?" in draft.summary
+    assert draft.summary == "Only the reports need it."
 
 
 @pytest.mark.parametrize(
@@ -367,6 +443,31 @@ def test_a_sub_agents_report_is_a_discovery() -> None:
     assert draft.kind == "discovery"
     assert draft.title == "The cart module keeps its items in memory and writes them only at checkout"
     assert "Explore the cart" in draft.summary
+
+
+def test_a_short_report_of_a_sub_agent_is_kept_when_it_tells_something() -> None:
+    report = "Prices are integers in cents everywhere except in the importer. It uses floats and rounds twice."
+    draft = only(turn("how do carts work?", subagent_stop(report)))
+    assert draft.title == "Prices are integers in cents everywhere except in the importer"
+    assert draft.summary == "It uses floats and rounds twice."
+
+
+@pytest.mark.parametrize("report", ["Done.", "I read all of the files that you named and have nothing to add to it."])
+def test_a_report_that_tells_nothing_is_not_kept(report: str) -> None:
+    assert fold(turn("how do carts work?", subagent_stop(report))).drafts == ()
+
+
+def test_a_discovery_goes_on_where_its_title_stops() -> None:
+    draft = only(
+        turn(
+            "is the report the only place?",
+            read("src/export.py"),
+            closing="There is one more place: `export_csv` in `src/export.py` also takes `placed_at.date()`, so the"
+            " monthly file for accounting is wrong in the same way. I changed nothing.\n\nNext step: use `local_day()`.",
+        )
+    )
+    assert draft.title == "export_csv in src/export.py also takes placed_at.date()"
+    assert draft.summary == "So the monthly file for accounting is wrong in the same way."
 
 
 def test_what_commands_came_to_is_kept_to_be_found() -> None:
