@@ -40,6 +40,21 @@ def test_the_next_session_learns_where_the_last_one_stopped(store: Store) -> Non
         assert fact in text
 
 
+def test_a_decision_that_names_itself_one_is_given_no_second_label(store: Store) -> None:
+    store.session("s1", SessionSummary(headline="x", key_decisions=("Decided to keep UTC.", "Chose SQLite.")))
+    lines = context(store).text.splitlines()
+    assert "- Decided to keep UTC." in lines
+    assert "- Decided: Chose SQLite." in lines
+
+
+def test_a_memory_whose_summary_says_its_title_is_told_once(store: Store) -> None:
+    store.remember("Keep UTC in the database", summary="Decided to keep UTC in the database, because webhooks send it.")
+    store.remember("Group sales by local day", summary="Reports convert the time.")
+    text = context(store).text
+    assert "] Decided to keep UTC in the database, because webhooks send it. #" in text
+    assert "] Group sales by local day. Reports convert the time. #" in text
+
+
 def test_sessions_are_listed_newest_first_with_their_age(store: Store) -> None:
     store.session("old", SessionSummary(headline="Old work"), at=NOW - timedelta(days=3))
     store.session("new", SessionSummary(headline="New work"), at=NOW - timedelta(hours=2))

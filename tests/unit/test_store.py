@@ -1,14 +1,14 @@
 """Memories and sessions in the store: once each, found by a prefix, forgotten for good."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, NotFound
-from claude_mem_lite.models import Event, Place, SessionSummary, SymbolChange
-from claude_mem_lite.store import forgetting, memories, sessions
+from claude_mem_lite.models import Event, Place, Receipt, SessionSummary, SymbolChange
+from claude_mem_lite.store import forgetting, memories, receipts, sessions
 from tests.fakes import NOW, SHOP, Store
 
 
@@ -136,3 +136,13 @@ def test_a_turn_is_recorded_once(store: Store) -> None:
     assert sessions.add_turn(store.db, "t1", event, "Fix it", "Fixed") is True
     assert sessions.add_turn(store.db, "t1", event, "Fix it", "Fixed") is False
     assert sessions.last_prompt(store.db, "s1") == "Fix it"
+
+
+def test_a_receipt_of_what_was_given_is_not_replaced_by_one_that_was_not(store: Store) -> None:
+    def receipt(layer: str, given_at: datetime | None) -> Receipt:
+        return Receipt("n", "s1", "p", "startup", (), (layer,), (), 1, 2, 0.1, NOW, given_at)
+
+    receipts.add(store.db, receipt("late", None))
+    receipts.add(store.db, receipt("rendered", NOW))
+    receipts.add(store.db, receipt("later", None))
+    assert [row["layers"] for row in store.db.execute("select layers from receipts")] == ['["rendered"]']

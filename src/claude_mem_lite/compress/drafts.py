@@ -17,6 +17,7 @@ _MOST_FACTS = 12
 _MOST_FILES = 20
 _MOST_SYMBOLS = 30
 _LONGEST_WHY = 120
+_LONGEST_REQUEST = 300
 
 _VAGUE_PROMPT = re.compile(
     r"(?i)^(?:(?:yes|yeah|yep|y|ok|okay|sure|no|nope|go|go ahead|do it|do that|do so|please|continue|proceed|next"
@@ -30,8 +31,8 @@ _REASON = re.compile(
     r"(?i)\b(?:because|since|so that|otherwise|as (?:it|we|they|the)|in order to|to (?:avoid|prevent)|due to)\b"
 )
 _NO_REASON = re.compile(
-    r"(?i)^(?:(?:yes|yeah|no|ok(?:ay)?|hmm+|sorry|good|great|thanks|perfect|cool|nice|don't|do not|just|only|please"
-    r"|never)\b|(?:can|could|would|will) (?:you|we|i)\b)"
+    r"(?i)^(?:(?:yes|yeah|no|ok(?:ay)?|hm+|sorry|good|great|thanks|perfect|cool|nice|don't|do not|just|only|please"
+    r"|never|let's|ideally|why|how|what|where|i wonder)\b|(?:can|could|would|will) (?:you|we|i)\b)"
 )
 _CLAUSE_END = re.compile(r"(?=[,;:] | [–—-] | (?:and )?(?:because|since|so that|which|where|when|while|but|unless) )")
 _BARE_COMMAND = re.compile(r"/[\w:.-]+\s*$")
@@ -95,12 +96,19 @@ def why(prompt: str, told: str) -> str:
     return ""
 
 
+def request_of(prompt: str) -> str:
+    """What was asked for, for the detail: found by search, not read unasked."""
+    said = prompt_text(prompt)
+    return f"Asked: {whole_sentences(sentences(said), _LONGEST_REQUEST)}" if len(said.split()) > 2 else ""
+
+
 def _gives_reason(sentence: str) -> bool:
     """Whether a sentence of a prompt tells why: it describes something, or orders it with a reason."""
     if is_talk(sentence) or refers_back(sentence) or _NO_REASON.match(sentence):
         return False
-    # A quotation cut in two, the rest of a list, a word or two: pasted, not said.
-    if not sentence[0].isalpha() or sentence.count('"') % 2 or len(sentence.split()) < 5:
+    # A quotation or an aside cut in two, the rest of a list, a word or two: pasted, not said.
+    is_cut = sentence.count('"') % 2 or sentence.count("(") != sentence.count(")")
+    if is_cut or not sentence[0].isalpha() or len(sentence.split()) < 5:
         return False
     return _REASON.search(sentence) is not None or not titles.from_prompt(sentence)
 

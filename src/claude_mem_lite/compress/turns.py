@@ -8,7 +8,7 @@ from claude_mem_lite.compress import findings, titles
 from claude_mem_lite.compress.clean import clip
 from claude_mem_lite.compress.closing import Closing, read_closing
 from claude_mem_lite.compress.diagnostics import last_line
-from claude_mem_lite.compress.drafts import LONGEST_DETAIL
+from claude_mem_lite.compress.drafts import LONGEST_DETAIL, request_of
 from claude_mem_lite.compress.edits import FileChange, merge
 from claude_mem_lite.compress.fixes import Fix, cause_of, pair
 from claude_mem_lite.compress.steps import (
@@ -47,7 +47,7 @@ def fold(turn: Turn) -> TurnDigest:
         steps += found
         if event.tool is not None and not any(_is_telling(step) for step in found):
             skipped += 1
-    drafts = _with_trail(_drafts(turn, steps), _trail(steps))
+    drafts = _with_trail(_drafts(turn, steps), f"{request_of(turn.prompt)}\n{_trail(steps)}".strip())
     edited = [step.change.path for step in steps if isinstance(step, Edited)]
     read = [step.path for step in steps if isinstance(step, Opened)]
     return TurnDigest(
@@ -168,7 +168,7 @@ def _trail(steps: Sequence[Step]) -> str:
 
 
 def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:
-    """The drafts, with the trail in the detail of the first that tells of work or a finding."""
+    """The drafts, with what was asked and run in the detail of the first that tells of work or a finding."""
     at = next((at for at, draft in enumerate(drafts) if draft.kind != "decision"), None)
     if at is None or not trail:
         return drafts

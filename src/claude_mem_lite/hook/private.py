@@ -1,30 +1,87 @@
 """Take `<private>…</private>` spans out of a payload, before anything of it is written.
 
-The kernel imports this only when a payload holds such a tag. What is in doubt is removed."""
+The kernel imports this only when a payload holds such a tag. What is in doubt is removed, and the event itself
+never is: the hook ignores signals meanwhile, so every step here is linear and all of them together have a limit."""
 
+import _signal  # type: ignore[import-not-found]
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Span = tuple[int, int]
 
 MARK = "[private]"
-# Also as JSON inside JSON spells them: \u003c for <, \/ for /, \n for a line break. `<private/>` holds nothing.
-TAG = re.compile(
-    r"(?:<|\\+u003c)(\\*/)?private(?:(?:\s|\\+[nrt])[^<>]*?)?(?<!/)(?:>|\\+u003e)", re.IGNORECASE | re.ASCII
-)
+LIMIT_S = 2.0
+LONGEST_KEPT = 4096
+# Also as JSON inside JSON spells them: \u003c for <, \/ for /, \n for a line break. What a pattern may repeat
+# without bound it takes whole or not at all (++, *+): each character is then looked at once or twice, not n times.
+HEAD = re.compile(r"(?:<|(?<!\\)\\++u003c)(\\*+/)?private(?=[\s>]|\\++[fnrtu])", re.IGNORECASE)
+STOP = re.compile(r"[<>]|(?<!\\)\\++u003([ce])", re.IGNORECASE)
 
 
-def clean(data: bytes) -> bytes:
+class TookTooLong(BaseException):
+    """The limit is reached: no kind of Exception, so that nothing on the way takes it for its own."""
+
+
+def clean(data: bytes, limit_s: float = LIMIT_S) -> bytes:
+    """The payload without its private spans, or without its texts when that takes longer than the limit."""
+    _signal.signal(_signal.SIGVTALRM, give_up)
+    try:
+        _signal.setitimer(_signal.ITIMER_VIRTUAL, limit_s)
+        try:
+            return without_spans(data)
+        finally:
+            _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+    except TookTooLong:
+        return reduced(data)
+
+
+def give_up(number: int, frame: object) -> None:
+    """What the timer calls; a search that is under way ends with it too."""
+    raise TookTooLong
+
+
+def without_spans(data: bytes) -> bytes:
     """The payload without its private spans: as JSON, or byte by byte when it is none."""
     try:
         payload: Json = json.loads(data.decode("utf-8", "replace"), strict=False)
         hide_edit(payload)
-        return json.dumps(hide_all(payload)).encode()
+        return json.dumps(hide_all(payload, {})).encode()
     except (ValueError, RecursionError):
-        return hide(data.decode("latin-1")).encode("latin-1")
+        return hide(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+
+def reduced(data: bytes) -> bytes:
+    """What names the event: the short texts at the top of the payload that hold no tag. Nothing when it is no JSON."""
+    try:
+        payload: Json = json.loads(data.decode("utf-8", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return b""
+    members = payload.items() if isinstance(payload, dict) else ()
+    return json.dumps({key: value if is_plain(key) and is_plain(value) else MARK for key, value in members}).encode()
+
+
+def is_plain(value: Json) -> bool:
+    """Whether a value of a payload may stay without a closer look."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST_KEPT and not HEAD.search(value)
+    return not isinstance(value, list | dict)
+
+
+def tags(text: str) -> list[tuple[int, int, bool]]:
+    """Where each tag begins and ends, and whether it closes; `<private/>` holds nothing and is none."""
+    found: list[tuple[int, int, bool]] = []
+    stop = None
+    for head in HEAD.finditer(text):
+        # The end of one unfinished tag is often that of all before it: looked for once, not once a tag.
+        if stop is None or stop.start() < head.end():
+            stop = STOP.search(text, head.end())
+        if stop is None:
+            break
+        if stop[0] != "<" and (stop[1] or "e") in "eE" and text[stop.start() - 1] != "/":
+            found.append((head.start(), stop.end(), bool(head[1])))
+    return found
 
 
 def spans(text: str) -> list[Span]:
@@ -33,16 +90,16 @@ def spans(text: str) -> list[Span]:
     An opening that is never closed reaches to the end, a closing that was never opened from the beginning."""
     found: list[Span] = []
     start = depth = 0
-    for tag in TAG.finditer(text):
-        if not tag[1]:
-            start = start if depth else tag.start()
+    for begin, end, closes in tags(text):
+        if not closes:
+            start = start if depth else begin
             depth += 1
         elif depth == 0:
-            found = [(0, tag.end())]
+            found = [(0, end)]
         else:
             depth -= 1
             if depth == 0:
-                found.append((start, tag.end()))
+                found.append((start, end))
     return [*found, (start, len(text))] if depth else found
 
 

@@ -9,9 +9,12 @@ from claude_mem_lite.models import Receipt
 
 
 def add(db: sqlite3.Connection, receipt: Receipt) -> None:
-    """Record an answer that was made; it counts as given only once the hook has printed it."""
+    """Record an answer that was made; it counts as given only once the hook has printed it.
+
+    What was given already stays recorded as it was."""
+    db.execute("delete from receipts where spool_name = ? and given_at is null", (receipt.spool_name,))
     db.execute(
-        """insert or replace into receipts (spool_name, session, project, moment, items, layers,
+        """insert or ignore into receipts (spool_name, session, project, moment, items, layers,
                layers_skipped, tokens, budget, build_ms, created_at, given_at)
            values (:spool_name, :session, :project, :moment, :items, :layers,
                :layers_skipped, :tokens, :budget, :build_ms, :created_at, :given_at)""",

@@ -135,10 +135,26 @@ def test_error_lines_are_different_and_few() -> None:
     assert error_lines(output, 2) == ["a.py:1:1: error: one", "b.py:2:1: error: two"]
 
 
-@given(st.text(), st.text())
-def test_any_command_is_taken(command: str, output: str) -> None:
+COMMANDS = st.text() | st.lists(
+    st.sampled_from(["cd a", "&&", "|", ";", "pytest -q", "git commit -m 'x'", "<<EOF\n", "EOF", "'", '"', "$(", "ls"])
+).map(" ".join)
+
+
+@given(COMMANDS)
+def test_the_main_part_is_one_of_the_parts(command: str) -> None:
+    part, role = shell.main_part(command)
+    assert part in shell.parts(command) or not shell.parts(command)
+    assert shell.role(part) == role or not part
+
+
+@given(COMMANDS)
+def test_the_key_of_a_key_is_the_same(command: str) -> None:
     part, _ = shell.main_part(command)
-    shell.key(part)
-    shell.tool(part)
-    shell.commits(command, output)
-    shell.leaves(command, output)
+    assert shell.key(shell.key(part)) == shell.key(part)
+
+
+@given(COMMANDS, st.text() | st.just("[main 1a2b3c4] Add a cart"))
+def test_every_commit_has_a_subject_of_one_line(command: str, output: str) -> None:
+    for commit in shell.commits(command, output):
+        assert commit.subject.strip()
+        assert "\n" not in commit.subject

@@ -169,5 +169,10 @@ def test_other_output_is_no_test_run(output: str) -> None:
 
 
 @given(st.text() | st.text(alphabet="=_FAILED- \n\tok./:0123456789passedin", max_size=300))
-def test_any_output_is_taken(output: str) -> None:
-    read_run(output)
+def test_counts_are_never_negative_and_failures_stay_few(output: str) -> None:
+    run = read_run(output)
+    if run is not None:
+        assert min(run.passed, run.failed, run.skipped) >= 0
+        assert len(run.failures) <= 12
+        assert all(len(test.error) <= 240 for test in run.failures)
+        assert run.totals()

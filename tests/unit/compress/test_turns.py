@@ -318,7 +318,8 @@ def test_a_decision_in_the_closing_message_is_kept_with_its_why() -> None:
     ("said", "title"),
     [
         (
-            "I decided to keep UTC in the database and to convert only in reports, because webhooks send UTC.",
+            "I decided to keep UTC in the database and to convert only in reports, because webhooks send UTC and"
+            " because local times are ambiguous for an hour every autumn.",
             "Keep UTC in the database and convert only in reports",
         ),
         ("We decided not to cache exchange rates at all.", "Do not cache exchange rates at all"),
@@ -463,14 +464,15 @@ def test_a_discovery_goes_on_where_its_title_stops() -> None:
             "is the report the only place?",
             read("src/export.py"),
             closing="There is one more place: `export_csv` in `src/export.py` also takes `placed_at.date()`, so the"
-            " monthly file for accounting is wrong in the same way. I changed nothing.\n\nNext step: use `local_day()`.",
+            " monthly file for accounting is wrong in the same way. I changed nothing.\n\n"
+            "Next step: use `local_day()`.",
         )
     )
     assert draft.title == "export_csv in src/export.py also takes placed_at.date()"
     assert draft.summary == "So the monthly file for accounting is wrong in the same way."
 
 
-def test_what_commands_came_to_is_kept_to_be_found() -> None:
+def test_what_was_asked_and_what_commands_came_to_is_kept_to_be_found() -> None:
     draft = only(
         turn(
             "update the release notes",
@@ -481,7 +483,11 @@ def test_what_commands_came_to_is_kept_to_be_found() -> None:
             closing="Done.",
         )
     )
-    assert draft.detail == "$ ./release.sh 1.4: published shop 1.4 to the registry\n$ pytest: 14 passed"
+    assert draft.detail.splitlines() == [
+        "Asked: update the release notes.",
+        "$ ./release.sh 1.4: published shop 1.4 to the registry",
+        "$ pytest: 14 passed",
+    ]
 
 
 def test_renamed_files_are_work() -> None:
