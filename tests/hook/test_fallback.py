@@ -153,3 +153,86 @@ def test_the_payload_goes_to_the_worker_when_it_can_be_kept_nowhere(
     (request,) = worker.requests
     assert request.body == payload
     assert "X-Spool" not in request.headers
+
+
+def plant(home: Home, user: Path) -> None:
+    """Fill a home with all that makes a hook run a program, ask a worker and print a context."""
+    home.make()
+    (user / "planted").write_text(f"#!/bin/sh\ntouch {user}/started\n")
+    (user / "planted").chmod(0o755)
+    home.worker_python.symlink_to(user / "planted")
+    home.rendered_for("/p").write_text('/p\n{"hookSpecificOutput": {}}')
+
+
+def give_away(path: Path) -> None:
+    os.chown(path, 12345, 12345, follow_symlinks=False)
+
+
+def is_left_alone(hooks: Hooks, home: Home, user: Path) -> bool:
+    """Whether a session start keeps its event beside the home, prints nothing and starts nobody."""
+    payload = b'{"cwd": "/p", "source": "startup"}'
+    printed = hooks.run("SessionStart", payload=payload)
+    started = (user / "started").exists() or home.start_lock.exists()
+    return (printed, events_in(home.fallback_spools()[0]), hooks.kept(), started) == (b"", [payload], [], False)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to somebody else")
+def test_a_home_of_another_user_is_left_alone(hooks: Hooks, home: Home, user: Path) -> None:
+    plant(home, user)
+    give_away(home.root)
+    assert is_left_alone(hooks, home, user)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a link to somebody else")
+def test_another_users_link_to_a_folder_of_ours_is_not_followed(hooks: Hooks, home: Home, user: Path) -> None:
+    plant(Home(user / "other"), user)
+    home.root.symlink_to(user / "other")
+    give_away(home.root)
+    assert is_left_alone(hooks, home, user)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to somebody else")
+def test_a_link_of_ours_to_another_users_folder_is_left_alone(hooks: Hooks, home: Home, user: Path) -> None:
+    plant(Home(user / "other"), user)
+    give_away(user / "other")
+    home.root.symlink_to(user / "other")
+    assert is_left_alone(hooks, home, user)
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o777, 0o1777, 0o702, 0o720])
+def test_a_home_that_others_can_write_to_is_left_alone(hooks: Hooks, home: Home, user: Path, mode: int) -> None:
+    plant(home, user)
+    home.root.chmod(mode)
+    assert is_left_alone(hooks, home, user)
+
+
+def test_a_worker_in_a_home_that_others_can_write_to_is_not_asked(hooks: Hooks, home: Home, listen: Listen) -> None:
+    worker = listen(reply("200 OK", b"{}"))
+    home.root.chmod(0o777)
+    assert hooks.run("SessionStart", payload=b"kept") == b""
+    worker.stop()
+    assert worker.connections == 0
+    assert events_in(home.fallback_spools()[0]) == [b"kept"]
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o750, 0o755])
+def test_a_home_that_others_can_at_most_read_is_used(hooks: Hooks, home: Home, mode: int) -> None:
+    home.make()
+    home.root.chmod(mode)
+    hooks.run("Stop", payload=b"kept")
+    assert [file.read_bytes() for file in hooks.kept()] == [b"kept"]
+
+
+def test_a_link_of_ours_to_a_folder_of_ours_is_used(hooks: Hooks, home: Home, user: Path) -> None:
+    (user / "other").mkdir()
+    home.root.symlink_to(user / "other")
+    hooks.run("Stop", payload=b"kept")
+    assert [file.read_bytes() for file in hooks.kept()] == [b"kept"]
+
+
+def test_the_off_switch_counts_in_a_home_that_is_not_ours_alone(hooks: Hooks, home: Home) -> None:
+    home.make()
+    home.root.chmod(0o777)
+    home.off_switch.touch()
+    hooks.run("Stop")
+    assert not home.fallback_spools()[0].exists()

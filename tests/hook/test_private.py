@@ -6,11 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.hook.private import MARK, Json, clean, hide, hide_lines
+from claude_mem_lite.hook.private import MARK, Json, clean, hide, hide_lines, reduced, without_spans
 from tests.hook.conftest import Hooks
 
-OPENINGS = ("<private>", "<PRIVATE>", "<private >", '<Private reason="key">', "<private\n>", "\\u003cprivate\\u003e")
-CLOSINGS = ("</private>", "</PRIVATE>", "</private >", "<\\/private>", "\\u003c/private\\u003e")
+OPENINGS = (
+    "<private>", "<PRIVATE>", "<private >", '<Private reason="key">', "<private\n>", "<private\u00a0>",
+    "<private\\u00a0>", "\\u003cprivate\\u003e", '\\\\u003cprivate why=\\\\"\\\\u003c\\\\"\\\\u003E',
+)  # fmt: skip
+CLOSINGS = ("</private>", "</PRIVATE>", "</private >", "<\\/private>", "\\u003c/private\\u003e", "</private\u2003>")
+BIG = 512 * 1024
 ANY_TEXT = st.text().filter(lambda text: "private" not in text.lower())
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | ANY_TEXT,
@@ -196,3 +200,86 @@ def test_a_payload_with_invalid_utf8_around_a_span_stays_readable_json(hooks: Ho
     hooks.run("Stop", payload=b'{"a": "\xff<private>SECRET", "b": "kept"}')
     (file,) = hooks.kept()
     assert json.loads(file.read_bytes()) == {"a": f"\ufffd{MARK}", "b": "kept"}
+
+
+def filled(unit: str) -> str:
+    return unit * (BIG // len(unit))
+
+
+@pytest.mark.parametrize(
+    ("head", "unit", "tail"),
+    [
+        ("<private>", "\\", ""),
+        ("", "\\", ""),
+        ("", "\\u003c", ""),
+        ("", "\\u003cprivate ", ""),
+        ("", "\\u003cprivate\\", ""),
+        ("", "\\\\\\\\u003cprivate\\\\\\\\n", ""),
+        ("", "\\u003cprivate " + "\\" * 50, ""),
+        ("", "<private ", ""),
+        ("", "<private", ""),
+        ("", "<private>", ""),
+        ("", "</private>", ""),
+        ("", "<private></private>", ""),
+        ("", "<private/>", ""),
+        ("", "<\\", ""),
+        ("", "/\\u003e", ""),
+        ("<private ", " ", ""),
+        ("<private ", "\\", ""),
+        ("<private ", "/\\u003e", ""),
+        ("<", "\\", "/private>"),
+    ],
+)
+def test_no_text_of_half_a_megabyte_takes_more_than_a_moment(head: str, unit: str, tail: str) -> None:
+    text = head + filled(unit) + tail
+    hide(text)
+    hide_lines([text, text])
+    without_spans(json.dumps({"a": [{"b": text}, {"c": [text]}], text: 1}).encode())
+
+
+@pytest.mark.parametrize("count", [1, 40_000, 250_000])
+def test_an_edit_that_occurs_everywhere_in_its_file_takes_no_more_than_a_moment(count: int) -> None:
+    given = {"old_string": "z" * count, "new_string": "b"}
+    before = "z" * BIG + "<private>x</private>" * 1000
+    payload = {"tool_input": given, "tool_response": {"originalFile": before}}
+    assert json.loads(without_spans(json.dumps(payload).encode()))["tool_input"] == given
+
+
+def test_an_edit_that_occurs_first_outside_and_then_inside_of_a_span_is_hidden() -> None:
+    before = "aaaa <private>b</private> aaaaa <private>xaaa</private>"
+    payload = {"tool_input": {"old_string": "aaa", "new_string": "n"}, "tool_response": {"originalFile": before}}
+    assert json.loads(clean(json.dumps(payload).encode()))["tool_input"] == {"old_string": MARK, "new_string": MARK}
+
+
+def test_lists_within_lists_take_no_more_than_a_moment() -> None:
+    value: Json = [filled("<private></private>"), 1]
+    for _ in range(300):
+        value = [value, 1]
+    assert b"private>" not in without_spans(json.dumps(value).encode())
+
+
+LONG = b'{"session_id": "s", "cwd": "/private/tmp", "n": 1, "<private>SECRET": 2, "prompt": "a <private>SECRET</private>", '
+LONG += b'"tool_input": {"x": "SECRET"}, "more": "%b"}' % (b"<private></private>" * 200_000)
+NAMED = {"session_id": "s", "cwd": "/private/tmp", "n": 1, "prompt": MARK, "tool_input": MARK, "more": MARK}
+
+
+def test_what_names_the_event_is_left_of_a_payload_that_takes_too_long() -> None:
+    assert json.loads(clean(LONG, limit_s=0.001)) == NAMED
+
+
+@pytest.mark.parametrize("payload", [b"<private>SECRET", b'{"a": "<private>SECRET'])
+def test_nothing_is_left_of_what_takes_too_long_and_is_no_json(payload: bytes) -> None:
+    assert reduced(payload) == b""
+
+
+@pytest.mark.parametrize("payload", [b"<private>" + b"\\" * BIG, b'{"prompt": "%b"}' % (b"\\u003cprivate " * 40_000)], ids=["a", "b"])
+def test_the_hook_keeps_an_event_whose_tags_are_made_to_be_slow(hooks: Hooks, payload: bytes) -> None:
+    hooks.run("UserPromptSubmit", payload=payload)
+    assert len(hooks.kept()) == 1
+
+
+@pytest.mark.parametrize("text", [rb"SECRET<\\/private> b", rb"SECRET\\u003c\\/private\\u003e b"])
+def test_a_closing_tag_alone_is_enough_in_json_within_json(hooks: Hooks, text: bytes) -> None:
+    hooks.run("UserPromptSubmit", payload=b'{"prompt": "%b"}' % text)
+    (file,) = hooks.kept()
+    assert json.loads(file.read_bytes()) == {"prompt": f"{MARK} b"}

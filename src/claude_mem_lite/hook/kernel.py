@@ -13,7 +13,7 @@ ANSWER_WITHIN_S = {"SessionStart": 1.5, "UserPromptSubmit": 0.3, "PostToolUse": 
 UNKEPT_WITHIN_S = 0.5
 RETRY_S = 0.02
 FSYNCED = ("Stop", "StopFailure", "SessionEnd")
-PRIVATE_MARKS = (b"<private", b"003cprivate", b"</private", b"<\\/private", b"003c/private", b"003c\\/private")
+PRIVATE_MARKS = (b"<private", b"003cprivate", b"</private", b"003c/private", b"\\/private")
 SHIELDED = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
 
@@ -43,10 +43,14 @@ def serve(event: str) -> None:
     payload = read_all(0)  # also when ignored: the client reports a pipe that was closed unread
     if ignored:
         return
+    posix.umask(0o077)
     for number in SHIELDED:  # the payload is ours now, and all that follows ends by itself
         _signal.signal(number, _signal.SIG_IGN)
     payload = without_private(payload)
     name = spool_name(event)
+    if not is_ours(home):
+        keep_elsewhere(home, name, payload, event in FSYNCED)
+        return
     place = keep(home, name, payload, event in FSYNCED)
     kept = name if place else ""
     answered = tell(home, event, kept, b"" if place else payload, place == home)
@@ -122,9 +126,26 @@ def without_private(payload: bytes) -> bytes:
     return cleaned
 
 
+def is_ours(home: bytes) -> bool:
+    """Whether the home, made when missing, is a folder that nobody else can put something into.
+
+    Where users share a folder, as with HOME=/tmp, another's home would name a program to run and text to print."""
+    me = posix.getuid()
+    try:
+        try:
+            found = posix.lstat(home)
+        except FileNotFoundError:
+            make_folders(home)
+            found = posix.lstat(home)
+        if found.st_mode & 0o170000 == 0o120000 and found.st_uid == me:
+            found = posix.stat(home)
+    except OSError:
+        return False
+    return found.st_mode & 0o170022 == 0o040000 and found.st_uid == me
+
+
 def keep(home: bytes, name: str, data: bytes, sync: bool) -> bytes:
     """Keep `data` in the spool or else in the first fallback place that takes it: that folder, or b""."""
-    posix.umask(0o077)
     file = name.encode()
     try:
         try:
@@ -134,7 +155,12 @@ def keep(home: bytes, name: str, data: bytes, sync: bool) -> bytes:
             leave(home + b"/spool/tmp/" + file, home + b"/spool/new/" + file, data, sync)
         return home
     except OSError:
-        pass
+        return keep_elsewhere(home, name, data, sync)
+
+
+def keep_elsewhere(home: bytes, name: str, data: bytes, sync: bool) -> bytes:
+    """Keep `data` in the first fallback place that takes it: that folder, or b""."""
+    file = name.encode()
     for place in fallback_places(home):
         try:
             make_private(place)

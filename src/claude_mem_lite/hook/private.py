@@ -10,6 +10,7 @@ from bisect import bisect_left
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Span = tuple[int, int]
+Ends = tuple[bool, bool]
 
 MARK = "[private]"
 LIMIT_S = 2.0
@@ -17,7 +18,7 @@ LONGEST_KEPT = 4096
 # Also as JSON inside JSON spells them: \u003c for <, \/ for /, \n for a line break. What a pattern may repeat
 # without bound it takes whole or not at all (++, *+): each character is then looked at once or twice, not n times.
 HEAD = re.compile(r"(?:<|(?<!\\)\\++u003c)(\\*+/)?private(?=[\s>]|\\++[fnrtu])", re.IGNORECASE)
-STOP = re.compile(r"[<>]|(?<!\\)\\++u003([ce])", re.IGNORECASE)
+STOP = re.compile(r"[<>]|(?<!\\)\\++u003e", re.IGNORECASE)
 
 
 class TookTooLong(BaseException):
@@ -53,13 +54,13 @@ def without_spans(data: bytes) -> bytes:
 
 
 def reduced(data: bytes) -> bytes:
-    """What names the event: the short texts at the top of the payload that hold no tag. Nothing when it is no JSON."""
+    """What names the event: the short values at the top of the payload that hold no tag. Nothing when it is no JSON."""
     try:
         payload: Json = json.loads(data.decode("utf-8", "replace"), strict=False)
     except (ValueError, RecursionError):
         return b""
     members = payload.items() if isinstance(payload, dict) else ()
-    return json.dumps({key: value if is_plain(key) and is_plain(value) else MARK for key, value in members}).encode()
+    return json.dumps({key: value if is_plain(value) else MARK for key, value in members if is_plain(key)}).encode()
 
 
 def is_plain(value: Json) -> bool:
@@ -74,12 +75,14 @@ def tags(text: str) -> list[tuple[int, int, bool]]:
     found: list[tuple[int, int, bool]] = []
     stop = None
     for head in HEAD.finditer(text):
+        if found and head.start() < found[-1][1]:
+            continue
         # The end of one unfinished tag is often that of all before it: looked for once, not once a tag.
         if stop is None or stop.start() < head.end():
             stop = STOP.search(text, head.end())
         if stop is None:
             break
-        if stop[0] != "<" and (stop[1] or "e") in "eE" and text[stop.start() - 1] != "/":
+        if stop[0] != "<" and text[stop.start() - 1] != "/":
             found.append((head.start(), stop.end(), bool(head[1])))
     return found
 
@@ -119,56 +122,69 @@ def hide_lines(lines: list[str]) -> list[str]:
     return hide(between.join(lines)).split(between) if lines else []
 
 
-def hide_all(value: Json) -> Json:
+def hide_all(value: Json, known: dict[int, Ends]) -> Json:
     """The same for every string in a JSON value; a list of strings counts as one text."""
     if isinstance(value, str):
         return hide(value)
     if isinstance(value, dict):
-        return {hide(key): hide_all(item) for key, item in value.items()}
+        return {hide(key): hide_all(item, known) for key, item in value.items()}
     if isinstance(value, list):
         lines = [item for item in value if isinstance(item, str)]
-        return list[Json](hide_lines(lines)) if len(lines) == len(value) else hide_items(value)
+        return list[Json](hide_lines(lines)) if len(lines) == len(value) else hide_items(value, known)
     return value
 
 
-def hide_items(items: list[Json]) -> list[Json]:
+def hide_items(items: list[Json], known: dict[int, Ends]) -> list[Json]:
     """The same for items such as hunks or blocks of text: one between an opening and its closing is private."""
     hidden: set[int] = set()
     opened = None
     for index, item in enumerate(items):
-        unopened, unclosed = open_ends(item)
+        unopened, unclosed = open_ends(item, known)
         if unopened and opened is not None:
             hidden.update(range(opened + 1, index))
             opened = None
         if unclosed and opened is None:
             opened = index
-    return [blank(item) if index in hidden else hide_all(item) for index, item in enumerate(items)]
+    return [blank(item) if index in hidden else hide_all(item, known) for index, item in enumerate(items)]
 
 
-def open_ends(value: Json) -> tuple[bool, bool]:
-    """Whether some text in it has a closing that was not opened, and an opening that is not closed."""
-    unopened = unclosed = False
-    for text in texts(value):
-        depth = 0
-        for tag in TAG.finditer(text):
-            unopened |= bool(tag[1]) and depth == 0
-            depth = max(depth - 1, 0) if tag[1] else depth + 1
-        unclosed |= depth > 0
-    return unopened, unclosed
+def open_ends(value: Json, known: dict[int, Ends]) -> Ends:
+    """Whether some text in it has a closing that was not opened, and an opening that is not closed.
 
-
-def texts(value: Json) -> Iterator[str]:
-    """Every text in a JSON value, lists of strings as one."""
+    Lists within lists ask for the same again at each depth: `known` has what was found, by the value's id."""
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from texts(item)
-    elif isinstance(value, list):
-        yield "\n".join(item for item in value if isinstance(item, str))
-        for item in value:
-            if not isinstance(item, str):
-                yield from texts(item)
+        return open_ends_of_text(value)
+    if not isinstance(value, list | dict):
+        return False, False
+    if id(value) not in known:
+        items = value if isinstance(value, list) else list(value.values())
+        found = [open_ends(item, known) for item in items if not (isinstance(value, list) and isinstance(item, str))]
+        if isinstance(value, list):
+            found.append(open_ends_of_text("\n".join(item for item in value if isinstance(item, str))))
+        known[id(value)] = any(unopened for unopened, _ in found), any(unclosed for _, unclosed in found)
+    return known[id(value)]
+
+
+def open_ends_of_text(text: str) -> Ends:
+    """The same for one text."""
+    unopened, depth = False, 0
+    for _, _, closes in tags(text):
+        unopened |= closes and depth == 0
+        depth = max(depth - 1, 0) if closes else depth + 1
+    return unopened, depth > 0
+
+
+def holds_tag(value: Json) -> bool:
+    """Whether a tag stands in some text of a JSON value."""
+    if isinstance(value, str):
+        return bool(tags(value))
+    if isinstance(value, dict):
+        return any(holds_tag(item) for item in value.values())
+    if not isinstance(value, list):
+        return False
+    return bool(tags("\n".join(item for item in value if isinstance(item, str)))) or any(
+        holds_tag(item) for item in value if not isinstance(item, str)
+    )
 
 
 def blank(value: Json) -> Json:
@@ -198,17 +214,21 @@ def hide_edit(payload: Json) -> None:
         if not isinstance(hunk, dict) or not isinstance(first, int) or not isinstance(count, int):
             continue
         begin, end = (starts[min(max(line, 0), len(starts) - 1)] for line in (first - 1, first - 1 + count))
-        if overlap(found, begin, end) and not any(TAG.search(text) for text in texts(hunk)):
+        if overlap(found, begin, end) and not holds_tag(hunk):
             hunk["lines"] = [MARK]
 
 
 def lies_inside(old: Json, before: str, found: list[Span]) -> bool:
     """Whether `old`, without a tag of its own, stands inside a span of the file as it was."""
-    if not isinstance(old, str) or not old or TAG.search(old):
+    if not isinstance(old, str) or not old or tags(old):
         return False
     at = before.find(old)
     while at >= 0 and not overlap(found, at, at + len(old)):
-        at = before.find(old, at + 1)
+        # The next that matters reaches into the next span: stepping through all before it would take n² steps.
+        index = bisect_left(found, (at, 0))
+        if index == len(found):
+            return False
+        at = before.find(old, max(at + 1, found[index][0] - len(old) + 1))
     return at >= 0
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_mem_lite.compress import titles
-from claude_mem_lite.compress.verbs import past
+from claude_mem_lite.compress.verbs import impersonal, past, resolved
 from claude_mem_lite.models import LONGEST_TITLE
 
 
@@ -90,6 +90,38 @@ def test_an_instruction_can_be_told_as_past() -> None:
     assert [past(text) for text in ("Add a cart", "Write docs", "Fix it now", "The cart is new")] == [
         "Added a cart", "Wrote docs", "Fixed it now", "The cart is new",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("Fix: I added a cart.", "Added a cart."),
+        ("We've also removed the cart.", "Removed the cart."),
+        ("Cause: sales_by_day took the wrong day.", "sales_by_day took the wrong day."),
+        ("I decided to keep UTC.", "Decided to keep UTC."),
+        ("I have a cart.", "I have a cart."),
+        ("The cart is new.", "The cart is new."),
+    ],
+)
+def test_a_sentence_is_told_without_label_and_without_who_did_it(sentence: str, told: str) -> None:
+    assert impersonal(sentence) == told
+
+
+@pytest.mark.parametrize(
+    ("sentence", "instruction"),
+    [
+        ("I decided to keep the cart and to drop the till.", "Keep the cart and drop the till."),
+        ("We agreed not to cache prices.", "Do not cache prices."),
+        ("We'll use one lock per cart.", "Use one lock per cart."),
+        ("SQLite instead of PostgreSQL.", ""),
+    ],
+)
+def test_a_decision_becomes_an_instruction(sentence: str, instruction: str) -> None:
+    assert resolved(sentence) == instruction
+
+
+def test_no_title_of_an_error_ends_with_an_operator() -> None:
+    assert titles.cut("assert total(cart) == 3", 3) == "assert total(cart)"
 
 
 @given(st.text(), st.integers(min_value=1, max_value=30))
