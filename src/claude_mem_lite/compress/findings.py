@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from claude_mem_lite.compress import titles
+from claude_mem_lite.compress import shell, titles
 from claude_mem_lite.compress.closing import Closing, read_closing
 from claude_mem_lite.compress.drafts import make_draft, prompt_text, whole_sentences, why
 from claude_mem_lite.compress.fixes import cause_of, failing_tests, short_cause
@@ -17,6 +17,7 @@ from claude_mem_lite.words import overlap, within
 _LEAST_PROSE = 160
 _LEAST_FINDING = 60
 _LEAST_REPORT = 80
+_LEAST_IN_COMMON = 0.25
 _MANY_LOOKS = 4
 _OPINION = re.compile(
     r"(?i)^(?:i(?:'d| would)?\s+(?:think|suggest|recommend|propose|lean|prefer|say)|in my opinion|my recommendation"
@@ -147,14 +148,17 @@ def failure(ran: Ran, closing: Closing, prompt: str) -> Draft:
     """A command that still failed when the turn ended."""
     code = f" with exit code {ran.code}" if ran.code not in (None, 1) else ""
     totals = f" ({ran.run.totals()})" if ran.run else ""
-    explained = whole_sentences([*closing.findings(), *closing.causes()][:1], 300)
+    seen = f"{ran.command} {cause_of(ran)} {' '.join(ran.errors)}"
+    # The closing message may explain something else than this failure.
+    about_it = [said for said in (*closing.findings(), *closing.causes()) if overlap(said, seen) >= _LEAST_IN_COMMON]
+    explained = whole_sentences(about_it[:1], 300)
     summary = f"{ran.command} failed{code}{totals}: {within(cause_of(ran), 300).rstrip('.')}. {explained}"
     return make_draft(
         "failure",
         f"{titles.cut(ran.command, 6)} fails: {short_cause(ran, 14)}",
         f"{summary} {why(prompt, summary)}",
         facts=[*failing_tests(ran), *(f"Error: {error}" for error in ran.errors[:3])],
-        origin="command",
+        origin="web" if shell.fetches(ran.command) else "command",
         confidence=0.6,
     )
 

@@ -2,6 +2,13 @@
 
 import re
 
+_ORDER = re.compile(
+    r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|all|earlier|instructions?|rules?)\b"
+    r"|\b(?:you|assistant|claude)\b.{0,20}\b(?:must|should|shall|have to)\b.{0,10}\b(?:always|never|now|at once)\b"
+    r"|\b(?:ai|coding|language) (?:assistant|agent|model)s?\b|\bsystem (?:prompt|message|reminder)\b"
+    r"|^\W*(?:system|assistant|human|user|important)\s*:|</?(?:system|assistant|human|user|claude)"
+)
+
 
 def _begins(*phrases: str) -> re.Pattern[str]:
     return re.compile(rf"(?i)^(?:{'|'.join(phrases)})")
@@ -177,6 +184,11 @@ def is_labelled_next(item: str) -> bool:
 def announces_next_steps(heading: str) -> bool:
     """Whether what stands below a heading ("Next steps", "Remaining work") is still to be done."""
     return _NEXT_HEADING.match(heading.strip()) is not None
+
+
+def reads_like_an_order(text: str) -> bool:
+    """Whether a text, not written by user or assistant, speaks to whoever reads it: a planted instruction would."""
+    return _ORDER.search(text) is not None
 
 
 def says_all_done(sentence: str) -> bool:

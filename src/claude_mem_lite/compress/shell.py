@@ -60,6 +60,7 @@ _ROLE_PATTERNS: dict[Role, str] = {
     "commit": r"git commit", "test": _TEST, "lint": _LINT, "install": _INSTALL, "explore": _EXPLORE, "files": _FILES,
     "build": _BUILD, "git": r"git \S+|gh \S+",
 }  # fmt: skip
+_FETCH = re.compile(r"(?:^|[|&;\s])(?:curl|wget|aria2c|httpie|https?|lynx|w3m|gh\s+(?:api|issue|pr))(?:\s|$)")
 _ROLES = tuple((role, re.compile(rf"(?:{pattern})(?:\s|$)")) for role, pattern in _ROLE_PATTERNS.items())
 # Which part of `cd x && make && git commit` the whole is about.
 _RANK: tuple[Role, ...] = ("commit", "test", "build", "lint", "install", "git", "run", "files", "explore")
@@ -120,6 +121,11 @@ def parts(command: str) -> list[str]:
     hidden = _QUOTED.sub(hide, text.replace("\\\n", " "))
     shown = (re.sub("\x00(\\d+)\x00", lambda found: quoted[int(found[1])], part) for part in _SEPARATOR.split(hidden))
     return [part for part in (_bare(part) for part in shown) if part]
+
+
+def fetches(command: str) -> bool:
+    """Whether a command's output is what somebody else has put on the network."""
+    return _FETCH.search(command) is not None
 
 
 def role(part: str) -> Role:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from claude_mem_lite.compress import diagnostics, shell
 from claude_mem_lite.compress.clean import clean, clip
 from claude_mem_lite.compress.edits import EDIT_TOOLS, FileChange, read_change, read_moves, relative
-from claude_mem_lite.compress.testruns import TestRun, read_run
+from claude_mem_lite.compress.sentence_kinds import reads_like_an_order
+from claude_mem_lite.compress.testruns import FailedTest, TestRun, read_run
 from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall, text
 
 _LONGEST_OUTPUT = 200_000
@@ -175,11 +176,25 @@ def _command(call: ToolCall, cwd: str) -> list[Step]:
     errors = tuple(diagnostics.error_lines(output, 4)) if failed else ()
     if failed and not errors and output.count("\n") < 5 and (last := diagnostics.last_line(output)):
         errors = (last,)
+    errors, run = _without_orders(errors, run)
     elsewhere = shell.leaves(command, cwd)
     made = tuple(shell.commits(command, output)) if role == "commit" and not failed and not elsewhere else ()
     shown = _line(shell.key(part)) or _line(command)
     moved = [] if failed or elsewhere else [Edited(change) for change in read_moves(shell.parts(command), cwd)]
     return [*moved, Ran(shown, role, _goal(part, role, run), output, code, failed, run, errors, made)]
+
+
+def _without_orders(errors: tuple[str, ...], run: TestRun | None) -> tuple[tuple[str, ...], TestRun | None]:
+    """What a command printed, without lines that speak to the reader: anything may have put them there."""
+    kept = tuple(error for error in errors if not reads_like_an_order(error))
+    if run is None:
+        return kept, None
+    failures = tuple(
+        FailedTest(test.name, "" if reads_like_an_order(test.error) else test.error)
+        for test in run.failures
+        if not reads_like_an_order(test.name)
+    )
+    return kept, replace(run, failures=failures)
 
 
 def _goal(part: str, role: shell.Role, run: TestRun | None) -> str:

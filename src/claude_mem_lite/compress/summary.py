@@ -157,7 +157,7 @@ def _step(text: str) -> str:
 
 def _notes(before: str, digest: TurnDigest) -> str:
     """What still fails; nothing once a later turn has fixed something."""
-    failures = [draft.title for draft in digest.drafts if draft.kind == "failure"]
+    failures = [draft.title for draft in digest.drafts if draft.kind == "failure" and draft.origin != "web"]
     if failures:
         return within(f"Still failing: {failures[-1]}.", _LONGEST_NOTES)
     return "" if any(draft.kind in _WORK for draft in digest.drafts) else before

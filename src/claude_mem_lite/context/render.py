@@ -18,12 +18,12 @@ _LINE_LIMIT = 420
 _HEADLINE_LIMIT = 200
 # "Decided: Decided to keep …": the text brings its label along.
 _LABELLED = re.compile(r"^Decided: (?=Decided )")
-_OWN_TAG = re.compile(r"</?claude-mem-lite", re.I)
+_TAG = re.compile(r"<(?=[/!?a-z])", re.I)
 
 
 def safe_line(text: str, limit: int = _LINE_LIMIT) -> str:
-    """Text on one line, cut at a word, unable to close our block or begin a header of its own."""
-    return within(_OWN_TAG.sub("claude-mem-lite", one_line(text)), limit)
+    """Text on one line, cut at a word, unable to begin a header or to open or close any block, ours included."""
+    return within(_TAG.sub("‹", one_line(text)), limit)
 
 
 def when(moment: datetime, now: datetime, dated: bool) -> str:
