@@ -8,6 +8,13 @@ import re
 # A token may follow an escaped line break ("\nghp_…" inside a string that holds JSON).
 _EDGE = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
 
+
+def _at_edge(literal: str, rest: str) -> str:
+    """A pattern whose literal begins a word. Looked for first, back from its end: 1 ms a 500 KB instead of 15."""
+    start = re.escape(literal)
+    return rf"{start}(?:(?<![A-Za-z0-9_]{start})|(?<=\\[nrt]{start})){rest}"
+
+
 # (kind, literals of which one must occur, pattern): the literals decide, in C, whether the pattern runs at all.
 _TOKENS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
     (kind, tuple(literals.split()), re.compile(pattern))
@@ -30,31 +37,31 @@ _TOKENS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         ),
         ("teams-webhook", ".webhook.office.com/", r"\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/_-]{20,}"),
         ("stripe-key", "_live_ _test_", _EDGE + r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
-        ("stripe-key", "whsec_", _EDGE + r"whsec_[A-Za-z0-9+/=]{24,}"),
+        ("stripe-key", "whsec_", _at_edge("whsec_", r"[A-Za-z0-9+/=]{24,}")),
         ("google-key", "AIza", r"AIza[A-Za-z0-9_-]{35}"),
         ("google-key", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
         ("google-key", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{20,}"),
-        ("npm-token", "npm_", _EDGE + r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
-        ("pypi-token", "pypi-", _EDGE + r"pypi-[A-Za-z0-9_-]{50,}"),
-        ("gitlab-token", "gl", _EDGE + r"gl(?:pat|dt|ptt|rt|cbt|ft|soat|agent|oas|imt)-[A-Za-z0-9_-]{20,}"),
-        ("huggingface-token", "hf_", _EDGE + r"hf_[A-Za-z0-9]{30,}"),
-        ("sendgrid-key", "SG.", _EDGE + r"SG\.[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}"),
+        ("npm-token", "npm_", _at_edge("npm_", r"[A-Za-z0-9]{36}(?![A-Za-z0-9])")),
+        ("pypi-token", "pypi-", _at_edge("pypi-", r"[A-Za-z0-9_-]{50,}")),
+        ("gitlab-token", "gl", _at_edge("gl", r"(?:pat|dt|ptt|rt|cbt|ft|soat|agent|oas|imt)-[A-Za-z0-9_-]{20,}")),
+        ("huggingface-token", "hf_", _at_edge("hf_", r"[A-Za-z0-9]{30,}")),
+        ("sendgrid-key", "SG.", _at_edge("SG.", r"[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}")),
         ("digitalocean-token", "_v1_", r"do[opr]_v1_[a-f0-9]{64}"),
-        ("shopify-token", "shp", _EDGE + r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
-        ("databricks-token", "dapi", _EDGE + r"dapi[a-f0-9]{32}"),
+        ("shopify-token", "shp", _at_edge("shp", r"(?:at|ca|pa|ss)_[a-fA-F0-9]{32}")),
+        ("databricks-token", "dapi", _at_edge("dapi", r"[a-f0-9]{32}")),
         ("telegram-token", ":AA", r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{32,34}"),
-        ("twilio-key", "SK", _EDGE + r"SK[0-9a-f]{32}(?![0-9A-Za-z])"),
-        ("vault-token", "hvs. hvb.", _EDGE + r"hv[sb]\.[A-Za-z0-9_-]{24,}"),
+        ("twilio-key", "SK", _at_edge("SK", r"[0-9a-f]{32}(?![0-9A-Za-z])")),
+        ("vault-token", "hvs. hvb.", _at_edge("hv", r"[sb]\.[A-Za-z0-9_-]{24,}")),
         ("age-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
         ("azure-key", "AccountKey= SharedAccessKey=", r"(?:Account|SharedAccess)Key=[A-Za-z0-9+/=]{40,}"),
         ("docker-token", "dckr_", r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
         ("atlassian-token", "ATATT3", r"ATATT3[A-Za-z0-9_=-]{50,}"),
-        ("grafana-token", "glsa_ glc_", _EDGE + r"gl(?:sa|c)_[A-Za-z0-9+/=_]{32,}"),
-        ("groq-key", "gsk_", _EDGE + r"gsk_[A-Za-z0-9]{40,}"),
-        ("xai-key", "xai-", _EDGE + r"xai-[A-Za-z0-9]{40,}"),
-        ("linear-key", "lin_", _EDGE + r"lin_(?:api|oauth)_[A-Za-z0-9]{30,}"),
-        ("notion-token", "ntn_", _EDGE + r"ntn_[A-Za-z0-9]{40,}"),
-        ("supabase-key", "sbp_", _EDGE + r"sbp_[a-f0-9]{40}"),
+        ("grafana-token", "glsa_ glc_", _at_edge("gl", r"(?:sa|c)_[A-Za-z0-9+/=_]{32,}")),
+        ("groq-key", "gsk_", _at_edge("gsk_", r"[A-Za-z0-9]{40,}")),
+        ("xai-key", "xai-", _at_edge("xai-", r"[A-Za-z0-9]{40,}")),
+        ("linear-key", "lin_", _at_edge("lin_", r"(?:api|oauth)_[A-Za-z0-9]{30,}")),
+        ("notion-token", "ntn_", _at_edge("ntn_", r"[A-Za-z0-9]{40,}")),
+        ("supabase-key", "sbp_", _at_edge("sbp_", r"[a-f0-9]{40}")),
         ("rubygems-key", "rubygems_", r"rubygems_[a-f0-9]{48}"),
         (
             "discord-token",
@@ -63,7 +70,7 @@ _TOKENS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-_OPENAI = re.compile(_EDGE + r"sk-[A-Za-z0-9_-]{20,}")
+_OPENAI = re.compile(_at_edge("sk-", r"[A-Za-z0-9_-]{20,}"))
 _JWT_EDGE = re.compile(_EDGE)
 _JWT = re.compile(r"([A-Za-z0-9_-]{11,}+)(\.[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+){1,3})?")
 
@@ -119,6 +126,9 @@ def _without_private_keys(text: str) -> str:
     at = 0
     begin, end = _BEGIN_KEY.search(text), _END_KEY.search(text)
     while begin:
+        if begin.start() < at:
+            begin = _BEGIN_KEY.search(text, at)
+            continue
         following = _BEGIN_KEY.search(text, begin.end())
         parts.append(_without_key_tails(text[at : begin.start()]))
         while end and end.start() < begin.end():

@@ -258,7 +258,7 @@ def test_lists_within_lists_take_no_more_than_a_moment() -> None:
     assert b"private>" not in without_spans(json.dumps(value).encode())
 
 
-LONG = b'{"session_id": "s", "cwd": "/private/tmp", "n": 1, "<private>SECRET": 2, "prompt": "a <private>SECRET</private>", '
+LONG = b'{"session_id": "s", "cwd": "/private/tmp", "n": 1, "<private>SECRET": 2, "prompt": "a <private>SECRET", '
 LONG += b'"tool_input": {"x": "SECRET"}, "more": "%b"}' % (b"<private></private>" * 200_000)
 NAMED = {"session_id": "s", "cwd": "/private/tmp", "n": 1, "prompt": MARK, "tool_input": MARK, "more": MARK}
 
@@ -272,7 +272,9 @@ def test_nothing_is_left_of_what_takes_too_long_and_is_no_json(payload: bytes) -
     assert reduced(payload) == b""
 
 
-@pytest.mark.parametrize("payload", [b"<private>" + b"\\" * BIG, b'{"prompt": "%b"}' % (b"\\u003cprivate " * 40_000)], ids=["a", "b"])
+@pytest.mark.parametrize(
+    "payload", [b"<private>" + b"\\" * BIG, b'{"prompt": "%b"}' % (b"\\u003cprivate " * 40_000)], ids=["a", "b"]
+)
 def test_the_hook_keeps_an_event_whose_tags_are_made_to_be_slow(hooks: Hooks, payload: bytes) -> None:
     hooks.run("UserPromptSubmit", payload=payload)
     assert len(hooks.kept()) == 1

@@ -8,7 +8,21 @@ import claude_mem_lite
 PACKAGE = Path(claude_mem_lite.__file__).parent
 GROUPS = (
     ("hook",),
-    ("errors", "paths", "models", "config", "agents", "redact", "words", "places", "spool_names", "hook_copy"),
+    (
+        "errors",
+        "paths",
+        "models",
+        "config",
+        "agents",
+        "redact",
+        "secret_formats",
+        "secret_names",
+        "secret_values",
+        "words",
+        "places",
+        "spool_names",
+        "hook_copy",
+    ),
     ("db",),
     ("inbox", "compress", "store"),
     ("search", "context"),

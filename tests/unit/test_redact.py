@@ -114,6 +114,60 @@ def test_the_header_of_a_key_alone_is_no_secret() -> None:
         ("mysqldump -u root -phunter22 shop", "hunter22"),
         ("PGPASSWORD=foo123 psql -h db", "foo123"),
         ("AccountKey=" + "Zm9v" * 20 + "==", "Zm9v" * 20),
+        ("APIKEY: Zx9kQ2wPp77", "Zx9kQ2wPp77"),
+        ('dbPass: "Zx9kQ2wPp77"', "Zx9kQ2wPp77"),
+        ("smtp_pass = 'Zx9kQ2wPp77'", "Zx9kQ2wPp77"),
+        ("pass: Zx9kQ2wPp77", "Zx9kQ2wPp77"),
+        ("passwd: Zx9kQ2wPp77", "Zx9kQ2wPp77"),
+        ("pwd=Zx9kQ2wPp77;Server=db", "Zx9kQ2wPp77"),
+        ('os.environ["API_KEY"] = "Zx9kQ2wPp77"', "Zx9kQ2wPp77"),
+        ("**Password:** `hunter22`", "hunter22"),
+        ("password=Zx9(kQ2)wPp77", "wPp77"),
+        ("password=Zx9,kQ2wPp77", "kQ2wPp77"),
+        ("connect(password=Zx9kQ2wPp77, user=x)", "Zx9kQ2wPp77"),
+        ('password="Zx9\'kQ2wPp77"', "kQ2wPp77"),
+        ('password="Zx9\\"kQ2wPp77"', "kQ2wPp77"),
+        ('password="Zx9kQ2wPp77', "Zx9kQ2wPp77"),
+        ("password=<Zx9kQ2wPp77", "Zx9kQ2wPp77"),
+        ('"password": "correct horse battery staple"', "horse"),
+        ('PASSWORD="my_real_password1"', "my_real_password1"),
+        ("PASSWORD=your1RealPass99", "your1RealPass99"),
+        ("TOKEN=the_Zx9kQ2wPp77aaBB", "Zx9kQ2wPp77aaBB"),
+        ("password=$uperS3cret!", "uperS3cret"),
+        ('password="#Zx9kQ2wPp77"', "Zx9kQ2wPp77"),
+        ("password='@Zx9kQ2wPp77'", "Zx9kQ2wPp77"),
+        ('password="boolean77Zx9"', "boolean77Zx9"),
+        ('password="enterprise99"', "enterprise99"),
+        ('password="None1"', "None1"),
+        ('password="$2b$12$KIXQ4S8vZx9kQ2wPp77aaO"', "KIXQ4S8v"),
+        ("my password is Zx9kQ2wPp77.", "Zx9kQ2wPp77"),
+        ("the password for the database is hunter2!", "hunter2!"),
+        ("the token is Zx9kQ2wPp77aaBBccDD", "Zx9kQ2wPp77"),
+        ("<password>Zx9kQ2wPp77</password>", "Zx9kQ2wPp77"),
+        ("<ns:apiKey>Zx9kQ2wPp77</ns:apiKey>", "Zx9kQ2wPp77"),
+        ("sshpass -p hunter ssh host", "hunter"),
+        ("sshpass -p 'two words' ssh host", "two words"),
+        ("docker login -u bob -p Zx9kQ2wPp77 registry", "Zx9kQ2wPp77"),
+        ("docker login -u bob --password correcthorse", "correcthorse"),
+        ("redis-cli -h db -a correcthorse ping", "correcthorse"),
+        ("curl -uadmin:pa55word https://x.test", "pa55word"),
+        ("openssl enc -aes-256-cbc -pass pass:correcthorse", "correcthorse"),
+        ("htpasswd -bc users bob correcthorse", "correcthorse"),
+        ("echo correcthorse | sudo -S ls", "correcthorse"),
+        ("machine api.test login bob password Zx9!kQ2wPp", "Zx9!kQ2wPp"),
+        ("machine api.test\n  login bob\n  password Zx9!kQ2wPp", "Zx9!kQ2wPp"),
+        ("db.test:5432:app:bob:correcthorse", "correcthorse"),
+        ("postgres://u:pa/ss1234@h/db", "ss1234"),
+        ("postgres://u:p@ss1234@h/db", "ss1234"),
+        ("Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+        ("Authorization: Zx9kQ2wPp77aaBBccDD", "Zx9kQ2wPp77aaBBccDD"),
+        ("Cookie: sessionid=Zx9kQ2wPp77; theme=dark", "Zx9kQ2wPp77"),
+        ("Set-Cookie: sid=Zx9kQ2wPp77; Path=/; HttpOnly", "Zx9kQ2wPp77"),
+        ("https://h/p?sv=1&sig=Zx9kQ2wPp77aaBB%3D", "Zx9kQ2wPp77aaBB"),
+        ("https://h/p?X-Amz-Signature=5a8753eb2c724e56", "5a8753eb2c724e56"),
+        ("https://discord.com/api/webhooks/123456789012345678/" + "aB3" * 20, "aB3aB3"),
+        ("https://hooks.slack.com/services/T0000/B0000/" + "aB3" * 8, "aB3aB3"),
+        ("-eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTYifQ.c2lnbmF0dXJl", "eyJzdWIi"),
     ],
 )
 def test_a_value_given_to_a_secret_name_goes(text: str, secret: str) -> None:
@@ -147,6 +201,44 @@ def test_a_value_given_to_a_secret_name_goes(text: str, secret: str) -> None:
         'class="sk-fading-circle-container"',
         "git@github.com:acme/shop.git",
         "https://example.com/a?b=c",
+        "password = get_password()",
+        "password=get_password(user, 1)",
+        "password: z.string().min(8),",
+        "password: Optional[str] = None",
+        "token: str",
+        'api_key=os.environ["X"]',
+        "api_key = settings.API_KEY_2",
+        "if token == other:",
+        "max_tokens=1000",
+        "    pass\n",
+        "pass: 12 of 14 tests",
+        "PASS: TestLogin2Works",
+        "--- PASS: TestParse64Bits (0.00s)",
+        "compass: north12345",
+        "bypass: a1b2c3d4",
+        "tests/unit/test_token_1.py::test_password_2 PASSED",
+        "The password is required and the token is expired.",
+        "The password is base64-encoded, its hash is SHA-256.",
+        'password: "Must be at least 8 characters"',
+        'FORCE_CHANGE_PASSWORD = "FORCE_CHANGE_PASSWORD"',
+        "PWD=/home/dev/my-shop",
+        "password = :password",
+        "password=$DB_PASSWORD",
+        "password=$(cat secret.txt)",
+        "password: ${{ secrets.DB }}",
+        "password => $request->input('password')",
+        "arn:aws:secretsmanager:us-west-2:123456789012:secret:Shop-a1b2c3",
+        "http://localhost:8080/path/@scope/pkg",
+        "docker run -u 1000:1000 image && curl -s https://x.test",
+        "docker login registry.test && docker run -p 8080:80 image",
+        "basic understanding of input/output/formatting",
+        "Authorization: Bearer <token>",
+        'headers["Authorization"] = build_header2(user)',
+        "Cookie: theme=solarized; lang=en-US",
+        "hasToken=function(e){if(!e)return!1;for(var t=1)}",
+        "login form password field",
+        "src/app.py:1234:56:error:wrong",
+        "key=Zx9kQ2wPp77aaBBccDD",
     ],
 )
 def test_code_placeholders_ids_and_paths_survive(text: str) -> None:
@@ -219,3 +311,98 @@ def test_what_is_nested_beyond_reason_is_cut_off_and_not_kept_unread() -> None:
 @given(st.text(alphabet="-BEGINDPRVATKYAa1+/= \n:\"'=pasword", max_size=400))
 def test_redacting_what_nearly_is_a_secret_twice_changes_nothing_more(text: str) -> None:
     assert redact(redact(text)) == redact(text)
+
+
+PATCH = ["-password = 'Zx9kQ2wPp77'", "+password = load()"]
+
+
+def test_a_secret_that_one_member_gives_away_goes_from_its_neighbours() -> None:
+    payload: JsonValue = {
+        "tool_input": {"old_string": "Zx9kQ2wPp77", "new_string": "'Zx9kQ2wPp77'"},
+        "tool_response": {"structuredPatch": [{"lines": PATCH}], "Zx9kQ2wPp77": ["a", "Zx9kQ2wPp77", 1]},
+    }
+    cleaned = redact_json(payload)
+    assert "Zx9kQ2wPp77" not in str(cleaned)
+    assert isinstance(cleaned, dict)
+    assert cleaned["tool_input"] == {"old_string": "[redacted:secret]", "new_string": "'[redacted:secret]'"}
+
+
+def test_a_secret_goes_wherever_it_stands_in_a_text_that_gives_it_away_once() -> None:
+    text = "PGPASSWORD=Zx9kQ2wPp77 psql; ./connect Zx9kQ2wPp77"
+    assert redact(text) == "PGPASSWORD=[redacted:secret] psql; ./connect [redacted:secret]"
+
+
+@pytest.mark.parametrize("word", ["postgres", "hunter2", "correcthorse", "user_name_2", "12345678"])
+def test_a_word_that_is_a_password_somewhere_stays_elsewhere(word: str) -> None:
+    assert redact_json({"a": f"DB_PASSWORD={word}", "b": f"the {word} table"}) == {
+        "a": "DB_PASSWORD=[redacted:secret]", "b": f"the {word} table",
+    }  # fmt: skip
+
+
+EVENT_NAMES = ("cwd", "session_id", "transcript_path", "hook_event_name", "tool_name", "prompt_id", "agent_id")
+
+
+@pytest.mark.parametrize("key", EVENT_NAMES)
+def test_what_names_an_event_is_left_to_tell_events_apart(key: str) -> None:
+    named = {key: "/srv/token=abc12345xyz"}
+    assert redact_json({**named, "prompt": "token=abc12345xyz"}) == {**named, "prompt": "token=[redacted:secret]"}
+
+
+@pytest.mark.parametrize("key", EVENT_NAMES)
+def test_a_token_of_a_known_form_goes_even_from_what_names_an_event(key: str) -> None:
+    secret = "ghp_" + "a1" * 18
+    assert redact_json({key: f"/srv/{secret}"}) == {key: "/srv/[redacted:github-token]"}
+
+
+def test_the_names_of_events_mean_nothing_further_down() -> None:
+    assert "abc12345xyz" not in str(redact_json({"tool_input": {"cwd": "/srv/token=abc12345xyz"}}))
+
+
+def test_headers_are_found_by_their_keys() -> None:
+    given: JsonValue = {
+        "headers": {"Authorization": "Basic dXNlcjpwYXNz", "Cookie": "sid=Zx9kQ2wPp77", "Accept": "*/*"}
+    }
+    assert redact_json(given) == {
+        "headers": {
+            "Authorization": "Basic [redacted:bearer-token]",
+            "Cookie": "sid=[redacted:secret]",
+            "Accept": "*/*",
+        }
+    }
+
+
+BIG = 512 * 1024
+UNITS = [
+    "-eyJ", "eyJ", "eyJaaaaaaaa-", "eyJaaaaaaaa.", "sk-ant-", "sk-", "ghp_", "github_pat_", "AKIA", "xoxb-",
+    "xapp-1-", "hooks.slack.com/services/", "discord.com/api/webhooks/12345/", "_live_", "sk_live_", "whsec_", "AIza",
+    "ya29.", "npm_", "pypi-", "glpat-", "hf_", "-SG.aaaaaaaaaaaaaaaaaaaa", "SG.", "shpat_", "dapi", "123456789:AA",
+    "1", "SK", "hvs.", "AccountKey=", "ATATT3", "glsa_", "discord MNO", "discord M.", "://:", "://a:@", "://a:@a",
+    "://a:b/", "@a", "a:", "-----BEGIN RSA PRIVATE KEY-----\n", "-----BEGIN PRIVATE KEY-----A\n",
+    "-----END PRIVATE KEY-----\n", "-----BEGIN PRIVATE KEY----------END PRIVATE KEY-----",
+    "AAAAAAAAAAAAAAAAAAA\n-----BEGIN PRIVATE KEY-----", "Comment: \n", "token=", "token=()", "token=a)a",
+    "token=a(a)a", "pwd=\"", "pwd='\"", "pwd=\\\"", "key", "secretkey", "api_key:    ", "pass", "password is ",
+    "password a b c d ", "password password ", "<password>", "<password>aaaa<", "<password", " --token ", " --",
+    " --a-", "-", "bearer ", "basic ", "basic aaaa", "authorization: token ", "authorization:", "cookie=",
+    "cookie: a=b;", "cookie: ", "curl -u a:", "mysql ", "mysql -", "redis-cli ", "redis-cli -a", "sshpass -p ",
+    "docker login ", "docker login -p", "htpasswd -b a ", "echo a | sudo -S", "sudo -s echo ", "login a password ",
+    "login ", " pass:", "a:5432:a:a:", "a-:5432:", "pgpass -a", "?sig=", "&signature=a", "\\", "\\n", "\"", "'", " ",
+    "\n", "\n ", "=", ":", "(", ")", "a", "A", "aA1", "a.", "a/", "a_", "İ", "漢",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_no_text_of_half_a_megabyte_takes_more_than_a_moment(unit: str) -> None:
+    redact(unit * (BIG // len(unit)))
+
+
+@pytest.mark.parametrize(
+    "head", ["eyJaaaaaaaa", "basic", "token: ", 'password="', "-----BEGIN PRIVATE KEY-----", "sk-"]
+)
+@pytest.mark.parametrize("unit", [" ", "\n", "\\n", "A", "1", "a-", ".", "\\", "A\n"])
+def test_no_beginning_of_a_secret_makes_half_a_megabyte_take_more_than_a_moment(head: str, unit: str) -> None:
+    redact(head + unit * (BIG // len(unit)))
+
+
+def test_many_secrets_in_one_payload_take_no_more_than_a_moment() -> None:
+    lines: list[JsonValue] = [f"token={number:08d}abc" for number in range(20_000)]
+    assert "abc" not in str(redact_json({"lines": lines, "text": "x" * BIG}))

@@ -8,11 +8,10 @@ from typing import TypeVar
 
 import click
 
-from claude_mem_lite import __version__, hook_copy
 from claude_mem_lite.cli.options import json_option, yes_option
 from claude_mem_lite.cli.output import print_json
-from claude_mem_lite.errors import MemoryLiteError, SettingsChanged, WorkerRefused, WorkerUnavailable
-from claude_mem_lite.install import claude_code, interpreter
+from claude_mem_lite.errors import MemoryLiteError, SettingsChanged
+from claude_mem_lite.install import claude_code
 from claude_mem_lite.install import purge as purging
 from claude_mem_lite.install.claude_code import Plan, Scope
 from claude_mem_lite.install.hooks import hook_groups, hook_settings
@@ -75,7 +74,9 @@ def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
     if dry_run:
         _print_dry_run(home, plan)
         return
-    _prepare(home)
+    claude_code.prepare(home)
+    if claude_code.stop_older_worker(home):
+        click.echo("Stopped the worker of another version; the next hook starts the new one.")
     try:
         claude_code.apply_install(home, plan)
     except SettingsChanged:  # by another install, most likely, which wanted the same
@@ -172,29 +173,6 @@ def _settings_path(scope: Scope, config_dir: Path | None) -> Path:
     if scope == "project" and config_dir is not None:
         raise click.UsageError("--config-dir and --scope project exclude each other")
     return claude_code.settings_path(scope, config_dir, os.environ)
-
-
-def _prepare(home: Home) -> None:
-    """Everything the hooks need, before any hook is announced."""
-    home.make()
-    interpreter.make_links(home)
-    hook_copy.make(home)
-    if trouble := interpreter.try_hook(home):
-        raise MemoryLiteError(f"the settings were left alone, because {trouble}", "run `claude-mem-lite doctor`")
-    _stop_older_worker(home)
-
-
-def _stop_older_worker(home: Home) -> None:
-    from claude_mem_lite.client import Client
-
-    client = Client(home)
-    try:
-        if client.health().version == __version__:
-            return
-        client.stop()
-    except (WorkerUnavailable, WorkerRefused):
-        return
-    click.echo("Stopped the worker of another version; the next hook starts the new one.")
 
 
 def _stop_worker(home: Home) -> None:

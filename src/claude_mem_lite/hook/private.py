@@ -38,7 +38,7 @@ def clean(data: bytes, limit_s: float = LIMIT_S) -> bytes:
         return reduced(data)
 
 
-def give_up(number: int, frame: object) -> None:
+def give_up(_number: int, _frame: object) -> None:
     """What the timer calls; a search that is under way ends with it too."""
     raise TookTooLong
 

@@ -1,4 +1,4 @@
-"""Install into Claude Code and out again: settings, links, trial run. The commands of both names call it.
+"""Install into Claude Code and out again: program, links, trial run, settings. The commands of both names call it.
 
 Settings are planned before anything is touched, so that a file that must not be changed stops all of it."""
 
@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import files, record, settings
+from claude_mem_lite import __version__, hook_copy
+from claude_mem_lite.client import Client
+from claude_mem_lite.errors import MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
+from claude_mem_lite.install import files, interpreter, record, settings
 from claude_mem_lite.install.record import Record
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
@@ -52,6 +54,24 @@ def settings_path(scope: Scope, config_dir: Path | None, environment: Mapping[st
     chosen = config_dir or environment.get("CLAUDE_CONFIG_DIR")
     folder = Path(chosen).expanduser().absolute() if chosen else Path.home() / ".claude"
     return folder / "settings.json"
+
+
+def prepare(home: Home) -> None:
+    """Everything the hooks need, before any hook is announced; an error when they would not run."""
+    home.make()
+    interpreter.make_links(home)
+    hook_copy.make(home)
+    if trouble := interpreter.try_hook(home):
+        raise MemoryLiteError(f"the settings were left alone, because {trouble}", "run `claude-mem-lite doctor`")
+
+
+def stop_older_worker(home: Home) -> bool:
+    """End a worker of another version, so that the next hook starts one of this; whether there was one."""
+    client = Client(home)
+    try:
+        return client.health().version != __version__ and client.stop()
+    except (WorkerUnavailable, WorkerRefused):
+        return False
 
 
 def plan_install(home: Home, path: Path, wanted: Mapping[str, JsonObject]) -> Plan:

@@ -1,0 +1,128 @@
+"""Whether the value that stands where a secret would is one, or a placeholder, a type, a reference or a sentence.
+
+Called by `secret_names` on each such value. Knows nothing of the text around it but the name."""
+
+import re
+from itertools import islice
+
+_PLACEHOLDER = re.compile(
+    r"(?i)(?:\[(?:redacted|private)|\$(?:\{|\(|\d(?!\w)|[a-z_]\w*(?:$|[^\w!#$%^*+~=?]))|%(?:\(|\{|[sd]$|\w+%$)"
+    r"|\{\{|\{[^{}]*\}?$|#\{|<[^<>]*>$|[@&*!:]{1,2}[a-z_.]+$|-{1,2}[a-z-]+$|\.{3}|…|[*x•_.#-]+$"
+    r"|(?:your|my|the|some)(?:[_ -][a-z_ -]+)?$|your[a-z]*$"
+    r"|(?:example|sample|dummy|fake|mock|placeholder|change[_-]?me|replace|replaceme|insert|enter|todo|tbd|fixme)"
+    r"(?:[_. -][\w. -]*)?$"
+    r"|(?:none|null|nil|undefined|true|false|string|str|secretstr|bytes|bool|boolean|int|integer|number|float|any"
+    r"|object|optional|required|hidden|password|passwort|passwd|secret|token|text|redacted|empty|missing|varchar)"
+    r"(?:$|[\[\]|?<>,;()\\])"
+    r"|process\.env|import\.meta|os\.environ|os\.getenv|env\.|env\[|getenv|settings\.|config\.|self\.|this\."
+    r"|secrets\.|vars\.|vault:|ref:|file:|arn:|op://|https?://)"
+)
+_CODE_NAME = re.compile(r"[A-Za-z_]+(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)*[!?]?$")
+_CODE_START = re.compile(r"[A-Za-z_$@&*!][\w.$:>?!-]*[(\[{]|[(\[{/]|\.{1,2}/|~/|[A-Z]:[\\/]")
+_AFTER_BRACKET = re.compile(r"[)\]}]\w")
+_PATH_LIKE = re.compile(r"(?:\.{0,2}|~)/[\w./@+-]+$|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}$")
+_CLOSER = re.compile(r"[)\]}](?!\w)")
+_MOST_BRACKETS = 8
+_NEXT_MEMBER = re.compile(r"[,;&](?=[A-Za-z_][\w.-]{0,40}[=:])|&&|&amp;|;;")
+_SENTENCE_WORD = re.compile(
+    r"(?i)\b(?:an?|the|your|my|is|are|was|must|be|of|to|for|in|on|at|and|or|not|no|with|from|please|enter|new|old"
+    r"|current|password|passwort|passphrase|secret|token|required|invalid|incorrect|wrong|here|if|when|this|that|it"
+    r"|least|characters?|field|user|username|cannot|should|will|can|has|have|do|does|use|used|set|type|confirm)\b"
+)
+_TECHNICAL = re.compile(
+    r"(?i)(?:sha|md|base|argon|pbkdf|scrypt|bcrypt|utf|aes|rsa|hs|rs|es|ed|oauth|http|v|x)[-_]?\d|\d{1,3}[-–]?[a-z-]+$"
+    r"|[a-z]+(?:[-/'’][a-z]+)+$"
+)
+# A constant or a state about secrets: FORCE_CHANGE_PASSWORD, no-password-required.
+_ABOUT = re.compile(r"(?i)(?=[a-z_ -]*(?:pass|secret|token|key|credential))(?:[A-Z_]+|[a-z_-]+)$")
+_TEMPLATE = re.compile(r"\{[\w.()\[\]]{1,60}\}")
+_WORDY = re.compile(r"[A-Za-z]*[a-z]{3,}\d{0,2}$|[a-z]+(?:[_-][a-z0-9]+)+$|v?\d[\d.,:%-]*[a-z]{0,3}$")
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value only stands for one: a variable, a type, a mark, a word such as `changeme`."""
+    return _PLACEHOLDER.match(value) is not None
+
+
+def is_password_name(name: str) -> bool:
+    """Whether what bears the name is made up by people, so that hardly a rule holds for it."""
+    return "pass" in name.lower() or "pwd" in name.lower()
+
+
+def looks_real(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
+    """Whether the value given to a secret's name is one; `tight` when nothing stands between sign and value."""
+    if is_placeholder(value) or _PATH_LIKE.match(value) or _ABOUT.match(value) or value.lower() == name.lower():
+        return False
+    if not quoted and _CODE_START.match(value):
+        # A call ends with its bracket; passwords have them anywhere.
+        return is_password_name(name) and not value.startswith("function") and bool(_AFTER_BRACKET.search(value))
+    if " " in value.strip():
+        return quoted and is_password_name(name) and _is_passphrase(value)
+    if name.lower() == "pass":
+        # Tests pass, and so do arguments.
+        return len(value) >= 8 and name != "PASS" and has_digit_and_letter(value) and not _WORDY.match(value)
+    if is_password_name(name):
+        return _is_password(name, value, quoted=quoted, tight=tight)
+    return not _TEMPLATE.search(value) and _is_token(value, tight=quoted or tight)
+
+
+def looks_told(name: str, value: str) -> bool:
+    """Whether the value in "my password is VALUE" is one, and no word of a sentence."""
+    if len(value) < 6 or is_placeholder(value) or _TECHNICAL.match(value) or _CODE_START.match(value):
+        return False
+    if not is_password_name(name):
+        return len(value) >= 10 and sum(c.isdigit() for c in value) >= 2 and not _WORDY.match(value)
+    return any(c.isdigit() for c in value) or any(c in "!@#$%^&*+=~" for c in value)
+
+
+def has_digit_and_letter(value: str) -> bool:
+    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+
+
+def bare(value: str) -> str:
+    """What belongs to a value without quotes: not the next member, nor the bracket or full stop behind it."""
+    if next_member := _NEXT_MEMBER.search(value, 1):
+        value = value[: next_member.start()]
+    for closer in islice(_CLOSER.finditer(value), _MOST_BRACKETS):
+        before = value[: closer.start()]
+        if sum(map(before.count, "([{")) <= sum(map(before.count, ")]}")):
+            return before
+    return value.rstrip(".,;:")
+
+
+def is_worth_finding(value: str) -> bool:
+    """Whether a secret is so unlike any word that it may be taken out wherever else it stands."""
+    if len(value) < 8 or value.isdigit() or re.fullmatch(r"[a-z-]+|[a-z]+(?:_[a-z0-9]+)+", value):
+        return False
+    if re.fullmatch(r"[A-Za-z_.-]+", value):
+        return len(value) >= 16
+    return " " not in value or len(value) >= 12
+
+
+def _is_passphrase(value: str) -> bool:
+    words = value.split()
+    if len(words) > 12 or value.endswith((".", ":", "?")) or _SENTENCE_WORD.search(value):
+        return False
+    return all(re.fullmatch(r"[\w!@#$%&*+=~^'-]+", word) for word in words) and (
+        len(words) >= 3 or any(c.isdigit() for c in value)
+    )
+
+
+def _is_password(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
+    if quoted:
+        enough = 4 if has_digit_and_letter(value) else 6
+        return len(value) >= enough and not re.fullmatch(r"[A-Z][a-z]+", value)
+    # `PASSWORD=hunter` is a setting; `password = user_input` is code.
+    return (tight and name.isupper()) or not _CODE_NAME.match(value)
+
+
+def _is_token(value: str, *, tight: bool) -> bool:
+    digits = sum(c.isdigit() for c in value)
+    if digits == len(value) or not any(c.isalpha() for c in value):
+        return False
+    if tight:
+        return (digits > 0 and len(value) >= 8) or (len(value) >= 20 and not re.fullmatch(r"[a-z_.-]+", value))
+    mixed = digits > 0 and value.lower() != value and value.upper() != value
+    if _CODE_NAME.match(value) or len(value) < 8:
+        return False
+    return (len(value) >= 12 and digits >= 3) or (mixed and (digits >= 2 or len(value) >= 16))
