@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from claude_mem_lite.models import Place
-from claude_mem_lite.redact import redact
+from claude_mem_lite.redaction.redact import redact
 
 _NOWHERE = "unknown"
 _CONFIG_LIMIT_BYTES = 256 * 1024

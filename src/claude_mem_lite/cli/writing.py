@@ -59,7 +59,7 @@ def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[s
 @click.command(short_help="Remove memories for good.")
 @click.argument("ids", metavar="[ID...]", nargs=-1)
 @click.option("--session", metavar="S", help="Everything of one session.")
-@click.option("--project", metavar="P", help="Everything of one project, by its id (see `list --json`).")
+@click.option("--project", metavar="P", help="Everything of one project, by its name or id.")
 @yes_option
 @json_option
 @click.pass_context

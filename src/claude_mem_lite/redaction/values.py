@@ -1,6 +1,6 @@
 """Whether the value that stands where a secret would is one, or a placeholder, a type, a reference or a sentence.
 
-Called by `secret_names` on each such value. Knows nothing of the text around it but the name."""
+Called by `names` on each such value. Knows nothing of the text around it but the name."""
 
 import re
 from itertools import islice

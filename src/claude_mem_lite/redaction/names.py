@@ -7,7 +7,7 @@ import binascii
 import re
 from collections.abc import Callable
 
-from claude_mem_lite.secret_values import bare, has_digit_and_letter, is_placeholder, looks_real, looks_told
+from claude_mem_lite.redaction.values import bare, has_digit_and_letter, is_placeholder, looks_real, looks_told
 
 MARK = "[redacted:secret]"
 

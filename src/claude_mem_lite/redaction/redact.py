@@ -5,9 +5,9 @@ Called by the worker on every event it takes in. Never raises and never reports 
 from collections.abc import Mapping, Sequence
 
 from claude_mem_lite.models import JsonValue
-from claude_mem_lite.secret_formats import without_known_secrets
-from claude_mem_lite.secret_names import MARK, is_secret_name, without_named_secrets
-from claude_mem_lite.secret_values import is_worth_finding, looks_real
+from claude_mem_lite.redaction.formats import without_known_secrets
+from claude_mem_lite.redaction.names import MARK, is_secret_name, without_named_secrets
+from claude_mem_lite.redaction.values import is_worth_finding, looks_real
 
 _JOIN = "\n\x1e"
 _DEEPEST = 200
