@@ -52,7 +52,7 @@ def _fill(made: Stage) -> None:
             for number in range(SESSIONS):
                 event = Event(f"n{number}", "Stop", f"s{number}", now - timedelta(hours=number), str(made.folder))
                 sessions.touch(db, event, place)
-                sessions.set_summary(db, f"s{number}", SessionSummary(headline=text(12), completed=text(30)))
+                sessions.set_summary(db, f"s{number}", SessionSummary(headline=text(12), completed=text(30)), now)
             for number in range(MEMORIES):
                 at = now - timedelta(minutes=number)
                 memory = Memory(
@@ -66,4 +66,4 @@ def _fill(made: Stage) -> None:
                     project=place.project,
                     session=f"s{number % SESSIONS}",
                 )
-                memories.add(db, memory, str(number))
+                memories.add(db, memory, str(number), now)

@@ -47,7 +47,7 @@ class Store:
         )
         made = replace(made, **more)  # type: ignore[arg-type]
         with atomic(self.db):
-            return memories.add(self.db, made, turn or title)
+            return memories.add(self.db, made, turn or title, made.created_at)
 
     def session(
         self, id_: str, summary: SessionSummary, *, place: Place = SHOP, at: datetime = NOW - timedelta(hours=2)
@@ -55,4 +55,4 @@ class Store:
         """Store a session that ended with this summary."""
         with atomic(self.db):
             sessions.touch(self.db, Event(f"{id_}-end", "Stop", id_, at, "/nowhere/shop"), place)
-            sessions.set_summary(self.db, id_, summary)
+            sessions.set_summary(self.db, id_, summary, at)

@@ -161,7 +161,7 @@ def plant(home: Home, user: Path) -> None:
     (user / "planted").write_text(f"#!/bin/sh\ntouch {user}/started\n")
     (user / "planted").chmod(0o755)
     home.worker_python.symlink_to(user / "planted")
-    home.rendered_for("/p").write_text('/p\n{"hookSpecificOutput": {}}')
+    home.rendered_for("/p").write_text('/p\n{}\n{"hookSpecificOutput": {}}')
 
 
 def give_away(path: Path) -> None:

@@ -9,6 +9,7 @@ from claude_mem_lite.paths import Home
 from tests.hook.conftest import Answer, Hooks, Worker, reply, silent
 
 FOLDER = "/projects/größe"
+TOLD = '{"built_at": "2026-01-02T03:04:05+00:00", "tokens": 7}'
 RENDERED = '{"hookSpecificOutput": {"additionalContext": "é"}}\n'
 
 
@@ -18,7 +19,7 @@ def start(source: str = "startup", cwd: str = FOLDER) -> bytes:
 
 def render(home: Home, first_line: str = FOLDER, content: str = RENDERED) -> None:
     home.make()
-    home.rendered_for(FOLDER).write_text(f"{first_line}\n{content}")
+    home.rendered_for(FOLDER).write_text(f"{first_line}\n{TOLD}\n{content}")
 
 
 @pytest.mark.parametrize("source", ["startup", "clear", "compact", "fork"])
@@ -32,7 +33,8 @@ def test_a_note_in_the_spool_tells_which_start_was_given_it(hooks: Hooks, home: 
     hooks.run("SessionStart", payload=start())
     first, note = hooks.kept()
     assert note.name.endswith("-Rendered")
-    assert note.read_bytes() == b'{"hook_event_name":"Rendered","start":"%b"}' % first.name.encode()
+    wanted = {"hook_event_name": "Rendered", "start": first.name, "context": json.loads(TOLD)}
+    assert json.loads(note.read_bytes()) == wanted
 
 
 def test_a_worker_that_does_not_answer_in_time_is_replaced_by_it(

@@ -36,7 +36,7 @@ def main() -> None:
 def _remember(db: sqlite3.Connection) -> None:
     place = Place("example.org/me/shop", "shop", "/home/me/shop", "main", "abc")
     sessions.touch(db, Event("n", "Stop", "s1", NOW, "/home/me/shop"), place)
-    sessions.set_summary(db, "s1", SessionSummary(headline="Fix the login", next_steps=("Fix the logout",)))
+    sessions.set_summary(db, "s1", SessionSummary(headline="Fix the login", next_steps=("Fix the logout",)), NOW)
     memory = Memory(
         id="abcdefghij",
         kind="bugfix",
@@ -48,7 +48,7 @@ def _remember(db: sqlite3.Connection) -> None:
         project=place.project,
         session="s1",
     )
-    memories.add(db, memory, "t1")
+    memories.add(db, memory, "t1", NOW)
 
 
 def _write(name: str, db: sqlite3.Connection) -> None:

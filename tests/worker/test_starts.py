@@ -106,7 +106,41 @@ def test_a_hung_worker_is_replaced_by_what_it_rendered_and_that_counts_as_given(
     assert (session, moment) == ("mine", "startup")
     assert given is not None
     assert name in [row.name for row in told.rows() if row.event == "SessionStart"]
-    assert query(told.home.memory_db, "select layers from receipts where given_at is not null") == [('["rendered"]',)]
+    ((items, layers, tokens, budget),) = query(
+        told.home.memory_db, "select items, layers, tokens, budget from receipts where given_at is not null"
+    )
+    assert "earlier" in json.loads(items)
+    assert "sessions" in json.loads(layers)
+    assert 0 < tokens <= budget == 2000
+
+
+def test_a_resumed_session_is_told_what_was_not_yet_in_the_rendered_context_it_began_with(
+    told: Machine, project: str
+) -> None:
+    with hung(told):
+        for given in turn("other", "Paint the basket green", cwd=project):
+            leave(told.home, {**given}, name=now_name(given["hook_event_name"]))
+        assert "Paint the basket green" not in start(told, "mine", project, "startup")
+    told.drain()
+    news = start(told, "mine", project, "resume")
+    assert "Paint the basket green" in news
+    assert "Teach the basket to count" not in news
+
+
+def test_a_session_that_was_compacted_may_be_given_everything_again(told: Machine, project: str) -> None:
+    start(told, "mine", project, "startup")
+    wait_until(lambda: given_at(told, "mine") is not None, "the context to count as given")
+    told.hook("PreCompact", payload("PreCompact", "mine", project, trigger="auto"))
+    told.drain()
+    assert "Teach the basket to count" in start(told, "mine", project, "resume")
+
+
+def test_an_answer_that_comes_too_late_leaves_no_receipt(told: Machine, project: str) -> None:
+    late = spool_name("SessionStart", int((datetime.now(UTC).timestamp() - 3) * 1e9))
+    leave(told.home, payload("SessionStart", "mine", project, source="startup"), name=late)
+    assert told.ask("POST", "/hook/SessionStart", headers={"X-Spool": late, "Content-Length": "0"}).status == 204
+    told.drain()
+    assert receipts(told) == []
 
 
 def test_what_is_rendered_ahead_follows_every_turn_and_every_command(told: Machine, project: str) -> None:
@@ -142,9 +176,10 @@ def start(machine: Machine, session: str, cwd: str, source: str) -> str:
 
 def rendered(machine: Machine, folder: str) -> str:
     """What a hook would print for a folder without a worker."""
-    first, _, rest = machine.home.rendered_for(folder).read_text("utf-8").partition("\n")
+    first, receipt, reply = machine.home.rendered_for(folder).read_text("utf-8").split("\n", 2)
     assert first == folder
-    return str(json.loads(rest)["hookSpecificOutput"]["additionalContext"])
+    assert json.loads(receipt)["tokens"] > 0
+    return str(json.loads(reply)["hookSpecificOutput"]["additionalContext"])
 
 
 def receipts(machine: Machine) -> list[tuple[str, str, str, str | None]]:

@@ -1,7 +1,9 @@
 """Which events are worked on together, when, and in what order."""
 
 import sqlite3
+import subprocess
 from contextlib import closing
+from pathlib import Path
 
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
@@ -155,3 +157,30 @@ def statuses(home: Home) -> list[str]:
 
 def prompts(home: Home) -> list[tuple[str, str, str]]:
     return [(a, b, c) for a, b, c in query(home.memory_db, "select session, text, reply from prompts order by turn")]
+
+
+def test_sessions_and_memories_carry_the_branch_and_commit_they_were_made_on(
+    home: Home, loop: Loop, tmp_path: Path
+) -> None:
+    repository = tmp_path / "shop"
+    repository.mkdir()
+    for arguments in (("init", "-q", "-b", "side"), ("commit", "-q", "--allow-empty", "-m", "first")):
+        identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+        subprocess.run(["git", "-C", str(repository), *identity, *arguments], check=True)
+    head = ["git", "-C", str(repository), "rev-parse", "HEAD"]
+    commit = subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
+    for event in turn("s-1", "Add the first file", cwd=str(repository)):
+        leave(home, event)
+    assert loop.settle(30)
+    loop.command({"command": "remember", "kind": "note", "text": "x", "cwd": str(repository)}).result(30)
+    assert query(home.memory_db, "select distinct branch, commit_id from sessions") == [("side", commit)]
+    assert query(home.memory_db, "select distinct branch, commit_id from memories") == [("side", commit)]
+
+
+def test_the_words_of_a_sub_agent_are_not_the_sessions_reply(home: Home, loop: Loop) -> None:
+    first, *rest = turn("s-1", "Look into it")
+    helper = payload("SubagentStop", "s-1", agent_id="a", agent_type="general-purpose", last_assistant_message="HELPER")
+    for event in (first, helper, *rest[:-1], {**rest[-1], "last_assistant_message": "MINE"}):
+        leave(home, event)
+    assert loop.settle(30)
+    assert query(home.memory_db, "select reply from prompts") == [("MINE",)]

@@ -44,6 +44,11 @@ class Context:
     def layers(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(one.layer for one in self.chosen))
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The memories and sessions that are told of, in the order of the text."""
+        return tuple(dict.fromkeys(one.item.source for one in self.chosen))
+
 
 def build(
     db: sqlite3.Connection, occasion: Occasion, budget_tokens: int, layers: Sequence[Layer] = BALANCED

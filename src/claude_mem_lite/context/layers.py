@@ -136,12 +136,8 @@ def _leaves_something(told: SessionSummary) -> bool:
 
 
 def _knowledge(db: sqlite3.Connection, occasion: Occasion, scope: str) -> list[Item]:
-    found = memories.in_scope(db, scope, _HELD_KINDS, _MOST_LEARNINGS * 2)
-    sure = [
-        memory
-        for memory in _trusted(found)
-        if memory.confidence >= _LEAST_CONFIDENCE and (occasion.since is None or memory.created_at > occasion.since)
-    ]
+    found = memories.in_scope(db, scope, _HELD_KINDS, since=occasion.since, limit=_MOST_LEARNINGS * 2)
+    sure = [memory for memory in _trusted(found) if memory.confidence >= _LEAST_CONFIDENCE]
     return [
         Item(
             render.memory_line(memory, occasion.now, occasion.dated),

@@ -54,8 +54,8 @@ def serve(event: str) -> None:
     place = keep(home, name, payload, event in FSYNCED)
     kept = name if place else ""
     answered = tell(home, event, kept, b"" if place else payload, place == home)
-    if event == "SessionStart" and not answered and print_rendered(home, payload):
-        note = b'{"hook_event_name":"Rendered","start":"%b"}' % kept.encode()
+    if event == "SessionStart" and not answered and (told := print_rendered(home, payload)):
+        note = b'{"hook_event_name":"Rendered","start":"%b","context":%b}' % (kept.encode(), told)
         keep(home, spool_name("Rendered"), note, False)
 
 
@@ -333,8 +333,8 @@ def print_all(data: bytes) -> bool:
     return not rest
 
 
-def print_rendered(home: bytes, payload: bytes) -> bool:
-    """Print the context rendered ahead for the payload's folder; whether there was one and it got out."""
+def print_rendered(home: bytes, payload: bytes) -> bytes:
+    """Print the context rendered ahead for the payload's folder; what it is, for the note, or b"" when none got out."""
     import json
     import zlib
 
@@ -343,11 +343,10 @@ def print_rendered(home: bytes, payload: bytes) -> bool:
         folder = start["cwd"].encode("utf-8", "surrogateescape")
         path = home + b"/rendered/%08x" % zlib.crc32(folder)
         found = read_all(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC))
-        rendered = found[len(folder) + 1 :]
-        if start.get("source") == "resume" or not found.startswith(folder + b"\n"):
-            return False
-        if not isinstance(json.loads(rendered), dict):
-            return False
+        of_folder, told, rendered = found.split(b"\n", 2)
+        whole = all(isinstance(json.loads(part), dict) for part in (told, rendered))
+        if start.get("source") == "resume" or of_folder != folder or not whole:
+            return b""
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError):
-        return False
-    return print_all(rendered)
+        return b""
+    return told if print_all(rendered) else b""

@@ -33,7 +33,7 @@ def forget(db: sqlite3.Connection, ids: Sequence[str], whole_sessions: Sequence[
     for sibling in _seen_in(db, turns):
         _rewrite_memory(db, sibling, words, now)
     for session in told_in - set(whole_sessions):
-        _rewrite_summary(db, session, words)
+        _rewrite_summary(db, session, words, now)
     fts.scrub(db)
     return turns
 
@@ -67,7 +67,7 @@ def _rewrite_memory(db: sqlite3.Connection, memory: Memory, words: set[str], now
         memories.rewrite(db, left)
 
 
-def _rewrite_summary(db: sqlite3.Connection, session: str, words: set[str]) -> None:
+def _rewrite_summary(db: sqlite3.Connection, session: str, words: set[str], now: datetime) -> None:
     found = sessions.find(db, session)
     if found is None:
         return
@@ -79,7 +79,7 @@ def _rewrite_summary(db: sqlite3.Connection, session: str, words: set[str]) -> N
         else:
             left[field.name] = tuple(item for item in value if not _is_echo(item, words))
     left["headline"] = left["headline"] or left["request"]
-    sessions.set_summary(db, session, SessionSummary(**left))
+    sessions.set_summary(db, session, SessionSummary(**left), now)
 
 
 def _turns_behind(db: sqlite3.Connection, ids: Sequence[str]) -> list[str]:

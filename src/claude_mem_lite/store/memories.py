@@ -26,13 +26,13 @@ def memory_id(*parts: str) -> str:
     return base64.b32encode(digest).decode().lower()[:ID_LENGTH]
 
 
-def add(db: sqlite3.Connection, memory: Memory, turn: str) -> Memory:
+def add(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Memory:
     """Store a memory seen in a turn, or count the turn as one more sighting of what is known already."""
     if db.execute("select 1 from tombstones where memory = ?", (memory.id,)).fetchone():
         return memory
     known = _same(db, memory)
     if known is None:
-        _insert(db, memory)
+        _insert(db, memory, time_to_text(now))
         known = memory
         db.execute("insert into sightings (memory, turn) values (?, ?)", (memory.id, turn))
     elif db.execute("insert or ignore into sightings (memory, turn) values (?, ?)", (known.id, turn)).rowcount:
@@ -69,7 +69,9 @@ def newest(
     without_session: str | None = None,
     limit: int = 50,
 ) -> list[Memory]:
-    """Active memories, newest first; `held_elsewhere` adds to a project's own what holds beyond it."""
+    """Active memories, newest first; `held_elsewhere` adds to a project's own what holds beyond it.
+
+    `since` is about when they were stored: work may be compressed long after it was done."""
     conditions = ["status = 'active'"]
     values: dict[str, str | int] = {"limit": limit}
     if project is not None:
@@ -81,7 +83,7 @@ def newest(
         conditions.append(f"kind in ({', '.join(f':kind{i}' for i in range(len(kinds)))})")
         values.update({f"kind{i}": kind for i, kind in enumerate(kinds)})
     if since is not None:
-        conditions.append("created_at > :since")
+        conditions.append("stored_at > :since")
         values["since"] = time_to_text(since)
     if without_session is not None:
         conditions.append("session <> :session")
@@ -93,16 +95,18 @@ def newest(
     return [from_row(row) for row in rows]
 
 
-def in_scope(db: sqlite3.Connection, scope: str, kinds: Sequence[Kind], limit: int) -> list[Memory]:
+def in_scope(
+    db: sqlite3.Connection, scope: str, kinds: Sequence[Kind], *, since: datetime | None, limit: int
+) -> list[Memory]:
     """Active memories of these kinds, or stated or pinned by the user, that hold in a scope.
 
     Pinned first, then the surest, then the newest."""
     marks = ", ".join("?" for _ in kinds)
     rows = db.execute(
-        f"""select * from memories where scope = ? and status = 'active'
+        f"""select * from memories where scope = ? and status = 'active' and stored_at > ?
               and (kind in ({marks}) or origin = 'user' or pinned)
             order by pinned desc, confidence desc, last_seen_at desc limit ?""",
-        (scope, *kinds, limit),
+        (scope, time_to_text(since) if since else "", *kinds, limit),
     )
     return [from_row(row) for row in rows]
 
@@ -135,10 +139,10 @@ def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> None:
 
 def rewrite(db: sqlite3.Connection, memory: Memory) -> None:
     """Put a changed memory in the place of the one with its id."""
-    row = db.execute("delete from memories where id = ? returning seq", (memory.id,)).fetchone()
+    row = db.execute("delete from memories where id = ? returning seq, stored_at", (memory.id,)).fetchone()
     if row is not None:
         fts.remove(db, row["seq"])
-        _insert(db, memory)
+        _insert(db, memory, row["stored_at"])
 
 
 def count(db: sqlite3.Connection, since: datetime | None = None) -> int:
@@ -159,7 +163,7 @@ def from_row(row: sqlite3.Row) -> Memory:
     return Memory(**values)
 
 
-def _insert(db: sqlite3.Connection, memory: Memory) -> None:
+def _insert(db: sqlite3.Connection, memory: Memory, stored_at: str) -> None:
     values = {name: getattr(memory, name) for name in _COLUMNS}
     for name in _LISTS:
         values[name] = json.dumps(values[name])
@@ -167,9 +171,10 @@ def _insert(db: sqlite3.Connection, memory: Memory) -> None:
     values["created_at"] = time_to_text(memory.created_at)
     values["last_seen_at"] = time_to_text(memory.last_seen_at)
     columns = ", ".join("commit_id" if name == "commit" else name for name in _COLUMNS)
+    marks = ", ".join(f":{name}" for name in _COLUMNS)
     row = db.execute(
-        f"insert into memories ({columns}) values ({', '.join(f':{name}' for name in _COLUMNS)}) returning seq",
-        values,
+        f"insert into memories ({columns}, stored_at) values ({marks}, :stored_at) returning seq",
+        {**values, "stored_at": stored_at},
     ).fetchone()
     fts.add(db, row["seq"], memory)
 

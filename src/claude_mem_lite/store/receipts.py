@@ -45,10 +45,17 @@ def mark_given(db: sqlite3.Connection, spool_name: str, now: datetime) -> bool:
     )
 
 
-def last_given(db: sqlite3.Connection, session: str | None = None) -> datetime | None:
-    """When context last reached a session, or any session."""
-    (given,) = db.execute(
-        "select max(given_at) from receipts where :session is null or session = :session",
+def last_given(db: sqlite3.Connection) -> datetime | None:
+    """When context last reached any session."""
+    (given,) = db.execute("select max(given_at) from receipts").fetchone()
+    return text_to_time(given) if given else None
+
+
+def known_until(db: sqlite3.Connection, session: str) -> datetime | None:
+    """The moment whose state a session was last told and still remembers; None when it remembers nothing."""
+    (built,) = db.execute(
+        """select max(created_at) from receipts where session = :session and given_at >
+             coalesce((select compacted_at from sessions where id = :session), '')""",
         {"session": session},
     ).fetchone()
-    return text_to_time(given) if given else None
+    return text_to_time(built) if built else None

@@ -34,7 +34,8 @@ def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
            on conflict (id) do update set
              last_event_at = max(last_event_at, :at),
              started_at = min(started_at, :at),
-             status = case when :at > last_event_at then 'active' else status end""",
+             status = case when :at > last_event_at then 'active' else status end,
+             ended_at = case when :at > last_event_at then null else ended_at end""",
         values,
     )
     db.execute(
@@ -61,13 +62,22 @@ def interrupt_quiet(db: sqlite3.Connection, before: datetime) -> int:
     ).rowcount
 
 
-def set_summary(db: sqlite3.Connection, session: str, summary: SessionSummary) -> None:
+def set_summary(db: sqlite3.Connection, session: str, summary: SessionSummary, now: datetime) -> None:
+    """What a session amounts to, as told at this moment."""
     values = {
         name: json.dumps(getattr(summary, name)) if name in _SUMMARY_LISTS else getattr(summary, name)
         for name in _SUMMARY
     }
     assignments = ", ".join(f"{name} = :{name}" for name in _SUMMARY)
-    db.execute(f"update sessions set {assignments} where id = :id", {**values, "id": session})
+    db.execute(
+        f"update sessions set {assignments}, told_at = :now where id = :id",
+        {**values, "id": session, "now": time_to_text(now)},
+    )
+
+
+def mark_compacted(db: sqlite3.Connection, session: str, at: datetime) -> None:
+    """The agent is about to forget the conversation: what it was given may be given again."""
+    db.execute("update sessions set compacted_at = :at where id = :id", {"at": time_to_text(at), "id": session})
 
 
 def find(db: sqlite3.Connection, session: str) -> Session | None:
@@ -84,10 +94,12 @@ def newest(
     told_only: bool = False,
     limit: int = 20,
 ) -> list[Session]:
-    """Sessions by their last event, newest first; `told_only` leaves out those with nothing to tell."""
+    """Sessions by their last event, newest first; `told_only` leaves out those with nothing to tell.
+
+    `since` is about when their story was last told, which may be long after their last event."""
     rows = db.execute(
         f"""{_SELECT} where (:project is null or project = :project) and id <> :without
-            and last_event_at > :since and (not :told_only or headline <> '')
+            and (:since = '' or told_at > :since) and (not :told_only or headline <> '')
             order by last_event_at desc, id limit :limit""",
         {
             "project": project,

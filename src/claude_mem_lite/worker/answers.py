@@ -39,12 +39,12 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
         return None
     if event is None or loop.problem or is_excluded(loop.config, event.cwd):
         return None
-    place = find_place(event.cwd)
+    place, now = find_place(event.cwd), loop.clock()  # before reading: what is stored after this was not told
     with closing(open_for_reading(loop.home.memory_db)) as db:
-        context = build(db, _occasion(db, event, place, loop.clock()), loop.config.budget_tokens)
+        context = build(db, _occasion(db, event, place, now), loop.config.budget_tokens)
     if not context.text:
         return None
-    receipt = _receipt(event, place, context, loop.clock())
+    receipt = _receipt(event, place, context, now)
     loop.call(lambda db: _record(db, receipt))
     return context_reply("SessionStart", context.text)
 
@@ -79,7 +79,7 @@ def _occasion(db: sqlite3.Connection, event: Event, place: Place, now: datetime)
     """Resume gets only news; after compaction the session's own work is worth telling as well."""
     if event.source == "compact":
         return Occasion(place, now)
-    since = receipts.last_given(db, event.session) if event.source == "resume" else None
+    since = receipts.known_until(db, event.session) if event.source == "resume" else None
     return Occasion(place, now, session=event.session, since=since)
 
 
@@ -89,7 +89,7 @@ def _receipt(event: Event, place: Place, context: Context, now: datetime) -> Rec
         session=event.session,
         project=place.project,
         moment=event.source or "startup",
-        items=tuple(dict.fromkeys(one.item.source for one in context.chosen)),
+        items=context.sources,
         layers=context.layers,
         layers_skipped=tuple(one.layer for one in context.layers_skipped),
         tokens=context.tokens,

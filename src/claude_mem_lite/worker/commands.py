@@ -22,7 +22,7 @@ def carry_out(row: Row, queue: Queue, db: sqlite3.Connection, now: datetime) -> 
     """Do what a command says; returns the ids of the memories concerned."""
     payload = parse(row.payload.encode())
     if payload.get("command") == "remember":
-        return [_remember(row.name, payload, db)]
+        return [_remember(row.name, payload, db, now)]
     if payload.get("command") == "forget":
         return _forget(payload, queue, db, now)
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
@@ -42,7 +42,7 @@ def _resolve_scope(db: sqlite3.Connection, scope: str, kind: Kind, project: str)
     raise MemoryLiteError(f"{scope!r} is no scope", "use universal, language:NAME, project or project:ID")
 
 
-def _remember(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
+def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> str:
     kind = next((known for known in KINDS if known == payload.get("kind")), None)
     words = clean(text(payload.get("text"))).strip()
     if kind is None or not words:
@@ -68,7 +68,7 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection) -> str:
         made_by="user",
     )
     with atomic(db):
-        return memories.add(db, memory, name).id
+        return memories.add(db, memory, name, now).id
 
 
 def _forget(payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: datetime) -> list[str]:

@@ -14,10 +14,11 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import Draft, Event, Memory, Place, Receipt, Turn
+from claude_mem_lite.models import Draft, Event, Memory, Place, Turn
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, receipts, sessions
+from claude_mem_lite.worker import rendered
 
 _CLOCK_SLACK_S = 300.0
 log = logging.getLogger(__name__)
@@ -31,30 +32,20 @@ def process(unit: Sequence[Row], queue: Queue, db: sqlite3.Connection, config: C
     if events and events[0].kind in ("SessionStart", "PreCompact"):
         with atomic(db):
             sessions.touch(db, events[0], find_place(events[0].cwd))
+            if events[0].kind == "PreCompact":
+                sessions.mark_compacted(db, events[0].session, events[0].at)
     elif events:
-        touched = {_store_turn(unit[0].name, events, db)}
+        touched = {_store_turn(unit[0].name, events, db, now)}
     queue.finish(list(kept), now.timestamp(), skipped=skipped)
     return touched
 
 
-def process_note(row: Row, queue: Queue, db: sqlite3.Connection, start: Row | None, now: datetime) -> None:
-    """A hook printed the rendered context because nobody answered in time: that context was given."""
+def record_rendered(row: Row, queue: Queue, db: sqlite3.Connection, start: Row | None, now: datetime) -> None:
+    """A hook printed the rendered context because nobody answered in time: that context was given, as it was built."""
     event = _start_event(start) if start is not None else None
-    if event is not None:
-        receipt = Receipt(
-            spool_name=event.name,
-            session=event.session,
-            project=find_place(event.cwd).project,
-            moment=event.source or "startup",
-            items=(),
-            layers=("rendered",),
-            layers_skipped=(),
-            tokens=0,
-            budget=0,
-            build_ms=0.0,
-            created_at=now,
-            given_at=time_of(row.name),
-        )
+    told = parse(row.payload.encode()).get("context")
+    if event is not None and isinstance(told, dict):
+        receipt = rendered.receipt_of(told, event, find_place(event.cwd), time_of(row.name))
         with atomic(db):
             receipts.add(db, receipt)
     queue.finish([row.id], now.timestamp())
@@ -96,7 +87,7 @@ def _in_time(event: Event, row: Row) -> Event:
     return replace(event, at=min(event.at, latest))
 
 
-def _store_turn(key: str, events: list[Event], db: sqlite3.Connection) -> str:
+def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, now: datetime) -> str:
     """Compress and store one turn; returns its project."""
     first, last = events[0], events[-1]
     before = sessions.find(db, first.session)
@@ -111,10 +102,10 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection) -> str:
             sessions.touch(db, event, place)
         if sessions.add_turn(db, key, first, asked, reply):
             for position, draft in enumerate(digest.drafts):
-                memories.add(db, _memory(draft, turn, place, position, last.at), key)
+                memories.add(db, _memory(draft, turn, place, position, last.at), key, now)
             if any(event.kind != "SessionEnd" for event in events):
                 summary = summarize(before.summary if before else None, turn, digest)
-                sessions.set_summary(db, first.session, summary)
+                sessions.set_summary(db, first.session, summary, now)
         _close(db, before.status if before else "active", events)
     log.info(
         "turn stored",

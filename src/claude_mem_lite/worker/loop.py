@@ -245,7 +245,7 @@ class Loop:
             if unit[0].event == "Command":
                 return self._carry_out(unit[0])
             if unit[0].event == "Rendered":
-                jobs.process_note(unit[0], self._queue, self._memory_db, self._start_of(unit[0]), now)
+                jobs.record_rendered(unit[0], self._queue, self._memory_db, self._start_of(unit[0]), now)
                 return set()
             return jobs.process(unit, self._queue, self._memory_db, self.config, now)
         except PayloadError as error:

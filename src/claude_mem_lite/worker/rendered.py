@@ -1,6 +1,7 @@
 """Start contexts rendered ahead, for hooks that find no worker in time: one file a folder, with dates."""
 
 import contextlib
+import json
 import logging
 import os
 import sqlite3
@@ -8,8 +9,9 @@ from collections.abc import Collection
 from datetime import datetime
 
 from claude_mem_lite.config import Config, is_excluded
-from claude_mem_lite.context.builder import build
+from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.models import Event, JsonObject, JsonValue, Place, Receipt, text
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
@@ -30,7 +32,7 @@ def refresh(home: Home, db: sqlite3.Connection, config: Config, projects: Collec
     for folder in sorted(folders):
         context = build(db, Occasion(find_place(folder), now, dated=True), config.budget_tokens)
         try:
-            _write(home, folder, context_reply("SessionStart", context.text) if context.text else b"")
+            _write(home, folder, context, now)
         except OSError as error:  # a full disk, say; the answer over the socket does not depend on the file
             log.warning("context not rendered", extra={"error": type(error).__name__})
 
@@ -42,15 +44,52 @@ def clear(home: Home) -> None:
             path.unlink()
 
 
-def _write(home: Home, folder: str, reply: bytes) -> None:
+def receipt_of(told: JsonObject, event: Event, place: Place, given_at: datetime) -> Receipt:
+    """The receipt of a rendered context, from what the hook found beside it and left in its note."""
+    try:
+        built_at = datetime.fromisoformat(text(told.get("built_at")))
+    except ValueError:
+        built_at = given_at
+    tokens, budget = told.get("tokens"), told.get("budget")
+    return Receipt(
+        spool_name=event.name,
+        session=event.session,
+        project=place.project,
+        moment=event.source or "startup",
+        items=_texts(told.get("items")),
+        layers=_texts(told.get("layers")),
+        layers_skipped=_texts(told.get("layers_skipped")),
+        tokens=tokens if isinstance(tokens, int) else 0,
+        budget=budget if isinstance(budget, int) else 0,
+        build_ms=0.0,
+        created_at=built_at,
+        given_at=given_at,
+    )
+
+
+def _write(home: Home, folder: str, context: Context, now: datetime) -> None:
+    """Three parts: the folder, what the receipt will say, and the bytes to print."""
     path = home.rendered_for(folder)
-    if not reply or "\n" in folder:
+    if not context.text or "\n" in folder:
         path.unlink(missing_ok=True)
         return
+    told = {
+        "built_at": now.isoformat(),
+        "items": context.sources,
+        "layers": context.layers,
+        "layers_skipped": [one.layer for one in context.layers_skipped],
+        "tokens": context.tokens,
+        "budget": context.budget,
+    }
     fresh = path.with_suffix(".tmp")
     with contextlib.suppress(FileNotFoundError):
         fresh.unlink()
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "wb") as file:
-        file.write(os.fsencode(folder) + b"\n" + reply)
+        reply = context_reply("SessionStart", context.text)
+        file.write(b"\n".join((os.fsencode(folder), json.dumps(told).encode(), reply)))
     fresh.rename(path)
+
+
+def _texts(value: JsonValue) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()

@@ -19,6 +19,8 @@ CREATE TABLE sessions (
             started_at text not null,
             last_event_at text not null,
             ended_at text,
+            compacted_at text not null default '',
+            told_at text not null default '',
             headline text not null default '',
             request text not null default '',
             investigated text not null default '',
@@ -30,7 +32,7 @@ CREATE TABLE sessions (
             notes text not null default '',
             key_decisions text not null default '[]'
         );
-insert into sessions (id, project, cwd, branch, commit_id, source, status, started_at, last_event_at, ended_at, headline, request, investigated, learned, completed, next_steps, files_read, files_edited, notes, key_decisions) values ('s1', 'example.org/me/shop', '/home/me/shop', 'main', 'abc', 'startup', 'active', '2026-01-02T00:00:00.000000+00:00', '2026-01-02T00:00:00.000000+00:00', NULL, 'Fix the login', '', '', '', '', '["Fix the logout"]', '[]', '[]', '', '[]');
+insert into sessions (id, project, cwd, branch, commit_id, source, status, started_at, last_event_at, ended_at, compacted_at, told_at, headline, request, investigated, learned, completed, next_steps, files_read, files_edited, notes, key_decisions) values ('s1', 'example.org/me/shop', '/home/me/shop', 'main', 'abc', 'startup', 'active', '2026-01-02T00:00:00.000000+00:00', '2026-01-02T00:00:00.000000+00:00', NULL, '', '2026-01-02T00:00:00.000000+00:00', 'Fix the login', '', '', '', '', '["Fix the logout"]', '[]', '[]', '', '[]');
 CREATE INDEX sessions_by_project on sessions (project, last_event_at);
 CREATE TABLE prompts (
             turn text primary key,
@@ -67,6 +69,7 @@ CREATE TABLE memories (
             times_seen integer not null,
             created_at text not null,
             last_seen_at text not null,
+            stored_at text not null,
             pinned integer not null,
             superseded_by text,
             made_by text not null,
@@ -75,7 +78,7 @@ CREATE TABLE memories (
             tokens_out integer not null,
             cost_usd real not null
         );
-insert into memories (seq, id, kind, status, title, summary, detail, facts, files, symbols, anchors, tags, scope, project, session, prompt, branch, commit_id, origin, trust, confidence, times_seen, created_at, last_seen_at, pinned, superseded_by, made_by, prompt_version, tokens_in, tokens_out, cost_usd) values (1, 'abcdefghij', 'bugfix', 'active', 'Fix the login', 'The clock was not frozen.', '', '[]', '[]', '[]', '[]', '[]', 'project:example.org/me/shop', 'example.org/me/shop', 's1', '', '', '', 'assistant', 1.0, 0.7, 1, '2026-01-02T00:00:00.000000+00:00', '2026-01-02T00:00:00.000000+00:00', 0, NULL, 'rules', '', 0, 0, 0.0);
+insert into memories (seq, id, kind, status, title, summary, detail, facts, files, symbols, anchors, tags, scope, project, session, prompt, branch, commit_id, origin, trust, confidence, times_seen, created_at, last_seen_at, stored_at, pinned, superseded_by, made_by, prompt_version, tokens_in, tokens_out, cost_usd) values (1, 'abcdefghij', 'bugfix', 'active', 'Fix the login', 'The clock was not frozen.', '', '[]', '[]', '[]', '[]', '[]', 'project:example.org/me/shop', 'example.org/me/shop', 's1', '', '', '', 'assistant', 1.0, 0.7, 1, '2026-01-02T00:00:00.000000+00:00', '2026-01-02T00:00:00.000000+00:00', '2026-01-02T00:00:00.000000+00:00', 0, NULL, 'rules', '', 0, 0, 0.0);
 CREATE INDEX memories_by_project on memories (project, status, created_at);
 CREATE INDEX memories_by_session on memories (session);
 CREATE INDEX memories_by_scope on memories (scope, status);
@@ -88,7 +91,7 @@ insert into sightings (memory, turn) values ('abcdefghij', 't1');
 CREATE VIRTUAL TABLE memories_fts using fts5 (
             title, summary, facts, files, detail, project, tokenize = 'porter unicode61'
         );
-insert into memories_fts (title, summary, facts, files, detail, project) values ('Fix the login', 'The clock was not frozen.', '', '', '', 'pj463485e4b7e6952ea36c');
+insert into memories_fts (title, summary, facts, files, detail, project) values ('Fix the login', 'The clock was not frozen.', '', '', '', 'sc94d82203fb55ce93b286');
 CREATE TABLE receipts (
             spool_name text primary key,
             session text not null,
