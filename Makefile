@@ -5,7 +5,6 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CLAUDE_CODE_VERSION := 2.1.325
 CLIENT := .e2e/.claude-code-$(CLAUDE_CODE_VERSION)
-BENCH_DATA ?=
 
 .PHONY: demo test lint e2e bench clean
 
@@ -24,7 +23,7 @@ e2e: $(READY) $(CLIENT)
 	$(BIN)/python -m pytest -m e2e tests/e2e
 
 bench: $(READY)
-	$(BIN)/python -m benchmarks $(BENCH_DATA)
+	$(BIN)/python -m benchmarks
 
 clean:
 	rm -rf $(VENV) .e2e dist

@@ -62,23 +62,26 @@ def _cold_start(made: Stage) -> Iterator[Figure]:
         started = payload("SessionStart", made.folder, session=f"cold-{number}", source="startup")
         taken.append(made.time_hook_s("SessionStart", started))
         made.stop_worker()
-    yield Figure("start hook, worker cold", round(max(taken), 2), "s", 1.6, note="worst of 10; its deadline is 1.5 s")
+    yield Figure("start hook, worker cold", round(max(taken), 2), "s", 1.5, note="worst of 10; the bar is its deadline")
 
 
 def _many_at_once(made: Stage) -> Iterator[Figure]:
     data = payload("PostToolUse", made.folder)
     running = [
-        subprocess.Popen(made.hook_command("PostToolUse"), stdin=subprocess.PIPE, env=made.environment, cwd=made.folder)
+        subprocess.Popen(
+            made.hook_command("PostToolUse"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=made.environment,
+            cwd=made.folder,
+        )
         for _ in range(AT_ONCE)
     ]
-    for process in running:
-        assert process.stdin is not None
-        process.stdin.write(data)
-        process.stdin.close()
-    failed = sum(process.wait() != 0 for process in running)
-    made.start_worker()
+    failed = sum(hook.communicate(data)[0] != b"" or hook.returncode != 0 for hook in running)
+    made.until_answer()  # by the worker that the hooks started, or none
     counts = made.client.drain(60.0).counts
     workers = made.home.worker_log.read_text().count('"worker up"')
     yield Figure(f"{AT_ONCE} hooks at once, worker cold: events lost", AT_ONCE - counts.done - counts.skipped, "", 0)
-    yield Figure(f"{AT_ONCE} hooks at once: hooks that failed", failed, "", 0)
-    yield Figure(f"{AT_ONCE} hooks at once: workers that served", workers, "", 1)
+    yield Figure(f"{AT_ONCE} hooks at once: hooks that failed or said something", failed, "", 0)
+    yield Figure(f"{AT_ONCE} hooks at once: workers besides the one that served", workers - 1, "", 0)

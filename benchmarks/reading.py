@@ -14,7 +14,8 @@ from claude_mem_lite.db.connection import atomic, open_for_reading, open_for_wri
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.models import KINDS, Event, Memory, SessionSummary
 from claude_mem_lite.places import find_place
-from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.store import memories as memory_table
+from claude_mem_lite.store import sessions as session_table
 
 MEMORIES = 10_000
 SESSIONS = 500
@@ -23,7 +24,7 @@ BUILDS = 200
 
 def measure() -> Iterator[Figure]:
     with stage() as made:
-        _fill(made)
+        fill(made, memories=MEMORIES, sessions=SESSIONS)
         place = find_place(str(made.folder))
         with closing(open_for_reading(made.home.memory_db)) as db:
             taken = []
@@ -36,7 +37,7 @@ def measure() -> Iterator[Figure]:
         )
 
 
-def _fill(made: Stage) -> None:
+def fill(made: Stage, *, memories: int, sessions: int) -> None:
     """Memories of made-up words: their number matters here, not what they say."""
     random_words = random.Random(7)
     words = [f"{a}{b}" for a in ("load", "parse", "cache", "route", "token") for b in ("er", "ing", "Table", "_file")]
@@ -49,14 +50,14 @@ def _fill(made: Stage) -> None:
     with closing(open_for_writing(made.home.memory_db)) as db:
         migrate(db, MEMORY_MIGRATIONS, now)
         with atomic(db):
-            for number in range(SESSIONS):
+            for number in range(sessions):
                 event = Event(f"n{number}", "Stop", f"s{number}", now - timedelta(hours=number), str(made.folder))
-                sessions.touch(db, event, place)
-                sessions.set_summary(db, f"s{number}", SessionSummary(headline=text(12), completed=text(30)), now)
-            for number in range(MEMORIES):
+                session_table.touch(db, event, place)
+                session_table.set_summary(db, f"s{number}", SessionSummary(headline=text(12), completed=text(30)), now)
+            for number in range(memories):
                 at = now - timedelta(minutes=number)
                 memory = Memory(
-                    id=memories.memory_id(str(number)),
+                    id=memory_table.memory_id(str(number)),
                     kind=KINDS[number % len(KINDS)],
                     title=text(8),
                     summary=text(30),
@@ -64,6 +65,6 @@ def _fill(made: Stage) -> None:
                     last_seen_at=at,
                     scope=f"project:{place.project}",
                     project=place.project,
-                    session=f"s{number % SESSIONS}",
+                    session=f"s{number % sessions}",
                 )
-                memories.add(db, memory, str(number), now)
+                memory_table.add(db, memory, str(number), now)

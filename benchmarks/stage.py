@@ -68,6 +68,14 @@ class Stage:
     def start_worker(self) -> None:
         ensure_worker(self.home)
 
+    def until_answer(self) -> None:
+        """Wait for a worker that something else has started."""
+        for _ in range(2000):
+            if self.client.is_answering():
+                return
+            time.sleep(0.005)
+        raise SystemExit("no worker came up")
+
     def stop_worker(self) -> None:
         self.client.stop()
 

@@ -8,16 +8,20 @@ import time
 from collections.abc import Iterator
 
 from benchmarks.figures import Figure
+from benchmarks.reading import fill
 from benchmarks.stage import Stage, payload, stage
-from claude_mem_lite.errors import WorkerUnavailable
+from claude_mem_lite.client import Where
 
 STARTS = 10
+MANY = 100_000
+IDLE_S = 10
 EVENTS = 3000
 
 
 def measure() -> Iterator[Figure]:
     with stage() as made:
         yield from _start(made)
+    with stage() as made:
         yield from _memory(made)
     with stage() as made:
         yield from _intake(made)
@@ -28,7 +32,7 @@ def _start(made: Stage) -> Iterator[Figure]:
     for _ in range(STARTS):
         began = time.perf_counter()
         process = subprocess.Popen([sys.executable, "-I", "-m", "claude_mem_lite.worker"], env=made.environment)
-        _until_answer(made)
+        made.until_answer()
         taken.append(time.perf_counter() - began)
         made.stop_worker()
         process.wait()
@@ -36,21 +40,17 @@ def _start(made: Stage) -> Iterator[Figure]:
     yield Figure("worker start to first answer, median", round(statistics.median(taken), 2), "s")
 
 
-def _until_answer(made: Stage) -> None:
-    for _ in range(2000):
-        try:
-            made.client.health()
-        except WorkerUnavailable:
-            time.sleep(0.005)
-        else:
-            return
-    raise SystemExit("the worker did not come up")
-
-
 def _memory(made: Stage) -> Iterator[Figure]:
+    fill(made, memories=MANY, sessions=500)
     made.start_worker()
-    health = made.client.health()
-    yield Figure("worker, idle, empty", round(_resident_mb(health.pid), 1), "MB", 80, note="resident")
+    pid = made.client.health().pid
+    for words in ("loader cacheTable", "parsing token_file", "router"):
+        made.client.search(words, Where(str(made.folder)))
+        made.client.context(str(made.folder), None)
+    time.sleep(IDLE_S)
+    yield Figure(
+        f"worker, idle, {MANY} memories", round(_resident_mb(pid), 1), "MB", 80, note=f"{IDLE_S} s after searches"
+    )
 
 
 def _resident_mb(pid: int) -> float:

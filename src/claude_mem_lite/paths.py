@@ -55,6 +55,11 @@ class Home:
         return self.root / "off"
 
     @property
+    def dropped(self) -> Path:
+        """The mark of a hook that let an event go because too many wait that nobody takes in."""
+        return self.root / "dropped"
+
+    @property
     def config(self) -> Path:
         return self.root / "config.toml"
 

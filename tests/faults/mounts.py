@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pytest
-
 from claude_mem_lite.paths import Home
-from tests.running import Machine, link_interpreters
+from tests.running import Machine, cannot, link_interpreters
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +60,10 @@ class Mounts:
 def open_mounts() -> Iterator[Mounts]:
     """A fresh namespace; the test is skipped where the system does not grant one."""
     if shutil.which("unshare") is None or shutil.which("nsenter") is None:
-        pytest.skip("needs unshare and nsenter for a disk of its own")
+        cannot("needs unshare and nsenter for a disk of its own")
     allowed = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True)
     if allowed.returncode != 0:
-        pytest.skip(f"this user may not make a mount namespace: {allowed.stderr.strip()}")
+        cannot(f"this user may not make a mount namespace: {allowed.stderr.strip()}")
     keeper = subprocess.Popen(
         ["unshare", "--mount", "sh", "-c", "echo ready; read end"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

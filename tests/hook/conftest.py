@@ -17,6 +17,7 @@ import pytest
 
 import claude_mem_lite.hook
 from claude_mem_lite.paths import Home
+from tests.running import cannot
 
 LAUNCHER = Path(claude_mem_lite.hook.__path__[0]) / "hook.py"
 PYTHON = str(Path(sys.executable).resolve())
@@ -210,7 +211,7 @@ def in_own_mounts() -> Callable[[str, dict[str, str]], "subprocess.CompletedProc
         ["unshare", "-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt"], capture_output=True, text=True, check=False
     )
     if tried.returncode:
-        pytest.skip(f"this machine lets us mount nothing in a namespace of our own: {tried.stderr.strip()}")
+        cannot(f"this machine lets us mount nothing in a namespace of our own: {tried.stderr.strip()}")
 
     def run(script: str, environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(

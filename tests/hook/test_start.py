@@ -251,6 +251,7 @@ def test_a_spool_that_nobody_empties_stops_growing(hooks: Hooks, home: Home) -> 
     home.make()
     for number in range(19_999):
         (home.spool_new / f"{number:020d}-1-00000000-Stop").touch()
-    for _ in range(2):
+    for let_go in (False, True):
         assert hooks.run("Stop") == b""
         assert len(list(home.spool_new.iterdir())) == 20_000
+        assert home.dropped.exists() is let_go

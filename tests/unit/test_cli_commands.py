@@ -238,6 +238,26 @@ def test_an_empty_context_is_explained_beside_the_output(
     assert (shown.out, shown.err.startswith("Nothing to say yet")) == ("", True)
 
 
+def test_a_budget_that_is_too_small_is_told_from_having_nothing_to_say(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    no_room = [{"layer": "sessions", "reason": "no room"}]
+    worker.answer("GET /api/context", {**CONTEXT, "context": "", "budget": 10, "layers_skipped": no_room})
+    assert run("context", "--budget", "10") == 0
+    assert "Nothing fits into 10 tokens" in capsys.readouterr().err
+
+
+def test_an_explained_context_says_of_each_line_why_it_is_there_and_what_is_not(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/context", CONTEXT)
+    run("context", "--explain")
+    shown = capsys.readouterr().out
+    assert "500 of 2000 tokens" in shown
+    assert "in   sessions: " in shown
+    assert "out  language: empty" in shown
+
+
 def test_remember_sends_what_was_said(
     worker: FakeWorker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

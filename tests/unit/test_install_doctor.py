@@ -172,3 +172,8 @@ def test_a_database_in_a_folder_with_odd_characters_is_found(tmp_path: Path) -> 
     with closing(sqlite3.connect(path)) as database:
         database.execute("create table t (x)")
     assert doctor.check_database(path).found.startswith("sound")
+
+
+def test_events_that_were_let_go_fail_the_check_of_the_spool(home: Home) -> None:
+    home.dropped.touch()
+    assert doctor.check_spool(home, 0.0).state == "fail"

@@ -173,8 +173,9 @@ def sessions(cwd: str | None, all_projects: bool, limit: int, as_json: bool) -> 
 @click.command(short_help="Print the context a new session would be given.")
 @cwd_option
 @click.option("--budget", metavar="N", type=click.IntRange(1, 100_000), help="Its size in tokens, at most.")
+@click.option("--explain", is_flag=True, help="Say of each line why it is there, and what was left out.")
 @json_option
-def context(cwd: str | None, budget: int | None, as_json: bool) -> None:
+def context(cwd: str | None, budget: int | None, explain: bool, as_json: bool) -> None:
     """Print the context a new session would be given.
 
     The text exactly as the agent would see it in this folder; nothing counts as given by looking. --json adds
@@ -184,7 +185,7 @@ def context(cwd: str | None, budget: int | None, as_json: bool) -> None:
     Examples:
       claude-mem-lite context
       claude-mem-lite context --cwd ~/work/shop --budget 500
-      claude-mem-lite context --json
+      claude-mem-lite context --explain
     """
     answer = connect().context(where(cwd, False).cwd, budget)
     if as_json:
@@ -193,10 +194,29 @@ def context(cwd: str | None, budget: int | None, as_json: bool) -> None:
     text = field(answer, "context")
     if text:
         click.echo(text)
-    elif answer.get("excluded"):
-        click.echo("Nothing is said here: this folder is excluded in config.toml.", err=True)
     else:
-        click.echo("Nothing to say yet: no session and no memory of this folder is known.", err=True)
+        click.echo(_why_nothing(answer), err=True)
+    if explain:
+        _print_explanation(answer)
+
+
+def _why_nothing(answer: JsonObject) -> str:
+    skipped = [field(each, "reason") for each in items(answer, "layers_skipped") if isinstance(each, dict)]
+    if answer.get("excluded"):
+        return "Nothing is said here: this folder is excluded in config.toml."
+    if "no room" in skipped:
+        return f"Nothing fits into {field(answer, 'budget')} tokens; 300 are always enough for something."
+    return "Nothing to say yet: no session and no memory of this folder is known."
+
+
+def _print_explanation(answer: JsonObject) -> None:
+    click.echo(f"\n{field(answer, 'tokens')} of {field(answer, 'budget')} tokens by estimate")
+    for each in items(answer, "items"):
+        if isinstance(each, dict):
+            click.echo(f"in   {field(each, 'layer')}: {field(each, 'source')}, {field(each, 'reason')}")
+    for each in items(answer, "layers_skipped"):
+        if isinstance(each, dict):
+            click.echo(f"out  {field(each, 'layer')}: {field(each, 'reason')}")
 
 
 def _context_json(answer: JsonObject) -> JsonObject:

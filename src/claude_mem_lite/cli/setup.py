@@ -172,7 +172,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 def _settings_path(scope: Scope, config_dir: Path | None) -> Path:
     if scope == "project" and config_dir is not None:
         raise click.UsageError("--config-dir and --scope project exclude each other")
-    return claude_code.settings_path(scope, config_dir, os.environ)
+    return Path(os.path.abspath(claude_code.settings_path(scope, config_dir, os.environ)))
 
 
 def _stop_worker(home: Home) -> None:

@@ -7,7 +7,7 @@ from claude_mem_lite.compress import titles
 from claude_mem_lite.compress.closing import Closing
 from claude_mem_lite.compress.drafts import prompt_text, whole_clauses, whole_sentences
 from claude_mem_lite.compress.prose import sentences
-from claude_mem_lite.compress.sentence_kinds import says_all_done
+from claude_mem_lite.compress.sentence_kinds import says_all_done, states_decision
 from claude_mem_lite.compress.turns import closing_of
 from claude_mem_lite.compress.verbs import impersonal, past, reported
 from claude_mem_lite.models import Draft, SessionSummary, Turn, TurnDigest
@@ -109,7 +109,8 @@ def _done(digest: TurnDigest, closing: Closing) -> str:
 
 
 def _learned(closing: Closing, digest: TurnDigest) -> str:
-    found = [text for text in closing.findings() if 40 < len(text) < 300 and titles.weight(text) >= 3]
+    told = [text for text in (*closing.causes(), *closing.findings()) if not states_decision(text)]
+    found = [text for text in dict.fromkeys(told) if 40 < len(text) < 300 and titles.weight(text) >= 3]
     if found:
         return whole_sentences(map(impersonal, found[:2]), 260)
     new = [draft for draft in digest.drafts if draft.kind == "discovery" and draft.origin == "assistant"]

@@ -11,10 +11,13 @@ MOST_WAITING = 20_000
 
 
 def stay_within_bounds(home: bytes, name: bytes) -> None:
-    """Let the event go when weeks of them wait already: the package was removed and its hooks forgotten."""
+    """Let the event go when weeks of them wait already: the package was removed and its hooks forgotten.
+
+    A mark is left, for `doctor` and for the worker that comes after all."""
     try:
         if len(posix.listdir(home + b"/spool/new")) > MOST_WAITING:
             posix.unlink(home + b"/spool/new/" + name)
+            posix.close(posix.open(home + b"/dropped", posix.O_WRONLY | posix.O_CREAT | posix.O_NOFOLLOW, 0o600))
     except OSError:
         pass
 

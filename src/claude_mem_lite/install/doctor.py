@@ -147,6 +147,8 @@ def check_worker(home: Home) -> Sequence[Check]:
 
 def check_spool(home: Home, now_s: float) -> Check:
     """Whether events were left lying: in the spool for long, or in a fallback place at all."""
+    if home.dropped.exists():
+        return Check("spool", "fail", "too many events wait; new ones are let go", "run `claude-mem-lite worker drain`")
     strayed = [place for place in home.fallback_spools() if _names(place)]
     if strayed:
         where = ", ".join(map(str, strayed))

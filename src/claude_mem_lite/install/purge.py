@@ -32,6 +32,7 @@ _OURS = (
     "py",
     "worker-py",
     "off",
+    "dropped",
     "config.toml",
 )
 

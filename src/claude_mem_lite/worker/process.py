@@ -136,6 +136,9 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
     # Hooks may start a worker again at once if this one should end.
     home.start_lock.write_text("")
     log.info("worker up", extra={"pid": os.getpid()})
+    if home.dropped.exists():
+        log.error("events were let go, because too many waited and no worker came")
+        home.dropped.unlink()
 
     def work() -> None:
         try:
