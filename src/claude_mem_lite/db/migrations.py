@@ -143,6 +143,8 @@ def m001_memory(connection: sqlite3.Connection) -> None:
     connection.execute("create index memories_by_project on memories (project, status, created_at)")
     connection.execute("create index memories_by_session on memories (session)")
     connection.execute("create index memories_by_scope on memories (scope, status)")
+    # Storing looks for the same title first: without this, filling a project to 100,000 memories took hours.
+    connection.execute("create index memories_by_title on memories (scope, kind, lower(title))")
     connection.execute("""
         create table sightings (
             memory text not null,

@@ -82,6 +82,7 @@ insert into memories (seq, id, kind, status, title, summary, detail, facts, file
 CREATE INDEX memories_by_project on memories (project, status, created_at);
 CREATE INDEX memories_by_session on memories (session);
 CREATE INDEX memories_by_scope on memories (scope, status);
+CREATE INDEX memories_by_title on memories (scope, kind, lower(title));
 CREATE TABLE sightings (
             memory text not null,
             turn text not null,
