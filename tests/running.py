@@ -364,13 +364,16 @@ def query(path: Path, statement: str) -> Sequence[tuple[Any, ...]]:
         raise
 
 
+WRITTEN = ("seq", "stored_at", "told_at")
+
+
 def dump(path: Path, *, without: Sequence[str] = ()) -> dict[str, list[tuple[Any, ...]]]:
-    """What a database holds, table by table, in an order that does not depend on when rows were written."""
+    """What a database holds, table by table, without what only tells when a worker got to write it."""
     tables = [str(name) for (name,) in query(path, "select name from sqlite_master where type = 'table'")]
     kept = [name for name in tables if "_fts_" not in name and name not in ("migrations", *without)]
     found = {}
     for name in kept:
-        columns = [row[1] for row in query(path, f"pragma table_info({name})") if row[1] != "seq"]
+        columns = [row[1] for row in query(path, f"pragma table_info({name})") if row[1] not in WRITTEN]
         found[name] = sorted(query(path, f"select {', '.join(columns)} from {name}"), key=repr)
     return found
 
