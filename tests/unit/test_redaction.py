@@ -230,7 +230,7 @@ def test_a_value_given_to_a_secret_name_goes(text: str, secret: str) -> None:
         "arn:aws:secretsmanager:us-west-2:123456789012:secret:Shop-a1b2c3",
         "http://localhost:8080/path/@scope/pkg",
         "docker run -u 1000:1000 image && curl -s https://x.test",
-        "docker login registry.test && docker run -p 8080:80 image",
+        "docker login images.test && docker run -p 8080:80 image",
         "basic understanding of input/output/formatting",
         "Authorization: Bearer <token>",
         'headers["Authorization"] = build_header2(user)',

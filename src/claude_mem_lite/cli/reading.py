@@ -184,7 +184,7 @@ def context(cwd: str | None, budget: int | None, explain: bool, as_json: bool) -
     \b
     Examples:
       claude-mem-lite context
-      claude-mem-lite context --cwd ~/work/shop --budget 500
+      claude-mem-lite context --cwd ~/code/shop --budget 500
       claude-mem-lite context --explain
     """
     answer = connect().context(where(cwd, False).cwd, budget)
