@@ -16,6 +16,11 @@ def text(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""
 
 
+def texts(value: JsonValue) -> tuple[str, ...]:
+    """The strings of a list; nothing when it is no list."""
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
 WorkKind = Literal["decision", "bugfix", "feature", "refactor", "change", "discovery"]
 GuidanceKind = Literal[
     "preference", "rule", "anti_pattern", "correction", "convention", "gotcha", "architecture", "pattern"

@@ -114,11 +114,13 @@ def decisions(closing: Closing, answers: Sequence[Answered], prompt: str) -> lis
     for text in closing.decisions()[:3]:
         bare = re.sub(r"(?i)^(?:the )?decision(?: was)?:?\s*", "", text)
         title = titles.from_statement(resolved(bare)) or titles.from_report(bare) or titles.from_statement(bare)
-        if titles.weight(title) < 3 or len(title.split()) < 3:
-            continue
         at = said.index(text)
+        # "Keep it free of dependencies because …": worth keeping with the sentence that says what "it" is.
+        before = said[at - 1 : at] if titles.weight(title) < 3 and _REASON.search(text) else []
+        if (titles.weight(title) < 3 and not before) or titles.weight(title) < 1 or len(title.split()) < 3:
+            continue
         reasons = [] if _REASON.search(text) else [after for after in said[at + 1 : at + 2] if _REASON.search(after)]
-        summary = whole_sentences([impersonal(bare), *reasons], 600)
+        summary = whole_sentences([impersonal(bare), *reasons, *before], 600)
         asked = "" if _REASON.search(summary) else why(prompt, summary)
         found.append(make_draft("decision", title, f"{summary} {asked}", confidence=0.7))
     for answer in answers[:4]:

@@ -35,13 +35,11 @@ def add(db: sqlite3.Connection, receipt: Receipt) -> None:
     )
 
 
-def mark_given(db: sqlite3.Connection, spool_name: str, now: datetime) -> bool:
+def mark_given(db: sqlite3.Connection, spool_name: str, now: datetime) -> None:
     """The hook printed the answer to this event."""
-    return bool(
-        db.execute(
-            "update receipts set given_at = :now where spool_name = :name",
-            {"now": time_to_text(now), "name": spool_name},
-        ).rowcount
+    db.execute(
+        "update receipts set given_at = :now where spool_name = :name",
+        {"now": time_to_text(now), "name": spool_name},
     )
 
 

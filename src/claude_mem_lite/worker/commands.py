@@ -1,7 +1,6 @@
 """What the user does by command, taken from the inbox like any event, so that recovery can replay it."""
 
 import sqlite3
-from collections.abc import Sequence
 from datetime import datetime
 
 from claude_mem_lite.compress.clean import clean
@@ -9,7 +8,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import KINDS, LONGEST_TITLE, JsonObject, JsonValue, Kind, Memory, text
+from claude_mem_lite.models import KINDS, LONGEST_TITLE, JsonObject, Kind, Memory, text, texts
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import forgetting, memories, sessions
@@ -60,7 +59,7 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
         last_seen_at=at,
         scope=scope,
         project=scope.removeprefix("project:") if scope.startswith("project:") else place.project,
-        tags=_texts(payload.get("tags")),
+        tags=texts(payload.get("tags")),
         branch=place.branch,
         commit=place.commit,
         origin="user",
@@ -75,7 +74,7 @@ def _forget(payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: date
     """Remove memories from every table, the index and the inbox; sessions and projects with all they hold."""
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
     project = sessions.find_project(db, project) if project else None
-    ids = [memories.get(db, wanted).id for wanted in _texts(payload.get("ids"))]
+    ids = [memories.get(db, wanted).id for wanted in texts(payload.get("ids"))]
     ids += memories.ids_of(db, session=session, project=project)
     whole = ([session] if session else []) + (sessions.ids_of_project(db, project) if project else [])
     if not ids and not any(sessions.find(db, one) for one in whole):
@@ -85,7 +84,3 @@ def _forget(payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: date
     db.execute("pragma wal_checkpoint(truncate)")
     queue.erase(turns=turns, sessions=whole)
     return ids
-
-
-def _texts(value: JsonValue) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, Sequence) else ()

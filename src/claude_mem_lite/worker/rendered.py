@@ -11,7 +11,7 @@ from datetime import datetime
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.layers import Occasion
-from claude_mem_lite.models import Event, JsonObject, JsonValue, Place, Receipt, text
+from claude_mem_lite.models import Event, JsonObject, Place, Receipt, text, texts
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
@@ -56,9 +56,9 @@ def receipt_of(told: JsonObject, event: Event, place: Place, given_at: datetime)
         session=event.session,
         project=place.project,
         moment=event.source or "startup",
-        items=_texts(told.get("items")),
-        layers=_texts(told.get("layers")),
-        layers_skipped=_texts(told.get("layers_skipped")),
+        items=texts(told.get("items")),
+        layers=texts(told.get("layers")),
+        layers_skipped=texts(told.get("layers_skipped")),
         tokens=tokens if isinstance(tokens, int) else 0,
         budget=budget if isinstance(budget, int) else 0,
         build_ms=0.0,
@@ -89,7 +89,3 @@ def _write(home: Home, folder: str, context: Context, now: datetime) -> None:
         reply = context_reply("SessionStart", context.text)
         file.write(b"\n".join((os.fsencode(folder), json.dumps(told).encode(), reply)))
     fresh.rename(path)
-
-
-def _texts(value: JsonValue) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()

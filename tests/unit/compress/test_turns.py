@@ -506,3 +506,21 @@ def test_secrets_of_the_terminal_and_our_own_block_do_not_come_back() -> None:
     draft = only(turn("add a cart", FIX, closing=closing))
     assert draft.title == "Add a cart to src/shop.py"
     assert "old memory" not in f"{draft}"
+
+
+def test_a_reasoned_decision_about_it_is_kept_with_the_sentence_that_says_what_it_is() -> None:
+    drafts = fold(
+        turn(
+            "Add a greeting",
+            write("greet.py", "def greet(name):\n    return name\n"),
+            closing="Added greet() in greet.py. I decided to keep it free of dependencies because startup loads it.",
+        )
+    ).drafts
+    (decision,) = [draft for draft in drafts if draft.kind == "decision"]
+    assert decision.title == "Keep it free of dependencies because startup loads it"
+    assert "greet() in greet.py" in decision.summary
+
+
+def test_a_decision_about_it_without_a_reason_tells_nothing_and_is_left_out() -> None:
+    folded = turn("Go on", write("greet.py", "x = 1\n"), closing="Looked at the file. I decided to keep it.")
+    assert "decision" not in kinds(folded)
