@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 CLAUDE_CODE_VERSION := 2.1.325
 CLIENT := .e2e/.claude-code-$(CLAUDE_CODE_VERSION)
 
-.PHONY: demo test lint e2e bench clean
+.PHONY: demo test lint e2e bench bench-sessions clean
 
 demo: $(READY)
 	@$(BIN)/python -m demo
@@ -24,6 +24,12 @@ e2e: $(READY) $(CLIENT)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# DATA: a folder of recorded sessions, as benchmarks/README.md tells. All parts run, whatever one of them says.
+bench-sessions: $(READY)
+	@test -n "$(DATA)" || { echo "make bench-sessions DATA=FOLDER needs a folder of recorded sessions (benchmarks/README.md)"; exit 1; }
+	@failed=0; for part in compression facts cost import_transcripts false_alarms; do \
+		$(BIN)/python -m benchmarks.$$part "$(DATA)" || failed=1; done; exit $$failed
 
 clean:
 	rm -rf $(VENV) .e2e dist

@@ -1,15 +1,20 @@
-"""Values and stores for tests, made by hand."""
+"""Values, stores and a model for tests, made by hand."""
 
 import sqlite3
+import threading
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 
+from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
-from claude_mem_lite.models import Event, Kind, Memory, Place, SessionSummary
+from claude_mem_lite.errors import ModelError
+from claude_mem_lite.models import Completion, Event, JsonObject, Kind, Memory, Place, Provider, SessionSummary, Usage
+from claude_mem_lite.paths import Home
 from claude_mem_lite.store import memories, sessions
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -56,3 +61,42 @@ class Store:
         with atomic(self.db):
             sessions.touch(self.db, Event(f"{id_}-end", "Stop", id_, at, "/nowhere/shop"), place)
             sessions.set_summary(self.db, id_, summary, at)
+
+
+@dataclass(slots=True)
+class FakeProvider:
+    """A model that gives the answers put in line, the last one again and again, and keeps what it was asked.
+
+    While `held` it answers nothing."""
+
+    answers: list[str | ModelError]
+    name: str = "anthropic/claude-haiku-4-5-20251001"
+    usage: Usage = Usage(2_000, 300, 0.0035)  # noqa: RUF009  frozen
+    asked: list[str] = field(default_factory=list)
+    released: threading.Event = field(default_factory=threading.Event)
+    _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.released.set()
+
+    def check(self) -> None:
+        pass
+
+    def complete(self, system: str, user: str, schema: JsonObject, max_tokens: int) -> Completion:  # noqa: ARG002
+        with self._one_at_a_time:
+            self.asked.append(user)
+            answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        self.released.wait(60)
+        if isinstance(answer, ModelError):
+            raise answer
+        return Completion(answer, self.usage)
+
+    def hold(self) -> None:
+        self.released.clear()
+
+    def release(self) -> None:
+        self.released.set()
+
+    def make(self, config: Config, home: Home, environment: Mapping[str, str]) -> Provider | None:  # noqa: ARG002
+        """Stands in for the choice by configuration, and obeys it as far as `rules` goes."""
+        return None if config.provider == "rules" else self

@@ -23,9 +23,11 @@ from typing import Any, NoReturn
 import pytest
 
 import claude_mem_lite
+from claude_mem_lite.compress.providers.choose import make_provider
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.modelling import MakeProvider
 from claude_mem_lite.worker.wiring import open_loop
 
 HOOK = Path(claude_mem_lite.__file__).parent / "hook" / "hook.py"
@@ -317,9 +319,9 @@ def open_machine() -> Iterator[Machine]:
 
 
 @contextmanager
-def running_loop(home: Home, clock: Clock) -> Iterator[Loop]:
+def running_loop(home: Home, clock: Clock, make_provider: MakeProvider = make_provider) -> Iterator[Loop]:
     """The worker's job loop in a thread of this process, without its HTTP."""
-    with open_loop(home, clock) as loop:
+    with open_loop(home, clock, make_provider) as loop:
         jobs = threading.Thread(target=loop.run)
         jobs.start()
         try:

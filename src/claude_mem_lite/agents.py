@@ -34,6 +34,8 @@ def event_from_payload(name: str, payload: JsonObject) -> Event:
         message=text(payload.get("last_assistant_message")) or None,
         source=text(payload.get("source")) or None,
         reason=text(payload.get("reason")) or text(payload.get("error")) or None,
+        branch=text(payload.get("git_branch")),
+        imported=payload.get("imported") is True,
     )
 
 

@@ -20,6 +20,8 @@ from claude_mem_lite.paths import HOME_VARIABLE, Home
 
 START_WAIT_S = 10.0
 STOP_WAIT_S = 30.0
+# Longer than the worker itself waits before it says that it is busy.
+IMPORT_TIMEOUT_S = 660.0
 PROBE_TIMEOUT_S = 2.0
 # A worker that lost the race for the lock ends at once with 0, while the winner needs a second to answer.
 AFTER_EXIT_WAIT_S = 3.0
@@ -124,13 +126,20 @@ class Client:
 
     def forget(self, *, ids: Sequence[str] = (), session: str | None, project: str | None) -> Sequence[str]:
         answer = self._post("/api/forget", {"ids": list(ids), "session": session, "project": project}, timeout_s=120)
-        forgotten = answer.get("forgotten")
-        if not isinstance(forgotten, list):
-            raise _unexpected("forgotten")
-        return [str(each) for each in forgotten]
+        return _strings(answer, "forgotten")
 
     def sessions(self, where: Where, *, limit: int = 20) -> Sequence[JsonObject]:
         return _objects(self._get("/api/sessions", [*where.as_query(), ("limit", str(limit))]), "sessions")
+
+    def known_turns(self, marks: Sequence[JsonObject]) -> tuple[set[str], set[str]]:
+        """The names of those past turns that are there already, and of those in folders of which nothing is kept."""
+        answer = self._post("/api/import/known", {"turns": marks}, timeout_s=IMPORT_TIMEOUT_S)
+        return set(_strings(answer, "known")), set(_strings(answer, "excluded"))
+
+    def import_turns(self, turns: Sequence[JsonObject]) -> tuple[int, int]:
+        """Store past turns and wait until they are worked on: how many are, and how many memories that made."""
+        answer = self._post("/api/import", {"turns": turns}, timeout_s=IMPORT_TIMEOUT_S)
+        return _whole(answer, "turns"), _whole(answer, "memories")
 
     def stop(self, wait_s: float = STOP_WAIT_S) -> bool:
         """Ask the worker to end and wait until it has; False when none was there."""
@@ -254,6 +263,13 @@ def _whole(told: JsonObject, key: str) -> int:
     if not isinstance(value, int):
         raise _unexpected(key)
     return value
+
+
+def _strings(told: JsonObject, key: str) -> Sequence[str]:
+    value = told.get(key)
+    if not isinstance(value, list):
+        raise _unexpected(key)
+    return [str(each) for each in value]
 
 
 def _objects(told: JsonObject, key: str) -> Sequence[JsonObject]:

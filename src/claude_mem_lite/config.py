@@ -2,14 +2,20 @@
 
 import difflib
 import fnmatch
+import math
 import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from claude_mem_lite.errors import ConfigError
+
+PROVIDERS = ("rules", "anthropic", "openai", "claude-cli")
+DEFAULT_MODELS = {"anthropic": "claude-haiku-4-5-20251001", "claude-cli": "claude-haiku-4-5-20251001"}
+_MAY_BE_ZERO = ("daily_tokens", "session_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,24 @@ class Config:
     """Tools whose calls are not used, besides the ones that never are."""
     idle_exit_s: int = 1800
     """How long the worker stays without events or requests."""
+    provider: str = "rules"
+    """Who compresses: one of PROVIDERS. Nothing is sent to anybody unless this names a model's provider."""
+    model: str = ""
+    """The model; the provider's default when empty. `openai` has none."""
+    base_url: str = ""
+    """Where the provider is asked, instead of its own address."""
+    daily_usd: float = 1.0
+    """What models may cost in a day; 0 for no calls."""
+    session_usd: float = 0.25
+    """What models may cost in one session; 0 for no calls."""
+    daily_tokens: int = 1_000_000
+    """Tokens sent and received in a day; 0 for no calls."""
+    session_tokens: int = 250_000
+    """Tokens sent and received in one session; 0 for no calls."""
+    usd_per_million_in: float = 0.0
+    """Price of tokens sent, for models that are not in our table."""
+    usd_per_million_out: float = 0.0
+    """Price of tokens received, for models that are not in our table."""
 
 
 def load_config(path: Path, environment: Mapping[str, str]) -> Config:
@@ -64,16 +88,45 @@ def _from_file(path: Path) -> Config:
             raise ConfigError(f"{path}: unknown key {key}", hint)
         _check_type(path, key, value)
     chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
-    return replace(Config(), **chosen)
+    config = replace(Config(), **chosen)
+    _check_provider(path, config)
+    return config
 
 
 def _check_type(path: Path, key: str, value: object) -> None:
     default = getattr(Config(), key)
     if isinstance(default, int):
-        if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-            raise ConfigError(f"{path}: {key} must be a positive whole number", f"for example {key} = {default}")
+        least = 0 if key in _MAY_BE_ZERO else 1
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            wanted = "a whole number, 0 or more" if least == 0 else "a positive whole number"
+            raise ConfigError(f"{path}: {key} must be {wanted}", f"for example {key} = {default}")
+    elif isinstance(default, float):
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
+            raise ConfigError(f"{path}: {key} must be a number, 0 or more", f"for example {key} = {default or 0.5}")
+    elif isinstance(default, str):
+        if not isinstance(value, str):
+            raise ConfigError(f"{path}: {key} must be a string", f'for example {key} = "{default or "…"}"')
     elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ConfigError(f"{path}: {key} must be a list of strings", f'for example {key} = ["…"]')
+
+
+def _check_provider(path: Path, config: Config) -> None:
+    if config.provider not in PROVIDERS:
+        nearest = difflib.get_close_matches(config.provider, PROVIDERS, n=1)
+        hint = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(PROVIDERS)}"
+        raise ConfigError(f"{path}: there is no provider {config.provider[:40]!r}", hint)
+    if config.provider == "openai" and not config.model:
+        raise ConfigError(f"{path}: the provider openai needs a model", 'name the one to ask, as in model = "qwen3:8b"')
+    if config.base_url and not _is_address(config.base_url):
+        raise ConfigError(f"{path}: base_url is no address", 'for example base_url = "http://localhost:11434/v1"')
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        return False
 
 
 def _with_environment(config: Config, environment: Mapping[str, str]) -> Config:

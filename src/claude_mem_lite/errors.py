@@ -8,9 +8,14 @@ MemoryLiteError
 ├── SchemaTooNew        a database written by a newer version
 ├── NotFound            no memory, session or event by that id
 ├── Ambiguous           an id prefix that fits more than one
+├── ModelError          a model gave no usable answer; `usage` says what it took all the same
+│   ├── ModelUnavailable    trying again may help: connection, rate limit, 5xx, time out
+│   └── ModelRefused        it will not: 4xx, no key, an unusable answer
 ├── WorkerUnavailable   nobody answers on the socket
 └── WorkerRefused       the worker answered with an error
 """
+
+from claude_mem_lite.models import Usage
 
 
 class MemoryLiteError(Exception):
@@ -50,6 +55,29 @@ class NotFound(MemoryLiteError):
 
 
 class Ambiguous(MemoryLiteError):
+    pass
+
+
+class ModelError(MemoryLiteError):
+    def __init__(
+        self,
+        message: str,
+        next_step: str = "",
+        usage: Usage = Usage(),  # noqa: B008  frozen
+        *,
+        may_have_cost: bool = False,
+    ) -> None:
+        super().__init__(message, next_step)
+        self.usage = usage
+        self.may_have_cost = may_have_cost
+        """Nobody knows what it took: it was sent, and no answer came."""
+
+
+class ModelUnavailable(ModelError):
+    pass
+
+
+class ModelRefused(ModelError):
     pass
 
 

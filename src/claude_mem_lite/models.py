@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args
 
 LONGEST_TITLE = 200
 
@@ -70,6 +70,10 @@ class Event:
     """SessionStart: startup, resume, clear, compact, fork."""
     reason: str | None = None
     """SessionEnd: why it ended. StopFailure: the error."""
+    branch: str = ""
+    """The branch of that moment, when the event says so: one that is read from a transcript does."""
+    imported: bool = False
+    """Read from a transcript, not seen as it happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,8 @@ class Draft:
     facts: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     symbols: tuple[SymbolChange, ...] = ()
+    anchors: tuple[str, ...] = ()
+    """What ties it to something outside: `error:FINGERPRINT` of the failure it is about."""
     origin: Origin = "assistant"
     confidence: float = 0.7
 
@@ -117,8 +123,8 @@ class TurnDigest:
     files_edited: tuple[str, ...] = ()
     open_tasks: tuple[str, ...] | None = None
     """What the to-do list holds open at the end; None when the turn does not speak of one."""
-    skipped: int = 0
-    """Events that held nothing worth keeping."""
+    skipped: tuple[str, ...] = ()
+    """The names of the events that held nothing worth keeping."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +141,36 @@ class SessionSummary:
     files_edited: tuple[str, ...] = ()
     notes: str = ""
     key_decisions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a model call took."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model answered, as text, and what that took."""
+
+    text: str
+    usage: Usage = Usage()
+
+
+class Provider(Protocol):
+    """A way to ask a model. Raises ModelUnavailable when trying again may help, else ModelRefused."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, as stored in `made_by`: `anthropic/claude-haiku-4-5-20251001`."""
+
+    def check(self) -> None:
+        """ModelRefused when it is sure not to answer, for want of a key or a program. Nobody is asked."""
+
+    def complete(self, system: str, user: str, schema: JsonObject, max_tokens: int) -> Completion: ...
 
 
 @dataclass(frozen=True, slots=True)

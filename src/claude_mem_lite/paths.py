@@ -64,6 +64,11 @@ class Home:
         return self.root / "config.toml"
 
     @property
+    def api_key(self) -> Path:
+        """The key of the configured model provider, for those who do not want it in the environment."""
+        return self.root / "api-key"
+
+    @property
     def rendered(self) -> Path:
         """Start contexts rendered ahead, one file a folder, for hooks that find no worker in time."""
         return self.root / "rendered"

@@ -34,7 +34,7 @@ def test_two_hundred_hooks_at_once_lose_nothing_and_start_one_worker(machine: Ma
     wait_until(lambda: machine.row_count() >= HOOKS, "every event to be in the inbox")
     machine.drain()
     assert {row.session: row.raw_bytes for row in machine.rows()} == sent
-    assert {row.status for row in machine.rows()} == {"done"}
+    assert {row.status for row in machine.rows()} <= {"done", "skipped"}
     assert len(machine.rows()) == HOOKS
     assert machine.workers_started() == 1
     assert machine.spooled() == []

@@ -159,6 +159,13 @@ def test_show_tells_everything_of_a_memory(worker: FakeWorker, capsys: pytest.Ca
     assert "files: src/auth.py" in shown
 
 
+def test_show_tells_which_functions_were_changed(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    symbols = [{"file": "src/auth.py", "name": "refresh", "action": "modified"}]
+    worker.answer("GET /api/memories/k7f3a9", {**MEMORY, "symbols": symbols})
+    run("show", "k7f3a9")
+    assert "symbols: refresh modified" in capsys.readouterr().out
+
+
 def test_show_json_is_a_list_in_the_order_asked_for(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     worker.answer("GET /api/memories/aaaa", {**MEMORY, "id": "aaaa"})
     worker.answer("GET /api/memories/bbbb", {**MEMORY, "id": "bbbb"})

@@ -25,7 +25,23 @@ def test_an_unknown_key_is_named_with_the_nearest_known_one(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["budget_tokens = 0", "budget_tokens = '900'", "budget_tokens = true", "exclude = 'x'", "exclude = [1]"]
+    "text",
+    [
+        "budget_tokens = 0",
+        "budget_tokens = '900'",
+        "budget_tokens = true",
+        "exclude = 'x'",
+        "exclude = [1]",
+        "provider = 1",
+        "model = ['a']",
+        "base_url = true",
+        "daily_usd = -0.1",
+        "daily_usd = nan",
+        "session_usd = inf",
+        "session_usd = '1'",
+        "daily_tokens = -1",
+        "session_tokens = 1.5",
+    ],
 )
 def test_a_value_of_the_wrong_form_is_refused_with_an_example(tmp_path: Path, text: str) -> None:
     (tmp_path / "config.toml").write_text(text)
@@ -79,3 +95,32 @@ def test_a_folder_is_excluded_by_any_spelling_of_its_path(tmp_path: Path) -> Non
 def test_a_budget_that_is_no_plain_number_is_refused(tmp_path: Path, budget: str) -> None:
     with pytest.raises(ConfigError):
         load_config(tmp_path / "config.toml", {"CLAUDE_MEM_LITE_BUDGET": budget})
+
+
+def test_no_model_is_asked_unless_one_is_configured() -> None:
+    assert Config().provider == "rules"
+
+
+def test_dollars_may_be_whole_and_caps_may_be_zero(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("daily_usd = 2\nsession_usd = 0\ndaily_tokens = 0\n")
+    config = load_config(tmp_path / "config.toml", {})
+    assert (config.daily_usd, config.session_usd, config.daily_tokens) == (2, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('provider = "antropic"', r"no provider 'antropic'; did you mean anthropic\?"),
+        ('provider = "x"', "known are rules, anthropic, openai, claude-cli"),
+        ('provider = "openai"', "openai needs a model"),
+        ('base_url = "localhost:11434"', "base_url is no address"),
+        ('base_url = "http://"', "base_url is no address"),
+        ('base_url = "http://[::1"', "base_url is no address"),
+        ('base_url = "http://h:port/"', "base_url is no address"),
+        ('base_url = "file:///etc"', "base_url is no address"),
+    ],
+)
+def test_a_provider_that_cannot_be_used_is_told_with_what_would_do(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "config.toml").write_text(text)
+    with pytest.raises(ConfigError, match=told):
+        load_config(tmp_path / "config.toml", {})

@@ -3,6 +3,7 @@
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +13,7 @@ from claude_mem_lite.context.budget import MOST_UTF16_UNITS, estimate_tokens, ut
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.layers import BALANCED, Item, Layer, Occasion
 from claude_mem_lite.models import Place, SessionSummary
+from claude_mem_lite.store import memories
 from tests.fakes import NOW, SHOP, Store
 
 TOLD = SessionSummary(
@@ -38,6 +40,55 @@ def test_the_next_session_learns_where_the_last_one_stopped(store: Store) -> Non
     text = context(store).text
     for fact in ("Freeze it in the logout test too", "the clock ran on", "freezegun out of", "clock is frozen"):
         assert fact in text
+
+
+def hand_off(store: Store, session: str, **more: object) -> None:
+    told: dict[str, Any] = {"summary": "Open when it stopped: Freeze it in the logout test too.", **more}
+    store.remember(
+        "Left open: Freeze it in the logout test too",
+        kind="handoff",
+        id=memories.handoff_id(session),
+        session=session,
+        facts=("Branch: clocks",),
+        **told,
+    )
+
+
+def test_what_a_session_left_open_is_told_once_with_the_state_it_was_in(store: Store) -> None:
+    store.session("s1", TOLD)
+    hand_off(store, "s1")
+    text = context(store).text
+    assert "- Open when it stopped: Freeze it in the logout test too. #" in text
+    assert "- Branch: clocks" in text
+    assert text.count("Freeze it in the logout test too") == 1
+
+
+def test_what_an_older_session_left_open_is_not_taken_for_knowledge(store: Store) -> None:
+    hand_off(store, "older")
+    store.session("s1", SessionSummary(headline="Something else", completed="Something else was done."))
+    assert "logout" not in context(store).text
+
+
+def test_a_handoff_that_the_user_wrote_is_given(store: Store) -> None:
+    store.remember("Ask Ann about the ledger", kind="handoff", origin="user")
+    assert "Ask Ann about the ledger" in context(store).text
+
+
+def test_a_failure_that_is_told_as_left_open_is_not_told_again_as_recent_work(store: Store) -> None:
+    store.session("s1", TOLD)
+    store.remember("pytest fails: test_logout", kind="failure", summary="Exit code 1.", session="s1")
+    hand_off(store, "s1", summary="Still failing: pytest fails: test_logout.")
+    assert context(store).text.count("test_logout") == 1
+
+
+def test_one_turn_does_not_crowd_out_the_others(store: Store) -> None:
+    for number in range(8):
+        store.remember(f"Change file {number}", session="large", created_at=NOW - timedelta(hours=1))
+    store.remember("Add a cart", session="small", created_at=NOW - timedelta(hours=3))
+    lines = [one.item.line for one in context(store).chosen if one.layer == "observations"]
+    assert len(lines) == 3
+    assert any("Change file 0" in line for line in lines)
+    assert any("Add a cart" in line for line in lines)
 
 
 def test_a_decision_that_names_itself_one_is_given_no_second_label(store: Store) -> None:

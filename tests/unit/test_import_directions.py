@@ -24,7 +24,7 @@ GROUPS = (
     ("inbox", "compress", "store"),
     ("search", "context"),
     ("worker",),
-    ("wire", "client", "install", "cli"),
+    ("wire", "client", "install", "importers", "cli"),
 )
 # Group 6 talks to the worker; this is the one place where it runs one instead.
 RUNS_THE_WORKER = {("cli", "worker")}
@@ -33,6 +33,7 @@ OF_ITS_OWN_GROUP = {
     ("install", "client"),
     ("cli", "client"),
     ("cli", "install"),
+    ("cli", "importers"),
 }
 
 

@@ -104,6 +104,16 @@ def test_nothing_of_a_secret_is_kept_of_an_unreadable_payload() -> None:
     assert len(head) < 2100
 
 
+def test_a_token_that_is_cut_off_is_not_kept_of_what_cannot_be_parsed() -> None:
+    """What a key took before it is redacted moves the end of the text that was looked at into what is kept."""
+    lines = "\\n".join("Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4" for _ in range(95))
+    key = f"-----BEGIN RSA PRIVATE KEY-----\\n{lines}\\n-----END RSA PRIVATE KEY-----"
+    start = f'{{"stdout": "{key}" '
+    raw = (start + " " * (7985 - len(start)) + "ghp_" + "a1" * 18).encode()
+    assert "a1a1" not in unreadable_head(raw)
+    assert "[redacted:private-key]" in unreadable_head(raw)
+
+
 @given(text=st.text(alphabet=st.sampled_from("ab \n"), max_size=400), limit=st.integers(6, 100))
 @settings(database=None, derandomize=True)
 def test_a_cut_keeps_whole_lines_from_both_ends(text: str, limit: int) -> None:

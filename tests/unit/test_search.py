@@ -92,7 +92,7 @@ def test_every_hit_says_why_it_was_found(store: Store) -> None:
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.text(max_size=300))
 def test_any_text_is_a_safe_query_and_finds_only_what_has_its_words(store: Store, query: str) -> None:
-    store.remember("Rotate the signing keys")
+    store.remember("Rotate the signing keys", summary="Rotate the signing keys")
     assert all(
         any(word in reason for reason in hit.why for word in ("rotat", "sign", "key", "stems"))
         for hit in find(store, query)

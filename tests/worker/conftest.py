@@ -8,6 +8,7 @@ import pytest
 
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
+from tests.fakes import FakeProvider
 from tests.running import Machine, open_machine, running_loop
 
 
@@ -31,6 +32,21 @@ def clock() -> SetClock:
 def loop(home: Home, clock: SetClock) -> Iterator[Loop]:
     with running_loop(home, clock) as running:
         yield running
+
+
+@pytest.fixture
+def provider() -> FakeProvider:
+    """A model that finds nothing worth remembering until the test says otherwise."""
+    return FakeProvider(['{"memories": []}'])
+
+
+@pytest.fixture
+def modelled(home: Home, clock: SetClock, provider: FakeProvider) -> Iterator[Loop]:
+    """The job loop with a model configured."""
+    home.config.write_text('provider = "anthropic"\n')
+    with running_loop(home, clock, provider.make) as running:
+        yield running
+        provider.release()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.running import Json, Machine, leave, payload, query, turn
 
 HEALTH = {
     "status", "problem", "version", "pid", "uptime_s", "queue_depth", "observations_today", "memories", "sessions",
-    "model", "spend_today", "last_context_at",
+    "model", "model_problem", "model_next_step", "model_failed", "spend_today", "tokens_today", "last_context_at",
 }  # fmt: skip
 
 
@@ -39,7 +39,22 @@ def test_queue_counts_are_told_by_status(served: Machine) -> None:
     after = served.get("/api/queue/stats")
     assert list(after) == ["raw", "processing", "done", "error", "skipped"]
     assert drained == {"drained": True, **after}
-    assert (after["done"] - before["done"], after["error"] - before["error"]) == (3, 1)
+    changed = {status: after[status] - before[status] for status in ("done", "error", "skipped")}
+    assert changed == {"done": 2, "error": 1, "skipped": 1}
+
+
+def test_what_held_nothing_is_skipped_with_a_reason_that_can_be_read(served: Machine) -> None:
+    asked, _, ended = turn("s-reads", "look around")
+    looked = [
+        payload("PostToolUse", "s-reads", tool_name="Read", tool_input={"file_path": f"/{n}.py"}, tool_response="x = 1")
+        for n in range(3)
+    ]
+    names = [leave(served.home, given) for given in (asked, *looked, ended)]
+    served.drain()
+    by_name = {row.name: row.status for row in served.rows()}
+    assert [by_name[name] for name in names] == ["done", "skipped", "skipped", "skipped", "done"]
+    told = [one for one in served.get("/api/queue?status=skipped")["events"] if one["name"] in names]
+    assert {one["reason"] for one in told} == {"held nothing worth keeping"}
 
 
 def test_errors_in_the_queue_are_listed_with_their_reason(served: Machine) -> None:
@@ -89,6 +104,24 @@ def test_memories_and_sessions_are_listed_newest_first(served: Machine, memory: 
     assert [one["id"] for one in found] == ["s-new", "s-old"]
     assert "the prompt of s-new" in found[0]["summary"]["request"]
     assert found[0]["turns"] == 1
+    assert found[0]["codes"] == ""
+
+
+def test_a_session_is_told_in_codes_as_well(served: Machine) -> None:
+    asked, *_ = turn("s-codes", "add a greeting")
+    wrote = payload(
+        "PostToolUse",
+        "s-codes",
+        tool_name="Write",
+        tool_input={"file_path": "/greet.py", "content": "def greet():\n    ...\n"},
+        tool_response={"type": "create", "filePath": "/greet.py", "content": "def greet():\n    ...\n"},
+    )
+    said = "I've added `greet()` to greet.py for the start page.\n\n## Next steps\n- Call it from the start page"
+    for given in (asked, wrote, payload("Stop", "s-codes", last_assistant_message=said)):
+        leave(served.home, given)
+    served.drain()
+    found = next(one for one in served.get("/api/sessions?cwd=/")["sessions"] if one["id"] == "s-codes")
+    assert found["codes"] == "impl: Added greet() to greet.py for the start page | next: Call it from the start page"
 
 
 def test_the_context_tells_its_layers_and_items(served: Machine, memory: Json) -> None:
@@ -111,6 +144,8 @@ def test_the_context_tells_its_layers_and_items(served: Machine, memory: Json) -
         ("POST", "/api/forget", {"session": "no such session"}, 404, "not_found"),
         ("POST", "/api/forget", {}, 404, "not_found"),
         ("POST", "/api/queue/retry", {"id": 999999}, 404, "not_found"),
+        ("POST", "/api/summarize", {"session": "no such session"}, 404, "not_found"),
+        ("POST", "/api/summarize", {}, 422, "invalid"),
         ("POST", "/api/memories", {"kind": "wish", "text": "x", "cwd": "/"}, 422, "invalid"),
         ("POST", "/api/memories", {"kind": "note", "cwd": "/"}, 422, "invalid"),
         ("GET", "/api/search?cwd=/", None, 422, "invalid"),

@@ -30,7 +30,7 @@ def test_a_turn_that_failed_is_stored_when_what_was_wrong_is_over(home: Home, lo
         assert loop.settle(30)
     clock.advance(seconds=5)
     assert loop.settle(30)
-    assert state(home) == {("done", 2, "")}
+    assert state(home) == {("done", 2, ""), ("skipped", 2, "held nothing worth keeping")}
     assert prompts(home) == ["work of s-1"]
 
 
@@ -42,7 +42,7 @@ def test_events_in_error_are_worked_on_when_told_to_be_tried_again(home: Home, l
             clock.advance(seconds=30)
     assert loop.call_queue(lambda queue: queue.retry(None)).result(30) == 3
     assert loop.settle(30)
-    assert state(home) == {("done", 1, "")}
+    assert state(home) == {("done", 1, ""), ("skipped", 1, "held nothing worth keeping")}
     assert prompts(home) == ["work of s-1"]
 
 
@@ -84,7 +84,7 @@ def test_a_turn_stored_by_a_worker_that_died_before_noting_it_is_stored_once(hom
     with closing(sqlite3.connect(home.inbox_db)) as db, db:
         db.execute("update inbox set status = 'processing', lease_until = 0")
     assert loop.settle(30)
-    assert state(home) == {("done", 2, "")}
+    assert state(home) == {("done", 2, ""), ("skipped", 2, "held nothing worth keeping")}
     assert dump(home.memory_db) == stored
 
 

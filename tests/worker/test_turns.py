@@ -16,7 +16,7 @@ def test_a_whole_turn_is_stored_with_its_prompt_and_its_reply(home: Home, loop: 
         leave(home, given)
     assert loop.settle(30)
     assert prompts(home) == [("s-1", "rename the parser", "Finished: rename the parser.")]
-    assert statuses(home) == ["done", "done", "done"]
+    assert statuses(home) == ["done", "skipped", "done"]
 
 
 def test_an_open_turn_waits_for_its_end(home: Home, loop: Loop) -> None:
@@ -184,3 +184,37 @@ def test_the_words_of_a_sub_agent_are_not_the_sessions_reply(home: Home, loop: L
         leave(home, event)
     assert loop.settle(30)
     assert query(home.memory_db, "select reply from prompts") == [("MINE",)]
+
+
+def test_what_a_session_leaves_open_is_one_memory_until_it_is_done(home: Home, loop: Loop) -> None:
+    def handoffs() -> list[tuple[str, str]]:
+        found = query(home.memory_db, "select title, status from memories where kind = 'handoff'")
+        return [(title, status) for title, status in found]
+
+    def say(prompt: str, closing: str) -> None:
+        first, used, _ = turn("s-1", prompt)
+        for event in (first, used, payload("Stop", "s-1", last_assistant_message=closing)):
+            leave(home, event)
+        assert loop.settle(30)
+
+    say("Add a cart", "I looked at the shop.\n\n## Next steps\n- Add checkout\n- Write docs")
+    assert handoffs() == [("Left open: Add checkout (and 1 more)", "active")]
+    leave(home, payload("SessionEnd", "s-1", reason="other"))
+    assert loop.settle(30)
+    assert handoffs() == [("Left open: Add checkout (and 1 more)", "active")]
+    say("Add the checkout", "The page is there.\n\n## Next steps\n- Write docs")
+    assert handoffs() == [("Left open: Write docs", "active")]
+    say("And the docs", "They are written. Nothing else is left to do.")
+    assert handoffs() == [("Left open: Write docs", "retired")]
+
+
+def test_a_turn_that_broke_off_leaves_its_request_open(home: Home, loop: Loop, clock: SetClock) -> None:
+    first, used, _ = turn("s-1", "Move the session check to the middleware")
+    leave(home, first)
+    leave(home, used)
+    assert loop.settle(30)
+    clock.advance(hours=25)
+    assert loop.settle(30)
+    assert query(home.memory_db, "select title, status from memories where kind = 'handoff'") == [
+        ("Left open: Move the session check to the middleware", "active")
+    ]

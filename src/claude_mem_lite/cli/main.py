@@ -34,6 +34,7 @@ SECTIONS = {
     "Keep": {
         "remember": Entry(f"{_HERE}.writing", "remember", "Store something you want remembered."),
         "forget": Entry(f"{_HERE}.writing", "forget", "Remove memories for good."),
+        "import": Entry(f"{_HERE}.importing", "import_", "Bring in what was done before."),
     },
     "Run": {
         "worker": Entry(f"{_HERE}.worker", "worker", "Start, stop and look at the background worker."),

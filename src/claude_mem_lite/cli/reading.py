@@ -256,6 +256,10 @@ def _full(memory: JsonObject) -> str:
     for key in LISTS_SHOWN:
         if values := items(memory, key):
             lines.append(f"{dim(key + ':')} {', '.join(plain(value) for value in values)}")
+    symbols = [
+        f"{field(one, 'name')} {field(one, 'action')}" for one in items(memory, "symbols") if isinstance(one, dict)
+    ]
+    lines += [f"{dim('symbols:')} {', '.join(symbols)}"] if symbols else []
     lines += [f"{dim(key + ':')} {field(memory, key)}" for key in FIELDS_SHOWN if field(memory, key)]
     lines.append(f"{dim('created:')} {field(memory, 'created_at')}, last seen {field(memory, 'last_seen_at')}")
     return "\n".join(lines)

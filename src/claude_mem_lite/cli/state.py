@@ -45,14 +45,14 @@ def status(as_json: bool) -> None:
 
 
 @click.command(short_help="Show what waits to be processed, and what failed.")
-@click.option("--errors", is_flag=True, help="List the events that could not be processed, with the reason.")
-@click.option("--retry", metavar="ID|all", help="Process one event in error again, or all of them.")
+@click.option("--errors", is_flag=True, help="List the events and turns that failed, with the reason.")
+@click.option("--retry", metavar="ID|all", help="Process one of them again, or all.")
 @json_option
 def queue(errors: bool, retry: str | None, as_json: bool) -> None:
     """Show what waits to be processed, and what failed.
 
-    Without options the number of events by status; done ones are kept for some days. Only --retry changes
-    anything.
+    Without options the number of events by status; done ones are kept for some days. --errors also lists, as
+    event `model`, the turns that rules told because the model did not. Only --retry changes anything.
 
     \b
     Examples:
@@ -119,7 +119,6 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
     now = datetime.now(UTC)
     places = _installed_in(home)
     failed = f", {errors} failed (`claude-mem-lite queue --errors`)" if errors else ""
-    spend = told.get("spend_today")
     return [
         ("capture", "off (`claude-mem-lite on` undoes it)" if home.off_switch.exists() else "on"),
         ("installed", ", ".join(places) if places else "no (run `claude-mem-lite install`)"),
@@ -127,10 +126,20 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
         ("queue", f"{field(told, 'queue_depth')} waiting{failed}"),
         ("memories", f"{field(told, 'memories')}, {field(told, 'observations_today')} of them from today"),
         ("sessions", field(told, "sessions")),
-        ("model", f"{field(told, 'model')}, ${spend if isinstance(spend, int | float) else 0:.2f} today"),
+        ("model", _model(told)),
         ("context", f"last given {ago(told.get('last_context_at'), now)}"),
         ("data", str(home.root)),
     ]
+
+
+def _model(told: JsonObject) -> str:
+    """The model with what it took today, what is wrong with it, and the turns it did not tell."""
+    spend, failed = told.get("spend_today"), told.get("model_failed")
+    parts = [f"{field(told, 'model')}, ${spend if isinstance(spend, int | float) else 0:.2f} today"]
+    parts += [problem] if (problem := field(told, "model_problem")) else []
+    turns = "turn" if failed == 1 else "turns"
+    parts += [f"{failed} {turns} left to rules (`claude-mem-lite queue --errors`)"] if failed else []
+    return "; ".join(parts)
 
 
 def _trouble(told: JsonObject) -> str:
@@ -159,7 +168,7 @@ def _print_errors(client: Client, as_json: bool) -> None:
         print_json(events)
         return
     if not events:
-        click.echo("No event is in error.")
+        click.echo("Nothing is in error.")
         return
     now = datetime.now(UTC)
     print_table(

@@ -118,7 +118,8 @@ def run() -> None:
 def drain(ctx: click.Context, timeout_s: float, as_json: bool) -> None:
     """Wait until everything captured is processed.
 
-    Turns that are still open are processed as they are. Exits 1 when something is left after the timeout.
+    Turns that are still open are processed as they are, and a model's answers are waited for. Exits 1 when
+    something is left after the timeout.
 
     \b
     Examples:
@@ -142,5 +143,6 @@ def drain(ctx: click.Context, timeout_s: float, as_json: bool) -> None:
         failed = f", {counts.error} failed (`claude-mem-lite queue --errors`)" if counts.error else ""
         click.echo(f"Everything is processed{failed}.")
     if not outcome.drained:
-        click.echo(f"{ctx.command_path}: {left} events are left after {timeout_s:g} s; run it again", err=True)
+        rest = f"{left} events are left" if left else "the model has not told everything"
+        click.echo(f"{ctx.command_path}: {rest} after {timeout_s:g} s; run it again", err=True)
         ctx.exit(1)

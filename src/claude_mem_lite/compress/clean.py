@@ -3,22 +3,28 @@
 Called on everything that compression looks at; never raises, whatever the text holds."""
 
 import re
+from collections import Counter
 
 _OWN_BLOCKS = (
     ("<claude-mem-lite>", "</claude-mem-lite>"),
     ("--- memory (", "--- end memory ---"),
 )
+# A line erased, or the cursor put to its beginning: what comes next is written over it.
+_REWOUND = re.compile(r"(?:\x1b\[|\x9b)(?:2K|[01]?G|\d{0,3}F)")
 _ESCAPES = re.compile(
-    r"\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?"  # titles and links
-    r"|\x1b[PX^_][^\x1b]{0,2000}(?:\x1b\\)?"
-    r"|[\x1b\x9b]\[?[0-?]{0,40}[ -/]{0,8}[@-~]?"
+    r"(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # titles, links, images
+    r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x1b\x9c\n]*(?:\x1b\\|\x9c)?"
+    r"|(?:\x1b\[|\x9b)[0-?]{0,40}[ -/]{0,8}[@-~]?"
+    r"|\x1b[ -/]{0,8}[0-~]?"
 )
+_HAS_ESCAPES = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f]")
 _BACKSPACED = re.compile(r"[^\n\x08]\x08")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
-_BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 
-_BASE64 = re.compile(r"(?:data:[\w/+.-]{1,60};base64,)?[A-Za-z0-9+/_-]{200,}={0,2}")
+# Only from the beginning of a run: tried at each of its characters it would take the square of its length.
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])(?:data:[\w/+.-]{1,60};base64,)?[A-Za-z0-9+/_-]{200,}={0,2}")
 _BASE64_LINE = re.compile(r"[ \t]*[A-Za-z0-9+/]{57,}={0,2}[ \t]*")
 _BASE64_LINES = 4
 _WORDY = re.compile(r"[-_/][a-z]{2,}[-_/]")
@@ -30,25 +36,33 @@ _PROGRESS = re.compile(
 _LONG_LINE = 1_000
 _VERY_LONG_LINE = 6_000
 _FEW_REPEATS = 3
+# A line this long that comes back this often is noise, even when others stand between.
+_LEAST_TELLING = 20
+_MANY_REPEATS = 10
+# So many lines in a row that differ by their numbers only are a log, not a table somebody wants to read.
+_MANY_ALIKE = 20
+_KEPT_ALIKE = 3
+_DIGITS = re.compile(r"\d+")
 _MARK = "… ({:,} characters cut) …"
 
 
 def clean(text: str) -> str:
     """The text without terminal noise, repetition, encoded blobs and our own injected block."""
     text = _SURROGATES.sub("\ufffd", text)
-    if "\x1b" in text or "\x9b" in text:
-        text = _ESCAPES.sub("", text)
+    if _HAS_ESCAPES.search(text):
+        text = _ESCAPES.sub("", _REWOUND.sub("\r", text))
     if "\x08" in text:
         text = _BACKSPACED.sub("", text)
     text = text.replace("\r\n", "\n")
     if "\r" in text:
         text = "\n".join(_last_state(line) for line in text.split("\n"))
     text = _CONTROLS.sub("", text)
-    text = _without_own_blocks(text)
+    text = without_own_blocks(text)
     if "\n" not in text and len(text) < 200:
         return text.strip()
     lines = _fold_encoded([_short_line(line) for line in text.split("\n")])
-    return _BLANK_LINES.sub("\n\n", "\n".join(_fold_repeats(_fold_progress(lines)))).strip()
+    lines = _fold_alike(_fold_recurring(_fold_repeats(_fold_progress(lines))))
+    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 
 def storable(text: str) -> str:
@@ -76,17 +90,20 @@ def _last_state(line: str) -> str:
     return states[-1] if states else ""
 
 
-def _without_own_blocks(text: str) -> str:
+def without_own_blocks(text: str) -> str:
+    """The text without the context that this product gave."""
     for begin, end in _OWN_BLOCKS:
-        at = text.find(begin)
-        while at >= 0:
+        kept: list[str] = []
+        after = 0
+        while (at := text.find(begin, after)) >= 0:
             stop = text.find(end, at)
             if stop < 0:
                 # An unclosed block is still ours: it was cut off on its way.
                 text = text[:at] if begin.startswith("<") else text
                 break
-            text = text[:at] + text[stop + len(end) :]
-            at = text.find(begin)
+            kept.append(text[after:at])
+            after = stop + len(end)
+        text = "".join((*kept, text[after:])) if after else text
     return text
 
 
@@ -153,4 +170,43 @@ def _fold_repeats(lines: list[str]) -> list[str]:
         else:
             kept += [line] * times
         at += times
+    return kept
+
+
+def _fold_recurring(lines: list[str]) -> list[str]:
+    """A line that comes back again and again among others: its first occurrences."""
+    often = {
+        line: times
+        for line, times in Counter(line for line in lines if len(line) >= _LEAST_TELLING).items()
+        if times > _MANY_REPEATS
+    }
+    if not often:
+        return lines
+    kept: list[str] = []
+    seen: Counter[str] = Counter()
+    for line in lines:
+        seen[line] += 1
+        if line not in often or seen[line] <= _KEPT_ALIKE:
+            kept.append(line)
+            if seen[line] == _KEPT_ALIKE and line in often:
+                kept.append(f"… (repeated {often[line]} times)")
+    return kept
+
+
+def _fold_alike(lines: list[str]) -> list[str]:
+    """Of a long run of lines that differ by their numbers only, its first and its last."""
+    kept: list[str] = []
+    at = 0
+    while at < len(lines):
+        form = _DIGITS.sub("0", lines[at]) if _DIGITS.search(lines[at]) else ""
+        end = at + 1
+        while form and end < len(lines) and len(lines[end]) < 400 and _DIGITS.sub("0", lines[end]) == form:
+            end += 1
+        if end - at > _MANY_ALIKE:
+            kept += lines[at : at + _KEPT_ALIKE]
+            kept.append(f"… ({end - at - 2 * _KEPT_ALIKE} more lines like these)")
+            kept += lines[end - _KEPT_ALIKE : end]
+        else:
+            kept += lines[at:end]
+        at = end
     return kept

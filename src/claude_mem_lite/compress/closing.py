@@ -81,9 +81,15 @@ class Closing:
                 )
                 if kinds.states_next_step(said.text):
                     steps.append(said.text)
+            elif said.kind == "todo" and kinds.is_for_reviewers(said.under):
+                continue
             elif said.kind == "todo" or (said.kind == "item" and (announced or kinds.is_labelled_next(said.text))):
                 steps.append(said.text)
         return [step for step in dict.fromkeys(steps) if not step.endswith("?")]
+
+    def blocks(self) -> list[str]:
+        """Sentences that say what keeps the work from going on."""
+        return [said.text for said in self.said if said.kind != "row" and kinds.states_block(said.text)]
 
     def ends_with_offer(self) -> bool:
         """Whether its last words ask the user what to do."""

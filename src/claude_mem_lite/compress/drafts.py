@@ -15,9 +15,10 @@ LONGEST_DETAIL = 2_000
 LONGEST_FACT = 240
 _MOST_FACTS = 12
 _MOST_FILES = 20
-_MOST_SYMBOLS = 30
+_MOST_SYMBOLS = 40
+_MOST_ANCHORS = 12
 _LONGEST_WHY = 120
-_LONGEST_REQUEST = 300
+_LONGEST_POINT = 200
 
 _VAGUE_PROMPT = re.compile(
     r"(?i)^(?:(?:yes|yeah|yep|y|ok|okay|sure|no|nope|go|go ahead|do it|do that|do so|please|continue|proceed|next"
@@ -54,6 +55,7 @@ def make_draft(
     facts: Iterable[str] = (),
     files: Iterable[str] = (),
     symbols: Iterable[SymbolChange] = (),
+    anchors: Iterable[str] = (),
     origin: Origin = "assistant",
     confidence: float = 0.7,
 ) -> Draft:
@@ -67,6 +69,7 @@ def make_draft(
         facts=tuple(dict.fromkeys(fact for fact in tidy_facts if fact))[:_MOST_FACTS],
         files=tuple(dict.fromkeys(files))[:_MOST_FILES],
         symbols=tuple(dict.fromkeys(symbols))[:_MOST_SYMBOLS],
+        anchors=tuple(dict.fromkeys(anchors))[:_MOST_ANCHORS],
         origin=origin,
         confidence=confidence,
     )
@@ -96,12 +99,6 @@ def why(prompt: str, told: str) -> str:
     return ""
 
 
-def request_of(prompt: str) -> str:
-    """What was asked for, for the detail: found by search, not read unasked."""
-    said = prompt_text(prompt)
-    return f"Asked: {whole_sentences(sentences(said), _LONGEST_REQUEST)}" if len(said.split()) > 2 else ""
-
-
 def _gives_reason(sentence: str) -> bool:
     """Whether a sentence of a prompt tells why: it describes something, or orders it with a reason."""
     if is_talk(sentence) or refers_back(sentence) or _NO_REASON.match(sentence):
@@ -113,18 +110,36 @@ def _gives_reason(sentence: str) -> bool:
     return _REASON.search(sentence) is not None or not titles.from_prompt(sentence)
 
 
+def as_list(points: Iterable[str], limit: int) -> str:
+    """Points as a list, each on a line of its own, as many as fit."""
+    text = ""
+    for point in points:
+        line = f"- {within(point, _LONGEST_POINT)}"
+        if line in text:
+            continue
+        if len(text) + len(line) > limit:
+            break
+        text = f"{text}\n{line}" if text else line
+    return text
+
+
 def whole_sentences(parts: Iterable[str], limit: int) -> str:
-    """As many sentences as fit, each with its end; the first one cut at a word when it alone is too long."""
+    """As many sentences as fit, each with its end; the first one cut after a clause when it alone is too long."""
     text = ""
     for part in parts:
         piece = one_line(part).rstrip(" :;,-")
         if not piece:
             continue
-        piece = piece if piece[-1] in ".!?…。！？)" or piece.startswith("/") else f"{piece}."
+        piece = _ended(piece)
         if text and len(text) + 1 + len(piece) > limit:
             break
-        text = f"{text} {piece}" if text else within(piece, limit)
+        text = f"{text} {piece}" if text else _ended(whole_clauses(piece, limit))
     return text
+
+
+def _ended(piece: str) -> str:
+    is_whole = piece.rstrip(")\"'")[-1:] in tuple(".!?…。！？") or piece.startswith("/")
+    return piece if is_whole else f"{piece}."
 
 
 def whole_clauses(text: str, limit: int) -> str:

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 
 from claude_mem_lite.compress import shell, titles
 from claude_mem_lite.compress.closing import Closing, read_closing
-from claude_mem_lite.compress.drafts import make_draft, prompt_text, whole_sentences, why
+from claude_mem_lite.compress.drafts import as_list, make_draft, prompt_text, whole_sentences, why
+from claude_mem_lite.compress.fingerprints import anchor_of_tool, anchors_of_run
 from claude_mem_lite.compress.fixes import cause_of, failing_tests, short_cause
 from claude_mem_lite.compress.prose import capital, plain, sentences
 from claude_mem_lite.compress.sentence_kinds import is_talk, refers_back
 from claude_mem_lite.compress.steps import Answered, Called, Looked, Ran
 from claude_mem_lite.compress.verbs import impersonal, resolved
-from claude_mem_lite.models import Draft
+from claude_mem_lite.models import Draft, Origin
 from claude_mem_lite.words import overlap, within
 
 _LEAST_PROSE = 160
@@ -19,6 +20,8 @@ _LEAST_FINDING = 60
 _LEAST_REPORT = 80
 _LEAST_IN_COMMON = 0.25
 _MANY_LOOKS = 4
+_LONGEST_LIST = 250
+_LONGEST_SUMMARY = 320
 _OPINION = re.compile(
     r"(?i)^(?:i(?:'d| would)?\s+(?:think|suggest|recommend|propose|lean|prefer|say)|in my opinion|my recommendation"
     r"|personally)\b"
@@ -46,8 +49,6 @@ _BARE_HEADING = re.compile(r"(?i)^(?:what|why|how|when|where|next|recommend\w*|o
 _WHY_ASKED = re.compile(
     r"(?i)\b(?:why|cause|reason|explain|debug|investigate|diagnose|find out|figure out|what(?:'s| is) wrong)\b"
 )
-_PACKAGE = re.compile(r"(?!-)@?[A-Za-z][\w./@\[\],<>=~^:-]*")
-_INSTALLED = re.compile(r"(?i)^\s*(?:successfully installed|added \d+|\+ \S+|installed \d+|adding )")
 _PROCEDURAL = re.compile(
     r"(?i)what (?:would|should) (?:you|i|we)|like to do next|how (?:would|should) (?:you|i|we) (?:like|proceed)"
     r"|ready|proceed|continue\b|next step|update the plan"
@@ -57,7 +58,7 @@ _RECOMMENDED = re.compile(r"\s*\((?:Recommended|recommended)\)")
 _REASON = re.compile(r"(?i)\b(?:because|since|so that|as it|due to|to avoid|to keep|in order to)\b")
 
 
-def discovery(prompt: str, closing: Closing, looks: int) -> Draft | None:
+def discovery(prompt: str, closing: Closing, looks: int, origin: Origin = "assistant") -> Draft | None:
     """What a turn without edits found out; `looks` counts the files read, commands run and sub-agents sent."""
     told = closing.told
     prose = sum(map(len, told)) + sum(map(len, closing.points))
@@ -79,16 +80,16 @@ def discovery(prompt: str, closing: Closing, looks: int) -> Draft | None:
         "discovery",
         title,
         f"{summary} {why(prompt, f'{title} {summary}')}",
-        detail="\n".join(f"- {within(point, 300)}" for point in closing.points[:12]),
-        facts=[text for text in closing.causes() if text != chosen][:3],
+        detail=as_list(_not_in(summary, closing.points), _LONGEST_LIST),
+        facts=_not_in(f"{chosen} {summary}", closing.causes())[:2],
+        origin=origin,
         confidence=0.6 if looks else 0.5,
     )
 
 
-def report(task: str, message: str) -> Draft | None:
+def report(task: str, closing: Closing, origin: Origin) -> Draft | None:
     """What a sub-agent came back with, when it is more than a word."""
-    closing = read_closing(message)
-    told = [text for text in closing.told if not _ABOUT_SELF.match(text)]
+    told = [text for text in closing.told if not _ABOUT_SELF.match(text) and "I'll " not in text]
     if sum(map(len, told)) + sum(map(len, closing.points)) < _LEAST_REPORT:
         return None
     chosen = next((text for text in [*closing.findings(), *told[:8]] if _is_telling(text)), "")
@@ -102,7 +103,8 @@ def report(task: str, message: str) -> Draft | None:
         "discovery",
         title,
         f"{beyond} {asked}".strip() or chosen,
-        detail="\n".join(f"- {within(point, 300)}" for point in closing.points[:12]),
+        detail=as_list(_not_in(beyond, closing.points), _LONGEST_LIST),
+        origin=origin,
         confidence=0.5,
     )
 
@@ -160,29 +162,10 @@ def failure(ran: Ran, closing: Closing, prompt: str) -> Draft:
         f"{titles.cut(ran.command, 6)} fails: {short_cause(ran, 14)}",
         f"{summary} {why(prompt, summary)}",
         facts=[*failing_tests(ran), *(f"Error: {error}" for error in ran.errors[:3])],
+        anchors=anchors_of_run(ran),
         origin="web" if shell.fetches(ran.command) else "command",
         confidence=0.6,
     )
-
-
-def installed(runs: Sequence[Ran], prompt: str) -> Draft | None:
-    """Packages that were added by name, when that was all a turn did."""
-    named: list[str] = []
-    shown: list[str] = []
-    for ran in runs:
-        packages = [
-            word for word in ran.command.split()[2:] if _PACKAGE.fullmatch(word) and word not in ("install", "add", "i")
-        ]
-        if ran.role != "install" or ran.failed or not packages:
-            continue
-        named += packages
-        shown += [line.strip() for line in ran.output.split("\n") if _INSTALLED.match(line)][:2]
-    if not named:
-        return None
-    tool = next(ran.command.split()[0] for ran in runs if ran.role == "install")
-    title = f"Install {', '.join(dict.fromkeys(named[:5]))} with {tool}"
-    summary = whole_sentences(shown[:2] or [title], 300)
-    return make_draft("change", title, f"{summary} {why(prompt, summary)}", origin="command")
 
 
 def web(looked: Sequence[Looked]) -> Draft | None:
@@ -193,15 +176,15 @@ def web(looked: Sequence[Looked]) -> Draft | None:
     closing = read_closing(best.answer)
     told = [text for text in closing.told if len(text.split()) > 4]
     subject = titles.shorten(plain(best.subject) or best.place, 12)
-    summary = whole_sentences(told[:3] or closing.points[:3], 500)
+    summary = whole_sentences(told[:3] or closing.points[:3], 400)
     if not summary or len(subject.split()) < 2:
         return None
     return make_draft(
         "discovery",
         f"Web: {subject}",
         summary,
-        detail="\n".join(f"- {within(point, 300)}" for point in closing.points[:10]),
-        facts=[f"Source: {one.place}" for one in looked if one.place][:5],
+        detail=as_list(_not_in(summary, closing.points), _LONGEST_LIST),
+        facts=[f"Source: {place}" for one in looked for place in (one.place, *one.sources) if place][:5],
         origin="web",
         confidence=0.4,
     )
@@ -217,15 +200,25 @@ def foreign(called: Sequence[Called]) -> list[Draft]:
             summary = f"{name} failed: {within(call.error, 400)}."
             found.append(
                 make_draft(
-                    "failure", f"{name} fails: {titles.cut(call.error, 12)}", summary, origin="mcp", confidence=0.4
+                    "failure",
+                    f"{name} fails: {titles.cut(call.error, 12)}",
+                    summary,
+                    anchors=[anchor_of_tool(call)],
+                    origin="mcp",
+                    confidence=0.4,
                 )
             )
         elif call.changes and len(call.subject.split()) > 2:
             action = call.tool.rsplit("__", 1)[-1].replace("_", " ").replace("-", " ")
             server = parts[0] if call.tool.startswith("mcp__") and parts else "a tool"
             title = f"{action[:1].upper()}{action[1:]}: {titles.shorten(call.subject, 12)}"
-            found.append(make_draft("change", title, f"{title}, through {server}.", origin="mcp", confidence=0.5))
+            made = f" {call.result}" if call.result else ""
+            found.append(make_draft("change", title, f"{title}, through {server}.{made}", origin="mcp", confidence=0.5))
     return found[:2]
+
+
+def _not_in(told: str, texts: Sequence[str]) -> list[str]:
+    return [text for text in texts if text.rstrip(".") not in told]
 
 
 def _beyond_title(title: str, stated: str, rest: Sequence[str]) -> str:
@@ -236,8 +229,8 @@ def _beyond_title(title: str, stated: str, rest: Sequence[str]) -> str:
         first = capital(after[clause.end() :])
     else:
         first = "" if overlap(stated, title) >= 0.95 else stated
-    telling = [text for text in rest if len(text.split()) > 4 and not _LOCATING.match(text)]
-    return whole_sentences([first, *telling[:2]], 600)
+    telling = [impersonal(text) for text in rest if len(text.split()) > 4 and not _LOCATING.match(text)]
+    return whole_sentences([first, *telling[:2]], _LONGEST_SUMMARY)
 
 
 def _is_telling(text: str) -> bool:

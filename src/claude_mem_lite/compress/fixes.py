@@ -18,6 +18,7 @@ _USAGE_ERROR = re.compile(
 _SAYS_NOTHING = re.compile(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
 _ASSERTION = re.compile(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
 _GOT = re.compile(r",? (?:but )?got\b")
+_SIGNS = re.compile(r"^[^\w\s\"'`(\[<./~$-]+\s+")
 _AD_HOC = re.compile(r"\s-[ce]\s|<<|^\S*(?:bash|sh|zsh) -c\b")
 
 
@@ -119,11 +120,16 @@ def _short_error(error: str, words: int) -> str:
         return ""
     if titles.cut(bare, words) == bare:
         return bare
-    return "" if _ASSERTION.match(bare) else titles.cut(_GOT.split(bare, maxsplit=1)[0], words)
+    if _ASSERTION.match(bare):
+        return ""
+    cut = titles.cut(_GOT.split(bare, maxsplit=1)[0], words)
+    # Of "a: b: c" that does not fit, no half of a part is kept.
+    whole, _, _ = cut.rpartition(": ")
+    return whole if len(whole.split()) > 3 else cut
 
 
 def _without_place(error: str) -> str:
-    return re.sub(r"^\S+?:\d+(?::\d+)?:\s*", "", error)
+    return _SIGNS.sub("", re.sub(r"^\S+?:\d+(?::\d+)?:\s*", "", error))
 
 
 def _fix(steps: Sequence[Step], runs: list[tuple[int, Ran]], first: int, last: int, success: Ran) -> Fix | None:

@@ -28,7 +28,7 @@ _TALK = _begins(
     r"(?:good|great|excellent) (?:idea|question|point|catch|thinking|news|call)", r"thanks", r"thank you", r"sorry",
     r"ah\b", r"hmm",
     r"you're (?:absolutely |totally )?(?:right|welcome|correct)",
-    r"that's (?:a |an )?(?:right|correct|good|great|excellent|fair)",
+    r"(?:that|this)(?:'s| is) (?:a |an )?(?:right|correct|good|great|excellent|fair|nice|interesting)\b",
     r"no response requested", r"api error", r"i see\b", r"i understand", r"sounds good",
     r"to (?:clarify|answer|summarize)\b", r"sources?:",
     r"options?:", r"for example", r"what (?:do|would) you", r"which (?:one|option|approach)", r"stopped\b", r"got it",
@@ -37,7 +37,14 @@ _TALK = _begins(
     r"is there anything", r"does (?:this|that)", r"makes sense", r"i (?:need|would need) (?:more|your|to know)",
     r"could you",
     r"i've (?:read|reviewed|looked|checked|analyzed|got)\b", r"(?:ok|okay|yes|no|sure|understood|right)[,.! ]*$",
-    r"agreed\b", r"claude code\b.{0,40}$",
+    r"agreed\b", r"claude code\b.{0,40}$", r"(?:good|great|perfect|excellent|nice|awesome|cool)\s*[-–—!,:]\s",
+    r"now for\b",
+)  # fmt: skip
+_TO_THE_USER = _has(
+    r"\byour call\b", r"\bup to you\b", r"\blet me know\b", r"\bfeel free\b",
+    r"\bif you(?:'d| would) (?:like|prefer)\b",
+    r"\b(?:as )?you(?:'ve)? (?:just |can |already )*(?:saw|see|seen|typed|pasted|mentioned|asked|said|noticed)\b",
+    r"\byou were (?:right|correct)\b",
 )  # fmt: skip
 _CHECKED = (
     r"(?:tests?|builds?|lint(?:ing|er)?|checks?|code|everything|type ?checks?|ci|(?:test )?suite|project|formatting)"
@@ -47,6 +54,25 @@ _CHECKS_PASS = re.compile(
     rf"(?:(?:,| and|, and)\s+(?:the\s+)?(?:unit |integration )?{_CHECKED})*"
     r"\s+(?:(?:all|now|still|is|are|also|have|has)\s+)*(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|work(?:s|ing)?|clean"
     r"|green|compiles?|builds?|successful)\b.{0,60}$"
+)
+_TICKED = re.compile(
+    rf"(?i)^(?:(?:all|unit|integration|full)\s+)*{_CHECKED}\s*:\s*\W{{0,3}}\s*(?:all |no |0 )?"
+    r"(?:pass\w*|clean|ok|green|issues?|errors?|success\w*)?$"
+)
+_WORK = (
+    r"(?:changes?|tasks?|work|implementation|fix(?:es)?|features?|plan|steps?|items?|points?|issues?|bugs?|everything|it"
+    r"|this|refactor(?:ing)?|clean-?up|updates?|tests?|code|migration)"
+)
+_THE = r"(?:(?:all|the|both|every|these|those|your|requested|planned|of|new|\d+|\w+ion)\s+)"
+_ALL_IN_PLACE = re.compile(
+    rf"(?i)^{_THE}*{_WORK}(?:(?:,| and|, and)\s+(?:the\s+)?{_WORK})*"
+    r"\s+(?:(?:is|are|has|have|been|was|were|now|all|fully|successfully|should be)\s+)+"
+    r"(?:complete[d]?|done|implemented|verified|in place|ready|working|finished|applied|made|fixed|addressed|resolved"
+    r"|committed|good to go)(?:,? (?:and|successfully|now|with|all) ?[\w ]{0,40})?$"
+    r"|^(?:i|we)(?:'ve| have)? (?:now |successfully )?(?:fixed|implemented|completed|made|done|finished|addressed"
+    rf"|updated) {_THE}+{_WORK}$"
+    r"|^(?:(?:i|we)(?:'ve| have)? )?(?:found|identified|fixed|resolved)(?: and (?:fixed|resolved))? the (?:root )?"
+    r"(?:cause|issue|bug|problem)(?: of the \w+)?$"
 )
 _CAUSE = _has(
     r"^(?:the )?(?:root )?(?:cause|issue|problem|bug)\b[^.:]{0,20}: ",
@@ -94,8 +120,8 @@ _NEXT = _has(
     r"^open (?:issue|question|item|point)s?\b",
     r"\bstill (?:needs?|has to|have to|missing|outstanding|unresolved|failing|fails|broken|to be done)\b",
     r"\bremains? (?:to be|open|unresolved|undone|failing|unfixed)\b", r"\byet to be\b", r"\bTODO\b(?! tool|s? list)",
-    r"\b(?:should|must|needs? to|will need to|has to|have to) (?:be )?\w+(?: \S+){0,12} (?:next|later|afterwards"
-    r"|in a follow[- ]?up|before (?:merging|the release|releasing|deploying|shipping))\b",
+    r"\b(?:should|must|needs? to|will need to|has to|have to) (?:be )?\w+(?: \S+){0,12} (?:(?:next|later"
+    r"|afterwards)(?=[.,;]|$)|in a follow[- ]?up\b|before (?:merging|the release|releasing|deploying|shipping)\b)",
     r"\bleft (?:for (?:later|a follow[- ]?up|future|next)|as a follow[- ]?up)\b",
     r"\bin a (?:separate|future|follow[- ]?up) (?:pr|change|commit|session|step)\b",
     r"\byou(?:'ll| will)? (?:still )?need to\b",
@@ -118,6 +144,7 @@ _NEXT_HEADING = _begins(
     r"|not (?:yet )?(?:done|covered|implemented)"
     r"|future work|pending(?: \w+)?)\s*:?$"
 )
+_FOR_REVIEWERS = _begins(r"test plan", r"checklist", r"how to (?:test|verify)", r"verification", r"testing\b")
 _ALL_DONE = _has(
     r"\bnothing (?:else|more)?\s*(?:is left|left|remains|remaining|outstanding|to do)\b",
     r"\bno (?:remaining|outstanding|open|further) (?:work|items?|issues?|tasks?|steps?|to-?dos?)\b",
@@ -125,6 +152,15 @@ _ALL_DONE = _has(
     r"|follow-?ups?)(?: \w+){0,2} (?:(?:is|are|have been|were|now) )*"
     r"(?:done|complete|completed|finished|addressed|implemented|resolved)\b",
 )
+_BLOCKED = _begins(
+    r"still failing: ", r"blocked: ",
+    r"(?:(?:this|it|that|work|the work|we|i|the (?:release|deploy\w*|merge|task|feature|pr|fix|rest|migration))"
+    r"(?:'m|'re|'s| is| are| am| remains?| stays?) )?(?:still |currently |now )*blocked (?:by|on|until|for)\b",
+    r"(?:still |currently |now |i'm |we're )*waiting (?:for|on) (?:you\b|your|(?:a |the )?(?:review|approval|access"
+    r"|answer|reply|credentials|permission|decision|upstream|release|other team|vendor|ops|admin|infra))",
+    r"(?:i|we|this|it|that)(?: still)? (?:can't|cannot|couldn't|could not) (?:proceed|continue|go on|finish"
+    r"|be (?:finished|tested|verified|deployed|merged|released))\b.*\b(?:until|without|because|before)\b",
+)  # fmt: skip
 _REFERRING = _begins(
     r"(?:now )?(?:this|these|that|those|it|they|but|both|however|also|then|there|here|such|same|result|otherwise|and"
     r"|or|you(?:'re|'ve|r)?|so|which|instead|another)\b"
@@ -139,7 +175,9 @@ _HEDGED = _begins(
 def is_talk(sentence: str) -> bool:
     """Addressed to the user or leading on to something else: nothing that was done or found out."""
     text = sentence.strip()
-    return text.endswith(("?", ":")) or len(text.split()) < 3 or _TALK.match(text) is not None
+    if text.endswith(("?", ":")) or len(text.split()) < 3:
+        return True
+    return _TALK.match(text) is not None or _TO_THE_USER.search(text) is not None
 
 
 def refers_back(sentence: str) -> bool:
@@ -148,8 +186,11 @@ def refers_back(sentence: str) -> bool:
 
 
 def is_check_result(sentence: str) -> bool:
-    """Whether it only says that tests, build or lint are fine."""
-    return _CHECKS_PASS.match(sentence.strip().rstrip(".!")) is not None
+    """Whether it only says that tests, build or lint are fine, or that the work is done."""
+    bare = sentence.strip().rstrip(".!✓✔✅ ")
+    return (
+        _CHECKS_PASS.match(bare) is not None or _ALL_IN_PLACE.match(bare) is not None or _TICKED.match(bare) is not None
+    )
 
 
 def states_cause(sentence: str) -> bool:
@@ -186,9 +227,19 @@ def announces_next_steps(heading: str) -> bool:
     return _NEXT_HEADING.match(heading.strip()) is not None
 
 
+def is_for_reviewers(heading: str) -> bool:
+    """Whether the open boxes below a heading are for those who review the work, not for who goes on with it."""
+    return _FOR_REVIEWERS.match(heading.strip()) is not None
+
+
 def reads_like_an_order(text: str) -> bool:
     """Whether a text, not written by user or assistant, speaks to whoever reads it: a planted instruction would."""
     return _ORDER.search(text) is not None
+
+
+def states_block(sentence: str) -> bool:
+    """Whether it says what keeps the work from going on."""
+    return _BLOCKED.match(sentence) is not None and not sentence.endswith("?")
 
 
 def says_all_done(sentence: str) -> bool:

@@ -1,7 +1,7 @@
 """Shell commands: what one is for, when two are the same, and what its output says went wrong."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Role = Literal["commit", "test", "build", "lint", "install", "git", "files", "explore", "run"]
@@ -36,8 +36,9 @@ _INSTALL = (
     r"(?:pip3? install|uv (?:add|sync|pip install|tool install)|poetry (?:add|install)|pdm (?:add|install)"
     r"|pipx install|conda install"
     r"|npm (?:install|i|ci|add)|yarn(?: add| install|$)|pnpm (?:add|install|i)|bun (?:add|install)|cargo (?:add"
-    r"|install)|go (?:get|mod)"
-    r"|gem install|bundle (?:install|add|update)|brew install|apt(?:-get)? install|apk add|dnf install"
+    r"|install)|go (?:get|mod (?:tidy|download|vendor))"
+    r"|gem install|bundle (?:install|add|update)|brew (?:install|upgrade)|apt(?:-get)? (?:-\S+ )*install|apk add"
+    r"|dnf install"
     r"|composer (?:require|install)|dotnet add"
     r"|mix deps\.get|pod install|rustup|nvm install|pyenv install)"
 )
@@ -51,13 +52,18 @@ _EXPLORE = (
     r"|git (?:status|log|diff|show|branch|blame|ls-\S+|rev-\S+|remote|config|stash list|describe|grep|shortlog"
     r"|reflog|cat-file|check-ignore)"
     r"|gh (?:pr|issue|run|repo|release|api) (?:view|list|diff|checks|status)|gh (?:api|search)|go (?:doc|env|list"
-    r"|version)|node -[ev]|\S+ --?version"
+    r"|version|mod \w+)|node -[ev]|\S+ --?version"
     r"|\S+ --?help|npm (?:ls|list|view|outdated)|pip3? (?:show|list|freeze)|docker (?:ps|images|logs|inspect)"
-    r"|kubectl (?:get|describe|logs))"
+    r"|kubectl (?:get|describe|logs|explain|top)|journalctl|systemctl (?:status|is-\S+|list-\S+|show|cat)|dmesg"
+    r"|terraform (?:show|state|output|version)|git tag -[ln]\S*|git stash show)"
 )
-_FILES = r"(?:mkdir|touch|cp|mv|rm|ln|chmod|chown|rmdir|git (?:mv|rm|add|restore|checkout|switch|reset|stash|clean))"
+_FILES = (
+    r"(?:mkdir|touch|cp|mv|rm|ln|chmod|chown|rmdir"
+    r"|git (?:mv|rm|add|restore|checkout|switch|reset|stash (?:pop|apply|drop|clear)|clean))"
+)
 _ROLE_PATTERNS: dict[Role, str] = {
-    "commit": r"git commit", "test": _TEST, "lint": _LINT, "install": _INSTALL, "explore": _EXPLORE, "files": _FILES,
+    "commit": r"git (?:commit|cherry-pick|revert|am)", "test": _TEST, "lint": _LINT, "install": _INSTALL,
+    "explore": _EXPLORE, "files": _FILES,
     "build": _BUILD, "git": r"git \S+|gh \S+",
 }  # fmt: skip
 _FETCH = re.compile(r"(?:^|[|&;\s])(?:curl|wget|aria2c|httpie|https?|lynx|w3m|gh\s+(?:api|issue|pr))(?:\s|$)")
@@ -66,8 +72,10 @@ _ROLES = tuple((role, re.compile(rf"(?:{pattern})(?:\s|$)")) for role, pattern i
 _RANK: tuple[Role, ...] = ("commit", "test", "build", "lint", "install", "git", "run", "files", "explore")
 
 _HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n")
+_EMPTY_DOCUMENT = re.compile(r"[\"']?\$\(cat\s*\)[\"']?")
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)")
 _SEPARATOR = re.compile(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)|(?<![&>])&(?![&>\d])")
+_GOES_ON = re.compile(r"\|(?!&)|;\s*\w")
 _PREFIX = re.compile(
     r"^(?:[A-Za-z_]\w*=(?:\S*)\s+|sudo\s+(?:-\S+\s+)*|time\s+|timeout\s+(?:-\S+\s+)*\S+\s+|nice\s+|exec\s+"
     r"|command\s+|env\s+(?=\w+=)"
@@ -80,7 +88,7 @@ _WRAPPER = re.compile(
 )
 _REDIRECT = re.compile(r"\s*(?:\d?>{1,2}&?\s*\S+|<\s*\S+|&>\s*\S+)")
 _NOISY_FLAG = re.compile(
-    r"\s+(?:-v+|-q+|--verbose|--quiet|-s|-x|--tb[= ]\S+|--no-header|--count[= ]?\d+|-count[= ]\d+|--color\S*"
+    r"\s+(?:-v+(?!\s+\w+=)|-q+|--verbose|--quiet|-s|-x|--tb[= ]\S+|--no-header|--count[= ]?\d+|-count[= ]\d+|--color\S*"
     r"|--no-cov|-rA|-ra|--lf|--ff"
     r"|--silent|--maxfail\S*|-timeout[= ]\S+)(?=\s|$)"
 )
@@ -90,9 +98,13 @@ _EXIT_CODE = re.compile(r"^\s*(?:Error:\s*)?Exit code (\d+)\s*\n?")
 _DENIED = re.compile(
     r"(?i)permission to use \w+|doesn't want to (?:proceed|take this action)|request interrupted"
     r"|tool use was rejected|user rejected"
-    r"|requires approval|has been denied|was blocked|command timed out|no longer exists on disk|<tool_use_error>"
+    r"|requires approval|has been denied|was blocked|no longer exists on disk|<tool_use_error>"
 )
-_COMMITTED = re.compile(r"(?m)^\[(?P<branch>[^\]\n]{1,200}?) (?P<hash>[0-9a-f]{6,40})\] (?P<subject>\S[^\n]{0,500})$")
+_COMMITTED = re.compile(
+    r"(?m)^\[(?P<branch>[^\]\n]{1,200}?) (?P<hash>[0-9a-f]{6,40})\] (?P<subject>\S[^\n]{0,500})$"
+    r"(?:\n (?:Author|Date):[^\n]*){0,3}(?:\n[ ](?P<size>\d+ files? changed[^\n]{0,80}))?"
+)
+_MAKES_COMMITS = re.compile(r"\bgit (?:-\S+ \S+ )*(?:commit|cherry-pick|revert|am)\b")
 _MESSAGE_FLAG = re.compile(
     r"(?:-m|-[a-z]*m|--message)(?:\s+|=)(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|\$'((?:[^'\\]|\\.)*)')", re.S
 )
@@ -107,11 +119,16 @@ class Commit:
     body: str = ""
     hash: str = ""
     branch: str = ""
+    size: str = ""
+    """ "2 files changed, 9 insertions(+), 3 deletions(-)" """
+    source: str = ""
+    """The commit it was picked from."""
 
 
 def parts(command: str) -> list[str]:
     """The simple commands of a command line, without prefixes such as `cd x`, `VAR=1`, `sudo`, `npx`."""
     text, _ = _without_heredocs(command[:20_000])
+    text = _EMPTY_DOCUMENT.sub("…", text)
     quoted: list[str] = []
 
     def hide(found: re.Match[str]) -> str:
@@ -130,7 +147,7 @@ def fetches(command: str) -> bool:
 
 def role(part: str) -> Role:
     """What one simple command is for."""
-    part = _unwrapped(part)
+    part = unwrapped(part)
     for name, pattern in _ROLES:
         if pattern.match(part):
             return name
@@ -147,12 +164,12 @@ def main_part(command: str) -> tuple[str, Role]:
 
 def key(part: str) -> str:
     """The same for commands that do the same: without flags that only change what is printed."""
-    return " ".join(_NOISY_FLAG.sub("", _unwrapped(part)).split())
+    return " ".join(_NOISY_FLAG.sub("", unwrapped(part)).split())
 
 
 def tool(part: str) -> str:
     """The program and its subcommand: `go test`, `npm run build`, `pytest`."""
-    words = [word for word in _unwrapped(part).split() if not word.startswith("-")][:3]
+    words = [word for word in unwrapped(part).split() if not word.startswith("-")][:3]
     runner = words[:1] and words[0] in (
         "npm", "pnpm", "yarn", "bun", "mise", "make", "just", "task", "go", "cargo", "git", "docker", "dotnet", "uv",
         "poetry", "gh", "mix"
@@ -176,20 +193,37 @@ def was_refused(error: str) -> bool:
 def commits(command: str, output: str) -> list[Commit]:
     """The commits a successful command made, with the messages it was given."""
     command = command[:20_000]
-    if "git commit" not in " ".join(parts(command)):
+    making = [part for part in parts(command) if _MAKES_COMMITS.match(part)]
+    if not making:
         return []
-    given = _given_message(command)
+    given = _given_message(command) if any(re.search(r"\bcommit\b", part) for part in making) else ""
     subject, _, body = given.partition("\n")
     found = [
-        Commit(match["subject"].strip(), "", match["hash"], match["branch"].split(" ")[0])
-        for match in _COMMITTED.finditer(output[:20_000])
+        Commit(match["subject"].strip(), "", match["hash"], _branch(match["branch"]), match["size"] or "")
+        for match in _COMMITTED.finditer(output[-100_000:])
     ]
     if not found:
         nothing = re.search(r"(?i)nothing (?:added )?to commit|no changes added", output)
         return [Commit(subject.strip(), body.strip())] if subject.strip() and not nothing else []
-    if body.strip() and len(found) == 1:
-        return [Commit(found[0].subject, body.strip(), found[0].hash, found[0].branch)]
+    if len(found) == 1:
+        return [replace(found[0], body=body.strip(), source=_picked(making))]
     return found
+
+
+def _branch(told: str) -> str:
+    """The branch in `[main (root-commit) 0a4f7d2]`; '' for a detached head."""
+    return "" if told.startswith("detached") else told.split(" ")[0]
+
+
+def _picked(making: list[str]) -> str:
+    found = re.match(r"git (?:-\S+ \S+ )*cherry-pick\b.*?\b([0-9a-f]{6,40})\b", making[-1])
+    return found[1] if found else ""
+
+
+def hides_exit(command: str) -> bool:
+    """Whether a command line may succeed though its main part has failed: piped on, or followed by another."""
+    text, _ = _without_heredocs(command[:20_000])
+    return _GOES_ON.search(_QUOTED.sub("", text)) is not None
 
 
 def leaves(command: str, cwd: str) -> bool:
@@ -229,7 +263,8 @@ def _without_heredocs(command: str) -> tuple[str, list[str]]:
     return "".join(kept) + command[at:], bodies
 
 
-def _unwrapped(part: str) -> str:
+def unwrapped(part: str) -> str:
+    """A simple command without the program that only starts it: `npx`, `uv run`, `python -m`."""
     while (stripped := _WRAPPER.sub("", part, count=1)) != part:
         part = stripped
     return part

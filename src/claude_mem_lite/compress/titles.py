@@ -37,7 +37,11 @@ _SENTENCE_TAIL = re.compile(
 )
 _ASIDE = re.compile(r"\s[-–—]\s[^-–—]{3,60}\s[-–—]\s")
 _CHATTER = re.compile(r", (?:they|it|it's|i|i'd|we|you|because|since|as|so|this|that|but)\b")
-_OPEN_END = re.compile(r"(?:\s(?:by|with|to|for|in|from|that|which|and|as|the|a|an|of|on|like))+$")
+_OPEN_END = re.compile(
+    r"(?:\s(?:that|which)(?: now| also)? (?:documents|explains|shows|covers|describes|includes|contains|lists|does|has"
+    r"|uses|handles|checks|verifies|tests|provides|supports|allows|ensures))?"
+    r"(?:\s(?:by|with|to|for|in|from|that|which|and|as|the|a|an|of|on|like))*$"
+)
 _COLON = re.compile(r":\s+")
 _SOFT_BOUNDARY = re.compile(
     r"(?:, |\s)(?=(?:which|so that|because|since|when|while|where|whose|unless|after|before|instead of|rather than"
@@ -57,7 +61,7 @@ _VAGUE = re.compile(
     r"(?i)\b(?:it|this|that|them|those|these|both|same|above|below|following|everything|something|stuff|things?"
     r"|option|one|two|three"
     r"|issues?|bugs?|problems?|changes?|fix(?:es)?|errors?|comments?|feedback|suggestions?|files?|code|tests?|items?"
-    r"|points?|findings?)\b"
+    r"|points?|findings?|works?|working|correctly|properly|successfully|verify|verified)\b"
 )
 _EMPTY_SUBJECT = re.compile(
     r"(?i)(?:initial commit|first commit|wip|checkpoint|save|updates?|merge (?:branch|pull).*)\W*$"
@@ -88,9 +92,14 @@ def cut(text: str, words: int) -> str:
     return _without_dangling(" ".join(kept)[:_MOST_CHARACTERS])
 
 
+def without_place(sentence: str) -> str:
+    """A sentence without the file it begins with: "src/cart.py: Added a total" -> "Added a total"."""
+    return _PLACE.sub("", sentence)
+
+
 def from_report(sentence: str) -> str:
     """A title from a sentence that reports work ("I've added X" -> "Add X"), or '' when it reports none."""
-    title = reported(_PLACE.sub("", sentence))
+    title = reported(without_place(sentence))
     if " " not in title.strip() or _NO_OBJECT.match(title):
         return ""
     return _OPEN_END.sub("", capital(shorten(title)))

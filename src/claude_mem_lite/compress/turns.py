@@ -1,66 +1,67 @@
 """One turn -> its memories, by rules. Called by the worker for every turn; pure, and never raises on odd payloads."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from claude_mem_lite.compress import findings, titles
 from claude_mem_lite.compress.clean import clip
 from claude_mem_lite.compress.closing import Closing, read_closing
-from claude_mem_lite.compress.diagnostics import last_line
-from claude_mem_lite.compress.drafts import LONGEST_DETAIL, request_of
+from claude_mem_lite.compress.drafts import LONGEST_DETAIL
 from claude_mem_lite.compress.edits import FileChange, merge
-from claude_mem_lite.compress.fixes import Fix, cause_of, pair
+from claude_mem_lite.compress.fixes import Fix, pair
+from claude_mem_lite.compress.hearsay import Hearsay, only_source, source_of
+from claude_mem_lite.compress.parts import is_test, part_draft, parts_of
+from claude_mem_lite.compress.performed import performed
+from claude_mem_lite.compress.plans import plan_draft
 from claude_mem_lite.compress.steps import (
+    Agreed,
     Answered,
     Called,
     Delegated,
     Edited,
     Looked,
     Opened,
-    Planned,
     Ran,
     Step,
-    Tracked,
     open_tasks,
-    read_steps,
 )
+from claude_mem_lite.compress.tool_calls import read_steps
+from claude_mem_lite.compress.traces import Traces
+from claude_mem_lite.compress.trail import trail
 from claude_mem_lite.compress.work import Piece, fix_draft, is_bugfix, side_fix_draft, work_draft
-from claude_mem_lite.models import Draft, Turn, TurnDigest
-from claude_mem_lite.words import within
+from claude_mem_lite.models import Draft, Event, Turn, TurnDigest
 
-_TEST_FILE = re.compile(r"(?i)(?:^|[/_.-])(?:tests?|specs?|testdata|fixtures?|conftest)(?:[/_.-]|$)")
 _MOST_DRAFTS = 12
 _MOST_PIECES = 6
 _MOST_FILES = 60
 _MOST_REPORTS = 2
 _MOST_FAILURES = 2
-_MOST_COMMANDS = 8
 
 
 def fold(turn: Turn) -> TurnDigest:
-    """The memories of a turn, the files it read and edited, and how many of its events held nothing."""
-    steps: list[Step] = []
-    skipped = 0
-    for event in turn.events:
-        found = read_steps(event)
-        steps += found
-        if event.tool is not None and not any(_is_telling(step) for step in found):
-            skipped += 1
-    drafts = _with_trail(_drafts(turn, steps), f"{request_of(turn.prompt)}\n{_trail(steps)}".strip())
+    """The memories of a turn, the files it read and edited, and which of its events left nothing behind."""
+    by_event = [(event, read_steps(event)) for event in turn.events]
+    steps = [step for _, found in by_event for step in found]
+    drafts = tuple(_distinct(_with_trail(_drafts(turn, steps), "\n".join(trail(steps))))[:_MOST_DRAFTS])
+    tasks = open_tasks(steps)
+    traces = Traces(drafts, tasks or ())
     edited = [step.change.path for step in steps if isinstance(step, Edited)]
     read = [step.path for step in steps if isinstance(step, Opened)]
     return TurnDigest(
-        drafts=tuple(_distinct(drafts)[:_MOST_DRAFTS]),
+        drafts=drafts,
         files_read=tuple(dict.fromkeys(read))[:_MOST_FILES],
         files_edited=tuple(dict.fromkeys(edited))[:_MOST_FILES],
-        open_tasks=open_tasks(steps),
-        skipped=skipped,
+        open_tasks=tasks,
+        skipped=tuple(event.name for event, found in by_event if _is_work(event) and not traces.has(event, found)),
     )
 
 
 def closing_of(turn: Turn) -> Closing:
-    """The assistant's last words of a turn that ended well; an API error is not one."""
+    """The assistant's last words of a turn that ended well, without what others said; an API error is not one."""
+    return Hearsay(turn.events).taken_from(_last_words(turn))
+
+
+def _last_words(turn: Turn) -> Closing:
     for event in reversed(turn.events):
         if event.kind == "Stop" and event.message:
             return read_closing(_seen_from_cwd(event.message, turn))
@@ -76,39 +77,40 @@ def _seen_from_cwd(message: str, turn: Turn) -> str:
 def _drafts(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
     closing = closing_of(turn)
     fixes, unfixed = pair(steps)
-    drafts = _work(turn.prompt, closing, steps, fixes)
+    drafts, parts = _work(turn.prompt, closing, steps, fixes)
     drafts += findings.decisions(closing, [step for step in steps if isinstance(step, Answered)], turn.prompt)
+    drafts += [plan for step in steps if isinstance(step, Agreed) and (plan := plan_draft(step))][-1:]
     drafts += (findings.failure(ran, closing, turn.prompt) for ran in unfixed[-_MOST_FAILURES:])
     if not drafts:
-        package = findings.installed([step for step in steps if isinstance(step, Ran)], turn.prompt)
-        drafts += [package] if package else []
+        done = performed([step for step in steps if isinstance(step, Ran)], turn.prompt)
+        drafts += [done] if done else []
     if not any(draft.kind != "decision" for draft in drafts):
         looks = sum(isinstance(step, Ran | Opened | Looked | Delegated | Called) for step in steps)
-        found = findings.discovery(turn.prompt, closing, looks)
+        source = only_source(turn.events)
+        found = findings.discovery(turn.prompt, _last_words(turn) if source else closing, looks, source or "assistant")
         drafts += [found] if found else []
     drafts += _reports(turn, steps)[: 1 if drafts else _MOST_REPORTS]
     drafts += findings.foreign([step for step in steps if isinstance(step, Called)])
     page = findings.web([step for step in steps if isinstance(step, Looked)])
-    return [*drafts, page] if page else drafts
+    return [*drafts, *([page] if page else ()), *parts]
 
 
-def _work(prompt: str, closing: Closing, steps: Sequence[Step], fixes: Sequence[Fix]) -> list[Draft]:
-    """What was fixed and what was made; a turn that put one bug right is one memory of it."""
-    big, small = _sorted_out(fixes)
+def _work(
+    prompt: str, closing: Closing, steps: Sequence[Step], fixes: Sequence[Fix]
+) -> tuple[list[Draft], list[Draft]]:
+    """What was fixed and what was made, then its parts by file; a turn that put one bug right is one memory of it."""
+    big = [fix for fix in fixes if not _is_slip(fix)]
     pieces = _pieces(steps, big)
     if big and (piece := _same_bug(big, pieces, prompt, closing)):
         first = next((fix for fix in big if fix.failure.run and fix.failure.run.failures), big[0])
-        noted = [_noted(fix) for fix in (*big, *small) if fix is not first]
-        return [fix_draft(first, piece, prompt, closing, noted)]
-    facts = [*(_noted(fix) for fix in small), *_results(steps)]
-    pieces = pieces[-_MOST_PIECES:]
-    return [
-        *(side_fix_draft(fix) for fix in big),
-        *(
-            work_draft(piece, prompt, closing, facts if at == len(pieces) - 1 else (), whole=len(pieces) == 1)
-            for at, piece in enumerate(pieces)
-        ),
-    ]
+        changes = piece.changes if first.own_work else merge((*first.changes, *piece.changes))
+        piece = Piece(tuple(changes), piece.commit, tuple(parts_of(changes, closing)))
+        fixed = fix_draft(first, piece, prompt, closing)
+        return [fixed], [part_draft(part, fixed) for part in piece.parts]
+    pieces = [replace(piece, parts=tuple(parts_of(piece.changes, closing))) for piece in pieces[-_MOST_PIECES:]]
+    works = [work_draft(piece, prompt, closing, whole=len(pieces) == 1) for piece in pieces]
+    parts = [part_draft(part, work) for piece, work in zip(pieces, works, strict=True) for part in piece.parts]
+    return [*map(side_fix_draft, big), *works], parts
 
 
 def _same_bug(fixes: Sequence[Fix], pieces: Sequence[Piece], prompt: str, closing: Closing) -> Piece | None:
@@ -118,16 +120,12 @@ def _same_bug(fixes: Sequence[Fix], pieces: Sequence[Piece], prompt: str, closin
     return pieces[0] if len(pieces) == 1 and is_bugfix(pieces[0], prompt, closing) else None
 
 
-def _sorted_out(fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix]]:
-    """Fixes worth a memory of their own, and those of slips made on the way to something else."""
-
-    def is_slip(fix: Fix) -> bool:
-        run = fix.failure.run
-        no_test = run is None or not run.failures or run.unbuilt
-        only_tests = bool(fix.changes) and all(_TEST_FILE.search(change.path) for change in fix.changes)
-        return fix.failure.role == "git" or (fix.own_work and (no_test or only_tests))
-
-    return [fix for fix in fixes if not is_slip(fix)], [fix for fix in fixes if is_slip(fix)]
+def _is_slip(fix: Fix) -> bool:
+    """Whether a fix is of a slip made on the way to something else: not worth a memory of its own."""
+    run = fix.failure.run
+    no_test = run is None or not run.failures or run.unbuilt
+    only_tests = bool(fix.changes) and all(map(is_test, fix.changes))
+    return fix.failure.role == "git" or (fix.own_work and (no_test or only_tests))
 
 
 def _pieces(steps: Sequence[Step], fixes: Sequence[Fix]) -> list[Piece]:
@@ -147,26 +145,6 @@ def _pieces(steps: Sequence[Step], fixes: Sequence[Fix]) -> list[Piece]:
     return pieces
 
 
-def _noted(fix: Fix) -> str:
-    return f"On the way {fix.failure.command} failed and was fixed: {within(cause_of(fix.failure), 160)}"
-
-
-def _trail(steps: Sequence[Step]) -> str:
-    """What the commands of a turn came to, one line each: found by search, not read unasked."""
-    lines: list[str] = []
-    for step in steps:
-        if not isinstance(step, Ran) or step.role in ("explore", "files"):
-            continue
-        if step.role in ("lint", "build", "commit") and not step.failed:
-            continue
-        exited = f" (exit {step.code})" if step.code else ""
-        result = step.run.totals() if step.run else "" if step.errors else last_line(step.output)
-        told = "; ".join(part for part in (result, *step.errors[:3]) if part)
-        if told:
-            lines.append(f"$ {within(step.command, 100)}{exited}: {within(told, 300)}")
-    return "\n".join(list(dict.fromkeys(lines))[-_MOST_COMMANDS:])
-
-
 def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:
     """The drafts, with what was asked and run in the detail of the first that tells of work or a finding."""
     at = next((at for at, draft in enumerate(drafts) if draft.kind != "decision"), None)
@@ -177,31 +155,24 @@ def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:
     return [*drafts[:at], replace(draft, detail=detail), *drafts[at + 1 :]]
 
 
-def _results(steps: Sequence[Step]) -> list[str]:
-    """The last word of each test runner, and what was installed."""
-    last: dict[str, str] = {}
-    for step in steps:
-        if isinstance(step, Ran) and step.run and not step.failed:
-            last[step.goal] = f"Tests: {step.run.totals()} with {step.command}"
-        elif isinstance(step, Ran) and step.role == "install" and not step.failed:
-            last[step.goal] = f"Ran {step.command}"
-    return list(last.values())[-4:]
-
-
 def _reports(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
     """What sub-agents found out: by their own last words, else by the answer their caller was given."""
     tasks = [step for step in steps if isinstance(step, Delegated)]
-    said = [("", event.message) for event in turn.events if event.kind == "SubagentStop" and event.message]
-    given = said or [(step.task, step.answer) for step in tasks]
-    task = tasks[0].task if len(tasks) == len(said) == 1 else ""
-    found = (findings.report(name or task, _seen_from_cwd(answer, turn)) for name, answer in given[:10])
+    ends = [event for event in turn.events if event.kind == "SubagentStop" and event.message]
+    task = tasks[0].task if len(tasks) == len(ends) == 1 else ""
+    given = [(task, event.message or "", source_of(event, turn.events)) for event in ends]
+    given = given or [(step.task, step.answer, None) for step in tasks]
+    others = Hearsay(turn.events)
+    found = []
+    for name, answer, source in given[:10]:
+        said = read_closing(_seen_from_cwd(answer, turn))
+        found.append(findings.report(name, said if source else others.taken_from(said), source or "assistant"))
     return [draft for draft in found if draft]
 
 
-def _is_telling(step: Step) -> bool:
-    if isinstance(step, Ran):
-        return step.failed or step.run is not None or bool(step.commits) or step.role in ("install", "build", "lint")
-    return not isinstance(step, Opened | Planned | Tracked)
+def _is_work(event: Event) -> bool:
+    """Whether an event is one that may leave nothing: what was asked and answered is kept word for word."""
+    return event.tool is not None or event.kind == "SubagentStop"
 
 
 def _distinct(drafts: Sequence[Draft]) -> list[Draft]:

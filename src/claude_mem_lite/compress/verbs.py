@@ -98,6 +98,8 @@ _OBJECT = re.compile(r"^\S+ (?:the|a|an|all|both|its|any|every|each|some|one|two
 _NOT_LEADING = frozenset(
     ("given", "left", "got", "found", "put", "set", "cut", "reset", "used", "required", "ran", "split", "typed")
 )
+# "The cart has been rebuilt and is ready": the second half is no instruction.
+_AND_IS = re.compile(r",? and (?:is|are|was|were|has|have|will|now)\b")
 _AND_PAST = re.compile(
     r"(,| and| &)( also| then)? ([A-Za-z]+)"
     r"(?= (?:the|a|an|its|all|any|new|one|two|some|unused|tests?|Tests?|to|from|it)\b| [`A-Z_/.\"]| \w*[a-z][A-Z_(.])"
@@ -108,7 +110,7 @@ _LABEL = re.compile(
     r"|approach)(?: applied)?:\s+"
 )
 _TOLD_LABEL = re.compile(
-    r"(?i)^(?:the )?(?:root )?(?:cause|issue|problem|bug|finding|reason|decision|fix(?: applied)?|solution|result"
+    r"(?i)^(?:the )?(?:root |bug )?(?:cause|issue|problem|bug|finding|reason|decision|fix(?: applied)?|solution|result"
     r"|changes?|update|summary|done|now|before|after)(?: was)?:\s+(?=\S)"
 )
 _CHOSEN = frozenset(("decided", "opted", "agreed", "picked", "went", "settled", "chose"))
@@ -141,13 +143,14 @@ def reported(sentence: str) -> str:
         what = passive["what"]
         if _DETERMINER.match(what) or re.match(r"[A-Z][a-z]+s\b", what):
             what = what[0].lower() + what[1:]
-        return _coordinated(f"{base.capitalize()} {what}{passive['rest']}")
+        rest = _AND_IS.split(passive["rest"], maxsplit=1)[0]
+        return _coordinated(f"{base.capitalize()} {what}{rest}")
     return ""
 
 
 def impersonal(sentence: str) -> str:
     """A sentence without its label and without who did it: "Fix: I added a flag" -> "Added a flag"."""
-    text = _TOLD_LABEL.sub("", sentence)
+    text = _TOLD_LABEL.sub("", without_lead(sentence))
     bare = _ADVERBS.sub("", _SUBJECT.sub("", text))
     word = _WORD.match(bare)
     told = bare if word and (base_of(word[0]) or word[0].lower() in _CHOSEN) else text

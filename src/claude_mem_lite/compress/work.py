@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 from claude_mem_lite.compress import fixes, titles
 from claude_mem_lite.compress.closing import Closing
-from claude_mem_lite.compress.drafts import LONGEST_DETAIL, make_draft, prompt_text, whole_sentences, why
-from claude_mem_lite.compress.edits import FileChange, describe, merge
+from claude_mem_lite.compress.drafts import as_list, make_draft, prompt_text, whole_sentences, why
+from claude_mem_lite.compress.edits import FileChange, describe
+from claude_mem_lite.compress.fingerprints import anchors_of_run
 from claude_mem_lite.compress.fixes import Fix
+from claude_mem_lite.compress.parts import Part, beyond_symbols
+from claude_mem_lite.compress.prose import passages, sentences
 from claude_mem_lite.compress.sentence_kinds import is_check_result, is_talk
 from claude_mem_lite.compress.shell import Commit
 from claude_mem_lite.compress.verbs import impersonal, reported
@@ -38,6 +41,10 @@ _SMALL_MATTER = re.compile(
     r"(?i)\b(?:tests?|docs?|documentation|comments?|readme|changelog|license|typos?|\S+\.(?:md|rst|txt)|ci|workflow"
     r"|lint\w*|config\w*)\b"
 )
+_LONGEST_WHAT = 260
+_LONGEST_BEYOND = 120
+_MOST_LONE_FILES = 4
+_TOLD_ALREADY = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +53,43 @@ class Piece:
 
     changes: tuple[FileChange, ...]
     commit: Commit | None = None
+    parts: tuple[Part, ...] = ()
+    """The files that have a memory of their own."""
+
+    @property
+    def rest(self) -> list[FileChange]:
+        """The changes that have none."""
+        told = [part.change for part in self.parts]
+        return [change for change in self.changes if change not in told]
+
+    @property
+    def said_of_parts(self) -> list[str]:
+        return [text for part in self.parts for text in part.said]
 
 
-def work_draft(piece: Piece, prompt: str, closing: Closing, facts: Sequence[str], *, whole: bool) -> Draft:
+def work_draft(piece: Piece, prompt: str, closing: Closing, *, whole: bool) -> Draft:
     """The memory of one piece of work; `whole` when the closing message speaks of this piece alone."""
     said = closing if whole else Closing()
     title, kind = _title_and_kind(piece, prompt, said, whole=whole)
     decided = said.decisions()
     told = _without_title([text for text in said.told if text not in decided], title)
-    causes = [cause for cause in said.causes() if cause not in told[:2]]
-    body = whole_sentences(piece.commit.body.split("\n\n")[:2], 400) if piece.commit else ""
+    causes = [cause for cause in said.causes() if cause not in told[:2] and not is_check_result(cause)]
+    body = whole_sentences(_body(piece.commit), _LONGEST_WHAT)
     what = (
-        body or whole_sentences(told[:2], 500) or whole_sentences(said.points[:2], 400) or _what_changed(piece.changes)
+        body
+        or whole_sentences(map(impersonal, told[:2]), _LONGEST_WHAT)
+        or whole_sentences([point for point in said.points if point not in piece.said_of_parts][:2], _LONGEST_WHAT)
+        or _what_changed(piece.rest or piece.changes)
     )
     return make_draft(
         kind,
         title,
         what if body else f"{what} {why(prompt, f'{title} {what}')}",
-        detail=_detail(said, f"{what} {title}"),
-        facts=[*causes[:2], *map(describe, piece.changes), *facts, *_commit_facts(piece.commit)],
+        detail=_beyond(said, piece, f"{what} {title}"),
+        facts=[*causes[:2], *_file_facts(piece.rest, what), *_commit_facts(piece.commit)],
         files=[change.path for change in piece.changes],
-        symbols=[symbol for change in piece.changes for symbol in change.symbols],
-        origin="command" if piece.commit and not piece.changes else "assistant",
+        symbols=[symbol for change in piece.rest for symbol in change.symbols],
+        origin="command" if piece.commit and not piece.changes else "assistant" if said.said else "code",
         confidence=0.8 if piece.commit else 0.7,
     )
 
@@ -77,7 +99,7 @@ def is_bugfix(piece: Piece, prompt: str, closing: Closing) -> bool:
     return _title_and_kind(piece, prompt, closing, whole=True)[1] == "bugfix"
 
 
-def fix_draft(fix: Fix, piece: Piece, prompt: str, closing: Closing, facts: Sequence[str]) -> Draft:
+def fix_draft(fix: Fix, piece: Piece, prompt: str, closing: Closing) -> Draft:
     """The one memory of a turn that put a bug right: its cause and its fix, as the closing message tells them."""
     asked = prompt if _BUG.search(prompt_text(prompt)) else ""
     title = _commit_title(piece.commit)[0] or best_title(asked, closing, bug=True) or fixes.title_of_fix(fix)
@@ -92,34 +114,30 @@ def fix_draft(fix: Fix, piece: Piece, prompt: str, closing: Closing, facts: Sequ
             _what_passes(fix),
         )
     )
-    changes = piece.changes if fix.own_work else merge((*fix.changes, *piece.changes))
     return make_draft(
         "bugfix",
         title,
         f"{summary} {why(prompt, f'{title} {summary}')}",
-        detail=_detail(closing, summary),
-        facts=[
-            *_causes(fix),
-            *explained[1:2],
-            *map(describe, changes),
-            *facts,
-            *_commit_facts(piece.commit),
-        ],
-        files=[change.path for change in changes],
-        symbols=[symbol for change in changes for symbol in change.symbols],
+        detail=_beyond(closing, piece, summary),
+        facts=[*_causes(fix, summary), *explained[1:2], *_file_facts(piece.rest), *_commit_facts(piece.commit)],
+        files=[change.path for change in piece.changes],
+        symbols=[symbol for change in piece.rest for symbol in change.symbols],
+        anchors=anchors_of_run(fix.failure),
         confidence=0.8,
     )
 
 
 def side_fix_draft(fix: Fix) -> Draft:
     """The memory of a failure put right on the way to something else, which the closing message speaks of."""
+    summary = f"{_what_failed(fix)} Fixed by {fixes.repair_of(fix)}. {_what_passes(fix)}"
     return make_draft(
         "bugfix",
         fixes.title_of_fix(fix),
-        f"{_what_failed(fix)} Fixed by {fixes.repair_of(fix)}. {_what_passes(fix)}",
-        facts=[*_causes(fix), *map(describe, fix.changes)],
+        summary,
+        facts=[*_causes(fix, summary), *_file_facts(fix.changes)],
         files=[change.path for change in fix.changes],
         symbols=[symbol for change in fix.changes for symbol in change.symbols],
+        anchors=anchors_of_run(fix.failure),
         confidence=0.6 if fix.own_work else 0.8,
     )
 
@@ -134,21 +152,23 @@ def _what_passes(fix: Fix) -> str:
     return f"{fix.success.command} passes now" + (f" ({fix.success.run.totals()})." if fix.success.run else ".")
 
 
-def _causes(fix: Fix) -> list[str]:
+def _causes(fix: Fix, told: str) -> list[str]:
+    """What went wrong, test by test or error by error, as far as it is not told already."""
     errors = fix.failure.errors
-    return fixes.failing_tests(fix.failure) or [
+    found = fixes.failing_tests(fix.failure) or [
         f"Cause: {fixes.cause_of(fix.failure)}",
         *(f"Error: {error}" for error in errors[1:3]),
     ]
+    return [fact for fact in found if fact.partition(": ")[2].rstrip(".") not in told]
 
 
 def _what_changed(changes: Sequence[FileChange]) -> str:
-    return whole_sentences([f"Changed {describe(change).rsplit(' (', 1)[0]}" for change in changes[:3]], 400)
+    return whole_sentences(map(describe, changes[:3]), _LONGEST_WHAT)
 
 
 def _without_title(told: Sequence[str], title: str) -> list[str]:
     """Sentences that add to a title; the one it was made from stays when it says more."""
-    return [said for said in told if len(said) > len(title) + 15 or overlap(said, title) < 0.7] or list(told)
+    return [said for said in told if len(said) > len(title) + 40 or overlap(said, title) < 0.7]
 
 
 def _title_and_kind(piece: Piece, prompt: str, closing: Closing, *, whole: bool) -> tuple[str, WorkKind]:
@@ -187,23 +207,37 @@ def _kind(title: str, prompt: str, closing: Closing, changes: Sequence[FileChang
 def _commit_facts(commit: Commit | None) -> list[str]:
     if not commit or not commit.hash:
         return []
-    return [f"Commit {commit.hash}{' on ' + commit.branch if commit.branch else ''}: {commit.subject}"]
+    place = f" on {commit.branch}" if commit.branch else ""
+    notes = [commit.size, f"picked from {commit.source}" if commit.source else ""]
+    more = "; ".join(note for note in notes if note)
+    return [f"Commit {commit.hash}{place}: {commit.subject}{f' ({more})' if more else ''}"]
 
 
-def _detail(closing: Closing, summary: str) -> str:
-    """What the closing message says beyond the summary, as a list."""
-    steps = closing.next_steps()
+def _body(commit: Commit | None) -> list[str]:
+    """The sentences and list items of a commit's message below its subject."""
+    found = passages(commit.body) if commit else []
+    return [text for passage in found for text in sentences(passage.text)]
+
+
+def _file_facts(changes: Sequence[FileChange], told: str = "") -> list[str]:
+    """A line for each of the first few files, unless it is told already or says no more than the symbols do."""
+    lines = [line for change in changes[:_MOST_LONE_FILES] if (line := beyond_symbols(change))]
+    more = [f"and {len(changes) - _MOST_LONE_FILES} more files"] if len(changes) > _MOST_LONE_FILES else []
+    return [line for line in (*lines, *more) if line not in told]
+
+
+def _beyond(closing: Closing, piece: Piece, told: str) -> str:
+    """What the closing message says beyond what is told already and beyond single files, as a list."""
+    elsewhere = {*closing.next_steps(), *piece.said_of_parts}
     kept = [
-        f"- {within(said.text, 300)}"
+        said.text
         for said in closing.said
-        if said.text.rstrip(".") not in summary
-        and said.text not in steps
-        and not (said.kind == "text" and (is_talk(said.text) or is_check_result(said.text)))
+        if said.text not in elsewhere
+        and said.text.rstrip(".") not in told
+        and overlap(said.text, told) < _TOLD_ALREADY
         and len(said.text.split()) > 2
+        and not said.text.endswith(":")
+        and not is_check_result(said.text)
+        and not (said.kind == "text" and is_talk(said.text))
     ]
-    text = ""
-    for line in dict.fromkeys(kept):
-        if len(text) + len(line) + 1 > LONGEST_DETAIL - 200:
-            break
-        text = f"{text}\n{line}" if text else line
-    return text
+    return as_list(kept, _LONGEST_BEYOND)

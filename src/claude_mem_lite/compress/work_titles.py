@@ -12,6 +12,10 @@ from claude_mem_lite.compress.verbs import INQUIRIES, base_of, without_lead
 from claude_mem_lite.models import SymbolAction
 
 _VERBS: dict[SymbolAction, tuple[str, str]] = {"new": ("Add", "to"), "deleted": ("Remove", "from")}
+NAMED_BY_FILE = re.compile(
+    r"(?:Change .* in \S+|(?:Change|Create|Delete) \S+|(?:Add|Remove) .* (?:to|from) \S+(?= and))"
+    r"(?: and \d+ more files?)?$"
+)
 _IN_PERSON = re.compile(r"(?i)^(?:i|we|yes|no)\b")
 _UNFINISHED = re.compile(r"(?i)\b(?:shows?|is|are|be|includes?|to|with|like|following|functions?|both|will|see|uses?)$")
 _CONDITION = re.compile(r"(?i)^(?:when|if|once|after|before|while|since|because|for|in|on|as)\b")

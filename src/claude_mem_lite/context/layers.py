@@ -14,8 +14,10 @@ _MOST_SESSIONS = 10
 _HANDOFF_LOOKS_BACK = 5
 _MOST_LEARNINGS = 10
 _MOST_OBSERVATIONS = 10
+_LARGEST_TURN = 12
+_MOST_OF_A_TURN = 2
 _LEAST_CONFIDENCE = 0.5
-_HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note", "handoff")
+_HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note")
 _SEEN_KINDS: tuple[Kind, ...] = (*WORK_KINDS, "failure")
 # Text from the web and from third-party tools is never given unasked: it could carry instructions.
 _UNTRUSTED_ORIGINS = ("web", "mcp")
@@ -69,7 +71,10 @@ def handoff(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     )
     # A session that only asked something leaves standing what the one before it left to do.
     last = next((one for one in found if _leaves_something(one.summary)), found[0] if found else None)
-    return [Item(line, last.id, "the newest session") for line in render.handoff_lines(last)] if last else []
+    if last is None:
+        return []
+    left = memories.handoff_of(db, last.id)
+    return [Item(line, last.id, "the newest session") for line in render.handoff_lines(last, left)]
 
 
 def session_index(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
@@ -112,12 +117,12 @@ def observations(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
         kinds=_SEEN_KINDS,
         since=occasion.since,
         without_session=occasion.session or None,
-        limit=_MOST_OBSERVATIONS * 2,
+        limit=_MOST_OBSERVATIONS * _LARGEST_TURN,
     )
     seen = [memory for memory in _trusted(found) if memory.origin != "user" and not memory.pinned]
     return [
         Item(render.memory_line(memory, occasion.now, occasion.dated), memory.id, "recent work")
-        for memory in seen[:_MOST_OBSERVATIONS]
+        for memory in _without_crowding([memory for memory in seen if not _is_handed_off(db, memory)])
     ]
 
 
@@ -146,6 +151,28 @@ def _knowledge(db: sqlite3.Connection, occasion: Occasion, scope: str) -> list[I
         )
         for memory in sure[:_MOST_LEARNINGS]
     ]
+
+
+def _without_crowding(found: list[Memory]) -> list[Memory]:
+    """The newest few, the turns newest first; of one turn only its first two, and no second that is hardly sure."""
+    by_turn: dict[tuple[str, datetime], list[Memory]] = {}
+    for memory in found:
+        by_turn.setdefault((memory.session, memory.created_at), []).insert(0, memory)
+    told = [
+        memory
+        for first, *others in by_turn.values()
+        for memory in (
+            first,
+            *(other for other in others[: _MOST_OF_A_TURN - 1] if other.confidence > _LEAST_CONFIDENCE),
+        )
+    ]
+    return told[:_MOST_OBSERVATIONS]
+
+
+def _is_handed_off(db: sqlite3.Connection, memory: Memory) -> bool:
+    """Whether a failure is told with what its session left open."""
+    left = memories.handoff_of(db, memory.session) if memory.kind == "failure" else None
+    return left is not None and memory.title in left.summary
 
 
 def _trusted(found: list[Memory]) -> list[Memory]:

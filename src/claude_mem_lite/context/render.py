@@ -49,10 +49,13 @@ def session_line(session: Session, now: datetime, dated: bool) -> str:
     return safe_line(line, _HEADLINE_LIMIT)
 
 
-def handoff_lines(session: Session) -> list[str]:
-    """Where a session stopped, what matters most for going on first."""
+def handoff_lines(session: Session, left: Memory | None) -> list[str]:
+    """Where a session stopped, what matters most for going on first: what it left open, and the state it was in."""
     told = session.summary
-    lines = [f"- Next: {safe_line(step)}" for step in told.next_steps]
+    if left:
+        lines = [f"- {safe_line(left.summary)} #{left.id[:6]}", *(f"- {safe_line(fact)}" for fact in left.facts)]
+    else:
+        lines = [f"- Next: {safe_line(step)}" for step in told.next_steps]
     lines += [f"- {_LABELLED.sub('', f'Decided: {safe_line(decision)}')}" for decision in told.key_decisions]
     lines += [f"- Learned: {safe_line(told.learned)}"] if told.learned else []
     lines += [f"- Done: {safe_line(told.completed)}"] if told.completed else []

@@ -59,6 +59,23 @@ def i001_inbox(connection: sqlite3.Connection) -> None:
     connection.execute("create index inbox_by_turn on inbox (turn)")
 
 
+def i002_model_turns(connection: sqlite3.Connection) -> None:
+    connection.execute("""
+        create table model_turns (
+            id integer primary key autoincrement,
+            turn text not null unique,
+            session text not null,
+            state text not null check (state in ('wanted', 'asking', 'waiting', 'done', 'failed', 'dropped')),
+            reason text not null default '',
+            attempts integer not null default 0,
+            redone integer not null default 0,
+            available_at real not null default 0,
+            created_at real not null,
+            finished_at real
+        )""")
+    connection.execute("create index model_turns_by_state on model_turns (state, session, id)")
+
+
 def m001_memory(connection: sqlite3.Connection) -> None:
     connection.execute("""
         create table projects (
@@ -175,5 +192,24 @@ def m001_memory(connection: sqlite3.Connection) -> None:
     connection.execute("create table tombstones (memory text primary key, forgotten_at text not null)")
 
 
-INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox,)
-MEMORY_MIGRATIONS: tuple[Migration, ...] = (m001_memory,)
+def m002_model_calls(connection: sqlite3.Connection) -> None:
+    connection.execute("""
+        create table model_calls (
+            id integer primary key autoincrement,
+            turn text not null,
+            session text not null,
+            made_by text not null,
+            purpose text not null check (purpose in ('turn', 'summary')),
+            outcome text not null check (outcome in ('asking', 'told', 'unavailable', 'refused', 'lost')),
+            tokens_in integer not null,
+            tokens_out integer not null,
+            cost_usd real not null,
+            ms real not null default 0,
+            at text not null
+        )""")
+    connection.execute("create index model_calls_by_time on model_calls (at)")
+    connection.execute("create index model_calls_by_session on model_calls (session)")
+
+
+INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox, i002_model_turns)
+MEMORY_MIGRATIONS: tuple[Migration, ...] = (m001_memory, m002_model_calls)

@@ -14,6 +14,7 @@ _CUTS = ((128 * 1024, 100_000), (32 * 1024, 10_000), (8 * 1024, 2000), (1024, 50
 _ALWAYS_KEPT = ("session_id", "cwd", "hook_event_name", "prompt_id", "agent_id", "agent_type", "tool_name")
 _LONGEST_KEPT = 4096
 _UNREADABLE_HEAD = 2000
+_LONGEST_TOKEN = 1000
 
 
 def parse(raw: bytes) -> JsonObject:
@@ -38,7 +39,7 @@ def parse(raw: bytes) -> JsonObject:
 def to_stored(payload: JsonObject) -> str:
     """The payload as the inbox keeps it: at most STORED_LIMIT characters, secrets out.
 
-    Capped first, at the ends of lines, because redacting 50 MB would take a minute."""
+    Capped first, at the ends of lines, because redacting 50 MB would hold up all else for seconds."""
     try:
         stored = _encode(redact_json(_fit(payload)))
         if len(stored) > STORED_LIMIT:
@@ -50,9 +51,11 @@ def to_stored(payload: JsonObject) -> str:
 
 def unreadable_head(raw: bytes) -> str:
     """The beginning of a payload that could not be parsed, for whoever looks at the error."""
-    text = raw[: _UNREADABLE_HEAD * 4].decode("utf-8", "replace").replace("\x00", "�")
-    # Cut after redaction: half a token would not be known for one.
-    return redact(text)[:_UNREADABLE_HEAD]
+    cleaned = redact(raw[: _UNREADABLE_HEAD * 4].decode("utf-8", "replace").replace("\x00", "�"))
+    if len(raw) > _UNREADABLE_HEAD * 4:
+        # Half a token is not known for one.
+        cleaned = cleaned[:-_LONGEST_TOKEN]
+    return cleaned[:_UNREADABLE_HEAD]
 
 
 def cut_middle(value: str, limit: int) -> str:

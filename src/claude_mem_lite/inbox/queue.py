@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from claude_mem_lite.agents import TURN_ENDS
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.spool_names import is_past
 
 LEASE_S = 120.0
 RETRY_AFTER_S = (5.0, 10.0, 20.0)
@@ -187,12 +188,14 @@ class Queue:
 
     def _first_unit(self, session: str, now: float, flush: bool) -> list[int]:
         rows = self._db.execute(
-            "select id, event, turn, received_at from inbox where status = 'raw' and session = ? order by id",
+            "select id, name, event, turn, received_at from inbox where status = 'raw' and session = ? order by id",
             (session,),
         ).fetchall()
         for row in rows:
             if not session or row["event"] in LONE_EVENTS:
                 return [row["id"]]
+        # What is imported of a session must not end, nor become part of, a turn that hooks are still seeing.
+        rows = [row for row in rows if is_past(row["name"])] or rows
         ids: list[int] = []
         for row in rows:
             if ids and (row["event"] == "UserPromptSubmit" or row["turn"] != rows[0]["turn"]):

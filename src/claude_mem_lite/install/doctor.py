@@ -27,6 +27,7 @@ State = Literal["ok", "warn", "fail"]
 INSTALL = "run `claude-mem-lite install`"
 OLDEST_SQLITE = (3, 35)
 BACKLOG_AGE_S = 300
+_SDKS = {"anthropic": "anthropic", "openai": "openai"}
 LOW_DISK_BYTES, FULL_DISK_BYTES = 500 * 2**20, 20 * 2**20
 
 
@@ -140,7 +141,7 @@ def check_worker(home: Home) -> Sequence[Check]:
     """Whether a worker answers (one is started if need be), is private, and has nothing in error."""
     try:
         client = ensure_worker(home)
-        return [_check_version(client), _check_socket(home), _check_queue(client)]
+        return [_check_version(client), _check_socket(home), _check_queue(client), *_check_model(home, client)]
     except (WorkerUnavailable, WorkerRefused, OSError) as error:
         return [Check("worker", "fail", str(error))]
 
@@ -232,6 +233,24 @@ def _check_queue(client: Client) -> Check:
     if counts.error:
         return Check("queue", "warn", f"{counts.error} events failed", "run `claude-mem-lite queue --errors`")
     return Check("queue", "ok", f"{counts.raw + counts.processing} events wait, none failed")
+
+
+def _check_model(home: Home, client: Client) -> Sequence[Check]:
+    """How things stand with the model, when one is configured; rules need no check."""
+    told = client.health().told
+    name, problem = str(told.get("model") or "rules"), str(told.get("model_problem") or "")
+    if name == "rules":
+        return []
+    package = _SDKS.get(name.partition("/")[0])
+    python = worker_interpreter(home)
+    if (
+        package
+        and subprocess.run([python, "-I", "-c", f"import {package}"], capture_output=True, check=False).returncode
+    ):
+        return [Check("model", "fail", f"{python} cannot import {package}", "install claude-mem-lite again")]
+    if problem:
+        return [Check("model", "warn", f"{name}: {problem}", str(told.get("model_next_step") or ""))]
+    return [Check("model", "ok", f"{name}, {told.get('tokens_today') or 0:,} tokens today")]
 
 
 def _names(folder: Path) -> list[str]:

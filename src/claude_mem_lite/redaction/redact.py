@@ -2,12 +2,13 @@
 
 Called by the worker on every event it takes in. Never raises and never reports what it found."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from claude_mem_lite.models import JsonValue
-from claude_mem_lite.redaction.formats import without_known_secrets
-from claude_mem_lite.redaction.names import MARK, is_secret_name, without_named_secrets
-from claude_mem_lite.redaction.values import is_worth_finding, looks_real
+from claude_mem_lite.redaction.names import is_secret_member, is_secret_name
+from claude_mem_lite.redaction.rules import Rules, rules_for
+from claude_mem_lite.redaction.spots import MARK
+from claude_mem_lite.redaction.values import has_digit_and_letter, is_password_name, is_worth_finding, looks_real
 
 _JOIN = "\n\x1e"
 _DEEPEST = 200
@@ -16,14 +17,16 @@ _MOST_SOUGHT = 200
 _NAMES_THE_EVENT = frozenset(
     ("cwd", "session_id", "transcript_path", "hook_event_name", "tool_name", "prompt_id", "agent_id")
 )
+_USER_FLAGS = ("-u", "-U", "--user", "--proxy-user")
+_SHORTEST_PASSWORD = 4
 _HEADERS = ("authorization", "proxy-authorization", "cookie", "set-cookie")
 
 
 def redact(text: str) -> str:
     """The text with every secret replaced by `[redacted:KIND]`."""
-    found: set[str] = set()
-    cleaned = _redact(text, found)
-    return _without(_sought(found), cleaned)
+    rules = rules_for(text)
+    cleaned = rules.out(text)
+    return _without(_sought(rules.found), cleaned)
 
 
 def redact_json(value: JsonValue) -> JsonValue:
@@ -31,14 +34,25 @@ def redact_json(value: JsonValue) -> JsonValue:
 
     A secret that one string gives away is taken out of all others too; members that name the event keep theirs,
     unless it is of a known form."""
-    found: set[str] = set()
-    cleaned = _json(value, 0, found)
-    sought = _sought(found)
+    rules = rules_for(_JOIN.join(texts_of(value)))
+    cleaned = _json(value, 0, rules)
+    sought = _sought(rules.found)
     return _everywhere(sought, cleaned, 0) if sought else cleaned
 
 
-def _redact(text: str, found: set[str]) -> str:
-    return without_named_secrets(without_known_secrets(text), found) if len(text) >= 8 else text
+def texts_of(value: JsonValue, depth: int = 0) -> Iterator[str]:
+    """Every string of a JSON value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif depth > _DEEPEST:
+        return
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield key
+            yield from texts_of(item, depth + 1)
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from texts_of(item, depth + 1)
 
 
 def _sought(found: set[str]) -> list[str]:
@@ -67,47 +81,66 @@ def _everywhere(sought: list[str], value: JsonValue, depth: int) -> JsonValue:
     return value
 
 
-def _json(value: JsonValue, depth: int, found: set[str]) -> JsonValue:
+def _json(value: JsonValue, depth: int, rules: Rules) -> JsonValue:
     if isinstance(value, str):
-        return _redact(value, found)
+        return rules.out(value)
     if depth > _DEEPEST:
         return None
     if isinstance(value, Mapping):
-        return {_redact(key, found): _member(value, key, depth, found) for key in value}
+        return {rules.out(key): _member(value, key, depth, rules) for key in value}
     if isinstance(value, Sequence):
         strings = [item for item in value if isinstance(item, str)]
         if len(strings) == len(value):
-            return _strings(strings, found)
-        return [_json(item, depth + 1, found) for item in value]
+            return _strings(strings, rules)
+        return [_json(item, depth + 1, rules) for item in value]
     return value
 
 
-def _member(value: Mapping[str, JsonValue], key: str, depth: int, found: set[str]) -> JsonValue:
+def _member(value: Mapping[str, JsonValue], key: str, depth: int, rules: Rules) -> JsonValue:
     item = value[key]
-    if not isinstance(item, str):
-        return _json(item, depth + 1, found)
-    if depth == 0 and key in _NAMES_THE_EVENT:
-        return without_known_secrets(item)
     named = value.get("name", value.get("key"))
     name = named if key == "value" and isinstance(named, str) else key
-    if is_secret_name(name) and looks_real(name, item, quoted=True, tight=True):
-        found.add(item)
+    if not isinstance(item, str):
+        return _secret_items(name, item, depth, rules) if is_secret_name(name) else _json(item, depth + 1, rules)
+    if depth == 0 and key in _NAMES_THE_EVENT:
+        return rules.known_out(item)
+    if is_secret_member(name, item):
+        rules.found.add(item)
         return MARK
     if name.lower() in _HEADERS:
-        return _redact(f"{name}: {item}", found).removeprefix(f"{name}: ")
-    return _redact(item, found)
+        return rules.out(f"{name}: {item}").removeprefix(f"{name}: ")
+    return rules.out(item)
 
 
-def _strings(strings: list[str], found: set[str]) -> list[JsonValue]:
+def _secret_items(name: str, item: JsonValue, depth: int, rules: Rules) -> JsonValue:
+    """What a secret's name is given that is no string: the number of a password, or a list of secrets."""
+    if isinstance(item, int) and abs(item) >= 1000 and is_password_name(name) and not name.lower().endswith("pass"):
+        return MARK
+    if isinstance(item, Sequence) and all(isinstance(one, str) for one in item):
+        return [_member({name: one}, name, depth + 1, rules) for one in item]
+    return _json(item, depth + 1, rules)
+
+
+def _strings(strings: list[str], rules: Rules) -> list[JsonValue]:
     """A list of lines: a key spread over them is found, and what follows a `--password` is one."""
     if not strings:
         return []
     result: list[JsonValue] = []
     flag = ""
-    for line in _redact(_JOIN.join(strings), found).split(_JOIN):
-        is_secret = flag.startswith("-") and is_secret_name(flag) and looks_real(flag, line, quoted=True, tight=True)
-        if is_secret:
-            found.add(line)
-        result.append(MARK if is_secret else line)
+    for line in rules.out(_JOIN.join(strings)).split(_JOIN):
+        if flag.startswith("-") and is_secret_name(flag) and looks_real(flag, line, quoted=True, tight=True):
+            rules.found.add(line)
+            result.append(MARK)
+        else:
+            result.append(_without_password(line, rules) if flag in _USER_FLAGS else line)
         flag = line
     return result
+
+
+def _without_password(user: str, rules: Rules) -> str:
+    """`USER:PASSWORD` without the latter; `1000:1000` are the ids of a user and a group."""
+    name, colon, password = user.partition(":")
+    if not has_digit_and_letter(password) or len(password) < _SHORTEST_PASSWORD or "/" in user:
+        return user
+    rules.found.add(password)
+    return name + colon + MARK

@@ -1,13 +1,14 @@
 """Whether the value that stands where a secret would is one, or a placeholder, a type, a reference or a sentence.
 
-Called by `names` on each such value. Knows nothing of the text around it but the name."""
+Called by the modules that find such values. Knows nothing of the text around it but the name."""
 
 import re
-from itertools import islice
+from itertools import islice, pairwise
 
 _PLACEHOLDER = re.compile(
     r"(?i)(?:\[(?:redacted|private)|\$(?:\{|\(|\d(?!\w)|[a-z_]\w*(?:$|[^\w!#$%^*+~=?]))|%(?:\(|\{|[sd]$|\w+%$)"
-    r"|\{\{|\{[^{}]*\}?$|#\{|<[^<>]*>$|[@&*!:]{1,2}[a-z_.]+$|-{1,2}[a-z-]+$|\.{3}|…|[*x•_.#-]+$"
+    r"|\{\{|\{[^{}]*\}?$|#\{|\[[\w -]*\]$|\[(?:0-9|a-z|\^)"
+    r"|<[^<>]*>$|[@&*!:]{1,2}[a-z_.]+$|-{1,2}[a-z_-]+$|\.{3}|…|[*x•_.#-]+$"
     r"|(?:your|my|the|some)(?:[_ -][a-z_ -]+)?$|your[a-z]*$"
     r"|(?:example|sample|dummy|fake|mock|placeholder|change[_-]?me|replace|replaceme|insert|enter|todo|tbd|fixme)"
     r"(?:[_. -][\w. -]*)?$"
@@ -20,7 +21,11 @@ _PLACEHOLDER = re.compile(
 _CODE_NAME = re.compile(r"[A-Za-z_]+(?:(?:\.|::|->|\?\.)[A-Za-z_]\w*)*[!?]?$")
 _CODE_START = re.compile(r"[A-Za-z_$@&*!][\w.$:>?!-]*[(\[{]|[(\[{/]|\.{1,2}/|~/|[A-Z]:[\\/]")
 _AFTER_BRACKET = re.compile(r"[)\]}]\w")
-_PATH_LIKE = re.compile(r"(?:\.{0,2}|~)/[\w./@+-]+$|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}$")
+_PATH_LIKE = re.compile(
+    r"(?:\.{0,2}|~)/[\w./@+-]+$|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}$|[a-z0-9_-]+(?:/[a-z0-9._-]+){2,}$"
+)
+# Words of a path are not that long.
+_BASE64 = re.compile(r"(?=[A-Za-z0-9+/]*[A-Za-z0-9+]{10})[A-Za-z0-9+/]{30,}={0,2}$")
 _CLOSER = re.compile(r"[)\]}](?!\w)")
 _MOST_BRACKETS = 8
 _NEXT_MEMBER = re.compile(r"[,;&](?=[A-Za-z_][\w.-]{0,40}[=:])|&&|&amp;|;;")
@@ -30,12 +35,23 @@ _SENTENCE_WORD = re.compile(
     r"|least|characters?|field|user|username|cannot|should|will|can|has|have|do|does|use|used|set|type|confirm)\b"
 )
 _TECHNICAL = re.compile(
-    r"(?i)(?:sha|md|base|argon|pbkdf|scrypt|bcrypt|utf|aes|rsa|hs|rs|es|ed|oauth|http|v|x)[-_]?\d|\d{1,3}[-–]?[a-z-]+$"
+    r"(?i)(?:sha|md|base|argon|pbkdf|scrypt|bcrypt|utf|aes|rsa|hs|rs|es|ed|oauth|http|v|x)[-_]?\d{1,4}(?:[.-][\w.-]*|[a-z]{0,3})$|\d{1,3}[-–]?[a-z-]+$"
     r"|[a-z]+(?:[-/'’][a-z]+)+$"
 )
 # A constant or a state about secrets: FORCE_CHANGE_PASSWORD, no-password-required.
-_ABOUT = re.compile(r"(?i)(?=[a-z_ -]*(?:pass|secret|token|key|credential))(?:[A-Z_]+|[a-z_-]+)$")
+_ABOUT = re.compile(
+    r"(?=[A-Za-z_ -]*(?i:pass|secret|token|key|credential))(?:[A-Z]+(?:_[A-Z]+)+|[a-z]+(?:[_ -][a-z]+)+|[A-Z_]+)$"
+)
 _TEMPLATE = re.compile(r"\{[\w.()\[\]]{1,60}\}")
+# Capitals, small letters and digits in any order, as in no word: at most eight small letters in a row.
+_RANDOM = re.compile(r"(?!.*[a-z]{9})(?!.*(.)\1{4})(?=.*[a-z])(?=.*[A-Z])(?=.*\d.*\d)[A-Za-z0-9+/_.~-]+={0,2}$")
+_NOT_RANDOM = re.compile(r"(?i)sha\d{1,3}[-:]|[\w-]+(?:\.[\w-]+)+\.?$|(?:[\w.-]+/){2,}[\w.-]*$|\d{4}-\d\d-\d\d")
+_MOST_OF_RANDOM = 200
+_STATE = re.compile(
+    r"(?i)(?:wrong|incorrect|correct|right|invalid|valid|missing|empty|blank|weak|strong|short|longer|shorter|different"
+    r"|secret|secure|unknown|broken|hidden|public|private|below|above|there|always|never|really|getting|forgotten|stolen"
+    r"|hash|plaintext|encrypted|plain|\w+(?:ed|ing|able|ible|ly))$"
+)
 _WORDY = re.compile(r"[A-Za-z]*[a-z]{3,}\d{0,2}$|[a-z]+(?:[_-][a-z0-9]+)+$|v?\d[\d.,:%-]*[a-z]{0,3}$")
 
 
@@ -46,33 +62,47 @@ def is_placeholder(value: str) -> bool:
 
 def is_password_name(name: str) -> bool:
     """Whether what bears the name is made up by people, so that hardly a rule holds for it."""
-    return "pass" in name.lower() or "pwd" in name.lower()
+    return "pass" in name.lower() or "pw" in name.lower()
 
 
 def looks_real(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
     """Whether the value given to a secret's name is one; `tight` when nothing stands between sign and value."""
-    if is_placeholder(value) or _PATH_LIKE.match(value) or _ABOUT.match(value) or value.lower() == name.lower():
+    if is_placeholder(value) or _ABOUT.match(value) or value.lower() == name.lower():
+        return False
+    if _BASE64.match(value) and _RANDOM.match(value):
+        return True
+    if _PATH_LIKE.match(value):
         return False
     if not quoted and _CODE_START.match(value):
         # A call ends with its bracket; passwords have them anywhere.
         return is_password_name(name) and not value.startswith("function") and bool(_AFTER_BRACKET.search(value))
     if " " in value.strip():
         return quoted and is_password_name(name) and _is_passphrase(value)
-    if name.lower() == "pass":
+    if name.lower() in ("pass", "pw"):
         # Tests pass, and so do arguments.
         return len(value) >= 8 and name != "PASS" and has_digit_and_letter(value) and not _WORDY.match(value)
     if is_password_name(name):
         return _is_password(name, value, quoted=quoted, tight=tight)
-    return not _TEMPLATE.search(value) and _is_token(value, tight=quoted or tight)
+    return not _TEMPLATE.search(value) and _is_token(name, value, quoted=quoted, tight=tight)
 
 
-def looks_told(name: str, value: str) -> bool:
-    """Whether the value in "my password is VALUE" is one, and no word of a sentence."""
+def looks_told(name: str, value: str, *, mine: bool) -> bool:
+    """Whether the value in "my password is VALUE" is one, and no word of a sentence; a plain word only if it ends
+    what somebody says of his own (`mine`)."""
     if len(value) < 6 or is_placeholder(value) or _TECHNICAL.match(value) or _CODE_START.match(value):
         return False
     if not is_password_name(name):
         return len(value) >= 10 and sum(c.isdigit() for c in value) >= 2 and not _WORDY.match(value)
-    return any(c.isdigit() for c in value) or any(c in "!@#$%^&*+=~" for c in value)
+    if any(c.isdigit() for c in value) or any(c in "!@#$%^&*+=~" for c in value):
+        return True
+    return mine and value.isalpha() and not _STATE.match(value) and not _SENTENCE_WORD.fullmatch(value)
+
+
+def is_random(value: str, enough: int = 20) -> bool:
+    """Whether no person can have thought of it: of a length, mixed, without words, no path, no hash of a file."""
+    if not enough <= len(value) <= _MOST_OF_RANDOM or len(set(value)) * 5 < min(len(value), 32) * 2:
+        return False
+    return _RANDOM.match(value) is not None and _NOT_RANDOM.match(value) is None
 
 
 def has_digit_and_letter(value: str) -> bool:
@@ -116,13 +146,25 @@ def _is_password(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
     return (tight and name.isupper()) or not _CODE_NAME.match(value)
 
 
-def _is_token(value: str, *, tight: bool) -> bool:
+def _is_token(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
     digits = sum(c.isdigit() for c in value)
+    if name.lower().startswith("cred") and digits and re.fullmatch(r"[\w.@-]{1,60}[:/][^\s:/]{6,}", value):
+        return True  # USER:PASSWORD
     if digits == len(value) or not any(c.isalpha() for c in value):
         return False
-    if tight:
-        return (digits > 0 and len(value) >= 8) or (len(value) >= 20 and not re.fullmatch(r"[a-z_.-]+", value))
-    mixed = digits > 0 and value.lower() != value and value.upper() != value
-    if _CODE_NAME.match(value) or len(value) < 8:
+    if not quoted and not (tight and name.isupper()) and (_CODE_NAME.match(value) or len(value) < 8):
         return False
-    return (len(value) >= 12 and digits >= 3) or (mixed and (digits >= 2 or len(value) >= 16))
+    if quoted or tight:
+        return (digits > 0 and len(value) >= 8) or (len(value) >= 20 and _is_shuffled(value))
+    mixed = digits > 0 and value.lower() != value and value.upper() != value
+    return (
+        (len(value) >= 12 and digits >= 3)
+        or (mixed and len(value) >= 16 and not value.replace("$", "_").isidentifier())
+        or is_random(value, 8)
+    )
+
+
+def _is_shuffled(value: str) -> bool:
+    """Whether capitals and small letters change more often than in words: a token without a digit is rare."""
+    changes = sum(one.isupper() != other.isupper() for one, other in pairwise(value))
+    return changes * 5 >= len(value) * 2

@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
+from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Memory, SessionSummary
 from claude_mem_lite.store import fts, memories, sessions
 from claude_mem_lite.words import query_words
@@ -28,6 +29,11 @@ def forget(db: sqlite3.Connection, ids: Sequence[str], whole_sessions: Sequence[
     memories.remove(db, ids, now)
     sessions.forget_turns(db, turns)
     for session in whole_sessions:
+        # Its transcript is still there, and those of its forks: reading them must not bring the session back.
+        db.executemany(
+            "insert or ignore into tombstones (memory, forgotten_at) values (?, ?)",
+            [(name, time_to_text(now)) for name in (session, *sorted(sessions.names_in(db, session)))],
+        )
         sessions.forget_session(db, session)
     words = {word for memory in forgotten for word in _words(memory)}
     for sibling in _seen_in(db, turns):

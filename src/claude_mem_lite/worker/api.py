@@ -15,16 +15,19 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import AwareDatetime, BaseModel, Field, FiniteFloat
 
 from claude_mem_lite import __version__
+from claude_mem_lite.compress.codes import codes
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.layers import BALANCED, Occasion
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ConfigError, MemoryLiteError, NotFound
+from claude_mem_lite.inbox import model_turns
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import Hit, Kind
 from claude_mem_lite.places import find_place
 from claude_mem_lite.search.lexical import Filters, search
-from claude_mem_lite.store import memories, receipts, sessions
+from claude_mem_lite.store import memories, model_calls, receipts, sessions
+from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.loop import Loop
 
 _WRITE_TIMEOUT_S = 60.0
@@ -66,6 +69,10 @@ class Retry(BaseModel):
     id: Annotated[int, Field(ge=0, lt=2**63)] | None = None
 
 
+class Summarize(BaseModel):
+    session: str
+
+
 class Drain(BaseModel):
     timeout_s: Annotated[FiniteFloat, Field(ge=0, le=86_400)] = 60.0
 
@@ -73,22 +80,29 @@ class Drain(BaseModel):
 @router.get("/health")
 def health(loop: Running) -> dict[str, object]:
     now, problem = loop.clock(), _problem(loop)
+    model = loop.modelling.state()
     with _reading(loop.home.inbox_db) as db:
-        counts = inbox.stats(db)
+        waiting = _left_to_do(db)
+        turns = model_turns.counts(db)
     with _reading(loop.home.memory_db) as db:
         given = receipts.last_given(db)
+        spend = model_calls.spent(db, since=caps.start_of_day(now), under_way=False)
         return {
             "status": "degraded" if problem else "ok",
             "problem": problem,
             "version": __version__,
             "pid": os.getpid(),
             "uptime_s": round((now - loop.started_at).total_seconds(), 1),
-            "queue_depth": counts["raw"] + counts["processing"],
+            "queue_depth": waiting,
             "observations_today": memories.count(db, now.replace(hour=0, minute=0, second=0, microsecond=0)),
             "memories": memories.count(db),
             "sessions": sessions.count(db),
-            "model": "rules",
-            "spend_today": 0.0,
+            "model": model.name,
+            "model_problem": model.problem,
+            "model_next_step": model.next_step,
+            "model_failed": turns["failed"],
+            "spend_today": round(spend.cost_usd, 6),
+            "tokens_today": spend.tokens,
             "last_context_at": given.isoformat() if given else None,
         }
 
@@ -103,6 +117,8 @@ def queue_stats(loop: Running) -> dict[str, int]:
 def queue_list(loop: Running, status: str = "error", limit: Limit = 50) -> dict[str, object]:
     with _reading(loop.home.inbox_db) as db:
         found = inbox.problems(db, status, limit)
+        if status == "error":
+            found += model_turns.problems(db, limit)
     return {
         "events": [
             {**asdict(one), "received_at": datetime.fromtimestamp(one.received_at, UTC).isoformat()} for one in found
@@ -112,7 +128,9 @@ def queue_list(loop: Running, status: str = "error", limit: Limit = 50) -> dict[
 
 @router.post("/queue/retry")
 def queue_retry(wanted: Retry, loop: Running) -> dict[str, int]:
+    """Put events in error back to work, and ask again about turns that a model did not tell."""
     retried = _wait(loop.call_queue(lambda queue: queue.retry(wanted.id)))
+    retried += _wait(loop.call_queue(lambda _: loop.modelling.retry(wanted.id)))
     if wanted.id is not None and not retried:
         raise NotFound(f"event {wanted.id} is not in error", "`claude-mem-lite queue --errors` lists them")
     return {"retried": retried}
@@ -121,19 +139,32 @@ def queue_retry(wanted: Retry, loop: Running) -> dict[str, int]:
 @router.post("/drain")
 def drain(wanted: Drain, loop: Running) -> dict[str, object]:
     """Work until nothing is left, open turns included, or the time is over."""
-    if _problem(loop) and loop.problem:
-        raise ConfigError(loop.problem, "events wait until it is mended")
+    _refuse_without_settings(loop)
     until = time.monotonic() + max(wanted.timeout_s, _RETRY_LOOK_S)
     drained = False
     while not drained and not loop.stopping.is_set() and (left := until - time.monotonic()) > 0:
         # A pass that failed settles nothing, and with a broken configuration events still wait in the spool.
         settled = loop.settle(left, flush=True) and not loop.problem
-        counts = queue_stats(loop)
-        drained = settled and counts["raw"] + counts["processing"] == 0
+        with _reading(loop.home.inbox_db) as db:
+            drained = settled and _left_to_do(db) == 0
         if not drained:
             # What is left waits to be tried again.
             loop.stopping.wait(min(_RETRY_LOOK_S, left))
     return {"drained": drained, **queue_stats(loop)}
+
+
+@router.post("/summarize")
+def summarize(wanted: Summarize, loop: Running) -> dict[str, object]:
+    """A session's summary: by the model if one may be asked, else as rules left it."""
+    _refuse_without_settings(loop)
+    told = _wait(_wait(loop.call(lambda _: loop.modelling.summarize(wanted.session))))
+    return {
+        "summary": asdict(told.summary),
+        "tokens": told.usage.tokens_in + told.usage.tokens_out,
+        "cost_usd": told.usage.cost_usd,
+        "made_by": told.made_by,
+        "reason": told.reason,
+    }
 
 
 @router.post("/stop")
@@ -218,7 +249,18 @@ def forget(wanted: Forget, loop: Running) -> dict[str, object]:
 def session_list(loop: Running, cwd: str = "", all_projects: bool = False, limit: Limit = 20) -> dict[str, object]:
     with _reading(loop.home.memory_db) as db:
         found = sessions.newest(db, project=_project(cwd, all_projects), limit=limit)
-    return {"sessions": [asdict(session) for session in found]}
+    return {"sessions": [{**asdict(session), "codes": codes(session.summary)} for session in found]}
+
+
+def _left_to_do(db: sqlite3.Connection) -> int:
+    """Events that wait or are worked on, and turns the model is being asked about, or soon will be."""
+    events, turns = inbox.stats(db), model_turns.counts(db)
+    return events["raw"] + events["processing"] + turns["wanted"] + turns["asking"]
+
+
+def _refuse_without_settings(loop: Loop) -> None:
+    if _problem(loop) and loop.problem:
+        raise ConfigError(loop.problem, "events wait until it is mended")
 
 
 def _problem(loop: Loop) -> str:

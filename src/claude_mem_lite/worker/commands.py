@@ -6,24 +6,25 @@ from datetime import datetime
 from claude_mem_lite.compress.clean import clean
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import KINDS, LONGEST_TITLE, JsonObject, Kind, Memory, text, texts
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import forgetting, memories, sessions
+from claude_mem_lite.store import forgetting, memories, model_calls, sessions
 from claude_mem_lite.words import within
 
 _UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
 
 
-def carry_out(row: Row, queue: Queue, db: sqlite3.Connection, now: datetime) -> list[str]:
+def carry_out(row: Row, queue: Queue, model_turns: ModelTurns, db: sqlite3.Connection, now: datetime) -> list[str]:
     """Do what a command says; returns the ids of the memories concerned."""
     payload = parse(row.payload.encode())
     if payload.get("command") == "remember":
         return [_remember(row.name, payload, db, now)]
     if payload.get("command") == "forget":
-        return _forget(payload, queue, db, now)
+        return _forget(payload, queue, model_turns, db, now)
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
 
 
@@ -70,7 +71,9 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
         return memories.add(db, memory, name, now).id
 
 
-def _forget(payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: datetime) -> list[str]:
+def _forget(
+    payload: JsonObject, queue: Queue, model_turns: ModelTurns, db: sqlite3.Connection, now: datetime
+) -> list[str]:
     """Remove memories from every table, the index and the inbox; sessions and projects with all they hold."""
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
     project = sessions.find_project(db, project) if project else None
@@ -81,6 +84,9 @@ def _forget(payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: date
         raise NotFound("there is nothing to forget by that name", "`claude-mem-lite list` shows what there is")
     with atomic(db):
         turns = forgetting.forget(db, ids, whole, now)
+        model_calls.forget(db, turns, whole)
+        # Inside: a worker that dies here finds the memories again, and with them the events to erase.
+        model_turns.erase(turns=turns, sessions=whole)
+        queue.erase(turns=turns, sessions=whole)
     db.execute("pragma wal_checkpoint(truncate)")
-    queue.erase(turns=turns, sessions=whole)
     return ids

@@ -3,10 +3,11 @@
 import logging
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from claude_mem_lite.agents import event_from_payload, why_skipped
+from claude_mem_lite.compress.handoff import handoff
 from claude_mem_lite.compress.summary import summarize
 from claude_mem_lite.compress.turns import fold
 from claude_mem_lite.config import Config
@@ -14,30 +15,60 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import Draft, Event, Memory, Place, Turn
+from claude_mem_lite.models import Draft, Event, Memory, Origin, Place, SessionStatus, Turn, TurnDigest
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, receipts, sessions
 from claude_mem_lite.worker import rendered
 
 _CLOCK_SLACK_S = 300.0
+_NOTHING_KEPT = "held nothing worth keeping"
+_FORGOTTEN = "its session was forgotten"
+# How far the words of an origin may be believed; what is under a half is never given unasked.
+TRUST: dict[Origin, float] = {
+    "user": 1.0,
+    "assistant": 0.8,
+    "code": 0.9,
+    "command": 0.7,
+    "import": 0.6,
+    "mcp": 0.3,
+    "web": 0.2,
+}
 log = logging.getLogger(__name__)
 
 
-def process(unit: Sequence[Row], queue: Queue, db: sqlite3.Connection, config: Config, now: datetime) -> set[str]:
-    """Work on one unit to the end; returns the projects whose context changed. Twice is as good as once."""
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A turn whose memories by rules are stored."""
+
+    turn: Turn
+    digest: TurnDigest
+    is_new: bool
+    """False when the same turn was stored before."""
+
+
+def process(
+    unit: Sequence[Row], queue: Queue, db: sqlite3.Connection, config: Config, now: datetime
+) -> StoredTurn | None:
+    """Work on one unit to the end; returns the turn when it was one. Twice is as good as once."""
     kept, skipped = _sort_out(unit, config)
     events = list(kept.values())
-    touched: set[str] = set()
+    stored = None
+    if events and _is_forgotten(events[0], unit[0].name, db):
+        queue.finish([], now.timestamp(), skipped=dict.fromkeys((row.id for row in unit), _FORGOTTEN))
+        queue.erase(turns=[unit[0].name], sessions=[])
+        return None
     if events and events[0].kind in ("SessionStart", "PreCompact"):
         with atomic(db):
-            sessions.touch(db, events[0], find_place(events[0].cwd))
+            sessions.touch(db, events[0], place_of(events[0]))
             if events[0].kind == "PreCompact":
                 sessions.mark_compacted(db, events[0].session, events[0].at)
     elif events:
-        touched = {_store_turn(unit[0].name, events, db, now)}
-    queue.finish(list(kept), now.timestamp(), skipped=skipped)
-    return touched
+        stored = _store_turn(unit[0].name, events, db, now)
+        worthless = {row for row, event in kept.items() if event.name in stored.digest.skipped}
+        skipped |= dict.fromkeys(worthless, _NOTHING_KEPT)
+    queue.finish([row for row in kept if row not in skipped], now.timestamp(), skipped=skipped)
+    return stored
 
 
 def record_rendered(row: Row, queue: Queue, db: sqlite3.Connection, start: Row | None, now: datetime) -> None:
@@ -49,6 +80,16 @@ def record_rendered(row: Row, queue: Queue, db: sqlite3.Connection, start: Row |
         with atomic(db):
             receipts.add(db, receipt)
     queue.finish([row.id], now.timestamp())
+
+
+def read_events(unit: Sequence[Row], config: Config) -> list[Event]:
+    """The events of a unit that are worth working on."""
+    return list(_sort_out(unit, config)[0].values())
+
+
+def _is_forgotten(first: Event, key: str, db: sqlite3.Connection) -> bool:
+    """Whether a turn is read from the transcript of a session that was forgotten, perhaps a moment ago."""
+    return first.imported and sessions.is_forgotten(db, first.session, key, first.prompt_id or "")
 
 
 def _start_event(start: Row) -> Event | None:
@@ -87,36 +128,47 @@ def _in_time(event: Event, row: Row) -> Event:
     return replace(event, at=min(event.at, latest))
 
 
-def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, now: datetime) -> str:
-    """Compress and store one turn; returns its project."""
+def place_of(event: Event) -> Place:
+    """Where an event happened. Of an old one only the branch is known, not the commit of that day."""
+    place = find_place(event.cwd)
+    return replace(place, branch=event.branch, commit="") if event.imported else place
+
+
+def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, now: datetime) -> StoredTurn:
+    """Compress and store one turn."""
     first, last = events[0], events[-1]
     before = sessions.find(db, first.session)
-    place = find_place(first.cwd)
+    place = place_of(first)
     project = before.project if before else place.project
     asked = next((event.prompt for event in events if event.prompt), "")
     turn = Turn(key, first.session, project, asked or sessions.last_prompt(db, first.session), tuple(events))
     digest = fold(turn)
+    # What is imported after later turns were seen adds memories, but how things stand is for those to say.
+    is_old_news = first.imported and sessions.has_later_turn(db, first.session, first.at)
     reply = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
     with atomic(db):
         for event in (first, last):
             sessions.touch(db, event, place)
-        if sessions.add_turn(db, key, first, asked, reply):
+        is_new = sessions.add_turn(db, key, first, asked, reply)
+        if is_new:
             for position, draft in enumerate(digest.drafts):
-                memories.add(db, _memory(draft, turn, place, position, last.at), key, now)
-            if any(event.kind != "SessionEnd" for event in events):
+                memories.add(db, memory_of(draft, turn, place, position, last.at), key, now)
+            if not is_old_news and any(event.kind != "SessionEnd" for event in events):
                 summary = summarize(before.summary if before else None, turn, digest)
                 sessions.set_summary(db, first.session, summary, now)
-        _close(db, before.status if before else "active", events)
+                _keep_handoff(db, handoff(summary, turn, digest, place.branch), turn, place, now)
+        if not is_old_news:
+            _close(db, before.status if before else "active", events)
     log.info(
         "turn stored",
         extra={
             "session": first.session,
             "events": len(events),
             "memories": len(digest.drafts),
-            "skipped": digest.skipped,
+            "skipped": len(digest.skipped),
         },
     )
-    return project
+    return StoredTurn(turn, digest, is_new)
 
 
 def _close(db: sqlite3.Connection, status_before: str, events: list[Event]) -> None:
@@ -126,12 +178,23 @@ def _close(db: sqlite3.Connection, status_before: str, events: list[Event]) -> N
         sessions.close(db, last.session, "failed", last.at)
     elif last.kind == "SessionEnd":
         failed = len(events) == 1 and status_before == "failed"
-        sessions.close(db, last.session, "failed" if failed else "completed", last.at)
+        ended: SessionStatus = "interrupted" if last.reason == "interrupted" else "completed"
+        sessions.close(db, last.session, "failed" if failed else ended, last.at)
 
 
-def _memory(draft: Draft, turn: Turn, place: Place, position: int, at: datetime) -> Memory:
+def _keep_handoff(db: sqlite3.Connection, left: Draft | None, turn: Turn, place: Place, now: datetime) -> None:
+    """One handoff a session, as it stands now; what was open and is not any more holds no longer."""
+    id_ = memories.handoff_id(turn.session)
+    if left is None:
+        memories.retire(db, id_)
+    else:
+        memories.put(db, replace(memory_of(left, turn, place, 0, turn.events[-1].at), id=id_), turn.key, now)
+
+
+def memory_of(draft: Draft, turn: Turn, place: Place, position: int, at: datetime) -> Memory:
+    """The memory a draft becomes. Its id is its place in the turn: told anew by a model, it stays the same memory."""
     return Memory(
-        id=memories.memory_id(turn.key, str(position), draft.kind, draft.title),
+        id=memories.memory_id(turn.key, str(position)),
         kind=draft.kind,
         title=draft.title,
         summary=draft.summary,
@@ -139,7 +202,9 @@ def _memory(draft: Draft, turn: Turn, place: Place, position: int, at: datetime)
         facts=draft.facts,
         files=draft.files,
         symbols=draft.symbols,
+        anchors=draft.anchors,
         origin=draft.origin,
+        trust=TRUST[draft.origin],
         confidence=draft.confidence,
         created_at=at,
         last_seen_at=at,

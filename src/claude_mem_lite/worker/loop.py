@@ -8,23 +8,26 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
-from claude_mem_lite.config import Config, is_excluded, load_config
+from claude_mem_lite.config import Config, load_config
 from claude_mem_lite.errors import ConfigError, MemoryLiteError, PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox import spool
+from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.worker import commands, jobs, maintenance, rendered
 from claude_mem_lite.worker.clock import Clock
+from claude_mem_lite.worker.intake import Intake
+from claude_mem_lite.worker.modelling import MakeProvider, Modelling
 
 POLL_S = 2.0
 _LARGE_WORK = 8 * 1024 * 1024
@@ -35,7 +38,14 @@ log = logging.getLogger(__name__)
 class Loop:
     """Runs passes over spool and inbox until told to stop. `inbox_db` and `memory_db` are its alone."""
 
-    def __init__(self, home: Home, inbox_db: sqlite3.Connection, memory_db: sqlite3.Connection, clock: Clock) -> None:
+    def __init__(
+        self,
+        home: Home,
+        inbox_db: sqlite3.Connection,
+        memory_db: sqlite3.Connection,
+        clock: Clock,
+        make_provider: MakeProvider,
+    ) -> None:
         self.home = home
         self.clock = clock
         self.started_at = clock()
@@ -49,9 +59,11 @@ class Loop:
         self._inbox_db = inbox_db
         self._memory_db = memory_db
         self._queue = Queue(inbox_db)
+        self._intake = Intake(home, self._queue, clock)
+        self._model_turns = ModelTurns(inbox_db)
+        self.modelling = Modelling(home, self._model_turns, memory_db, clock, make_provider, self.wake)
         self._wake = threading.Event()
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._unwritten: list[tuple[str, bytes]] = []
         self._commands: dict[str, Future[list[str]]] = {}
         self._settled = threading.Condition()
         self._asked = 0
@@ -123,11 +135,8 @@ class Loop:
         return future
 
     def hold(self, name: str, raw: bytes) -> None:
-        """Keep an event that no hook could write anywhere: on disk if this process can, else until it can."""
-        try:
-            spool.leave(self.home, name, raw)
-        except OSError:
-            self._unwritten.append((name, raw))
+        """Keep an event that no hook could write anywhere."""
+        self._intake.hold(name, raw)
         self.wake()
 
     def settle(self, timeout_s: float, *, flush: bool = False) -> bool:
@@ -150,6 +159,7 @@ class Loop:
             self._wake.clear()
         self._safely(self._look_once_more)
         self._safely(self._run_calls)
+        self._safely(lambda: self._render(self.modelling.end()))
         self._safely(self._queue.release_all)
 
     def _look_once_more(self) -> None:
@@ -158,8 +168,7 @@ class Loop:
             if self._read_config():
                 self._take_in()
         finally:
-            for name, raw in self._unwritten:
-                spool.leave(self.home, name, raw)
+            self._intake.leave_rest()
 
     def _safely(self, step: Callable[[], object]) -> None:
         try:
@@ -175,6 +184,7 @@ class Loop:
         if not self._began:
             if returned := self._queue.release_all():
                 log.info("events returned to the inbox", extra={"events": returned})
+            self.modelling.begin()
             self._began = True
         self._run_calls()
         if self._read_config():
@@ -185,6 +195,16 @@ class Loop:
         with self._settled:
             self._answered = max(self._answered, asked)
             self._settled.notify_all()
+        # Last: whoever waits for the inbox to be settled does not wait for questions to a model.
+        if not self.problem and not self.stopping.is_set():
+            self._render(self.modelling.step())
+            if self.modelling.is_busy():
+                self.note_request()
+
+    def _render(self, projects: set[str]) -> None:
+        """Render the folders of projects whose context changed anew."""
+        if projects:
+            rendered.refresh(self.home, self._memory_db, self.config, projects, self.clock())
 
     def _read_config(self) -> bool:
         """Load the settings. A broken file stops intake, because it may have named folders to exclude."""
@@ -198,24 +218,11 @@ class Loop:
         if config.exclude != self.config.exclude:
             rendered.clear(self.home)  # what was rendered may be of a folder that is excluded now
         self.config, self.problem = config, ""
+        self.modelling.configure(config)
         return True
 
     def _take_in(self) -> None:
-        while self._unwritten:
-            name, raw = self._unwritten[0]
-            arrival = spool.read_arrival(name, raw, self._is_excluded)
-            self._add([arrival] if arrival else [])
-            del self._unwritten[0]
-        for batch in spool.batches(self.home, self._is_excluded):
-            self._add(batch.arrivals)
-            spool.remove(batch)
-
-    def _is_excluded(self, folder: str) -> bool:
-        return is_excluded(self.config, folder)
-
-    def _add(self, arrivals: Iterable[Arrival]) -> None:
-        added = self._queue.add(arrivals, self.clock().timestamp())
-        if added:
+        if self._intake.take_in(self.config):
             self._active_at = time.monotonic()
 
     def _work(self, flush: bool) -> None:
@@ -234,8 +241,8 @@ class Loop:
             del unit
             if size > _LARGE_WORK:
                 maintenance.give_back_memory()
-        if touched and not self.stopping.is_set():
-            rendered.refresh(self.home, self._memory_db, self.config, touched, self.clock())
+        if not self.stopping.is_set():
+            self._render(touched)
 
     def _work_on(self, unit: list[Row]) -> set[str]:
         """Work on one unit; returns the projects whose context changed ('' for all)."""
@@ -247,7 +254,7 @@ class Loop:
             if unit[0].event == "Rendered":
                 jobs.record_rendered(unit[0], self._queue, self._memory_db, self._start_of(unit[0]), now)
                 return set()
-            return jobs.process(unit, self._queue, self._memory_db, self.config, now)
+            stored = jobs.process(unit, self._queue, self._memory_db, self.config, now)
         except PayloadError as error:
             self._queue.fail(ids, error.message, now.timestamp(), final=True)
             return set()
@@ -255,6 +262,9 @@ class Loop:
             log.exception("unit failed", extra={"event": unit[0].event, "name_of_first": unit[0].name})
             self._queue.fail(ids, f"working on it failed: {type(error).__name__}", now.timestamp())
             return set()
+        if stored is not None:
+            self.modelling.want(stored)
+        return {stored.turn.project} if stored else set()
 
     def _carry_out(self, row: Row) -> set[str]:
         """Do what a command says. Whoever waits for it goes on waiting while it is to be tried again."""
@@ -262,7 +272,8 @@ class Loop:
         waiting = self._commands.get(row.name, Future())
         try:
             rendered.clear(self.home)  # first: it may hold what is to be forgotten
-            result = commands.carry_out(row, self._queue, self._memory_db, now)
+            result = commands.carry_out(row, self._queue, self._model_turns, self._memory_db, now)
+            self.modelling.note_command()
             rendered.refresh(self.home, self._memory_db, self.config, {""}, now)
         except MemoryLiteError as error:
             self._queue.finish([], now.timestamp(), skipped={row.id: error.message})
@@ -278,14 +289,12 @@ class Loop:
         return inbox.find(self._inbox_db, start) if isinstance(start, str) else None
 
     def _run_calls(self) -> None:
-        while True:
-            try:
-                run = self._calls.get_nowait()
-            except Empty:
-                return
-            run()
+        with suppress(Empty):
+            while True:
+                self._calls.get_nowait()()
 
     def _maintain(self) -> None:
         if time.monotonic() - self._maintained_at > maintenance.EVERY_S or not self._maintained_at:
             self._maintained_at = time.monotonic()
             maintenance.tidy(self._queue, self._memory_db, self.clock())
+            self.modelling.tidy()

@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
+from claude_mem_lite.compress.providers.choose import make_provider
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.clock import Clock, utc_now
 from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.modelling import MakeProvider
 
 
 @contextmanager
-def open_loop(home: Home, clock: Clock = utc_now) -> Iterator[Loop]:
+def open_loop(home: Home, clock: Clock = utc_now, make_provider: MakeProvider = make_provider) -> Iterator[Loop]:
     """A job loop over up-to-date databases, which are closed at the end."""
     with (
         closing(open_for_writing(home.inbox_db)) as inbox_db,
@@ -19,4 +21,4 @@ def open_loop(home: Home, clock: Clock = utc_now) -> Iterator[Loop]:
     ):
         migrate(inbox_db, INBOX_MIGRATIONS, clock())
         migrate(memory_db, MEMORY_MIGRATIONS, clock())
-        yield Loop(home, inbox_db, memory_db, clock)
+        yield Loop(home, inbox_db, memory_db, clock, make_provider)

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claude_mem_lite.compress.codes import codes
+from claude_mem_lite.compress.handoff import handoff
 from claude_mem_lite.compress.summary import summarize
 from claude_mem_lite.compress.turns import fold
 from claude_mem_lite.models import KINDS, Event, JsonValue, SessionSummary, ToolCall, Turn, TurnDigest
@@ -81,9 +83,9 @@ def check_digest(digest: TurnDigest) -> None:
         assert all(0 < len(fact) <= 240 for fact in draft.facts)
         for text in (draft.title, draft.summary, draft.detail, *draft.facts, *draft.files):
             text.encode()
+        assert len(draft.title.split()) > 1  # no tool's name and no path alone
     for path in (*digest.files_read, *digest.files_edited):
         path.encode()
-    assert digest.skipped >= 0
 
 
 def check_summary(summary: SessionSummary) -> None:
@@ -105,6 +107,9 @@ def test_any_turns_are_folded_and_summed_up_within_their_limits(turns: list[Turn
         check_digest(digest)
         summary = summarize(summary, turn, digest)
         check_summary(summary)
+        left = handoff(summary, turn, digest)
+        check_digest(TurnDigest((left,) if left else ()))
+        assert len(codes(summary)) < 3_000
 
 
 def test_what_no_database_takes_does_not_come_through() -> None:

@@ -12,8 +12,45 @@ from claude_mem_lite.compress.clean import clean, clip
 BASE64 = "".join(random.Random(7).choices(string.ascii_letters + string.digits + "+/", k=4_000))
 
 
-def test_colours_and_titles_of_the_terminal_go() -> None:
-    assert clean("\x1b[1;31mFAILED\x1b[0m tests \x1b]0;pytest\x07done \x1b[2K\x1b[1Gok") == "FAILED tests done ok"
+@pytest.mark.parametrize(
+    "escape",
+    [
+        "\x1b[1;31m",
+        "\x1b[38;2;255;0;0m",
+        "\x1b[38:5:196m",
+        "\x1b[?25l",
+        "\x1b[?2004h",
+        "\x1b[K",
+        "\x1b[3A",
+        "\x1b[2J",
+        "\x1b[>0q",
+        "\x1b[6 q",
+        "\x9b31m",
+        "\x1b(B",
+        "\x1b)0",
+        "\x1b7",
+        "\x1bM",
+        "\x1bc",
+        "\x1b]0;pytest\x07",
+        "\x1b]8;;https://example.com\x1b\\",
+        "\x1b]133;A\x9c",
+        "\x9d2;title\x9c",
+        "\x1bP1$r0m\x1b\\",
+        "\x1b_private\x1b\\",
+        "\x1b]1337;File=inline=1:" + "QUJD" * 2_000 + "\x07",
+    ],
+)
+def test_every_escape_of_the_terminal_goes(escape: str) -> None:
+    assert clean(f"FAILED {escape}tests/a.py") == "FAILED tests/a.py"
+
+
+def test_an_escape_that_never_ends_takes_no_more_than_its_line() -> None:
+    assert clean("before\n\x1b]0;title\nafter") == "before\n\nafter"
+
+
+@pytest.mark.parametrize("back", ["\r", "\x1b[2K\x1b[1G", "\x1b[G", "\x1b[2K\r", "\x1b[1F"])
+def test_what_a_line_was_before_it_was_written_over_goes(back: str) -> None:
+    assert clean(f"transforming (1){back}transforming (311){back}847 modules\nnext") == "847 modules\nnext"
 
 
 def test_a_line_written_over_keeps_its_last_state() -> None:
@@ -31,6 +68,32 @@ def test_of_a_run_of_progress_bars_the_last_stays() -> None:
 
 def test_repeated_lines_are_counted() -> None:
     assert clean("a\n" + "retrying connection\n" * 40 + "b") == "a\nretrying connection\n… (repeated 40 times)\nb"
+
+
+def test_lines_that_come_back_among_others_are_counted() -> None:
+    block = "connecting to the broker\nthe broker refused again\n"
+    cleaned = clean(f"start\n{block * 500}BrokerGone: gave up")
+    assert cleaned.count("connecting to the broker") == 3
+    assert "(repeated 500 times)" in cleaned
+    assert cleaned.endswith("BrokerGone: gave up")
+
+
+def test_short_lines_that_come_back_stay() -> None:
+    text = "\n".join(f"case {word}:\n  run()" for word in string.ascii_lowercase)
+    assert clean(text) == text
+
+
+def test_of_many_lines_that_differ_by_numbers_only_the_ends_stay() -> None:
+    log = "\n".join(f"took job {n} in {n % 9} ms" for n in range(1_000))
+    cleaned = clean(f"start\n{log}\nend").split("\n")
+    assert cleaned[1:4] == ["took job 0 in 0 ms", "took job 1 in 1 ms", "took job 2 in 2 ms"]
+    assert cleaned[4] == "… (994 more lines like these)"
+    assert cleaned[-2:] == ["took job 999 in 0 ms", "end"]
+
+
+def test_a_short_table_of_numbers_stays() -> None:
+    table = "\n".join(f"row {n} {n * n}" for n in range(20))
+    assert clean(table) == table
 
 
 def test_two_equal_lines_stay() -> None:
@@ -70,6 +133,11 @@ def test_our_own_block_goes(block: str) -> None:
     assert clean(f"before {block} after").split() == ["before", "after"]
 
 
+def test_every_block_of_ours_goes() -> None:
+    block = "<claude-mem-lite>\nold\n</claude-mem-lite>"
+    assert clean(f"a {block} b {block} c").split() == ["a", "b", "c"]
+
+
 def test_an_unclosed_block_of_ours_goes_to_the_end() -> None:
     assert clean("before\n<claude-mem-lite>\nold memories") == "before"
 
@@ -81,7 +149,45 @@ def test_control_characters_and_lone_surrogates_go() -> None:
 
 
 def test_many_blank_lines_become_one() -> None:
-    assert clean("a\n\n\n\n\nb") == "a\n\nb"
+    assert clean("a\n\n \n\n\nb") == "a\n\nb"
+
+
+def test_the_indentation_after_blank_lines_stays() -> None:
+    assert clean("a\n\n\n\n  1) b") == "a\n\n  1) b"
+
+
+def test_marks_that_turn_the_direction_of_text_go() -> None:
+    assert clean("access \u202egnp\u202c granted \u2066x\u2069") == "access gnp granted x"
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "a",
+        "a1" * 99 + " ",
+        "\x1b[31mx\x1b[0m ",
+        "\x1b",
+        "\x1b]0;abc",
+        "progress 10%\r",
+        "a\x08",
+        "<claude-mem-lite>x</claude-mem-lite>",
+        "<claude-mem-lite>",
+        "--- memory (",
+        "\n",
+        " \n",
+        " ",
+        BASE64[:76] + "\n",
+        "⠋ loading 1\n",
+        "[=====>    ] 5\n",
+        "retrying the connection\nfailed to connect again\n",
+        "took job 17 in 3 ms\n",
+        "[",
+        "data:",
+    ],
+)
+def test_half_a_megabyte_of_noise_is_cleaned_in_linear_time(noise: str) -> None:
+    # Nothing is timed: what takes the square of it runs into the suite's timeout.
+    assert len(clean(noise * (500_000 // len(noise)))) < 10_000
 
 
 def test_clip_keeps_head_and_tail_and_says_what_is_missing() -> None:

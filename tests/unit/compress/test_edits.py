@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.compress.edits import FileChange, describe, merge, read_change, read_moves
+from claude_mem_lite.compress.edits import FileChange, describe, is_scratch, merge, read_change
 from claude_mem_lite.models import Event, SymbolChange, ToolCall
 from tests.unit.compress.build import AUTH, CWD, edit, write
 
@@ -139,6 +139,61 @@ def test_a_path_outside_the_working_folder_stays_whole() -> None:
     assert change.path == "/etc/hosts"
 
 
-def test_moved_and_deleted_files_are_read_from_commands() -> None:
-    moved = read_moves(["git mv src/a.py src/b.py", "rm old.py", "rm -rf build", "rm *.pyc", "mv /tmp/x.py y.py"], CWD)
-    assert [describe(change) for change in moved] == ["src/a.py: renamed to src/b.py", "old.py: deleted"]
+def test_every_setting_that_was_changed_is_shown() -> None:
+    original = "timeout: 20\nretries: 3\nname: shop\n"
+    first = change_of(edit("config.yml", original, "timeout: 20\nretries: 3", "timeout: 60\nretries: 5"))
+    assert describe(first) == "config.yml: timeout: 20 -> timeout: 60; retries: 3 -> retries: 5 (+2 -2)"
+
+
+def test_a_brace_that_moves_is_no_change_of_its_surroundings() -> None:
+    given = {
+        "file_path": f"{CWD}/src/cart.ts",
+        "old_string": "  total(): number {",
+        "new_string": "  clear(): void {\n    this.items = [];\n  }\n\n  total(): number {",
+    }
+    change = read_change(ToolCall("Edit", given, {"originalFile": TS}), CWD)
+    assert change is not None
+    assert names(change) == [("Cart.clear", "new")]
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "versions"),
+    [
+        ("go.mod", "require (", "require (\n\tgithub.com/a/b v1.2.3", ("github.com/a/b v1.2.3",)),
+        ("package.json", "{", '{\n  "zod": "^3.23.8",', ('"zod": "^3.23.8"',)),
+        (".github/workflows/ci.yml", "jobs:", "jobs:\n  - uses: actions/checkout@v4", ("- uses: actions/checkout@v4",)),
+        ("src/app.py", "import os", 'import os\n__version__ = "1.9.0"', ('__version__ = "1.9.0"',)),
+        ("src/app.py", "import os", "import os\nRATE = 1.25", ()),
+        ("go.sum", "x", "x\ngithub.com/a/b v1.2.3 h1:abc", ()),
+    ],
+)
+def test_versions_that_were_pinned_are_kept(path: str, old: str, new: str, versions: tuple[str, ...]) -> None:
+    assert change_of(edit(path, f"{old}\n", old, new)).versions == versions
+
+
+def cell(mode: str, old: str, new: str) -> FileChange | None:
+    response = {"edit_mode": mode, "language": "python", "new_source": new, "error": ""}
+    given = {"notebook_path": f"{CWD}/a.ipynb", "new_source": new, "cell_id": "x"}
+    return read_change(ToolCall("NotebookEdit", given, {**response, "old_source": old} if old else response), CWD)
+
+
+def test_a_cell_that_was_replaced_shows_what_changed_in_it() -> None:
+    change = cell("replace", "import a\n\ndef load():\n    return a", "import b\n\ndef load():\n    return b")
+    assert change is not None
+    assert names(change) == [("load", "modified")]
+    assert change.samples == (("import a", "import b"), ("return a", "return b"))
+
+
+def test_a_cell_that_was_inserted_or_deleted_is_told_as_such() -> None:
+    inserted, deleted = cell("insert", "", "def plot():\n    pass"), cell("delete", "def plot():\n    pass", "")
+    assert inserted is not None
+    assert deleted is not None
+    assert (names(inserted), names(deleted)) == ([("plot", "new")], [("plot", "deleted")])
+
+
+@pytest.mark.parametrize(
+    ("path", "scratch"),
+    [("/tmp/x.py", True), ("/home/dev/.claude/plans/a.md", True), ("src/a.py", False), ("/home/dev/other/a.py", False)],
+)
+def test_notes_of_the_agent_to_itself_are_told_from_files(path: str, scratch: bool) -> None:
+    assert is_scratch(path) is scratch

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from claude_mem_lite.compress import shell
-from claude_mem_lite.compress.diagnostics import error_lines, first_error
 
 
 @pytest.mark.parametrize(
@@ -64,7 +63,15 @@ def test_a_commit_is_read_from_its_command_and_its_output() -> None:
         'git commit -m "fix(cart): add prices as numbers" -m "They were joined as strings."',
         "[main 1a2b3c4] fix(cart): add prices as numbers\n 1 file changed, 1 insertion(+)",
     )
-    assert made == [shell.Commit("fix(cart): add prices as numbers", "They were joined as strings.", "1a2b3c4", "main")]
+    assert made == [
+        shell.Commit(
+            "fix(cart): add prices as numbers",
+            "They were joined as strings.",
+            "1a2b3c4",
+            "main",
+            "1 file changed, 1 insertion(+)",
+        )
+    ]
 
 
 def test_a_message_in_a_here_document_loses_its_trailers() -> None:
@@ -109,30 +116,50 @@ def test_a_command_that_works_in_another_folder_is_told(command: str, elsewhere:
 
 
 @pytest.mark.parametrize(
-    ("output", "error"),
+    ("command", "output", "commit"),
     [
-        ("Traceback (most recent call last):\n  File \"a.py\", line 1\n    x\nKeyError: 'id'\n", "KeyError: 'id'"),
         (
-            "> tsc\n\nsrc/a.ts(4,7): error TS2322: Type 'string' is wrong.\n",
-            "src/a.ts(4,7): error TS2322: Type 'string' is wrong.",
+            "git commit -m 'Add a cart'",
+            "[main (root-commit) 1a2b3c4] Add a cart\n 2 files changed, 9 insertions(+)\n create mode 100644 a.py\n",
+            shell.Commit("Add a cart", "", "1a2b3c4", "main", "2 files changed, 9 insertions(+)"),
         ),
-        ("error[E0308]: mismatched types\n --> src/a.rs:4:5\n", "error[E0308]: mismatched types (src/a.rs:4:5)"),
-        ("# shop\n./a.go:4:2: undefined: x\n", "./a.go:4:2: undefined: x"),
-        ("npm ERR! code E404\nnpm ERR! 404 Not Found - GET https://r/x\n", "npm ERR! 404 Not Found - GET https://r/x"),
-        ("fatal: not a git repository\n", "fatal: not a git repository"),
-        ("bash: foo: command not found\n", "bash: foo: command not found"),
-        ("all good\n", ""),
+        (
+            "git cherry-pick -x 9f8e7d6",
+            "[release/1.8 1a2b3c4] Add a cart\n Date: Tue Mar 3 17:01:10 2026\n 1 file changed, 2 insertions(+)\n",
+            shell.Commit("Add a cart", "", "1a2b3c4", "release/1.8", "1 file changed, 2 insertions(+)", "9f8e7d6"),
+        ),
+        (
+            "git revert --no-edit 9f8e7d6",
+            '[detached HEAD 1a2b3c4] Revert "Add a cart"\n',
+            shell.Commit('Revert "Add a cart"', "", "1a2b3c4"),
+        ),
     ],
 )
-def test_the_first_error_is_the_line_that_tells(output: str, error: str) -> None:
-    assert first_error(output) == error
+def test_a_commit_has_its_size_and_its_source(command: str, output: str, commit: shell.Commit) -> None:
+    assert shell.main_part(command)[1] == "commit"
+    assert shell.commits(command, output) == [commit]
 
 
-def test_error_lines_are_different_and_few() -> None:
-    output = "\n".join(
-        ["a.py:1:1: error: one", "a.py:1:1: error: one", "b.py:2:1: error: two", "c.py:3:1: error: three"]
-    )
-    assert error_lines(output, 2) == ["a.py:1:1: error: one", "b.py:2:1: error: two"]
+@pytest.mark.parametrize(
+    ("command", "hides"),
+    [
+        ("make test", False),
+        ("make test && echo fine", False),
+        ("make test 2>&1 | tail -5", True),
+        ("make test || true", True),
+        ("make test; echo done", True),
+        ("grep 'a|b' x.py", False),
+        ("cat <<'EOF' > x\na | b\nEOF", False),
+    ],
+)
+def test_a_pipe_or_a_second_command_hides_the_exit_of_the_first(command: str, hides: bool) -> None:
+    assert shell.hides_exit(command) is hides
+
+
+def test_a_here_document_leaves_no_hole_in_a_command() -> None:
+    assert shell.parts('gh pr create --title "A" --body "$(cat <<\'EOF\'\ntext\nEOF\n)"') == [
+        'gh pr create --title "A" --body …'
+    ]
 
 
 COMMANDS = st.text() | st.lists(

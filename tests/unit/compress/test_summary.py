@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from claude_mem_lite.compress.summary import summarize
 from claude_mem_lite.compress.turns import fold
 from claude_mem_lite.models import SessionSummary, Turn
@@ -223,9 +225,7 @@ def test_what_still_fails_is_noted_until_work_goes_on() -> None:
 
 def test_the_newest_files_are_kept() -> None:
     turns = [turn("read", *(read(f"src/module_{n}_{m}.py") for m in range(6))) for n in range(4)]
-    files = after(*turns).files_read
-    assert files[-1] == "src/module_3_5.py"
-    assert len(files) == 8
+    assert after(*turns).files_read == tuple(f"src/module_3_{m}.py" for m in range(3, 6))
 
 
 def test_an_api_error_is_no_closing_message() -> None:
@@ -253,3 +253,130 @@ def test_a_long_session_stays_short() -> None:
     assert "part 29" in summary.completed
     assert summary.headline.startswith("Add part 0 of the shop")
     assert "part 29" in summary.headline
+
+
+def test_a_session_is_told_better_with_every_turn() -> None:
+    question = turn(
+        "why is login slow?",
+        read("src/auth.py"),
+        closing="Login is slow because every request parses all 40,000 lines of the password file again.",
+    )
+    first = after(question)
+    assert first.headline.startswith("Login is slow because every request parses")
+    assert (first.completed, first.next_steps) == ("", ())
+
+    cached = turn(
+        "cache it then",
+        FIX,
+        closing="I've added a cache for parsed passwords to `src/auth.py`.\n\nI decided to keep it in memory, because"
+        " the file changes once a day.\n\n## Next steps\n- Clear the cache when the file changes\n- Measure it again",
+    )
+    second = after(question, cached)
+    assert second.request == "why is login slow?"
+    assert second.headline == "Add a cache for parsed passwords to src/auth.py"
+    assert second.completed == "Added a cache for parsed passwords to src/auth.py."
+    assert second.next_steps == ("Clear the cache when the file changes", "Measure it again")
+    assert len(second.key_decisions) == 1
+
+    cleared = turn(
+        "clear the cache when the file changes", FIX, closing="The cache is now cleared when the password file changes."
+    )
+    third = after(question, cached, cleared)
+    assert third.next_steps == ("Measure it again",)
+    assert third.headline.endswith("; The cache is now cleared when the password file changes")
+    assert third.learned.startswith("Login is slow because")
+    assert third.key_decisions == second.key_decisions
+
+    measured = turn("measure it", bash("./bench.sh", "p50 3 ms"), closing="It takes 3 ms. Nothing else is left to do.")
+    assert after(question, cached, cleared, measured).next_steps == ()
+
+
+def test_a_turn_that_was_broken_off_leaves_what_was_known_before() -> None:
+    broken = turn("add checkout", FIX)
+    broken = dataclasses.replace(broken, events=broken.events[:-1])
+    summary = after(ADD_CART, broken)
+    assert summary.next_steps == ("Write docs",)
+    assert summary.completed.startswith("Added a Cart class")
+    assert summary.files_edited == ("src/cart.py", "src/auth.py")
+
+
+def test_a_prompt_that_led_to_nothing_is_told_as_asked() -> None:
+    assert after(turn("Prices are shown without tax on the cart page, why?")).headline == (
+        "Asked: Prices are shown without tax on the cart page, why"
+    )
+
+
+def test_what_only_names_files_makes_room_for_what_tells_more() -> None:
+    silent = turn("yes", FIX, closing="Done.")
+    assert after(silent).completed == "Changed Session.is_valid in src/auth.py."
+    assert after(silent, ADD_CART).completed == "Added a Cart class in src/cart.py that keeps its items in memory."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "This is why only one of the two orders was found in the ledger of that day, because it was locked.",
+        "Move the check to the gateway, because the ledger is too slow for it at the end of a month.",
+        "Fixed the rounding in the cart, because the sum was wrong by one cent for every refund in it.",
+        "You can see it in your ledger, because the second order of that customer is missing in it.",
+        "test_rounding - verifies that sums are right when a refund is rounded due to missing cents.",
+    ],
+)
+def test_what_is_no_lesson_is_not_learned(said: str) -> None:
+    assert after(turn("what happened?", read("src/cart.py"), FIX, closing=said)).learned == ""
+
+
+def test_a_question_of_the_user_is_not_learned() -> None:
+    table = "| Place | Use |\n|---|---|\n| src/cart.py | adds up prices |\n| src/tax.py | adds the tax to prices |\n"
+    asked = turn("Where are prices computed in the shop?", read("src/cart.py"), closing=table * 3)
+    assert after(asked).learned == ""
+
+
+def test_what_is_done_is_told_in_whole_sentences() -> None:
+    closing = (
+        "Here is what changed:\n\n- `src/cart.py`: Added rounding to the cart, so that sums with refunds are right to"
+        " the cent even when a refund is split over several orders\n"
+    )
+    assert after(turn("go on", FIX, closing=closing)).completed == (
+        "Added rounding to the cart, so that sums with refunds are right to the cent even when a refund is split over"
+        " several orders."
+    )
+
+
+def test_a_step_that_says_not_committed_goes_with_the_commit() -> None:
+    open_work = turn("fix it", FIX, closing="I've changed `is_valid` to count in seconds but haven't committed it.")
+    assert after(open_work).next_steps == ("Changed is_valid to count in seconds but haven't committed it.",)
+    committed = turn("commit", bash('git commit -am "Count in seconds"', "[main 1a2b3c4] Count in seconds"))
+    assert after(open_work, committed).next_steps == ()
+
+
+def test_open_boxes_of_a_test_plan_are_for_its_reviewers() -> None:
+    closing = "Here is the description.\n\n## Test plan\n- [x] Run the tests\n- [ ] Try a refund by hand\n"
+    assert after(turn("describe the change", FIX, closing=closing)).next_steps == ()
+
+
+def test_what_happens_next_in_the_program_is_no_next_step() -> None:
+    closing = "I changed `is_valid`. The new session should be seen on the next request of the client."
+    assert after(turn("fix it", FIX, closing=closing)).next_steps == ()
+
+
+def test_of_a_plan_that_was_pasted_the_request_is_its_beginning() -> None:
+    plan = (
+        "Implement the following plan:\n\n# Plan: Round prices in the cart\n\n## Summary\n\nSums of prices are wrong by"
+        " a cent.\n\n## Changes\n\n1. Round in the cart\n2. Test it\n"
+    )
+    assert after(turn(plan, FIX)).request == "Round prices in the cart. Sums of prices are wrong by a cent."
+
+
+def test_what_blocks_the_work_is_noted() -> None:
+    closing = "I added the webhook. We are still blocked by the missing key of the payment provider."
+    blocked = turn("add the webhook", FIX, closing=closing)
+    assert after(blocked).notes == "We are still blocked by the missing key of the payment provider."
+    assert after(blocked, ADD_CART).notes == ""
+
+
+def test_an_agreed_plan_is_a_key_decision_by_its_name() -> None:
+    plan = call(
+        "ExitPlanMode", {"plan": "# Plan: Round prices in the cart\n\nSums are wrong by a cent.\n\n- Round\n"}, {}
+    )
+    assert after(turn("plan it", plan)).key_decisions == ("Plan: Round prices in the cart",)

@@ -1,0 +1,99 @@
+"""`python -m benchmarks.import_transcripts DATA`: the import's speed, and that it may be repeated and killed.
+
+One home is filled in one go, then once more. In another the command is killed half way, in a third the worker; both
+are imported again. All must hold the same in the end: every table of both databases, but for the moments of storing."""
+
+import os
+import signal
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from benchmarks.figures import Figure, keep
+from benchmarks.product import Product, product, temporary_folder, unpack
+from benchmarks.stored import Tables, tables
+from benchmarks.transcripts import Data
+from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.paths import Home
+
+LEAST_MB_PER_MINUTE = 50
+_LOOK_EVERY_S = 0.005
+_LONGEST_WAIT_S = 1800.0
+
+
+def main(arguments: Sequence[str]) -> int:
+    data = Data(Path(arguments[0]))
+    figures: list[Figure] = []
+    with temporary_folder() as folder:
+        unpack(data, folder / "transcripts")
+        for figure in _measure(data, folder):
+            print(figure.line(), flush=True)
+            figures.append(figure)
+    return keep("import", "Import of transcripts", figures, "python -m benchmarks.import_transcripts DATA")
+
+
+def _measure(data: Data, folder: Path) -> Iterator[Figure]:
+    with product(folder / "home", folder / "transcripts") as made:
+        seconds, said = made.run_import()
+        print(said)
+        once = _held(made.home)
+        speed = round(data.megabytes / seconds * 60, 1)
+        note = f"{data.megabytes:.1f} MB in {seconds:.1f} s, worked on to the last event"
+        yield Figure("import", speed, "MB/min", floor=LEAST_MB_PER_MINUTE, note=note)
+        again_s, _ = made.run_import()
+        yield Figure("rows that a second import changes", _difference(once, _held(made.home)), "", bar=0)
+        yield Figure("second import", round(again_s, 1), "s")
+        total = len(once["inbox"])
+    for victim in ("command", "worker"):
+        with product(folder / f"killed-{victim}", folder / "transcripts") as made:
+            got = _kill_half_way(made, victim, total // 2)
+            made.run_import()
+            changed = _difference(once, _held(made.home))
+        note = f"killed when {got} of {total} events were there"
+        yield Figure(f"rows that differ after the {victim} was killed half way", changed, "", bar=0, note=note)
+
+
+def _kill_half_way(made: Product, victim: str, half: int) -> int:
+    """Start an import and kill one of its processes when half of the events are kept; how many there were."""
+    command = made.start_import()
+    until = time.monotonic() + _LONGEST_WAIT_S
+    while (kept := _kept(made.home)) < half and command.poll() is None and time.monotonic() < until:
+        time.sleep(_LOOK_EVERY_S)
+    if command.poll() is not None:
+        raise SystemExit("the import was over before it could be killed")
+    os.kill(command.pid if victim == "command" else made.client.health().pid, signal.SIGKILL)
+    command.communicate()  # it may go on with another worker, or give up
+    return kept
+
+
+def _kept(home: Home) -> int:
+    """Events that have arrived: in the spool, or in the inbox."""
+    waiting = len(os.listdir(home.spool_new))
+    try:
+        with closing(open_for_reading(home.inbox_db)) as db:
+            return waiting + int(db.execute("select count(*) from inbox").fetchone()[0])
+    except sqlite3.OperationalError:  # not made yet
+        return waiting
+
+
+def _held(home: Home) -> Tables:
+    return {**tables(home.memory_db), **tables(home.inbox_db)}
+
+
+def _difference(one: Tables, other: Tables) -> int:
+    """How many rows only one of them has; the tables concerned are named on the terminal."""
+    number = 0
+    for name in sorted(one.keys() | other.keys()):
+        ours, theirs = one.get(name, []), other.get(name, [])
+        differing = len(set(map(repr, ours)) ^ set(map(repr, theirs)))
+        if differing:
+            print(f"  {name}: {differing} rows differ ({len(ours)} and {len(theirs)})")
+        number += differing
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,34 @@
+"""What tools were given and what they answered, of whatever shape, as text. Payloads are not to be trusted."""
+
+from collections.abc import Mapping, Sequence
+
+from claude_mem_lite.compress.clean import clean
+from claude_mem_lite.models import JsonObject, JsonValue
+
+_DEEPEST = 6
+
+
+def flatten(value: JsonValue, depth: int = 0) -> str:
+    """The text in a response of any shape: a string, content blocks, an object with one of the usual fields."""
+    if isinstance(value, str):
+        return value
+    if depth > _DEEPEST:
+        return ""
+    if isinstance(value, Mapping):
+        for name in ("text", "result", "results", "content", "output", "stdout", "message", "title"):
+            if found := flatten(value.get(name), depth + 1):
+                return found
+        return ""
+    if isinstance(value, Sequence):
+        return "\n".join(part for item in value[:50] if (part := flatten(item, depth + 1)))
+    return ""
+
+
+def fields(value: JsonValue) -> JsonObject:
+    """An object as it is, anything else as an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def line(value: str) -> str:
+    """A short text on one line, without noise."""
+    return " ".join(clean(value[:2_000]).split())[:300]

@@ -1,0 +1,72 @@
+"""What a secret is known by when it is not its form: the spot where it stands. `commands` and `connections` list them.
+
+Every pattern is bounded, and runs only where a sign of it occurs."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from claude_mem_lite.redaction.signs import compiled
+from claude_mem_lite.redaction.values import is_placeholder
+
+MARK = "[redacted:secret]"
+Change = tuple[int, str] | None
+"""Where what was looked at ends, and what to put in its place; None when it holds no secret."""
+
+_QUOTE = r"\\{0,3}[\"']"
+# Arguments are apart by blanks, or are strings of a list: in code, or in the JSON of an event, joined by `redact`.
+_PARTS = {
+    "<gap>": rf"(?:[ \t]{{1,8}}(?:{_QUOTE})?|{_QUOTE},\s{{0,20}}{_QUOTE}|\n\x1e)",
+    "<quote>": _QUOTE,
+    # A line break may be an escape.
+    "<start>": r"(?:\b|(?<=\\[nrt]))",
+    "<blank>": r"(?:\s|\\[nrt]|\d{1,6}→){1,16}",
+    "<rest>": r"(?:[^\n|;&]|\n\x1e){0,200}?",
+    "<value>": r"(?:(?<=\")[^\"\n\\]{3,200}|(?<=')[^'\n\\]{3,200}|[^\s\"'\\|;&,\])]{3,200})",
+    "<text>": r"[^\"'\n\\]{3,200}",
+    "<name>": (
+        r"[\w.-]{0,60}?(?i:password|passwd|secret|token|_pass|(?:api|access|private|account|auth)[_-]?key)[\w-]{0,12}"
+    ),
+}
+
+
+def _is_given(value: str) -> bool:
+    return not is_placeholder(value.strip("\"'"))
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A spot where secrets stand: the signs (see `signs`) of which one must occur, and a pattern of three groups: what
+    is before, the secret, what is behind."""
+
+    signs: tuple[str, ...]
+    pattern: str
+    is_secret: Callable[[str], bool]
+    mark: str
+
+    def without(self, text: str, found: set[str]) -> str:
+        """The text with the mark in place of each secret in this spot; what was taken out is added to `found`."""
+
+        def change(match: re.Match[str]) -> str:
+            before, value, after = match.groups("")
+            if not self.is_secret(value):
+                return match[0]
+            found.add(value)
+            return f"{before}{self.mark}{after}"
+
+        return compiled(self.pattern).sub(change, text)
+
+
+def spot(
+    signs: str,
+    before: str,
+    secret: str = "<value>",
+    after: str = "",
+    is_secret: Callable[[str], bool] = _is_given,
+    mark: str = MARK,
+) -> Spot:
+    """A spot whose patterns are written with the names of common parts."""
+    pattern = f"({before})({secret})({after})"
+    for name, part in _PARTS.items():
+        pattern = pattern.replace(name, part)
+    return Spot(tuple(signs.split("|")), pattern, is_secret, mark)

@@ -1,0 +1,93 @@
+"""The table `model_calls`: what was asked of models, what it took, what came of it. Sizes, never content.
+
+A call that is under way is counted as the most it may take, so that a cap holds even if the worker dies."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.models import Usage
+
+Purpose = Literal["turn", "summary"]
+Outcome = Literal["told", "unavailable", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What a number of calls took together."""
+
+    tokens: int = 0
+    cost_usd: float = 0.0
+
+
+def begin(
+    db: sqlite3.Connection, turn: str, session: str, made_by: str, purpose: Purpose, most: Usage, at: datetime
+) -> int:
+    """Record a call before it is made, as the most it may take; returns its number."""
+    row = db.execute(
+        """insert into model_calls (turn, session, made_by, purpose, outcome, tokens_in, tokens_out, cost_usd, at)
+           values (:turn, :session, :made_by, :purpose, 'asking', :tokens_in, :tokens_out, :cost_usd, :at)
+           returning id""",
+        {
+            "turn": turn,
+            "session": session,
+            "made_by": made_by,
+            "purpose": purpose,
+            "tokens_in": most.tokens_in,
+            "tokens_out": most.tokens_out,
+            "cost_usd": most.cost_usd,
+            "at": time_to_text(at),
+        },
+    ).fetchone()
+    return int(row["id"])
+
+
+def end(db: sqlite3.Connection, call: int, outcome: Outcome, usage: Usage | None, ms: float) -> None:
+    """Record what a call came to and what it really took; when nobody knows, the most it may have taken stays."""
+    db.execute(
+        """update model_calls set outcome = :outcome, tokens_in = coalesce(:tokens_in, tokens_in),
+               tokens_out = coalesce(:tokens_out, tokens_out), cost_usd = coalesce(:cost_usd, cost_usd), ms = :ms
+           where id = :id""",
+        {
+            "id": call,
+            "outcome": outcome,
+            "tokens_in": usage.tokens_in if usage else None,
+            "tokens_out": usage.tokens_out if usage else None,
+            "cost_usd": usage.cost_usd if usage else None,
+            "ms": ms,
+        },
+    )
+
+
+def lose_open(db: sqlite3.Connection) -> int:
+    """Calls whose answer nobody will hear: they stay counted as the most they may have taken."""
+    return db.execute("update model_calls set outcome = 'lost' where outcome = 'asking'").rowcount
+
+
+def spent(
+    db: sqlite3.Connection, *, since: datetime | None = None, session: str | None = None, under_way: bool = True
+) -> Spend:
+    """What was spent; `under_way` adds the most that open calls may take."""
+    row = db.execute(
+        """select coalesce(sum(tokens_in + tokens_out), 0) as tokens, coalesce(sum(cost_usd), 0.0) as cost_usd
+           from model_calls where at >= :since and (:session is null or session = :session)
+             and (:under_way or outcome <> 'asking')""",
+        {"since": time_to_text(since) if since else "", "session": session, "under_way": under_way},
+    ).fetchone()
+    return Spend(int(row["tokens"]), float(row["cost_usd"]))
+
+
+def forget(db: sqlite3.Connection, turns: Sequence[str], sessions: Sequence[str]) -> None:
+    """Blank whose calls they were; what they took stays counted."""
+    db.execute(
+        "update model_calls set turn = '' where turn in (select value from json_each(:turns))",
+        {"turns": json.dumps(list(turns))},
+    )
+    db.execute(
+        "update model_calls set turn = '', session = '' where session in (select value from json_each(:sessions))",
+        {"sessions": json.dumps(list(sessions))},
+    )

@@ -1,0 +1,98 @@
+"""Telling a turn anew: what a model made of it takes the place of what rules had made.
+
+Called by the worker inside its transaction. What the user or another turn has a hand in is left alone."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any
+
+from claude_mem_lite.db.connection import text_to_time, time_to_text
+from claude_mem_lite.models import Memory, SessionSummary, Usage
+from claude_mem_lite.store import fts, memories, sessions
+
+_MOST_POSITIONS = 64
+_BESIDE = "beside"
+_BY_RULES = ("files_read", "files_edited")
+
+
+def of_session(db: sqlite3.Connection, session: str, limit: int, before: datetime | None = None) -> list[Memory]:
+    """The newest active memories of a session, or those of before a moment, oldest first."""
+    rows = db.execute(
+        """select * from memories where session = :session and status = 'active'
+             and (:before is null or created_at < :before)
+           order by created_at desc, seq desc limit :limit""",
+        {"session": session, "before": time_to_text(before) if before else None, "limit": limit},
+    ).fetchall()
+    return [memories.from_row(row) for row in reversed(rows)]
+
+
+def of_turn(db: sqlite3.Connection, turn: str) -> list[Memory]:
+    """The memories that a turn made, by their ids."""
+    ids = [memories.memory_id(turn, str(at), *more) for at in range(_MOST_POSITIONS) for more in ((), (_BESIDE,))]
+    rows = db.execute(
+        "select * from memories where id in (select value from json_each(:ids)) order by seq", {"ids": json.dumps(ids)}
+    )
+    return [memories.from_row(row) for row in rows]
+
+
+def retell(db: sqlite3.Connection, turn: str, told: Sequence[Memory], usage: Usage, now: datetime) -> None:
+    """Put these memories in the place of a turn's; the first one stored carries what the call took.
+
+    A memory that must be left alone keeps its id, and the new one stands beside it."""
+    before = of_turn(db, turn)
+    kept = {memory.id for memory in before if _is_to_be_left_alone(db, memory, turn)}
+    stored_at = min([_discard(db, memory.id) for memory in before if memory.id not in kept], default=now)
+    counted = False
+    for position, memory in enumerate(told[:_MOST_POSITIONS]):
+        beside = memories.memory_id(turn, str(position), _BESIDE)
+        new = replace(memory, id=beside) if memory.id in kept else memory
+        # Stored when the turn was first told: a session that was given the rules' words is not given it as news.
+        memories.add(db, new, turn, stored_at)
+        counted = counted or _count(db, new.id, usage)
+
+
+def retell_session(db: sqlite3.Connection, session: str, turn: str, told: SessionSummary, now: datetime) -> bool:
+    """Put a model's summary over the one by rules, unless a later turn has been told since."""
+    found = sessions.find(db, session)
+    if found is None or sessions.latest_turn(db, session) != turn:
+        return False
+    sessions.set_summary(db, session, over(found.summary, told), now)
+    return True
+
+
+def over(rules: SessionSummary, told: SessionSummary) -> SessionSummary:
+    """A model's summary, with the rules' words where it has none, and the files as rules saw them."""
+    chosen: dict[str, Any] = {
+        field.name: getattr(told, field.name)
+        for field in fields(SessionSummary)
+        if field.name not in _BY_RULES and getattr(told, field.name)
+    }
+    return replace(rules, **chosen)
+
+
+def _is_to_be_left_alone(db: sqlite3.Connection, memory: Memory, turn: str) -> bool:
+    if memory.pinned or memory.status != "active" or memory.times_seen > 1 or memory.made_by == "user":
+        return True
+    elsewhere = db.execute("select 1 from sightings where memory = ? and turn <> ?", (memory.id, turn)).fetchone()
+    return elsewhere is not None
+
+
+def _discard(db: sqlite3.Connection, id_: str) -> datetime:
+    """Remove a memory without a tombstone, to be told anew; returns when it was stored."""
+    row = db.execute("delete from memories where id = ? returning seq, stored_at", (id_,)).fetchone()
+    fts.remove(db, row["seq"])
+    db.execute("delete from sightings where memory = ?", (id_,))
+    return text_to_time(row["stored_at"])
+
+
+def _count(db: sqlite3.Connection, id_: str, usage: Usage) -> bool:
+    """Note on a memory what telling the turn took; False when the memory was not stored under this id."""
+    changed = db.execute(
+        """update memories set tokens_in = tokens_in + :tokens_in, tokens_out = tokens_out + :tokens_out,
+               cost_usd = cost_usd + :cost_usd where id = :id""",
+        {"id": id_, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost_usd": usage.cost_usd},
+    )
+    return changed.rowcount == 1

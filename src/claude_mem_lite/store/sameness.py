@@ -1,0 +1,130 @@
+"""When two memories say the same: then the newer one is a sighting of the older, not a memory of its own.
+
+In doubt they do not: a fact that is lost is worse than one that is told twice."""
+
+import re
+from dataclasses import replace
+
+from claude_mem_lite.models import WORK_KINDS, Memory
+from claude_mem_lite.words import STOPWORDS
+
+MOST_FACTS = 12
+MOST_FILES = 20
+MOST_ANCHORS = 12
+_LONGEST_DETAIL = 2_000
+_LEAST_SHARED = 0.85
+_LEAST_SHARED_TITLE = 0.8
+# Text from the web or from somebody else's tool must not be joined to what can be believed.
+_OWN_ORIGINS = frozenset(("assistant", "code", "command"))
+
+_WORD = re.compile(r"\w+(?:[./:_-]\w+)*")
+_VARYING = re.compile(r"\b\d[\d:.,/-]*(?:ms|s|m|h|d|%|[kmg]b)?\b")
+_NUMBER = re.compile(r"\d+")
+_NAME = re.compile(r"\S*(?:[a-z][A-Z]|\w[_./]\w|\(\))\S*")
+_COMMIT = re.compile(r"^Commit ([0-9a-f]{6,40})\b")
+_DENIALS = frozenset(("not", "no", "never", "without", "cannot", "don't", "doesn't", "isn't", "won't"))
+
+
+def say_the_same(known: Memory, new: Memory) -> bool:
+    """Whether a new memory tells nothing that a known one of its kind and scope does not tell, or could not take in."""
+    if (known.kind, known.scope, known.status) != (new.kind, new.scope, "active"):
+        return False
+    if not _may_be_joined(known, new) or _commits(known) != _commits(new):
+        return False
+    if new.kind == "failure" and _is_same_failure(known, new):
+        return True
+    if not _agree(known.title, new.title) or _shared(known.title, new.title) < _LEAST_SHARED_TITLE:
+        return False
+    if _shared(_told(known), _told(new)) < _LEAST_SHARED or _denials(known) != _denials(new):
+        return False
+    if new.kind in WORK_KINDS and new.kind not in ("decision", "discovery"):
+        return _is_same_work(known, new)
+    return _is_within(known.files, new.files)
+
+
+def joined(known: Memory, new: Memory) -> Memory:
+    """The known memory with all that the new sighting adds to it."""
+    lines = dict.fromkeys((*known.detail.split("\n"), *new.detail.split("\n")))
+    detail = "\n".join(line for line in lines if line)
+    return replace(
+        known,
+        facts=_union(known.facts, new.facts),
+        files=_union(known.files, new.files),
+        symbols=tuple(dict.fromkeys((*known.symbols, *new.symbols))),
+        anchors=_union(known.anchors, new.anchors),
+        tags=_union(known.tags, new.tags),
+        detail=detail if len(detail) <= _LONGEST_DETAIL else known.detail,
+        last_seen_at=max(known.last_seen_at, new.last_seen_at),
+    )
+
+
+def _may_be_joined(known: Memory, new: Memory) -> bool:
+    """Whether both are equally to be believed, and nothing of either would have to go."""
+    if known.origin != new.origin and not {known.origin, new.origin} <= _OWN_ORIGINS:
+        return False
+    return (
+        len(_union(known.facts, new.facts)) <= MOST_FACTS
+        and len(_union(known.files, new.files)) <= MOST_FILES
+        and len(_union(known.anchors, new.anchors)) <= MOST_ANCHORS
+    )
+
+
+def _is_same_failure(known: Memory, new: Memory) -> bool:
+    """The same command with the same error, whatever else it printed."""
+    command, _, _ = new.title.partition(" fails: ")
+    return known.title.startswith(f"{command} fails: ") and not set(known.anchors).isdisjoint(new.anchors)
+
+
+def _is_same_work(known: Memory, new: Memory) -> bool:
+    """Work is the same when it is the same turn told again, as in a session that was forked: alike to the last fact.
+
+    Two edits of one function on one day have the same title more often than not, and are two pieces of work."""
+    return (
+        known.prompt == new.prompt
+        and known.summary == new.summary
+        and set(known.files) == set(new.files)
+        and set(known.symbols) == set(new.symbols)
+        and set(known.facts) == set(new.facts)
+    )
+
+
+def _agree(title: str, other: str) -> bool:
+    """Whether two titles begin alike, and name the same things and numbers."""
+    first, second = title.split(" ", 1)[0].lower(), other.split(" ", 1)[0].lower()
+    return (
+        first == second
+        and set(_NAME.findall(title)) == set(_NAME.findall(other))
+        and _NUMBER.findall(title) == _NUMBER.findall(other)
+    )
+
+
+def _shared(text: str, other: str) -> float:
+    """The share of all words of two texts that both have; numbers and dates count as one word."""
+    ours, theirs = _words(text), _words(other)
+    return len(ours & theirs) / len(ours | theirs) if ours or theirs else 1.0
+
+
+def _words(text: str) -> set[str]:
+    words = set(_WORD.findall(_VARYING.sub("0", text.lower())))
+    return words - STOPWORDS or words
+
+
+def _told(memory: Memory) -> str:
+    return f"{memory.title}\n{memory.summary}"
+
+
+def _denials(memory: Memory) -> list[str]:
+    return sorted(word for word in _told(memory).lower().split() if word.strip(".,;:!") in _DENIALS)
+
+
+def _commits(memory: Memory) -> set[str]:
+    return {found[1] for fact in memory.facts if (found := _COMMIT.match(fact))}
+
+
+def _is_within(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    """Whether one of two lists holds all of the other."""
+    return set(first) <= set(second) or set(second) <= set(first)
+
+
+def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))

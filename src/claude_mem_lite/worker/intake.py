@@ -1,0 +1,46 @@
+"""From the spool into the inbox, and what no hook could write to disk. Part of the job loop."""
+
+from claude_mem_lite.config import Config, is_excluded
+from claude_mem_lite.inbox import spool
+from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.clock import Clock
+
+
+class Intake:
+    """Takes events in, in the job thread; any thread may hand over one to hold."""
+
+    def __init__(self, home: Home, queue: Queue, clock: Clock) -> None:
+        self._home = home
+        self._queue = queue
+        self._clock = clock
+        self._unwritten: list[tuple[str, bytes]] = []
+
+    def hold(self, name: str, raw: bytes) -> None:
+        """Keep an event that no hook could write anywhere: on disk if this process can, else until it can."""
+        try:
+            spool.leave(self._home, name, raw)
+        except OSError:
+            self._unwritten.append((name, raw))
+
+    def take_in(self, config: Config) -> int:
+        """Move all that waits into the inbox; returns how many events were new."""
+
+        def excluded(folder: str) -> bool:
+            return is_excluded(config, folder)
+
+        added = 0
+        while self._unwritten:
+            name, raw = self._unwritten[0]
+            arrival = spool.read_arrival(name, raw, excluded)
+            added += self._queue.add([arrival] if arrival else [], self._clock().timestamp())
+            del self._unwritten[0]
+        for batch in spool.batches(self._home, excluded):
+            added += self._queue.add(batch.arrivals, self._clock().timestamp())
+            spool.remove(batch)
+        return added
+
+    def leave_rest(self) -> None:
+        """Leave nothing in memory alone: for a worker that ends."""
+        for name, raw in self._unwritten:
+            spool.leave(self._home, name, raw)

@@ -1,0 +1,102 @@
+"""What a model is asked about a turn or a session, and what becomes of its answer. Runs in the job thread."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from claude_mem_lite.compress.clean import clip
+from claude_mem_lite.compress.digest import digest_of
+from claude_mem_lite.compress.model import LONGEST_MATERIAL, Told, TurnRequest, joined, message_of
+from claude_mem_lite.compress.prompts import load
+from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.config import Config, is_excluded
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.inbox.queue import Row
+from claude_mem_lite.models import Draft, Memory, Place, Session, Turn, TurnDigest
+from claude_mem_lite.store import redoing, sessions
+from claude_mem_lite.words import within
+from claude_mem_lite.worker import jobs
+
+_MOST_KNOWN = 30
+_LONGEST_PROMPT = 600
+_LONGEST_REPLY = 900
+_LEAST_TRUST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A turn as a model is asked about it, with what rules made of it."""
+
+    turn: Turn
+    digest: TurnDigest
+    request: TurnRequest
+
+    @property
+    def sent(self) -> str:
+        """All that is sent."""
+        return f"{load('turn').text}\n{message_of(self.request)}"
+
+
+def question_about(turn: str, rows: Sequence[Row], db: sqlite3.Connection, config: Config) -> Question | str:
+    """The question about a turn, from its events as they stand in the inbox; or why none may be asked."""
+    events = jobs.read_events(rows, config)
+    session = sessions.find(db, events[0].session) if events else None
+    if session is None:
+        return "its events are gone"
+    if any(is_excluded(config, event.cwd) for event in events):
+        return "its folder is excluded now"
+    whole = Turn(turn, session.id, session.project, sessions.prompt_of(db, turn), tuple(events))
+    digest = fold(whole)
+    request = TurnRequest(
+        goal=session.summary.request,
+        titles=tuple(memory.title for memory in _known(db, session, before=events[-1].at)),
+        digest=digest_of(whole, digest),
+        files_edited=digest.files_edited,
+    )
+    return Question(whole, digest, request)
+
+
+def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, now: datetime) -> None:
+    """Put what a model told in the place of what rules made of the turn, all at once."""
+    turn = question.turn
+    with atomic(db):
+        session = sessions.find(db, turn.session)
+        if session is None:
+            return
+        place = _place(session, redoing.of_turn(db, turn.key))
+        drafts = joined(question.digest.drafts, told.drafts)
+        by_rules = set(question.digest.drafts)
+        memories = [
+            _memory(draft, turn, place, position, told, "rules" if draft in by_rules else made_by)
+            for position, draft in enumerate(drafts)
+        ]
+        redoing.retell(db, turn.key, memories, told.usage, now)
+        if told.summary is not None:
+            redoing.retell_session(db, turn.session, turn.key, told.summary, now)
+
+
+def material_of(db: sqlite3.Connection, session: Session) -> str:
+    """What is known of a session, for a model to summarise: what was asked, answered and remembered, in order."""
+    lines = [f"Asked first: {session.summary.request}"]
+    for prompt, reply in sessions.turns_of(db, session.id):
+        lines += [f"User: {within(prompt, _LONGEST_PROMPT)}"] if prompt else []
+        lines += [f"Assistant: {within(reply, _LONGEST_REPLY)}"] if reply else []
+    lines += (f"Remembered ({one.kind}): {one.title}. {one.summary}" for one in _known(db, session))
+    return clip("\n".join(lines), LONGEST_MATERIAL)
+
+
+def _known(db: sqlite3.Connection, session: Session, before: datetime | None = None) -> list[Memory]:
+    """What the session has stored, without what pages and foreign tools said: retold, that would be trusted."""
+    return [one for one in redoing.of_session(db, session.id, _MOST_KNOWN, before) if one.trust >= _LEAST_TRUST]
+
+
+def _memory(draft: Draft, turn: Turn, place: Place, position: int, told: Told, made_by: str) -> Memory:
+    memory = jobs.memory_of(draft, turn, place, position, turn.events[-1].at)
+    return memory if made_by == "rules" else replace(memory, made_by=made_by, prompt_version=told.prompt_version)
+
+
+def _place(session: Session, stored: Sequence[Memory]) -> Place:
+    """Where the turn happened, by what was stored of it then: the checkout may be at another commit by now."""
+    branch, commit = (stored[0].branch, stored[0].commit) if stored else (session.branch, session.commit)
+    return Place(session.project, "", "", branch, commit)

@@ -1,0 +1,79 @@
+"""A model's server for each test, both SDKs in front of it, and a watch on every address this process turns to."""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from claude_mem_lite.compress.model import TurnRequest
+from claude_mem_lite.compress.providers.anthropic_sdk import AnthropicProvider
+from claude_mem_lite.compress.providers.openai_sdk import OpenAiProvider
+from claude_mem_lite.compress.providers.prices import Prices
+from claude_mem_lite.models import Provider
+from tests.models.model_server import ModelServer, Reply, anthropic_reply, openai_reply
+
+KEY = "sk-test-0123456789"
+REQUEST = TurnRequest(
+    goal="Make sessions expire at the right time",
+    titles=("Add a session class",),
+    digest="Asked:\nWhy are fresh sessions invalid?\n\nEdited:\nsrc/auth.py: changed is_valid (+1 -1)",
+    files_edited=("src/auth.py",),
+)
+_addresses: list[str] = []
+_watched = False
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One SDK: how a provider of it is made and how its server answers."""
+
+    name: str
+    make: Callable[[str, float], Provider]
+    reply: Callable[[str], Reply]
+
+
+ANTHROPIC = Side(
+    "anthropic",
+    lambda url, timeout_s: AnthropicProvider("claude-haiku-4-5-20251001", lambda: KEY, Prices(1, 5), url, timeout_s),
+    anthropic_reply,
+)
+OPENAI = Side(
+    "openai", lambda url, timeout_s: OpenAiProvider("qwen3:8b", lambda: KEY, Prices(), url, timeout_s), openai_reply
+)
+
+
+@pytest.fixture(params=[ANTHROPIC, OPENAI], ids=["anthropic", "openai"])
+def side(request: pytest.FixtureRequest) -> Side:
+    chosen: Side = request.param
+    return chosen
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as running:
+        yield running
+
+
+@pytest.fixture
+def provider(side: Side, server: ModelServer) -> Provider:
+    return side.make(server.url, 20.0)
+
+
+def _note(event: str, arguments: tuple[object, ...]) -> None:
+    if event == "socket.connect" and isinstance(arguments[1], tuple):
+        _addresses.append(str(arguments[1][0]))
+    elif event == "socket.getaddrinfo":
+        _addresses.append(str(arguments[0]))
+
+
+@pytest.fixture(autouse=True)
+def nothing_but_loopback() -> Iterator[None]:
+    """No test of this folder turns to another machine."""
+    global _watched
+    if not _watched:
+        sys.addaudithook(_note)
+        _watched = True
+    _addresses.clear()
+    yield
+    assert set(_addresses) <= {"127.0.0.1", "::1", "localhost"}

@@ -1,0 +1,88 @@
+"""What a session leaves open is told in one memory, as a fact and not as an order."""
+
+from dataclasses import replace
+
+from claude_mem_lite.compress.handoff import handoff
+from claude_mem_lite.compress.summary import summarize
+from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.models import Draft, SessionSummary, Turn
+from tests.unit.compress.build import AUTH, PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, edit, todos, turn, write
+
+FIX = edit("src/auth.py", AUTH, "now * 1000", "now")
+WITH_STEPS = turn(
+    "Add a cart to the shop",
+    write("src/cart.py", "class Cart:\n    pass\n"),
+    closing="I've added a `Cart` class in `src/cart.py`.\n\n## Next steps\n- Add checkout\n- Write docs",
+)
+
+
+def left_by(*turns: Turn, branch: str = "") -> Draft | None:
+    summary: SessionSummary | None = None
+    left = None
+    for one in turns:
+        digest = fold(one)
+        summary = summarize(summary, one, digest)
+        left = handoff(summary, one, digest, branch)
+    return left
+
+
+def broken_off(whole: Turn) -> Turn:
+    """The turn without its end: the user pressed a key, or the machine went down."""
+    return replace(whole, events=whole.events[:-1])
+
+
+def test_next_steps_are_left_open() -> None:
+    left = left_by(WITH_STEPS, branch="carts")
+    assert left is not None
+    assert (left.kind, left.title) == ("handoff", "Left open: Add checkout (and 1 more)")
+    assert left.summary == "Open when it stopped: Add checkout; Write docs."
+    assert left.facts == ("Branch: carts", "Edited last: src/cart.py")
+    assert left.files == ("src/cart.py",)
+
+
+def test_open_to_dos_are_left_open() -> None:
+    left = left_by(turn("add refunds", todos(("Model refunds", "completed"), ("Show refunds", "in_progress"))))
+    assert left is not None
+    assert left.title == "Left open: Show refunds"
+
+
+def test_a_command_that_still_fails_is_left_open_with_its_error() -> None:
+    left = left_by(turn("run the tests", bash_failed("pytest", PYTEST_FAILED), closing="One test fails."))
+    assert left is not None
+    assert left.title.startswith("Left open: Still failing: pytest fails: tests/test_session.py::test_fresh_is_valid")
+    assert "Failed last: Failing test: tests/test_session.py::test_fresh_is_valid: AssertionError: assert False" in (
+        left.facts
+    )
+
+
+def test_a_turn_that_was_broken_off_is_left_open_with_what_was_asked() -> None:
+    left = left_by(broken_off(turn("Move the session check to the middleware", FIX)))
+    assert left is not None
+    assert left.title == "Left open: Move the session check to the middleware"
+    assert left.summary == "The session broke off while at this: Move the session check to the middleware."
+    assert left.facts == ("Edited last: src/auth.py",)
+
+
+def test_a_turn_that_ended_in_an_api_error_is_left_open() -> None:
+    whole = turn("Move the session check to the middleware", FIX)
+    failed = replace(whole, events=(*whole.events[:-1], replace(whole.events[-1], kind="StopFailure")))
+    assert left_by(failed) is not None
+
+
+def test_nothing_is_left_open_once_all_is_done() -> None:
+    fixed = turn("go on", bash_failed("pytest", PYTEST_FAILED), FIX, bash("pytest", PYTEST_PASSED))
+    finished = turn("do the rest", FIX, closing="I added checkout and the docs. Nothing else is left to do.")
+    assert left_by(turn("run the tests", bash_failed("pytest", PYTEST_FAILED)), fixed) is None
+    assert left_by(WITH_STEPS, finished) is None
+    assert left_by(broken_off(turn("Move the session check", FIX)), turn("go on", FIX, closing="Moved it.")) is None
+
+
+def test_what_blocks_the_work_is_left_open() -> None:
+    closing = "I added the webhook to src/auth.py. This is blocked by the missing key of the payment provider."
+    left = left_by(turn("add the webhook", FIX, closing=closing))
+    assert left is not None
+    assert left.title == "Left open: This is blocked by the missing key of the payment provider"
+
+
+def test_a_question_that_was_answered_leaves_nothing_open() -> None:
+    assert left_by(turn("what does Cart do?", closing="It holds items.")) is None

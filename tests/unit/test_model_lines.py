@@ -1,0 +1,97 @@
+"""How commands speak of the model: what it took, what is wrong with it, and what to do."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.install import doctor
+from claude_mem_lite.install.doctor import Check
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.paths import Home
+from tests.unit.fake_worker import COUNTS, HEALTH, FakeWorker, fake_worker, run
+
+MODEL = "anthropic/claude-haiku-4-5-20251001"
+COOLING = "rules alone until 12:40 UTC, after 3 failures in a row: the model answered with status 529"
+HEALTHY = {**HEALTH, "model": MODEL, "spend_today": 0.014, "tokens_today": 4200, "model_problem": ""}
+
+
+@pytest.fixture
+def worker(home: Home) -> Iterator[FakeWorker]:
+    with fake_worker(home) as worker:
+        yield worker
+
+
+def model_check(home: Home) -> list[Check]:
+    return [check for check in doctor.check_worker(home) if check.name == "model"]
+
+
+def test_status_tells_the_model_and_what_it_took_today(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/health", HEALTHY)
+    assert run("status") == 0
+    assert f"model:      {MODEL}, $0.01 today\n" in capsys.readouterr().out
+
+
+def test_status_tells_what_is_wrong_and_what_was_left_to_rules(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/health", {**HEALTHY, "model_problem": COOLING, "model_failed": 2})
+    assert run("status") == 0
+    told = f"{MODEL}, $0.01 today; {COOLING}; 2 turns left to rules (`claude-mem-lite queue --errors`)"
+    assert told in capsys.readouterr().out
+
+
+def test_turns_the_model_did_not_tell_are_listed_with_their_reason(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turn: JsonObject = {
+        "id": 7,
+        "event": "model",
+        "reason": "the key was refused",
+        "received_at": "2026-01-02T03:04:05+00:00",
+    }
+    worker.answer("GET /api/queue", {"events": [turn]})
+    assert run("queue", "--errors") == 0
+    told = capsys.readouterr().out
+    assert told.startswith("7\tmodel\t")
+    assert told.endswith("\tthe key was refused\n")
+
+
+def test_a_drain_that_ends_before_the_model_says_so(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("POST /api/drain", {"drained": False, **COUNTS, "raw": 0, "processing": 0})
+    assert run("worker", "drain", "--timeout", "1") == 1
+    assert "the model has not told everything after 1 s; run it again" in capsys.readouterr().err
+
+
+def test_doctor_has_nothing_to_say_of_rules(worker: FakeWorker, home: Home) -> None:
+    assert model_check(home) == []
+
+
+def test_doctor_finds_a_model_that_answers(worker: FakeWorker, home: Home) -> None:
+    worker.answer("GET /api/health", HEALTHY)
+    assert model_check(home) == [Check("model", "ok", f"{MODEL}, 4,200 tokens today")]
+
+
+def test_doctor_warns_of_a_model_that_does_not_answer_and_says_what_to_do(worker: FakeWorker, home: Home) -> None:
+    worker.answer("GET /api/health", {**HEALTHY, "model_problem": COOLING, "model_next_step": "wait"})
+    assert model_check(home) == [Check("model", "warn", f"{MODEL}: {COOLING}", "wait")]
+
+
+def test_doctor_finds_that_the_workers_python_lacks_the_sdk(worker: FakeWorker, home: Home, tmp_path: Path) -> None:
+    bare = tmp_path / "python"
+    bare.write_text("#!/bin/sh\nexit 1\n")
+    bare.chmod(0o700)
+    home.worker_python.symlink_to(bare)
+    worker.answer("GET /api/health", HEALTHY)
+    (check,) = model_check(home)
+    assert (check.state, check.found) == ("fail", f"{bare} cannot import anthropic")
+
+
+def test_status_in_json_has_all_that_is_known_of_the_model(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/health", {**HEALTHY, "model_problem": COOLING})
+    assert run("status", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["model"], told["model_problem"], told["tokens_today"]) == (MODEL, COOLING, 4200)

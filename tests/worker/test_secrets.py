@@ -1,0 +1,245 @@
+"""Secrets of every form, planted wherever an agent can meet one: after the worker is done, none is on disk, and none
+was sent to a model."""
+
+import base64
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.models.model_server import ModelServer, anthropic_reply
+from tests.past_sessions import PastSession
+from tests.planted import Planted, planted
+from tests.running import WAIT_S, Json, Machine, leave, open_machine, payload, spool_name
+from tests.worker.modelled import answer, long_turn
+
+ALL = planted()
+PART = 12
+COMMAND = Path(sys.executable).with_name("claude-mem-lite")
+CAPS = "daily_usd = 1000\nsession_usd = 1000\ndaily_tokens = 1000000000\nsession_tokens = 1000000000\n"
+
+
+def parts_of(one: Planted) -> set[bytes]:
+    """Beginning, middle and end of a secret, and what base64 makes of it."""
+    secret = one.secret
+    middle = (len(secret) - PART) // 2
+    encoded = base64.b64encode(secret.encode())[:20]
+    return {part.encode() for part in (secret[:PART], secret[middle : middle + PART], secret[-PART:])} | {encoded}
+
+
+def names_in(content: bytes, looked_for: Iterable[Planted] = ALL) -> list[str]:
+    return [one.name for one in looked_for if any(part in content for part in parts_of(one))]
+
+
+def files_of(machine: Machine) -> list[Path]:
+    """Every file that the product can have written: of the home and the places hooks turn to."""
+    folders = [machine.home.root, machine.user_home, *machine.home.fallback_spools()]
+    found = [path for folder in folders if folder.is_dir() for path in folder.rglob("*")]
+    return [path for path in found if path.is_file() and not path.is_symlink()]
+
+
+def leaks(machine: Machine) -> dict[str, list[str]]:
+    """The files that hold a part of a secret, with the names of what they hold."""
+    found = {path.name: names_in(path.read_bytes()) for path in files_of(machine)}
+    return {name: names for name, names in found.items() if names}
+
+
+def turn_with(one: Planted, session: str, cwd: str) -> list[Json]:
+    """A turn that has the secret in every place there is."""
+    text = one.text
+    in_name = one.secret if one.is_form and one.secret == text and "/" not in text else "orders"
+
+    def tool(name: str, given: Json, response: Json, **more: Json) -> Json:
+        return payload("PostToolUse", session, cwd, tool_name=name, tool_input=given, tool_response=response, **more)
+
+    patch = [{"lines": [*(f"-{line}" for line in text.split("\n")), "+new = 1"]}]
+    path = f"{cwd}/{in_name}.py"
+    return [
+        payload("UserPromptSubmit", session, cwd, prompt=f"Please use this for the import:\n{text}\nand tell me."),
+        tool("Bash", {"command": f"./deploy\n{text}"}, {"stdout": "ok", "stderr": ""}),
+        tool("Bash", {"command": "env | sort"}, {"stdout": f"PATH=/bin\n{text}\nUSER=app", "stderr": f"warn:\n{text}"}),
+        tool("Write", {"file_path": path, "content": f"# settings\n{text}\n"}, {"type": "create", "filePath": path}),
+        tool(
+            "Edit",
+            {"file_path": path, "old_string": text, "new_string": f"{text}\nmore = 1"},
+            {"filePath": path, "originalFile": f"a = 1\n{text}\n", "structuredPatch": patch},
+        ),
+        tool("Read", {"file_path": path}, {"type": "text", "file": {"filePath": path, "content": numbered(text)}}),
+        tool("WebFetch", {"url": f"https://api.test/{in_name}", "prompt": text}, {"result": f"<p>\n{text}\n</p>"}),
+        tool("mcp__shop__set", {"settings": {"note": text}, "list": ["a", text]}, [{"type": "text", "text": text}]),
+        tool("Agent", {"description": "look", "prompt": f"Look up\n{text}"}, {"content": [{"text": f"Is:\n{text}"}]}),
+        payload(
+            "PostToolUseFailure", session, cwd, tool_name="Bash", tool_input={"command": "make"},
+            error=f"Exit code 2\nError: cannot connect with\n{text}",
+        ),
+        payload("SubagentStop", session, cwd, agent_id="a1", agent_type="look", last_assistant_message=f"Is\n{text}"),
+        payload("Stop", session, cwd, last_assistant_message=f"I set it up. The settings are now:\n{text}\nDone."),
+    ]  # fmt: skip
+
+
+def groups(size: int) -> list[list[Planted]]:
+    return [ALL[start : start + size] for start in range(0, len(ALL), size)]
+
+
+def numbered(text: str) -> str:
+    return "\n".join(f"{number:6}→{line}" for number, line in enumerate(text.split("\n"), 1))
+
+
+def make_repository(folder: Path) -> Path:
+    """A folder whose remote carries a token, as a clone over https does."""
+    token = next(one.secret for one in ALL if one.kind == "github-token")
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / ".git" / "config").write_text(f'[remote "origin"]\n\turl = https://x:{token}@git.test/acme/shop.git\n')
+    return folder
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """A machine that has met every secret in every place, and was drained."""
+    cwd = str(make_repository(tmp_path_factory.mktemp("work") / "shop"))
+    with open_machine() as machine:
+        machine.start_worker()
+        for number, one in enumerate(ALL):
+            for event in turn_with(one, f"s-{number}", cwd):
+                leave(machine.home, event)
+        machine.drain()
+        yield machine
+
+
+def test_there_are_at_least_eighty_forms_and_every_one_was_taken_in(worked: Machine) -> None:
+    assert len({one.name for one in ALL}) >= 80
+    assert worked.row_count() == len(ALL) * 12
+    assert worked.row_count("status = 'error'") == 0
+
+
+def test_no_secret_is_in_any_file_while_the_worker_runs(worked: Machine) -> None:
+    names = {path.name for path in files_of(worked)}
+    assert {"inbox.db", "memory.db", "worker.log"} <= names
+    assert worked.spooled() == []
+    assert leaks(worked) == {}
+
+
+def test_what_was_left_says_what_was_removed(worked: Machine) -> None:
+    stored = worked.home.inbox_db.read_bytes() + b"".join(path.read_bytes() for path in worked.home.root.glob("inbox*"))
+    kinds = {one.kind for one in ALL if one.kind}
+    assert [kind for kind in sorted(kinds) if f"[redacted:{kind}]".encode() not in stored] == []
+
+
+def test_no_secret_is_given_to_an_agent(worked: Machine) -> None:
+    cwd = json.loads(worked.rows()[0].payload)["cwd"]
+    ran = worked.hook("SessionStart", payload("SessionStart", "next", cwd, source="startup"))
+    assert b"additionalContext" in ran.out
+    assert names_in(ran.out) == []
+    worked.drain()
+    rendered = [path.read_bytes() for path in worked.home.rendered.iterdir()]
+    assert rendered
+    assert [names_in(content) for content in rendered] == [[] for _ in rendered]
+
+
+def test_no_secret_is_found_by_search(worked: Machine) -> None:
+    told = json.dumps([worked.get("/api/memories?limit=500"), worked.get("/api/sessions?limit=500")]).encode()
+    assert names_in(told) == []
+
+
+def test_no_secret_comes_through_the_real_hook(machine: Machine) -> None:
+    machine.start_worker()
+    for number, one in enumerate(ALL[::4]):
+        events = turn_with(one, f"s-{number}", "/")
+        for event in (events[number % 11], events[-1]):
+            assert names_in(machine.hook(event["hook_event_name"], event).out) == []
+    machine.drain()
+    assert machine.row_count("payload like '%[redacted:%'") >= len(ALL[::4])
+    assert leaks(machine) == {}
+
+
+def test_no_secret_is_left_by_what_cannot_be_read(machine: Machine) -> None:
+    """A payload that was cut is kept as far as it goes, for whoever looks at the error."""
+    machine.start_worker()
+    for one in ALL:
+        raw = json.dumps(payload("Stop", last_assistant_message=f"{'word ' * 30}\n{one.text}\nend"))[:-2]
+        leave(machine.home, None, event="Stop", raw=raw.encode())
+    machine.drain()
+    assert machine.row_count("status = 'error'") == len(ALL)
+    assert leaks(machine) == {}
+
+
+def test_no_secret_stays_in_the_places_hooks_turn_to(machine: Machine) -> None:
+    place = machine.home.fallback_spools()[0]
+    place.mkdir(mode=0o700)
+    for one in ALL:
+        event = payload("Stop", last_assistant_message=one.text)
+        (place / spool_name("Stop")).write_bytes(json.dumps(event).encode())
+    assert names_in(b"".join(path.read_bytes() for path in place.iterdir()))
+    machine.start_worker()
+    machine.drain()
+    assert machine.row_count() == len(ALL)
+    assert leaks(machine) == {}
+
+
+def test_no_secret_is_kept_of_what_a_user_says_by_command(machine: Machine) -> None:
+    machine.start_worker()
+    for one in ALL:
+        machine.post("/api/memories", {"kind": "rule", "text": f"Remember this:\n{one.text}", "cwd": "/"})
+    machine.drain()
+    assert leaks(machine) == {}
+
+
+def test_no_secret_is_left_when_its_memory_is_rewritten_and_the_worker_ends(machine: Machine) -> None:
+    """The pages that SQLite gives free keep what was on them."""
+    machine.start_worker()
+    for number, one in enumerate(ALL[:40]):
+        for event in turn_with(one, f"s-{number}", "/"):
+            leave(machine.home, event)
+    machine.drain()
+    for number in range(0, 40, 2):
+        machine.post("/api/forget", {"session": f"s-{number}"})
+    machine.stop_worker()
+    assert leaks(machine) == {}
+
+
+def test_no_secret_comes_in_by_the_import_of_transcripts(machine: Machine, tmp_path: Path) -> None:
+    for number, group in enumerate(groups(8)):
+        session = PastSession(f"00000000-0000-4000-8000-{number:012}")
+        for one in group:
+            session.prompt(f"Please use this:\n{one.text}").runs(f"./deploy\n{one.text}", f"ok\n{one.text}")
+            session.runs("make", f"cannot connect with\n{one.text}", exit_code=2)
+            session.edits("/home/dev/shop/a.py", one.text, f"{one.text}\nmore = 1").says(f"The settings:\n{one.text}")
+        session.write(tmp_path)
+    done = subprocess.run(
+        [COMMAND, "import", "transcripts", tmp_path], env=machine.environment(), cwd=machine.user_home,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=4 * WAIT_S,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    machine.drain()
+    assert machine.row_count() >= len(ALL)
+    assert names_in((done.stdout + done.stderr).encode()) == []
+    assert leaks(machine) == {}
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    with ModelServer([anthropic_reply(answer("Set up the import"))]) as server:
+        yield server
+
+
+def test_no_secret_is_sent_to_a_model(machine: Machine, model: ModelServer) -> None:
+    machine.home.config.write_text(f'provider = "anthropic"\nbase_url = "{model.url}"\n{CAPS}')
+    machine.home.api_key.write_text("key-of-the-test")
+    machine.home.api_key.chmod(0o600)
+    machine.start_worker()
+    for number, group in enumerate(groups(4)):
+        turns = [turn_with(one, f"s-{number}", "/") for one in group]
+        met = [event for turn in turns for event in turn[1:-1]]
+        # One turn, with so much more in it that a model is asked about it.
+        for event in [turns[0][0], *met, *long_turn(f"s-{number}", "Count", cwd="/")[1:-1], turns[0][-1]]:
+            leave(machine.home, event)
+    machine.drain()
+    assert len(model.asked) >= 80
+    sent = [asked.text for asked in model.asked]
+    assert [names_in(text.encode()) for text in sent] == [[] for _ in sent]
+    assert sum("[redacted:" in text for text in sent) >= 80
+    assert leaks(machine) == {}
