@@ -85,10 +85,6 @@ class Calls:
 
     def hear(self) -> None:
         """Pass on the answers that have come. One that cannot be stored, for a full disk say, is kept for next time."""
-        for call in self.under_way():
-            if self._clock() - call.began_at > timedelta(seconds=LONGEST_S):
-                call.note(ModelUnavailable(f"{call.made_by} gave no answer within {LONGEST_S:g} s"))
-                self.let_go(call)
         while self._came:
             answer = self._came[0]
             self._try_to_record(answer)
@@ -96,6 +92,11 @@ class Calls:
                 _pass_on(answer)
                 self.let_go(answer.call)
             self._came.popleft()
+        # After the answers: a machine that slept may wake to one that is there but looks late.
+        for call in self.under_way():
+            if self._clock() - call.began_at > timedelta(seconds=LONGEST_S):
+                call.note(ModelUnavailable(f"{call.made_by} gave no answer within {LONGEST_S:g} s"))
+                self.let_go(call)
 
     def hear_for(self, timeout_s: float) -> None:
         """Pass on what comes within this time; ends early when nothing is under way."""
