@@ -19,9 +19,9 @@ from benchmarks.figures import Figure, keep
 from benchmarks.product import imported
 from benchmarks.stored import remembered
 from benchmarks.transcripts import Data, strings
-from claude_mem_lite.compress.digest import is_worth_asking
-from claude_mem_lite.compress.model import ask
-from claude_mem_lite.compress.providers.prices import Prices, prices_of
+from claude_mem_lite.compress.model.asking import ask
+from claude_mem_lite.compress.model.digest import is_worth_asking
+from claude_mem_lite.compress.model.providers.prices import Prices, prices_of
 from claude_mem_lite.config import DEFAULT_MODELS, Config
 from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.db.connection import open_for_reading

@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import pytest
 
 import claude_mem_lite
-from claude_mem_lite.compress.providers.choose import make_provider
+from claude_mem_lite.compress.model.providers.choose import make_provider
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.loop import Loop

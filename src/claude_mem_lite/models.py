@@ -34,6 +34,17 @@ KINDS: tuple[Kind, ...] = (*WORK_KINDS, *GUIDANCE_KINDS, *HELP_KINDS)
 
 Status = Literal["active", "superseded", "retired", "quarantined"]
 Origin = Literal["user", "assistant", "code", "command", "web", "mcp", "import"]
+# How far the words of an origin may be believed. What foreign ones say is never given unasked: it could carry orders.
+TRUST: dict[Origin, float] = {
+    "user": 1.0,
+    "assistant": 0.8,
+    "code": 0.9,
+    "command": 0.7,
+    "import": 0.6,
+    "mcp": 0.3,
+    "web": 0.2,
+}
+FOREIGN_ORIGINS: tuple[Origin, ...] = ("web", "mcp")
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 SymbolAction = Literal["new", "modified", "deleted"]
 
@@ -99,7 +110,7 @@ class SymbolChange:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What compression found worth remembering; the store makes a `Memory` of it."""
+    """What compression found worth remembering; the worker makes a `Memory` of it."""
 
     kind: Kind
     title: str
@@ -215,6 +226,7 @@ class Memory:
     tags: tuple[str, ...] = ()
     session: str = ""
     prompt: str = ""
+    """The id of the prompt it was made under; what was asked stands with the session's turns."""
     branch: str = ""
     commit: str = ""
     origin: Origin = "assistant"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from claude_mem_lite.agents import event_from_payload, why_skipped
-from claude_mem_lite.compress.summary import summarize
-from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.compress.rules.summary import summarize
+from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.inbox.payload import parse, to_stored
 from claude_mem_lite.models import Event, JsonObject, JsonValue, Kind, Turn, TurnDigest
 from claude_mem_lite.words import one_line

@@ -174,7 +174,6 @@ CASES = (
             )
         ],
         facts=("Cache the rates for an hour", "c2d9e88", "old prices over the weekend"),
-        lost=("old prices over the weekend",),
         memories=1,
     ),
     Case(

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from claude_mem_lite.compress.model import TurnRequest
-from claude_mem_lite.compress.providers.anthropic_sdk import AnthropicProvider
-from claude_mem_lite.compress.providers.openai_sdk import OpenAiProvider
-from claude_mem_lite.compress.providers.prices import Prices
+from claude_mem_lite.compress.model.asking import TurnRequest
+from claude_mem_lite.compress.model.providers.anthropic_sdk import AnthropicProvider
+from claude_mem_lite.compress.model.providers.openai_sdk import OpenAiProvider
+from claude_mem_lite.compress.model.providers.prices import Prices
 from claude_mem_lite.models import Provider
 from tests.models.model_server import ModelServer, Reply, anthropic_reply, openai_reply
 

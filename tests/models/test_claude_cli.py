@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.compress.model import ask
-from claude_mem_lite.compress.providers.claude_cli import ClaudeCliProvider
+from claude_mem_lite.compress.model.asking import ask
+from claude_mem_lite.compress.model.providers.claude_cli import ClaudeCliProvider
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from tests.models.conftest import REQUEST
 from tests.running import wait_until

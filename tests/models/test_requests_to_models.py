@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.compress.model import ask
-from claude_mem_lite.compress.providers import anthropic_sdk, openai_sdk
-from claude_mem_lite.compress.providers.anthropic_sdk import AnthropicProvider
-from claude_mem_lite.compress.providers.choose import make_provider
-from claude_mem_lite.compress.providers.claude_cli import ClaudeCliProvider
-from claude_mem_lite.compress.providers.openai_sdk import OpenAiProvider
+from claude_mem_lite.compress.model.asking import ask
+from claude_mem_lite.compress.model.providers import anthropic_sdk, openai_sdk
+from claude_mem_lite.compress.model.providers.anthropic_sdk import AnthropicProvider
+from claude_mem_lite.compress.model.providers.choose import make_provider
+from claude_mem_lite.compress.model.providers.claude_cli import ClaudeCliProvider
+from claude_mem_lite.compress.model.providers.openai_sdk import OpenAiProvider
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.models import Provider
@@ -137,8 +137,8 @@ def test_rules_have_no_provider_whatever_keys_there_are(home: Home) -> None:
 def test_nothing_is_imported_before_a_model_is_asked(home: Home) -> None:
     program = """
 import sys
-from claude_mem_lite.compress import digest, model
-from claude_mem_lite.compress.providers.choose import make_provider
+from claude_mem_lite.compress.model import digest, asking as model
+from claude_mem_lite.compress.model.providers.choose import make_provider
 from claude_mem_lite.config import Config
 from claude_mem_lite.paths import Home
 from pathlib import Path

@@ -1,6 +1,7 @@
 """The architecture in one test: who may import whom, as docs/architecture.md draws it."""
 
 import ast
+import re
 from pathlib import Path
 
 import claude_mem_lite
@@ -49,6 +50,17 @@ def test_imports_go_from_later_groups_to_earlier_ones_only() -> None:
         for wanted in _imported_parts(path)
         if not _is_allowed(_part(path), wanted)
     ]
+    assert forbidden == []
+
+
+def test_compression_reads_tools_then_makes_rules_or_asks_a_model() -> None:
+    """`rules` and `model` stand beside each other on `tools` and `language`."""
+    below = {"language": (), "tools": ("language",), "rules": ("language", "tools"), "model": ("language", "tools")}
+    forbidden = []
+    for path in sorted((PACKAGE / "compress").glob("*/**/*.py")):
+        part = path.relative_to(PACKAGE / "compress").parts[0]
+        wanted = set(re.findall(r"claude_mem_lite\.compress\.(\w+)", path.read_text("utf-8"))) - {part, *below[part]}
+        forbidden += [f"{path.relative_to(PACKAGE)} imports {one}" for one in sorted(wanted)]
     assert forbidden == []
 
 

@@ -72,7 +72,6 @@ def failing(store: Store, title: str, turn: str, *anchors: str) -> Memory:
         ({"facts": ("src/a.py: changed (+3 -1)",)}, {"facts": ("src/a.py: changed (+4 -1)",)}),
         ({"symbols": (SymbolChange("a.py", "f", "new"),)}, {"symbols": (SymbolChange("a.py", "g", "new"),)}),
         ({"facts": ("Commit 1a2b3c4: Add tests",)}, {"facts": ("Commit 9f8e7d6: Add tests",)}),
-        ({"prompt": "test the parser"}, {"prompt": "more tests please"}),
         ({"summary": "Covers quotes."}, {"summary": "Covers comments."}),
         ({"kind": "feature"}, {"kind": "change"}),
         ({"scope": "universal"}, {}),

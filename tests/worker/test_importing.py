@@ -237,7 +237,8 @@ def test_a_turn_without_a_prompt_does_not_become_part_of_one_that_goes_on(machin
     end_live(machine, "i-mixed")
     found = machine.get("/api/memories?all_projects=true")["memories"]
     prompts = {one["files"][0]: one["prompt"] for one in found if one["files"]}
-    assert prompts == {"parser.py": "Keep quotes in the parser", "total_0.py": ""}
+    assert set(prompts) == {"parser.py", "total_0.py"}
+    assert prompts["parser.py"] != prompts["total_0.py"]
 
 
 def test_old_turns_do_not_tell_how_a_session_stands_that_has_gone_on(served: Machine, tmp_path: Path) -> None:

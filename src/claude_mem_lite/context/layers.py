@@ -7,7 +7,7 @@ from datetime import datetime
 
 from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import main_language
-from claude_mem_lite.models import GUIDANCE_KINDS, WORK_KINDS, Kind, Memory, Place, SessionSummary
+from claude_mem_lite.models import FOREIGN_ORIGINS, GUIDANCE_KINDS, WORK_KINDS, Kind, Memory, Place, SessionSummary
 from claude_mem_lite.store import memories, sessions
 
 _MOST_SESSIONS = 10
@@ -19,8 +19,6 @@ _MOST_OF_A_TURN = 2
 _LEAST_CONFIDENCE = 0.5
 _HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note")
 _SEEN_KINDS: tuple[Kind, ...] = (*WORK_KINDS, "failure")
-# Text from the web and from third-party tools is never given unasked: it could carry instructions.
-_UNTRUSTED_ORIGINS = ("web", "mcp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,4 +174,4 @@ def _is_handed_off(db: sqlite3.Connection, memory: Memory) -> bool:
 
 
 def _trusted(found: list[Memory]) -> list[Memory]:
-    return [memory for memory in found if memory.origin not in _UNTRUSTED_ORIGINS]
+    return [memory for memory in found if memory.origin not in FOREIGN_ORIGINS]

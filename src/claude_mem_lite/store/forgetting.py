@@ -65,7 +65,6 @@ def _rewrite_memory(db: sqlite3.Connection, memory: Memory, words: set[str], now
         summary=without_echo(memory.summary, words),
         detail=without_echo(memory.detail, words),
         facts=tuple(fact for fact in memory.facts if not _is_echo(fact, words)),
-        prompt=without_echo(memory.prompt, words),
     )
     if not left.title:
         memories.remove(db, [memory.id], now)

@@ -76,12 +76,11 @@ def _is_same_failure(known: Memory, new: Memory) -> bool:
 
 
 def _is_same_work(known: Memory, new: Memory) -> bool:
-    """Work is the same when it is the same turn told again, as in a session that was forked: alike to the last fact.
+    """Work is the same when it is told alike to the last fact, as a session that was forked tells it again.
 
     Two edits of one function on one day have the same title more often than not, and are two pieces of work."""
     return (
-        known.prompt == new.prompt
-        and known.summary == new.summary
+        known.summary == new.summary
         and set(known.files) == set(new.files)
         and set(known.symbols) == set(new.symbols)
         and set(known.facts) == set(new.facts)

@@ -162,9 +162,16 @@ def prompt_of(db: sqlite3.Connection, turn: str) -> str:
     return row["text"] if row else ""
 
 
-def turns_of(db: sqlite3.Connection, session: str) -> list[tuple[str, str]]:
-    """What was asked and answered in a session, turn by turn."""
-    rows = db.execute("select text, reply from prompts where session = ? order by created_at, turn", (session,))
+def turns_of(db: sqlite3.Connection, session: str, least_trust: float) -> list[tuple[str, str]]:
+    """What was asked and answered in a session, turn by turn, without the answers that gave rise to a memory of
+    less trust: they repeat what pages and foreign tools said."""
+    rows = db.execute(
+        """select text, case when exists (
+               select 1 from sightings join memories on memories.id = sightings.memory
+               where sightings.turn = prompts.turn and memories.trust < :trust) then '' else reply end as reply
+           from prompts where session = :session order by created_at, turn""",
+        {"session": session, "trust": least_trust},
+    )
     return [(row["text"], row["reply"]) for row in rows]
 
 

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import AwareDatetime, BaseModel, Field, FiniteFloat
 
 from claude_mem_lite import __version__
-from claude_mem_lite.compress.codes import codes
+from claude_mem_lite.compress.rules.codes import codes
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.layers import BALANCED, Occasion

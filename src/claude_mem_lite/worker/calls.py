@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from claude_mem_lite.compress.model import Told
+from claude_mem_lite.compress.model.asking import Told
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.models import Usage

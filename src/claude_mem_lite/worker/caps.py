@@ -5,7 +5,7 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from claude_mem_lite.compress.providers.prices import prices_of
+from claude_mem_lite.compress.model.providers.prices import prices_of
 from claude_mem_lite.config import Config
 from claude_mem_lite.models import Usage
 from claude_mem_lite.store import model_calls

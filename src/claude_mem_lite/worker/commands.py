@@ -3,7 +3,7 @@
 import sqlite3
 from datetime import datetime
 
-from claude_mem_lite.compress.clean import clean
+from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox.model_turns import ModelTurns

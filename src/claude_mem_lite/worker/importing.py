@@ -11,7 +11,7 @@ from contextlib import closing
 from fastapi import APIRouter
 from pydantic import AwareDatetime, BaseModel
 
-from claude_mem_lite.compress.clean import without_own_blocks
+from claude_mem_lite.compress.language.clean import without_own_blocks
 from claude_mem_lite.config import Config, is_excluded, load_config
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import MemoryLiteError

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from claude_mem_lite.agents import event_from_payload, why_skipped
-from claude_mem_lite.compress.handoff import handoff
-from claude_mem_lite.compress.summary import summarize
-from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.compress.rules.handoff import handoff
+from claude_mem_lite.compress.rules.summary import summarize
+from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import Draft, Event, Memory, Origin, Place, SessionStatus, Turn, TurnDigest
+from claude_mem_lite.models import TRUST, Draft, Event, Memory, Place, SessionStatus, Turn, TurnDigest
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, receipts, sessions
@@ -24,16 +24,6 @@ from claude_mem_lite.worker import rendered
 _CLOCK_SLACK_S = 300.0
 _NOTHING_KEPT = "held nothing worth keeping"
 _FORGOTTEN = "its session was forgotten"
-# How far the words of an origin may be believed; what is under a half is never given unasked.
-TRUST: dict[Origin, float] = {
-    "user": 1.0,
-    "assistant": 0.8,
-    "code": 0.9,
-    "command": 0.7,
-    "import": 0.6,
-    "mcp": 0.3,
-    "web": 0.2,
-}
 log = logging.getLogger(__name__)
 
 
@@ -156,7 +146,7 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, now: date
             if not is_old_news and any(event.kind != "SessionEnd" for event in events):
                 summary = summarize(before.summary if before else None, turn, digest)
                 sessions.set_summary(db, first.session, summary, now)
-                _keep_handoff(db, handoff(summary, turn, digest, place.branch), turn, place, now)
+                keep_handoff(db, handoff(summary, turn, digest, place.branch), turn, place, now)
         if not is_old_news:
             _close(db, before.status if before else "active", events)
     log.info(
@@ -182,7 +172,7 @@ def _close(db: sqlite3.Connection, status_before: str, events: list[Event]) -> N
         sessions.close(db, last.session, "failed" if failed else ended, last.at)
 
 
-def _keep_handoff(db: sqlite3.Connection, left: Draft | None, turn: Turn, place: Place, now: datetime) -> None:
+def keep_handoff(db: sqlite3.Connection, left: Draft | None, turn: Turn, place: Place, now: datetime) -> None:
     """One handoff a session, as it stands now; what was open and is not any more holds no longer."""
     id_ = memories.handoff_id(turn.session)
     if left is None:
@@ -211,7 +201,7 @@ def memory_of(draft: Draft, turn: Turn, place: Place, position: int, at: datetim
         scope=f"project:{turn.project}",
         project=turn.project,
         session=turn.session,
-        prompt=turn.prompt[:1000],
+        prompt=next((event.prompt_id for event in turn.events if event.prompt_id), ""),
         branch=place.branch,
         commit=place.commit,
     )

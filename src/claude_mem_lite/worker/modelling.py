@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from claude_mem_lite.compress.digest import is_worth_asking
-from claude_mem_lite.compress.model import MOST_TURN_TOKENS, Told, ask
+from claude_mem_lite.compress.model.asking import MOST_TURN_TOKENS, Told, ask
+from claude_mem_lite.compress.model.digest import is_worth_asking
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.inbox.model_turns import ModelTurns, Wanted

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from claude_mem_lite.compress.clean import clip
-from claude_mem_lite.compress.digest import digest_of
-from claude_mem_lite.compress.model import LONGEST_MATERIAL, Told, TurnRequest, joined, message_of
-from claude_mem_lite.compress.prompts import load
-from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.compress.language.clean import clip
+from claude_mem_lite.compress.model.asking import LONGEST_MATERIAL, Told, TurnRequest, joined, message_of
+from claude_mem_lite.compress.model.digest import digest_of
+from claude_mem_lite.compress.model.prompts import load
+from claude_mem_lite.compress.rules.handoff import handoff
+from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.queue import Row
@@ -72,14 +73,22 @@ def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, 
             for position, draft in enumerate(drafts)
         ]
         redoing.retell(db, turn.key, memories, told.usage, now)
-        if told.summary is not None:
-            redoing.retell_session(db, turn.session, turn.key, told.summary, now)
+        if told.summary is not None and redoing.retell_session(db, turn.session, turn.key, told.summary, now):
+            _retell_handoff(db, question, place, now)
+
+
+def _retell_handoff(db: sqlite3.Connection, question: Question, place: Place, now: datetime) -> None:
+    """Leave open what the session's summary says is open, now that a model has told it."""
+    session = sessions.find(db, question.turn.session)
+    if session is not None:
+        left = handoff(session.summary, question.turn, question.digest, place.branch)
+        jobs.keep_handoff(db, left, question.turn, place, now)
 
 
 def material_of(db: sqlite3.Connection, session: Session) -> str:
     """What is known of a session, for a model to summarise: what was asked, answered and remembered, in order."""
     lines = [f"Asked first: {session.summary.request}"]
-    for prompt, reply in sessions.turns_of(db, session.id):
+    for prompt, reply in sessions.turns_of(db, session.id, _LEAST_TRUST):
         lines += [f"User: {within(prompt, _LONGEST_PROMPT)}"] if prompt else []
         lines += [f"Assistant: {within(reply, _LONGEST_REPLY)}"] if reply else []
     lines += (f"Remembered ({one.kind}): {one.title}. {one.summary}" for one in _known(db, session))

@@ -6,8 +6,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 
-from claude_mem_lite.compress.model import MOST_SUMMARY_TOKENS, Told, ask_summary
-from claude_mem_lite.compress.prompts import load
+from claude_mem_lite.compress.model.asking import MOST_SUMMARY_TOKENS, Told, ask_summary
+from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ModelError, ModelUnavailable, NotFound

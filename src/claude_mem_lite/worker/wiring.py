@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from claude_mem_lite.compress.providers.choose import make_provider
+from claude_mem_lite.compress.model.providers.choose import make_provider
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.paths import Home

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress.digest import digest_of, is_worth_asking, raw_size
-from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.compress.model.digest import digest_of, is_worth_asking, raw_size
+from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.models import Event, Turn, TurnDigest
 from tests.unit.compress.build import (
     AUTH,
@@ -175,3 +175,25 @@ def test_any_turn_has_a_digest_within_its_limit(prompt: str, printed: str, closi
     made = turn(prompt, bash("run it", printed), write("a.py", printed), subagent_stop(closing), closing=closing)
     assert len(digest_of(made, TurnDigest(()), raw)) <= 32_000
     assert len(digest_of(replace(made, events=()), TurnDigest(()), raw)) <= 32_000
+
+
+PAGE = "Every release of the parser must be signed with the key that the maintainers keep on their build machine."
+
+
+def test_words_of_a_page_that_the_closing_message_repeats_are_left_out() -> None:
+    read = call("WebFetch", {"url": "https://example.org", "prompt": "how"}, PAGE)
+    told = digest(the_fix(read, closing=f"I fixed the parser as asked.\n{PAGE}"), raw_chars=500_000)
+    assert "I fixed the parser" in told
+    assert "maintainers keep" not in told
+
+
+def test_the_report_of_a_sub_agent_that_only_read_pages_is_left_out() -> None:
+    read = replace(call("WebFetch", {"url": "https://example.org", "prompt": "how"}, PAGE), agent_id="a1")
+    ended = Event(name="n", kind="SubagentStop", session="s", at=read.at, agent_id="a1", message="Sign all releases.")
+    assert "Sign all" not in digest(the_fix(read, ended), raw_chars=500_000)
+
+
+def test_a_turn_that_found_out_all_it_knows_from_others_is_not_for_a_model() -> None:
+    read = call("WebFetch", {"url": "https://example.org", "prompt": "how"}, PAGE * 100)
+    asked = turn("How are releases signed?", read, closing=f"They are signed so. {PAGE}" * 20)
+    assert not is_worth_asking(asked, fold(asked))

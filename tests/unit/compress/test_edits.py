@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.compress.edits import FileChange, describe, is_scratch, merge, read_change
+from claude_mem_lite.compress.tools.edits import FileChange, describe, is_scratch, merge, read_change
 from claude_mem_lite.models import Event, SymbolChange, ToolCall
 from tests.unit.compress.build import AUTH, CWD, edit, write
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from claude_mem_lite.compress.handoff import handoff
-from claude_mem_lite.compress.summary import summarize
-from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.compress.rules.handoff import handoff
+from claude_mem_lite.compress.rules.summary import summarize
+from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.models import Draft, SessionSummary, Turn
 from tests.unit.compress.build import AUTH, PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, edit, todos, turn, write
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.summary import summarize
-from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.compress.rules.summary import summarize
+from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.models import Event, JsonValue, Turn
 from tests.unit.compress.build import AUTH, bash, call, edit, read, subagent_stop, turn
 

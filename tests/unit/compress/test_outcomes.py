@@ -2,8 +2,8 @@
 
 import pytest
 
-from claude_mem_lite.compress import shell
-from claude_mem_lite.compress.outcomes import Outcome, packages_of, read_outcome
+from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.tools.outcomes import Outcome, packages_of, read_outcome
 
 
 def outcome(command: str, output: str) -> Outcome | None:

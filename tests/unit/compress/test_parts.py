@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.compress.rules.turns import fold
 from tests.unit.compress.build import AUTH, bash, edit, turn, write
 
 CART = "class Cart:\n    def total_price(self):\n        ...\n\n    def add_item(self, item):\n        ...\n"

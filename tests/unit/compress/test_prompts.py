@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from claude_mem_lite.compress.answers import KINDS
-from claude_mem_lite.compress.prompts import load
+from claude_mem_lite.compress.model.answers import KINDS
+from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.context.budget import estimate_tokens
 
 

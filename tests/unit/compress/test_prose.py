@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress import sentence_kinds as kinds
-from claude_mem_lite.compress.closing import read_closing
-from claude_mem_lite.compress.prose import Passage, passages, plain, sentences
+from claude_mem_lite.compress.language import sentence_kinds as kinds
+from claude_mem_lite.compress.language.closing import read_closing
+from claude_mem_lite.compress.language.prose import Passage, passages, plain, sentences
 
 
 def test_marks_of_markdown_go() -> None:

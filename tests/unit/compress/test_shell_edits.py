@@ -2,8 +2,8 @@
 
 import pytest
 
-from claude_mem_lite.compress.edits import describe
-from claude_mem_lite.compress.shell_edits import read_shell_edits
+from claude_mem_lite.compress.tools.edits import describe
+from claude_mem_lite.compress.tools.shell_edits import read_shell_edits
 from tests.unit.compress.build import CWD
 
 

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from claude_mem_lite.compress.summary import summarize
-from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.compress.rules.summary import summarize
+from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.models import SessionSummary, Turn
 from tests.unit.compress.build import (
     AUTH,

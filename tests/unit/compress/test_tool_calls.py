@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.compress.steps import (
+from claude_mem_lite.compress.tools.steps import (
     Agreed,
     Called,
     Edited,
@@ -13,7 +13,7 @@ from claude_mem_lite.compress.steps import (
     Tracked,
     open_tasks,
 )
-from claude_mem_lite.compress.tool_calls import read_steps
+from claude_mem_lite.compress.tools.tool_calls import read_steps
 from claude_mem_lite.models import JsonObject, JsonValue
 from tests.unit.compress.build import CWD, bash, bash_failed, call
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.turns import fold
+from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.models import Draft, Event, SymbolChange, Turn
 from tests.unit.compress.build import (
     AUTH,

@@ -1,0 +1,159 @@
+"""The last step before a memory: texts put together within their limits, and the prompt as the reason why."""
+
+import re
+from collections.abc import Iterable
+
+from claude_mem_lite.compress.language import titles
+from claude_mem_lite.compress.language.clean import clean, clip, storable
+from claude_mem_lite.compress.language.prose import passages, sentences
+from claude_mem_lite.compress.language.sentence_kinds import is_talk, refers_back
+from claude_mem_lite.models import LONGEST_TITLE, Draft, Kind, Origin, SymbolChange
+from claude_mem_lite.words import one_line, overlap, within
+
+LONGEST_SUMMARY = 1_000
+LONGEST_DETAIL = 2_000
+LONGEST_FACT = 240
+_MOST_FACTS = 12
+_MOST_FILES = 20
+_MOST_SYMBOLS = 40
+_MOST_ANCHORS = 12
+# How much of a sentence may be told already for it to be worth telling: a reason, and an order nobody speaks of again.
+_TOLD, _UNTOLD = 0.6, 0.35
+_LONGEST_WHY = 120
+_LONGEST_POINT = 200
+
+_VAGUE_PROMPT = re.compile(
+    r"(?i)^(?:(?:yes|yeah|yep|y|ok|okay|sure|no|nope|go|go ahead|do it|do that|do so|please|continue|proceed|next"
+    r"|done|great|good|perfect|thanks"
+    r"|thank you|cool|nice|exactly|correct|right|looks good|lgtm|sounds good|try again|again|option|both|all"
+    r"|all of them|commit|push|it|this|that"
+    r"|and|the|let's|fix|implement|one|them|too|sorry|works|\d+|[a-d])[\s,.!;:]*)+$"
+)
+_PRIVATE = re.compile(r"\[private\][.,;:]?")
+_REASON = re.compile(
+    r"(?i)\b(?:because|since|so that|otherwise|as (?:it|we|they|the)|in order to|to (?:avoid|prevent)|due to)\b"
+)
+_NO_REASON = re.compile(
+    r"(?i)^(?:(?:yes|yeah|no|ok(?:ay)?|hm+|sorry|good|great|thanks|perfect|cool|nice|don't|do not|just|only|please"
+    r"|never|let's|ideally|why|how|what|where|i wonder)\b|(?:can|could|would|will) (?:you|we|i)\b)"
+)
+_CLAUSE_END = re.compile(r"(?=[,;:] | [–—-] | (?:and )?(?:because|since|so that|which|where|when|while|but|unless) )")
+_BARE_COMMAND = re.compile(r"/[\w:.-]+\s*$")
+_NOT_PROSE = re.compile(
+    r"^\s*(?:at |File \"|Traceback|\d+\s*[|→]|[+-]{3} |diff --git|@@|[│├└┌╭╰>$❯]|\S+:\d+:\d+)|[{}\[\]\\|]{3,}"
+)
+_INJECTED = re.compile(
+    r"<(system-reminder|hook_context|command-message|command-name|command-args|local-command-\w+|ide_\w+)>.*?</\1>",
+    re.S,
+)
+
+
+def make_draft(
+    kind: Kind,
+    title: str,
+    summary: str,
+    *,
+    detail: str = "",
+    facts: Iterable[str] = (),
+    files: Iterable[str] = (),
+    symbols: Iterable[SymbolChange] = (),
+    anchors: Iterable[str] = (),
+    origin: Origin = "assistant",
+    confidence: float = 0.7,
+) -> Draft:
+    """A draft within the limits of a memory."""
+    tidy_facts = (within(_tidy(fact), LONGEST_FACT) for fact in facts)
+    return Draft(
+        kind=kind,
+        title=within(_tidy(_PRIVATE.sub("", title)), LONGEST_TITLE).rstrip(" ."),
+        summary=within(_tidy(summary), LONGEST_SUMMARY),
+        detail=clip(storable(detail).strip(), LONGEST_DETAIL),
+        facts=tuple(dict.fromkeys(fact for fact in tidy_facts if fact))[:_MOST_FACTS],
+        files=tuple(dict.fromkeys(files))[:_MOST_FILES],
+        symbols=tuple(dict.fromkeys(symbols))[:_MOST_SYMBOLS],
+        anchors=tuple(dict.fromkeys(anchors))[:_MOST_ANCHORS],
+        origin=origin,
+        confidence=confidence,
+    )
+
+
+def prompt_text(prompt: str) -> str:
+    """The prose of a prompt on one line, without pasted logs, code and what clients add; '' when it says nothing."""
+    text = _PRIVATE.sub(" ", clip(clean(prompt), 20_000))
+    text = _INJECTED.sub(" ", text) if "<" in text else text
+    lines = [line for line in text.split("\n") if not _NOT_PROSE.search(line[:300])]
+    found = [
+        f"{passage.text}." if passage.kind == "heading" else passage.text
+        for passage in passages("\n".join(lines))
+        if passage.kind != "row"
+    ]
+    said = " ".join(found)
+    if _BARE_COMMAND.match(said):
+        return ""
+    return "" if not re.search(r"\w", said) or (_VAGUE_PROMPT.match(said[:200]) and len(said) < 200) else said
+
+
+def why(prompt: str, told: str) -> str:
+    """The reason for a turn's work, one sentence of its prompt: "Asked: …"; '' when all it gives is told already."""
+    for sentence in sentences(prompt_text(prompt))[:3]:
+        if _is_said(sentence) and overlap(sentence, told) < (_TOLD if _gives_reason(sentence) else _UNTOLD):
+            return f"Asked: {whole_sentences([whole_clauses(sentence, _LONGEST_WHY)], _LONGEST_WHY)}"
+    return ""
+
+
+def _gives_reason(sentence: str) -> bool:
+    """Whether a sentence of a prompt tells why: it describes something, or orders it with a reason."""
+    return _REASON.search(sentence) is not None or not titles.from_prompt(sentence)
+
+
+def _is_said(sentence: str) -> bool:
+    """Whether a sentence of a prompt can stand alone."""
+    if is_talk(sentence) or refers_back(sentence) or _NO_REASON.match(sentence):
+        return False
+    # A quotation or an aside cut in two, the rest of a list, a word or two: pasted, not said.
+    is_cut = sentence.count('"') % 2 or sentence.count("(") != sentence.count(")")
+    return not is_cut and sentence[0].isalpha() and len(sentence.split()) >= 5
+
+
+def as_list(points: Iterable[str], limit: int) -> str:
+    """Points as a list, each on a line of its own, as many as fit."""
+    text = ""
+    for point in points:
+        line = f"- {within(point, _LONGEST_POINT)}"
+        if line in text:
+            continue
+        if len(text) + len(line) > limit:
+            break
+        text = f"{text}\n{line}" if text else line
+    return text
+
+
+def whole_sentences(parts: Iterable[str], limit: int) -> str:
+    """As many sentences as fit, each with its end; the first one cut after a clause when it alone is too long."""
+    text = ""
+    for part in parts:
+        piece = one_line(part).rstrip(" :;,-")
+        if not piece:
+            continue
+        piece = _ended(piece)
+        if text and len(text) + 1 + len(piece) > limit:
+            break
+        text = f"{text} {piece}" if text else _ended(whole_clauses(piece, limit))
+    return text
+
+
+def _ended(piece: str) -> str:
+    is_whole = piece.rstrip(")\"'")[-1:] in tuple(".!?…。！？") or piece.startswith("/")
+    return piece if is_whole else f"{piece}."
+
+
+def whole_clauses(text: str, limit: int) -> str:
+    """The text, or as many of its clauses as fit; cut between words when not even the first does."""
+    if len(text) <= limit:
+        return text
+    ends = [found.start() for found in _CLAUSE_END.finditer(text, limit // 3, limit)]
+    return text[: ends[-1]].rstrip(" ,;:–—-") if ends else within(text, limit)
+
+
+def _tidy(text: str) -> str:
+    return one_line(storable(text))

@@ -1,0 +1,217 @@
+"""The verbs of software work, between "Added a flag" and "Add a flag": what titles are made with."""
+
+import re
+
+from claude_mem_lite.compress.language.prose import capital
+
+_REGULAR = """
+add address adjust align allow annotate apply archive attach automate avoid backport bump bundle bypass cache
+change check clarify clean cleanup clear close collapse combine comment compare complete configure connect
+consolidate convert copy correct cover create debug declare decouple dedupe deduplicate default define delete
+deploy deprecate detect disable display document downgrade download eliminate embed enable encode enforce
+enhance ensure expand explain export expose extend extract fetch filter finish fix flatten format generate
+group guard handle harden implement import improve include increase inline insert install instrument integrate
+introduce isolate limit link list load localize lock log lower maintain mark measure merge migrate mock
+modernize modify move narrow normalize optimize order organize override pack parallelize parse patch persist
+pin polish populate port prefix prepare preserve prevent print propagate protect prune publish pull push
+raise reduce refactor refine refresh register reject release relocate remove rename render reorder reorganize
+repair replace report request require reset resolve restore restrict restructure retry return reuse review revert
+rework rotate route sanitize save scope secure separate serialize serve share shorten show silence simplify skip
+solve sort split squash stabilize standardize start stop store streamline strip support suppress surface swap
+switch sync synchronize test tighten track transform translate treat trigger trim tune tweak type unify update
+upgrade use validate vendor verify version wire wrap write
+"""
+_IRREGULAR = {
+    "build": "built", "rebuild": "rebuilt", "bring": "brought", "catch": "caught", "choose": "chose", "cut": "cut",
+    "drop": "dropped", "find": "found", "get": "got", "give": "gave", "hide": "hid", "keep": "kept", "leave": "left",
+    "make": "made", "map": "mapped", "plug": "plugged", "put": "put", "rerun": "reran", "rewrite": "rewrote",
+    "run": "ran", "send": "sent", "set": "set", "shrink": "shrank", "split": "split", "stop": "stopped",
+    "strip": "stripped", "swap": "swapped", "take": "took", "teach": "taught", "undo": "undid", "write": "wrote",
+    "wrap": "wrapped", "trim": "trimmed", "skip": "skipped", "ship": "shipped", "pin": "pinned", "log": "logged",
+    "debug": "debugged", "reset": "reset", "cleanup": "cleaned up", "submit": "submitted", "set up": "set up",
+    "permit": "permitted", "refer": "referred", "scrub": "scrubbed", "stub": "stubbed", "tag": "tagged",
+    "embed": "embedded", "unwrap": "unwrapped",
+}  # fmt: skip
+_PARTICIPLES = {
+    "chosen": "choose", "given": "give", "hidden": "hide", "rewritten": "rewrite", "taken": "take", "undone": "undo",
+    "written": "write", "shrunk": "shrink", "rerun": "rerun",
+}  # fmt: skip
+
+
+def _past(verb: str) -> str:
+    if verb.endswith("e"):
+        return verb + "d"
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return verb[:-1] + "ied"
+    return verb + "ed"
+
+
+_INQUIRIES = """
+analyze ask check compare describe determine evaluate explain explore figure find give investigate list look print
+read report request research review run search show summarize tell test think understand verify
+"""
+INQUIRIES = frozenset(_INQUIRIES.split())
+BASES = frozenset((*_REGULAR.split(), *_IRREGULAR)) | INQUIRIES
+
+
+def _gerund(verb: str) -> str:
+    past = _IRREGULAR.get(verb, "")
+    if past.endswith("ed") and len(past) == len(verb) + 3:
+        return past[:-2] + "ing"
+    return (verb[:-1] if verb.endswith("e") else verb) + "ing"
+
+
+_FROM_GERUND = {_gerund(verb): verb for verb in (*_REGULAR.split(), *_IRREGULAR)}
+_FROM_PAST = {
+    **{_past(verb): verb for verb in _REGULAR.split() if verb not in _IRREGULAR},
+    **{past: verb for verb, past in _IRREGULAR.items() if " " not in past},
+    **_PARTICIPLES,
+}
+
+_LEAD = re.compile(
+    r"(?i)^(?:(?:(?:all )?(?:done|fixed|set)|perfect|excellent|great|good|yes|ok(?:ay)?|sure|right|you're right|summary"
+    r"|completed?|success)\b\s*[,.!:;–—-]+\s+"
+    r"|(?:also|now|then|finally|next|first|second|so|and|in addition|additionally|as requested"
+    r"|successfully)\b,?\s+)+(?=\S)"
+)
+_SUBJECT = re.compile(r"(?i)^(?:I(?:'ve| have)?|we(?:'ve| have)?|this (?:commit|change|pr))\s+(?:(?:have|has|had)\s+)?")
+_ADVERB = r"(?:(?:now|also|successfully|fully|completely|properly|correctly|already|just|then|simply)\s+)*"
+_ADVERBS = re.compile(rf"(?i)^{_ADVERB}")
+_PASSIVE = re.compile(
+    rf"^(?P<what>[^.;:,]{{3,90}}?)\s(?:(?:has|have)\s{_ADVERB}been\s{_ADVERB}|(?:is"
+    rf"|are)\snow\s{_ADVERB})(?P<verb>[a-z]+)\b"
+    r"(?P<rest>.*)$"
+)
+_NO_SUBJECT = re.compile(
+    r"(?i)^(?:it|this|that|they|he|i|we|you|there|here|what|which|who|when|while|if|once|as|by|given|after|before"
+    r"|since|because|for|in|on"
+    r"|with|would|could|should|let|nothing|none|no|not|only|once|until|whether|how|why|where|and|but|or)\b"
+)
+_DETERMINER = re.compile(r"^(?:The|A|An|All|Both|Every|Each|These|Those|Its|Two|Three|Four|Five)\s")
+# "Sorted prices make …": a participle before its noun, not a report.
+_ADJECTIVE = re.compile(
+    r"^\S+(?:\s\S+){1,4}?\s(?:is|are|was|were|has|have|had|gives?|exists?|includes?|contains?|shows?|returns?|will"
+    r"|should|can|could|may"
+    r"|must|do|does|did|fails?|matches|match|uses?|means?|works?|stays?|goes|go|becomes?|remains?)\s"
+)
+_OBJECT = re.compile(r"^\S+ (?:the|a|an|all|both|its|any|every|each|some|one|two|three|four|five|\d+)\s")
+_NOT_LEADING = frozenset(
+    ("given", "left", "got", "found", "put", "set", "cut", "reset", "used", "required", "ran", "split", "typed")
+)
+# "The cart has been rebuilt and is ready": the second half is no instruction.
+_AND_IS = re.compile(r",? and (?:is|are|was|were|has|have|will|now)\b")
+_AND_PAST = re.compile(
+    r"(,| and| &)( also| then)? ([A-Za-z]+)"
+    r"(?= (?:the|a|an|its|all|any|new|one|two|some|unused|tests?|Tests?|to|from|it)\b| [`A-Z_/.\"]| \w*[a-z][A-Z_(.])"
+)
+_FIRST_AND = re.compile(r"^([A-Z][a-z]+),? and ([a-z]+)\b")
+_LABEL = re.compile(
+    r"(?i)^(?:the )?(?:fix|changes?|solution|result|summary|update|implementation|what changed"
+    r"|approach)(?: applied)?:\s+"
+)
+_TOLD_LABEL = re.compile(
+    r"(?i)^(?:the )?(?:root |bug )?(?:cause|issue|problem|bug|finding|reason|decision|fix(?: applied)?|solution|result"
+    r"|changes?|update|summary|done|now|before|after)(?: was)?:\s+(?=\S)"
+)
+_CHOSEN = frozenset(("decided", "opted", "agreed", "picked", "went", "settled", "chose"))
+_DECIDED_TO = re.compile(
+    r"(?i)^(?:so,? )?(?:(?:I|we)(?:'ve| have)? )?(?:also |therefore |deliberately )*(?:decided|chose|opted|agreed)"
+    r" (?P<no>not )?to |^(?:I|we)(?:'ll| will) (?P<never>not )?"
+)
+_AND_TO = re.compile(r"\b(and|or) to (?=([a-z]+))")
+_FIX_BY = re.compile(r"^Fix(?: this| it| that| the \w+)? by ([a-z]+ing)\b")
+_WORD = re.compile(r"[A-Za-z]+")
+
+
+def base_of(past: str) -> str:
+    """The base form of a past tense or participle, empty when it is no verb known here."""
+    return _FROM_PAST.get(past.lower(), "")
+
+
+def reported(sentence: str) -> str:
+    """A sentence that reports finished work ("I've added …", "… has been removed") as an instruction, else ''."""
+    text = without_lead(sentence)
+    body = _ADVERBS.sub("", _SUBJECT.sub("", text))
+    word = _WORD.match(body)
+    if word and (base := base_of(word[0])):
+        by_someone = body != _ADVERBS.sub("", text)
+        if not by_someone and (word[0].lower() in _NOT_LEADING or _is_adjective(body)):
+            return ""
+        return _fixed_by(_coordinated(base.capitalize() + body[word.end() :]))
+    passive = _PASSIVE.match(text)
+    if passive and not _NO_SUBJECT.match(text) and (base := base_of(passive["verb"])):
+        what = passive["what"]
+        if _DETERMINER.match(what) or re.match(r"[A-Z][a-z]+s\b", what):
+            what = what[0].lower() + what[1:]
+        rest = _AND_IS.split(passive["rest"], maxsplit=1)[0]
+        return _coordinated(f"{base.capitalize()} {what}{rest}")
+    return ""
+
+
+def impersonal(sentence: str) -> str:
+    """A sentence without its label and without who did it: "Fix: I added a flag" -> "Added a flag"."""
+    text = _TOLD_LABEL.sub("", without_lead(sentence))
+    bare = _ADVERBS.sub("", _SUBJECT.sub("", text))
+    word = _WORD.match(bare)
+    told = bare if word and (base_of(word[0]) or word[0].lower() in _CHOSEN) else text
+    return capital(told)
+
+
+def resolved(sentence: str) -> str:
+    """What was decided, as an instruction: "I decided to keep X and to drop Y" -> "Keep X and drop Y", else ''."""
+    found = _DECIDED_TO.match(sentence)
+    if not found:
+        return ""
+
+    def plain_verb(joined: re.Match[str]) -> str:
+        return f"{joined[1]} " if joined[2] in BASES else joined[0]
+
+    rest = _AND_TO.sub(plain_verb, sentence[found.end() :])
+    return f"Do not {rest}" if found["no"] or found["never"] else capital(rest)
+
+
+def past(title: str) -> str:
+    """An instruction as a report: "Add a flag" -> "Added a flag"; anything else as it is."""
+    word, space, rest = title.partition(" ")
+    base = word.lower()
+    if not space or base not in BASES or base in INQUIRIES or not word.isalpha():
+        return title
+    return f"{_IRREGULAR.get(base, _past(base)).capitalize()} {rest}"
+
+
+def instruction(text: str) -> str:
+    """The text when it begins with a verb in its base form ("Add a flag"), else ''."""
+    word = _WORD.match(text)
+    return text[:1].upper() + text[1:] if word and word[0].lower() in BASES else ""
+
+
+def _is_adjective(body: str) -> bool:
+    if _OBJECT.match(body):
+        return False
+    found = _ADJECTIVE.match(body)
+    return found is not None and not re.search(r"\b(?:which|that|who|to|where|when|if)\s", found[0])
+
+
+def _fixed_by(title: str) -> str:
+    """ "Fix by replacing X" as "Replace X": what was done tells more than that it fixed something."""
+    found = _FIX_BY.match(title)
+    base = _FROM_GERUND.get(found[1], "") if found else ""
+    return base.capitalize() + title[found.end() :] if found and base else title
+
+
+def without_lead(sentence: str) -> str:
+    """A sentence without "Done." or "Perfect!" before it, and without its label."""
+    stripped = _LABEL.sub("", _LEAD.sub("", sentence))
+    return stripped if len(stripped.split()) >= 2 else sentence
+
+
+def _coordinated(title: str) -> str:
+    """ "Remove X and added Y" with its second verb in the base form as well."""
+
+    def first(found: re.Match[str]) -> str:
+        return f"{found[1]} and {base_of(found[2])}" if base_of(found[2]) else found[0]
+
+    def later(found: re.Match[str]) -> str:
+        return f"{found[1]}{found[2] or ''} {base_of(found[3])}" if base_of(found[3]) else found[0]
+
+    return _AND_PAST.sub(later, _FIRST_AND.sub(first, title))

@@ -1,0 +1,170 @@
+"""Turns told by a model: one question a turn, the answer checked and joined with what only rules know exactly.
+
+Called by the worker when a provider is configured; stores nothing and decides nothing about when to ask."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from claude_mem_lite.compress.language.clean import clip
+from claude_mem_lite.compress.language.drafts import LONGEST_DETAIL, make_draft
+from claude_mem_lite.compress.model.answers import read_answer, read_drafts, read_summary
+from claude_mem_lite.compress.model.prompts import load
+from claude_mem_lite.errors import ModelRefused
+from claude_mem_lite.models import FOREIGN_ORIGINS, WORK_KINDS, Draft, JsonObject, Provider, SessionSummary, Usage
+from claude_mem_lite.redaction.redact import redact
+from claude_mem_lite.words import one_line, overlap, within
+
+MOST_TURN_TOKENS = 1024 + 512
+"""What a model may answer about one turn: its memories, and the session so far."""
+MOST_SUMMARY_TOKENS = 512
+LONGEST_MATERIAL = 32_000
+_LONGEST_GOAL = 300
+_LONGEST_TITLE = 80
+_LONGEST_TITLES = 900
+_MOST_TITLES = 20
+_KEPT_ORIGINS = ("user", *FOREIGN_ORIGINS)
+_LEAST_LIKENESS = 0.4
+
+_STRING: JsonObject = {"type": "string"}
+_STRINGS: JsonObject = {"type": "array", "items": _STRING}
+
+
+def _object(**members: JsonObject) -> JsonObject:
+    """A schema that every provider's strict mode takes: all members required, none besides."""
+    return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+
+
+_SESSION = _object(
+    headline=_STRING,
+    request=_STRING,
+    investigated=_STRING,
+    learned=_STRING,
+    completed=_STRING,
+    next_steps=_STRINGS,
+    key_decisions=_STRINGS,
+    notes=_STRING,
+)
+_MEMORY = _object(kind=_STRING, title=_STRING, summary=_STRING, detail=_STRING, files=_STRINGS)
+_TURN = _object(memories={"type": "array", "items": _MEMORY}, session=_SESSION)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """What a model is asked about one turn."""
+
+    goal: str
+    """The session's first request."""
+    titles: tuple[str, ...]
+    """Titles of the session's memories so far, oldest first."""
+    digest: str
+    files_edited: tuple[str, ...] = ()
+    """The files the turn changed: a memory names no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a model made of one turn."""
+
+    drafts: tuple[Draft, ...]
+    summary: SessionSummary | None
+    """The session so far, without its files; None when the answer held none."""
+    usage: Usage
+    prompt_version: str
+
+
+def ask(provider: Provider, request: TurnRequest) -> Told:
+    """One call. ModelUnavailable when trying again may help, ModelRefused when the answer cannot be used."""
+    prompt = load("turn")
+    done = provider.complete(prompt.text, message_of(request), _TURN, MOST_TURN_TOKENS)
+    answer = read_answer(done.text)
+    drafts = read_drafts(answer, request.files_edited) if answer else None
+    if answer is None or drafts is None:
+        raise ModelRefused(f"{provider.name} gave an answer that cannot be used", usage=done.usage)
+    return Told(drafts, read_summary(answer), done.usage, prompt.version)
+
+
+def ask_summary(provider: Provider, material: str) -> tuple[SessionSummary, Usage, str]:
+    """The summary of a session from what is known of it, what that took, and the version of the prompt."""
+    prompt = load("session")
+    done = provider.complete(prompt.text, redact(clip(material, LONGEST_MATERIAL)), _SESSION, MOST_SUMMARY_TOKENS)
+    answer = read_answer(done.text)
+    summary = read_summary(answer) if answer else None
+    if summary is None:
+        raise ModelRefused(f"{provider.name} gave a summary that cannot be used", usage=done.usage)
+    return summary, done.usage, prompt.version
+
+
+def message_of(request: TurnRequest) -> str:
+    """What is sent about a turn, besides the prompt; redacted once more, together."""
+    goal = within(one_line(request.goal), _LONGEST_GOAL)
+    parts = [] if not goal or goal[:60] in one_line(request.digest[:1_000]) else [f"Goal of the session: {goal}"]
+    titles = _newest(request.titles)
+    parts += ["\n".join(("Titles so far:", *(f"- {title}" for title in titles)))] if titles else []
+    return redact("\n\n".join((*parts, request.digest)))
+
+
+def _newest(titles: Sequence[str]) -> list[str]:
+    """As many of the last titles as there is room for."""
+    kept: list[str] = []
+    room = _LONGEST_TITLES
+    for title in reversed(titles[-_MOST_TITLES:]):
+        short = within(one_line(title), _LONGEST_TITLE)
+        room -= len(short)
+        if room < 0:
+            break
+        kept.append(short)
+    return kept[::-1]
+
+
+def joined(rules: tuple[Draft, ...], told: tuple[Draft, ...]) -> tuple[Draft, ...]:
+    """What is stored of a turn that a model told.
+
+    Its drafts, each with the exact facts of the rules' drafts that it retells, and what rules alone know: the user's
+    choices, text of foreign origin, and errors that can be recognised but were not retold. When the model found
+    nothing worth remembering, the rules' work goes too, but for failures that can be recognised."""
+    kept: list[Draft] = []
+    retold: dict[int, list[Draft]] = {}
+    for draft in rules:
+        best = max(range(len(told)), key=lambda at: _likeness(draft, told[at]), default=None)
+        if draft.origin in _KEPT_ORIGINS or _is_left_out(draft, None if best is None else told[best]):
+            kept.append(draft)
+        elif best is not None:
+            retold.setdefault(best, []).append(draft)
+    return (*(_with_facts(draft, retold.get(at, ())) for at, draft in enumerate(told)), *kept)
+
+
+def _is_left_out(draft: Draft, nearest: Draft | None) -> bool:
+    """Whether an error is known by its fingerprint and no draft is about it: one that is not must not carry it."""
+    if not draft.anchors:
+        return False
+    return draft.kind == "failure" if nearest is None else _likeness(draft, nearest) < _LEAST_LIKENESS
+
+
+def _likeness(draft: Draft, other: Draft) -> float:
+    """How surely two drafts are about the same thing, by their files, words and sort."""
+    said, retold = (f"{one.title} {one.summary} {' '.join(one.facts)}" for one in (draft, other))
+    shared = len(set(draft.files) & set(other.files)) / len(draft.files) if draft.files else 0.0
+    words = max(overlap(draft.title, retold), overlap(other.title, said))
+    is_same_sort = draft.kind == other.kind or (draft.kind in WORK_KINDS) == (other.kind in WORK_KINDS)
+    return words + shared + (0.05 if is_same_sort else 0.0)
+
+
+def _with_facts(told: Draft, rules: Sequence[Draft]) -> Draft:
+    """A model's draft with everything exact that rules knew of the same work; what is too much goes to the detail."""
+    if not rules:
+        return told
+    every = (told, *rules)
+    made = make_draft(
+        told.kind,
+        told.title,
+        told.summary,
+        facts=[fact for draft in every for fact in draft.facts],
+        files=[path for draft in every for path in draft.files],
+        symbols=[symbol for draft in every for symbol in draft.symbols],
+        anchors=[anchor for draft in every for anchor in draft.anchors],
+        origin=told.origin,
+        confidence=max(draft.confidence for draft in every),
+    )
+    more = [fact for draft in rules for fact in draft.facts if fact not in made.facts]
+    details = [told.detail, *more, *(draft.detail for draft in rules)]
+    return replace(made, detail=clip("\n".join(filter(None, dict.fromkeys(details))), LONGEST_DETAIL))

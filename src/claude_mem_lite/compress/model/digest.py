@@ -1,0 +1,215 @@
+"""The digest of a turn: what a model is shown of it instead of the raw output.
+
+Made of what user and agent said and did and of what its commands printed. What came from the web and from tools
+of others is left out: retold by a model, it would pass for the agent's own words."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from claude_mem_lite.compress.language.clean import clean, clip
+from claude_mem_lite.compress.language.drafts import prompt_text
+from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
+from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.tools.diagnostics import last_line
+from claude_mem_lite.compress.tools.edits import describe, merge
+from claude_mem_lite.compress.tools.hearsay import Hearsay, only_source, source_of
+from claude_mem_lite.compress.tools.responses import typed_command
+from claude_mem_lite.compress.tools.steps import Answered, Delegated, Edited, Ran, Step
+from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.models import JsonValue, ToolCall, Turn, TurnDigest, text
+from claude_mem_lite.redaction.redact import redact
+from claude_mem_lite.words import one_line, within
+
+LONGEST_DIGEST = 32_000
+# Of 388 turns of real work 229 are asked about with these, and 8 tokens sent for 100 that the agent saw and wrote.
+_LEAST_ROOM = 1_500
+_SHARE = 0.06
+_LEAST_RAW = 5_000
+_LEAST_WORDS = 400
+# What each part may take when there is too much of everything; what one does not need goes to the next.
+_SHARES = {"said": 0.3, "edits": 0.25, "asked": 0.13, "runs": 0.17, "reports": 0.08, "answers": 0.04, "files": 0.03}
+
+_LONGEST_LINE = 120
+_MOST_LINES = 400
+_MOST_READ = 15
+_MOST_TESTS = 6
+_SEEN_ELSEWHERE = ("originalFile", "originalFileContents", "oldString", "newString", "structuredPatch", "oldTodos")
+_SAYS_NOTHING = re.compile(r"[\W_\d]*|(?:import|from|use|using|package|include|require)\b.*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One tool call and what it amounts to."""
+
+    call: ToolCall
+    steps: Sequence[Step]
+
+
+def digest_of(turn: Turn, digest: TurnDigest, raw_chars: int | None = None) -> str:
+    """The turn in short, redacted once more, head and tail of what is long; its size follows that of the raw text."""
+    raw = raw_size(turn) if raw_chars is None else raw_chars
+    room = min(int(_LEAST_ROOM + raw * _SHARE), LONGEST_DIGEST)
+    work = [_Work(event.tool, read_steps(event)) for event in turn.events if event.tool]
+    parts = {
+        "asked": ("Asked:", prompt_text(turn.prompt) or one_line(turn.prompt)),
+        "files": ("Read:", _names(digest.files_read)),
+        "edits": ("Edited:", _edits(work, int(room * _SHARES["edits"]))),
+        "runs": ("Ran:", "\n".join(_runs(work))),
+        "reports": ("Sub-agents reported:", _reports(turn, work, int(room * _SHARES["reports"]))),
+        "answers": ("The user chose:", "\n".join(_answers(work, digest.open_tasks))),
+        "said": ("Said at the end:", _closing(turn)),
+    }
+    limits = _limits({name: len(body) for name, (_, body) in parts.items()}, room)
+    told = [f"{title}\n{clip(body, limits[name])}" for name, (title, body) in parts.items() if body]
+    cwd = next((event.cwd for event in turn.events if event.cwd), "").rstrip("/")
+    written = "\n\n".join(told)
+    return clip(redact(written.replace(f"{cwd}/", "") if cwd else written), LONGEST_DIGEST)
+
+
+def is_worth_asking(turn: Turn, digest: TurnDigest) -> bool:
+    """Whether there is so much in a turn that a model may tell it better than rules did.
+
+    What a turn found out from others alone keeps their origin, so it is not for a model to tell."""
+    if raw_size(turn) < _LEAST_RAW or only_source(turn.events):
+        return False
+    return bool(digest.drafts or digest.files_edited) or len(_closing(turn)) >= _LEAST_WORDS
+
+
+def raw_size(turn: Turn) -> int:
+    """How many characters the agent saw and wrote in a turn, about."""
+    said = sum(len(event.message or "") for event in turn.events)
+    calls = [event.tool for event in turn.events if event.tool]
+    return len(turn.prompt) + said + sum(_length(call.input) + _length(call.response or call.error) for call in calls)
+
+
+def _length(value: JsonValue, depth: int = 0) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if depth > 20:
+        return 0
+    if isinstance(value, Mapping):
+        return sum(_length(item, depth + 1) for name, item in value.items() if name not in _SEEN_ELSEWHERE)
+    return sum(_length(item, depth + 1) for item in value) if isinstance(value, Sequence) else 0
+
+
+def _limits(lengths: Mapping[str, int], room: int) -> dict[str, int]:
+    """How long each part may be: its share, and what others leave over, in the order of the shares."""
+    limits = {name: min(lengths[name], int(room * share)) for name, share in _SHARES.items()}
+    left = room - sum(limits.values())
+    for name in limits:
+        more = min(lengths[name] - limits[name], left)
+        limits[name] += more
+        left -= more
+    return limits
+
+
+def _names(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _MOST_READ} more" if len(paths) > _MOST_READ else ""
+    return ", ".join(paths[:_MOST_READ]) + more
+
+
+def _edits(work: Sequence[_Work], room: int) -> str:
+    """Each file with what changed in it by name, and as many of the changed lines as there is room for."""
+    lines: dict[str, list[str]] = {}
+    changes = []
+    for one in work:
+        for step in one.steps:
+            if isinstance(step, Edited):
+                changes.append(step.change)
+                lines.setdefault(step.change.path, []).extend(_changed_lines(one.call))
+    merged = merge(changes)
+    each = room // max(len(merged), 1)
+    return "\n".join("\n".join((describe(change), *_fitting(lines[change.path], each))) for change in merged)
+
+
+def _changed_lines(call: ToolCall) -> list[str]:
+    """The lines that an edit took out and put in, as far as they say something."""
+    response = call.response if isinstance(call.response, Mapping) else {}
+    patch = response.get("structuredPatch")
+    found: list[str] = []
+    for hunk in patch if isinstance(patch, list) else ():
+        given = hunk.get("lines") if isinstance(hunk, Mapping) else None
+        found += [text(line) for line in given if text(line)[:1] in ("+", "-")] if isinstance(given, list) else []
+    if not found:
+        found = [f"-{line}" for line in text(call.input.get("old_string")).split("\n")]
+        found += [f"+{line}" for line in text(call.input.get("new_string")).split("\n")]
+    short = [f"{line[:1]} {within(one_line(line[1:]), _LONGEST_LINE)}" for line in found[:_MOST_LINES]]
+    # Moved or only indented anew: the same words on both sides.
+    both = {line[1:] for line in short if line[0] == "-"} & {line[1:] for line in short if line[0] == "+"}
+    return [line for line in short if line[1:] not in both and not _SAYS_NOTHING.fullmatch(line[2:])]
+
+
+def _fitting(lines: Sequence[str], room: int) -> Iterator[str]:
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0:
+            return
+        yield line
+
+
+def _runs(work: Sequence[_Work]) -> Iterator[str]:
+    """What commands came to: of those that try the same thing, the first that failed and the last."""
+    runs = [(one.call, step) for one in work for step in one.steps if isinstance(step, Ran)]
+    telling = [(call, ran) for call, ran in runs if ran.role not in ("explore", "files")]
+    last = {ran.goal: at for at, (_, ran) in enumerate(telling)}
+    failed: dict[str, int] = {}
+    for at, (_, ran) in enumerate(telling):
+        if ran.failed:
+            failed.setdefault(ran.goal, at)
+    for at, (call, ran) in enumerate(telling):
+        if at in (last[ran.goal], failed.get(ran.goal)):
+            code = f" (exit {ran.code})" if ran.code else ""
+            result = "" if shell.fetches(typed_command(call)) else _result(ran)
+            command = "git commit" if ran.commits else within(ran.command, 140)
+            yield f"$ {command}{code}{': ' if result else ''}{result}"
+
+
+def _result(ran: Ran) -> str:
+    if ran.commits:
+        messages = (f"{commit.subject}. {commit.body}".rstrip(". ") for commit in ran.commits)
+        return "; ".join(within(one_line(message), 400) for message in messages)
+    if ran.run:
+        tests = [f"{test.name}: {test.error}" if test.error else test.name for test in ran.run.failures[:_MOST_TESTS]]
+        return "\n  ".join((ran.run.totals(), *(within(test, 240) for test in tests)))
+    if ran.failed:
+        return "\n  ".join(ran.errors)
+    if ran.role in ("lint", "build", "install", "git"):
+        return within(last_line(ran.output), 100)
+    lines = [one_line(line) for line in ran.output.split("\n") if line.strip() and not reads_like_an_order(line)]
+    return one_line(clip("\n".join(lines), 300))
+
+
+def _reports(turn: Turn, work: Sequence[_Work], room: int) -> str:
+    """What sub-agents found out in the project, by their own last words, else by what their caller was given."""
+    ends = [event for event in turn.events if event.kind == "SubagentStop" and event.message]
+    said = [("", event.message or "") for event in ends if source_of(event, turn.events) is None]
+    tasks = [step for one in work for step in one.steps if isinstance(step, Delegated)]
+    given = said if ends else [(step.task, step.answer) for step in tasks]
+    each = max(room // max(len(given), 1), 300)
+    others = Hearsay(turn.events)
+    told = ((task, others.without(_dense(answer))) for task, answer in given[:10])
+    return "\n".join(f"- {task}{': ' if task else ''}{clip(answer, each)}" for task, answer in told if answer)
+
+
+def _answers(work: Sequence[_Work], open_tasks: Sequence[str] | None) -> Iterator[str]:
+    for one in work:
+        for step in one.steps:
+            if isinstance(step, Answered):
+                yield f"- {within(step.question, 200)} -> {within(step.answer, 200)}"
+    if open_tasks:
+        yield f"- still on the to-do list: {within('; '.join(open_tasks), 300)}"
+
+
+def _closing(turn: Turn) -> str:
+    """The assistant's last words without what others said; an API error is not one."""
+    for event in reversed(turn.events):
+        if event.kind == "Stop" and event.message:
+            return Hearsay(turn.events).without(_dense(event.message))
+    return ""
+
+
+def _dense(message: str) -> str:
+    """A message without blank lines and rules."""
+    lines = (" ".join(line.split()) for line in clean(clip(message, 2 * LONGEST_DIGEST)).split("\n"))
+    return "\n".join(line for line in lines if re.search(r"\w", line))

@@ -1,0 +1,32 @@
+"""The provider that the configuration names, or none: never guessed from a key that happens to be there."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from claude_mem_lite.compress.model.providers import anthropic_sdk, openai_sdk
+from claude_mem_lite.compress.model.providers.anthropic_sdk import AnthropicProvider
+from claude_mem_lite.compress.model.providers.claude_cli import ClaudeCliProvider
+from claude_mem_lite.compress.model.providers.keys import read_key
+from claude_mem_lite.compress.model.providers.openai_sdk import OpenAiProvider
+from claude_mem_lite.compress.model.providers.prices import prices_of
+from claude_mem_lite.config import DEFAULT_MODELS, Config
+from claude_mem_lite.models import Provider
+from claude_mem_lite.paths import Home
+
+
+def make_provider(config: Config, home: Home, environment: Mapping[str, str]) -> Provider | None:
+    """The provider in force, None for rules. No key is read and nothing imported or sent before it is asked.
+
+    The address is always ours to say: variables that redirect the agent we were started from do not redirect us."""
+    if config.provider == "rules":
+        return None
+    model = config.model or DEFAULT_MODELS[config.provider]
+    if config.provider == "claude-cli":
+        return ClaudeCliProvider(model, environment, config.base_url)
+    address = config.base_url.rstrip("/")
+    prices = prices_of(model, config.usd_per_million_in, config.usd_per_million_out)
+    if config.provider == "anthropic":
+        key = partial(read_key, "ANTHROPIC_API_KEY", home, environment)
+        return AnthropicProvider(model, key, prices, address or anthropic_sdk.ADDRESS)
+    key = partial(read_key, "OPENAI_API_KEY", home, environment)
+    return OpenAiProvider(model, key, prices, address or openai_sdk.ADDRESS)

@@ -1,0 +1,178 @@
+"""Failed commands of a turn: which were put right by what, which still fail at its end, and what to call them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from claude_mem_lite.compress.language import titles
+from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.tools.edits import FileChange, merge
+from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
+
+_ROLES = ("test", "build", "lint", "install", "run", "git")
+_USAGE_ERROR = re.compile(
+    r"(?i)parse error|syntax error|unrecognized (?:argument|option)|unknown (?:option|flag|argument|command)|usage:"
+    r"|invalid option|no such option"
+    r"|unexpected EOF|unmatched|SyntaxError: invalid|bad substitution|no tests? (?:ran|found|files)"
+    r"|no such file or directory"
+)
+_SAYS_NOTHING = re.compile(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
+_ASSERTION = re.compile(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
+_GOT = re.compile(r",? (?:but )?got\b")
+_SIGNS = re.compile(r"^[^\w\s\"'`(\[<./~$-]+\s+")
+_AD_HOC = re.compile(r"\s-[ce]\s|<<|^\S*(?:bash|sh|zsh) -c\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A command that failed and later passed, with what was done in between."""
+
+    failure: Ran
+    success: Ran
+    changes: tuple[FileChange, ...]
+    repairs: tuple[str, ...]
+    """Commands that changed something in between, when no file was edited."""
+    first: int
+    last: int
+    """Where in the turn it began and ended."""
+    own_work: bool
+    """Files had been edited before it failed: the failure may be of the turn's own making."""
+
+
+def pair(steps: Sequence[Step]) -> tuple[list[Fix], list[Ran]]:
+    """The failures of a turn that were fixed, and the last run of those that were not."""
+    goals: dict[str, list[tuple[int, Ran]]] = {}
+    # A runner that crashed printed nothing to tell it by; the same command tells.
+    known = {step.command: step.goal for step in steps if isinstance(step, Ran) and step.run}
+    for at, step in enumerate(steps):
+        if isinstance(step, Ran) and step.role in _ROLES:
+            goals.setdefault(known.get(step.command, step.goal), []).append((at, step))
+    fixes: list[Fix] = []
+    unfixed: list[Ran] = []
+    for runs in goals.values():
+        failures = [at for at, ran in runs if ran.failed]
+        if not failures:
+            continue
+        later = [(at, ran) for at, ran in runs if at > failures[-1]]
+        if not any(ran.errors or (ran.run and ran.run.failures) for _, ran in runs if ran.failed):
+            continue
+        if later:
+            fix = _fix(steps, runs, failures[0], *later[0])
+            fixes += [fix] if fix else []
+        elif _is_worth_keeping(runs[-1][1]) and not _another_way_worked(steps, *runs[-1]):
+            unfixed.append(runs[-1][1])
+    return fixes, unfixed
+
+
+def cause_of(ran: Ran) -> str:
+    """What went wrong, in one line: the first failing test with its error, else the first error."""
+    if ran.run and ran.run.failures:
+        first = ran.run.failures[0]
+        return f"{first.name}: {first.error}" if first.error else first.name
+    return ran.errors[0] if ran.errors else f"exit code {ran.code}"
+
+
+def failing_tests(ran: Ran) -> list[str]:
+    """A fact for each failing test of a run, the first five."""
+    failures = ran.run.failures[:5] if ran.run else ()
+    return [f"Failing test: {test.name}{': ' + test.error if test.error else ''}" for test in failures]
+
+
+def short_cause(ran: Ran, words: int) -> str:
+    """What went wrong, for a title: without the place, and no assertion that says nothing or would be cut in half."""
+    if not ran.run or not ran.run.failures:
+        return titles.cut(_without_place(cause_of(ran)), words)
+    test = ran.run.failures[0]
+    error = _short_error(test.error, words - 1)
+    return titles.cut(f"{test.name}: {error}" if error else test.name, words)
+
+
+def title_of_fix(fix: Fix) -> str:
+    """What was put right, by its failing test or first error: all that is left when nobody said it."""
+    run = fix.failure.run
+    if not run or not run.failures:
+        return f"Fix {fix.failure.role} failure: {short_cause(fix.failure, 12)}"
+    test = run.failures[0]
+    name = test.name.rsplit("::", 1)[-1].rsplit(" › ", 1)[-1].rsplit(" > ", 1)[-1]
+    if error := _short_error(test.error, 12):
+        return f"Fix {titles.cut(f'{name}: {error}', 14)}"
+    symbol = next((symbol.name for change in fix.changes for symbol in change.symbols), "")
+    return f"Fix {symbol} to make {name} pass" if symbol else f"Fix failing {name}"
+
+
+def repair_of(fix: Fix) -> str:
+    """What was done about it: the places that were edited, else the commands that were run."""
+    if not fix.changes:
+        return f"running {' and '.join(fix.repairs)}"
+    places = [
+        f"{', '.join(names[:3])} in {change.path}"
+        if (names := [symbol.name for symbol in change.symbols])
+        else change.path
+        for change in fix.changes[:3]
+    ]
+    more = f" and {len(fix.changes) - 3} more files" if len(fix.changes) > 3 else ""
+    return f"editing {'; '.join(places)}{more}"
+
+
+def _short_error(error: str, words: int) -> str:
+    """An error without its place and, when it is long, without the values compared; '' when it says nothing."""
+    bare = _without_place(error)
+    if _SAYS_NOTHING.match(bare):
+        return ""
+    if titles.cut(bare, words) == bare:
+        return bare
+    if _ASSERTION.match(bare):
+        return ""
+    cut = titles.cut(_GOT.split(bare, maxsplit=1)[0], words)
+    # Of "a: b: c" that does not fit, no half of a part is kept.
+    whole, _, _ = cut.rpartition(": ")
+    return whole if len(whole.split()) > 3 else cut
+
+
+def _without_place(error: str) -> str:
+    return _SIGNS.sub("", re.sub(r"^\S+?:\d+(?::\d+)?:\s*", "", error))
+
+
+def _fix(steps: Sequence[Step], runs: list[tuple[int, Ran]], first: int, last: int, success: Ran) -> Fix | None:
+    failure = _most_telling([ran for at, ran in runs if first <= at < last and ran.failed])
+    between = steps[first + 1 : last]
+    changes = tuple(merge(step.change for step in between if isinstance(step, Edited)))
+    repairs = tuple(
+        dict.fromkeys(
+            step.command
+            for step in between
+            if isinstance(step, Ran)
+            and not step.failed
+            and step.role in ("install", "run", "git")
+            and step.goal != success.goal
+        )
+    )
+    installs = tuple(command for command in repairs if shell.role(command) == "install")
+    if not changes and not (installs or (repairs and success.role in ("test", "build"))):
+        return None
+    own_work = any(isinstance(step, Edited) for step in steps[:first])
+    return Fix(failure, success, changes, (installs or repairs)[:3], first, last, own_work)
+
+
+def _most_telling(failures: list[Ran]) -> Ran:
+    """The first failure that names a failing test, else the first that has an error."""
+    return next(
+        (ran for ran in failures if ran.run and ran.run.failures),
+        next((ran for ran in failures if ran.errors), failures[0]),
+    )
+
+
+def _is_worth_keeping(ran: Ran) -> bool:
+    if not ran.errors and not (ran.run and ran.run.failures):
+        return False
+    if ran.role in ("test", "build", "lint", "install"):
+        return True
+    return not any(_USAGE_ERROR.search(error) for error in ran.errors) and not _AD_HOC.search(ran.command)
+
+
+def _another_way_worked(steps: Sequence[Step], at: int, failed: Ran) -> bool:
+    """The same program was run again, differently, and went well."""
+    program = shell.tool(failed.command)
+    return any(
+        isinstance(step, Ran) and not step.failed and shell.tool(step.command) == program for step in steps[at + 1 :]
+    )

@@ -1,0 +1,73 @@
+"""What the commands of a turn came to, a line for each: found by search, not read unasked."""
+
+import re
+from collections.abc import Sequence
+
+from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
+from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.tools.diagnostics import last_line
+from claude_mem_lite.compress.tools.steps import Ran, Step
+from claude_mem_lite.words import within
+
+_MOST_LINES = 12
+_LONGEST_COMMAND = 120
+_LONGEST_OUTCOME = 300
+_LONGEST_LINE = 480
+_LONGEST_LAST = 120
+_MOST_FAILURES = 5
+_MOST_ERRORS = 4
+_SILENT_ROLES = ("explore", "files")
+_NO_COMMAND = re.compile(r"(?:done|fi|esac|else|then|wait)\b")
+# What a task runner prints before it runs something, and the client after it.
+_ECHO = re.compile(r"(?:\[[^\]]+\] )?[$>+] |Shell cwd was reset")
+_COUNTED = (
+    r"(?:files? changed|insertions?|deletions?|issues?|problems?|errors?|warnings?|packages?|tests?|assertions?|passed"
+    r"|failed|skipped|vulnerabilities)"
+)
+_COUNTS = re.compile(rf"(?m)^[^\n]{{0,60}}\b(?:\d+ {_COUNTED}\b|\d+(?:\.\d+)?% of statements)[^\n]{{0,80}}$")
+_MOST_COUNTS = 2
+_SOME = re.compile(rf"\b[1-9]\d* {_COUNTED}")
+
+
+def trail(steps: Sequence[Step]) -> list[str]:
+    """One line per command that did more than look, with what its runs came to, one after the other."""
+    outcomes: dict[str, list[str]] = {}
+    for step in steps:
+        if not isinstance(step, Ran) or step.role in _SILENT_ROLES or _NO_COMMAND.match(step.command):
+            continue
+        if not step.commits:
+            told = _outcome(step)
+            so_far = outcomes.setdefault(within(step.typed or step.command, _LONGEST_COMMAND), [])
+            # That a linter is content, as ever, goes without saying.
+            is_news = bool(so_far) or step.failed or step.role != "lint" or _SOME.search(told)
+            if told and is_news and told not in so_far:
+                so_far.append(told)
+    lines = [
+        within(f"$ {command}: {', then '.join(told)}" if told else f"$ {command}", _LONGEST_LINE)
+        for command, told in outcomes.items()
+    ]
+    return lines[-_MOST_LINES:]
+
+
+def counts(output: str) -> str:
+    """The lines of a result that count something: "3 issues", "2 files changed, 75 insertions(+)"."""
+    found = [line.strip(" :.=-") for line in _COUNTS.findall(output[-20_000:])]
+    return "; ".join(list(dict.fromkeys(found))[-_MOST_COUNTS:])
+
+
+def _outcome(ran: Ran) -> str:
+    """How one run ended: totals and failing tests, or counts and errors; its last words when it has neither."""
+    code = f"exit {ran.code}" if ran.code not in (None, 0, 1) else ""
+    results = "; ".join(ran.outcome.results) if ran.outcome else ""
+    if results or shell.fetches(ran.typed or ran.command):
+        return results or code  # what else it printed may be somebody else's text
+    failures = [
+        f"{test.name} ({test.error})" if test.error else test.name
+        for test in (ran.run.failures[:_MOST_FAILURES] if ran.run else ())
+    ]
+    totals = ran.run.totals() if ran.run else counts(ran.output)
+    errors = [] if failures else list(ran.errors[:_MOST_ERRORS])
+    last = "" if totals or errors or failures else within(last_line(ran.output), _LONGEST_LAST)
+    last = "" if reads_like_an_order(last) or _ECHO.match(last) else last
+    state = "failed" if ran.failed and not (totals or errors or failures) else ""
+    return within("; ".join(part for part in (code, totals, *failures, *errors, state, last) if part), _LONGEST_OUTCOME)

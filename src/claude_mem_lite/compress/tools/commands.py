@@ -1,0 +1,150 @@
+"""A shell command that an agent ran -> what it was for, whether it failed and why, what it did."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from claude_mem_lite.compress.language.clean import clean, clip
+from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
+from claude_mem_lite.compress.tools import diagnostics, shell
+from claude_mem_lite.compress.tools.edits import is_scratch
+from claude_mem_lite.compress.tools.outcomes import Outcome, read_outcome
+from claude_mem_lite.compress.tools.responses import fields, flatten, line, typed_command
+from claude_mem_lite.compress.tools.runners.run import FailedTest, TestRun
+from claude_mem_lite.compress.tools.shell_edits import read_shell_edits
+from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
+from claude_mem_lite.compress.tools.testruns import read_run
+from claude_mem_lite.models import JsonValue, ToolCall, text
+
+# What the inbox lets through is looked at whole: the one line that matters may stand in the middle.
+_LONGEST_OUTPUT = 600_000
+_MOST_ERRORS = 6
+_SIGNALS = {124: "timed out", 134: "aborted", 137: "killed", 139: "segmentation fault", 143: "terminated"}
+_ALL_FINE = re.compile(r"(?i)\b(?:0|no) (?:issues|errors|problems|remaining)|all checks passed|^success", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How a command ended: its exit code, what it printed, and whether the client gave up waiting for it."""
+
+    code: int | None
+    printed: str
+    failed: bool
+    late: str = ""
+
+
+def read_command(call: ToolCall, cwd: str) -> list[Step]:
+    """The run of a command, after the changes it made to files; nothing when it was refused, stopped or is running."""
+    command = typed_command(call)
+    end = _ended(call)
+    if not command.strip() or end is None:
+        return []
+    output = _seen_from(clip(clean(end.printed), _LONGEST_OUTPUT), cwd)
+    ran = _read(command, output, end)
+    if ran.failed or shell.leaves(command, cwd):
+        return [ran]
+    written = [Edited(change) for change in read_shell_edits(command, cwd) if not is_scratch(change.path)]
+    made = tuple(shell.commits(command, output)) if ran.role == "commit" else ()
+    return [*written, replace(ran, commits=made, outcome=_outcome(command, output))]
+
+
+def _ended(call: ToolCall) -> _End | None:
+    """How it ended; None when the command was not let run, was interrupted or goes on in the background."""
+    if call.error is not None:
+        code, printed = shell.exit_code(call.error)
+        return None if shell.was_refused(call.error) else _End(code, printed, failed=True)
+    response = fields(call.response)
+    waited_ms = response.get("timedOutAfterMs")
+    late = f"not done after {waited_ms / 1000:.0f} s, it went on in the background" if _is_number(waited_ms) else ""
+    if response.get("interrupted") is True or (response.get("backgroundTaskId") and not late):
+        return None
+    return _End(None, _printed(call.response), bool(late), late)
+
+
+def _read(command: str, output: str, end: _End) -> Ran:
+    part, role = shell.main_part(command)
+    run = read_run(output) if role not in ("explore", "files", "commit") else None
+    if run and role == "run":
+        role = "test"
+    failed = end.failed or _failed_unseen(command, role, run, output)
+    errors = _errors(output, end.late or _signal(end.code, output)) if failed else ()
+    errors, run = _without_orders(_not_of_tests(errors, run), run)
+    shown = line(shell.key(part)) or line(command)
+    return Ran(shown, role, _goal(part, role, run), output, end.code, failed, run, errors, typed=line(part) or shown)
+
+
+def _outcome(command: str, output: str) -> Outcome | None:
+    """What the last part of a command line that has an outcome did: `git tag v1 && git push` is about both."""
+    found = [read_outcome(shell.unwrapped(part), shell.role(part), output) for part in shell.parts(command)]
+    told = [outcome for outcome in found if outcome]
+    if not told:
+        return None
+    results = dict.fromkeys(result for outcome in told for result in outcome.results if not reads_like_an_order(result))
+    titles = [outcome.title for outcome in told if outcome.title and not reads_like_an_order(outcome.title)]
+    return Outcome(tuple(results), titles[-1] if titles else "")
+
+
+def _failed_unseen(command: str, role: shell.Role, run: TestRun | None, output: str) -> bool:
+    """Whether a command has failed though it ended well: `make test | tail` succeeds whatever the tests do."""
+    if run:
+        return bool(run.failed)
+    if role not in ("test", "build", "lint") or not shell.hides_exit(command) or _ALL_FINE.search(output):
+        return False
+    return diagnostics.names_errors(output)
+
+
+def _errors(output: str, ended: str) -> tuple[str, ...]:
+    """How a command ended, when that is special, and the errors it printed; a few words that are none, when it has."""
+    errors = diagnostics.error_lines(output, _MOST_ERRORS)
+    few = not errors and output.count("\n") < 5
+    told = [ended, *errors, diagnostics.last_line(output) if few else ""]
+    return tuple(error for error in told if error)
+
+
+def _signal(code: int | None, output: str) -> str:
+    """What an exit code says that the output does not."""
+    word = _SIGNALS.get(code or 0, "")
+    return "" if word.split(" ")[0] in output.lower() else word
+
+
+def _not_of_tests(errors: tuple[str, ...], run: TestRun | None) -> tuple[str, ...]:
+    """The errors of a command whose failing tests do not tell theirs."""
+    return () if run and run.failures and all(test.error for test in run.failures) else errors
+
+
+def _seen_from(output: str, cwd: str) -> str:
+    """An output with paths as seen from the working folder."""
+    folder = cwd.rstrip("/")
+    return output.replace(f"{folder}/", "") if len(folder) > 1 else output
+
+
+def _without_orders(errors: tuple[str, ...], run: TestRun | None) -> tuple[tuple[str, ...], TestRun | None]:
+    """What a command printed, without lines that speak to the reader: anything may have put them there."""
+    kept = tuple(error for error in errors if not reads_like_an_order(error))
+    if run is None:
+        return kept, None
+    failures = tuple(
+        FailedTest(test.name, "" if reads_like_an_order(test.error) else test.error)
+        for test in run.failures
+        if not reads_like_an_order(test.name)
+    )
+    return kept, replace(run, failures=failures)
+
+
+def _goal(part: str, role: shell.Role, run: TestRun | None) -> str:
+    if role == "test" and run:
+        return f"test {run.runner}"
+    if role in ("test", "build", "lint", "git"):
+        return f"{role} {shell.tool(part)}"
+    return shell.key(part)
+
+
+def _is_number(value: JsonValue) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _printed(response: JsonValue) -> str:
+    if isinstance(response, Mapping):
+        return "\n".join(part for part in (text(response.get("stdout")), text(response.get("stderr"))) if part.strip())
+    return flatten(response)

@@ -1,0 +1,118 @@
+"""Error fingerprints: one short name for the same failure, whatever the day, the machine and the folder.
+
+Made when a failure or its fix is stored, and again when a command fails, to find what helped the last time."""
+
+import hashlib
+import re
+from datetime import UTC, datetime
+
+from claude_mem_lite.compress.language.clean import clean
+from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.tools.steps import Called, Ran
+from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.models import Event, ToolCall
+
+_ANCHOR = "error:"
+_LENGTH = 12
+_MOST = 6
+_LONGEST_ERROR = 1_000
+# An error that says less than this is told apart by the program it came from.
+_FEW_WORDS = 2
+_NO_TIME = datetime.fromtimestamp(0, UTC)
+
+_QUOTES = str.maketrans("‘’“”`", "''\"\"'")
+_URL = re.compile(r"\b(?:https?|wss?|ftp|ssh|git|postgres(?:ql)?|mysql|redis|amqp|mongodb)://(\S+)")
+_PATH = re.compile(
+    r"(?<![\w<])(?:file://)?(?:~|\.{1,2}|[a-z]:)?(?:[/\\][\w.@+~{}$-]+)+[/\\]?"
+    r"|\b(?:[\w.@+-]+[/\\])+[\w@+-]+(?:\.[\w-]+)*\.[a-z]\w{0,5}\b"
+)
+_CHANCE_NAME = re.compile(
+    r"(?:tmp|temp|pytest-|go-build|build-|run-)[\w.-]*"
+    r"|[\w-]*(?:[a-z]\d|\d[a-z])[\w-]*(?:[a-z]\d|\d[a-z])[\w-]*\d[\w-]*|[\d.-]+"
+)
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+# What differs between two sightings of one failure, with what stands for it, in the order it is looked for.
+_VARYING: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"), "<id>"),
+    (
+        re.compile(r"\b\d{4}[-/]\d\d[-/]\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:z|[+-]\d\d:?\d\d)?(?!\w)"),
+        "<time>",
+    ),
+    (re.compile(rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}})(?:,? \d{{4}})?(?: \d\d:\d\d(?::\d\d)?)?\b"), "<time>"),
+    (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
+    (re.compile(r"\b0x[0-9a-f]+\b"), "<address>"),
+    (re.compile(r"\[(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\](?=:\d)|(?<![\w:])::1(?=:\d)"), "<host>"),
+    (re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|\blocalhost(?=:\d)"), "<host>"),
+    (re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b"), "<hash>"),
+)
+# Ports that the system gives out differ each time; 5432 and 6379 are two services.
+_PORT = re.compile(r"(?<=<host>):(\d{1,5})\b")
+_FIRST_GIVEN_PORT = 32_768
+_CODE = re.compile(r"\b(status(?: code)?|code|http(?:/\d(?:\.\d)?)?|errno|signal)[ :=#]+(\d{1,5})\b")
+_UNIT = r"(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|days?|[kmgt]i?b|bytes|%)"
+_NUMBER = re.compile(
+    rf"(?<![\w.])[+-]?\d[\d_,]*(?:\.\d+)*(?:e[+-]?\d+)?{_UNIT}?(?!\w)|\bv\d+(?:\.\d+)+[\w.-]*|(?<=\w)@[\w.-]*\d[\w.-]*"
+)
+_PLACE = re.compile(r"[:(]<n>(?:[:,]<n>)*\)?")
+_SIGNS = re.compile(r"['\"]|\s+")
+
+_COMPARED = re.compile(
+    r"(?i)\b(?:assert\b|expect(?:ed)?\b|want(?:ed)?\b|got\b|received\b|actual\b|left:|values? differ|not equal).*"
+)
+_WORD = re.compile(r"[a-z_][\w.:/-]{2,}")
+_EMPTY_WORDS = "error errors err failed fail failure fatal exception panic exit status code with the and for not was"
+_EMPTY = frozenset(_EMPTY_WORDS.split())
+
+
+def fingerprint(error: str, command: str = "") -> str:
+    """The same for one failure wherever and whenever it is seen, different for another one.
+
+    `command` counts only when the error by itself says next to nothing."""
+    told = normalised(error)
+    if command and len(set(_WORD.findall(told)) - _EMPTY) < _FEW_WORDS:
+        told = f"{shell.tool(shell.main_part(command)[0]).lower()}: {told}"
+    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:_LENGTH]
+
+
+def normalised(error: str) -> str:
+    """An error without what changes from one sighting to the next; the words that tell it apart stay."""
+    text = " ".join(clean(error[:_LONGEST_ERROR]).translate(_QUOTES).lower().split())
+    text = _URL.sub(lambda found: found[1].replace("/", " "), text)
+    text = _PATH.sub(lambda found: _name_of(found[0]), text)
+    for pattern, stands_for in _VARYING:
+        text = pattern.sub(stands_for, text)
+    text = _PORT.sub(lambda found: "" if int(found[1]) >= _FIRST_GIVEN_PORT else f" port{found[1]}", text)
+    text = _CODE.sub(lambda found: f"{found[1]} n{found[2]}", text)
+    text = _PLACE.sub("", _NUMBER.sub("<n>", text))
+    return " ".join(_SIGNS.sub(" ", text).split()).strip(" .:,;-")
+
+
+def anchors_of_run(ran: Ran) -> tuple[str, ...]:
+    """What a failed command is known by: its failing tests, else its errors."""
+    failures = ran.run.failures[:_MOST] if ran.run else ()
+    found = [fingerprint(f"{test.name}: {_COMPARED.sub('', test.error)}", ran.command) for test in failures]
+    found = found or [fingerprint(error, ran.command) for error in ran.errors[:_MOST]]
+    return tuple(dict.fromkeys(f"{_ANCHOR}{one}" for one in found))
+
+
+def anchor_of_tool(called: Called) -> str:
+    """What the failure of somebody else's tool is known by."""
+    return f"{_ANCHOR}{fingerprint(f'{called.tool}: {called.error}')}"
+
+
+def anchors_of_call(call: ToolCall, cwd: str = "") -> tuple[str, ...]:
+    """The anchors of a tool call that has just failed; its input and error text are all that is needed."""
+    steps = read_steps(Event("", "PostToolUseFailure", "", _NO_TIME, cwd=cwd, tool=call))
+    found: list[str] = []
+    for step in steps:
+        if isinstance(step, Ran) and step.failed:
+            found += anchors_of_run(step)
+        elif isinstance(step, Called) and step.error:
+            found.append(anchor_of_tool(step))
+    return tuple(dict.fromkeys(found))
+
+
+def _name_of(path: str) -> str:
+    """The last part of a path, unless chance has named it."""
+    name = re.split(r"[/\\]", path.rstrip("/\\"))[-1]
+    return "<name>" if _CHANCE_NAME.fullmatch(name.partition(".")[0]) else name

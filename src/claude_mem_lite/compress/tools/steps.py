@@ -1,0 +1,124 @@
+"""The steps a turn is folded from: what its tool calls amount to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.tools.edits import FileChange
+from claude_mem_lite.compress.tools.outcomes import Outcome
+from claude_mem_lite.compress.tools.runners.run import TestRun
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A command that was run."""
+
+    command: str
+    role: shell.Role
+    goal: str
+    """Equal for runs that try the same thing."""
+    output: str
+    code: int | None = None
+    failed: bool = False
+    run: TestRun | None = None
+    errors: tuple[str, ...] = ()
+    commits: tuple[shell.Commit, ...] = ()
+    typed: str = ""
+    """The command with all its flags, without what only leads to it or cuts its output."""
+    outcome: Outcome | None = None
+    """What it did, when it went well and said so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    change: FileChange
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Something read from the web."""
+
+    subject: str
+    place: str
+    answer: str
+    sources: tuple[str, ...] = ()
+    """Where a search found it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A tool of someone else: an MCP server's or one this product does not know."""
+
+    tool: str
+    subject: str
+    changes: bool
+    error: str = ""
+    result: str = ""
+    """The address of what it made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the user chose when asked."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The to-do list as it stands."""
+
+    still_open: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """One entry of a task list that is kept entry by entry; an update names only the id."""
+
+    id: str
+    subject: str
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """A plan that the user agreed to."""
+
+    plan: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delegated:
+    """What a sub-agent was sent for and what it came back with."""
+
+    task: str
+    answer: str
+
+
+Step = Ran | Edited | Opened | Looked | Called | Answered | Planned | Tracked | Agreed | Delegated
+
+
+def open_tasks(steps: Sequence[Step]) -> tuple[str, ...] | None:
+    """What the to-do list holds open at the end of these steps; None when they do not speak of one."""
+    listed: tuple[str, ...] | None = None
+    tasks: dict[str, Tracked] = {}
+    for step in steps:
+        if isinstance(step, Planned):
+            # A whole list says all there is; entries told before it are in it.
+            listed, tasks = step.still_open, {}
+        elif isinstance(step, Tracked):
+            before = tasks.get(step.id)
+            if before or step.subject:
+                tasks[step.id or step.subject] = Tracked(
+                    step.id, step.subject or (before.subject if before else ""), step.is_open
+                )
+    if listed is None and not tasks:
+        return None
+    still = [subject for subject in listed or () if subject not in {task.subject for task in tasks.values()}]
+    return (*still, *(task.subject for task in tasks.values() if task.is_open))

@@ -1,0 +1,158 @@
+"""Tool calls -> the steps a turn is folded from. One reader per tool; payloads are not to be trusted."""
+
+import re
+from collections.abc import Mapping
+
+from claude_mem_lite.compress.language.clean import clean, clip
+from claude_mem_lite.compress.tools import diagnostics, shell
+from claude_mem_lite.compress.tools.commands import read_command
+from claude_mem_lite.compress.tools.edits import EDIT_TOOLS, is_scratch, read_change, relative
+from claude_mem_lite.compress.tools.responses import COMMAND_TOOLS, WEB_TOOLS, fields, flatten, line
+from claude_mem_lite.compress.tools.steps import (
+    Agreed,
+    Answered,
+    Called,
+    Delegated,
+    Edited,
+    Looked,
+    Opened,
+    Planned,
+    Step,
+    Tracked,
+)
+from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall, text
+
+_READ_TOOLS = ("Read", "NotebookRead", "ViewFile", "read_file")
+_AGENT_TOOLS = ("Task", "Agent")
+_CHANGING = re.compile(
+    r"(?:^|[_-])(?i:create|update|add|delete|remove|send|post|merge|close|assign|move|save|publish|deploy|set)"
+    r"(?=[_-]|[A-Z]|$)"
+)
+_ADDRESS = re.compile(r"https?://[^\s\"'<>\\)\]]{4,200}")
+
+
+def read_steps(event: Event) -> list[Step]:
+    """What one tool event amounts to; nothing when it is not worth a look."""
+    call = event.tool
+    if call is None:
+        return []
+    if call.tool in COMMAND_TOOLS:
+        return read_command(call, event.cwd)
+    if call.error is not None:
+        return _failure(call)
+    if call.tool in EDIT_TOOLS:
+        change = read_change(call, event.cwd)
+        return [Edited(change)] if change and not is_scratch(change.path) else []
+    if call.tool in _READ_TOOLS:
+        path = text(call.input.get("file_path")) or text(call.input.get("path"))
+        return [Opened(relative(path, event.cwd))] if path.strip() and len(path) < 1_000 else []
+    if call.tool in WEB_TOOLS:
+        return _web(call)
+    if call.tool in _AGENT_TOOLS:
+        task = line(text(call.input.get("description")))
+        return [Delegated(task, clip(clean(flatten(call.response)), 20_000))]
+    if call.tool == "TodoWrite":
+        return [Planned(_still_open(call.input.get("todos"), "content"))]
+    if call.tool in ("TaskCreate", "TaskUpdate", "TaskGet"):
+        return _tracked(call)
+    if call.tool == "TaskList":
+        return _listed(call.response)
+    if call.tool == "ExitPlanMode":
+        plan = text(fields(call.response).get("plan")) or text(call.input.get("plan"))
+        return [Agreed(clip(clean(plan), 20_000))] if plan.strip() else []
+    if call.tool == "AskUserQuestion":
+        return list(_answers(call))
+    if call.tool.startswith("mcp__"):
+        return [_called(call)]
+    return []
+
+
+def _failure(call: ToolCall) -> list[Step]:
+    """Only a tool we do not know the failures of is worth a word; a missing file or a stale edit is not."""
+    known = (
+        *EDIT_TOOLS,
+        *_READ_TOOLS,
+        *WEB_TOOLS,
+        *_AGENT_TOOLS,
+        "TodoWrite",
+        "AskUserQuestion",
+        "ExitPlanMode",
+        "Skill",
+    )
+    error = clean(clip(call.error or "", 4_000))
+    if call.tool in known or len(error) < 12 or shell.was_refused(error):
+        return []
+    return [Called(call.tool, _subject(call.input), False, diagnostics.first_error(error) or line(error))]
+
+
+def _called(call: ToolCall) -> Called:
+    changes = _CHANGING.search(call.tool.rsplit("__", 1)[-1]) is not None
+    made = _ADDRESS.search(flatten(call.response)[:20_000]) if changes else None
+    return Called(call.tool, _subject(call.input), changes, result=made[0] if made else "")
+
+
+def _web(call: ToolCall) -> list[Step]:
+    subject = text(call.input.get("query")) or text(call.input.get("prompt"))
+    place = text(call.input.get("url"))
+    results = fields(call.response).get("results")
+    # A search answers with lists of pages and with words about them.
+    words = [result for result in results if isinstance(result, str)] if isinstance(results, list) else []
+    answer = clip(clean("\n".join(words) or flatten(call.response)), 6_000)
+    if not subject and not place:
+        return []
+    return [Looked(line(clean(clip(subject, 1_000))), line(place), answer, _sources(call.response))]
+
+
+def _sources(response: JsonValue) -> tuple[str, ...]:
+    """The addresses of a search's first results."""
+    results = fields(response).get("results")
+    lists = [fields(result).get("content") for result in results[:20]] if isinstance(results, list) else []
+    found = [text(fields(hit).get("url")) for hits in lists if isinstance(hits, list) for hit in hits[:20]]
+    return tuple(line(url) for url in found if url.startswith("http"))[:3]
+
+
+def _still_open(entries: JsonValue, name: str) -> tuple[str, ...]:
+    """What the entries of a list that are not done yet say in the field `name`."""
+    given = [fields(entry) for entry in entries[:200]] if isinstance(entries, list | tuple) else []
+    waiting = [entry for entry in given if text(entry.get("status")) in ("pending", "in_progress")]
+    found = (line(clean(clip(text(entry.get(name)), 1_000))) for entry in waiting)
+    return tuple(entry for entry in found if entry)[:20]
+
+
+def _tracked(call: ToolCall) -> list[Step]:
+    """An entry that was made, changed or looked at; a change that the client refused is none."""
+    response = fields(call.response)
+    if response.get("success") is False:
+        return []
+    task = fields(response.get("task"))
+    name = text(call.input.get("taskId")) or text(task.get("id"))
+    subject = line(clean(clip(text(call.input.get("subject")) or text(task.get("subject")), 1_000)))
+    status = text(call.input.get("status")) or text(task.get("status"))
+    return [Tracked(name, subject, status not in ("completed", "deleted"))] if name or subject else []
+
+
+def _listed(response: JsonValue) -> list[Step]:
+    tasks = fields(response).get("tasks")
+    return [Planned(_still_open(tasks, "subject"))] if isinstance(tasks, list) else []
+
+
+def _answers(call: ToolCall) -> list[Answered]:
+    answers = fields(call.response).get("answers")
+    if not isinstance(answers, Mapping):
+        answers = call.input.get("answers")
+    found: list[Answered] = []
+    for question, answer in list(answers.items())[:8] if isinstance(answers, Mapping) else ():
+        chosen = (
+            ", ".join(part for part in answer if isinstance(part, str)) if isinstance(answer, list) else text(answer)
+        )
+        if isinstance(question, str) and question.strip() and chosen.strip():
+            found.append(Answered(line(clean(question[:1_000])), line(clean(chosen[:1_000]))))
+    return found
+
+
+def _subject(given: JsonObject) -> str:
+    """What a foreign call was about: the first of the fields that usually name it."""
+    for name in ("title", "name", "subject", "summary", "query", "path", "id", "key"):
+        if value := text(given.get(name)).strip():
+            return line(clean(value[:400]))
+    return ""
