@@ -112,7 +112,9 @@ def _sizes(memories: Sequence[Memory], sessions: Sequence[Session], turns: Seque
     note = f"against {prose + tools} characters"
     yield Figure("stored text, of prompts, prose and tools", round(100 * stored / (prose + tools), 2), "%", note=note)
     asked = sum(len(memory.prompt) for memory in memories)
-    yield Figure("besides: the prompt kept with each memory", round(100 * asked / prose, 1), "% of prompts and prose")
+    yield Figure(
+        "besides: the id of the prompt, kept with each memory", round(100 * asked / prose, 1), "% of prompts and prose"
+    )
 
 
 def _titles(memories: Sequence[Memory]) -> Iterator[Figure]:

@@ -84,9 +84,10 @@ class Client:
     def queue_events(self, status: str, limit: int = 50) -> Sequence[JsonObject]:
         return _objects(self._get("/api/queue", [("status", status), ("limit", str(limit))]), "events")
 
-    def retry(self, event: int | None) -> int:
-        """Put one event, or every event in error, back to work; how many that were."""
-        return _whole(self._post("/api/queue/retry", {"id": event}), "retried")
+    def retry(self, event: int | None) -> tuple[int, int]:
+        """Put what failed, or one of it, back to work: how many events, and how many turns for the model."""
+        answer = self._post("/api/queue/retry", {"id": event})
+        return _whole(answer, "events"), _whole(answer, "turns")
 
     def drain(self, timeout_s: float) -> Drained:
         answer = self._post("/api/drain", {"timeout_s": timeout_s}, timeout_s=timeout_s + 10)

@@ -15,6 +15,8 @@ from claude_mem_lite.errors import ConfigError
 
 PROVIDERS = ("rules", "anthropic", "openai", "claude-cli")
 DEFAULT_MODELS = {"anthropic": "claude-haiku-4-5-20251001", "claude-cli": "claude-haiku-4-5-20251001"}
+# What people call a key: it has a place, but not in a file that is shown around.
+_KEYS = ("api_key", "key", "anthropic_api_key", "openai_api_key", "token")
 _MAY_BE_ZERO = ("daily_tokens", "session_tokens")
 
 
@@ -82,6 +84,8 @@ def _from_file(path: Path) -> Config:
         raise ConfigError(f"{path} cannot be read: {error}", "mend or remove it") from error
     known = {field.name: field for field in fields(Config)}
     for key, value in given.items():
+        if key.lower() in _KEYS:
+            raise ConfigError(f"{path}: {key} does not belong here", f"put it into the file {path.parent / 'api-key'}")
         if key not in known:
             nearest = difflib.get_close_matches(key, known, n=1)
             hint = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(known)}"
@@ -89,6 +93,7 @@ def _from_file(path: Path) -> Config:
         _check_type(path, key, value)
     chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
     config = replace(Config(), **chosen)
+    _check_exclude(path, config)
     _check_provider(path, config)
     return config
 
@@ -108,6 +113,15 @@ def _check_type(path: Path, key: str, value: object) -> None:
             raise ConfigError(f"{path}: {key} must be a string", f'for example {key} = "{default or "…"}"')
     elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ConfigError(f"{path}: {key} must be a list of strings", f'for example {key} = ["…"]')
+
+
+def _check_exclude(path: Path, config: Config) -> None:
+    for glob in config.exclude:
+        if not glob.startswith(("/", "~", "*")):
+            name = glob.removeprefix("./") or "folder"
+            raise ConfigError(
+                f"{path}: exclude: {glob or 'an empty string'} is no whole path", f"write ~/{name} or */{name}"
+            )
 
 
 def _check_provider(path: Path, config: Config) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.compress.model.digest import LEAST_RAW
 from claude_mem_lite.config import Config, load_config
 from tests.docs.pages import ROOT, page, pages
 
@@ -28,6 +29,10 @@ def test_an_example_of_the_file_can_be_loaded(where: str, body: str, tmp_path: P
     path = tmp_path / "config.toml"
     path.write_text(body)
     assert load_config(path, {}) != Config()
+
+
+def test_the_least_size_of_a_turn_that_a_model_is_asked_about_is_told() -> None:
+    assert f"less than {LEAST_RAW:,} characters" in page("docs/models.md").text
 
 
 def test_every_variable_of_ours_is_documented() -> None:

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from claude_mem_lite.compress.model.asking import ask, ask_summary
+from claude_mem_lite.compress.model.providers.outcomes import unreachable
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.models import Provider
 from tests.models.conftest import ANTHROPIC, KEY, OPENAI, REQUEST, Side
@@ -73,7 +74,7 @@ def test_an_unusable_answer_is_refused_with_what_it_took(
     side: Side, provider: Provider, server: ModelServer, text: str
 ) -> None:
     server.replies = [side.reply(text)]
-    with pytest.raises(ModelRefused, match="cannot be used") as caught:
+    with pytest.raises(ModelRefused, match="cannot be used; another model may do better") as caught:
         ask(provider, REQUEST)
     assert caught.value.usage.tokens_out == 100
 
@@ -109,7 +110,7 @@ def test_a_passing_trouble_is_said_to_be_worth_another_try(
     side: Side, provider: Provider, server: ModelServer, status: int
 ) -> None:
     server.replies = [error_reply(status)]
-    with pytest.raises(ModelUnavailable, match=f"status {status}"):
+    with pytest.raises(ModelUnavailable, match=f"status {status}; wait"):
         ask(provider, REQUEST)
     assert len(server.asked) == 1  # the SDK does not try again by itself
 
@@ -127,9 +128,63 @@ def test_a_lasting_trouble_says_what_to_do(
     assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["model 'qwen3:8b' not found, try pulling it first", "404 page not found", "The model `qwen9` does not exist"],
+)
+def test_a_server_that_lacks_the_model_is_quoted(
+    side: Side, provider: Provider, server: ModelServer, said: str
+) -> None:
+    server.replies = [error_reply(404, said)]
+    with pytest.raises(ModelRefused) as caught:
+        ask(provider, REQUEST)
+    assert caught.value.message.endswith(f"answered with status 404: {said}")
+    assert caught.value.next_step == "check model and base_url in config.toml"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"no model for {KEY}",
+        "nothing found for: Why are fresh sessions invalid?",
+        "no such model, you sent ARE  FRESH sessions",
+        "no such file: src/auth.py",
+        "<html>not found</html>",
+        "one line\nand another",
+        "word " * 41,
+        "",
+    ],
+    ids=["key", "prompt", "spelling", "path", "markup", "lines", "long", "empty"],
+)
+def test_what_a_server_says_is_not_quoted_when_it_is_long_or_repeats_what_was_sent(
+    side: Side, provider: Provider, server: ModelServer, said: str
+) -> None:
+    server.replies = [error_reply(404, said)]
+    with pytest.raises(ModelRefused) as caught:
+        ask(provider, REQUEST)
+    assert caught.value.message.endswith("answered with status 404")
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b'{"error": 5}', b'{"error": {"message": {"error": {"message": "x"}}}}', b"\xff", b"null"]
+)
+def test_a_404_of_any_form_is_told(side: Side, provider: Provider, server: ModelServer, body: bytes) -> None:
+    server.replies = [Reply(status=404, body=body)]
+    with pytest.raises(ModelRefused, match="status 404"):
+        ask(provider, REQUEST)
+
+
+def test_a_secret_that_a_server_tells_of_is_taken_out(side: Side, provider: Provider, server: ModelServer) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    server.replies = [error_reply(404, f"no model for {token}")]
+    with pytest.raises(ModelRefused) as caught:
+        ask(provider, REQUEST)
+    assert token not in str(caught.value)
+
+
 def test_a_server_that_is_slow_is_left_in_time(side: Side, server: ModelServer) -> None:
     server.replies = [Reply(hang=True)]
-    with pytest.raises(ModelUnavailable, match="did not answer in time"):
+    with pytest.raises(ModelUnavailable, match=r"did not answer in time; .*faster model"):
         ask(side.make(server.url, 0.2), REQUEST)
 
 
@@ -143,8 +198,35 @@ def test_a_dropped_connection_is_worth_another_try(side: Side, provider: Provide
 def test_a_server_that_is_not_there_is_worth_another_try(side: Side) -> None:
     with ModelServer() as gone:
         url = gone.url
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(ModelUnavailable, match="could not be reached") as caught:
         ask(side.make(url, 5.0), REQUEST)
+    where = url.removeprefix("http://")
+    assert f"the server at {where} is running and that base_url" in caught.value.next_step
+
+
+def test_an_address_is_named_without_the_password_in_it(side: Side) -> None:
+    with pytest.raises(ModelUnavailable) as caught:
+        ask(side.make("http://me:hunter2@127.0.0.1:1/v1?key=abc", 5.0), REQUEST)
+    assert "the server at 127.0.0.1:1 is" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+    assert "abc" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "step"),
+    [
+        ("https://api.anthropic.com", "check the network"),
+        ("https://api.openai.com/v1", "check the network"),
+        ("", "check the network"),
+        ("https://models.example.org", "models.example.org:443"),
+        ("http://[::1]/v1", "[::1]:80"),
+    ],
+)
+def test_what_to_look_at_follows_the_address(address: str, step: str) -> None:
+    class ConnectError(Exception):
+        pass
+
+    assert step in unreachable("openai/m", ConnectError(), address).next_step
 
 
 @pytest.mark.parametrize(

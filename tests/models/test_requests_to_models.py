@@ -174,8 +174,9 @@ def test_the_address_is_the_providers_own_unless_configured(home: Home) -> None:
 def test_without_a_key_nothing_is_sent(home: Home, name: str) -> None:
     provider = make_provider(Config(provider=name, model="m"), home, {})
     assert provider is not None
-    with pytest.raises(ModelRefused, match=r"needs a key; set \w+_API_KEY, or put it into the file api-key"):
+    with pytest.raises(ModelRefused, match=r"needs a key; set \w+_API_KEY, or put it into the file ") as caught:
         ask(provider, REQUEST)
+    assert caught.value.next_step.endswith(f" {home.api_key}")
 
 
 def test_the_key_of_another_provider_is_not_taken(home: Home) -> None:

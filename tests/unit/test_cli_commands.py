@@ -140,7 +140,12 @@ def test_list_prints_one_line_a_memory_when_no_terminal_reads_it(
 def test_an_empty_list_says_what_to_do(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     worker.answer("GET /api/memories", {"memories": []})
     assert run("list") == 0
-    assert "claude-mem-lite remember" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "claude-mem-lite remember" in told
+    assert "claude-mem-lite import transcripts" in told
+    assert "--all-projects" in told
+    run("list", "--all-projects")
+    assert "--all-projects" not in capsys.readouterr().out
 
 
 def test_list_json_has_every_field(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
@@ -315,10 +320,22 @@ def test_queue_errors_show_the_reason(worker: FakeWorker, capsys: pytest.Capture
 def test_queue_retry_names_one_event_or_all(
     worker: FakeWorker, capsys: pytest.CaptureFixture[str], given: str, sent: int | None
 ) -> None:
-    worker.answer("POST /api/queue/retry", {"retried": 1})
+    worker.answer("POST /api/queue/retry", {"events": 1, "turns": 0})
     assert run("queue", "--retry", given) == 0
     assert worker.last("/api/queue/retry").body == {"id": sent}
     assert capsys.readouterr().out == "1 event put back to work.\n"
+
+
+@pytest.mark.parametrize(
+    ("events", "turns", "told"),
+    [(0, 0, "0 events"), (2, 0, "2 events"), (0, 1, "1 turn"), (1, 3, "1 event and 3 turns")],
+)
+def test_queue_retry_counts_events_and_turns_apart(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str], events: int, turns: int, told: str
+) -> None:
+    worker.answer("POST /api/queue/retry", {"events": events, "turns": turns})
+    assert run("queue", "--retry", "all") == 0
+    assert capsys.readouterr().out == f"{told} put back to work.\n"
 
 
 def test_status_json_has_the_health_and_more(

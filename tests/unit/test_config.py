@@ -77,6 +77,36 @@ def test_a_folder_is_excluded_with_all_that_is_in_it(glob: str, folder: str, exc
     assert is_excluded(Config(exclude=(glob,)), folder) is excluded
 
 
+@pytest.mark.parametrize("glob", ["~/clients", "*/clients", "/srv/clients", "**/clients", "~"])
+def test_an_excluded_folder_is_a_whole_path(tmp_path: Path, glob: str) -> None:
+    (tmp_path / "config.toml").write_text(f'exclude = ["{glob}"]')
+    assert load_config(tmp_path / "config.toml", {}).exclude == (glob,)
+
+
+@pytest.mark.parametrize(
+    ("glob", "told"),
+    [
+        ("clients", r"exclude: clients is no whole path; write ~/clients or \*/clients"),
+        ("./clients", r"\./clients is no whole path; write ~/clients or"),
+        ("clients/*", r"write ~/clients/\* or"),
+        ("", "an empty string is no whole path"),
+    ],
+)
+def test_an_excluded_folder_that_would_match_nothing_is_refused(tmp_path: Path, glob: str, told: str) -> None:
+    (tmp_path / "config.toml").write_text(f'exclude = ["~/notes", "{glob}"]')
+    with pytest.raises(ConfigError, match=told):
+        load_config(tmp_path / "config.toml", {})
+
+
+@pytest.mark.parametrize("name", ["api_key", "key", "anthropic_api_key", "OPENAI_API_KEY", "token"])
+def test_a_models_key_is_told_where_it_belongs(tmp_path: Path, name: str) -> None:
+    (tmp_path / "config.toml").write_text(f'{name} = "sk-123"')
+    with pytest.raises(ConfigError, match=f"{name} does not belong here") as caught:
+        load_config(tmp_path / "config.toml", {})
+    assert caught.value.next_step == f"put it into the file {tmp_path / 'api-key'}"
+    assert "sk-123" not in str(caught.value)
+
+
 def test_a_tilde_stands_for_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/me")
     assert is_excluded(Config(exclude=("~/diary",)), "/home/me/diary/today")

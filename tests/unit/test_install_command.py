@@ -45,6 +45,7 @@ def test_install_adds_the_hooks_to_the_users_settings(
     shown = capsys.readouterr().out
     assert str(settings) in shown
     assert "claude-mem-lite status" in shown
+    assert "claude-mem-lite import transcripts" in shown
 
 
 def test_the_installed_hook_keeps_an_event_in_this_home(new_home: Home, settings: Path, tmp_path: Path) -> None:

@@ -1,11 +1,15 @@
 """How commands speak of the model: what it took, what is wrong with it, and what to do."""
 
 import json
+import pty
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.cli.worker import awaited
 from claude_mem_lite.install import doctor
 from claude_mem_lite.install.doctor import Check
 from claude_mem_lite.models import JsonObject
@@ -14,7 +18,7 @@ from tests.unit.fake_worker import COUNTS, HEALTH, FakeWorker, fake_worker, run
 
 MODEL = "anthropic/claude-haiku-4-5-20251001"
 COOLING = "rules alone until 12:40 UTC, after 3 failures in a row: the model answered with status 529"
-HEALTHY = {**HEALTH, "model": MODEL, "spend_today": 0.014, "tokens_today": 4200, "model_problem": ""}
+HEALTHY = {**HEALTH, "model": MODEL, "calls_today": 3, "spend_today": 0.014, "tokens_today": 4200, "model_problem": ""}
 
 
 @pytest.fixture
@@ -30,7 +34,21 @@ def model_check(home: Home) -> list[Check]:
 def test_status_tells_the_model_and_what_it_took_today(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     worker.answer("GET /api/health", HEALTHY)
     assert run("status") == 0
-    assert f"model:      {MODEL}, $0.01 today\n" in capsys.readouterr().out
+    assert f"model:      {MODEL}, 3 calls, $0.01 today\n" in capsys.readouterr().out
+
+
+def test_status_tells_the_turns_that_the_model_is_asked_about(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/health", {**HEALTHY, "calls_today": 1, "model_waiting": 2})
+    assert run("status") == 0
+    assert f"{MODEL}, 1 call, $0.01 today; 2 turns under way\n" in capsys.readouterr().out
+
+
+def test_status_tells_a_failure_with_what_to_do(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/health", {**HEALTHY, "model_problem": COOLING, "model_next_step": "start the server"})
+    assert run("status") == 0
+    assert f"; {COOLING}; start the server\n" in capsys.readouterr().out
 
 
 def test_status_tells_what_is_wrong_and_what_was_left_to_rules(
@@ -38,7 +56,7 @@ def test_status_tells_what_is_wrong_and_what_was_left_to_rules(
 ) -> None:
     worker.answer("GET /api/health", {**HEALTHY, "model_problem": COOLING, "model_failed": 2})
     assert run("status") == 0
-    told = f"{MODEL}, $0.01 today; {COOLING}; 2 turns left to rules (`claude-mem-lite queue --errors`)"
+    told = f"{MODEL}, 3 calls, $0.01 today; {COOLING}; 2 turns left to rules (`claude-mem-lite queue --errors`)"
     assert told in capsys.readouterr().out
 
 
@@ -68,9 +86,42 @@ def test_doctor_has_nothing_to_say_of_rules(worker: FakeWorker, home: Home) -> N
     assert model_check(home) == []
 
 
+def test_doctor_warns_of_a_model_without_a_provider(worker: FakeWorker, home: Home) -> None:
+    worker.answer("GET /api/health", {**HEALTH, "model_problem": "nothing is asked", "model_next_step": "set provider"})
+    assert model_check(home) == [Check("model", "warn", "nothing is asked", "set provider")]
+
+
+@pytest.mark.parametrize(
+    ("depth", "turns", "told"),
+    [
+        (1, 1, "Waiting for the model: 1 turn…"),
+        (5, 2, "Waiting for 3 events and the model: 2 turns…"),
+        (1, 0, "Waiting for 1 event…"),
+        (0, 0, ""),
+    ],
+)
+def test_what_is_awaited_is_one_line(depth: int, turns: int, told: str) -> None:
+    assert awaited({"queue_depth": depth, "model_waiting": turns}) == told
+
+
+def test_a_drain_at_a_terminal_says_what_it_waits_for(worker: FakeWorker, home: Home) -> None:
+    worker.answer("GET /api/health", {**HEALTHY, "queue_depth": 1, "model_waiting": 1})
+    worker.held.add("/api/drain")
+    ours, theirs = pty.openpty()
+    with open(ours, "rb", buffering=0) as terminal, open(theirs, "wb", buffering=0) as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from claude_mem_lite.cli.main import run; run()", "worker", "drain"],
+            stderr=stderr,
+        )
+        told = terminal.readline().decode()
+        worker.stopped.set()
+        process.wait()
+    assert told.startswith("Waiting for the model: 1 turn")
+
+
 def test_doctor_finds_a_model_that_answers(worker: FakeWorker, home: Home) -> None:
     worker.answer("GET /api/health", HEALTHY)
-    assert model_check(home) == [Check("model", "ok", f"{MODEL}, 4,200 tokens today")]
+    assert model_check(home) == [Check("model", "ok", f"{MODEL}, 3 calls, 4,200 tokens today")]
 
 
 def test_doctor_warns_of_a_model_that_does_not_answer_and_says_what_to_do(worker: FakeWorker, home: Home) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.importers.lines import LONGEST_LINE_BYTES
+from claude_mem_lite.importers.lines import LONGEST_LINE_BYTES, Problem
 from claude_mem_lite.importers.transcripts import Reading, find_transcripts, own_folders, read_transcript
 from claude_mem_lite.importers.turns import PastTurn
 from claude_mem_lite.spool_names import event_of
@@ -212,7 +212,9 @@ def test_a_packed_file_that_was_cut_off_gives_what_is_whole(tmp_path: Path) -> N
     path.write_bytes(path.read_bytes()[:-3000])
     reading, turns = read(path)
     assert len(turns) == 1
-    assert reading.problems[0].reason.startswith("the file cannot be read on from here")
+    (problem,) = reading.problems
+    assert (problem.what, problem.line) == ("file", 0)
+    assert problem.reason.startswith(f"cannot be read after line {len(fixed_bug('s1').lines) + 2}: ")
     assert reading.still_open == 0
 
 
@@ -220,7 +222,24 @@ def test_a_file_that_is_no_gzip_is_reported(tmp_path: Path) -> None:
     (tmp_path / "s1.jsonl.gz").write_bytes(b"plainly not packed\n")
     reading, turns = read(tmp_path)
     assert turns == []
-    assert reasons(reading)[0][0] == 0
+    assert [(one.what, one.line, one.reason.split(": ")[0]) for one in reading.problems] == [
+        ("file", 0, "cannot be read")
+    ]
+
+
+@pytest.mark.parametrize("layout", ["below", "beside"])
+def test_a_sub_agents_file_that_cannot_be_read_is_reported_once(tmp_path: Path, layout: str) -> None:
+    session = with_agent("s1").write(tmp_path)
+    agent = agent_of("s1").write(tmp_path)
+    agent.unlink()
+    if layout == "beside":
+        agent = tmp_path / agent.name
+    agent.symlink_to(agent)  # nobody can open it, not even root
+    problems: list[Problem] = []
+    (transcript,) = find_transcripts([tmp_path, session], problems)
+    reading = read_transcript(transcript, LATER)
+    assert len(list(reading)) == 1
+    assert [(one.path, one.what) for one in problems + reading.problems] == [(agent, "file")]
 
 
 def test_half_a_character_does_no_harm(tmp_path: Path) -> None:
@@ -251,9 +270,7 @@ def test_a_pipe_or_a_device_among_them_is_reported_and_not_waited_for(tmp_path: 
     for transcript in find_transcripts([tmp_path]):
         reading = read_transcript(transcript, LATER)
         assert list(reading) == []
-        assert [problem.reason for problem in reading.problems] == [
-            "the file cannot be read on from here: it is not a plain file"
-        ]
+        assert [problem.reason for problem in reading.problems] == ["cannot be read: it is not a plain file"]
 
 
 def test_a_pipe_beside_a_sub_agents_file_is_not_waited_for(tmp_path: Path) -> None:
@@ -268,8 +285,10 @@ def test_a_file_with_a_thousand_lines_that_cannot_be_read_is_left(tmp_path: Path
     path.write_text("noise\n" * 5000 + fixed_bug("s1").text())
     reading, turns = read(path)
     assert turns == []
-    assert len(reading.problems) == 1001
-    assert reading.problems[-1].reason.endswith("the rest of the file is left out")
+    (problem,) = reading.problems
+    assert problem.what == "file"
+    assert problem.reason.startswith("more than 1,000 lines could not be read, the first is line 1 (no JSON: ")
+    assert problem.reason.endswith("); the rest of this file was left out")
 
 
 def test_a_file_whose_name_is_no_text_names_a_session_that_can_be_stored(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from tests.running import Json, Machine, leave, payload, query, turn
 
 HEALTH = {
     "status", "problem", "version", "pid", "uptime_s", "queue_depth", "observations_today", "memories", "sessions",
-    "model", "model_problem", "model_next_step", "model_failed", "spend_today", "tokens_today", "last_context_at",
+    "model", "model_problem", "model_next_step", "model_failed", "model_waiting", "calls_today", "spend_today",
+    "tokens_today", "last_context_at",
 }  # fmt: skip
 
 
@@ -72,7 +73,7 @@ def test_an_event_that_cannot_be_read_is_in_error_again_after_a_retry(served: Ma
     name = leave(served.home, None, event="Stop", raw=b"nope")
     served.drain()
     (event,) = [one for one in served.get("/api/queue?status=error")["events"] if one["name"] == name]
-    assert served.post("/api/queue/retry", {"id": event["id"]}) == {"retried": 1}
+    assert served.post("/api/queue/retry", {"id": event["id"]}) == {"events": 1, "turns": 0}
     served.drain()
     (again,) = [row for row in served.rows() if row.name == name]
     assert (again.status, again.reason.partition(":")[0]) == ("error", "the payload is no JSON")

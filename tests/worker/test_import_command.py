@@ -3,9 +3,12 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,11 +21,15 @@ from tests.unit.fake_worker import fake_worker
 from tests.unit.fake_worker import run as run_here
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
+NEXT = "Next: `claude-mem-lite sessions --all-projects`, or `claude-mem-lite context` in a project's folder."
+WHATEVER_THE_MODE = "-dac_override,-dac_read_search"
 
 
-def run(machine: Machine, *arguments: str | Path, status: int = 0) -> "subprocess.CompletedProcess[str]":
+def run(
+    machine: Machine, *arguments: str | Path, status: int = 0, within: Sequence[str] = ()
+) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(
-        [COMMAND, "import", "transcripts", *arguments],
+        [*within, COMMAND, "import", "transcripts", *arguments],
         env=machine.environment(),
         cwd=machine.user_home,
         stdin=subprocess.DEVNULL,
@@ -32,6 +39,28 @@ def run(machine: Machine, *arguments: str | Path, status: int = 0) -> "subproces
     )
     assert done.returncode == status, done.stderr
     return done
+
+
+@pytest.fixture
+def bound_by_modes() -> Sequence[str]:
+    """What to put before a command so that the modes of files hold for it, even as root."""
+    if os.geteuid():
+        return ()
+    within = ("setpriv", f"--inh-caps={WHATEVER_THE_MODE}", f"--bounding-set={WHATEVER_THE_MODE}")
+    if not shutil.which("setpriv") or subprocess.run([*within, "true"], capture_output=True).returncode:
+        pytest.skip("root reads everything, and setpriv cannot take that from it here")
+    return within
+
+
+@contextmanager
+def shut(path: Path) -> Iterator[Path]:
+    """A file or folder that nobody may read, for a while."""
+    before = path.stat().st_mode
+    path.chmod(0)
+    try:
+        yield path
+    finally:
+        path.chmod(before)
 
 
 def report(machine: Machine, *arguments: str | Path) -> Json:
@@ -46,8 +75,14 @@ def three_sessions(folder: Path) -> None:
 def test_it_reads_the_clients_own_folder_when_none_is_given(machine: Machine) -> None:
     three_sessions(machine.user_home / ".claude" / "projects" / "-home-dev-shop")
     done = run(machine)
-    assert done.stdout == "Imported 3 turns of 3 sessions: 3 new memories.\n"
-    assert done.stderr.startswith("Reading 3 transcripts, 0.0 MB.")
+    assert done.stdout == f"Imported 3 turns of 3 sessions: 3 new memories.\n{NEXT}\n"
+    assert done.stderr.startswith("Reading 3 transcripts, 0.0 MB (partly compressed).")
+
+
+@pytest.mark.parametrize(("packed", "size"), [(True, "0.0 MB (compressed)."), (False, "0.0 MB.")])
+def test_a_size_that_is_a_compressed_one_says_so(machine: Machine, tmp_path: Path, packed: bool, size: str) -> None:
+    path = fixed_bug("s1").write(tmp_path, packed=packed)
+    assert run(machine, path).stderr.startswith(f"Reading 1 transcript, {size}")
 
 
 def test_a_second_time_adds_nothing(machine: Machine, tmp_path: Path) -> None:
@@ -90,14 +125,83 @@ def test_the_report_tells_what_was_left_out_and_why(machine: Machine, tmp_path: 
     assert (
         told[4] == f"  {path}:{len(broken.lines) - 21}: more than one JSON object on the line (the second at column 3)"
     )
-    assert told[24:] == ["  and 2 more (--json names them all)"]
+    assert told[24:] == [
+        "  and 2 more (--json names them all)",
+        "Such lines are left out every time; the rest of their files is read.",
+        NEXT,
+    ]
     assert len(report(machine, path)["unreadable"]) == 22
+
+
+def test_a_folder_that_may_not_be_read_is_reported_and_the_others_are_read(
+    machine: Machine, tmp_path: Path, bound_by_modes: Sequence[str]
+) -> None:
+    three_sessions(tmp_path / "open")
+    fixed_bug("s9").write(tmp_path / "shut")
+    with shut(tmp_path / "shut") as folder:
+        told = run(machine, tmp_path, within=bound_by_modes).stdout.splitlines()
+    assert told == [
+        "Imported 3 turns of 3 sessions: 3 new memories.",
+        "1 folder could not be read in full:",
+        f"  {folder}: this folder cannot be read: Permission denied",
+        NEXT,
+    ]
+
+
+def test_a_folder_of_sub_agents_that_may_not_be_read_is_reported_once(
+    machine: Machine, tmp_path: Path, bound_by_modes: Sequence[str]
+) -> None:
+    path = fixed_bug("s1").write(tmp_path)
+    (tmp_path / "s1" / "subagents").mkdir(parents=True)
+    with shut(tmp_path / "s1"):
+        done = run(machine, tmp_path, path, "--json", within=bound_by_modes)
+    assert [one["file"] for one in json.loads(done.stdout)["unreadable"]] == [str(tmp_path / "s1")]
+
+
+def test_when_nothing_could_be_read_it_fails_and_names_the_files(
+    machine: Machine, tmp_path: Path, bound_by_modes: Sequence[str]
+) -> None:
+    broken = tmp_path / "broken.jsonl.gz"
+    broken.write_bytes(b"plainly not packed\n")
+    with shut(fixed_bug("s1").write(tmp_path)) as path, shut(fixed_bug("s2").write(tmp_path / "shut").parent) as folder:
+        done = run(machine, path, broken, folder, status=1, within=bound_by_modes)
+    told = done.stdout.splitlines()
+    assert told[0] == "2 files and 1 folder could not be read in full:"
+    assert sorted(line.split(": ", 1)[0] for line in told[1:]) == sorted(f"  {one}" for one in (path, broken, folder))
+    assert f"  {path}: cannot be read: Permission denied" in told
+    assert done.stderr.endswith("claude-mem-lite: not one turn could be read\n")
+
+
+def test_a_file_of_noise_alone_fails_with_the_lines_it_tried(machine: Machine, tmp_path: Path) -> None:
+    noise = tmp_path / "noise.jsonl"
+    noise.write_text("noise\n")
+    told = run(machine, noise, status=1).stdout.splitlines()
+    assert told[0] == "1 line could not be read:"
+    assert told[1].startswith(f"  {noise}:1: no JSON")
+    noise.write_text("noise\n" * 5000)
+    told = run(machine, noise, status=1).stdout.splitlines()
+    assert told[0] == "1 file could not be read in full:"
+    assert told[1].startswith(f"  {noise}: more than 1,000 lines could not be read")
+    assert len(told) == 2
+
+
+def test_what_cannot_be_read_is_no_failure_where_turns_are_known(machine: Machine, tmp_path: Path) -> None:
+    fixed_bug("s1").write(tmp_path)
+    (tmp_path / "noise.jsonl").write_text("noise\n")
+    run(machine, tmp_path)
+    assert run(machine, tmp_path).stdout.splitlines()[:2] == [
+        "There was nothing new to import.",
+        "1 turn was there already.",
+    ]
 
 
 def test_where_there_are_no_transcripts_it_says_where_it_looked(machine: Machine, tmp_path: Path) -> None:
     folder = machine.user_home / ".claude" / "projects"
-    assert run(machine).stdout == f"There are no transcripts in {folder}.\n"
-    assert run(machine, tmp_path).stdout == f"There are no transcripts in {tmp_path}.\n"
+    told = run(machine).stdout
+    assert told.startswith(f"There are no transcripts in {folder}. ")
+    assert "PATH" in told
+    assert "CLAUDE_CONFIG_DIR" in told
+    assert run(machine, tmp_path).stdout.startswith(f"There are no transcripts (.jsonl or .jsonl.gz) in {tmp_path}. ")
     assert report(machine, tmp_path)["turns"] == 0
 
 
@@ -132,7 +236,7 @@ def test_a_terminal_is_shown_a_bar(machine: Machine, tmp_path: Path) -> None:
     finally:
         os.close(ours)
         os.close(theirs)
-    assert done.stdout == b"Imported 3 turns of 3 sessions: 3 new memories.\n"
+    assert done.stdout.startswith(b"Imported 3 turns of 3 sessions: 3 new memories.\n")
     assert "3 transcripts" in shown
     assert "\u2501" in shown
 

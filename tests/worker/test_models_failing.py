@@ -1,7 +1,12 @@
 """A model that fails: tried again, left to rules, tried out after a pause, and redone once when it is back."""
 
+from contextlib import closing
+
 import pytest
 
+from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.errors import ModelUnavailable
+from claude_mem_lite.inbox import model_turns
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeProvider
@@ -52,6 +57,45 @@ def test_a_turn_is_asked_about_again_after_5_10_and_20_seconds(
         rest(home, modelled, clock)
     assert (states(home), len(provider.asked)) == (["waiting"], 4)
     assert makers(home) == {"rules"}
+
+
+def test_a_call_that_failed_is_told_while_its_turn_waits_to_be_tried_again(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [ModelUnavailable("the model could not be reached", "start the server"), WELL]
+    work(home, modelled, long_turn("s-1", "Count the items"))
+    rest(home, modelled, clock)
+    told = modelled.modelling.state()
+    assert told.problem == "the last call failed: the model could not be reached; it is tried again"
+    assert told.next_step == "start the server"
+    clock.advance(seconds=5)
+    rest(home, modelled, clock)
+    assert modelled.modelling.state().problem == ""
+
+
+def test_a_turn_that_waits_to_be_tried_again_is_listed_and_can_be_tried_at_once(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [BUSY, WELL]
+    work(home, modelled, long_turn("s-1", "Count the items"))
+    rest(home, modelled, clock)
+    with closing(open_for_reading(home.inbox_db)) as db:
+        (listed,) = model_turns.problems(db, 10)
+    assert (listed.status, listed.reason) == ("wanted", f"{BUSY.message}; it is tried again")
+    assert modelled.call(lambda _: modelled.modelling.retry(listed.id)).result(30) == 1
+    rest(home, modelled, clock)
+    assert states(home) == ["done"]
+
+
+def test_what_is_forgotten_while_it_waits_is_not_said_to_be_tried_again(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [BUSY]
+    work(home, modelled, long_turn("s-1", "Count the items"))
+    rest(home, modelled, clock)
+    modelled.command({"command": "forget", "ids": [], "session": "s-1", "project": None}).result(30)
+    assert modelled.settle(30)
+    assert (states(home), modelled.modelling.state().problem) == ([], "")
 
 
 def test_a_retry_that_succeeds_is_stored(home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock) -> None:
@@ -263,7 +307,37 @@ def test_three_refusals_in_a_row_cool_as_well(
         work(home, modelled, long_turn(f"s-{number}", "Count the items"))
         rest(home, modelled, clock)
     assert (states(home), len(provider.asked)) == (["failed"] * 3 + ["waiting"], 3)
-    assert modelled.modelling.state().next_step == "check the model"
+    assert modelled.modelling.state().next_step == (
+        "check the model; `claude-mem-lite queue --retry all` ends the pause"
+    )
+
+
+def test_asking_again_about_all_ends_the_pause(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    cool(home, modelled, provider, clock)
+    provider.answers = [WELL]
+    assert modelled.call(lambda _: modelled.modelling.retry(None)).result(30) == 3
+    rest(home, modelled, clock)
+    assert (states(home), modelled.modelling.state().problem) == (["done"] * 3, "")
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ('model = "qwen3:8b"', "model is set, but no provider, so no model is asked"),
+        ('model = "m"\nbase_url = "http://127.0.0.1:9"', "model and base_url are set, but no provider"),
+        ("", ""),
+    ],
+)
+def test_a_model_without_a_provider_is_told_to_be_asked_nothing(
+    home: Home, provider: FakeProvider, clock: SetClock, settings: str, told: str
+) -> None:
+    home.config.write_text(settings)
+    with running_loop(home, clock, provider.make) as loop:
+        assert loop.settle(30)
+        state = loop.modelling.state()
+    assert (state.name, state.problem[: len(told)], bool(state.problem)) == ("rules", told, bool(told))
 
 
 def test_a_success_in_between_ends_the_row_of_failures(

@@ -55,7 +55,7 @@ def test_a_turn_is_told_by_the_model_and_what_it_took_is_told(asking: Machine, m
     assert (makers(asking.home), len(model.asked)) == ({NAME}, 1)
     told = asking.get("/api/health")
     assert (told["model"], told["model_problem"], told["queue_depth"]) == (NAME, "", 0)
-    assert (told["spend_today"], told["tokens_today"]) == (0.0015, 1_100)
+    assert (told["calls_today"], told["spend_today"], told["tokens_today"]) == (1, 0.0015, 1_100)
 
 
 def test_a_call_is_logged_with_its_size_and_nothing_of_what_was_said(asking: Machine, model: ModelServer) -> None:
@@ -90,7 +90,7 @@ def test_a_refused_key_is_told_with_what_to_do_and_the_turn_is_listed(asking: Ma
     assert (listed["event"], listed["session"], listed["status"]) == ("model", "s-1", "failed")
     assert "status 401" in listed["reason"]
     model.replies = [WELL]
-    assert asking.post("/api/queue/retry", {"id": listed["id"]}) == {"retried": 1}
+    assert asking.post("/api/queue/retry", {"id": listed["id"]}) == {"events": 0, "turns": 1}
     asking.drain()
     assert (makers(asking.home), asking.get("/api/queue")["events"]) == ({NAME}, [])
 

@@ -14,9 +14,9 @@ import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import connect, json_option
-from claude_mem_lite.cli.output import plain, print_json
+from claude_mem_lite.cli.output import counted, plain, print_json
 from claude_mem_lite.client import Client
-from claude_mem_lite.errors import WorkerUnavailable
+from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
 from claude_mem_lite.importers.lines import Problem
 from claude_mem_lite.importers.transcripts import (
     SUFFIXES,
@@ -64,6 +64,12 @@ class Report:
     """Turns that are in the inbox, but could not be worked on."""
     problems: list[Problem] = field(default_factory=list)
 
+    @property
+    def is_in_vain(self) -> bool:
+        """Something could not be read, and nothing else was there."""
+        turns = self.turns + self.known + self.excluded + self.still_open + self.waiting
+        return bool(self.problems) and not turns
+
     def as_json(self) -> JsonObject:
         return {
             "sessions": len(self.sessions),
@@ -86,7 +92,12 @@ def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...
 
 @import_.command(short_help="Import Claude Code's own transcripts.")
 @click.argument(
-    "paths", metavar="[PATH...]", nargs=-1, type=click.Path(exists=True, path_type=Path), callback=_is_transcript
+    "paths",
+    metavar="[PATH...]",
+    nargs=-1,
+    # What cannot be read is reported like any other, and does not keep the rest from being read.
+    type=click.Path(exists=True, readable=False, path_type=Path),
+    callback=_is_transcript,
 )
 @json_option
 def transcripts(paths: Sequence[Path], as_json: bool) -> None:
@@ -98,7 +109,7 @@ def transcripts(paths: Sequence[Path], as_json: bool) -> None:
     ~/.claude/projects). Nothing in those folders is changed, and folders you have excluded are left out.
 
     May be stopped and run again at any time: what is there already is not read in twice, and a turn that still
-    goes on is left for the next time.
+    goes on is left for the next time. What cannot be read is reported; exits 1 when there was nothing else.
 
     \b
     Examples:
@@ -106,9 +117,8 @@ def transcripts(paths: Sequence[Path], as_json: bool) -> None:
       claude-mem-lite import transcripts ~/backup/claude/projects
       claude-mem-lite import transcripts session.jsonl --json
     """
-    looked_in = list(paths) or own_folders(os.environ)
-    found = find_transcripts(looked_in)
     report = Report()
+    found = find_transcripts(list(paths) or own_folders(os.environ), report.problems)
     try:
         if found:
             with _progress(found) as advance:
@@ -117,10 +127,28 @@ def transcripts(paths: Sequence[Path], as_json: bool) -> None:
         _tell(report, as_json)
         click.echo("Stopped. What is imported is kept; run it again to go on.", err=True)
         raise
-    if not found and not as_json:
-        click.echo(f"There are no transcripts in {' or '.join(map(str, looked_in))}.")
+    if not found and not report.problems and not as_json:
+        click.echo(_where_nothing_is(paths))
     else:
         _tell(report, as_json)
+    if report.is_in_vain:
+        raise MemoryLiteError("not one turn could be read")
+    if report.turns and not as_json:
+        click.echo(
+            "Next: `claude-mem-lite sessions --all-projects`, or `claude-mem-lite context` in a project's folder."
+        )
+
+
+def _where_nothing_is(paths: Sequence[Path]) -> str:
+    if paths:
+        named = " or ".join(plain(path) for path in paths)
+        kinds = " or ".join(SUFFIXES)
+        return f"There are no transcripts ({kinds}) in {named}. Without a PATH, Claude Code's own folder is read."
+    (folder,) = own_folders(os.environ)
+    return (
+        f"There are no transcripts in {plain(folder)}. If Claude Code keeps them elsewhere, give that folder as PATH, "
+        "or set CLAUDE_CONFIG_DIR as it is set for Claude Code."
+    )
 
 
 class Importing:
@@ -183,7 +211,7 @@ def _batches(reading: Reading) -> Iterator[list[PastTurn]]:
 def _progress(found: Sequence[Transcript]) -> Iterator[Advance]:
     """A bar on a terminal, one line anywhere else; on stderr, so that stdout has the report alone."""
     total = sum(one.size_bytes for one in found)
-    what = f"{_counted(len(found), 'transcript')}, {total / 1e6:.1f} MB"
+    what = f"{counted(len(found), 'transcript')}, {total / 1e6:.1f} MB{_how_packed(found)}"
     if not sys.stderr.isatty():
         click.echo(f"Reading {what}.", err=True)
         yield lambda _: None
@@ -197,35 +225,51 @@ def _progress(found: Sequence[Transcript]) -> Iterator[Advance]:
         yield lambda done: bar.update(task, completed=done)
 
 
+def _how_packed(found: Sequence[Transcript]) -> str:
+    packed = {path.suffix == ".gz" for one in found for path in (one.path, *one.agents)}
+    return "" if True not in packed else " (partly compressed)" if False in packed else " (compressed)"
+
+
 def _tell(report: Report, as_json: bool) -> None:
     if as_json:
         print_json(report.as_json())
         return
-    for sentence in _sentences(report):
-        click.echo(sentence)
-    shown = report.problems[:MOST_PROBLEMS_SHOWN]
-    for one in shown:
-        click.echo(f"  {plain(one.path)}:{one.line}: {plain(one.reason)}")
-    if len(report.problems) > len(shown):
-        click.echo(f"  and {len(report.problems) - len(shown)} more (--json names them all)")
+    if not report.is_in_vain:
+        for sentence in _sentences(report):
+            click.echo(sentence)
+    lines = [one for one in report.problems if one.what == "line"]
+    whole = [one for one in report.problems if one.what != "line"]
+    if whole:
+        kinds = [counted(number, kind) for kind in ("file", "folder") if (number := _number_of(kind, whole))]
+        click.echo(f"{' and '.join(kinds)} could not be read in full:")
+        _list_problems([f"{plain(one.path)}: {plain(one.reason)}" for one in whole])
+    if lines:
+        click.echo(f"{counted(len(lines), 'line')} could not be read:")
+        _list_problems([f"{plain(one.path)}:{one.line}: {plain(one.reason)}" for one in lines])
+        click.echo("Such lines are left out every time; the rest of their files is read.")
+
+
+def _number_of(kind: str, problems: Sequence[Problem]) -> int:
+    return sum(one.what == kind for one in problems)
+
+
+def _list_problems(told: Sequence[str]) -> None:
+    for one in told[:MOST_PROBLEMS_SHOWN]:
+        click.echo(f"  {one}")
+    if len(told) > MOST_PROBLEMS_SHOWN:
+        click.echo(f"  and {len(told) - MOST_PROBLEMS_SHOWN:,} more (--json names them all)")
 
 
 def _sentences(report: Report) -> Iterator[str]:
-    new = f"{_counted(report.turns, 'turn')} of {_counted(len(report.sessions), 'session')}"
-    made = _counted(report.memories, "new memory", "new memories")
+    new = f"{counted(report.turns, 'turn')} of {counted(len(report.sessions), 'session')}"
+    made = counted(report.memories, "new memory", "new memories")
     yield f"Imported {new}: {made}." if report.turns else "There was nothing new to import."
     if report.known:
-        yield f"{_counted(report.known, 'turn was', 'turns were')} there already."
+        yield f"{counted(report.known, 'turn was', 'turns were')} there already."
     if report.excluded:
-        yield f"{_counted(report.excluded, 'turn was', 'turns were')} in excluded folders and left out."
+        yield f"{counted(report.excluded, 'turn was', 'turns were')} in excluded folders and left out."
     if report.still_open:
-        yield f"{_counted(report.still_open, 'turn still goes', 'turns still go')} on; run it again later."
+        yield f"{counted(report.still_open, 'turn still goes', 'turns still go')} on; run it again later."
     if report.waiting:
-        waits = _counted(report.waiting, "turn waits", "turns wait")
+        waits = counted(report.waiting, "turn waits", "turns wait")
         yield f"{waits} to be worked on again; `claude-mem-lite queue --errors` tells more."
-    if report.problems:
-        yield f"{_counted(len(report.problems), 'line')} could not be read:"
-
-
-def _counted(number: int, one: str, several: str = "") -> str:
-    return f"{number:,} {one if number == 1 else several or f'{one}s'}"

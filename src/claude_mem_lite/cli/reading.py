@@ -95,9 +95,11 @@ def list_memories(cwd: str | None, all_projects: bool, kinds: Sequence[str], lim
         return
     if not memories:
         what = f" of kind {' or '.join(kinds)}" if kinds else ""
+        wider = "" if all_projects else " --all-projects lists those of other folders."
         click.echo(
-            f"No memories{what} here yet. They come from working with your agent "
-            '(`claude-mem-lite install`), or from `claude-mem-lite remember note "…"`.'
+            f"No memories{what} here yet. They come from working with your agent (`claude-mem-lite install`), from its "
+            'old sessions (`claude-mem-lite import transcripts`), or from `claude-mem-lite remember note "…"`.'
+            f"{wider}"
         )
         return
     now = datetime.now(UTC)

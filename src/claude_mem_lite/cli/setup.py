@@ -206,6 +206,7 @@ def _print_installed(home: Home, path: Path, plan: Plan, scope: Scope) -> None:
         click.echo("It is switched off at the moment; `claude-mem-lite on` undoes that.")
     click.echo(f"Memories are kept in {home.root}.")
     click.echo("Next: start claude as usual, work, then look with `claude-mem-lite status`.")
+    click.echo("`claude-mem-lite import transcripts` brings in the sessions you had before.")
 
 
 def _check_purge(home: Home, others: Sequence[Path], yes: bool, ctx: click.Context) -> None:

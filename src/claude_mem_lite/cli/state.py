@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from claude_mem_lite.cli.options import connect, json_option
-from claude_mem_lite.cli.output import Column, field, print_json, print_table
+from claude_mem_lite.cli.output import Column, counted, field, print_json, print_table, whole
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client import Client
 from claude_mem_lite.models import JsonObject
@@ -64,11 +64,13 @@ def queue(errors: bool, retry: str | None, as_json: bool) -> None:
     event = _event(retry)
     client = connect()
     if retry is not None:
-        retried = client.retry(event)
+        events, turns = client.retry(event)
         if as_json:
-            print_json({"retried": retried})
+            print_json({"events": events, "turns": turns})
         else:
-            click.echo(f"{retried} {'event' if retried == 1 else 'events'} put back to work.")
+            put_back = [counted(events, "event")] if events or not turns else []
+            put_back += [counted(turns, "turn")] if turns else []
+            click.echo(f"{' and '.join(put_back)} put back to work.")
     elif errors:
         _print_errors(client, as_json)
     else:
@@ -134,11 +136,13 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
 
 def _model(told: JsonObject) -> str:
     """The model with what it took today, what is wrong with it, and the turns it did not tell."""
-    spend, failed = told.get("spend_today"), told.get("model_failed")
-    parts = [f"{field(told, 'model')}, ${spend if isinstance(spend, int | float) else 0:.2f} today"]
-    parts += [problem] if (problem := field(told, "model_problem")) else []
-    turns = "turn" if failed == 1 else "turns"
-    parts += [f"{failed} {turns} left to rules (`claude-mem-lite queue --errors`)"] if failed else []
+    name, spend = field(told, "model"), told.get("spend_today")
+    calls = "" if name == "rules" else f", {counted(whole(told, 'calls_today'), 'call')}"
+    parts = [f"{name}{calls}, ${spend if isinstance(spend, int | float) else 0:.2f} today"]
+    parts += [f"{counted(waiting, 'turn')} under way"] if (waiting := whole(told, "model_waiting")) else []
+    parts += filter(None, (field(told, "model_problem"), field(told, "model_next_step")))
+    failed = whole(told, "model_failed")
+    parts += [f"{counted(failed, 'turn')} left to rules (`claude-mem-lite queue --errors`)"] if failed else []
     return "; ".join(parts)
 
 

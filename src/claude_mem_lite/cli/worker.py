@@ -1,16 +1,23 @@
 """The `worker` group, which is also the `claude-mem-worker` command: start, stop, status, run, drain."""
 
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
 import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import connect, json_option
-from claude_mem_lite.cli.output import field, print_json
+from claude_mem_lite.cli.output import counted, field, print_json, whole
 from claude_mem_lite.client import Client
-from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
+from claude_mem_lite.errors import MemoryLiteError, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import find_home
 
 DRAIN_TIMEOUT_S = 60.0
+# Rules need less: who waits longer wants to know for what.
+MOMENT_S = 1.0
 
 worker = HelpfulGroup(
     name="worker",
@@ -126,7 +133,9 @@ def drain(ctx: click.Context, timeout_s: float, as_json: bool) -> None:
       claude-mem-lite worker drain
       claude-mem-lite worker drain --timeout 300 --json
     """
-    outcome = connect().drain(timeout_s)
+    client = connect()
+    with _telling_what_is_awaited(client):
+        outcome = client.drain(timeout_s)
     counts = outcome.counts
     left = counts.raw + counts.processing
     if as_json:
@@ -146,3 +155,30 @@ def drain(ctx: click.Context, timeout_s: float, as_json: bool) -> None:
         rest = f"{left} events are left" if left else "the model has not told everything"
         click.echo(f"{ctx.command_path}: {rest} after {timeout_s:g} s; run it again", err=True)
         ctx.exit(1)
+
+
+@contextmanager
+def _telling_what_is_awaited(client: Client) -> Iterator[None]:
+    """Tell a person at a terminal, once, what takes more than a moment."""
+    timer = threading.Timer(MOMENT_S, _tell_what_is_awaited, [client])
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _tell_what_is_awaited(client: Client) -> None:
+    with suppress(WorkerUnavailable, WorkerRefused):
+        if line := awaited(client.health().told):
+            click.echo(line, err=True)
+
+
+def awaited(told: JsonObject) -> str:
+    """What is still to be done, by a worker's health, in a line; '' when there is nothing."""
+    turns = whole(told, "model_waiting")
+    events = whole(told, "queue_depth") - turns
+    rest = [counted(events, "event")] if events > 0 else []
+    rest += [f"the model: {counted(turns, 'turn')}"] if turns else []
+    return f"Waiting for {' and '.join(rest)}…" if rest else ""

@@ -1,6 +1,6 @@
 """The lines of a transcript file as JSON objects, one at a time, plain or gzipped, of any size.
 
-Nothing a file holds makes it raise: what cannot be read is a problem that names its line."""
+Nothing a file holds makes it raise: what cannot be read is a problem that names its line, or the file."""
 
 import errno
 import gzip
@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from claude_mem_lite.models import JsonObject, JsonValue
 
@@ -23,11 +23,12 @@ _PIECE_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A line that cannot be read; line 0 is the file itself."""
+    """What cannot be read: a line, a file from some line on, or a folder; line 0 stands for either of these."""
 
     path: Path
     line: int
     reason: str
+    what: Literal["line", "file", "folder"] = "line"
     unfinished: bool = False
     """The last line, without its end: a client may just be writing it."""
 
@@ -59,10 +60,11 @@ class Lines:
         except (OSError, EOFError, zlib.error) as error:
             self.is_broken = True
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            self._note(f"the file cannot be read on from here: {reason}")
+            where = f" after line {self._number:,}" if self._number else ""
+            self._note_file(f"cannot be read{where}: {reason}")
         except _NotATranscript:
             self.is_broken = True
-            self._note(f"more than {MOST_PROBLEMS:,} lines cannot be read: the rest of the file is left out")
+            self._give_up()
 
     def _raw_lines(self, file: "IO[bytes] | gzip.GzipFile") -> Iterator[bytes]:
         while raw := file.readline(LONGEST_LINE_BYTES):
@@ -97,10 +99,19 @@ class Lines:
         self._unreadable += 1
         if self._unreadable > MOST_PROBLEMS:
             raise _NotATranscript
-        self._note(reason, unfinished=unfinished)
+        self._problems.append(Problem(self.path, self._number, reason, unfinished=unfinished))
 
-    def _note(self, reason: str, *, unfinished: bool = False) -> None:
-        self._problems.append(Problem(self.path, self._number, reason, unfinished))
+    def _give_up(self) -> None:
+        """Tell of the file in place of all its lines."""
+        own = [one for one in self._problems if one.path == self.path]
+        self._problems[:] = [one for one in self._problems if one.path != self.path]
+        self._note_file(
+            f"more than {MOST_PROBLEMS:,} lines could not be read, the first is line {own[0].line:,} "
+            f"({own[0].reason}); the rest of this file was left out"
+        )
+
+    def _note_file(self, reason: str) -> None:
+        self._problems.append(Problem(self.path, 0, reason, "file"))
 
 
 def open_plain(path: Path) -> IO[bytes]:

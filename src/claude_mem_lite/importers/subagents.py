@@ -21,6 +21,7 @@ class Subagent:
         self.is_at_work = False
         """It has begun and its last words are not there yet."""
         self._path = path
+        self._problems = problems
         self._id = path.name.split(".")[0].removeprefix("agent-")
         self._type = _type_by_meta(path)
         self._calls = Calls()
@@ -28,8 +29,10 @@ class Subagent:
 
     def events(self) -> Iterator[Found]:
         """Its events by time. The file is opened only when the time of its first one has come."""
-        first = first_entry(Lines(self._path, []))
+        peeked: list[Problem] = []
+        first = first_entry(Lines(self._path, peeked))
         if first is None:
+            self._problems += peeked
             return
         self.is_at_work = True
         # Held by whoever merges files by time: a session may have hundreds of agents, and not as many open files.

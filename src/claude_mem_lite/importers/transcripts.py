@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 
 from claude_mem_lite.importers.entries import Entry, Found, first_entry, read_entries
@@ -41,19 +40,22 @@ def own_folders(environment: Mapping[str, str]) -> list[Path]:
     return [(Path(chosen) if chosen else Path.home() / ".claude") / "projects"]
 
 
-def find_transcripts(paths: Sequence[Path]) -> list[Transcript]:
+def find_transcripts(paths: Sequence[Path], problems: list[Problem] | None = None) -> list[Transcript]:
     """The transcripts in files and folders, the session that began first in front.
 
-    A sub-agent's file is part of its session's; given by itself it stands for that."""
+    A sub-agent's file is part of its session's; given by itself it stands for that. Folders that cannot be read, and
+    files that cannot be told whose they are, are added to `problems`."""
+    problems = [] if problems is None else problems
     agents: dict[Path, dict[str, list[Path]]] = {}
-    found: dict[Path, Transcript] = {}
-    for path in chain.from_iterable(map(_sessions_in, paths)):
-        if path not in found:
-            if path.parent not in agents:
-                agents[path.parent] = _agents_beside(path.parent)
-            found[path] = _transcript(path, agents[path.parent])
+    found: list[Transcript] = []
+    # All of them first: a folder that is shut is then known before agents are looked for below it.
+    sessions = [session for path in paths for session in _sessions_in(path, problems)]
+    for path in dict.fromkeys(sessions):
+        if path.parent not in agents:
+            agents[path.parent] = _agents_beside(path.parent, problems)
+        found.append(_transcript(path, agents[path.parent], problems))
     # A fork repeats the beginning of another session, and is written later.
-    return sorted(found.values(), key=lambda one: (one.began_ns, _written_ns(one.path), one.path))
+    return sorted(found, key=lambda one: (one.began_ns, _written_ns(one.path), one.path))
 
 
 def read_transcript(transcript: Transcript, now: datetime) -> "Reading":
@@ -111,47 +113,69 @@ def _at_ns(item: Entry | Found) -> int:
     return item.at_ns
 
 
-def _sessions_in(path: Path) -> Iterator[Path]:
+def _sessions_in(path: Path, problems: list[Problem]) -> Iterator[Path]:
     """The session files that a path stands for."""
     path = path.absolute()
-    if path.is_dir():
-        for folder, _, names in os.walk(path):
-            if "subagents" not in Path(folder).relative_to(path).parts:
-                yield from (Path(folder, name) for name in names if name.endswith(SUFFIXES) and not _is_agent(name))
-    else:
-        session = _session_of(path) if _is_agent(path.name) else path
+    if path.name.endswith(SUFFIXES) and not path.is_dir():
+        session = _session_of(path, problems) if _is_agent(path.name) else path
         if session is not None and session.is_file():
             yield session
+    else:
+        below = _files_below(path, problems, but_not_in="subagents")
+        yield from (one for one in below if one.name.endswith(SUFFIXES) and not _is_agent(one.name))
+
+
+def _files_below(folder: Path, problems: list[Problem], but_not_in: str = "") -> Iterator[Path]:
+    """All files in a folder, down to its bottom; a folder that is not there has none, one that is shut is a problem."""
+
+    def note(error: OSError) -> None:
+        shut = Path(error.filename)
+        known = {one.path for one in problems if one.what == "folder"}
+        if not isinstance(error, FileNotFoundError | NotADirectoryError) and known.isdisjoint((shut, *shut.parents)):
+            problems.append(Problem(shut, 0, f"this folder cannot be read: {error.strerror}", "folder"))
+
+    for place, folders, names in os.walk(folder, onerror=note):
+        folders[:] = [name for name in folders if name != but_not_in]
+        yield from (Path(place, name) for name in names)
 
 
 def _is_agent(name: str) -> bool:
     return name.startswith("agent-")
 
 
-def _session_of(agent: Path) -> Path | None:
+def _session_of(agent: Path, problems: list[Problem]) -> Path | None:
     """The file of the session that a sub-agent's file belongs to, where either kind of client keeps it."""
     folder = next((above for above in agent.parents if above.name == "subagents"), None)
     if folder:
         place, session = folder.parent.parent, folder.parent.name
     else:
-        entry = first_entry(Lines(agent, []))
+        entry = _agents_first(agent, problems)
         place, session = agent.parent, entry.member("sessionId").replace(os.sep, "") if entry else ""
     return next((found for suffix in SUFFIXES if (found := place / f"{session}{suffix}").is_file()), None)
 
 
-def _agents_beside(folder: Path) -> dict[str, list[Path]]:
+def _agents_beside(folder: Path, problems: list[Problem]) -> dict[str, list[Path]]:
     """Sub-agents' files that lie beside those of the sessions, as older clients put them, by session."""
     found: dict[str, list[Path]] = {}
     for path in sorted(folder.glob("agent-*.jsonl*")):
-        entry = first_entry(Lines(path, [])) if _AGENT.fullmatch(path.name) else None
+        entry = _agents_first(path, problems) if _AGENT.fullmatch(path.name) else None
         if entry:
             found.setdefault(entry.member("sessionId"), []).append(path)
     return found
 
 
-def _transcript(path: Path, beside: Mapping[str, Sequence[Path]]) -> Transcript:
+def _agents_first(path: Path, problems: list[Problem]) -> Entry | None:
+    """The first entry of a sub-agent's file, which says whose it is."""
+    peeked: list[Problem] = []
+    entry = first_entry(Lines(path, peeked))
+    if entry is None:
+        problems += [one for one in peeked if one.what == "file" and one not in problems]
+    return entry
+
+
+def _transcript(path: Path, beside: Mapping[str, Sequence[Path]], problems: list[Problem]) -> Transcript:
     session = path.name.removesuffix(".gz").removesuffix(".jsonl").encode("utf-8", "backslashreplace").decode()
-    below = sorted((path.parent / session / "subagents").rglob("agent-*.jsonl*"))
+    below = sorted(_files_below(path.parent / session / "subagents", problems))
     agents = (*beside.get(session, ()), *(one for one in below if _AGENT.fullmatch(one.name)))
     entry = first_entry(Lines(path, []))
     return Transcript(

@@ -168,7 +168,7 @@ class ModelTurns:
             return self._db.execute(
                 """update model_turns set state = 'wanted', reason = '', attempts = 0, redone = 0, available_at = 0,
                        finished_at = null
-                   where state in ('failed', 'waiting')
+                   where (state in ('failed', 'waiting') or (state = 'wanted' and reason <> ''))
                      and (:id is null or turn = (select name from inbox where id = :id))""",
                 {"id": row_id},
             ).rowcount
@@ -226,12 +226,14 @@ def counts(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def problems(connection: sqlite3.Connection, limit: int) -> list[Problem]:
-    """The newest turns that rules told because the model did not, under the number of their first event."""
+    """The newest turns that rules told because the model did not, or not yet, under the number of their first event."""
     rows = connection.execute(
         """select coalesce(inbox.id, 0) as id, model_turns.turn as name, 'model' as event, model_turns.session,
-               state as status, model_turns.reason, model_turns.attempts, created_at as received_at
+               state as status,
+               model_turns.reason || iif(state in ('wanted', 'asking'), '; it is tried again', '') as reason,
+               model_turns.attempts, created_at as received_at
            from model_turns left join inbox on inbox.name = model_turns.turn
-           where state = 'failed' or (state = 'waiting' and model_turns.reason <> '')
+           where state = 'failed' or (state in ('waiting', 'wanted', 'asking') and model_turns.reason <> '')
            order by model_turns.id desc limit :limit""",
         {"limit": limit},
     )

@@ -216,7 +216,7 @@ def _check_version(client: Client) -> Check:
         return Check("worker", "warn", f"{told}, this is {__version__}", "run `claude-mem-lite worker stop`")
     if health.told.get("status") != "ok":
         reason = health.told.get("problem") or "it gives no reason"
-        return Check("worker", "fail", f"{told}, but takes nothing in: {reason}", "mend that; until then events wait")
+        return Check("worker", "fail", f"{told}, but takes nothing in: {reason}", "until then events wait")
     return Check("worker", "ok", told)
 
 
@@ -240,7 +240,7 @@ def _check_model(home: Home, client: Client) -> Sequence[Check]:
     told = client.health().told
     name, problem = str(told.get("model") or "rules"), str(told.get("model_problem") or "")
     if name == "rules":
-        return []
+        return [Check("model", "warn", problem, str(told.get("model_next_step") or ""))] if problem else []
     package = _SDKS.get(name.partition("/")[0])
     python = worker_interpreter(home)
     if (
@@ -250,7 +250,13 @@ def _check_model(home: Home, client: Client) -> Sequence[Check]:
         return [Check("model", "fail", f"{python} cannot import {package}", "install claude-mem-lite again")]
     if problem:
         return [Check("model", "warn", f"{name}: {problem}", str(told.get("model_next_step") or ""))]
-    return [Check("model", "ok", f"{name}, {told.get('tokens_today') or 0:,} tokens today")]
+    return [
+        Check(
+            "model",
+            "ok",
+            f"{name}, {told.get('calls_today') or 0:,} calls, {told.get('tokens_today') or 0:,} tokens today",
+        )
+    ]
 
 
 def _names(folder: Path) -> list[str]:

@@ -20,6 +20,7 @@ Outcome = Literal["told", "unavailable", "refused"]
 class Spend:
     """What a number of calls took together."""
 
+    calls: int = 0
     tokens: int = 0
     cost_usd: float = 0.0
 
@@ -73,12 +74,13 @@ def spent(
 ) -> Spend:
     """What was spent; `under_way` adds the most that open calls may take."""
     row = db.execute(
-        """select coalesce(sum(tokens_in + tokens_out), 0) as tokens, coalesce(sum(cost_usd), 0.0) as cost_usd
+        """select count(*) as calls, coalesce(sum(tokens_in + tokens_out), 0) as tokens,
+               coalesce(sum(cost_usd), 0.0) as cost_usd
            from model_calls where at >= :since and (:session is null or session = :session)
              and (:under_way or outcome <> 'asking')""",
         {"since": time_to_text(since) if since else "", "session": session, "under_way": under_way},
     ).fetchone()
-    return Spend(int(row["tokens"]), float(row["cost_usd"]))
+    return Spend(int(row["calls"]), int(row["tokens"]), float(row["cost_usd"]))
 
 
 def forget(db: sqlite3.Connection, turns: Sequence[str], sessions: Sequence[str]) -> None:

@@ -101,6 +101,8 @@ def health(loop: Running) -> dict[str, object]:
             "model_problem": model.problem,
             "model_next_step": model.next_step,
             "model_failed": turns["failed"],
+            "model_waiting": turns["wanted"] + turns["asking"],
+            "calls_today": spend.calls,
             "spend_today": round(spend.cost_usd, 6),
             "tokens_today": spend.tokens,
             "last_context_at": given.isoformat() if given else None,
@@ -129,11 +131,11 @@ def queue_list(loop: Running, status: str = "error", limit: Limit = 50) -> dict[
 @router.post("/queue/retry")
 def queue_retry(wanted: Retry, loop: Running) -> dict[str, int]:
     """Put events in error back to work, and ask again about turns that a model did not tell."""
-    retried = _wait(loop.call_queue(lambda queue: queue.retry(wanted.id)))
-    retried += _wait(loop.call_queue(lambda _: loop.modelling.retry(wanted.id)))
-    if wanted.id is not None and not retried:
+    events = _wait(loop.call_queue(lambda queue: queue.retry(wanted.id)))
+    turns = _wait(loop.call_queue(lambda _: loop.modelling.retry(wanted.id)))
+    if wanted.id is not None and not events + turns:
         raise NotFound(f"event {wanted.id} is not in error", "`claude-mem-lite queue --errors` lists them")
-    return {"retried": retried}
+    return {"events": events, "turns": turns}
 
 
 @router.post("/drain")
@@ -260,7 +262,7 @@ def _left_to_do(db: sqlite3.Connection) -> int:
 
 def _refuse_without_settings(loop: Loop) -> None:
     if _problem(loop) and loop.problem:
-        raise ConfigError(loop.problem, "events wait until it is mended")
+        raise ConfigError(loop.problem, "until then events wait")
 
 
 def _problem(loop: Loop) -> str:

@@ -95,7 +95,8 @@ class Calls:
         # After the answers: a machine that slept may wake to one that is there but looks late.
         for call in self.under_way():
             if self._clock() - call.began_at > timedelta(seconds=LONGEST_S):
-                call.note(ModelUnavailable(f"{call.made_by} gave no answer within {LONGEST_S:g} s"))
+                told = f"{call.made_by} gave no answer within {LONGEST_S:g} s"
+                call.note(ModelUnavailable(told, "check the network and base_url in config.toml"))
                 self.let_go(call)
 
     def hear_for(self, timeout_s: float) -> None:

@@ -27,6 +27,7 @@ from claude_mem_lite.worker.summarizing import Summarized, Summarizing
 
 MOST_AT_ONCE = 5
 _LAST_WAIT_S = 2.0
+_END_OF_PAUSE = "`claude-mem-lite queue --retry all` ends the pause"
 MakeProvider = Callable[[Config, Home, Mapping[str, str]], Provider | None]
 log = logging.getLogger(__name__)
 
@@ -69,14 +70,17 @@ class Modelling:
         """How things stand with the model at this moment."""
         now, provider, outage = self._clock(), self._provider, self._outage
         if provider is None:
-            return ModelState("rules")
+            return ModelState("rules", *_unasked(self._config))
         if outage.is_on:
             until = datetime.fromtimestamp(outage.until, UTC)
             when = f"until {until:%H:%M} UTC" if until > now else "until a try succeeds"
             reason = f"rules alone {when}, after {outage.failures} failures in a row: {outage.reason}"
-            return ModelState(provider.name, reason, outage.next_step)
+            return ModelState(provider.name, reason, "; ".join(filter(None, (outage.next_step, _END_OF_PAUSE))))
         if (capped := self._capped) is not None and capped[0] == caps.start_of_day(now):
             return ModelState(provider.name, f"{capped[1]}; rules alone until 00:00 UTC", "raise it in config.toml")
+        if outage.is_retrying:
+            told = f"the last call failed: {outage.reason}; it is tried again"
+            return ModelState(provider.name, told, outage.next_step)
         if outage.failures:
             return ModelState(provider.name, f"the last turn failed: {outage.reason}", outage.next_step)
         try:
@@ -134,6 +138,8 @@ class Modelling:
         if self._provider is not None and self._config is not None:
             for wanted in self._next():
                 self._ask_about(wanted, self._provider, self._config)
+        if self._outage.is_retrying and not self.is_busy():
+            self._outage.note_all_tried()
         return self._taken_touched()
 
     def is_busy(self) -> bool:
@@ -141,9 +147,11 @@ class Modelling:
         return bool(self._calls.under_way()) or self._turns.is_any_wanted()
 
     def retry(self, event: int | None) -> int:
-        """Ask again about a turn that failed, by the number of its first event, or about all of them."""
-        retried = self._turns.retry(event) if self._provider else 0
-        if retried:
+        """Ask again about a turn that failed, by the number of its first event, or about all; that ends a pause."""
+        if self._provider is None:
+            return 0
+        retried = self._turns.retry(event)
+        if retried or event is None:
             self._outage.clear()
         return retried
 
@@ -241,8 +249,19 @@ class Modelling:
             failed = self._turns.fail(wanted.turn, error.message, now)
         if failed:
             self._outage.note_failure(error.message, error.next_step, now)
+        else:
+            self._outage.note_try(error.message, error.next_step)
         if self._outage.is_on:
             self._turns.hold_all()
+
+
+def _unasked(config: Config | None) -> tuple[str, str]:
+    """What to tell somebody who named a model, or where it is, but nobody to ask."""
+    named = [name for name in ("model", "base_url") if config is not None and getattr(config, name)]
+    if not named:
+        return "", ""
+    told = f"{' and '.join(named)} {'are' if len(named) > 1 else 'is'} set, but no provider, so no model is asked"
+    return told, "set provider in config.toml"
 
 
 def _who(config: Config) -> tuple[str, str, str]:

@@ -15,6 +15,8 @@ class Outage:
     """Not before then is a model tried again with a turn that waits."""
     reason: str = ""
     next_step: str = ""
+    is_retrying: bool = False
+    """Whether the last call failed and its turn still has tries left."""
 
     @property
     def is_on(self) -> bool:
@@ -28,11 +30,19 @@ class Outage:
     def note_failure(self, reason: str, next_step: str, now: float) -> None:
         self.failures += 1
         self.until = now + COOLING_S
-        self.reason, self.next_step = reason, next_step
+        self.reason, self.next_step, self.is_retrying = reason, next_step, False
+
+    def note_try(self, reason: str, next_step: str) -> None:
+        """A call failed whose turn is tried again: worth telling, but no failure yet."""
+        self.reason, self.next_step, self.is_retrying = reason, next_step, True
+
+    def note_all_tried(self) -> None:
+        """Nothing is left to be tried again: what it was may have been forgotten."""
+        self.is_retrying = False
 
     def note_left_over(self, now: float) -> None:
         """Turns wait since the last worker: one of them may be tried at once."""
         self.failures, self.until, self.reason = FAILURES_IN_A_ROW, now, "the last worker found the model unavailable"
 
     def clear(self) -> None:
-        self.failures, self.until, self.reason, self.next_step = 0, 0.0, "", ""
+        self.failures, self.until, self.reason, self.next_step, self.is_retrying = 0, 0.0, "", "", False

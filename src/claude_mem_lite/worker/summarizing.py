@@ -71,7 +71,7 @@ class Summarizing:
         """Answer with the summaries as they stand; what a model says to them later is not heard."""
         for call in self._calls.under_way():
             if call.purpose == "summary":
-                call.note(ModelUnavailable(reason))
+                call.note(ModelUnavailable(reason, "ask again"))
                 self._calls.let_go(call)
 
     def _note(self, session: str, latest: str, made_by: str, future: Future[Summarized], result: Result) -> None:

@@ -118,11 +118,25 @@ def test_a_title_is_plain_and_on_one_line(given: object, title: str) -> None:
 @pytest.mark.parametrize(
     "given", ["Edit", "src/cart.py", "lib/a/b.py.", "", None, 7, {}, "it", "wip", "Bash", "Fix issues"]
 )
-def test_what_cannot_be_a_title_is_made_from_the_summary_or_dropped(given: object) -> None:
-    draft = one(title=given, summary="The cart was read from disk for every single item. More.")
-    assert draft.title == "The cart was read from disk for every single item"
+def test_a_memory_with_a_title_of_a_word_or_two_is_none(given: object) -> None:
+    short = {"title": given, "summary": "The cart was read from disk for every single item. More."}
+    (kept,) = told(short, {"title": "Cache the cart in memory", "summary": "It was slow."})
+    assert kept.title == "Cache the cart in memory"
     with pytest.raises(ModelRefused):
-        told({"title": given, "summary": ""})
+        told(short)
+
+
+def test_a_title_that_says_nothing_is_made_from_the_summary() -> None:
+    draft = one(title="it is this", summary="The cart was read from disk for every single item. More.")
+    assert draft.title == "The cart was read from disk for every single item"
+
+
+@pytest.mark.parametrize("given", ["", None, "n/a", {}])
+def test_a_memory_without_a_summary_is_none(given: object) -> None:
+    empty = {"title": "Cache the cart in memory", "summary": given}
+    assert [draft.title for draft in told(empty, {"title": "Round the tax up", "summary": "s"})] == ["Round the tax up"]
+    with pytest.raises(ModelRefused):
+        told(empty)
 
 
 def test_long_values_are_cut_between_words() -> None:
@@ -206,7 +220,9 @@ def test_an_answer_without_a_summary_still_counts(session: object) -> None:
 
 
 def test_of_an_answer_that_was_cut_off_the_whole_memories_are_taken() -> None:
-    whole = json.dumps({"memories": [{"title": f"Cache part {at} of it", "files": []} for at in range(3)]})
+    whole = json.dumps(
+        {"memories": [{"title": f"Cache part {at} of it", "summary": "s", "files": []} for at in range(3)]}
+    )
     assert [draft.title for draft in ask(Canned(whole[:-20]), REQUEST).drafts] == [
         "Cache part 0 of it",
         "Cache part 1 of it",

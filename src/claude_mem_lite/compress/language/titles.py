@@ -53,6 +53,7 @@ _SOFT_BOUNDARY = re.compile(
 _DANGLING_WORDS = """
 a an the and or but to of in on at for with from into by as is are was were be been that which when if it its this
 these those their our your my not no than then so because while where via using per about over under between new
+regardless including
 i we you they he she has have had do does did will would should can could may might must only just also both all any
 """
 _DANGLING = frozenset(_DANGLING_WORDS.split())

@@ -23,6 +23,7 @@ _OTHER_NAMES: dict[str, Kind] = {
     "design": "architecture", "rule": "convention", "error": "failure",
 }  # fmt: skip
 _MOST_DRAFTS = 8
+_LEAST_WORDS = 3
 _CONFIDENCE = 0.8
 _MOST_STARTS = 40
 _PADDING = ("null", "none", "none.", "n/a", "-", "...")
@@ -104,8 +105,11 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def _draft(item: JsonObject, files_edited: Sequence[str]) -> Draft | None:
-    summary = _prose(item.get("summary"), LONGEST_SUMMARY)
-    title = _title(_prose(item.get("title"), 400)) or _title(titles.from_statement(_first(summary)))
+    """One memory; None for what tells nothing: without a summary, or with a title that is a word or two."""
+    given, summary = _prose(item.get("title"), 400), _prose(item.get("summary"), LONGEST_SUMMARY)
+    if not summary or _is_short(given):
+        return None
+    title = _title(given) or _title(titles.from_statement(_first(summary)))
     if not title:
         return None
     files = _files(item.get("files"), files_edited)
@@ -119,12 +123,16 @@ def _draft(item: JsonObject, files_edited: Sequence[str]) -> Draft | None:
     )
 
 
+def _is_short(title: str) -> bool:
+    """Whether a title has fewer than three words. Not every language puts spaces between its words."""
+    return len(title.split()) < _LEAST_WORDS if title.isascii() else not title
+
+
 def _title(text: str) -> str:
-    """The text when it can stand for a memory: not a tool's name, not a path alone, no empty phrase."""
+    """The text when it can stand for a memory: not a path alone, no empty phrase."""
     text = within(_MARKUP.sub("", text).strip(" \"'“”-*#"), LONGEST_TITLE).rstrip(" .")
-    # Not every language puts spaces between its words.
     least = 1.5 if text.isascii() else 0.5
-    if (text.isascii() and " " not in text) or _PATH_ALONE.fullmatch(text) or titles.weight(text) < least:
+    if _is_short(text) or _PATH_ALONE.fullmatch(text) or titles.weight(text) < least:
         return ""
     return text
 

@@ -9,6 +9,7 @@ from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.drafts import LONGEST_DETAIL, make_draft
 from claude_mem_lite.compress.model.answers import read_answer, read_drafts, read_summary
 from claude_mem_lite.compress.model.prompts import load
+from claude_mem_lite.compress.model.providers.outcomes import OTHER_MODEL
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.models import FOREIGN_ORIGINS, WORK_KINDS, Draft, JsonObject, Provider, SessionSummary, Usage
 from claude_mem_lite.redaction.redact import redact
@@ -79,7 +80,7 @@ def ask(provider: Provider, request: TurnRequest) -> Told:
     answer = read_answer(done.text)
     drafts = read_drafts(answer, request.files_edited) if answer else None
     if answer is None or drafts is None:
-        raise ModelRefused(f"{provider.name} gave an answer that cannot be used", usage=done.usage)
+        raise ModelRefused(f"{provider.name} gave an answer that cannot be used", OTHER_MODEL, done.usage)
     return Told(drafts, read_summary(answer), done.usage, prompt.version)
 
 
@@ -90,7 +91,7 @@ def ask_summary(provider: Provider, material: str) -> tuple[SessionSummary, Usag
     answer = read_answer(done.text)
     summary = read_summary(answer) if answer else None
     if summary is None:
-        raise ModelRefused(f"{provider.name} gave a summary that cannot be used", usage=done.usage)
+        raise ModelRefused(f"{provider.name} gave a summary that cannot be used", OTHER_MODEL, done.usage)
     return summary, done.usage, prompt.version
 
 

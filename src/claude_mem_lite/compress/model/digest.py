@@ -25,7 +25,7 @@ LONGEST_DIGEST = 32_000
 # Of 388 turns of real work 229 are asked about with these, and 8 tokens sent for 100 that the agent saw and wrote.
 _LEAST_ROOM = 1_500
 _SHARE = 0.06
-_LEAST_RAW = 5_000
+LEAST_RAW = 5_000
 _LEAST_WORDS = 400
 # What each part may take when there is too much of everything; what one does not need goes to the next.
 _SHARES = {"said": 0.3, "edits": 0.25, "asked": 0.13, "runs": 0.17, "reports": 0.08, "answers": 0.04, "files": 0.03}
@@ -71,7 +71,7 @@ def is_worth_asking(turn: Turn, digest: TurnDigest) -> bool:
     """Whether there is so much in a turn that a model may tell it better than rules did.
 
     What a turn found out from others alone keeps their origin, so it is not for a model to tell."""
-    if raw_size(turn) < _LEAST_RAW or only_source(turn.events):
+    if raw_size(turn) < LEAST_RAW or only_source(turn.events):
         return False
     return bool(digest.drafts or digest.files_edited) or len(_closing(turn)) >= _LEAST_WORDS
 

@@ -64,7 +64,7 @@ def summarize(previous: SessionSummary | None, turn: Turn, digest: TurnDigest) -
     done = _done(digest, closing)
     read = _newest(before.files_read, digest.files_read, _MOST_READ)
     return SessionSummary(
-        headline=_headline(before, turn, digest),
+        headline=_headline(before, turn, digest, done),
         request=before.request or _request(turn.prompt),
         investigated=_investigated(read),
         learned=_grown(before.learned, _learned(turn, closing, digest, done), _LONGEST_LEARNED),
@@ -77,7 +77,7 @@ def summarize(previous: SessionSummary | None, turn: Turn, digest: TurnDigest) -
     )
 
 
-def _headline(before: SessionSummary, turn: Turn, digest: TurnDigest) -> str:
+def _headline(before: SessionSummary, turn: Turn, digest: TurnDigest, completed: str) -> str:
     """What was done, newest last; until something is done, what was found out or asked for."""
     done = [draft for draft in digest.drafts if draft.kind in _WORK and draft.origin != "mcp"]
     surest = max((draft.confidence for draft in done), default=0.0)
@@ -95,12 +95,20 @@ def _headline(before: SessionSummary, turn: Turn, digest: TurnDigest) -> str:
     earlier = before.headline.split("; ") if before.headline and before.completed and before.files_edited else []
     parts = [part for part in earlier if not any(_same(part, title) for title in work)]
     # The first thing done says what the session was about; what came between makes room for the newest.
-    telling = [title for title in work if not NAMED_BY_FILE.match(title)] or ([] if parts else work)
+    telling = [title for title in work if not NAMED_BY_FILE.match(title)] or _stated(completed, work)
+    telling = telling or ([] if parts else work)
     parts = [part for part in parts if not NAMED_BY_FILE.match(part)] if telling else parts
     parts += telling[:2]
     while len(parts) > 1 and len("; ".join(parts)) > LONGEST_HEADLINE:
         parts.pop(1 if len(parts) > 2 else 0)
     return within("; ".join(parts), LONGEST_HEADLINE)
+
+
+def _stated(completed: str, work: Sequence[str]) -> list[str]:
+    """What was completed in the assistant's own words, as a title, where memories are named by their files alone."""
+    said = sentences(completed)[:1]
+    own = [titles.from_statement(text) for text in said if text.rstrip(".") not in map(past, work)]
+    return [title for title in own if titles.weight(title) >= 3]
 
 
 def _asked(prompt: str) -> str:

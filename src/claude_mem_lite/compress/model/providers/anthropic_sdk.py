@@ -5,7 +5,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from claude_mem_lite.compress.model.providers.outcomes import count, json_body, missing, of_status, unreachable
+from claude_mem_lite.compress.model.providers.outcomes import (
+    CHECK,
+    OTHER_MODEL,
+    count,
+    json_body,
+    missing,
+    of_status,
+    showable,
+    unreachable,
+)
 from claude_mem_lite.compress.model.providers.prices import Prices
 from claude_mem_lite.compress.model.providers.transport import (
     PAST_PROXIES,
@@ -31,6 +40,8 @@ class AnthropicProvider:
     prices: Prices
     base_url: str = ADDRESS
     timeout_s: float = 30.0
+    key_file: str = "api-key"
+    """Where a key may be put, for who has none."""
     _knows_schemas: bool = field(default=True, init=False)
     """Models older than structured output are asked without a schema: the prompt describes the answer too."""
 
@@ -48,23 +59,26 @@ class AnthropicProvider:
         except ImportError:
             raise missing("anthropic") from None
         silence_sdk_logs()
-        # The SDK's errors quote the answer, which may quote us: their messages go no further.
+        # The SDK's errors quote the answer, which may quote us: their messages go no further as they are.
         try:
             with self._client(key) as client:
                 return self._read(self._ask(client, system, user, schema, max_tokens), system + user)
         except anthropic.APIStatusError as error:
-            raise of_status(self.name, error.status_code) from None
+            said = showable(error.body, f"{system} {user} {key}", self.model)
+            raise of_status(self.name, error.status_code, said) from None
         except anthropic.APIConnectionError as error:
-            raise unreachable(self.name, error.__cause__) from None
+            raise unreachable(self.name, error.__cause__, self.base_url) from None
         except TimeoutError as error:  # of our own reading, if the SDK lets it through
-            raise unreachable(self.name, error) from None
+            raise unreachable(self.name, error, self.base_url) from None
         except anthropic.AnthropicError as error:
-            raise ModelRefused(f"{self.name} could not be asked: {type(error).__name__}") from None
+            raise ModelRefused(f"{self.name} could not be asked: {type(error).__name__}", CHECK) from None
 
     def _key(self) -> str:
         key = self.read_key()
         if not key:
-            raise ModelRefused(f"{self.name} needs a key", "set ANTHROPIC_API_KEY, or put it into the file api-key")
+            raise ModelRefused(
+                f"{self.name} needs a key", f"set ANTHROPIC_API_KEY, or put it into the file {self.key_file}"
+            )
         return key
 
     def _client(self, key: str) -> "Anthropic":
@@ -112,9 +126,9 @@ class AnthropicProvider:
         blocks = [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
         said = "".join(text(block.get("text")) for block in blocks if block.get("type") == "text")
         if body.get("stop_reason") == "refusal":
-            raise ModelRefused(f"{self.name} would not answer", usage=usage)
+            raise ModelRefused(f"{self.name} would not answer", OTHER_MODEL, usage)
         if not said.strip():
-            raise ModelRefused(f"{self.name} answered nothing", usage=usage)
+            raise ModelRefused(f"{self.name} answered nothing", OTHER_MODEL, usage)
         return Completion(said, usage)
 
     def _usage(self, told: JsonValue) -> Usage | None:

@@ -27,6 +27,6 @@ def make_provider(config: Config, home: Home, environment: Mapping[str, str]) ->
     prices = prices_of(model, config.usd_per_million_in, config.usd_per_million_out)
     if config.provider == "anthropic":
         key = partial(read_key, "ANTHROPIC_API_KEY", home, environment)
-        return AnthropicProvider(model, key, prices, address or anthropic_sdk.ADDRESS)
+        return AnthropicProvider(model, key, prices, address or anthropic_sdk.ADDRESS, key_file=str(home.api_key))
     key = partial(read_key, "OPENAI_API_KEY", home, environment)
-    return OpenAiProvider(model, key, prices, address or openai_sdk.ADDRESS)
+    return OpenAiProvider(model, key, prices, address or openai_sdk.ADDRESS, key_file=str(home.api_key))

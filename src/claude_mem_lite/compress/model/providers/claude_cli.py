@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from claude_mem_lite.compress.model.providers.outcomes import count, of_status, unreachable
+from claude_mem_lite.compress.model.providers.outcomes import OTHER_MODEL, count, of_status, unreachable
 from claude_mem_lite.compress.model.providers.prices import prices_of
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.models import Completion, JsonObject, JsonValue, Usage, text
@@ -114,9 +114,9 @@ class ClaudeCliProvider:
         if report.get("is_error") is True:
             raise self._failure(report, said, usage)
         if report.get("stop_reason") == "refusal":
-            raise ModelRefused(f"{self.name} would not answer", usage=usage)
+            raise ModelRefused(f"{self.name} would not answer", OTHER_MODEL, usage)
         if not said.strip():
-            raise ModelRefused(f"{self.name} answered nothing", usage=usage)
+            raise ModelRefused(f"{self.name} answered nothing", OTHER_MODEL, usage)
         return Completion(said, usage)
 
     def _failure(self, report: JsonObject, said: str, usage: Usage) -> ModelError:
@@ -131,7 +131,9 @@ class ClaudeCliProvider:
             return of_status(self.name, status)
         if isinstance(status, int) or _LOGIN.search(said):
             return ModelRefused(f"{self.name} is not logged in", "run `claude` and log in with /login")
-        return ModelUnavailable(f"{self.name} could not be reached")
+        return ModelUnavailable(
+            f"{self.name} could not be reached", "check the network, and that `claude -p hello` answers"
+        )
 
 
 def _end_group(process: "subprocess.Popen[bytes]") -> None:

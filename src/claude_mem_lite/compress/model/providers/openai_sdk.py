@@ -5,7 +5,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from claude_mem_lite.compress.model.providers.outcomes import count, json_body, missing, of_status, unreachable
+from claude_mem_lite.compress.model.providers.outcomes import (
+    CHECK,
+    OTHER_MODEL,
+    count,
+    json_body,
+    missing,
+    of_status,
+    showable,
+    unreachable,
+)
 from claude_mem_lite.compress.model.providers.prices import Prices
 from claude_mem_lite.compress.model.providers.transport import (
     PAST_PROXIES,
@@ -33,6 +42,8 @@ class OpenAiProvider:
     prices: Prices
     base_url: str = ADDRESS
     timeout_s: float = 30.0
+    key_file: str = "api-key"
+    """Where a key may be put, for who has none."""
     _form: int = field(default=0, init=False)
     """How the answer is asked for: by schema, as a JSON object, or in words alone, the first that the server knows."""
 
@@ -50,23 +61,26 @@ class OpenAiProvider:
         except ImportError:
             raise missing("openai") from None
         silence_sdk_logs()
-        # The SDK's errors quote the answer, which may quote us: their messages go no further.
+        # The SDK's errors quote the answer, which may quote us: their messages go no further as they are.
         try:
             with self._client(key) as client:
                 return self._read(self._ask(client, system, user, schema, max_tokens), system + user)
         except openai.APIStatusError as error:
-            raise of_status(self.name, error.status_code) from None
+            said = showable(error.body, f"{system} {user} {key}", self.model)
+            raise of_status(self.name, error.status_code, said) from None
         except openai.APIConnectionError as error:
-            raise unreachable(self.name, error.__cause__) from None
+            raise unreachable(self.name, error.__cause__, self.base_url) from None
         except TimeoutError as error:  # of our own reading, if the SDK lets it through
-            raise unreachable(self.name, error) from None
+            raise unreachable(self.name, error, self.base_url) from None
         except openai.OpenAIError as error:
-            raise ModelRefused(f"{self.name} could not be asked: {type(error).__name__}") from None
+            raise ModelRefused(f"{self.name} could not be asked: {type(error).__name__}", CHECK) from None
 
     def _key(self) -> str:
         key = self.read_key()
         if not key and self.base_url == ADDRESS:
-            raise ModelRefused(f"{self.name} needs a key", "set OPENAI_API_KEY, or put it into the file api-key")
+            raise ModelRefused(
+                f"{self.name} needs a key", f"set OPENAI_API_KEY, or put it into the file {self.key_file}"
+            )
         return key or _NO_KEY
 
     def _client(self, key: str) -> "OpenAI":
@@ -118,9 +132,9 @@ class OpenAiProvider:
         message = told if isinstance(told, Mapping) else {}
         said = text(message.get("content"))
         if choice.get("finish_reason") == "content_filter" or text(message.get("refusal")):
-            raise ModelRefused(f"{self.name} would not answer", usage=usage)
+            raise ModelRefused(f"{self.name} would not answer", OTHER_MODEL, usage)
         if not said.strip():
-            raise ModelRefused(f"{self.name} answered nothing", usage=usage)
+            raise ModelRefused(f"{self.name} answered nothing", OTHER_MODEL, usage)
         return Completion(said, usage)
 
     def _usage(self, told: JsonValue) -> Usage | None:
