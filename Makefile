@@ -28,11 +28,11 @@ bench: $(READY)
 # DATA: a folder of recorded sessions, as benchmarks/README.md tells. All parts run, whatever one of them says.
 bench-sessions: $(READY)
 	@test -n "$(DATA)" || { echo "make bench-sessions DATA=FOLDER needs a folder of recorded sessions (benchmarks/README.md)"; exit 1; }
-	@failed=0; for part in compression facts cost import_transcripts false_alarms; do \
+	@failed=0; for part in compression facts cost import_transcripts false_alarms redaction; do \
 		$(BIN)/python -m benchmarks.$$part "$(DATA)" || failed=1; done; exit $$failed
 
 clean:
-	rm -rf $(VENV) .e2e dist
+	rm -rf $(VENV) .e2e dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; run make PYTHON=/path/to/python3")'

@@ -98,6 +98,9 @@ def _numbers(memories: Sequence[Memory], sessions: Sequence[Session]) -> Iterato
     note = "title, summary, facts and detail, by estimate"
     yield Figure("tokens a memory, median", statistics.median(whole), "", bar=MOST_MEDIAN_TOKENS, note=note)
     yield Figure("tokens a memory, p90", _p90(whole), "", note=f"at most {max(whole)}")
+    listed = [estimate_tokens(memory_text(m)) for m in memories]
+    note = "told, not judged: lists that are for finding it"
+    yield Figure("tokens a memory with its files and symbols, median", statistics.median(listed), "", note=note)
     yield Figure("tokens of title and summary, median", statistics.median(short), "", note=f"p90 {_p90(short):g}")
 
 

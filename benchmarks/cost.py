@@ -11,7 +11,7 @@ import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from claude_mem_lite.compress.model.providers.prices import Prices, prices_of
 from claude_mem_lite.config import DEFAULT_MODELS, Config
 from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.models import Completion, JsonObject
 from claude_mem_lite.paths import Home
@@ -93,7 +94,8 @@ def _calls(home: Home) -> Iterator[Call]:
                 continue
             session = session_table.find(db, question.turn.session)
             counter = Counter(_answer(question, asdict(session.summary) if session else {}))
-            ask(counter, question.request)
+            with suppress(ModelRefused):  # rules' own words may be too thin for an answer; what was sent is counted
+                ask(counter, question.request)
             yield Call(question.turn.session, counter.sent, estimate_tokens(counter.answer), counter.longest)
 
 

@@ -220,6 +220,11 @@ def _odd_forms(make: _Maker) -> Iterator[Planted]:
             f"{pad}{make.of(ALNUM, 23)}=",
         ),
         ("discord-token", "discord bot ", f"MTA{make.of(ALNUM, 23)}.G{make.of(ALNUM, 5)}.{make.of(URL, 38)}"),
+        ("discord-token", "client.run('", f"MTA{make.of(ALNUM, 21)}.G{make.of(ALNUM, 5)}.{make.of(URL, 27)}"),
+        ("discord-token", "BOT=", f"NzE{make.of(ALNUM, 23)}.X{make.of(ALNUM, 5)}.{make.of(URL, 38)}"),
+        ("okta-token", "headers = ['SSWS ", f"00{make.of(URL, 40)}"),
+        ("firebase-token", "sent to ", f"{make.of(URL, 22)}:APA91b{make.of(URL, 134)}"),
+        ("zapier-webhook", "https://hooks.zapier.com/hooks/catch/", f"{make.of('123456789', 7)}/{make.of(ALNUM, 12)}/"),
         ("mailgun-key", "mailgun ", f"{make.of(HEX, 32)}-{make.of(HEX, 8)}-{make.of(HEX, 8)}"),
         ("asana-token", "asana ", f"1/{make.of('12345', 16)}:{make.of(HEX, 32)}"),
     ):

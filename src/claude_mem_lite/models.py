@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Literal, Protocol, get_args
 
 LONGEST_TITLE = 200
+REQUEST_LEAD = "Asked: "
+"""Before what a prompt asked for, at the end of a summary."""
 
 JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
 JsonObject = Mapping[str, JsonValue]

@@ -120,3 +120,12 @@ def find_home() -> Home:
     if not chosen:
         return Home(Path.home() / ".claude-mem-lite")
     return Home(Path(chosen) if os.path.isabs(chosen) else Path.cwd() / chosen)
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """What a file is, whatever its name; None when there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

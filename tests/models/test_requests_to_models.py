@@ -87,6 +87,16 @@ def test_variables_meant_for_the_agent_change_nothing(
     assert "not-ours" not in asked.text
 
 
+def test_a_configured_model_has_thirty_seconds_to_answer(side: Side, server: ModelServer, tmp_path: Path) -> None:
+    server.replies = [side.reply(NOTHING)]
+    config = Config(provider=side.name, model="some-model", base_url=server.url)
+    key = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
+    provider = make_provider(config, Home(tmp_path), key)
+    assert isinstance(provider, AnthropicProvider | OpenAiProvider)
+    assert provider.timeout_s == 30.0
+    assert float(asked_by(provider, server).headers["x-stainless-read-timeout"]) == 30.0
+
+
 def test_the_sdks_log_nothing_of_a_request(
     side: Side, server: ModelServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

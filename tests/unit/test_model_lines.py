@@ -37,6 +37,18 @@ def test_status_tells_the_model_and_what_it_took_today(worker: FakeWorker, capsy
     assert f"model:      {MODEL}, 3 calls, $0.01 today\n" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("spend", "told"),
+    [(0.0025, "$0.0025"), (0.00003, "$0.00003"), (0.0, "$0.00"), (0.01, "$0.01"), (1.234, "$1.23")],
+)
+def test_status_tells_less_than_a_cent_with_its_digits(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str], spend: float, told: str
+) -> None:
+    worker.answer("GET /api/health", {**HEALTHY, "spend_today": spend})
+    assert run("status") == 0
+    assert f"3 calls, {told} today\n" in capsys.readouterr().out
+
+
 def test_status_tells_the_turns_that_the_model_is_asked_about(
     worker: FakeWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:

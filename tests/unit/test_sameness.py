@@ -144,3 +144,10 @@ def test_a_memory_that_was_forgotten_is_not_told_anew(store: Store) -> None:
     memories.remove(store.db, [made.id], NOW)
     memories.put(store.db, made, "t2", NOW)
     assert memories.count(store.db) == 0
+
+
+def test_the_same_work_asked_for_in_other_words_is_seen_again(store: Store) -> None:
+    told: dict[str, Any] = {"kind": "change", "files": ("shop/cart.py",), "facts": ("shop/cart.py: total() changed",)}
+    first = store.remember("Sum Decimals in total()", turn="t1", summary="Floats rounded. Asked: Fix the sum.", **told)
+    again = store.remember("Sum Decimals in total()", turn="t2", summary="Floats rounded. Asked: Once more.", **told)
+    assert again.id == first.id

@@ -183,6 +183,20 @@ def test_a_summary_is_made_by_the_model_and_stored(asking: Machine, model: Model
     assert "Count the apples" in model.asked[0].text
 
 
+@pytest.mark.parametrize(("cap", "whose"), [("daily_usd", "day"), ("session_usd", "session")])
+def test_a_summary_that_would_go_over_a_cap_is_the_one_by_rules(
+    asking: Machine, model: ModelServer, cap: str, whose: str
+) -> None:
+    configure(asking, model, f"{cap} = 0.001\n")
+    asking.start_worker()
+    for event in turn("s-1", "Count the apples"):
+        leave(asking.home, event)
+    asking.drain()
+    told = asking.post("/api/summarize", {"session": "s-1"})
+    assert (told["made_by"], told["reason"]) == ("rules", f"the {whose}'s cap of $0.001 is reached")
+    assert (told["summary"]["request"], model.asked) == ("Count the apples.", [])
+
+
 @pytest.mark.parametrize("reply", [error_reply(500), error_reply(400), anthropic_reply("no JSON at all")])
 def test_a_summary_the_model_does_not_make_is_the_one_by_rules(
     asking: Machine, model: ModelServer, reply: Reply

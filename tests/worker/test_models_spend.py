@@ -1,5 +1,7 @@
 """What models may take: every call recorded, and none that might go over a cap."""
 
+from datetime import UTC, datetime, time
+
 import pytest
 
 from claude_mem_lite.errors import ModelUnavailable
@@ -87,6 +89,25 @@ def test_the_next_day_has_its_own_cap_and_what_a_cap_stopped_is_not_redone(
     assert states(home) == ["done", "dropped", "done"]
 
 
+@pytest.mark.parametrize(
+    ("first_at", "hours", "second"),
+    [("01:00", 22, "dropped"), ("00:00", 1, "dropped"), ("23:30", 1, "done")],
+    ids=["late on the same day", "from its first moment", "of yesterday"],
+)
+def test_all_that_was_spent_on_this_day_of_utc_counts_and_nothing_of_yesterday(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock, first_at: str, hours: int, second: str
+) -> None:
+    home.config.write_text(f"{CONFIG}daily_usd = 0.03\n")
+    provider.usage = Usage(20_000, 1_000, 0.025)
+    clock.now = datetime.combine(clock.now.date(), time.fromisoformat(first_at), UTC)
+    work(home, modelled, long_turn("s-1", "Count the items"))
+    rest(home, modelled, clock)
+    clock.advance(hours=hours)
+    work(home, modelled, long_turn("s-2", "Paint the lid"))
+    rest(home, modelled, clock)
+    assert states(home) == ["done", second]
+
+
 def test_a_cap_that_is_raised_holds_at_once(
     home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
 ) -> None:
@@ -125,6 +146,38 @@ def test_caps_in_tokens_hold_where_no_price_is_known(home: Home, provider: FakeP
             rest(home, loop, clock)
     assert states(home) == ["done", "dropped"]
     assert reasons(home)[1] == "the day's cap of 22,000 tokens is reached"
+
+
+def test_the_cap_of_a_session_in_tokens_stops_that_session_alone(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    home.config.write_text(f"{CONFIG}session_tokens = 22000\n")
+    provider.usage = Usage(20_000, 1_000)
+    for session in ("s-1", "s-1", "s-2"):
+        work(home, modelled, long_turn(session, "Count the items"))
+        rest(home, modelled, clock)
+    assert states(home) == ["done", "dropped", "done"]
+    assert reasons(home)[1] == "the session's cap of 22,000 tokens is reached"
+
+
+@pytest.mark.parametrize(
+    ("cap", "reason"),
+    [
+        ("daily_usd = 0.03", "the day's cap of $0.03 is reached"),
+        ("daily_tokens = 22000", "the day's cap of 22,000 tokens is reached"),
+        ("session_usd = 0.03", "the session's cap of $0.03 is reached"),
+        ("session_tokens = 22000", "the session's cap of 22,000 tokens is reached"),
+    ],
+)
+def test_a_summary_that_might_go_over_a_cap_is_not_asked_for(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock, cap: str, reason: str
+) -> None:
+    home.config.write_text(f"{CONFIG}{cap}\n")
+    provider.usage = Usage(20_500, 1_000, 0.0295)
+    work(home, modelled, long_turn("s-1", "Count the items"))
+    rest(home, modelled, clock)
+    told = modelled.call(lambda _: modelled.modelling.summarize("s-1")).result(30).result(30)
+    assert (told.made_by, told.reason, len(provider.asked)) == ("rules", reason, 1)
 
 
 def test_calls_side_by_side_do_not_go_over_a_cap_together(

@@ -142,3 +142,16 @@ def test_the_log_has_one_json_object_a_line_and_nothing_of_what_was_said(machine
     assert marker not in machine.home.worker_log.read_text()
     for line in machine.home.worker_log.read_text().splitlines():
         assert {"at", "level", "what"} <= set(json.loads(line))
+
+
+def test_a_worker_whose_home_was_replaced_ends_and_takes_nothing_of_the_new_one(machine: Machine) -> None:
+    machine.start_worker()
+    old = machine.workers[0]
+    machine.home.root.rename(machine.home.root.with_name("moved-away"))
+    machine.home.make()
+    names = [leave(machine.home, given) for given in turn("s-new", "work in the new home")]
+    assert old.wait(30) == 0
+    assert sorted(path.name for path in machine.home.spool_new.iterdir()) == sorted(names)
+    machine.start_worker()
+    drained = machine.drain()
+    assert drained["done"] + drained["skipped"] == len(names)

@@ -138,12 +138,17 @@ def _model(told: JsonObject) -> str:
     """The model with what it took today, what is wrong with it, and the turns it did not tell."""
     name, spend = field(told, "model"), told.get("spend_today")
     calls = "" if name == "rules" else f", {counted(whole(told, 'calls_today'), 'call')}"
-    parts = [f"{name}{calls}, ${spend if isinstance(spend, int | float) else 0:.2f} today"]
+    parts = [f"{name}{calls}, {_dollars(spend if isinstance(spend, int | float) else 0)} today"]
     parts += [f"{counted(waiting, 'turn')} under way"] if (waiting := whole(told, "model_waiting")) else []
     parts += filter(None, (field(told, "model_problem"), field(told, "model_next_step")))
     failed = whole(told, "model_failed")
     parts += [f"{counted(failed, 'turn')} left to rules (`claude-mem-lite queue --errors`)"] if failed else []
     return "; ".join(parts)
+
+
+def _dollars(amount: float) -> str:
+    """Whole cents; less than one with all its digits, for many a call takes less."""
+    return f"${amount:.6f}".rstrip("0") if 0.000_001 <= amount < 0.01 else f"${amount:.2f}"
 
 
 def _trouble(told: JsonObject) -> str:

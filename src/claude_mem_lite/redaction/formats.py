@@ -50,6 +50,12 @@ def _is_no_data(value: str) -> bool:
     return _is_mixed(value) and value.count("AA", 4) <= 1
 
 
+def _is_bot_token(value: str) -> bool:
+    """Whether its first and last part are a machine's: a long name may be called on a long name, too."""
+    first, _, last = value.split(".")
+    return _is_mixed(first) and _is_mixed(last)
+
+
 def edge(before: str = "") -> str:
     """The pattern of where a token may begin, looked at from behind `before`."""
     return f"(?:{'|'.join(edge.format(before) for edge in _EDGES)})"
@@ -137,6 +143,7 @@ FORMATS: tuple[Format, ...] = (
     *_begun("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"(?:[\w-]{2,40}\.)?[A-Za-z0-9]{40,44}"),
     *_begun("onepassword-key", "ops_eyJ", r"[A-Za-z0-9+/_-]{100,}={0,3}"),
     *_begun("onepassword-key", "A3-", r"[A-Z0-9]{6}-[A-Z0-9]{6,11}-(?:[A-Z0-9]{5}-){2,3}[A-Z0-9]{5}(?![A-Za-z0-9])"),
+    *_of("okta-token", "SSWS", r"SSWS(?:[ \t]{1,4}|%20)00[A-Za-z0-9_-]{40}(?![A-Za-z0-9_-])"),
     *_of("age-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{58,}"),
     # Chat.
     *_of("slack-token", "xox", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}"),
@@ -156,9 +163,21 @@ FORMATS: tuple[Format, ...] = (
         "discord",
         r"[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}",
     ),
+    Format(
+        "discord-token",
+        ("*.",),
+        rf"[MNO]{edge('[MNO]')}[A-Za-z0-9_-]{{22,27}}\.[A-Za-z0-9_-]{{6}}\.[A-Za-z0-9_-]{{27,38}}(?![A-Za-z0-9_-])",
+        _is_bot_token,
+    ),
     *_of("discord-token", "mfa.", r"(?<![\w.])mfa\.[A-Za-z0-9_-]{80,}"),
+    *_of(
+        "zapier-webhook",
+        "hooks.zapier.com/",
+        r"hooks\.zapier\.com/hooks/(?:catch|standard)/(?:v\d/)?\d{3,12}/[A-Za-z0-9/_-]{5,}",
+    ),
     *_of("teams-webhook", ".webhook.office.com/", r"\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/_-]{20,}"),
     *_of("telegram-token", "*:AA", r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{32,34}"),
+    *_of("firebase-token", ":APA91b", r"(?<!\\)" + edge() + r"[A-Za-z0-9_-]{11,40}:APA91b[A-Za-z0-9_-]{124,}"),
     # Payment and commerce.
     *_of("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_", edge() + r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
     *_begun("stripe-key", "whsec_", r"[A-Za-z0-9+/=]{24,}"),

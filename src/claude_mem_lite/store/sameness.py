@@ -5,7 +5,7 @@ In doubt they do not: a fact that is lost is worse than one that is told twice."
 import re
 from dataclasses import replace
 
-from claude_mem_lite.models import WORK_KINDS, Memory
+from claude_mem_lite.models import REQUEST_LEAD, WORK_KINDS, Memory
 from claude_mem_lite.words import STOPWORDS
 
 MOST_FACTS = 12
@@ -80,11 +80,16 @@ def _is_same_work(known: Memory, new: Memory) -> bool:
 
     Two edits of one function on one day have the same title more often than not, and are two pieces of work."""
     return (
-        known.summary == new.summary
+        _without_request(known.summary) == _without_request(new.summary)
         and set(known.files) == set(new.files)
         and set(known.symbols) == set(new.symbols)
         and set(known.facts) == set(new.facts)
     )
+
+
+def _without_request(summary: str) -> str:
+    """A summary without what was asked: the same work may be asked for in other words."""
+    return summary.partition(REQUEST_LEAD)[0].rstrip()
 
 
 def _agree(title: str, other: str) -> bool:
@@ -109,7 +114,7 @@ def _words(text: str) -> set[str]:
 
 
 def _told(memory: Memory) -> str:
-    return f"{memory.title}\n{memory.summary}"
+    return f"{memory.title}\n{_without_request(memory.summary)}"
 
 
 def _denials(memory: Memory) -> list[str]:

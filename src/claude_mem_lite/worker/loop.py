@@ -22,7 +22,7 @@ from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.paths import Home
+from claude_mem_lite.paths import Home, identity
 from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.worker import commands, jobs, maintenance, rendered
 from claude_mem_lite.worker.clock import Clock
@@ -62,6 +62,7 @@ class Loop:
         self._intake = Intake(home, self._queue, clock)
         self._model_turns = ModelTurns(inbox_db)
         self.modelling = Modelling(home, self._model_turns, memory_db, clock, make_provider, self.wake)
+        self._database = identity(home.inbox_db)
         self._wake = threading.Event()
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._commands: dict[str, Future[list[str]]] = {}
@@ -154,6 +155,10 @@ class Loop:
     def run(self) -> None:
         """Passes until stopped, then a last look at the spool."""
         while not self.stopping.is_set():
+            if self._is_displaced():
+                log.error("the data folder was removed or replaced; ending, before its databases swallow anything")
+                self.stop()
+                return
             self._safely(self._pass)
             self._wake.wait(POLL_S)
             self._wake.clear()
@@ -161,6 +166,10 @@ class Loop:
         self._safely(self._run_calls)
         self._safely(lambda: self._render(self.modelling.end()))
         self._safely(self._queue.release_all)
+
+    def _is_displaced(self) -> bool:
+        """Whether another database stands where ours did: what is taken in now would be lost with the old one."""
+        return identity(self.home.inbox_db) != self._database
 
     def _look_once_more(self) -> None:
         """Leave nothing in the spool if it may be taken in, and nothing in memory alone."""

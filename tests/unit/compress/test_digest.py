@@ -150,6 +150,14 @@ def test_the_digest_grows_with_the_turn_but_slowly() -> None:
     assert "Edited:" in digest(made, 5_000)
 
 
+def test_the_largest_digest_is_full_and_no_larger() -> None:
+    words = "\n".join(f"Job number {at} writes its rows into the table of orders." for at in range(1_000))
+    runs = [bash(f"python job{at}.py", f"job {at} wrote {at * 7} rows") for at in range(2_000)]
+    files = [write(f"src/m{at}.py", f"def f{at}():\n    return {at}\n" * 40) for at in range(200)]
+    made = turn(words, *files, *runs, subagent_stop(words), closing=words)
+    assert 28_000 < len(digest(made, 10_000_000)) <= 32_000
+
+
 def test_the_raw_size_counts_what_the_agent_saw_and_wrote_once() -> None:
     made = turn("12345", edit("a.py", "x" * 10_000 + "old", "old", "new"), closing="1234567890")
     assert 15 <= raw_size(made) < 200

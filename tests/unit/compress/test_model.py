@@ -58,6 +58,11 @@ def test_a_goal_that_the_turn_itself_asked_for_is_not_said_twice() -> None:
     assert message_of(replace(REQUEST, goal="why is it slow?", titles=())) == "Asked:\nwhy is it slow?"
 
 
+def test_a_goal_that_differs_from_what_was_asked_by_its_full_stop_is_not_said_twice() -> None:
+    asked = TurnRequest(goal="Make the cart fast.", titles=(), digest="Asked:\nMake the cart fast\n\nRan:\n$ make")
+    assert message_of(asked) == asked.digest
+
+
 def test_titles_are_cut_and_the_oldest_left_out() -> None:
     titles = tuple(f"Title number {at} {'word ' * 30}" for at in range(40))
     lines = message_of(replace(REQUEST, titles=titles)).split("\n")

@@ -380,3 +380,10 @@ def test_an_agreed_plan_is_a_key_decision_by_its_name() -> None:
         "ExitPlanMode", {"plan": "# Plan: Round prices in the cart\n\nSums are wrong by a cent.\n\n- Round\n"}, {}
     )
     assert after(turn("plan it", plan)).key_decisions == ("Plan: Round prices in the cart",)
+
+
+def test_the_request_holds_what_is_wanted_although_it_comes_after_a_long_story() -> None:
+    story = "Right now the importer reads every file of the folder into memory before it looks at the first of them. "
+    more = "That takes minutes on the larger folders and has filled the memory of the build machine twice this month. "
+    asked = turn(f"{story}{more}I want the importer to read one file at a time.", closing="It reads one at a time now.")
+    assert "I want the importer to read one file at a time." in summarize(None, asked, fold(asked)).request

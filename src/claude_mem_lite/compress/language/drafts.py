@@ -7,7 +7,7 @@ from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.clean import clean, clip, storable
 from claude_mem_lite.compress.language.prose import passages, sentences
 from claude_mem_lite.compress.language.sentence_kinds import is_talk, refers_back
-from claude_mem_lite.models import LONGEST_TITLE, Draft, Kind, Origin, SymbolChange
+from claude_mem_lite.models import LONGEST_TITLE, REQUEST_LEAD, Draft, Kind, Origin, SymbolChange
 from claude_mem_lite.words import one_line, overlap, within
 
 LONGEST_SUMMARY = 1_000
@@ -97,7 +97,7 @@ def why(prompt: str, told: str) -> str:
     """The reason for a turn's work, one sentence of its prompt: "Asked: …"; '' when all it gives is told already."""
     for sentence in sentences(prompt_text(prompt))[:3]:
         if _is_said(sentence) and overlap(sentence, told) < (_TOLD if _gives_reason(sentence) else _UNTOLD):
-            return f"Asked: {whole_sentences([whole_clauses(sentence, _LONGEST_WHY)], _LONGEST_WHY)}"
+            return f"{REQUEST_LEAD}{whole_sentences([whole_clauses(sentence, _LONGEST_WHY)], _LONGEST_WHY)}"
     return ""
 
 

@@ -98,7 +98,8 @@ def ask_summary(provider: Provider, material: str) -> tuple[SessionSummary, Usag
 def message_of(request: TurnRequest) -> str:
     """What is sent about a turn, besides the prompt; redacted once more, together."""
     goal = within(one_line(request.goal), _LONGEST_GOAL)
-    parts = [] if not goal or goal[:60] in one_line(request.digest[:1_000]) else [f"Goal of the session: {goal}"]
+    begun = goal[:60].rstrip(" .!?…")  # rules end a request with a full stop, the user may not
+    parts = [] if begun in one_line(request.digest[:1_000]) else [f"Goal of the session: {goal}"]
     titles = _newest(request.titles)
     parts += ["\n".join(("Titles so far:", *(f"- {title}" for title in titles)))] if titles else []
     return redact("\n\n".join((*parts, request.digest)))

@@ -23,6 +23,10 @@ from claude_mem_lite.words import overlap, within
 
 LONGEST_HEADLINE = 200
 LONGEST_REQUEST = 260
+_WISH = re.compile(
+    r"(?i)\b(?:i|we) (?:want|need|(?:woul)?d (?:like|love|prefer))\b|\bi'd (?:like|love|prefer)\b|\bplease\b|\blet's\b"
+    r"|\b(?:can|could|would) (?:you|we)\b|\bwe should\b"
+)
 _LONGEST_COMPLETED = 500
 _LONGEST_LEARNED = 320
 _LONGEST_INVESTIGATED = 160
@@ -123,7 +127,10 @@ def _request(prompt: str) -> str:
     plan = _PLAN_LEAD.sub("", prompt)
     said = prompt_text(plan) or prompt_text(prompt)
     told = [text for text in sentences(_PLAN_LABEL.sub("", said)) if not _BARE_HEADING.match(text)]
-    return whole_sentences(told if plan == prompt else told[:2], LONGEST_REQUEST)
+    request = whole_sentences(told if plan == prompt else told[:2], LONGEST_REQUEST)
+    wish = next((text for text in told[:5] if _WISH.search(text)), "")
+    # What is wanted often comes last, after how things are.
+    return request if wish in request else whole_sentences([wish, *told], LONGEST_REQUEST)
 
 
 def _done(digest: TurnDigest, closing: Closing) -> str:
