@@ -39,7 +39,7 @@ SAME = [
     # Node
     (
         "Error: Cannot find module './cart' from '/Users/ann/shop/src/index.js'",
-        "Error: Cannot find module './cart' from '/home/ci/work/src/index.js'",
+        "Error: Cannot find module './cart' from '/srv/build/shop/src/index.js'",
     ),
     ("Error: connect ECONNREFUSED 127.0.0.1:5432", "Error: connect ECONNREFUSED 10.0.3.17:5432"),
     (
