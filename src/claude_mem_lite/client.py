@@ -81,8 +81,8 @@ class Client:
     def queue_counts(self) -> QueueCounts:
         return _counts(self._get("/api/queue/stats"))
 
-    def queue_events(self, status: str, limit: int = 50) -> Sequence[JsonObject]:
-        return _objects(self._get("/api/queue", [("status", status), ("limit", str(limit))]), "events")
+    def queue_events(self, status: str) -> Sequence[JsonObject]:
+        return _objects(self._get("/api/queue", [("status", status)]), "events")
 
     def retry(self, event: int | None) -> tuple[int, int]:
         """Put what failed, or one of it, back to work: how many events, and how many turns for the model."""

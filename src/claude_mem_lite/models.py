@@ -1,16 +1,34 @@
 """The values that travel between modules. Frozen; made at a border, never changed."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, get_args
 
+# The limits of a memory.
 LONGEST_TITLE = 200
+LONGEST_DETAIL = 2_000
+MOST_FACTS = 12
+MOST_FILES = 20
+MOST_ANCHORS = 12
+MOST_OF_A_TURN = 12
+"""How many memories rules make of one turn."""
 REQUEST_LEAD = "Asked: "
 """Before what a prompt asked for, at the end of a summary."""
 
 JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
 JsonObject = Mapping[str, JsonValue]
+
+
+def load_json(given: str) -> JsonValue:
+    """The value that is written here; ValueError when none is."""
+    value: JsonValue = json.loads(given)
+    if "\\ud" in given or "\\uD" in given:
+        # Clients cut strings between two halves of a character; half a one fits no database and no request.
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-16-le", "surrogatepass")
+        value = json.loads(whole.decode("utf-16-le", "replace"))
+    return value
 
 
 def text(value: JsonValue) -> str:
@@ -200,8 +218,6 @@ class Session:
     commit: str = ""
     source: str = "startup"
     ended_at: datetime | None = None
-    context_at: datetime | None = None
-    """When this session was last given context; resume gives only what is newer."""
     turns: int = 0
     summary: SessionSummary = field(default_factory=SessionSummary)
 

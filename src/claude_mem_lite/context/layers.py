@@ -7,14 +7,23 @@ from datetime import datetime
 
 from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import main_language
-from claude_mem_lite.models import FOREIGN_ORIGINS, GUIDANCE_KINDS, WORK_KINDS, Kind, Memory, Place, SessionSummary
+from claude_mem_lite.models import (
+    FOREIGN_ORIGINS,
+    GUIDANCE_KINDS,
+    MOST_OF_A_TURN,
+    WORK_KINDS,
+    Kind,
+    Memory,
+    Place,
+    Session,
+    SessionSummary,
+)
 from claude_mem_lite.store import memories, sessions
 
 _MOST_SESSIONS = 10
 _HANDOFF_LOOKS_BACK = 5
 _MOST_LEARNINGS = 10
 _MOST_OBSERVATIONS = 10
-_LARGEST_TURN = 12
 _MOST_OF_A_TURN = 2
 _LEAST_CONFIDENCE = 0.5
 _HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note")
@@ -59,14 +68,7 @@ class Layer:
 
 def handoff(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     """Where the last session stopped."""
-    found = sessions.newest(
-        db,
-        project=occasion.place.project,
-        since=occasion.since,
-        without=occasion.session,
-        told_only=True,
-        limit=_HANDOFF_LOOKS_BACK,
-    )
+    found = _last_sessions(db, occasion, _HANDOFF_LOOKS_BACK)
     # A session that only asked something leaves standing what the one before it left to do.
     last = next((one for one in found if _leaves_something(one.summary)), found[0] if found else None)
     if last is None:
@@ -77,14 +79,7 @@ def handoff(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
 
 def session_index(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     """One headline for each of the last sessions."""
-    found = sessions.newest(
-        db,
-        project=occasion.place.project,
-        since=occasion.since,
-        without=occasion.session,
-        told_only=True,
-        limit=_MOST_SESSIONS,
-    )
+    found = _last_sessions(db, occasion, _MOST_SESSIONS)
     return [
         Item(render.session_line(one, occasion.now, occasion.dated), one.id, f"session {rank} by recency")
         for rank, one in enumerate(found, 1)
@@ -115,7 +110,7 @@ def observations(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
         kinds=_SEEN_KINDS,
         since=occasion.since,
         without_session=occasion.session or None,
-        limit=_MOST_OBSERVATIONS * _LARGEST_TURN,
+        limit=_MOST_OBSERVATIONS * MOST_OF_A_TURN,
     )
     seen = [memory for memory in _trusted(found) if memory.origin != "user" and not memory.pinned]
     return [
@@ -136,6 +131,18 @@ BALANCED: tuple[Layer, ...] = (
 
 def _leaves_something(told: SessionSummary) -> bool:
     return bool(told.next_steps or told.key_decisions or told.completed or told.learned)
+
+
+def _last_sessions(db: sqlite3.Connection, occasion: Occasion, limit: int) -> list[Session]:
+    """The newest sessions of the project that have something to tell, without the one that asks."""
+    return sessions.newest(
+        db,
+        project=occasion.place.project,
+        since=occasion.since,
+        without=occasion.session,
+        told_only=True,
+        limit=limit,
+    )
 
 
 def _knowledge(db: sqlite3.Connection, occasion: Occasion, scope: str) -> list[Item]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.models import JsonObject, JsonValue, load_json
 
 LONGEST_LINE_BYTES = 64 * 1024 * 1024
 DEEPEST = 100
@@ -80,7 +80,7 @@ class Lines:
         if not raw.strip():
             return None
         try:
-            value = _loaded(raw)
+            value = load_json(raw.decode("utf-8", "replace"))
         except RecursionError:
             self._report("nested too deeply")
             return None
@@ -126,15 +126,6 @@ def open_plain(path: Path) -> IO[bytes]:
 
 def _unpacked(file: IO[bytes]) -> gzip.GzipFile:
     return gzip.GzipFile(fileobj=file)
-
-
-def _loaded(raw: bytes) -> JsonValue:
-    value: JsonValue = json.loads(raw.decode("utf-8", "replace"))
-    if b"\\ud" in raw or b"\\uD" in raw:
-        # Clients cut strings between two halves of a character; half a one can be sent nowhere.
-        whole = json.dumps(value, ensure_ascii=False).encode("utf-16-le", "surrogatepass")
-        value = json.loads(whole.decode("utf-16-le", "replace"))
-    return value
 
 
 def _why(error: ValueError) -> str:

@@ -5,7 +5,7 @@ import json
 from itertools import islice
 
 from claude_mem_lite.errors import PayloadError
-from claude_mem_lite.models import JsonObject, JsonValue, text
+from claude_mem_lite.models import JsonObject, JsonValue, load_json, text
 from claude_mem_lite.redaction.redact import redact, redact_json
 
 STORED_LIMIT = 512 * 1024
@@ -22,7 +22,7 @@ def parse(raw: bytes) -> JsonObject:
     if not raw.strip():
         raise PayloadError("the payload is empty")
     try:
-        value = _load(raw.decode("utf-8", "replace"))
+        value = load_json(raw.decode("utf-8", "replace"))
     except RecursionError:
         raise PayloadError("the payload is nested too deeply") from None
     except ValueError as error:
@@ -68,15 +68,6 @@ def cut_middle(value: str, limit: int) -> str:
     head = head[: head.rfind("\n") + 1] or head[: head.rfind(" ") + 1]
     tail = tail[tail.find("\n") :] if "\n" in tail else tail[tail.find(" ") :] if " " in tail else ""
     return f"{head}[… {len(value) - len(head) - len(tail)} characters cut …]{tail}"
-
-
-def _load(given: str) -> JsonValue:
-    value: JsonValue = json.loads(given)
-    if "\\ud" in given or "\\uD" in given:
-        # Clients cut strings between two halves of a character; half a one fits no database.
-        whole = json.dumps(value, ensure_ascii=False).encode("utf-16-le", "surrogatepass")
-        value = json.loads(whole.decode("utf-16-le", "replace"))
-    return value
 
 
 def _kept(payload: JsonObject) -> JsonObject:

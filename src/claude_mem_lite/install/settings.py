@@ -78,8 +78,8 @@ def strip(text: str, known: Made | None) -> str:
     return text
 
 
-def has_ours(text: str, known: Made | None = None) -> bool:
-    return bool(_ours(_hooks(text), _known_commands(known)))
+def has_ours(text: str) -> bool:
+    return bool(_ours(_hooks(text), ()))
 
 
 def is_current(text: str, wanted: Mapping[str, JsonObject]) -> bool:

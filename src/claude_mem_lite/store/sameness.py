@@ -5,13 +5,17 @@ In doubt they do not: a fact that is lost is worse than one that is told twice."
 import re
 from dataclasses import replace
 
-from claude_mem_lite.models import REQUEST_LEAD, WORK_KINDS, Memory
+from claude_mem_lite.models import (
+    LONGEST_DETAIL,
+    MOST_ANCHORS,
+    MOST_FACTS,
+    MOST_FILES,
+    REQUEST_LEAD,
+    WORK_KINDS,
+    Memory,
+)
 from claude_mem_lite.words import STOPWORDS
 
-MOST_FACTS = 12
-MOST_FILES = 20
-MOST_ANCHORS = 12
-_LONGEST_DETAIL = 2_000
 _LEAST_SHARED = 0.85
 _LEAST_SHARED_TITLE = 0.8
 # Text from the web or from somebody else's tool must not be joined to what can be believed.
@@ -53,7 +57,7 @@ def joined(known: Memory, new: Memory) -> Memory:
         symbols=tuple(dict.fromkeys((*known.symbols, *new.symbols))),
         anchors=_union(known.anchors, new.anchors),
         tags=_union(known.tags, new.tags),
-        detail=detail if len(detail) <= _LONGEST_DETAIL else known.detail,
+        detail=detail if len(detail) <= LONGEST_DETAIL else known.detail,
         last_seen_at=max(known.last_seen_at, new.last_seen_at),
     )
 

@@ -308,8 +308,8 @@ def count(db: sqlite3.Connection) -> int:
     return int(number)
 
 
-_SELECT = """select *, (select count(*) from prompts where prompts.session = sessions.id and text <> '') as turns,
-    (select max(given_at) from receipts where receipts.session = sessions.id) as context_at from sessions"""
+_SELECT = """select *, (select count(*) from prompts where prompts.session = sessions.id and text <> '') as turns
+    from sessions"""
 
 
 def _from_row(row: sqlite3.Row) -> Session:
@@ -327,7 +327,6 @@ def _from_row(row: sqlite3.Row) -> Session:
         commit=row["commit_id"],
         source=row["source"],
         ended_at=text_to_time(row["ended_at"]) if row["ended_at"] else None,
-        context_at=text_to_time(row["context_at"]) if row["context_at"] else None,
         turns=row["turns"],
         summary=SessionSummary(**told),
     )

@@ -7,16 +7,23 @@ from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.clean import clean, clip, storable
 from claude_mem_lite.compress.language.prose import passages, sentences
 from claude_mem_lite.compress.language.sentence_kinds import is_talk, refers_back
-from claude_mem_lite.models import LONGEST_TITLE, REQUEST_LEAD, Draft, Kind, Origin, SymbolChange
+from claude_mem_lite.models import (
+    LONGEST_DETAIL,
+    LONGEST_TITLE,
+    MOST_ANCHORS,
+    MOST_FACTS,
+    MOST_FILES,
+    REQUEST_LEAD,
+    Draft,
+    Kind,
+    Origin,
+    SymbolChange,
+)
 from claude_mem_lite.words import one_line, overlap, within
 
 LONGEST_SUMMARY = 1_000
-LONGEST_DETAIL = 2_000
 LONGEST_FACT = 240
-_MOST_FACTS = 12
-_MOST_FILES = 20
 _MOST_SYMBOLS = 40
-_MOST_ANCHORS = 12
 # How much of a sentence may be told already for it to be worth telling: a reason, and an order nobody speaks of again.
 _TOLD, _UNTOLD = 0.6, 0.35
 _LONGEST_WHY = 120
@@ -68,10 +75,10 @@ def make_draft(
         title=within(_tidy(_PRIVATE.sub("", title)), LONGEST_TITLE).rstrip(" ."),
         summary=within(_tidy(summary), LONGEST_SUMMARY),
         detail=clip(storable(detail).strip(), LONGEST_DETAIL),
-        facts=tuple(dict.fromkeys(fact for fact in tidy_facts if fact))[:_MOST_FACTS],
-        files=tuple(dict.fromkeys(files))[:_MOST_FILES],
+        facts=tuple(dict.fromkeys(fact for fact in tidy_facts if fact))[:MOST_FACTS],
+        files=tuple(dict.fromkeys(files))[:MOST_FILES],
         symbols=tuple(dict.fromkeys(symbols))[:_MOST_SYMBOLS],
-        anchors=tuple(dict.fromkeys(anchors))[:_MOST_ANCHORS],
+        anchors=tuple(dict.fromkeys(anchors))[:MOST_ANCHORS],
         origin=origin,
         confidence=confidence,
     )

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.clean import clean, clip
-from claude_mem_lite.compress.language.drafts import LONGEST_DETAIL, LONGEST_SUMMARY, make_draft
+from claude_mem_lite.compress.language.drafts import LONGEST_SUMMARY, make_draft
 from claude_mem_lite.compress.language.prose import sentences
-from claude_mem_lite.models import LONGEST_TITLE, Draft, JsonObject, JsonValue, Kind, SessionSummary
+from claude_mem_lite.models import LONGEST_DETAIL, LONGEST_TITLE, Draft, JsonObject, JsonValue, Kind, SessionSummary
 from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.words import one_line, within
 

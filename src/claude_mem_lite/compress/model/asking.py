@@ -6,12 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from claude_mem_lite.compress.language.clean import clip
-from claude_mem_lite.compress.language.drafts import LONGEST_DETAIL, make_draft
+from claude_mem_lite.compress.language.drafts import make_draft
 from claude_mem_lite.compress.model.answers import read_answer, read_drafts, read_summary
 from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.compress.model.providers.outcomes import OTHER_MODEL
 from claude_mem_lite.errors import ModelRefused
-from claude_mem_lite.models import FOREIGN_ORIGINS, WORK_KINDS, Draft, JsonObject, Provider, SessionSummary, Usage
+from claude_mem_lite.models import (
+    FOREIGN_ORIGINS,
+    LONGEST_DETAIL,
+    WORK_KINDS,
+    Draft,
+    JsonObject,
+    Provider,
+    SessionSummary,
+    Usage,
+)
 from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.words import one_line, overlap, within
 

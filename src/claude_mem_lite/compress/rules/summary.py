@@ -18,7 +18,7 @@ from claude_mem_lite.compress.language.verbs import impersonal, instruction, pas
 from claude_mem_lite.compress.rules.turns import closing_of
 from claude_mem_lite.compress.rules.work_titles import NAMED_BY_FILE
 from claude_mem_lite.compress.tools.hearsay import only_source
-from claude_mem_lite.models import FOREIGN_ORIGINS, Draft, SessionSummary, Turn, TurnDigest
+from claude_mem_lite.models import FOREIGN_ORIGINS, REQUEST_LEAD, Draft, SessionSummary, Turn, TurnDigest
 from claude_mem_lite.words import overlap, within
 
 LONGEST_HEADLINE = 200
@@ -119,7 +119,7 @@ def _asked(prompt: str) -> str:
     """What was asked for, as long as nothing came of it."""
     said = prompt_text(prompt)
     asked = titles.from_prompt(said) or titles.from_statement(said)
-    return f"Asked: {asked}" if asked else ""
+    return f"{REQUEST_LEAD}{asked}" if asked else ""
 
 
 def _request(prompt: str) -> str:
@@ -231,7 +231,7 @@ def _decisions(before: Sequence[str], digest: TurnDigest) -> tuple[str, ...]:
 
 def _decision(draft: Draft) -> str:
     """What was decided and why, as long as it fits."""
-    said = [text for text in sentences(draft.summary) if not text.startswith("Asked: ")]
+    said = [text for text in sentences(draft.summary) if not text.startswith(REQUEST_LEAD)]
     if draft.origin == "user" or draft.title.startswith("Plan: ") or not said:
         return whole_clauses(draft.title, _LONGEST_DECISION)
     return whole_sentences([whole_clauses(said[0], _LONGEST_DECISION - 1), *said[1:2]], _LONGEST_DECISION)

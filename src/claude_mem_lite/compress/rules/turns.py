@@ -6,7 +6,6 @@ from dataclasses import replace
 from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.closing import Closing, read_closing
-from claude_mem_lite.compress.language.drafts import LONGEST_DETAIL
 from claude_mem_lite.compress.rules import findings
 from claude_mem_lite.compress.rules.fixes import Fix, pair
 from claude_mem_lite.compress.rules.parts import is_test, part_draft, parts_of
@@ -30,9 +29,8 @@ from claude_mem_lite.compress.tools.steps import (
     open_tasks,
 )
 from claude_mem_lite.compress.tools.tool_calls import read_steps
-from claude_mem_lite.models import Draft, Event, Turn, TurnDigest
+from claude_mem_lite.models import LONGEST_DETAIL, MOST_OF_A_TURN, Draft, Event, Turn, TurnDigest
 
-_MOST_DRAFTS = 12
 _MOST_PIECES = 6
 _MOST_FILES = 60
 _MOST_REPORTS = 2
@@ -43,7 +41,7 @@ def fold(turn: Turn) -> TurnDigest:
     """The memories of a turn, the files it read and edited, and which of its events left nothing behind."""
     by_event = [(event, read_steps(event)) for event in turn.events]
     steps = [step for _, found in by_event for step in found]
-    drafts = tuple(_distinct(_with_trail(_drafts(turn, steps), "\n".join(trail(steps))))[:_MOST_DRAFTS])
+    drafts = tuple(_distinct(_with_trail(_drafts(turn, steps), "\n".join(trail(steps))))[:MOST_OF_A_TURN])
     tasks = open_tasks(steps)
     traces = Traces(drafts, tasks or ())
     edited = [step.change.path for step in steps if isinstance(step, Edited)]

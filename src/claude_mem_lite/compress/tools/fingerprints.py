@@ -1,6 +1,6 @@
 """Error fingerprints: one short name for the same failure, whatever the day, the machine and the folder.
 
-Made when a failure or its fix is stored, and again when a command fails, to find what helped the last time."""
+Made when a failure or its fix is stored. `anchors_of_call` makes the same of a bare tool call, to look it up by."""
 
 import hashlib
 import re

@@ -2,24 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from claude_mem_lite.compress.model.providers.outcomes import (
-    CHECK,
-    OTHER_MODEL,
-    count,
-    json_body,
-    missing,
-    of_status,
-    showable,
-    unreachable,
-)
+from claude_mem_lite.compress.model.providers.outcomes import completion, count, json_body, missing, told_plainly
 from claude_mem_lite.compress.model.providers.prices import Prices
 from claude_mem_lite.compress.model.providers.transport import (
-    PAST_PROXIES,
     custom_headers,
-    read_in_bounds,
+    http_options,
     refuses_the_form,
     silence_sdk_logs,
 )
@@ -59,19 +48,19 @@ class AnthropicProvider:
         except ImportError:
             raise missing("anthropic") from None
         silence_sdk_logs()
-        # The SDK's errors quote the answer, which may quote us: their messages go no further as they are.
-        try:
-            with self._client(key) as client:
-                return self._read(self._ask(client, system, user, schema, max_tokens), system + user)
-        except anthropic.APIStatusError as error:
-            said = showable(error.body, f"{system} {user} {key}", self.model)
-            raise of_status(self.name, error.status_code, said) from None
-        except anthropic.APIConnectionError as error:
-            raise unreachable(self.name, error.__cause__, self.base_url) from None
-        except TimeoutError as error:  # of our own reading, if the SDK lets it through
-            raise unreachable(self.name, error, self.base_url) from None
-        except anthropic.AnthropicError as error:
-            raise ModelRefused(f"{self.name} could not be asked: {type(error).__name__}", CHECK) from None
+        with (
+            told_plainly(
+                self.name,
+                self.base_url,
+                f"{system} {user} {key}",
+                self.model,
+                status=anthropic.APIStatusError,
+                connection=anthropic.APIConnectionError,
+                any_other=anthropic.AnthropicError,
+            ),
+            self._client(key) as client,
+        ):
+            return self._read(self._ask(client, system, user, schema, max_tokens), system + user)
 
     def _key(self) -> str:
         key = self.read_key()
@@ -92,11 +81,7 @@ class AnthropicProvider:
             max_retries=0,
             default_headers={"Authorization": f"Bearer {key}", **cast(Mapping[str, str], dropped)},
             open_telemetry=False,
-            http_client=anthropic.DefaultHttpxClient(
-                follow_redirects=False,
-                mounts=PAST_PROXIES,
-                event_hooks={"response": [partial(read_in_bounds, longest_s=self.timeout_s)]},
-            ),
+            http_client=anthropic.DefaultHttpxClient(**http_options(self.timeout_s)),
         )
 
     def _ask(self, client: "Anthropic", system: str, user: str, schema: JsonObject, max_tokens: int) -> str:
@@ -125,11 +110,7 @@ class AnthropicProvider:
         content = body.get("content")
         blocks = [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
         said = "".join(text(block.get("text")) for block in blocks if block.get("type") == "text")
-        if body.get("stop_reason") == "refusal":
-            raise ModelRefused(f"{self.name} would not answer", OTHER_MODEL, usage)
-        if not said.strip():
-            raise ModelRefused(f"{self.name} answered nothing", OTHER_MODEL, usage)
-        return Completion(said, usage)
+        return completion(self.name, said, usage, refused=body.get("stop_reason") == "refusal")
 
     def _usage(self, told: JsonValue) -> Usage | None:
         """None when the server does not say: no question has no tokens."""

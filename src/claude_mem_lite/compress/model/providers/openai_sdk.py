@@ -2,24 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from claude_mem_lite.compress.model.providers.outcomes import (
-    CHECK,
-    OTHER_MODEL,
-    count,
-    json_body,
-    missing,
-    of_status,
-    showable,
-    unreachable,
-)
+from claude_mem_lite.compress.model.providers.outcomes import completion, count, json_body, missing, told_plainly
 from claude_mem_lite.compress.model.providers.prices import Prices
 from claude_mem_lite.compress.model.providers.transport import (
-    PAST_PROXIES,
     custom_headers,
-    read_in_bounds,
+    http_options,
     refuses_the_form,
     silence_sdk_logs,
 )
@@ -61,19 +50,19 @@ class OpenAiProvider:
         except ImportError:
             raise missing("openai") from None
         silence_sdk_logs()
-        # The SDK's errors quote the answer, which may quote us: their messages go no further as they are.
-        try:
-            with self._client(key) as client:
-                return self._read(self._ask(client, system, user, schema, max_tokens), system + user)
-        except openai.APIStatusError as error:
-            said = showable(error.body, f"{system} {user} {key}", self.model)
-            raise of_status(self.name, error.status_code, said) from None
-        except openai.APIConnectionError as error:
-            raise unreachable(self.name, error.__cause__, self.base_url) from None
-        except TimeoutError as error:  # of our own reading, if the SDK lets it through
-            raise unreachable(self.name, error, self.base_url) from None
-        except openai.OpenAIError as error:
-            raise ModelRefused(f"{self.name} could not be asked: {type(error).__name__}", CHECK) from None
+        with (
+            told_plainly(
+                self.name,
+                self.base_url,
+                f"{system} {user} {key}",
+                self.model,
+                status=openai.APIStatusError,
+                connection=openai.APIConnectionError,
+                any_other=openai.OpenAIError,
+            ),
+            self._client(key) as client,
+        ):
+            return self._read(self._ask(client, system, user, schema, max_tokens), system + user)
 
     def _key(self) -> str:
         key = self.read_key()
@@ -93,11 +82,7 @@ class OpenAiProvider:
             timeout=self.timeout_s,
             max_retries=0,
             default_headers={"Authorization": f"Bearer {key}", **cast(Mapping[str, str], dropped)},
-            http_client=openai.DefaultHttpxClient(
-                follow_redirects=False,
-                mounts=PAST_PROXIES,
-                event_hooks={"response": [partial(read_in_bounds, longest_s=self.timeout_s)]},
-            ),
+            http_client=openai.DefaultHttpxClient(**http_options(self.timeout_s)),
         )
 
     def _ask(self, client: "OpenAI", system: str, user: str, schema: JsonObject, max_tokens: int) -> str:
@@ -131,11 +116,8 @@ class OpenAiProvider:
         told = choice.get("message")
         message = told if isinstance(told, Mapping) else {}
         said = text(message.get("content"))
-        if choice.get("finish_reason") == "content_filter" or text(message.get("refusal")):
-            raise ModelRefused(f"{self.name} would not answer", OTHER_MODEL, usage)
-        if not said.strip():
-            raise ModelRefused(f"{self.name} answered nothing", OTHER_MODEL, usage)
-        return Completion(said, usage)
+        refused = choice.get("finish_reason") == "content_filter" or bool(text(message.get("refusal")))
+        return completion(self.name, said, usage, refused=refused)
 
     def _usage(self, told: JsonValue) -> Usage | None:
         """None when the server does not say: no question has no tokens.

@@ -4,13 +4,19 @@ Its message names provider and status, and never quotes what was sent or signed 
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.models import Completion, JsonObject, Usage
 from claude_mem_lite.redaction.redact import redact
+
+if TYPE_CHECKING:
+    from anthropic import APIStatusError as AnthropicStatusError
+    from openai import APIStatusError as OpenAiStatusError
 
 # The same that the SDKs would try again.
 _PASSING = (408, 409, 429)
@@ -85,6 +91,39 @@ def _see_to(base_url: str) -> str:
     host = f"[{address.hostname}]" if ":" in address.hostname else address.hostname
     port = address.port or (443 if address.scheme == "https" else 80)
     return f"check that the server at {host}:{port} is running and that base_url in config.toml is right"
+
+
+@contextmanager
+def told_plainly(
+    provider: str,
+    base_url: str,
+    private: str,
+    model: str,
+    *,
+    status: "type[AnthropicStatusError] | type[OpenAiStatusError]",
+    connection: type[Exception],
+    any_other: type[Exception],
+) -> Iterator[None]:
+    """Turn an SDK's errors into ours. They quote the answer, which may quote us: nothing `private` goes further."""
+    try:
+        yield
+    except status as error:
+        raise of_status(provider, error.status_code, showable(error.body, private, model)) from None
+    except connection as error:
+        raise unreachable(provider, error.__cause__, base_url) from None
+    except TimeoutError as error:  # of our own reading, if the SDK lets it through
+        raise unreachable(provider, error, base_url) from None
+    except any_other as error:
+        raise ModelRefused(f"{provider} could not be asked: {type(error).__name__}", CHECK) from None
+
+
+def completion(provider: str, said: str, usage: Usage, *, refused: bool) -> Completion:
+    """What a model said; ModelRefused when it would not, or said nothing."""
+    if refused:
+        raise ModelRefused(f"{provider} would not answer", OTHER_MODEL, usage)
+    if not said.strip():
+        raise ModelRefused(f"{provider} answered nothing", OTHER_MODEL, usage)
+    return Completion(said, usage)
 
 
 def missing(package: str) -> ModelError:

@@ -4,11 +4,12 @@ import logging
 import os
 import re
 import time
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Protocol, TypedDict
 
 # Loopback is asked directly, whatever proxies the environment names: a model at home is nobody else's business.
-PAST_PROXIES = {"all://localhost": None, "all://127.0.0.1": None, "all://[::1]": None}
+PAST_PROXIES: dict[str, None] = {"all://localhost": None, "all://127.0.0.1": None, "all://[::1]": None}
 # A hundred times the longest answer that is asked for.
 MOST_ANSWER_BYTES = 1_000_000
 _CHATTY = ("anthropic", "openai", "httpx", "httpx2", "httpcore", "httpcore2")
@@ -32,6 +33,23 @@ def read_in_bounds(response: _Response, longest_s: float) -> None:
         if len(read) > MOST_ANSWER_BYTES or time.monotonic() > until:
             raise TimeoutError("the answer does not come to an end")
     response._content = bytes(read)
+
+
+class HttpOptions(TypedDict):
+    """What an SDK's HTTP client is made with."""
+
+    follow_redirects: bool
+    mounts: dict[str, None]
+    event_hooks: dict[str, list[Callable[[_Response], None]]]
+
+
+def http_options(timeout_s: float) -> HttpOptions:
+    """Where the configuration says and nowhere else, and no longer than this."""
+    return {
+        "follow_redirects": False,
+        "mounts": PAST_PROXIES,
+        "event_hooks": {"response": [partial(read_in_bounds, longest_s=timeout_s)]},
+    }
 
 
 def silence_sdk_logs() -> None:
