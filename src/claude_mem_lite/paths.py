@@ -129,3 +129,12 @@ def identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def state_of(path: Path) -> tuple[int, int, int] | None:
+    """What a file was like when it was looked at: another one, or a changed one, differs; None when there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size

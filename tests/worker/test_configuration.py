@@ -119,3 +119,13 @@ def test_a_command_is_refused_at_once_while_the_configuration_is_broken(machine:
     answer = machine.ask("POST", "/api/memories", {"kind": "note", "text": "x", "cwd": "/"})
     assert answer.status == 400
     assert "budget_tokens" in answer.body["error"]["message"]
+
+
+def test_a_changed_file_is_told_of_at_once(machine: Machine) -> None:
+    machine.start_worker()
+    machine.home.config.write_text('provider = "anthropc"\n')
+    assert "anthropic" in machine.get("/api/health")["problem"]
+    machine.home.config.write_text('provider = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n')
+    assert (machine.get("/api/health")["problem"], machine.get("/api/health")["model"]) == ("", "openai/m")
+    machine.home.config.unlink()
+    assert machine.get("/api/health")["model"] == "rules"

@@ -266,8 +266,8 @@ def _refuse_without_settings(loop: Loop) -> None:
 
 
 def _problem(loop: Loop) -> str:
-    """Why nothing is taken in; looked at anew, because the user may just have mended it."""
-    if loop.problem or loop.failure:
+    """Why nothing is taken in; looked at anew, because the user may just have mended it, or changed the settings."""
+    if loop.problem or loop.failure or not loop.knows_settings():
         loop.settle(_CONFIG_LOOK_S)
     return loop.problem or loop.failure
 

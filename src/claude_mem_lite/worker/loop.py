@@ -22,7 +22,7 @@ from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.paths import Home, identity
+from claude_mem_lite.paths import Home, identity, state_of
 from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.worker import commands, jobs, maintenance, rendered
 from claude_mem_lite.worker.clock import Clock
@@ -63,6 +63,7 @@ class Loop:
         self._model_turns = ModelTurns(inbox_db)
         self.modelling = Modelling(home, self._model_turns, memory_db, clock, make_provider, self.wake)
         self._database = identity(home.inbox_db)
+        self._settings: tuple[int, int, int] | None = None
         self._wake = threading.Event()
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._commands: dict[str, Future[list[str]]] = {}
@@ -87,6 +88,10 @@ class Loop:
         self._wake.set()
         with self._settled:
             self._settled.notify_all()
+
+    def knows_settings(self) -> bool:
+        """Whether config.toml is still the one that was read last."""
+        return state_of(self.home.config) == self._settings
 
     def note_request(self) -> None:
         """Somebody wants something: a reason to stay."""
@@ -217,6 +222,7 @@ class Loop:
 
     def _read_config(self) -> bool:
         """Load the settings. A broken file stops intake, because it may have named folders to exclude."""
+        self._settings = state_of(self.home.config)  # first: what is written meanwhile is read the next time
         try:
             config = load_config(self.home.config, os.environ)
         except ConfigError as error:
