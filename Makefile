@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 CLAUDE_CODE_VERSION := 2.1.325
 CLIENT := .e2e/.claude-code-$(CLAUDE_CODE_VERSION)
 
-.PHONY: demo test lint e2e bench bench-sessions clean
+.PHONY: demo test lint e2e bench bench-scale bench-sessions clean
 
 demo: $(READY)
 	@$(BIN)/python -m demo
@@ -24,6 +24,10 @@ e2e: $(READY) $(CLIENT)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+# Fills homes of up to 1,000,000 memories: about 6 GB of disk for a while, and half an hour.
+bench-scale: $(READY)
+	$(BIN)/python -m benchmarks.scale
 
 # DATA: a folder of recorded sessions, as benchmarks/README.md tells. All parts run, whatever one of them says.
 bench-sessions: $(READY)

@@ -14,10 +14,11 @@ from pathlib import Path
 if not __package__:  # run as a file, not as a module
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+from benchmarks.baselines import Chunks
 from benchmarks.evidence import write_without_evidence
 from benchmarks.figures import Figure, keep
 from benchmarks.product import product, temporary_folder, unpack
-from benchmarks.retrieval import Measured, measure, raw_chunks
+from benchmarks.ranking import Measured, measure
 from benchmarks.stored import (
     all_memories,
     all_sessions,
@@ -137,7 +138,7 @@ def _retrieval(data: Data, folder: Path) -> Iterator[Figure]:
         made.run_import()
         with remembered(made.home) as db:
             kept = measure(data.queries, sessions_by_memories(db))
-    raw = measure(data.queries, raw_chunks(plain_turns(folder / "filtered")))
+    raw = measure(data.queries, Chunks(plain_turns(folder / "filtered")).by_words())
     yield from _measures("memories and summaries", kept, R5_FLOOR)
     yield from _measures("raw chunks", raw, None)
 

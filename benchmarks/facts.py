@@ -5,9 +5,9 @@ without a model, and each fact is asked for by its own words with the product's 
 
 - *readable*: all parts that identify the fact stand, in order of nothing but white space and case, in one stored text
   of its session: a memory (title, summary, facts, detail, files, symbols) or the session's summary.
-- *found*: one of the ten best hits is a memory in which the fact can be read. For a number it must be a memory of the
-  same session, because the same number means something else elsewhere; a test, an error, a function, a version or a
-  command is the same thing wherever it is told.
+- *found*: in one of the ten best memories the fact can be read; raw text is not asked. For a number it must be a
+  memory of the same session, because the same number means something else elsewhere; a test, an error, a function, a
+  version or a command is the same thing wherever it is told.
 - *found in its session*: the same, but the memory must be of the session the fact was drawn from, for every kind.
 - *found with what was wanted*: as found, but asked for with the first words of that turn's prompt as well. "2 issues"
   alone was said of many runs; one who looks for it knows what the work was about. Told, not judged.
@@ -28,7 +28,7 @@ from pathlib import Path
 from benchmarks.drawing import KINDS, Fact, draw
 from benchmarks.figures import Figure, keep
 from benchmarks.product import imported
-from benchmarks.stored import all_memories, all_sessions, find, memory_text, remembered, summary_text
+from benchmarks.stored import all_memories, all_sessions, memory_finder, memory_text, remembered, summary_text
 from benchmarks.transcripts import Data
 
 NUMBER = 200
@@ -50,7 +50,7 @@ class Store:
     """The texts of one home, ready to be asked."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+        self._find = memory_finder(db)
         self._project = {session.id: session.project for session in all_sessions(db)}
         self._texts: dict[str, list[str]] = defaultdict(list)
         for memory in all_memories(db):
@@ -70,8 +70,8 @@ class Store:
 
     def _telling(self, fact: Fact, query: str) -> list[str]:
         """The sessions of the best hits in which the fact can be read."""
-        hits = find(self._db, query, self._project.get(fact.session), TOP)
-        return [hit.memory.session for hit in hits if can_be_read(fact, _plain(memory_text(hit.memory)))]
+        found = self._find(query, self._project.get(fact.session), TOP)
+        return [memory.session for memory in found if can_be_read(fact, _plain(memory_text(memory)))]
 
 
 def _is_it(fact: Fact, telling: Sequence[str]) -> bool:

@@ -54,6 +54,14 @@ class Product:
         if not drained.drained or drained.counts.error:
             raise SystemExit(f"not everything could be worked on: {drained.counts}")
 
+    def wait_until_indexed(self) -> None:
+        """Until every document has its words and its vector."""
+        until = time.monotonic() + DRAIN_S
+        while self.client.index()["waiting"]:
+            if time.monotonic() > until:
+                raise SystemExit("not everything could be indexed")
+            time.sleep(0.1)
+
     def stop(self) -> None:
         self.client.stop()
 

@@ -1,89 +1,168 @@
-"""Commit subject -> the session that made the commit: ranking of sessions and how good it is.
+"""`python -m benchmarks.retrieval DATA [MODEL]`: how well the session of a commit is found by its subject.
 
-A session's score is the sum of what was found of it, best first, with weights 1, ½, ¼ …"""
+The sessions are imported by the product's own command, without what gives a commit away (evidence.py), and searched by
+the product's own search, in the index it made itself. Beside it stand the baselines: the raw text cut into chunks.
+MODEL is the folder of the package that the embedding table was made from (embedding/README.md): with it, the whole
+model is measured too.
 
-import math
+The numbers of the rule are varied, and chosen by cross-validation over sessions: for each fifth of the sessions by the
+queries of the other four. What that would have given is told beside what the rule in force gives."""
+
 import random
 import sqlite3
 import statistics
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
 
-from benchmarks.transcripts import Query, RawTurn
-from claude_mem_lite.words import index_text, query_words
+if not __package__:  # run as a file, not as a module
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-CHUNK_CHARACTERS = 900
-ROUNDS = 2000
-MEASURES = ("R@1", "R@5", "R@10", "MRR", "NDCG@10")
-# What a tool call is about, as far as one line of text can tell; never what came out of it.
-_TARGETS = ("file_path", "notebook_path", "path", "command", "description", "pattern", "query", "url", "prompt")
+from benchmarks.baselines import Chunks, Encode, WholeModel, WholeModelIndex, static_encoder, whole_model
+from benchmarks.evidence import write_without_evidence
+from benchmarks.figures import Figure, keep
+from benchmarks.product import product, temporary_folder
+from benchmarks.ranking import MEASURES, Measured, Outcome, Rank, difference, outcome_of, over_queries
+from benchmarks.stored import last_moment, remembered
+from benchmarks.transcripts import Data, Query, plain_turns
+from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.models import Filters
+from claude_mem_lite.search.fusion import RULE, Rule
+from claude_mem_lite.search.hybrid import Search
+from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.search.sessions import rank_sessions
 
-Rank = Callable[[str], Sequence[str]]
+HITS = 200
+FOLDS = 5
+FLOORS = {"fused": {"R@5": 0.68, "MRR": 0.58}, "lexical": {"R@5": 0.617, "MRR": 0.522}}
+SHARES = (0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.6, 1.0)
+GOOD = (0.7, 0.8, 0.9, 1.01)
+
+Outcomes = Sequence[Outcome]
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The mean of a measure over all queries, with its 95 % interval by bootstrap over queries."""
+def main(arguments: Sequence[str]) -> int:
+    data = Data(Path(arguments[0]))
+    model = whole_model(Path(arguments[1])) if arguments[1:] else None
+    figures: list[Figure] = []
+    with temporary_folder() as folder:
+        write_without_evidence(data, folder / "filtered")
+        with product(folder / "home", folder / "filtered") as made:
+            made.run_import()
+            made.wait_until_indexed()
+            with remembered(made.home) as db:
+                now = last_moment(db)
+                table, index = StaticTable(), VectorIndex()
 
-    mean: float
-    low: float
-    high: float
+                def by(rule: Rule) -> Rank:
+                    return _ranked(Search(table, index, rule), db, now)
+
+                figures += _told(_product(data.queries, by))
+                figures += _told(_tried(data.queries, by))
+                if model:
+                    whole = Search(WholeModel(model), WholeModelIndex(db, model))
+                    figures += _told(_with_whole_model(data.queries, by(RULE), _ranked(whole, db, now)))
+        figures += _told(_baselines(data.queries, folder / "filtered", model))
+    return keep("retrieval", "Retrieval", figures, "python -m benchmarks.retrieval DATA [MODEL]")
 
 
-def added(found: Iterable[tuple[str, float]]) -> list[str]:
-    """Sessions, best first, from the scores of what was found of each."""
-    scores: dict[str, list[float]] = defaultdict(list)
-    for session, score in found:
-        scores[session].append(score)
-    total = {
-        session: sum(score * 0.5**place for place, score in enumerate(sorted(values, reverse=True)))
-        for session, values in scores.items()
+def _told(figures: Iterable[Figure]) -> Iterator[Figure]:
+    """The same, each printed as it comes."""
+    for figure in figures:
+        print(figure.line(), flush=True)
+        yield figure
+
+
+def _ranked(search: Search, db: sqlite3.Connection, now: datetime) -> Rank:
+    return lambda text: [session for session, _ in rank_sessions(search.search(db, text, Filters(), now, HITS))]
+
+
+def _product(queries: Sequence[Query], by: Callable[[Rule], Rank]) -> Iterator[Figure]:
+    rules = {
+        "fused": RULE,
+        "lexical": replace(RULE, share_of_meaning=0.0),
+        "semantic": replace(RULE, share_of_meaning=1.0),
     }
-    return sorted(total, key=lambda session: (-total[session], session))
+    outcomes = {name: _outcomes(queries, by(rule)) for name, rule in rules.items()}
+    for name, outcome in outcomes.items():
+        yield from _measures(name, outcome, FLOORS.get(name, {}))
+    for measure in ("R@5", "MRR"):
+        gained = difference(outcomes["fused"], outcomes["lexical"], measure)
+        yield Figure(f"fused over lexical: {measure}", round(gained.mean, 3), "", note=_interval(gained))
 
 
-def measure(queries: Sequence[Query], rank: Rank) -> dict[str, Measured]:
-    """How good a ranking of sessions is, by measure."""
-    outcomes = [_outcome(query, rank(query.text)) for query in queries]
-    return {name: _over_queries([outcome[name] for outcome in outcomes]) for name in MEASURES}
+def _tried(queries: Sequence[Query], by: Callable[[Rule], Rank]) -> Iterator[Figure]:
+    """Every setting on all queries, and what choosing one by cross-validation gives."""
+    tried = {
+        rule: _outcomes(queries, by(rule))
+        for rule in (Rule(share_of_meaning=share, good=good) for share in SHARES for good in GOOD)
+    }
+    for rule, outcomes in tried.items():
+        recall, first = over_queries(outcomes, "R@5"), over_queries(outcomes, "MRR")
+        name = f"tried: meaning {rule.share_of_meaning:g}, good {rule.good:g}: MRR"
+        note = f"{_interval(first)}; R@5 {recall.mean:.3f}, {_interval(recall)}"
+        yield Figure(name, round(first.mean, 3), "", note=note)
+    chosen = _cross_validated(queries, tried)
+    yield from _measures("chosen by cross-validation", chosen, {})
 
 
-def raw_chunks(turns: Iterable[RawTurn]) -> Rank:
-    """The baseline: prompts, prose and tool targets as they are, cut into chunks, found by their words."""
-    db = sqlite3.connect(":memory:")
-    db.execute("create virtual table chunks using fts5 (text, session unindexed, tokenize = 'porter unicode61')")
-    for turn in turns:
-        db.executemany("insert into chunks values (?, ?)", [(index_text(text), turn.session) for text in _chunks(turn)])
-
-    def rank(text: str) -> list[str]:
-        match = " OR ".join(f'"{word}"' for word in query_words(text))
-        found = db.execute("select session, -bm25(chunks) from chunks where chunks match ?", (match,))
-        return added(found)
-
-    return rank
-
-
-def _chunks(turn: RawTurn) -> Iterator[str]:
-    targets = [
-        text for call in turn.calls for name in _TARGETS if isinstance(text := call.input.get(name), str) and text
-    ]
-    whole = "\n".join((turn.prompt, *turn.prose, *targets))
-    for start in range(0, len(whole), CHUNK_CHARACTERS):
-        yield whole[start : start + CHUNK_CHARACTERS]
+def _cross_validated(queries: Sequence[Query], tried: Mapping[Rule, Outcomes]) -> list[Outcome]:
+    """The outcome of each query under the rule that was best on the queries of the other folds' sessions."""
+    sessions = sorted({session for query in queries for session in query.sessions})
+    random.Random(0).shuffle(sessions)
+    fold_of = {session: place % FOLDS for place, session in enumerate(sessions)}
+    chosen: dict[int, Outcome] = {}
+    for fold in range(FOLDS):
+        inside = [at for at, query in enumerate(queries) if fold_of[query.sessions[0]] == fold]
+        others = [at for at in range(len(queries)) if at not in set(inside)]
+        best = max(tried, key=lambda rule: statistics.fmean(_worth(tried[rule][at]) for at in others))
+        print(f"  fold {fold}: meaning {best.share_of_meaning:g}, good {best.good:g}")
+        chosen |= {at: tried[best][at] for at in inside}
+    return [chosen[at] for at in range(len(queries))]
 
 
-def _outcome(query: Query, ranked: Sequence[str]) -> dict[str, float]:
-    wanted = set(query.sessions)
-    places = [place for place, session in enumerate(ranked, 1) if session in wanted]
-    ideal = sum(1 / math.log2(place + 1) for place in range(1, min(len(wanted), 10) + 1))
-    outcome = {f"R@{k}": sum(place <= k for place in places) / len(wanted) for k in (1, 5, 10)}
-    outcome["MRR"] = 1 / places[0] if places else 0.0
-    outcome["NDCG@10"] = sum(1 / math.log2(place + 1) for place in places if place <= 10) / ideal
-    return outcome
+def _worth(outcome: Outcome) -> float:
+    return outcome["R@5"] + outcome["MRR"]
 
 
-def _over_queries(values: Sequence[float]) -> Measured:
-    order = random.Random(0)
-    means = sorted(statistics.fmean(order.choices(values, k=len(values))) for _ in range(ROUNDS))
-    return Measured(statistics.fmean(values), means[int(ROUNDS * 0.025)], means[int(ROUNDS * 0.975)])
+def _with_whole_model(queries: Sequence[Query], ours: Rank, whole: Rank) -> Iterator[Figure]:
+    """What the model itself would gain in the place of the table."""
+    with_table, with_model = _outcomes(queries, ours), _outcomes(queries, whole)
+    yield from _measures("fused, with the whole model instead of the table", with_model, {})
+    for measure in ("R@5", "MRR"):
+        gained = difference(with_model, with_table, measure)
+        yield Figure(f"whole model over table: {measure}", round(gained.mean, 3), "", note=_interval(gained))
+
+
+def _baselines(queries: Sequence[Query], folder: Path, model: Encode | None) -> Iterator[Figure]:
+    chunks = Chunks(plain_turns(folder))
+    yield from _measures("raw chunks, words, best", _outcomes(queries, chunks.by_words(best=True)), {})
+    yield from _measures("raw chunks, words, added", _outcomes(queries, chunks.by_words()), {})
+    encoders = {"static table": static_encoder()}
+    if model:
+        encoders["whole model"] = model
+    for name, encode in encoders.items():
+        chunks.embed(encode)
+        yield from _measures(f"raw chunks, {name}, best", _outcomes(queries, chunks.by_meaning()), {})
+        fused = _outcomes(queries, chunks.fused(0.3))
+        yield from _measures(f"raw chunks, 0.7 words + 0.3 {name}, added", fused, {})
+
+
+def _outcomes(queries: Sequence[Query], rank: Rank) -> list[Outcome]:
+    return [outcome_of(query, rank(query.text)) for query in queries]
+
+
+def _measures(name: str, outcomes: Outcomes, floors: Mapping[str, float]) -> Iterator[Figure]:
+    for measure in MEASURES:
+        value = over_queries(outcomes, measure)
+        yield Figure(f"{name}: {measure}", round(value.mean, 3), "", floor=floors.get(measure), note=_interval(value))
+
+
+def _interval(value: Measured) -> str:
+    return f"95 % interval {value.low:.3f} to {value.high:.3f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

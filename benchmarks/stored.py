@@ -3,18 +3,24 @@
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import fields
+from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.retrieval import Rank, added
+from benchmarks.ranking import Rank, added
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.models import Hit, Memory, Session, SessionSummary
+from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.models import KINDS, Filters, Memory, Session, SessionSummary
 from claude_mem_lite.paths import Home
-from claude_mem_lite.search.lexical import Filters, search
+from claude_mem_lite.search.hybrid import Search
+from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.store import fts
 from claude_mem_lite.store import memories as memory_table
 from claude_mem_lite.store import sessions as session_table
+from claude_mem_lite.store.listing import listed
+from claude_mem_lite.words import query_words
 
 EVERYTHING = 1_000_000
 Tables = dict[str, list[tuple[object, ...]]]
@@ -32,7 +38,7 @@ def remembered(home: Home) -> Iterator[sqlite3.Connection]:
 
 
 def all_memories(db: sqlite3.Connection) -> list[Memory]:
-    return memory_table.newest(db, limit=EVERYTHING)
+    return listed(db, Filters(), EVERYTHING)
 
 
 def all_sessions(db: sqlite3.Connection) -> list[Session]:
@@ -55,10 +61,21 @@ def summary_text(summary: SessionSummary) -> str:
     return "\n".join(filter(None, told))
 
 
-def find(db: sqlite3.Connection, query: str, project: str | None, limit: int) -> list[Hit]:
-    """The product's own search. The moment is that of the last session, so that the day of a run changes nothing."""
+def last_moment(db: sqlite3.Connection) -> datetime:
+    """The moment of the last session, to search at: so that the day of a run changes nothing."""
     newest = session_table.newest(db, limit=1)
-    return search(db, query, Filters(project=project), newest[0].last_event_at, limit) if newest else []
+    return newest[0].last_event_at if newest else datetime.now(UTC)
+
+
+def memory_finder(db: sqlite3.Connection) -> Callable[[str, str | None, int], list[Memory]]:
+    """The product's own search for memories, without raw text: query, project and limit -> best first."""
+    search, now = Search(StaticTable(), VectorIndex()), last_moment(db)
+
+    def find(query: str, project: str | None, limit: int) -> list[Memory]:
+        hits = search.search(db, query, Filters(project=project, kinds=KINDS), now, limit)
+        return [hit.found for hit in hits if isinstance(hit.found, Memory)]
+
+    return find
 
 
 def sessions_by_memories(db: sqlite3.Connection) -> Rank:
@@ -70,7 +87,9 @@ def sessions_by_memories(db: sqlite3.Connection) -> Rank:
         memory_table.add(copy, _as_memory(session), session.id, session.last_event_at)
 
     def rank(text: str) -> list[str]:
-        return added((hit.memory.session, hit.score) for hit in find(copy, text, None, 400))
+        scores = dict(fts.search(copy, query_words(text), Filters(), 400))
+        found = memory_table.by_seq(copy, list(scores))
+        return added((memory.session, scores[seq]) for seq, memory in found.items())
 
     return rank
 

@@ -1,8 +1,10 @@
-"""Values, stores and a model for tests, made by hand."""
+"""Values, stores, a model and an embedder for tests, made by hand."""
 
+import hashlib
+import re
 import sqlite3
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -62,6 +64,22 @@ class Store:
             sessions.touch(self.db, Event(f"{id_}-end", "Stop", id_, at, "/nowhere/shop"), place)
             sessions.set_summary(self.db, id_, summary, at)
 
+    def turn(
+        self,
+        key: str,
+        asked: str,
+        answered: str,
+        *,
+        session: str = "s1",
+        place: Place = SHOP,
+        at: datetime = NOW - timedelta(hours=2),
+    ) -> None:
+        """Store a turn of a session."""
+        event = Event(key, "Stop", session, at, place.root)
+        with atomic(self.db):
+            sessions.touch(self.db, event, place)
+            sessions.add_turn(self.db, key, event, asked, answered)
+
 
 @dataclass(slots=True)
 class FakeProvider:
@@ -100,3 +118,42 @@ class FakeProvider:
     def make(self, config: Config, home: Home, environment: Mapping[str, str]) -> Provider | None:  # noqa: ARG002
         """Stands in for the choice by configuration, and obeys it as far as `rules` goes."""
         return None if config.provider == "rules" else self
+
+
+@dataclass(slots=True)
+class FakeEmbedder:
+    """Texts are near to each other by the words they share; `means` says which words mean another.
+
+    While broken it embeds nothing, and never a text that has an unbearable word."""
+
+    name: str = "fake-1"
+    means: dict[str, str] = field(default_factory=dict)
+    unbearable: str = ""
+    is_broken: bool = False
+    asked: list[str] = field(default_factory=list)
+    times_let_go: int = 0
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        if self.is_broken:
+            raise OSError("the table is not there")
+        words = [re.findall(r"\w+", text.lower()) for text in texts]
+        if self.unbearable and any(self.unbearable in each for each in words):
+            raise ValueError("a text that cannot be embedded")
+        self.asked += texts
+        return [self._vector(each) for each in words]
+
+    def let_go(self) -> None:
+        self.times_let_go += 1
+
+    def _vector(self, words: Sequence[str]) -> bytes:
+        total = [0] * 256
+        for word in words:
+            digest = hashlib.sha256(self.means.get(word, word).encode()).digest()
+            signs = f"{int.from_bytes(digest):0256b}"
+            total = [number + (1 if sign == "1" else -1) for number, sign in zip(total, signs, strict=True)]
+        length = sum(number * number for number in total) ** 0.5
+        return (
+            bytes(max(-127, min(127, round(508 * number / length))) & 0xFF for number in total)
+            if length
+            else b"\0" * 256
+        )

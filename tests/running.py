@@ -24,6 +24,7 @@ import pytest
 
 import claude_mem_lite
 from claude_mem_lite.compress.model.providers.choose import make_provider
+from claude_mem_lite.models import Embedder
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.loop import Loop
@@ -319,9 +320,11 @@ def open_machine() -> Iterator[Machine]:
 
 
 @contextmanager
-def running_loop(home: Home, clock: Clock, make_provider: MakeProvider = make_provider) -> Iterator[Loop]:
+def running_loop(
+    home: Home, clock: Clock, make_provider: MakeProvider = make_provider, embedder: Embedder | None = None
+) -> Iterator[Loop]:
     """The worker's job loop in a thread of this process, without its HTTP."""
-    with open_loop(home, clock, make_provider) as loop:
+    with open_loop(home, clock, make_provider, embedder) as loop:
         jobs = threading.Thread(target=loop.run)
         jobs.start()
         try:
@@ -367,12 +370,13 @@ def query(path: Path, statement: str) -> Sequence[tuple[Any, ...]]:
 
 
 WRITTEN = ("seq", "stored_at", "told_at")
+INDEXED_LATER = ("vectors", "sketches", "unindexed", "sqlite_sequence")
 
 
 def dump(path: Path, *, without: Sequence[str] = ()) -> dict[str, list[tuple[Any, ...]]]:
-    """What a database holds, table by table, without what only tells when a worker got to write it."""
+    """What a database holds, table by table, without what only tells when a worker got to write or to index it."""
     tables = [str(name) for (name,) in query(path, "select name from sqlite_master where type = 'table'")]
-    kept = [name for name in tables if "_fts_" not in name and name not in ("migrations", *without)]
+    kept = [name for name in tables if "_fts_" not in name and name not in ("migrations", *INDEXED_LATER, *without)]
     found = {}
     for name in kept:
         columns = [row[1] for row in query(path, f"pragma table_info({name})") if row[1] not in WRITTEN]

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -22,6 +22,7 @@ START_WAIT_S = 10.0
 STOP_WAIT_S = 30.0
 # Longer than the worker itself waits before it says that it is busy.
 IMPORT_TIMEOUT_S = 660.0
+EXPORT_TIMEOUT_S = 120.0
 PROBE_TIMEOUT_S = 2.0
 # A worker that lost the race for the lock ends at once with 0, while the winner needs a second to answer.
 AFTER_EXIT_WAIT_S = 3.0
@@ -69,6 +70,49 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a memory must be to be listed or found; None and empty ask for nothing."""
+
+    kinds: Sequence[str] = ()
+    scope: str | None = None
+    file: str | None = None
+    branch: str | None = None
+    since: str | None = None
+    until: str | None = None
+    statuses: Sequence[str] = ()
+    """Without any, only what holds: the active ones."""
+
+    def as_query(self) -> list[tuple[str, str]]:
+        single = {name: getattr(self, name) for name in ("scope", "file", "branch", "since", "until")}
+        return [
+            *(("kind", kind) for kind in self.kinds),
+            *((name, value) for name, value in single.items() if value is not None),
+            *(("status", status) for status in self.statuses),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPage:
+    """Some of the memories, how many there are in all (with the first page), and after which the next page begins."""
+
+    memories: Sequence[JsonObject]
+    total: int | None
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportStart:
+    """The project and the moment of an import, and the scopes it names that nobody knows, with the reason."""
+
+    project: str
+    at: str
+    unknown: Mapping[str, str]
+
+
+ANYTHING = Wanted()
+
+
+@dataclass(frozen=True, slots=True)
 class Client:
     """The worker of one home. Every call raises WorkerUnavailable when nobody answers."""
 
@@ -97,29 +141,26 @@ class Client:
         query = [("cwd", cwd)] + ([("budget", str(budget))] if budget is not None else [])
         return self._get("/api/context", query)
 
-    def search(
-        self,
-        query: str,
-        where: Where,
-        *,
-        kinds: Sequence[str] = (),
-        file: str | None = None,
-        since: str | None = None,
-        until: str | None = None,
-        limit: int = 10,
-    ) -> Sequence[JsonObject]:
-        parameters = [("query", query), *where.as_query(), *(("kind", kind) for kind in kinds)]
-        optional = (("file", file), ("since", since), ("until", until))
-        parameters += [(name, value) for name, value in optional if value is not None]
-        return _objects(self._get("/api/search", [*parameters, ("limit", str(limit))]), "hits")
+    def search(self, query: str, where: Where, wanted: Wanted = ANYTHING, *, limit: int = 10) -> Sequence[JsonObject]:
+        parameters = [("query", query), *where.as_query(), *wanted.as_query(), ("limit", str(limit))]
+        return _objects(self._get("/api/search", parameters), "hits")
 
-    def memories(self, where: Where, *, kinds: Sequence[str] = (), limit: int = 50) -> Sequence[JsonObject]:
-        parameters = [*where.as_query(), *(("kind", kind) for kind in kinds), ("limit", str(limit))]
+    def memories(self, where: Where, wanted: Wanted = ANYTHING, *, limit: int = 50) -> Sequence[JsonObject]:
+        """Memories, newest first."""
+        parameters = [*where.as_query(), *wanted.as_query(), ("limit", str(limit))]
         return _objects(self._get("/api/memories", parameters), "memories")
 
     def memory(self, memory_id: str) -> JsonObject:
         """One memory by its id, or by the beginning of it when no other begins so."""
-        return self._get(f"/api/memories/{quote(memory_id, safe='', errors='replace')}")
+        return self._get(f"/api/memories/{_quoted(memory_id)}")
+
+    def passage(self, id_: str) -> JsonObject:
+        """A turn as it was asked and answered, or a session with its summary, by the id or its beginning."""
+        return self._get(f"/api/passages/{_quoted(id_)}")
+
+    def timeline(self, id_: str, *, before: int = 5, after: int = 5) -> JsonObject:
+        """What surrounds a memory, a turn or a session, under `items`."""
+        return self._get("/api/timeline", [("id", id_), ("before", str(before)), ("after", str(after))])
 
     def remember(self, kind: str, text: str, *, scope: str | None, tags: Sequence[str], cwd: str) -> JsonObject:
         """Store what the user stated; without a scope the worker applies the default of the kind."""
@@ -129,8 +170,10 @@ class Client:
         answer = self._post("/api/forget", {"ids": list(ids), "session": session, "project": project}, timeout_s=120)
         return _strings(answer, "forgotten")
 
-    def sessions(self, where: Where, *, limit: int = 20) -> Sequence[JsonObject]:
-        return _objects(self._get("/api/sessions", [*where.as_query(), ("limit", str(limit))]), "sessions")
+    def sessions(self, where: Where, *, query: str = "", limit: int = 20) -> Sequence[JsonObject]:
+        """The last sessions, newest first; with a query those that are about it, best first."""
+        parameters = [*where.as_query(), *([("query", query)] if query else []), ("limit", str(limit))]
+        return _objects(self._get("/api/sessions", parameters), "sessions")
 
     def known_turns(self, marks: Sequence[JsonObject]) -> tuple[set[str], set[str]]:
         """The names of those past turns that are there already, and of those in folders of which nothing is kept."""
@@ -141,6 +184,43 @@ class Client:
         """Store past turns and wait until they are worked on: how many are, and how many memories that made."""
         answer = self._post("/api/import", {"turns": turns}, timeout_s=IMPORT_TIMEOUT_S)
         return _whole(answer, "turns"), _whole(answer, "memories")
+
+    def rebuild(self) -> JsonObject:
+        """Have everything derived made anew; how much is waiting, as `index` tells it."""
+        return self._post("/api/rebuild", {}, timeout_s=120)
+
+    def index(self) -> JsonObject:
+        """How many documents wait to be indexed, of how many there are, and why there are no vectors if so."""
+        return self._get("/api/index")
+
+    def export_page(self, after: int, cwd: str | None) -> ExportPage:
+        """The memories that were stored after one of them, as many as come at a time."""
+        query = [("after", str(after)), *([("cwd", cwd)] if cwd is not None else [])]
+        answer = self._get("/api/export", query, timeout_s=EXPORT_TIMEOUT_S)
+        total, following = answer.get("total"), answer.get("next")
+        return ExportPage(
+            _objects(answer, "memories"),
+            total if isinstance(total, int) else None,
+            following if isinstance(following, int) else None,
+        )
+
+    def start_import(self, cwd: str, scopes: Sequence[str]) -> ImportStart:
+        """Where and when memories of a file are imported that do not say so themselves."""
+        answer = self._post("/api/import/memories/start", {"cwd": cwd, "scopes": list(scopes)})
+        unknown = answer.get("unknown")
+        return ImportStart(
+            project=str(answer.get("project")),
+            at=str(answer.get("at")),
+            unknown={scope: str(why) for scope, why in unknown.items()} if isinstance(unknown, dict) else {},
+        )
+
+    def import_memories(self, start: ImportStart, lines: Sequence[JsonObject]) -> JsonObject:
+        """Store memories as they are: how many are new, and what became of the others."""
+        body: JsonObject = {"project": start.project, "at": start.at, "lines": lines}
+        return self._post("/api/import/memories", body, timeout_s=IMPORT_TIMEOUT_S)
+
+    def finish_import(self) -> None:
+        self._post("/api/import/memories/finish", {}, timeout_s=IMPORT_TIMEOUT_S)
 
     def stop(self, wait_s: float = STOP_WAIT_S) -> bool:
         """Ask the worker to end and wait until it has; False when none was there."""
@@ -247,6 +327,10 @@ def _wait_until(holds: Callable[[], bool], deadline: float) -> bool:
             return False
         time.sleep(POLL_S)
     return True
+
+
+def _quoted(part: str) -> str:
+    return quote(part, safe="", errors="replace")
 
 
 def _counts(told: JsonObject) -> QueueCounts:

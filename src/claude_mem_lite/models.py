@@ -67,6 +67,7 @@ TRUST: dict[Origin, float] = {
 FOREIGN_ORIGINS: tuple[Origin, ...] = ("web", "mcp")
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 SymbolAction = Literal["new", "modified", "deleted"]
+PassageKind = Literal["turn", "session"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,8 @@ class TurnDigest:
     files_edited: tuple[str, ...] = ()
     open_tasks: tuple[str, ...] | None = None
     """What the to-do list holds open at the end; None when the turn does not speak of one."""
+    tasks: tuple[str, ...] = ()
+    """What was set out to be done in it, open or not."""
     skipped: tuple[str, ...] = ()
     """The names of the events that held nothing worth keeping."""
 
@@ -202,6 +205,19 @@ class Provider(Protocol):
         """ModelRefused when it is sure not to answer, for want of a key or a program. Nobody is asked."""
 
     def complete(self, system: str, user: str, schema: JsonObject, max_tokens: int) -> Completion: ...
+
+
+class Embedder(Protocol):
+    """Text -> vector. Vectors of two embedders with different names cannot be compared."""
+
+    @property
+    def name(self) -> str: ...
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """One vector a text: 256 signed bytes, all on one scale. A text without a known word gives zeros."""
+
+    def let_go(self) -> None:
+        """Free what was loaded; the next use loads it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,12 +277,50 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A memory found by search, with its score and the reasons for it."""
+class Passage:
+    """Raw text that can be found beside the memories: a turn as it was asked and answered, or a session's summary."""
 
-    memory: Memory
+    id: str
+    kind: PassageKind
+    title: str
+    """The first line of what was asked, or the session's headline."""
+    text: str
+    """What was answered, or what the summary tells."""
+    session: str
+    project: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a hit must be besides relevant; None and empty ask for nothing."""
+
+    project: str | None = None
+    """What holds in this project: its own memories, and those that hold everywhere."""
+    kinds: tuple[Kind, ...] = ()
+    scope: str | None = None
+    """What holds exactly there: `universal`, `language:NAME` or `project:ID`."""
+    file: str | None = None
+    """About this file: its path, or the end of it."""
+    branch: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    statuses: tuple[Status, ...] = ("active",)
+
+    def admits_passages(self) -> bool:
+        """Whether raw text can fit: it has no kind, scope, file, branch or status."""
+        return not (self.kinds or self.scope or self.file or self.branch) and "active" in self.statuses
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What was found by search, with its score and the reasons for it."""
+
+    found: Memory | Passage
     score: float
     why: tuple[str, ...]
+    alike: tuple[str, ...] = ()
+    """The ids of hits that say nearly the same and were folded into this one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,24 @@
 """Text -> words: what is searched by, what two texts share, and text cut between words to fit."""
 
 import re
+import unicodedata
+from collections.abc import Iterator, Sequence
 
-_WORD = re.compile(r"[^\W_]+(?:_[^\W_]+)*", re.UNICODE)
-_HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+# Han, kana and Hangul are written without spaces, or with endings on every word.
+_CJK = "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u318e\u31a0-\u31ff"
+_CJK += "\u1100-\u11ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7fb\uf900-\ufaff\U0001b000-\U0001b16f"
+_CJK += "\U00020000-\U0003ffff"
+_CJK_RUN = re.compile(f"[{_CJK}]+")
+_WORD = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:(?:_+|[-\u2010])[^\W_{_CJK}]+)*")
+_BETWEEN = re.compile("[_\u2010-]+")
+_HUMP = re.compile(r"[A-Z]+(?=[A-Z][^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_HEX = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,}")
 _LONG_WORD = re.compile(r"\w{3,}")
+_SUFFIX = re.compile(r"(?:ations?|ings?|ments?|ers?|ed|es|ies|ly|s|y|e|ion|ions)$")
+_KANA_MARKS = "\u3099\u309a"
+_MOST_JOINED = 6
+_LONGEST_WORD = 64
+_SHORTEST_BEGINNING = 4
 STOPWORDS = frozenset(
     """a about after all also am an and any are as at be because been before being but by can could did do does
     doing done for from get had has have he her here his how i if in into is it its just let like make me my no
@@ -12,22 +26,48 @@ STOPWORDS = frozenset(
     there these they this those to too up us use very want was we were what when where which while who why will
     with would you your""".split()  # noqa: SIM905
 )
+# Only what no program is called: `die`, `der`, `das`, `des`, `mit` and `im` are words of other trades too.
+_GERMAN_STOPWORDS = frozenset(
+    """aber auch auf beim dass dem ein eine einem einen einer eines fur haben ich ihr ist kann konnen nach nicht noch
+    oder sich sie sind und von warum wenn wer werden wie wir wird wurde wurden zu zum zur""".split()  # noqa: SIM905
+)
 
 
 def index_text(text: str) -> str:
-    """The text followed by the parts of its identifiers, so that `getUserById` is found by `user`."""
-    parts = [part for word in _WORD.findall(text) for part in _split(word)]
-    return f"{text}\n{' '.join(parts)}" if parts else text
+    """The words a text is found by, and nothing else: identifiers whole, joined and split, Chinese in pairs.
+
+    `getUserById` is found by `user`, and by `get-user-by-id`; a run of three characters by each and by each pair."""
+    tokens: list[str] = []
+    for word in _WORD.findall(_plain(text)):
+        if word.isascii() and word.isalpha() and word.islower():
+            tokens.append(word[:_LONGEST_WORD])  # most are plain, and looking closer takes twice the time
+        else:
+            tokens.extend(_pairs(word) if _CJK_RUN.match(word) else _named(word))
+    return " ".join(tokens)
 
 
 def query_words(text: str) -> list[str]:
-    """The words of a question worth looking for, identifiers whole and split, each once, in order."""
+    """The words of a question worth looking for, identifiers whole and split, each once, in order.
+
+    A single Chinese, Japanese or Korean character is the beginning of a word: see `is_beginning`."""
     found: dict[str, None] = {}
-    for word in _WORD.findall(text):
-        for candidate in (*word.lower().split("_"), *_split(word)):
-            found[candidate.lower()] = None
-    words = [word for word in found if word not in STOPWORDS]
+    for word in _WORD.findall(_plain(text)):
+        # The last character begins a pair only when nothing follows it; asking for it would find any that begins so.
+        asked = _pairs(word)[: max(len(word) - 1, 1)] if _CJK_RUN.match(word) else _named(word)
+        found.update(dict.fromkeys(asked))
+    words = [word for word in found if word not in STOPWORDS and word not in _GERMAN_STOPWORDS]
     return words or list(found)
+
+
+def is_beginning(word: str) -> bool:
+    """Whether a word of a question stands for all that begin with it: characters are indexed in pairs."""
+    return len(word) == 1 and _CJK_RUN.match(word) is not None
+
+
+def matched_words(words: Sequence[str], text: str) -> list[str]:
+    """Which words of a question a text has, as the index would have it: by their stems, or as a beginning."""
+    tokens = set(index_text(text).split())
+    return [word for word in words if word in tokens or any(_is_kin(word, token) for token in tokens)]
 
 
 def overlap(text: str, other: str) -> float:
@@ -50,12 +90,57 @@ def within(text: str, limit: int) -> str:
     return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:.-") + "…"
 
 
+def _plain(text: str) -> str:
+    """The text in one way of writing: full-width letters, ligatures and accents are gone, upper case is not.
+
+    What no letter is called for is dropped with the accents: joiners, soft hyphens, vowel signs."""
+    if text.isascii():
+        return text
+    apart = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text))
+    return unicodedata.normalize("NFC", "".join(char for char in apart if not _is_mark(char)))
+
+
+def _is_mark(char: str) -> bool:
+    if char.isascii() or char in _KANA_MARKS:
+        return False
+    return unicodedata.category(char) in ("Mn", "Mc", "Me", "Cf") and char != "\u200b"
+
+
+def _pairs(run: str) -> list[str]:
+    """Each character with the one after it; the last one alone."""
+    return [run[at : at + 2] for at in range(len(run))]
+
+
+def _named(word: str) -> Iterator[str]:
+    """A word, or an identifier as one word, by its separators and by its humps."""
+    chunks = _BETWEEN.split(word)
+    if 1 < len(chunks) <= _MOST_JOINED:
+        yield _fold("".join(chunks))
+    for chunk in chunks:
+        yield _fold(chunk)
+        humps = [] if _HEX.fullmatch(chunk) else _HUMP.findall(chunk)
+        if len(humps) > 1:
+            yield from map(_fold, humps)
+
+
+def _fold(word: str) -> str:
+    return word[:_LONGEST_WORD].casefold()[:_LONGEST_WORD]
+
+
+def _is_kin(word: str, token: str) -> bool:
+    """Whether a word of a question and one of a text have a stem in common, or the one is the other's beginning."""
+    if word[0] != token[0]:
+        return False
+    if len(word) >= _SHORTEST_BEGINNING or is_beginning(word):
+        return token.startswith(word) or _stem(word) == _stem(token)
+    return False
+
+
+def _stem(word: str) -> str:
+    shorter = _SUFFIX.sub("", word)
+    return shorter if len(shorter) >= _SHORTEST_BEGINNING else word
+
+
 def _telling(text: str) -> set[str]:
     words = set(_LONG_WORD.findall(text.lower()))
     return words - STOPWORDS or words
-
-
-def _split(word: str) -> list[str]:
-    """The humps of a compound identifier; nothing for a plain word."""
-    parts = [part.lower() for chunk in word.split("_") for part in _HUMP.findall(chunk)]
-    return parts if len(parts) > 1 else []

@@ -5,7 +5,7 @@ from benchmarks.drawing import Fact
 from benchmarks.evidence import without_evidence
 from benchmarks.facts import can_be_read
 from benchmarks.figures import Figure
-from benchmarks.retrieval import added, measure
+from benchmarks.ranking import added, measure
 from benchmarks.title_checks import is_verb_and_path, why_worthless
 from benchmarks.transcripts import Query
 

@@ -31,6 +31,27 @@ HEALTH: Mapping[str, JsonValue] = {
     "sessions": 1,
 }
 COUNTS: Mapping[str, JsonValue] = {"raw": 1, "processing": 1, "done": 7, "error": 0, "skipped": 3}
+HIT: dict[str, JsonValue] = {
+    "id": "k7f3a9",
+    "kind": "bugfix",
+    "title": "Fix the token refresh race",
+    "summary": "Two refreshes at once\nlogged users out.",
+    "session": "s1",
+    "project": "github.com/me/shop",
+    "created_at": "2026-01-01T00:00:00+00:00",
+    "score": 1.5,
+    "why": ["title has token", "recent"],
+}
+MEMORY: dict[str, JsonValue] = {
+    **HIT,
+    "status": "active",
+    "detail": "A lock around the refresh.",
+    "facts": ["refresh takes 2 s"],
+    "files": ["src/auth.py"],
+    "tags": ["auth"],
+    "scope": "project:github.com/me/shop",
+    "last_seen_at": "2026-01-02T00:00:00+00:00",
+}
 
 
 @dataclass(frozen=True, slots=True)

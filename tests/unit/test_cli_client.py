@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite import wire
-from claude_mem_lite.client import Client, Where, ensure_worker, worker_interpreter
+from claude_mem_lite.client import Client, Wanted, Where, ensure_worker, worker_interpreter
 from claude_mem_lite.errors import Ambiguous, NotFound, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import FakeWorker, fake_worker
@@ -132,15 +132,21 @@ def test_something_that_speaks_no_http_is_refused(home: Home, listener: socket.s
 
 def test_search_sends_every_filter(home: Home, worker: FakeWorker) -> None:
     worker.answer("GET /api/search", {"hits": []})
-    Client(home).search("a & b", HERE, kinds=["rule", "note"], file="a b.py", since="2026-01-01", limit=3)
+    wanted = Wanted(
+        kinds=["rule", "note"], scope="project", file="a b.py", branch="main", since="2026-01-01", statuses=["retired"]
+    )
+    Client(home).search("a & b", HERE, wanted, limit=3)
     assert worker.last("/api/search").query == (
         ("query", "a & b"),
         ("cwd", "/some/folder"),
         ("all_projects", "false"),
         ("kind", "rule"),
         ("kind", "note"),
+        ("scope", "project"),
         ("file", "a b.py"),
+        ("branch", "main"),
         ("since", "2026-01-01"),
+        ("status", "retired"),
         ("limit", "3"),
     )
 

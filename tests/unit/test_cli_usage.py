@@ -20,7 +20,7 @@ from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import fake_worker, run
 
 COMMANDS = dict(commands(cli, "claude-mem-lite"))
-READING = ["search", "list", "show", "sessions", "context", "status", "queue", "doctor", "worker status"]
+READING = ["search", "list", "show", "timeline", "sessions", "context", "status", "queue", "doctor", "worker status"]
 FALSE = shutil.which("false") or "/bin/false"
 SCRIPTS = Path(sys.executable).parent
 
@@ -41,6 +41,13 @@ SCRIPTS = Path(sys.executable).parent
         (["search", "x", "--cwd", "/no/such/folder"], "--cwd"),
         (["search", "x", "--cwd", "/", "--all-projects"], "exclude each other"),
         (["search", "x", "--kind", "decisoin"], "did you mean decision"),
+        (["search", "x", "--scope", "galaxy"], "universal, language:NAME"),
+        (["search", "x", "--status", "gone"], "quarantined"),
+        (["list", "--until", "someday"], "'2 weeks ago'"),
+        (["list", "--file", " "], "--file needs a path"),
+        (["timeline"], "ID"),
+        (["timeline", "k7f3", "--before", "-1"], "--before"),
+        (["history"], "did you mean timeline?"),
         (["remember", "prefrence", "x"], "did you mean preference"),
         (["remember", "xyzzy", "x"], ", ".join(KINDS)),
         (["remember", "note"], "TEXT"),

@@ -1,4 +1,4 @@
-"""Search by words: any order, any input, the right project, reasons given."""
+"""Search by words and meaning: the right ones first, from the right places, with reasons. Any input is safe."""
 
 from datetime import timedelta
 
@@ -6,19 +6,33 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.models import Hit, Place
-from claude_mem_lite.search.lexical import Filters, search
-from tests.fakes import NOW, SHOP, Store
+from claude_mem_lite.models import Filters, Hit, Memory, Passage, Place, SessionSummary
+from claude_mem_lite.search.fusion import RULE, Rule, fuse
+from claude_mem_lite.search.hybrid import Search
+from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.store import documents, vectors
+from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
+SYNONYMS = {"sluggish": "slow", "lagging": "slow", "signin": "login"}
 
 
-def find(store: Store, query: str, filters: Filters | None = None) -> list[Hit]:
-    return search(store.db, query, filters or Filters(project=SHOP.project), NOW, 10)
+def embed_all(store: Store, embedder: FakeEmbedder) -> None:
+    """What the worker does in the background."""
+    for row in store.db.execute("select seq, title, summary, scope from memories").fetchall():
+        (vector,) = embedder.embed([f"{row['title']} {row['summary']}"])
+        vectors.put(store.db, documents.of_memory(row["seq"]), row["scope"], vector)
+
+
+def find(store: Store, query: str, filters: Filters | None = None, limit: int = 10, rule: Rule = RULE) -> list[Hit]:
+    embedder = FakeEmbedder(means=SYNONYMS)
+    embed_all(store, embedder)
+    search = Search(embedder, VectorIndex(), rule)
+    return search.search(store.db, query, filters or Filters(project=SHOP.project), NOW, limit)
 
 
 def titles(hits: list[Hit]) -> list[str]:
-    return [hit.memory.title for hit in hits]
+    return [hit.found.title for hit in hits]
 
 
 def test_words_are_found_in_any_order_and_by_their_stems(store: Store) -> None:
@@ -27,15 +41,29 @@ def test_words_are_found_in_any_order_and_by_their_stems(store: Store) -> None:
     assert titles(find(store, "UTC token refreshing")) == ["Refresh tokens are stored in UTC"]
 
 
-@pytest.mark.parametrize("query", ["getUserById", "user by id", "get_user_by_id"])
-def test_an_identifier_is_found_whole_and_by_its_parts(store: Store, query: str) -> None:
-    store.remember("Cache getUserById for a minute")
-    assert titles(find(store, query)) == ["Cache getUserById for a minute"]
+def test_what_means_the_same_is_found_without_a_common_word(store: Store) -> None:
+    store.remember("Parser slow", summary="slow slow")
+    store.remember("Rotate the signing keys", summary="Rotate the signing keys")
+    assert titles(find(store, "sluggish lagging")) == ["Parser slow"]
 
 
-def test_a_file_is_found_by_its_name(store: Store) -> None:
-    store.remember("Verify signatures", files=("src/auth/jwt.py",))
-    assert titles(find(store, "jwt.py")) == ["Verify signatures"]
+def test_what_has_the_words_and_the_meaning_outranks_what_has_the_words_alone(store: Store) -> None:
+    store.remember("Login page fails", summary="unrelated talk about colours and fonts in the header")
+    store.remember("Login fails", summary="signin login")
+    assert titles(find(store, "login fails"))[0] == "Login fails"
+
+
+def test_without_vectors_words_are_found_as_before(store: Store) -> None:
+    store.remember("Rotate the signing keys")
+    search = Search(FakeEmbedder(is_broken=True), VectorIndex())
+    (hit,) = search.search(store.db, "signing keys", Filters(), NOW, 10)
+    assert hit.found.title == "Rotate the signing keys"
+    assert hit.score > 0.9
+
+
+def test_nothing_is_found_by_meaning_that_is_far_from_it(store: Store) -> None:
+    store.remember("Rotate the signing keys", summary="Rotate the signing keys")
+    assert find(store, "unheard of things entirely") == []
 
 
 def test_a_title_outranks_a_mention_in_the_detail(store: Store) -> None:
@@ -46,8 +74,14 @@ def test_a_title_outranks_a_mention_in_the_detail(store: Store) -> None:
 
 def test_recency_never_outranks_relevance(store: Store) -> None:
     store.remember("Retry webhook deliveries with backoff", last_seen_at=NOW - timedelta(days=700))
-    store.remember("Webhook", summary="renamed", last_seen_at=NOW)
+    store.remember("Webhook", summary="renamed", last_seen_at=NOW, pinned=True)
     assert titles(find(store, "retry webhook backoff"))[0] == "Retry webhook deliveries with backoff"
+
+
+def test_of_two_that_are_as_relevant_the_newer_is_first(store: Store) -> None:
+    store.remember("Rotate signing keys by hand", summary="x", last_seen_at=NOW - timedelta(days=300))
+    store.remember("Rotate signing keys by cron", summary="y", last_seen_at=NOW)
+    assert titles(find(store, "rotate signing keys"))[0] == "Rotate signing keys by cron"
 
 
 def test_other_projects_are_found_only_when_asked_for(store: Store) -> None:
@@ -56,50 +90,114 @@ def test_other_projects_are_found_only_when_asked_for(store: Store) -> None:
     assert titles(find(store, "signing keys", Filters())) == ["Rotate the signing keys"]
 
 
-@pytest.mark.parametrize(
-    ("filters", "left"),
-    [
-        (Filters(SHOP.project, kinds=("decision",)), "Cache orders"),
-        (Filters(SHOP.project, file="cache.py"), "Cache users"),
-        (Filters(SHOP.project, since=NOW - timedelta(days=7)), "Cache users"),
-        (Filters(SHOP.project, until=NOW - timedelta(days=7)), "Cache orders"),
-    ],
-)
-def test_a_filter_leaves_out_what_does_not_fit_it(store: Store, filters: Filters, left: str) -> None:
-    store.remember("Cache users", kind="feature", files=("src/cache.py",))
-    store.remember("Cache orders", kind="decision", created_at=NOW - timedelta(days=40))
-    assert titles(find(store, "cache", filters)) == [left]
-
-
 @pytest.mark.parametrize("scope", ["universal", "language:python"])
 def test_what_holds_beyond_its_project_is_found_from_everywhere(store: Store, scope: str) -> None:
     store.remember("Prefer small commits", place=OTHER, scope=scope)
     assert titles(find(store, "small commits")) == ["Prefer small commits"]
 
 
+@pytest.mark.parametrize(
+    ("filters", "left"),
+    [
+        (Filters(SHOP.project, kinds=("decision",)), "Cache orders"),
+        (Filters(SHOP.project, scope="universal"), "Cache nothing"),
+        (Filters(SHOP.project, file="cache.py"), "Cache users"),
+        (Filters(SHOP.project, branch="topic"), "Cache users"),
+        (Filters(SHOP.project, since=NOW - timedelta(days=7), kinds=("feature",)), "Cache users"),
+        (Filters(SHOP.project, until=NOW - timedelta(days=7)), "Cache orders"),
+        (Filters(SHOP.project, statuses=("superseded",)), "Cache sessions"),
+    ],
+)
+def test_a_filter_leaves_out_what_does_not_fit_it(store: Store, filters: Filters, left: str) -> None:
+    store.remember("Cache users", kind="feature", files=("src/cache.py",), branch="topic")
+    store.remember("Cache orders", kind="decision", created_at=NOW - timedelta(days=40))
+    store.remember("Cache sessions", status="superseded")
+    store.remember("Cache nothing", kind="rule", scope="universal")
+    assert titles(find(store, "cache", filters)) == [left]
+
+
 def test_what_no_longer_holds_is_not_found(store: Store) -> None:
     store.remember("Superseded advice", status="superseded")
+    store.remember("Quarantined advice", status="quarantined")
     assert find(store, "advice") == []
 
 
+def test_raw_text_is_found_beside_the_memories(store: Store) -> None:
+    store.session("s7", SessionSummary(headline="Move the importer to Rust", request="port the importer"))
+    (hit,) = find(store, "importer in rust")
+    assert isinstance(hit.found, Passage)
+    assert hit.found.session == "s7"
+
+
+def test_raw_text_never_stands_above_a_good_memory(store: Store) -> None:
+    store.remember("Importer moved to Rust", summary="It was slow.", session="s7")
+    store.session("s7", SessionSummary(headline="Rust importer importer Rust", request="importer Rust Rust importer"))
+    hits = find(store, "importer rust", rule=Rule(share_of_meaning=0, good=0.5))
+    assert [type(hit.found) for hit in hits] == [Memory, Passage]
+    assert any("raw text" in reason for reason in hits[1].why)
+    assert hits[0].score >= hits[1].score
+
+
+def test_raw_text_stands_above_a_memory_that_hardly_fits(store: Store) -> None:
+    store.remember("Rust", summary="Colours of the header were changed to rust and ochre by the designers.")
+    store.session("s7", SessionSummary(headline="Move the importer to Rust", request="port the importer to Rust"))
+    assert isinstance(find(store, "move importer rust")[0].found, Passage)
+
+
+def test_hits_that_say_nearly_the_same_are_one(store: Store) -> None:
+    told = "Rotate the signing keys every month by the cron job on the build host"
+    store.remember(told, summary="x", place=OTHER)
+    store.remember(told, summary="x")
+    (hit,) = find(store, "rotate signing keys", Filters())
+    assert len(hit.alike) == 1
+
+
 def test_every_hit_says_why_it_was_found(store: Store) -> None:
-    store.remember("Rotate the signing keys")
+    store.remember("Rotate the signing keys", pinned=True)
     (hit,) = find(store, "rotate keys")
-    assert any("rotate" in reason and "keys" in reason for reason in hit.why)
-    assert any("recency" in reason for reason in hit.why)
+    told = " ".join(hit.why)
+    for part in ("words", "rotate, keys", "meaning", "cosine", "recency", "pinned"):
+        assert part in told
+
+
+def test_the_parts_of_a_score_add_up_to_it(store: Store) -> None:
+    store.remember("Rotate the signing keys", pinned=True)
+    store.remember("Keys of the piano")
+    for hit in find(store, "rotate keys"):
+        parts = [float(reason.split()[1]) for reason in hit.why if not reason.startswith("raw")]
+        assert sum(parts) == pytest.approx(hit.score, abs=0.02)
+
+
+def test_scores_go_down_and_none_is_above_one(store: Store) -> None:
+    for number in range(30):
+        store.remember(f"Rotate key {number} of the {'signing ' * (number % 3)}service", summary=f"a{number} b{number}")
+    scores = [hit.score for hit in find(store, "rotate signing key", limit=20)]
+    assert len(scores) == 20
+    assert scores == sorted(scores, reverse=True)
+    assert 0 < scores[-1] <= scores[0] <= 1
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.text(max_size=300))
-def test_any_text_is_a_safe_query_and_finds_only_what_has_its_words(store: Store, query: str) -> None:
+def test_any_text_is_a_safe_query(store: Store, query: str) -> None:
     store.remember("Rotate the signing keys", summary="Rotate the signing keys")
-    assert all(
-        any(word in reason for reason in hit.why for word in ("rotat", "sign", "key", "stems"))
-        for hit in find(store, query)
-    )
+    assert all(hit.found.title == "Rotate the signing keys" for hit in find(store, query))
 
 
 @pytest.mark.parametrize("query", ['"', "'; drop table memories; --", "a AND OR NOT", "title:x", "NEAR(a b)", "*", ""])
 def test_the_index_language_means_nothing_in_a_query(store: Store, query: str) -> None:
     store.remember("Rotate the signing keys")
     assert find(store, query) == []
+
+
+def test_words_alone_count_in_full_when_meaning_cannot_be_told() -> None:
+    assert fuse({1: 4.0, 2: 2.0}, None, RULE)[1].value == 1.0
+    assert fuse({1: 4.0, 2: 2.0}, None, RULE)[2].value == 0.5
+
+
+def test_the_best_of_poor_matches_by_meaning_does_not_count_in_full() -> None:
+    rule = Rule(share_of_meaning=0.4, least_cosine=0.3, from_cosine=0.2, full_cosine=0.6)
+    fused = fuse({3: 1.0}, [(1, 0.40), (2, 0.25), (3, 0.25)], rule)
+    assert set(fused) == {1, 3}
+    assert fused[1].value == pytest.approx(0.4 * (0.40 - 0.2) / (0.6 - 0.2))
+    assert fused[3].value == pytest.approx(0.6 + 0.4 * (0.25 - 0.2) / (0.6 - 0.2))

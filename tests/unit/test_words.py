@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.words import STOPWORDS, index_text, one_line, overlap, query_words, within
+from claude_mem_lite.words import (
+    STOPWORDS,
+    index_text,
+    is_beginning,
+    matched_words,
+    one_line,
+    overlap,
+    query_words,
+    within,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,9 +38,65 @@ def test_a_question_of_stopwords_alone_keeps_them() -> None:
     assert query_words("to be or not to be") == ["to", "be", "or", "not"]
 
 
-@given(st.text())
+def test_a_german_question_loses_its_stopwords_and_keeps_what_may_be_a_name() -> None:
+    assert query_words("Warum wird die Größe nicht für MIT geprüft?") == ["die", "grosse", "mit", "gepruft"]
+
+
+def test_an_identifier_is_one_word_too_whatever_is_between_its_parts() -> None:
+    assert query_words("getUserName get_user_name get-user-name") == ["getusername", "user", "name"]
+
+
+def test_a_path_is_not_joined_to_one_word() -> None:
+    assert index_text("src/auth/jwt.py").split() == ["src", "auth", "jwt", "py"]
+
+
+def test_an_identifier_of_many_parts_is_not_joined() -> None:
+    assert index_text("a_b_c_d_e_f").split()[0] == "abcdef"
+    assert index_text("a_b_c_d_e_f_g").split() == ["a", "b", "c", "d", "e", "f", "g"]
+
+
+def test_a_commit_is_not_taken_to_pieces() -> None:
+    assert query_words("3f2a91bc") == ["3f2a91bc"]
+
+
+def test_characters_without_spaces_are_indexed_and_asked_for_in_pairs() -> None:
+    assert index_text("数据库").split() == ["数据", "据库", "库"]
+    assert query_words("数据库") == ["数据", "据库"]
+    assert query_words("用户ID登录") == ["用户", "id", "登录"]
+
+
+def test_a_single_character_is_the_beginning_of_a_pair() -> None:
+    assert query_words("数") == ["数"]
+    assert is_beginning("数")
+    assert not is_beginning("数据")
+    assert not is_beginning("x")
+
+
+def test_a_text_has_the_words_that_share_a_stem_or_a_beginning_with_its_own() -> None:
+    words = ["refreshing", "token", "datenbank", "数", "cat", "zanzibar"]
+    text = "Refreshed tokens, the Datenbankverbindung, 大数据, concatenate"
+    assert matched_words(words, text) == ["refreshing", "token", "datenbank", "数"]
+
+
+def test_an_endless_word_is_cut_the_same_way_in_text_and_question() -> None:
+    assert query_words("x" * 100_000) == index_text("x" * 99_999).split()
+    assert [len(word) for word in query_words("ß" * 100_000)] == [64]
+
+
+ANY_TEXT = st.text(st.characters())  # also with half characters, which no database takes
+
+
+@given(ANY_TEXT)
 def test_any_text_gives_words_that_are_safe_in_a_query(text: str) -> None:
-    assert all(word and '"' not in word and not word.isspace() for word in query_words(text))
+    for word in (*query_words(text), *index_text(text).split(" ")):
+        assert "".join(char for char in word if char.isalnum() or ord(char) > 127) == word
+        assert not any(char in word for char in '"*\x00')
+        word.encode()
+
+
+@given(ANY_TEXT)
+def test_a_text_has_every_word_of_the_question_it_makes(text: str) -> None:
+    assert matched_words(query_words(text), text) == query_words(text)
 
 
 def test_overlap_is_the_share_of_telling_words_that_the_other_has() -> None:

@@ -3,20 +3,22 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
+from claude_mem_lite.cli.importing_jsonl import jsonl
 from claude_mem_lite.cli.options import connect, json_option
 from claude_mem_lite.cli.output import counted, plain, print_json
+from claude_mem_lite.cli.progress import Advance, progress
+from claude_mem_lite.cli.sending import Sending
 from claude_mem_lite.client import Client
-from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.importers.lines import Problem
 from claude_mem_lite.importers.transcripts import (
     SUFFIXES,
@@ -32,8 +34,6 @@ from claude_mem_lite.models import JsonObject
 # A request is worked on in one go, and a hook that wants an answer waits meanwhile.
 BATCH_BYTES = 2 * 1024 * 1024
 MOST_PROBLEMS_SHOWN = 20
-Advance = Callable[[int], None]
-Result = TypeVar("Result")
 
 import_ = HelpfulGroup(
     name="import",
@@ -43,10 +43,12 @@ import_ = HelpfulGroup(
     help="""Bring in what was done before.
 
     \b
-    Example:
+    Examples:
       claude-mem-lite import transcripts
+      claude-mem-lite import jsonl memories.jsonl
     """,
 )
+import_.add_command(jsonl)
 
 
 @dataclass(slots=True)
@@ -155,7 +157,7 @@ class Importing:
     """One import under way: sends what the worker does not have, a session after the other."""
 
     def __init__(self, client: Client, report: Report, advance: Advance) -> None:
-        self._client = client
+        self._sending = Sending(client)
         self._report = report
         self._advance = advance
 
@@ -173,24 +175,18 @@ class Importing:
             self._report.problems += reading.problems
 
     def _send(self, turns: Sequence[PastTurn]) -> None:
-        known, excluded = self._asked(lambda client: client.known_turns([turn.mark() for turn in turns]))
+        known, excluded = self._sending.ask(lambda client: client.known_turns([turn.mark() for turn in turns]))
         wanted = [turn for turn in turns if turn.name not in known | excluded]
         self._report.known += len(known)
         self._report.excluded += len(excluded - known)
         if wanted:
-            stored, memories = self._asked(lambda client: client.import_turns([turn.as_json() for turn in wanted]))
+            stored, memories = self._sending.ask(
+                lambda client: client.import_turns([turn.as_json() for turn in wanted])
+            )
             self._report.sessions |= {turn.session for turn in wanted}
             self._report.turns += stored
             self._report.memories += memories
             self._report.waiting += len(wanted) - stored
-
-    def _asked(self, call: Callable[[Client], Result]) -> Result:
-        """What the worker answers; one that died on the way is started once more, since twice is as good as once."""
-        try:
-            return call(self._client)
-        except WorkerUnavailable:
-            self._client = connect()
-            return call(self._client)
 
 
 def _batches(reading: Reading) -> Iterator[list[PastTurn]]:
@@ -209,20 +205,13 @@ def _batches(reading: Reading) -> Iterator[list[PastTurn]]:
 
 @contextmanager
 def _progress(found: Sequence[Transcript]) -> Iterator[Advance]:
-    """A bar on a terminal, one line anywhere else; on stderr, so that stdout has the report alone."""
+    """A bar on a terminal, one line anywhere else."""
     total = sum(one.size_bytes for one in found)
     what = f"{counted(len(found), 'transcript')}, {total / 1e6:.1f} MB{_how_packed(found)}"
     if not sys.stderr.isatty():
         click.echo(f"Reading {what}.", err=True)
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(what), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda done: bar.update(task, completed=done)
+    with progress(what, total) as advance:
+        yield advance
 
 
 def _how_packed(found: Sequence[Transcript]) -> str:

@@ -25,20 +25,23 @@ SECTIONS = {
     },
     "Look": {
         "status": Entry(f"{_HERE}.state", "status", "Show how things stand, in one look."),
-        "search": Entry(f"{_HERE}.reading", "search", "Find memories by words."),
-        "list": Entry(f"{_HERE}.reading", "list_memories", "List the newest memories."),
-        "show": Entry(f"{_HERE}.reading", "show", "Show memories in full."),
-        "sessions": Entry(f"{_HERE}.reading", "sessions", "List the last sessions and what came of them."),
+        "search": Entry(f"{_HERE}.searching", "search", "Find what is remembered, by words and by meaning."),
+        "list": Entry(f"{_HERE}.searching", "list_memories", "List the newest memories."),
+        "show": Entry(f"{_HERE}.searching", "show", "Show memories, turns and sessions in full."),
+        "timeline": Entry(f"{_HERE}.searching", "timeline", "Show what came before and after something."),
+        "sessions": Entry(f"{_HERE}.reading", "sessions", "List the last sessions, or those that are about something."),
         "context": Entry(f"{_HERE}.reading", "context", "Print the context a new session would be given."),
     },
     "Keep": {
         "remember": Entry(f"{_HERE}.writing", "remember", "Store something you want remembered."),
         "forget": Entry(f"{_HERE}.writing", "forget", "Remove memories for good."),
         "import": Entry(f"{_HERE}.importing", "import_", "Bring in what was done before."),
+        "export": Entry(f"{_HERE}.exporting", "export", "Write out every memory, one a line."),
     },
     "Run": {
         "worker": Entry(f"{_HERE}.worker", "worker", "Start, stop and look at the background worker."),
         "queue": Entry(f"{_HERE}.state", "queue", "Show what waits to be processed, and what failed."),
+        "rebuild": Entry(f"{_HERE}.rebuilding", "rebuild", "Make the search index anew."),
     },
 }
 

@@ -14,6 +14,7 @@ from claude_mem_lite.models import KINDS
 from claude_mem_lite.paths import find_home
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
+SCOPES = "universal, language:NAME, project or project:ID"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -46,14 +47,13 @@ def kind(written: str) -> str:
     raise click.BadParameter(f"there is no kind {written!r}, {hint}")
 
 
-kinds_option = click.option(
-    "--kind",
-    "kinds",
-    metavar="K",
-    type=kind,
-    multiple=True,
-    help="Only memories of this kind; may be given several times.",
-)
+def scope(written: str) -> str:
+    """Where a memory holds, as said on the command line."""
+    word, colon, rest = written.strip().partition(":")
+    word, rest = word.lower(), rest.strip()
+    if (word in ("universal", "project") and not colon) or (word in ("language", "project") and rest):
+        return f"{word}{colon}{rest}"
+    raise click.BadParameter(f"{written!r} is no scope; use {SCOPES}")
 
 
 def where(cwd: str | None, all_projects: bool) -> Where:

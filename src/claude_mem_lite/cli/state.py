@@ -126,12 +126,20 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
         ("installed", ", ".join(places) if places else "no (run `claude-mem-lite install`)"),
         ("worker", f"running, process {field(told, 'pid')}, version {field(told, 'version')}{_trouble(told)}"),
         ("queue", f"{field(told, 'queue_depth')} waiting{failed}"),
-        ("memories", f"{field(told, 'memories')}, {field(told, 'observations_today')} of them from today"),
+        (
+            "memories",
+            f"{field(told, 'memories')}, {field(told, 'observations_today')} of them from today{_index(told)}",
+        ),
         ("sessions", field(told, "sessions")),
         ("model", _model(told)),
         ("context", f"last given {ago(told.get('last_context_at'), now)}"),
         ("data", str(home.root)),
     ]
+
+
+def _index(told: JsonObject) -> str:
+    waiting = whole(told, "unindexed")
+    return f"; {counted(waiting, 'document')} still to be indexed" if waiting else ""
 
 
 def _model(told: JsonObject) -> str:

@@ -1,27 +1,61 @@
-"""Times as people write and read them: `2026-03-01`, `7d`, `yesterday`; `3 days ago`."""
+"""Times as people write and read them: `2026-03-01`, `7d`, `2 weeks ago`, `monday`; `3 days ago`."""
 
+import calendar
 import re
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import click
 
-_SPAN = re.compile(r"^(\d{1,5})\s*(h|d|w|hours?|days?|weeks?)(\s+ago)?$")
-_HOURS = {"h": 1, "d": 24, "w": 24 * 7}
-EXAMPLES = "for example 2026-03-01, 2026-03-01T14:30, 12h, 7d, '2 weeks ago', today or yesterday"
+_SPAN = re.compile(
+    r"^(?:(?P<number>\d{1,5})\s*|(?:an?|one|last)\s+)"
+    r"(?P<unit>m|mins?|minutes?|h|hours?|d|days?|w|weeks?|mo|months?|y|years?)(?:\s+ago)?$"
+)
+_MINUTES = {"mi": 1, "h": 60, "d": 60 * 24, "w": 60 * 24 * 7}
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+EXAMPLES = "for example 2026-03-01, 2026-03-01T14:30, 12h, 7d, '2 weeks ago', '3 months ago', yesterday or monday"
 
 
 def parse_when(text: str, now: datetime, *, end_of_day: bool) -> datetime:
     """The UTC moment a user means; a day means its first moment, or its last. ValueError when none is meant."""
-    written = text.strip().lower()
+    written = " ".join(text.lower().split())
+    if written == "now":
+        return now
     if span := _SPAN.match(written):
-        return now - timedelta(hours=int(span[1]) * _HOURS[span[2][0]])
-    days_back = {"today": 0, "yesterday": 1}.get(written)
-    if days_back is not None:
-        written = (now.astimezone() - timedelta(days=days_back)).date().isoformat()
-    moment = datetime.fromisoformat(written.upper())
-    if len(written) == len("2026-03-01") and end_of_day:
-        moment = datetime.combine(moment.date(), time.max)
-    return moment.astimezone(UTC)
+        return _back(now, int(span["number"] or 1), span["unit"])
+    day = _named_day(written.removeprefix("last "), now.astimezone().date())
+    if day is None and len(written) == len("2026-03-01"):
+        day = date.fromisoformat(written)
+    if day is None:
+        return datetime.fromisoformat(written.upper()).astimezone(UTC)
+    return datetime.combine(day, time.max if end_of_day else time.min).astimezone(UTC)
+
+
+def _back(now: datetime, number: int, unit: str) -> datetime:
+    unit = "mi" if unit == "m" else unit
+    if unit.startswith(("mo", "y")):
+        return _months_back(now, number * (12 if unit.startswith("y") else 1))
+    return now - timedelta(minutes=number * next(size for name, size in _MINUTES.items() if unit.startswith(name)))
+
+
+def _months_back(now: datetime, number: int) -> datetime:
+    """The same day of an earlier month, or its last: a month before the 31st of March is the end of February."""
+    here = now.astimezone()
+    year, month = divmod(here.year * 12 + here.month - 1 - number, 12)
+    if year < 1:
+        raise ValueError("before the first year")
+    day = min(here.day, calendar.monthrange(year, month + 1)[1])
+    # Naive on the way: on that day the clocks of this place may have been set otherwise.
+    return here.replace(year=year, month=month + 1, day=day, tzinfo=None).astimezone(UTC)
+
+
+def _named_day(written: str, today: date) -> date | None:
+    """Today, yesterday, or the last day of that name, which may be today."""
+    if written in ("today", "yesterday"):
+        return today - timedelta(days=written == "yesterday")
+    for number, name in enumerate(_DAYS):
+        if written in (name, name[:3]):
+            return today - timedelta(days=(today.weekday() - number) % 7)
+    return None
 
 
 def ago(written: object, now: datetime) -> str:
@@ -39,6 +73,14 @@ def ago(written: object, now: datetime) -> str:
             count = seconds // size
             return f"{count} {unit}{'s' if count > 1 else ''} ago"
     return "just now"
+
+
+def clock(written: object) -> str:
+    """An ISO time as a clock here shows it: `2026-03-01 14:30`; as it is when it is no such time."""
+    try:
+        return datetime.fromisoformat(str(written)).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError):
+        return str(written)
 
 
 def since(written: str) -> str:

@@ -5,27 +5,17 @@ from collections.abc import Sequence
 
 import click
 
-from claude_mem_lite.cli.options import connect, folder, json_option, memory_id, yes_option
+from claude_mem_lite.cli.options import SCOPES, connect, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import kind as kind_type
+from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, print_json
 from claude_mem_lite.client import Client
-
-SCOPES = "universal, language:NAME, project or project:ID"
-
-
-def _scope(written: str) -> str:
-    """Where a memory holds, as said on the command line."""
-    word, colon, rest = written.strip().partition(":")
-    word, rest = word.lower(), rest.strip()
-    if (word in ("universal", "project") and not colon) or (word in ("language", "project") and rest):
-        return f"{word}{colon}{rest}"
-    raise click.BadParameter(f"{written!r} is no scope; use {SCOPES}")
 
 
 @click.command(short_help="Store something you want remembered.")
 @click.argument("kind", metavar="KIND", type=kind_type)
 @click.argument("text", metavar="TEXT...", nargs=-1, required=True)
-@click.option("--scope", metavar="S", type=_scope, help=f"Where it holds: {SCOPES}.")
+@click.option("--scope", metavar="S", type=scope_type, help=f"Where it holds: {SCOPES}.")
 @click.option("--tag", "tags", metavar="T", multiple=True, help="A word to find it by; may be given several times.")
 @json_option
 def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[str], as_json: bool) -> None:

@@ -211,5 +211,45 @@ def m002_model_calls(connection: sqlite3.Connection) -> None:
     connection.execute("create index model_calls_by_session on model_calls (session)")
 
 
+def m003_search(connection: sqlite3.Connection) -> None:
+    """Words and meaning, over memories and raw text. Everything here is derived: what is missing, the worker makes."""
+    connection.execute("alter table prompts add column tasks text not null default ''")
+    connection.execute("drop table memories_fts")
+    connection.execute("""
+        create virtual table memories_fts using fts5 (
+            title, summary, facts, files, detail, marks, tokenize = 'porter unicode61 remove_diacritics 2'
+        )""")
+    connection.execute("""
+        create table passages (
+            seq integer primary key,
+            id text not null unique,
+            kind text not null check (kind in ('turn', 'session')),
+            source text not null,
+            session text not null,
+            project text not null,
+            created_at text not null,
+            unique (kind, source)
+        )""")
+    connection.execute("create index passages_by_session on passages (session)")
+    connection.execute("create index passages_by_project on passages (project, kind, created_at)")
+    connection.execute("create index memories_by_time on memories (created_at)")
+    connection.execute("""
+        create virtual table passages_fts using fts5 (
+            asked, answered, marks, tokenize = 'porter unicode61 remove_diacritics 2'
+        )""")
+    # A document is a memory (twice its seq) or a passage (twice its seq, and one).
+    connection.execute("create table vectors (document integer primary key, vector blob not null)")
+    # The change number only grows, so that whoever holds the sketches in memory asks for what is new.
+    connection.execute("""
+        create table sketches (
+            change integer primary key autoincrement,
+            document integer not null unique,
+            sketch blob not null
+        )""")
+    connection.execute("create table unindexed (document integer primary key, words integer not null)")
+    connection.execute("create table derived_by (part text primary key, version text not null)")
+    connection.execute("insert into unindexed (document, words) select 2 * seq, 1 from memories")
+
+
 INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox, i002_model_turns)
-MEMORY_MIGRATIONS: tuple[Migration, ...] = (m001_memory, m002_model_calls)
+MEMORY_MIGRATIONS: tuple[Migration, ...] = (m001_memory, m002_model_calls, m003_search)

@@ -1,45 +1,55 @@
-"""The word index over memories, `memories_fts`: derived, can be rebuilt. The project is a token in each row."""
+"""The word index over memories, `memories_fts`: derived, can be rebuilt.
 
-import hashlib
+Where a memory holds, of what kind it is and the like are marks in its row, so that a match can ask for them."""
+
 import sqlite3
+from collections.abc import Sequence
 
-from claude_mem_lite.models import Memory
+from claude_mem_lite.models import Filters, Memory
+from claude_mem_lite.store import conditions, marks, ranking
 from claude_mem_lite.words import index_text, query_words
 
-_WEIGHTS = "4.0, 2.0, 2.0, 2.0, 1.0, 0.0"
+# Title, summary, facts, files with symbols and tags, detail; marks tell nothing.
+_INDEX = ranking.WordIndex("memories_fts", "2.0, 1.0, 1.0, 2.0, 1.0, 0.0")
 _MOST_WORDS = 16
 _COMMON = 50
 _RAREST = 5
 _LEAST_KNOWN = 0.6
 
 
-def _scope_token(scope: str) -> str:
-    """Where a memory holds, as one word no text contains; beyond one project it is the same word for all."""
-    held = scope if scope.startswith("project:") else "everywhere"
-    return "sc" + hashlib.sha256(held.encode("utf-8", "replace")).hexdigest()[:20]
+def naming_file(file: str) -> str:
+    """What a row that names a file matches, as an expression; nothing when its name has no words.
 
-
-def _anchor_token(anchor: str) -> str:
-    return "an" + hashlib.sha256(anchor.encode("utf-8", "replace")).hexdigest()[:20]
+    A file that fits has the same name, whatever folder either is given from."""
+    words = _file_words(file)
+    return f"files : ({' AND '.join(map(ranking.phrase, words))})" if words else ""
 
 
 def add(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
     symbols = (symbol.name for symbol in memory.symbols)
     db.execute(
-        """insert into memories_fts (rowid, title, summary, facts, files, detail, project)
-           values (:seq, :title, :summary, :facts, :files, :detail, :project)""",
+        """insert into memories_fts (rowid, title, summary, facts, files, detail, marks)
+           values (:seq, :title, :summary, :facts, :files, :detail, :marks)""",
         {
             "seq": seq,
             "title": index_text(memory.title),
             "summary": index_text(memory.summary),
             "facts": index_text("\n".join(memory.facts)),
-            "files": "\n".join(
-                (index_text("\n".join((*memory.files, *symbols, *memory.tags))), *map(_anchor_token, memory.anchors))
+            "files": " ".join(
+                (
+                    index_text("\n".join((*memory.files, *symbols, *memory.tags))),
+                    *map(marks.anchor_mark, memory.anchors),
+                )
             ),
             "detail": index_text(memory.detail),
-            "project": _scope_token(memory.scope),
+            "marks": marks.of_memory(memory),
         },
     )
+
+
+def mark_again(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
+    """A memory is no longer what its marks say; its words stay as they are."""
+    db.execute("update memories_fts set marks = ? where rowid = ?", (marks.of_memory(memory), seq))
 
 
 def remove(db: sqlite3.Connection, seq: int) -> None:
@@ -47,31 +57,21 @@ def remove(db: sqlite3.Connection, seq: int) -> None:
 
 
 def scrub(db: sqlite3.Connection) -> None:
-    """Rewrite the index so that removed words leave the file: deleting alone keeps them."""
-    db.execute("insert into memories_fts (memories_fts) values ('optimize')")
+    """Rewrite both word indexes so that removed words leave the file: deleting alone keeps them."""
+    for table in ("memories_fts", "passages_fts"):
+        db.execute(f"insert into {table} ({table}) values ('optimize')")
 
 
-def search(db: sqlite3.Connection, words: list[str], project: str | None, limit: int) -> list[tuple[int, float]]:
-    """Row numbers with their BM25 score, higher is better, of memories that have any of the words.
-
-    With a project: those that hold in it, or everywhere."""
-    if not words:
-        return []
-    asked = " OR ".join(f'"{word}"' for word in words)
-    match = asked
-    if project is not None:
-        match = f"({asked}) AND project : ({_scope_token(f'project:{project}')} OR {_scope_token('everywhere')})"
-    rows = db.execute(
-        f"""select rowid as seq, -bm25(memories_fts, {_WEIGHTS}) as score from memories_fts
-            where memories_fts match :match order by score desc, rowid desc limit :limit""",
-        {"match": match, "limit": limit},
+def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> list[tuple[int, float]]:
+    """Row numbers with their score, best first, of memories that have any of the words and are what is asked."""
+    return ranking.best_rows(
+        db, _INDEX, words, _held(filters), lambda seqs: conditions.matching(db, filters, seqs), limit
     )
-    return [(row["seq"], row["score"]) for row in rows]
 
 
 def with_anchor(db: sqlite3.Connection, anchor: str, scope: str, limit: int) -> list[int]:
     """The row numbers of memories of a scope that are tied to an anchor, newest first."""
-    match = f"files : {_anchor_token(anchor)} AND project : {_scope_token(scope)}"
+    match = f"files : {marks.anchor_mark(anchor)} AND marks : {marks.scope_mark(scope)}"
     return _rows(db, match, "rowid desc", limit)
 
 
@@ -80,25 +80,29 @@ def alike(db: sqlite3.Connection, memory: Memory, limit: int) -> list[int]:
 
     Only by the rarest words of the title: common ones would have all of a large project looked at."""
     found = [seq for anchor in memory.anchors for seq in with_anchor(db, anchor, memory.scope, limit)]
-    scope = _scope_token(memory.scope)
-    words = query_words(memory.title)[:_MOST_WORDS]
-    times = {word: _times(db, f'title : "{word}" AND project : {scope}') for word in words}
-    known = sorted((word for word in words if times[word]), key=lambda word: times[word])
-    if len(known) < max(_LEAST_KNOWN * len(words), 2):
+    scope = marks.scope_mark(memory.scope)
+    phrases = [ranking.phrase(word) for word in query_words(memory.title)[:_MOST_WORDS]]
+    times = {phrase: ranking.count(db, _INDEX, f"title : {phrase} AND marks : {scope}", _COMMON) for phrase in phrases}
+    known = sorted((phrase for phrase in phrases if times[phrase]), key=lambda phrase: times[phrase])
+    if len(known) < max(_LEAST_KNOWN * len(phrases), 2):
         return found
     # Two of the rarest, so that one word may differ.
-    rarest = [f'"{word}"' for word in known[:_RAREST]]
+    rarest = known[:_RAREST]
     pairs = [f"({word} AND ({' OR '.join(rarest[at:])}))" for at, word in enumerate(rarest[:2], 1) if rarest[at:]]
-    return found + _rows(db, f"title : ({' OR '.join(pairs)}) AND project : {scope}", "rowid", limit)
+    return found + _rows(db, f"title : ({' OR '.join(pairs)}) AND marks : {scope}", "rowid", limit)
 
 
-def _times(db: sqlite3.Connection, match: str) -> int:
-    """How many rows match, counted as far as matters."""
-    (number,) = db.execute(
-        "select count(*) from (select 1 from memories_fts where memories_fts match :match limit :limit)",
-        {"match": match, "limit": _COMMON},
-    ).fetchone()
-    return int(number)
+def _held(filters: Filters) -> str:
+    """What the index can tell of the filters, as an expression; rows that match may still not fit."""
+    parts = [marks.for_memories(filters)]
+    if filters.file and (words := _file_words(filters.file)):
+        # One is enough: every row that has `py` would be counted for the score.
+        parts.append(f"files : {ranking.phrase(max(words, key=len))}")
+    return " AND ".join(part for part in parts if part)
+
+
+def _file_words(file: str) -> list[str]:
+    return list(dict.fromkeys(index_text(file.rstrip("/").rpartition("/")[2]).split()))
 
 
 def _rows(db: sqlite3.Connection, match: str, order: str, limit: int) -> list[int]:

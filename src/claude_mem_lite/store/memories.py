@@ -11,7 +11,7 @@ from datetime import datetime
 from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Kind, Memory, SymbolChange
-from claude_mem_lite.store import fts
+from claude_mem_lite.store import documents, fts, unindexed
 from claude_mem_lite.store.sameness import joined, say_the_same
 
 ID_LENGTH = 10
@@ -34,11 +34,11 @@ def handoff_id(session: str) -> str:
 
 def add(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Memory:
     """Store a memory seen in a turn, or count the turn as one more sighting of what is known already."""
-    if _is_forgotten(db, memory.id):
+    if is_forgotten(db, memory.id):
         return memory
     known = _same(db, memory)
     if known is None:
-        _insert(db, memory, time_to_text(now))
+        insert(db, memory, now)
         _note_sighting(db, memory.id, turn)
         return memory
     if known.id != memory.id:
@@ -50,11 +50,11 @@ def add(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Mem
 
 def put(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> None:
     """Store a memory under its id, in the place of what it was before: one that is told anew as work goes on."""
-    if _is_forgotten(db, memory.id):
+    if is_forgotten(db, memory.id):
         return
     row = db.execute("select * from memories where id = ?", (memory.id,)).fetchone()
     if row is None:
-        _insert(db, memory, time_to_text(now))
+        insert(db, memory, now)
     else:
         before = from_row(row)
         _overwrite(db, replace(memory, created_at=before.created_at, pinned=before.pinned), stored_at=now)
@@ -63,7 +63,11 @@ def put(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Non
 
 def retire(db: sqlite3.Connection, id_: str) -> None:
     """A memory no longer holds: it stays readable and is given to nobody."""
-    db.execute("update memories set status = 'retired' where id = ? and status = 'active'", (id_,))
+    row = db.execute(
+        "update memories set status = 'retired' where id = ? and status = 'active' returning *", (id_,)
+    ).fetchone()
+    if row is not None:
+        fts.mark_again(db, row["seq"], from_row(row))
 
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Memory:
@@ -72,13 +76,21 @@ def get(db: sqlite3.Connection, id_or_prefix: str) -> Memory:
     if len(wanted) < SHORTEST_PREFIX:
         raise NotFound(f"{id_or_prefix!r} is too short for an id", f"give {SHORTEST_PREFIX} characters or more of it")
     rows = db.execute(
-        "select * from memories where substr(id, 1, length(:id)) = :id order by id limit 3", {"id": wanted}
+        # As a range: with substr() all ids would be looked at.
+        "select * from memories where id >= :id and id < :id || char(0x10ffff) order by id limit 2",
+        {"id": wanted},
     ).fetchall()
     if not rows:
         raise NotFound(f"there is no memory {id_or_prefix}", "`claude-mem-lite list` shows the ids")
     if len(rows) > 1 and rows[0]["id"] != wanted:
         raise Ambiguous(f"{id_or_prefix} is the beginning of several ids", "give more of it")
     return from_row(rows[0])
+
+
+def find(db: sqlite3.Connection, id_: str) -> Memory | None:
+    """The memory with exactly this id."""
+    row = db.execute("select * from memories where id = ?", (id_,)).fetchone()
+    return from_row(row) if row else None
 
 
 def handoff_of(db: sqlite3.Connection, session: str) -> Memory | None:
@@ -90,35 +102,27 @@ def handoff_of(db: sqlite3.Connection, session: str) -> Memory | None:
 def newest(
     db: sqlite3.Connection,
     *,
-    project: str | None = None,
-    held_elsewhere: bool = False,
-    kinds: Sequence[Kind] = (),
+    project: str,
+    kinds: Sequence[Kind],
     since: datetime | None = None,
     without_session: str | None = None,
-    limit: int = 50,
+    limit: int,
 ) -> list[Memory]:
-    """Active memories, newest first; `held_elsewhere` adds to a project's own what holds beyond it.
+    """A project's own active memories of these kinds, newest first.
 
     `since` is about when they were stored: work may be compressed long after it was done."""
-    conditions = ["status = 'active'"]
-    values: dict[str, str | int] = {"limit": limit}
-    if project is not None:
-        conditions.append(
-            "(project = :project or scope not like 'project:%')" if held_elsewhere else "project = :project"
-        )
-        values["project"] = project
-    if kinds:
-        conditions.append(f"kind in ({', '.join(f':kind{i}' for i in range(len(kinds)))})")
-        values.update({f"kind{i}": kind for i, kind in enumerate(kinds)})
-    if since is not None:
-        conditions.append("stored_at > :since")
-        values["since"] = time_to_text(since)
-    if without_session is not None:
-        conditions.append("session <> :session")
-        values["session"] = without_session
     rows = db.execute(
-        f"select * from memories where {' and '.join(conditions)} order by created_at desc, seq desc limit :limit",
-        values,
+        """select * from memories where project = :project and status = 'active'
+             and kind in (select value from json_each(:kinds))
+             and stored_at > :since and (:session is null or session <> :session)
+           order by created_at desc, seq desc limit :limit""",
+        {
+            "project": project,
+            "kinds": json.dumps(kinds),
+            "since": time_to_text(since) if since else "",
+            "session": without_session,
+            "limit": limit,
+        },
     )
     return [from_row(row) for row in rows]
 
@@ -141,8 +145,9 @@ def in_scope(
 
 def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Memory]:
     """Memories by their row number, as the index names them."""
-    marks = ", ".join("?" for _ in seqs)
-    rows = db.execute(f"select * from memories where seq in ({marks})", tuple(seqs))
+    rows = db.execute(
+        "select * from memories where seq in (select value from json_each(:seqs))", {"seqs": json.dumps(list(seqs))}
+    )
     return {row["seq"]: from_row(row) for row in rows}
 
 
@@ -160,9 +165,15 @@ def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> None:
     for id_ in ids:
         row = db.execute("delete from memories where id = ? returning seq", (id_,)).fetchone()
         if row is not None:
-            fts.remove(db, row["seq"])
+            remove_derived(db, row["seq"])
         db.execute("delete from sightings where memory = ?", (id_,))
         db.execute("insert or ignore into tombstones (memory, forgotten_at) values (?, ?)", (id_, time_to_text(now)))
+
+
+def remove_derived(db: sqlite3.Connection, seq: int) -> None:
+    """Remove what was made of a memory that is gone: its words and its vector."""
+    fts.remove(db, seq)
+    unindexed.drop(db, documents.of_memory(seq))
 
 
 def rewrite(db: sqlite3.Connection, memory: Memory) -> None:
@@ -198,14 +209,15 @@ def from_row(row: sqlite3.Row) -> Memory:
     return Memory(**values)
 
 
-def _insert(db: sqlite3.Connection, memory: Memory, stored_at: str) -> None:
+def insert(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
+    """Store a memory as it is, with its words; its id must be new."""
     columns = ", ".join("commit_id" if name == "commit" else name for name in _COLUMNS)
     marks = ", ".join(f":{name}" for name in _COLUMNS)
     row = db.execute(
         f"insert into memories ({columns}, stored_at) values ({marks}, :stored_at) returning seq",
-        {**_values(memory), "stored_at": stored_at},
+        {**_values(memory), "stored_at": time_to_text(now)},
     ).fetchone()
-    fts.add(db, row["seq"], memory)
+    _index(db, row["seq"], memory)
 
 
 def _overwrite(db: sqlite3.Connection, memory: Memory, stored_at: datetime | None = None) -> None:
@@ -217,7 +229,12 @@ def _overwrite(db: sqlite3.Connection, memory: Memory, stored_at: datetime | Non
         {**_values(memory), "stored_at": time_to_text(stored_at) if stored_at else None},
     ).fetchone()
     fts.remove(db, row["seq"])
-    fts.add(db, row["seq"], memory)
+    _index(db, row["seq"], memory)
+
+
+def _index(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
+    fts.add(db, seq, memory)
+    unindexed.note(db, documents.of_memory(seq))
 
 
 def _values(memory: Memory) -> dict[str, object]:
@@ -230,7 +247,8 @@ def _values(memory: Memory) -> dict[str, object]:
     return values
 
 
-def _is_forgotten(db: sqlite3.Connection, id_: str) -> bool:
+def is_forgotten(db: sqlite3.Connection, id_: str) -> bool:
+    """Whether the user had it removed: nothing may bring it back."""
     return db.execute("select 1 from tombstones where memory = ?", (id_,)).fetchone() is not None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Memory, SessionSummary, Usage
-from claude_mem_lite.store import fts, memories, sessions
+from claude_mem_lite.store import memories, sessions
 
 _MOST_POSITIONS = 64
 _BESIDE = "beside"
@@ -83,7 +83,7 @@ def _is_to_be_left_alone(db: sqlite3.Connection, memory: Memory, turn: str) -> b
 def _discard(db: sqlite3.Connection, id_: str) -> datetime:
     """Remove a memory without a tombstone, to be told anew; returns when it was stored."""
     row = db.execute("delete from memories where id = ? returning seq, stored_at", (id_,)).fetchone()
-    fts.remove(db, row["seq"])
+    memories.remove_derived(db, row["seq"])
     db.execute("delete from sightings where memory = ?", (id_,))
     return text_to_time(row["stored_at"])
 

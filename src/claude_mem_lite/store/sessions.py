@@ -11,8 +11,10 @@ from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
 from claude_mem_lite.spool_names import event_of, is_past
+from claude_mem_lite.store import passages
 
 _SAME_MOMENT = timedelta(seconds=10)
+_SHORTEST_PREFIX = 4
 _SUMMARY = tuple(field.name for field in fields(SessionSummary))
 _SUMMARY_LISTS = ("next_steps", "files_read", "files_edited", "key_decisions")
 
@@ -58,6 +60,16 @@ def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
     )
 
 
+def note_project(db: sqlite3.Connection, project: str, at: datetime) -> None:
+    """Record a project that only its memories tell of, so that it can be named; one that is known stays as it is."""
+    name = project.rstrip("/").rsplit("/", 1)[-1] or project
+    db.execute(
+        """insert or ignore into projects (id, name, root, first_seen_at, last_seen_at)
+           values (:project, :name, '', :at, :at)""",
+        {"project": project, "name": name, "at": time_to_text(at)},
+    )
+
+
 def close(db: sqlite3.Connection, session: str, status: SessionStatus, at: datetime) -> None:
     db.execute(
         "update sessions set status = :status, ended_at = :at where id = :id",
@@ -85,6 +97,9 @@ def set_summary(db: sqlite3.Connection, session: str, summary: SessionSummary, n
         f"update sessions set {assignments}, told_at = :now where id = :id",
         {**values, "id": session, "now": time_to_text(now)},
     )
+    told = find(db, session)
+    if told is not None:
+        passages.put_session(db, told)
 
 
 def mark_compacted(db: sqlite3.Connection, session: str, at: datetime) -> None:
@@ -95,6 +110,19 @@ def mark_compacted(db: sqlite3.Connection, session: str, at: datetime) -> None:
 def find(db: sqlite3.Connection, session: str) -> Session | None:
     row = db.execute(f"{_SELECT} where id = ?", (session,)).fetchone()
     return _from_row(row) if row else None
+
+
+def get(db: sqlite3.Connection, id_or_prefix: str) -> Session:
+    """One session by its id or the beginning of it."""
+    wanted = id_or_prefix.strip()
+    rows = db.execute(
+        f"{_SELECT} where substr(id, 1, length(:id)) = :id order by id limit 2", {"id": wanted}
+    ).fetchall()
+    if not rows or len(wanted) < _SHORTEST_PREFIX:
+        raise NotFound(f"there is no session {id_or_prefix}", "`claude-mem-lite sessions` shows the ids")
+    if len(rows) > 1 and rows[0]["id"] != wanted:
+        raise Ambiguous(f"{id_or_prefix} is the beginning of several sessions", "give more of it")
+    return _from_row(rows[0])
 
 
 def newest(
@@ -124,22 +152,29 @@ def newest(
     return [_from_row(row) for row in rows]
 
 
-def add_turn(db: sqlite3.Connection, turn: str, event: Event, prompt: str, reply: str) -> bool:
-    """Record a turn under its key; False when it was recorded before and must not be stored again."""
-    return bool(
-        db.execute(
-            """insert or ignore into prompts (turn, session, prompt_id, text, reply, created_at)
-               values (:turn, :session, :prompt_id, :text, :reply, :at)""",
-            {
-                "turn": turn,
-                "session": event.session,
-                "prompt_id": event.prompt_id or "",
-                "text": prompt,
-                "reply": reply,
-                "at": time_to_text(event.at),
-            },
-        ).rowcount
-    )
+def add_turn(
+    db: sqlite3.Connection, turn: str, event: Event, prompt: str, reply: str, tasks: Sequence[str] = ()
+) -> bool:
+    """Record a turn under its key, with what was asked, answered and set out to be done in it.
+
+    False when it was recorded before and must not be stored again."""
+    is_new = db.execute(
+        """insert or ignore into prompts (turn, session, prompt_id, text, reply, tasks, created_at)
+           values (:turn, :session, :prompt_id, :text, :reply, :tasks, :at)""",
+        {
+            "turn": turn,
+            "session": event.session,
+            "prompt_id": event.prompt_id or "",
+            "text": prompt,
+            "reply": reply,
+            "tasks": "\n".join(tasks),
+            "at": time_to_text(event.at),
+        },
+    ).rowcount
+    if is_new:
+        row = db.execute("select project from sessions where id = ?", (event.session,)).fetchone()
+        passages.put_turn(db, turn, event.session, row["project"] if row else "", prompt, reply, event.at)
+    return bool(is_new)
 
 
 def last_prompt(db: sqlite3.Connection, session: str) -> str:
@@ -265,7 +300,8 @@ def of_turns(db: sqlite3.Connection, turns: Sequence[str]) -> set[str]:
 
 def forget_turns(db: sqlite3.Connection, turns: Sequence[str]) -> None:
     """Blank what was asked and answered in turns; that they were stored stays known."""
-    db.executemany("update prompts set text = '', reply = '' where turn = ?", [(turn,) for turn in turns])
+    db.executemany("update prompts set text = '', reply = '', tasks = '' where turn = ?", [(turn,) for turn in turns])
+    passages.remove_turns(db, turns)
 
 
 def forget_session(db: sqlite3.Connection, session: str) -> None:
@@ -273,6 +309,7 @@ def forget_session(db: sqlite3.Connection, session: str) -> None:
     db.execute("delete from prompts where session = ?", (session,))
     db.execute("delete from receipts where session = ?", (session,))
     db.execute("delete from sessions where id = ?", (session,))
+    passages.remove_of_session(db, session)
 
 
 def folders(db: sqlite3.Connection, *, project: str | None, limit: int) -> list[str]:

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import AwareDatetime, BaseModel, Field, FiniteFloat
+from pydantic import BaseModel, Field, FiniteFloat
 
 from claude_mem_lite import __version__
-from claude_mem_lite.compress.rules.codes import codes
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.layers import BALANCED, Occasion
@@ -23,10 +22,9 @@ from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ConfigError, MemoryLiteError, NotFound
 from claude_mem_lite.inbox import model_turns
 from claude_mem_lite.inbox import queue as inbox
-from claude_mem_lite.models import Hit, Kind
+from claude_mem_lite.models import Kind
 from claude_mem_lite.places import find_place
-from claude_mem_lite.search.lexical import Filters, search
-from claude_mem_lite.store import memories, model_calls, receipts, sessions
+from claude_mem_lite.store import memories, model_calls, receipts, sessions, unindexed
 from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.loop import Loop
 
@@ -47,7 +45,6 @@ async def _running(request: Request) -> Loop:
 
 
 Running = Annotated[Loop, Depends(_running)]
-Kinds = Annotated[list[Kind] | None, Query()]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
 
 
@@ -81,10 +78,10 @@ class Drain(BaseModel):
 def health(loop: Running) -> dict[str, object]:
     now, problem = loop.clock(), _problem(loop)
     model = loop.modelling.state()
-    with _reading(loop.home.inbox_db) as db:
+    with opened(loop.home.inbox_db) as db:
         waiting = _left_to_do(db)
         turns = model_turns.counts(db)
-    with _reading(loop.home.memory_db) as db:
+    with opened(loop.home.memory_db) as db:
         given = receipts.last_given(db)
         spend = model_calls.spent(db, since=caps.start_of_day(now), under_way=False)
         return {
@@ -97,6 +94,7 @@ def health(loop: Running) -> dict[str, object]:
             "observations_today": memories.count(db, now.replace(hour=0, minute=0, second=0, microsecond=0)),
             "memories": memories.count(db),
             "sessions": sessions.count(db),
+            "unindexed": unindexed.count(db),
             "model": model.name,
             "model_problem": model.problem,
             "model_next_step": model.next_step,
@@ -111,13 +109,13 @@ def health(loop: Running) -> dict[str, object]:
 
 @router.get("/queue/stats")
 def queue_stats(loop: Running) -> dict[str, int]:
-    with _reading(loop.home.inbox_db) as db:
+    with opened(loop.home.inbox_db) as db:
         return inbox.stats(db)
 
 
 @router.get("/queue")
 def queue_list(loop: Running, status: str = "error", limit: Limit = 50) -> dict[str, object]:
-    with _reading(loop.home.inbox_db) as db:
+    with opened(loop.home.inbox_db) as db:
         found = inbox.problems(db, status, limit)
         if status == "error":
             found += model_turns.problems(db, limit)
@@ -131,8 +129,8 @@ def queue_list(loop: Running, status: str = "error", limit: Limit = 50) -> dict[
 @router.post("/queue/retry")
 def queue_retry(wanted: Retry, loop: Running) -> dict[str, int]:
     """Put events in error back to work, and ask again about turns that a model did not tell."""
-    events = _wait(loop.call_queue(lambda queue: queue.retry(wanted.id)))
-    turns = _wait(loop.call_queue(lambda _: loop.modelling.retry(wanted.id)))
+    events = wait(loop.call_queue(lambda queue: queue.retry(wanted.id)))
+    turns = wait(loop.call_queue(lambda _: loop.modelling.retry(wanted.id)))
     if wanted.id is not None and not events + turns:
         raise NotFound(f"event {wanted.id} is not in error", "`claude-mem-lite queue --errors` lists them")
     return {"events": events, "turns": turns}
@@ -140,15 +138,18 @@ def queue_retry(wanted: Retry, loop: Running) -> dict[str, int]:
 
 @router.post("/drain")
 def drain(wanted: Drain, loop: Running) -> dict[str, object]:
-    """Work until nothing is left, open turns included, or the time is over."""
+    """Work until nothing is left, open turns and the index included, or the time is over."""
     _refuse_without_settings(loop)
     until = time.monotonic() + max(wanted.timeout_s, _RETRY_LOOK_S)
     drained = False
     while not drained and not loop.stopping.is_set() and (left := until - time.monotonic()) > 0:
         # A pass that failed settles nothing, and with a broken configuration events still wait in the spool.
         settled = loop.settle(left, flush=True) and not loop.problem
-        with _reading(loop.home.inbox_db) as db:
+        with opened(loop.home.inbox_db) as db:
             drained = settled and _left_to_do(db) == 0
+        if drained:
+            with opened(loop.home.memory_db) as db:
+                drained = loop.indexing.waiting(db) == 0
         if not drained:
             # What is left waits to be tried again.
             loop.stopping.wait(min(_RETRY_LOOK_S, left))
@@ -159,7 +160,7 @@ def drain(wanted: Drain, loop: Running) -> dict[str, object]:
 def summarize(wanted: Summarize, loop: Running) -> dict[str, object]:
     """A session's summary: by the model if one may be asked, else as rules left it."""
     _refuse_without_settings(loop)
-    told = _wait(_wait(loop.call(lambda _: loop.modelling.summarize(wanted.session))))
+    told = wait(wait(loop.call(lambda _: loop.modelling.summarize(wanted.session))))
     return {
         "summary": asdict(told.summary),
         "tokens": told.usage.tokens_in + told.usage.tokens_out,
@@ -179,7 +180,7 @@ async def stop(request: Request) -> dict[str, bool]:
 def context(loop: Running, cwd: str, budget: int | None = None) -> dict[str, object]:
     excluded = is_excluded(loop.config, cwd)
     layers = () if excluded else BALANCED
-    with _reading(loop.home.memory_db) as db:
+    with opened(loop.home.memory_db) as db:
         built = build(db, Occasion(find_place(cwd), loop.clock()), budget or loop.config.budget_tokens, layers)
     return {
         "context": built.text,
@@ -194,64 +195,18 @@ def context(loop: Running, cwd: str, budget: int | None = None) -> dict[str, obj
     }
 
 
-@router.get("/search")
-def find(
-    loop: Running,
-    query: str,
-    cwd: str = "",
-    all_projects: bool = False,
-    kind: Kinds = None,
-    file: str | None = None,
-    since: AwareDatetime | None = None,
-    until: AwareDatetime | None = None,
-    limit: Limit = 10,
-) -> dict[str, object]:
-    now = loop.clock()
-    filters = Filters(
-        project=_project(cwd, all_projects),
-        kinds=tuple(kind or ()),
-        file=file,
-        since=since,
-        until=until,
-    )
-    with _reading(loop.home.memory_db) as db:
-        return {"hits": [_hit(hit) for hit in search(db, query, filters, now, limit)]}
-
-
-@router.get("/memories")
-def memory_list(
-    loop: Running, cwd: str = "", all_projects: bool = False, kind: Kinds = None, limit: Limit = 50
-) -> dict[str, object]:
-    project = _project(cwd, all_projects)
-    with _reading(loop.home.memory_db) as db:
-        found = memories.newest(db, project=project, held_elsewhere=True, kinds=tuple(kind or ()), limit=limit)
-    return {"memories": [asdict(memory) for memory in found]}
-
-
-@router.get("/memories/{id_}")
-def memory_get(loop: Running, id_: str) -> dict[str, object]:
-    with _reading(loop.home.memory_db) as db:
-        return asdict(memories.get(db, id_))
-
-
 @router.post("/memories")
 def remember(wanted: Remember, loop: Running) -> dict[str, object]:
     if len(wanted.text) > _LONGEST_MEMORY:
         raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {_LONGEST_MEMORY:,}")
-    (id_,) = _wait(loop.command({"command": "remember", **wanted.model_dump()}))
-    return memory_get(loop, id_)
+    (id_,) = wait(loop.command({"command": "remember", **wanted.model_dump()}))
+    with opened(loop.home.memory_db) as db:
+        return asdict(memories.get(db, id_))
 
 
 @router.post("/forget")
 def forget(wanted: Forget, loop: Running) -> dict[str, object]:
-    return {"forgotten": _wait(loop.command({"command": "forget", **wanted.model_dump()}))}
-
-
-@router.get("/sessions")
-def session_list(loop: Running, cwd: str = "", all_projects: bool = False, limit: Limit = 20) -> dict[str, object]:
-    with _reading(loop.home.memory_db) as db:
-        found = sessions.newest(db, project=_project(cwd, all_projects), limit=limit)
-    return {"sessions": [{**asdict(session), "codes": codes(session.summary)} for session in found]}
+    return {"forgotten": wait(loop.command({"command": "forget", **wanted.model_dump()}))}
 
 
 def _left_to_do(db: sqlite3.Connection) -> int:
@@ -272,31 +227,20 @@ def _problem(loop: Loop) -> str:
     return loop.problem or loop.failure
 
 
-def _hit(hit: Hit) -> dict[str, object]:
-    return {
-        "id": hit.memory.id,
-        "kind": hit.memory.kind,
-        "title": hit.memory.title,
-        "summary": hit.memory.summary,
-        "session": hit.memory.session,
-        "project": hit.memory.project,
-        "created_at": hit.memory.created_at.isoformat(),
-        "score": hit.score,
-        "why": hit.why,
-    }
-
-
-def _project(cwd: str, all_projects: bool) -> str | None:
+def project_of(cwd: str, all_projects: bool) -> str | None:
+    """The project that is asked about; None for all of them."""
     return None if all_projects else find_place(cwd).project
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection for one answer."""
     with closing(open_for_reading(path)) as db:
         yield db
 
 
-def _wait(future: Future[Result]) -> Result:
+def wait(future: Future[Result]) -> Result:
+    """What the job thread makes of a write, as soon as it is done."""
     try:
         return future.result(_WRITE_TIMEOUT_S)
     except TimeoutError:

@@ -9,13 +9,12 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import KINDS, LONGEST_TITLE, JsonObject, Kind, Memory, text, texts
+from claude_mem_lite.models import KINDS, LONGEST_TITLE, JsonObject, Memory, text, texts
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import forgetting, memories, model_calls, sessions
 from claude_mem_lite.words import within
-
-_UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
+from claude_mem_lite.worker.scopes import resolve_scope
 
 
 def carry_out(row: Row, queue: Queue, model_turns: ModelTurns, db: sqlite3.Connection, now: datetime) -> list[str]:
@@ -28,27 +27,13 @@ def carry_out(row: Row, queue: Queue, model_turns: ModelTurns, db: sqlite3.Conne
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
 
 
-def _resolve_scope(db: sqlite3.Connection, scope: str, kind: Kind, project: str) -> str:
-    """The full scope from what the user wrote; what holds everywhere by nature needs no word."""
-    if not scope:
-        return "universal" if kind in _UNIVERSAL_KINDS else f"project:{project}"
-    if scope in ("project", f"project:{project}"):
-        return f"project:{project}"
-    if scope.startswith("project:"):
-        return f"project:{sessions.find_project(db, scope.removeprefix('project:'))}"
-    scope = scope.lower() if scope.lower().startswith("language:") else scope
-    if scope == "universal" or (scope.startswith("language:") and scope != "language:"):
-        return scope
-    raise MemoryLiteError(f"{scope!r} is no scope", "use universal, language:NAME, project or project:ID")
-
-
 def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> str:
     kind = next((known for known in KINDS if known == payload.get("kind")), None)
     words = clean(text(payload.get("text"))).strip()
     if kind is None or not words:
         raise MemoryLiteError("a memory needs a known kind and some text", f"kinds are {', '.join(KINDS)}")
     place = find_place(text(payload.get("cwd")))
-    scope = _resolve_scope(db, text(payload.get("scope")), kind, place.project)
+    scope = resolve_scope(db, text(payload.get("scope")), kind, place.project)
     at = time_of(name)
     title = words.splitlines()[0]
     memory = Memory(

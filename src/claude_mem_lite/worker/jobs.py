@@ -139,7 +139,7 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, now: date
     with atomic(db):
         for event in (first, last):
             sessions.touch(db, event, place)
-        is_new = sessions.add_turn(db, key, first, asked, reply)
+        is_new = sessions.add_turn(db, key, first, asked, reply, digest.tasks)
         if is_new:
             for position, draft in enumerate(digest.drafts):
                 memories.add(db, memory_of(draft, turn, place, position, last.at), key, now)

@@ -21,11 +21,14 @@ from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.models import Embedder, JsonObject
 from claude_mem_lite.paths import Home, identity, state_of
+from claude_mem_lite.search.hybrid import Search
+from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.worker import commands, jobs, maintenance, rendered
 from claude_mem_lite.worker.clock import Clock
+from claude_mem_lite.worker.indexing import Indexing
 from claude_mem_lite.worker.intake import Intake
 from claude_mem_lite.worker.modelling import MakeProvider, Modelling
 
@@ -45,6 +48,7 @@ class Loop:
         memory_db: sqlite3.Connection,
         clock: Clock,
         make_provider: MakeProvider,
+        embedder: Embedder,
     ) -> None:
         self.home = home
         self.clock = clock
@@ -62,6 +66,9 @@ class Loop:
         self._intake = Intake(home, self._queue, clock)
         self._model_turns = ModelTurns(inbox_db)
         self.modelling = Modelling(home, self._model_turns, memory_db, clock, make_provider, self.wake)
+        self.indexing = Indexing(memory_db, embedder)
+        self._vectors = VectorIndex()
+        self.search = Search(embedder, self._vectors)
         self._database = identity(home.inbox_db)
         self._settings: tuple[int, int, int] | None = None
         self._wake = threading.Event()
@@ -74,6 +81,7 @@ class Loop:
         self._began = False
         self._active_at = time.monotonic()
         self._maintained_at = 0.0
+        self._rested_at = 0.0
 
     # What other threads may call.
 
@@ -140,6 +148,15 @@ class Loop:
         self.call_queue(store)
         return future
 
+    def rebuild(self) -> Future[None]:
+        """Have everything derived made anew; the result comes when that has begun."""
+
+        def begin(_: sqlite3.Connection) -> None:
+            self.indexing.rebuild()
+            self._render({""})
+
+        return self.call(begin)
+
     def hold(self, name: str, raw: bytes) -> None:
         """Keep an event that no hook could write anywhere."""
         self._intake.hold(name, raw)
@@ -199,6 +216,7 @@ class Loop:
             if returned := self._queue.release_all():
                 log.info("events returned to the inbox", extra={"events": returned})
             self.modelling.begin()
+            self.indexing.begin()
             self._began = True
         self._run_calls()
         if self._read_config():
@@ -214,6 +232,21 @@ class Loop:
             self._render(self.modelling.step())
             if self.modelling.is_busy():
                 self.note_request()
+        self._index()
+
+    def _index(self) -> None:
+        """A batch of what is to be indexed, then the next pass at once; when nobody searches for long, rest."""
+        if self.stopping.is_set():
+            return
+        if self.indexing.step():
+            self.wake()
+        used_at = max(self.search.used_at, self.indexing.used_at)
+        if used_at > self._rested_at and time.monotonic() - used_at > maintenance.REST_S:
+            self._rested_at = time.monotonic()
+            self.search.let_go()
+            for db in (self._inbox_db, self._memory_db):
+                db.execute("pragma shrink_memory")
+            maintenance.give_back_memory()
 
     def _render(self, projects: set[str]) -> None:
         """Render the folders of projects whose context changed anew."""
@@ -289,6 +322,8 @@ class Loop:
             rendered.clear(self.home)  # first: it may hold what is to be forgotten
             result = commands.carry_out(row, self._queue, self._model_turns, self._memory_db, now)
             self.modelling.note_command()
+            if parse(row.payload.encode()).get("command") == "forget":
+                self._vectors.let_go()  # they follow what is new, not what is gone
             rendered.refresh(self.home, self._memory_db, self.config, {""}, now)
         except MemoryLiteError as error:
             self._queue.finish([], now.timestamp(), skipped={row.id: error.message})

@@ -11,6 +11,8 @@ from claude_mem_lite.inbox.queue import QUIET_TURN_S, Queue
 from claude_mem_lite.store import sessions
 
 EVERY_S = 600.0
+REST_S = 60.0
+"""After so long without a search, what searching has loaded is let go."""
 log = logging.getLogger(__name__)
 
 

@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 def run(home: Home) -> int:
     """Serve until idle, stopped or told to end by a signal; 0 at once when another worker serves the home."""
     os.umask(0o077)
+    # numpy, when it is imported, would start a thread for each processor; for one vector at a time they gain nothing.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     home.make()
     lock = _take_lock(home)
     if lock is None:

@@ -127,7 +127,7 @@ def test_a_list_of_tasks_tells_of_all_of_them() -> None:
         {"id": "2", "subject": "Two", "status": "pending", "blockedBy": []},
     ]
     listed = read_steps(call("TaskList", {}, {"tasks": tasks}))
-    assert listed == [Planned(("Two",))]
+    assert listed == [Planned(("Two",), ("One",))]
     assert open_tasks([*listed, *created("3", "Three")]) == ("Two", "Three")
 
 

@@ -26,6 +26,7 @@ from claude_mem_lite.compress.tools.steps import (
     Opened,
     Ran,
     Step,
+    all_tasks,
     open_tasks,
 )
 from claude_mem_lite.compress.tools.tool_calls import read_steps
@@ -33,6 +34,7 @@ from claude_mem_lite.models import LONGEST_DETAIL, MOST_OF_A_TURN, Draft, Event,
 
 _MOST_PIECES = 6
 _MOST_FILES = 60
+_MOST_TASKS = 60
 _MOST_REPORTS = 2
 _MOST_FAILURES = 2
 
@@ -51,6 +53,7 @@ def fold(turn: Turn) -> TurnDigest:
         files_read=tuple(dict.fromkeys(read))[:_MOST_FILES],
         files_edited=tuple(dict.fromkeys(edited))[:_MOST_FILES],
         open_tasks=tasks,
+        tasks=all_tasks(steps)[:_MOST_TASKS],
         skipped=tuple(event.name for event, found in by_event if _is_work(event) and not traces.has(event, found)),
     )
 

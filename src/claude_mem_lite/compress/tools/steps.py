@@ -75,6 +75,7 @@ class Planned:
     """The to-do list as it stands."""
 
     still_open: tuple[str, ...]
+    done: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,19 @@ class Delegated:
 
 
 Step = Ran | Edited | Opened | Looked | Called | Answered | Planned | Tracked | Agreed | Delegated
+
+
+def all_tasks(steps: Sequence[Step]) -> tuple[str, ...]:
+    """What was set out to be done in these steps, open or not: entries of to-do lists, what agents were sent for."""
+    found: dict[str, None] = {}
+    for step in steps:
+        if isinstance(step, Planned):
+            found |= dict.fromkeys((*step.done, *step.still_open))
+        elif isinstance(step, Tracked):
+            found[step.subject] = None
+        elif isinstance(step, Delegated):
+            found[step.task] = None
+    return tuple(task for task in found if task)
 
 
 def open_tasks(steps: Sequence[Step]) -> tuple[str, ...] | None:

@@ -52,7 +52,7 @@ def read_steps(event: Event) -> list[Step]:
         task = line(text(call.input.get("description")))
         return [Delegated(task, clip(clean(flatten(call.response)), 20_000))]
     if call.tool == "TodoWrite":
-        return [Planned(_still_open(call.input.get("todos"), "content"))]
+        return [_planned(call.input.get("todos"), "content")]
     if call.tool in ("TaskCreate", "TaskUpdate", "TaskGet"):
         return _tracked(call)
     if call.tool == "TaskList":
@@ -111,12 +111,12 @@ def _sources(response: JsonValue) -> tuple[str, ...]:
     return tuple(line(url) for url in found if url.startswith("http"))[:3]
 
 
-def _still_open(entries: JsonValue, name: str) -> tuple[str, ...]:
-    """What the entries of a list that are not done yet say in the field `name`."""
+def _planned(entries: JsonValue, name: str) -> Planned:
+    """A list of entries that say in the field `name` what is to be done."""
     given = [fields(entry) for entry in entries[:200]] if isinstance(entries, list | tuple) else []
-    waiting = [entry for entry in given if text(entry.get("status")) in ("pending", "in_progress")]
-    found = (line(clean(clip(text(entry.get(name)), 1_000))) for entry in waiting)
-    return tuple(entry for entry in found if entry)[:20]
+    told = [(text(entry.get("status")), line(clean(clip(text(entry.get(name)), 1_000)))) for entry in given]
+    still_open = [entry for status, entry in told if status in ("pending", "in_progress") and entry]
+    return Planned(tuple(still_open[:20]), tuple(entry for status, entry in told if status == "completed" and entry))
 
 
 def _tracked(call: ToolCall) -> list[Step]:
@@ -133,7 +133,7 @@ def _tracked(call: ToolCall) -> list[Step]:
 
 def _listed(response: JsonValue) -> list[Step]:
     tasks = fields(response).get("tasks")
-    return [Planned(_still_open(tasks, "subject"))] if isinstance(tasks, list) else []
+    return [_planned(tasks, "subject")] if isinstance(tasks, list) else []
 
 
 def _answers(call: ToolCall) -> list[Answered]:

@@ -1,0 +1,83 @@
+"""The options by which memories are chosen, the same for `search` and `list`."""
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from typing import get_args
+
+import click
+
+from claude_mem_lite.cli import times
+from claude_mem_lite.cli.options import SCOPES, all_projects_option, cwd_option, folder, kind, scope, where
+from claude_mem_lite.client import Wanted
+from claude_mem_lite.models import Status
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+_ANY = "any"
+
+
+def filter_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all these options; it gets them as `place` and `wanted`."""
+
+    @functools.wraps(command)
+    def run(
+        *arguments: object,
+        cwd: str | None,
+        all_projects: bool,
+        kinds: Sequence[str],
+        scope: str | None,
+        file: str | None,
+        branch: str | None,
+        since: str | None,
+        until: str | None,
+        statuses: Sequence[str],
+        **others: object,
+    ) -> None:
+        named = _file(file, folder(cwd)) if file is not None else None
+        every = STATUSES if _ANY in statuses else tuple(statuses)
+        wanted = Wanted(kinds, scope, named, branch, since, until, every)
+        command(*arguments, place=where(cwd, all_projects), wanted=wanted, **others)
+
+    options = (
+        cwd_option,
+        all_projects_option,
+        click.option("--kind", "kinds", metavar="K", type=kind, multiple=True, help="Only this kind; may be repeated."),
+        click.option("--scope", metavar="S", type=scope, help=f"Only what holds there: {SCOPES}."),
+        click.option("--file", metavar="F", help="Only about this file: its path, or the end of it."),
+        click.option("--branch", metavar="B", help="Only from work on this branch."),
+        click.option(
+            "--since", metavar="D", type=times.since, help="Not older than: 2026-03-01, 12h, '3 days ago', monday."
+        ),
+        click.option("--until", metavar="D", type=times.until, help="Not newer than, written like --since."),
+        click.option(
+            "--status",
+            "statuses",
+            metavar="S",
+            type=click.Choice([*STATUSES, _ANY], case_sensitive=False),
+            multiple=True,
+            help=f"{', '.join(STATUSES)} or any; may be repeated; only active ones if not given.",
+        ),
+    )
+    for option in reversed(options):
+        run = option(run)
+    return run
+
+
+def _file(written: str, cwd: str) -> str:
+    """A path as memories have it: seen from the root of the project, if it names a file there.
+
+    Else as it is: people type the end of a path as well, or one of a file that is gone."""
+    path = os.path.expanduser(written.strip())
+    if not path:
+        raise click.UsageError("--file needs a path, or the end of one")
+    there = os.path.normpath(os.path.join(cwd, path))
+    if not path.startswith(("/", "./", "../")) and not os.path.lexists(there):
+        return os.path.normpath(path)
+    from claude_mem_lite.places import find_place  # with all that redacts: not for a search without --file
+
+    root = find_place(cwd).root
+    real = os.path.join(os.path.realpath(os.path.dirname(there)), os.path.basename(there))
+    for candidate in (there, real):
+        if root and candidate.startswith(root.rstrip("/") + "/"):
+            return os.path.relpath(candidate, root)
+    return there

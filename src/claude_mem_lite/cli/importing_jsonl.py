@@ -1,0 +1,165 @@
+"""`import jsonl`: memories from a file of them, checked whole before the first is sent."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import click
+
+from claude_mem_lite.cli.options import connect, cwd_option, folder, json_option
+from claude_mem_lite.cli.output import counted, items, plain, print_json, whole
+from claude_mem_lite.cli.progress import progress
+from claude_mem_lite.cli.sending import Sending
+from claude_mem_lite.client import Client, ImportStart
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.importers.jsonl import Checked, Line, MemoryFile, open_memories
+from claude_mem_lite.models import JsonObject
+
+MOST_IDS_SHOWN = 20
+
+
+@dataclass(slots=True)
+class Report:
+    """What an import came to."""
+
+    lines: int = 0
+    imported: int = 0
+    known: int = 0
+    different: list[str] = field(default_factory=list)
+    forgotten: int = 0
+    redacted: int = 0
+
+    def add(self, told: JsonObject) -> None:
+        """Count what became of one batch."""
+        self.imported += whole(told, "imported")
+        self.known += whole(told, "known")
+        self.different += map(str, items(told, "different"))
+        self.forgotten += whole(told, "forgotten")
+        self.redacted += whole(told, "redacted")
+
+    def as_json(self) -> JsonObject:
+        return {
+            "lines": self.lines,
+            "imported": self.imported,
+            "known": self.known,
+            "different": self.different,
+            "forgotten": self.forgotten,
+            "redacted": self.redacted,
+        }
+
+
+@click.command(short_help="Import memories from a file, one a line.")
+@click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
+@cwd_option
+@click.option("--dry-run", is_flag=True, help="Only check the file.")
+@json_option
+def jsonl(file: str, cwd: str | None, dry_run: bool, as_json: bool) -> None:
+    """Import memories from a file, one a line.
+
+    Each line is a JSON object with the fields that `export` writes; only kind and title are required. What a line
+    does not say gets a default: the current folder's project, this moment, an id made from the line. FILE may be
+    packed by gzip, and - reads standard input.
+
+    The whole file is checked first: if one line is wrong, nothing is imported. Memories are stored as they are and
+    merged with nothing; only secrets and private passages are taken out. One whose id is there already is left as
+    it is, and one that you have forgotten stays forgotten. So importing a file twice adds nothing, and an import
+    that was stopped is completed by running it again.
+
+    \b
+    Examples:
+      claude-mem-lite import jsonl memories.jsonl
+      claude-mem-lite import jsonl team-rules.jsonl --dry-run
+      echo '{"kind": "rule", "title": "Never commit to main"}' | claude-mem-lite import jsonl -
+    """
+    with open_memories(file) as memories:
+        checked = _check(memories)
+        if not checked.lines:
+            raise MemoryLiteError(f"there are no memories in {plain(memories.name)}")
+        _refuse(checked, as_json)
+        client = connect()
+        start = client.start_import(folder(cwd), list(checked.scopes))
+        for scope, line in checked.scopes.items():
+            if scope in start.unknown:
+                checked.report(line, f"scope {scope}: {start.unknown[scope]}; or say which by `project`")
+        _refuse(checked, as_json)
+        report = Report(checked.lines)
+        if dry_run:
+            _tell(report, as_json, dry_run=True)
+            return
+        try:
+            _send(client, start, memories, checked, report)
+        except KeyboardInterrupt:
+            _tell(report, as_json)
+            click.echo("Stopped. What is imported is kept; run it again to go on.", err=True)
+            raise
+    _tell(report, as_json)
+
+
+def _check(memories: MemoryFile) -> Checked:
+    name = plain(memories.name)
+    if not sys.stderr.isatty():
+        click.echo(f"Reading {name}, {memories.size_bytes / 1e6:.1f} MB.", err=True)
+    with progress(f"Checking {name}", memories.size_bytes) as advance:
+        return memories.check(advance)
+
+
+def _send(client: Client, start: ImportStart, memories: MemoryFile, checked: Checked, report: Report) -> None:
+    sending = Sending(client)
+    with progress(f"Importing {plain(memories.name)}", memories.size_bytes) as advance:
+        for batch in memories.batches(checked, advance):
+            report.add(sending.ask(partial(Client.import_memories, start=start, lines=[_sent(line) for line in batch])))
+    sending.ask(Client.finish_import)
+
+
+def _sent(line: Line) -> JsonObject:
+    return {"memory": line.memory, "nth": line.nth}
+
+
+def _refuse(checked: Checked, as_json: bool) -> None:
+    """End here if something is wrong, and say what."""
+    number = len(checked.problems) + checked.more_problems
+    if not number:
+        return
+    if as_json:
+        told: list[JsonObject] = [{"line": one.line, "reason": one.reason} for one in checked.problems]
+        print_json({**Report(checked.lines).as_json(), "problems": told, "more_problems": checked.more_problems})
+    else:
+        for one in checked.problems:
+            click.echo(f"line {one.line:,}: {plain(one.reason)}", err=True)
+        if checked.more_problems:
+            click.echo(f"and {checked.more_problems:,} more", err=True)
+    raise MemoryLiteError(
+        f"nothing was imported, because of {counted(number, 'problem')}", "mend the file and try again"
+    )
+
+
+def _tell(report: Report, as_json: bool, *, dry_run: bool = False) -> None:
+    if as_json:
+        print_json({**report.as_json(), "dry_run": dry_run})
+        return
+    if dry_run:
+        lines = counted(report.lines, "line is", "lines are")
+        click.echo(f"{lines} as they should be. Nothing was imported, because of --dry-run.")
+        return
+    for sentence in _sentences(report):
+        click.echo(sentence)
+
+
+def _sentences(report: Report) -> Iterator[str]:
+    new = counted(report.imported, "memory", "memories")
+    yield f"Imported {new}." if report.imported else "There was nothing new to import."
+    if report.known:
+        yield f"{counted(report.known, 'memory was', 'memories were')} there already."
+    if report.different:
+        different = counted(len(report.different), "memory differs", "memories differ")
+        yield f"{different} from what is there by that id, which was left as it is: {_named(report.different)}."
+    if report.forgotten:
+        yield f"{counted(report.forgotten, 'memory was', 'memories were')} forgotten earlier and stays so."
+    if report.redacted:
+        yield f"Secrets or private passages were taken out of {counted(report.redacted, 'value')}."
+
+
+def _named(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - MOST_IDS_SHOWN:,} more (--json names them all)" if len(ids) > MOST_IDS_SHOWN else ""
+    return ", ".join(ids[:MOST_IDS_SHOWN]) + more

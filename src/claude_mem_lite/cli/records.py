@@ -1,0 +1,124 @@
+"""How what is remembered looks on a terminal: a hit, a whole record, a timeline."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import click
+
+from claude_mem_lite.cli.output import bold, dim, field, items, plain
+from claude_mem_lite.cli.times import ago, clock
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.words import one_line, within
+
+LISTS_SHOWN = ("facts", "files", "tags")
+FIELDS_SHOWN = ("scope", "project", "session", "branch", "commit", "origin", "confidence", "times_seen", "made_by")
+RAW_KINDS = ("turn", "session")
+SUMMARY_SHOWN = ("request", "investigated", "learned", "completed", "notes")
+SUMMARY_LISTS_SHOWN = ("key_decisions", "next_steps", "files_edited", "files_read")
+_LONGEST_LINE = 300
+
+
+def print_hit(hit: JsonObject, explain: bool) -> None:
+    """One thing that was found; with its score and every reason for it, if asked."""
+    when = ago(hit.get("created_at"), datetime.now(UTC))
+    raw = ", raw text of a session" if field(hit, "kind") in RAW_KINDS else ""
+    tail = dim(f"[{field(hit, 'kind')}, {when}{raw}]")
+    click.echo(f"{_head(hit)}  {tail}")
+    _print_summary(hit, "    ")
+    if explain:
+        for reason in (f"score {field(hit, 'score')}", *map(plain, items(hit, "why"))):
+            click.echo(dim(f"    {reason}"))
+
+
+def print_timeline(answer: JsonObject) -> None:
+    """Everything in order, a line where another session begins, and a mark at what was asked for."""
+    headlines = {field(one, "id"): field(one, "headline") for one in items(answer, "sessions") if isinstance(one, dict)}
+    found = [one for one in items(answer, "items") if isinstance(one, dict)]
+    session: str | None = None
+    for one in found:
+        if field(one, "session") != session:
+            session = field(one, "session")
+            click.echo(dim(_border(session, headlines.get(session, ""))))
+        mark = click.style(">", fg="green") if one.get("is_center") is True else " "
+        tail = dim(f"[{field(one, 'kind')}, {clock(one.get('created_at'))}]")
+        click.echo(f"{mark} {_head(one)}  {tail}")
+        _print_summary(one, "      ")
+    if not found:
+        click.echo("Nothing is kept of this session: neither a memory nor what was asked in it.")
+
+
+def whole_record(record: JsonObject) -> str:
+    """Everything about a memory, a turn or a session."""
+    shown = {"turn": _turn, "session": _session}.get(field(record, "kind"), _memory)
+    return "\n".join(shown(record))
+
+
+def headline(session: JsonObject) -> str:
+    """What a session was about, in a line."""
+    summary = session.get("summary")
+    if not isinstance(summary, dict):
+        return ""
+    return field(summary, "headline") or field(summary, "request")
+
+
+def _memory(memory: JsonObject) -> Iterator[str]:
+    status = field(memory, "status")
+    state = "" if status == "active" else f", {status}"
+    yield f"{_head(memory)}  [{field(memory, 'kind')}{state}]"
+    told = ("", field(memory, "title"))
+    yield from (text for key in ("summary", "detail") if (text := field(memory, key)) not in told)
+    yield from _lists(memory, LISTS_SHOWN)
+    symbols = [
+        f"{field(one, 'name')} {field(one, 'action')}" for one in items(memory, "symbols") if isinstance(one, dict)
+    ]
+    if symbols:
+        yield f"{dim('symbols:')} {', '.join(symbols)}"
+    if replaced := field(memory, "superseded_by"):
+        yield f"{dim('superseded by:')} {replaced}"
+    yield from _fields(memory, FIELDS_SHOWN)
+    yield f"{dim('created:')} {field(memory, 'created_at')}, last seen {field(memory, 'last_seen_at')}"
+
+
+def _turn(turn: JsonObject) -> Iterator[str]:
+    yield f"{_head(turn)}  [turn]"
+    for key in ("asked", "answered"):
+        if text := field(turn, key).strip():
+            yield f"{dim(key + ':')}\n{text}"
+    yield from _fields(turn, ("session", "project"))
+    yield f"{dim('created:')} {field(turn, 'created_at')}"
+
+
+def _session(session: JsonObject) -> Iterator[str]:
+    told = session.get("summary")
+    summary = told if isinstance(told, dict) else {}
+    yield f"{_head({**session, 'title': headline(session)})}  [session, {field(session, 'status')}]"
+    yield from _fields(summary, tuple(key for key in SUMMARY_SHOWN if field(summary, key) != headline(session)))
+    yield from _lists(summary, SUMMARY_LISTS_SHOWN)
+    yield from _fields(session, ("session", "project", "cwd", "branch", "turns"))
+    yield f"{dim('started:')} {field(session, 'started_at')}, last active {field(session, 'last_event_at')}"
+
+
+def _head(record: JsonObject) -> str:
+    return f"{click.style(field(record, 'id'), fg='cyan')}  {bold(one_line(field(record, 'title')))}"
+
+
+def _print_summary(record: JsonObject, indent: str) -> None:
+    summary = one_line(field(record, "summary"))
+    if summary and summary != one_line(field(record, "title")):
+        raw = field(record, "kind") in RAW_KINDS
+        click.echo(f"{indent}{within(summary, _LONGEST_LINE) if raw else summary}")
+
+
+def _border(session: str, headline: str) -> str:
+    told = f"session {session}" if session else "outside of any session"
+    return f"-- {told}{': ' + one_line(headline) if headline else ''}"
+
+
+def _lists(record: JsonObject, keys: tuple[str, ...]) -> Iterator[str]:
+    for key in keys:
+        if values := items(record, key):
+            yield f"{dim(key + ':')} {', '.join(plain(value) for value in values)}"
+
+
+def _fields(record: JsonObject, keys: tuple[str, ...]) -> Iterator[str]:
+    yield from (f"{dim(key + ':')} {text}" for key in keys if (text := field(record, key)))

@@ -1,0 +1,180 @@
+"""Commands that find and show what is remembered: search, list, show, timeline."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import click
+
+from claude_mem_lite.cli.filters import filter_options
+from claude_mem_lite.cli.options import connect, json_option, limit_option, memory_id
+from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
+from claude_mem_lite.cli.records import print_hit, print_timeline, whole_record
+from claude_mem_lite.cli.times import ago
+from claude_mem_lite.client import Client, Wanted, Where
+from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.models import JsonObject
+
+HIT_KEYS = ("id", "kind", "title", "summary", "session", "project", "created_at", "score", "why")
+_MOST_NEIGHBOURS = 500
+
+
+@click.command(short_help="Find what is remembered, by words and by meaning.")
+@click.argument("query")
+@filter_options
+@limit_option(10)
+@click.option("--explain", is_flag=True, help="Say why each was found.")
+@json_option
+def search(query: str, place: Where, wanted: Wanted, limit: int, explain: bool, as_json: bool) -> None:
+    """Find what is remembered, by words and by meaning.
+
+    Words may stand in any order and form; parts of identifiers and paths are found too, and what says the same
+    in other words. Memories come first, then the raw text of sessions: what was asked and answered. Looks at the
+    current folder's project and at what holds everywhere, unless told otherwise; what was superseded, retired or
+    quarantined is left out unless --status asks for it. Reads only.
+
+    \b
+    Examples:
+      claude-mem-lite search "token refresh"
+      claude-mem-lite search "why did we drop redis" --kind decision --since "3 months ago"
+      claude-mem-lite search timeout --file src/http.py --explain
+      claude-mem-lite search migration --branch main --since 2026-03-01 --until yesterday
+      claude-mem-lite search "code style" --scope universal --status any --json
+    """
+    hits = connect().search(query, place, wanted, limit=limit)
+    if as_json:
+        print_json([{key: hit.get(key) for key in HIT_KEYS} for hit in hits])
+        return
+    if not hits:
+        click.echo(f"Nothing found for {plain(query)!r}. Try {_other_ways('fewer or other words', place, wanted)}.")
+    for hit in hits:
+        print_hit(hit, explain)
+
+
+@click.command(name="list", short_help="List the newest memories.")
+@filter_options
+@limit_option(50)
+@json_option
+def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> None:
+    """List the newest memories.
+
+    Those of the current folder's project and those that hold everywhere, newest first. With --file it tells
+    what is known about a file. Reads only.
+
+    \b
+    Examples:
+      claude-mem-lite list
+      claude-mem-lite list --file src/auth/jwt.py
+      claude-mem-lite list --kind decision --kind gotcha --since "2 weeks ago"
+      claude-mem-lite list --all-projects --limit 200 --json
+    """
+    memories = connect().memories(place, wanted, limit=limit)
+    if as_json:
+        print_json(memories)
+        return
+    if not memories:
+        click.echo(_why_none(place, wanted))
+        return
+    now = datetime.now(UTC)
+    print_table(
+        [Column("id", "cyan"), Column("kind"), Column("when", "dim"), Column("title", wide=True)],
+        [[field(m, "id"), field(m, "kind"), ago(m.get("created_at"), now), field(m, "title")] for m in memories],
+    )
+
+
+@click.command(short_help="Show memories, turns and sessions in full.")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@json_option
+@click.pass_context
+def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
+    """Show memories, turns and sessions in full.
+
+    Of a memory everything that is known, of a turn all that was asked and answered, of a session its summary.
+    An id may be cut short to its first four or more characters. With --json a list, in the order asked for;
+    exits 1 when one of them does not exist. Reads only.
+
+    \b
+    Examples:
+      claude-mem-lite show k7f3a9
+      claude-mem-lite show k7f3 b21c --json
+    """
+    wanted = [memory_id(given) for given in ids]
+    client, found, failed = connect(), [], False
+    for each in wanted:
+        try:
+            found.append(_record(client, each))
+        except (NotFound, Ambiguous) as error:
+            click.echo(f"{ctx.command_path}: {error}", err=True)
+            failed = True
+    if as_json:
+        print_json(found)
+    else:
+        click.echo("\n\n".join(whole_record(one) for one in found), nl=bool(found))
+    if failed:
+        ctx.exit(1)
+
+
+@click.command(short_help="Show what came before and after something.")
+@click.argument("id_", metavar="ID")
+@click.option(
+    "--before",
+    metavar="N",
+    type=click.IntRange(0, _MOST_NEIGHBOURS),
+    default=5,
+    help="So many before it; 5 if not given.",
+)
+@click.option(
+    "--after",
+    metavar="N",
+    type=click.IntRange(0, _MOST_NEIGHBOURS),
+    default=5,
+    help="So many after it; 5 if not given.",
+)
+@json_option
+def timeline(id_: str, before: int, after: int, as_json: bool) -> None:
+    """Show what came before and after something.
+
+    The memories and turns of the same project around a memory or a turn, oldest first, with the turn it was made
+    in, so that one sees why. For the id of a session, as `sessions` shows it: all that is in it, in order. Reads
+    only.
+
+    \b
+    Examples:
+      claude-mem-lite timeline k7f3a9
+      claude-mem-lite timeline k7f3 --before 20 --after 0
+      claude-mem-lite timeline 2f6d1c0e-8a4b-4c55-9d1e-0b7a6f3c2e11 --json
+    """
+    answer = connect().timeline(memory_id(id_), before=before, after=after)
+    if as_json:
+        print_json(answer)
+    else:
+        print_timeline(answer)
+
+
+def _record(client: Client, given: str) -> JsonObject:
+    try:
+        return client.memory(given)
+    except NotFound:
+        return client.passage(given)
+
+
+def _other_ways(first: str, place: Where, wanted: Wanted) -> str:
+    """What may find more, as far as it was not tried."""
+    ways = [first]
+    if wanted.as_query():
+        ways.append("fewer filters")
+    if not wanted.statuses:
+        ways.append("--status any")
+    if not place.all_projects:
+        ways.append("--all-projects")
+    return f"{', '.join(ways[:-1])} or {ways[-1]}" if len(ways) > 1 else first
+
+
+def _why_none(place: Where, wanted: Wanted) -> str:
+    if wanted.as_query():
+        return f"No memories fit. Try {_other_ways('other filters', place, wanted)}."
+    wider = "" if place.all_projects else " --all-projects lists those of other folders."
+    return (
+        "No memories here yet. They come from working with your agent (`claude-mem-lite install`), from its "
+        'old sessions (`claude-mem-lite import transcripts`), or from `claude-mem-lite remember note "…"`.'
+        f"{wider}"
+    )

@@ -1,0 +1,186 @@
+"""A question -> hits: memories and raw text, found by words and by meaning, best first, each with its reasons."""
+
+import logging
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from claude_mem_lite.models import Embedder, Filters, Hit, Memory, Passage
+from claude_mem_lite.search.fusion import RULE, Relevance, Rule, fuse
+from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.store import documents, fts, memories, passages
+from claude_mem_lite.words import matched_words, query_words
+
+_CANDIDATES = 200
+# All boosts together: what is more relevant by more than this is never outranked by what is newer or pinned.
+_BOOSTS = 0.05
+_PINNED_BOOST = 0.02
+_MONTH = 30.0
+_SAME_WORDS = 0.85
+_COMPARED = 400
+_LOOKED_THROUGH = 2_000
+"""How much of raw text is looked through for the words it was found by, to name them."""
+_SPARE = 20
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    found: Memory | Passage
+    relevance: Relevance
+    recency: float
+    pinned: float
+    score: float
+    is_held_back: bool = False
+
+
+class Search:
+    """Holds what a search needs in memory; everything else it is given. Safe to use from several threads."""
+
+    def __init__(self, embedder: Embedder, index: VectorIndex, rule: Rule = RULE) -> None:
+        self._rule = rule
+        self._embedder = embedder
+        self._index = index
+        self._failed = False
+        self.used_at = 0.0
+        """When it was last used, on the monotonic clock."""
+
+    def search(self, db: sqlite3.Connection, query: str, filters: Filters, now: datetime, limit: int) -> list[Hit]:
+        """The best hits for a query, best first. Any text is a safe query; one without words finds nothing."""
+        words = query_words(query)
+        if not words:
+            return []
+        self.used_at = time.monotonic()
+        wanted = max(_CANDIDATES, 2 * limit)
+        by_words = self._by_words(db, words, filters, wanted)
+        relevant = fuse(by_words, self._by_meaning(db, query, filters, wanted), self._rule)
+        weighed = _weighed(_read(db, _foremost(relevant, 2 * limit + _SPARE)), relevant, now)
+        ranked = _in_tiers(weighed, self._rule.good)
+        return _folded(ranked, words, now, limit)
+
+    def let_go(self) -> None:
+        """Free what was loaded; the next search loads it again."""
+        self._index.let_go()
+        self._embedder.let_go()
+
+    def _by_words(self, db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> dict[int, float]:
+        found = {documents.of_memory(seq): score for seq, score in fts.search(db, words, filters, limit)}
+        if filters.admits_passages():
+            found |= {documents.of_passage(seq): score for seq, score in passages.search(db, words, filters, limit)}
+        return found
+
+    def _by_meaning(
+        self, db: sqlite3.Connection, query: str, filters: Filters, limit: int
+    ) -> list[tuple[int, float]] | None:
+        """The documents nearest in meaning; None when nobody can tell, and words have to do."""
+        try:
+            (vector,) = self._embedder.embed([query])
+        except Exception:  # whatever is wrong with it, words are found as before
+            if not self._failed:
+                log.exception("no search by meaning; words have to do")
+            self._failed = True
+            return None
+        return self._index.nearest(db, vector, filters, limit) if any(vector) else None
+
+
+def _foremost(relevant: Mapping[int, Relevance], number: int) -> list[int]:
+    """The most relevant documents of each tier, more than will be shown: boosts and folding change the order a little.
+
+    Reading a memory takes longer than finding it, so not all that were found are read."""
+    ranked = sorted(relevant, key=lambda document: relevant[document].value, reverse=True)
+    tiers = ([one for one in ranked if documents.is_passage(one) is raw][:number] for raw in (False, True))
+    return [document for tier in tiers for document in tier]
+
+
+def _read(db: sqlite3.Connection, chosen: Sequence[int]) -> dict[int, Memory | Passage]:
+    of_memories = memories.by_seq(db, [documents.seq_of(one) for one in chosen if not documents.is_passage(one)])
+    of_passages = passages.by_seq(db, [documents.seq_of(one) for one in chosen if documents.is_passage(one)])
+    found: dict[int, Memory | Passage] = {documents.of_memory(seq): memory for seq, memory in of_memories.items()}
+    return found | {documents.of_passage(seq): passage for seq, passage in of_passages.items()}
+
+
+def _weighed(
+    found: Mapping[int, Memory | Passage], relevant: Mapping[int, Relevance], now: datetime
+) -> list[_Candidate]:
+    weighed = []
+    for document, one in found.items():
+        recency = (_BOOSTS - _PINNED_BOOST) / (1 + _days(one, now) / _MONTH)
+        pinned = _PINNED_BOOST if isinstance(one, Memory) and one.pinned else 0.0
+        relevance = relevant[document]
+        score = relevance.value * (1 - _BOOSTS) + recency + pinned
+        weighed.append(_Candidate(one, relevance, recency, pinned, score))
+    return sorted(weighed, key=lambda one: (-one.score, one.found.id))
+
+
+def _in_tiers(ranked: list[_Candidate], share: float) -> list[_Candidate]:
+    """The same, with raw text held back below the memories that are good."""
+    best = ranked[0].score if ranked else 0.0
+    good = [one.score for one in ranked if isinstance(one.found, Memory) and one.score >= share * best]
+    if not good:
+        return ranked
+    ceiling = min(good)
+    held = [
+        replace(one, score=ceiling, is_held_back=True)
+        if isinstance(one.found, Passage) and one.score > ceiling
+        else one
+        for one in ranked
+    ]
+    # Sorting is stable: passages at the ceiling keep their order, behind the memories that are there.
+    return sorted(held, key=lambda one: (-one.score, isinstance(one.found, Passage)))
+
+
+def _folded(ranked: Sequence[_Candidate], words: Sequence[str], now: datetime, limit: int) -> list[Hit]:
+    """The first of them, those that say nearly the same folded into one."""
+    hits: list[Hit] = []
+    told: list[frozenset[str]] = []
+    for one in ranked:
+        own = frozenset(_beginning(one.found).lower().split())
+        twin = next((at for at, other in enumerate(told) if _say_the_same(own, other)), None)
+        if twin is not None:
+            hits[twin] = replace(hits[twin], alike=(*hits[twin].alike, one.found.id))
+        elif len(hits) < limit:
+            hits.append(Hit(one.found, round(one.score, 4), _why(one, words, now)))
+            told.append(own)
+        else:
+            break
+    return hits
+
+
+def _say_the_same(own: frozenset[str], other: frozenset[str]) -> bool:
+    shorter, longer = sorted((len(own), len(other)))
+    return shorter >= _SAME_WORDS * longer and len(own & other) >= _SAME_WORDS * len(own | other)
+
+
+def _beginning(found: Memory | Passage) -> str:
+    told = found.summary if isinstance(found, Memory) else found.text
+    return f"{found.title} {told[:_COMPARED]}"
+
+
+def _why(one: _Candidate, words: Sequence[str], now: datetime) -> tuple[str, ...]:
+    why = []
+    share = 1 - _BOOSTS
+    if one.relevance.words:
+        matched = matched_words(words, _all_text(one.found))
+        why.append(f"words {one.relevance.words * share:.2f} ({', '.join(matched) or 'by their stems'})")
+    if one.relevance.cosine is not None and one.relevance.meaning:
+        why.append(f"meaning {one.relevance.meaning * share:.2f} (cosine {one.relevance.cosine:.2f})")
+    why.append(f"recency {one.recency:.2f} ({_days(one.found, now):.0f} days)")
+    if one.pinned:
+        why.append(f"pinned {one.pinned:.2f}")
+    if one.is_held_back:
+        why.append("raw text, held below the memories that are as good")
+    return tuple(why)
+
+
+def _all_text(found: Memory | Passage) -> str:
+    if isinstance(found, Passage):
+        return f"{found.title}\n{found.text[:_LOOKED_THROUGH]}"
+    symbols = (symbol.name for symbol in found.symbols)
+    return "\n".join((found.title, found.summary, found.detail, *found.facts, *found.files, *symbols, *found.tags))
+
+
+def _days(found: Memory | Passage, now: datetime) -> float:
+    seen_at = found.last_seen_at if isinstance(found, Memory) else found.created_at
+    return max((now - seen_at).total_seconds() / 86400, 0.0)

@@ -1,0 +1,125 @@
+"""Search by meaning: the documents whose vectors are nearest to a query's, among those that fit its filters.
+
+Sketches of all documents are held in memory, and followed as the worker puts new ones; vectors stay in the database."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from claude_mem_lite.models import Filters
+from claude_mem_lite.store import conditions, documents, vectors
+
+if TYPE_CHECKING:
+    from claude_mem_lite.search.sketches import Held, Sketches
+
+# How many sketches are ranked, and how many when too few of those fit the filters: looking at one takes 3 µs, and what
+# is farther than so many others means something else.
+_CANDIDATES = 2_000
+_MOST_CANDIDATES = 6_000
+_MOST_SHARE = 0.02
+_LEAST_LOOKED_AT = 200
+_LOADED_AT_ONCE = 16_384
+
+
+class VectorIndex:
+    """Safe to use from several threads. Loads on first use; numpy is imported then, not before."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sketches: Sketches | None = None
+        self._change = 0
+
+    def nearest(self, db: sqlite3.Connection, vector: bytes, filters: Filters, limit: int) -> list[tuple[int, float]]:
+        """The documents nearest to a vector that fit the filters, with the cosine, best first."""
+        from claude_mem_lite.search import sketches
+
+        if not any(vector):
+            return []
+        held = self._up_to_date(db)
+        admitted = sketches.admitted(held, _scopes(filters), passages=filters.admits_passages())
+        found: dict[int, bytes] = {}
+        looked_at: set[int] = set()
+        for number in (max(_CANDIDATES, 4 * limit), max(_MOST_CANDIDATES, 12 * limit, int(_MOST_SHARE * len(held)))):
+            ranked = sketches.nearest(held, vector, admitted, number)
+            left = [document for document in ranked if document not in looked_at]
+            size = max(2 * limit, _LEAST_LOOKED_AT)
+            while left and len(found) < limit:
+                found |= vectors.exact(db, _fitting(db, filters, left[:size]))
+                looked_at.update(left[:size])
+                left, size = left[size:], 3 * size
+            if len(found) >= limit or len(ranked) < number:
+                break
+        if not found:
+            return []
+        near = zip(found, sketches.cosines(vector, list(found.values())), strict=True)
+        return sorted(near, key=lambda one: (-one[1], -one[0]))[:limit]
+
+    def let_go(self) -> None:
+        """Free the sketches; the next use loads them again."""
+        with self._lock:
+            self._sketches = None
+            self._change = 0
+
+    def _up_to_date(self, db: sqlite3.Connection) -> "Held":
+        """The sketches with all that changed since the last time.
+
+        Those of documents that were deleted stay until all are let go: without a vector they are never found."""
+        with self._lock, _one_moment(db):
+            first = vectors.first_change(db)
+            if first is None or first > self._change or self._sketches is None:
+                self._sketches = self._load(db)
+            else:
+                for records in self._new(db):
+                    self._sketches.put(records)
+            return self._sketches.held()
+
+    def _load(self, db: sqlite3.Connection) -> "Sketches":
+        from claude_mem_lite.search.sketches import Sketches, with_room
+
+        self._sketches, self._change = None, 0
+        loaded = Sketches(with_room(vectors.count(db)))
+        for records in self._new(db):
+            loaded.append(records)
+        return loaded
+
+    def _new(self, db: sqlite3.Connection) -> Iterator[bytes]:
+        """The sketches that were put since the last time, a part at a time: twice all of them would take memory."""
+        while True:
+            newest, records = vectors.changes(db, self._change, _LOADED_AT_ONCE)
+            if not records:
+                return
+            yield records
+            self._change = newest
+
+
+def _scopes(filters: Filters) -> list[int] | None:
+    if filters.scope is not None:
+        return [vectors.scope_number(filters.scope)]
+    if filters.project is not None:
+        return [vectors.scope_number(f"project:{filters.project}"), vectors.EVERYWHERE]
+    return None
+
+
+def _fitting(db: sqlite3.Connection, filters: Filters, candidates: Sequence[int]) -> list[int]:
+    """The candidates that fit all filters."""
+    of_memories = [documents.seq_of(one) for one in candidates if not documents.is_passage(one)]
+    of_passages = [documents.seq_of(one) for one in candidates if documents.is_passage(one)]
+    fitting = {documents.of_memory(seq) for seq in conditions.matching(db, filters, of_memories)}
+    if of_passages:
+        fitting |= {documents.of_passage(seq) for seq in conditions.matching_passages(db, filters, of_passages)}
+    return [one for one in candidates if one in fitting]
+
+
+@contextmanager
+def _one_moment(db: sqlite3.Connection) -> Iterator[None]:
+    """All reads inside see the same state: sketches of before and after they were all made anew must not mix."""
+    if db.in_transaction:
+        yield
+        return
+    db.execute("begin")
+    try:
+        yield
+    finally:
+        db.execute("commit")

@@ -1,0 +1,65 @@
+"""Memories by filters alone, newest first: what is known about a file, a branch, a week. Reads only.
+
+Ways through the table are chosen here, because no single one is quick for all filters among 1,000,000 memories."""
+
+import sqlite3
+from typing import get_args
+
+from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.models import Filters, Memory, Status
+from claude_mem_lite.store import conditions, fts, memories
+
+# Whatever does not begin with `project:`, as ranges that an index serves. By their seqs, or SQLite walks back through
+# all of time instead: 2 s among 400,000.
+_BEYOND_PROJECTS = """memories.seq in (select seq from memories where scope < 'project:'
+    union all select seq from memories where scope >= 'project;')"""
+
+# The index has the words of each path; which of those paths is meant, the other conditions say. After an upgrade the
+# index is made bit by bit: what is not in it yet may be meant too.
+_NAMED = """memories.seq in (select rowid from memories_fts where memories_fts match :named
+    union all select document / 2 from unindexed where words and document % 2 = 0)"""
+
+
+def listed(db: sqlite3.Connection, filters: Filters, limit: int) -> list[Memory]:
+    """The newest memories that are all that is asked."""
+    where, values = conditions.of_memories(filters)
+    found: dict[int, str] = {}
+    for way, more in _ways(filters):
+        rows = db.execute(
+            f"""select seq, created_at from memories where {way} and {where}
+                order by created_at desc, seq desc limit :limit""",
+            {**values, **more, "limit": limit},
+        )
+        found |= {row["seq"]: row["created_at"] for row in rows}
+    newest = sorted(found, key=lambda seq: (found[seq], seq), reverse=True)[:limit]
+    read = memories.by_seq(db, newest)
+    return [read[seq] for seq in newest if seq in read]
+
+
+def _ways(filters: Filters) -> list[conditions.Condition]:
+    """Conditions that an index serves; what fits the filters fits at least one of them."""
+    named = fts.naming_file(filters.file) if filters.file is not None else ""
+    if named:
+        return [(_NAMED, {"named": named})]
+    if filters.scope is not None and not filters.scope.startswith("project:"):
+        return [("memories.scope = :way_scope", {"way_scope": filters.scope})]
+    when, values = _when(filters)
+    project = filters.scope.removeprefix("project:") if filters.scope is not None else filters.project
+    if project is None:
+        return [(when, values)]
+    own = [
+        (
+            f"memories.project = :way_project and memories.status = :way_status and {when}",
+            {**values, "way_project": project, "way_status": status},
+        )
+        for status in filters.statuses or get_args(Status)
+    ]
+    return own if filters.scope is not None else [*own, (_BEYOND_PROJECTS, {})]
+
+
+def _when(filters: Filters) -> tuple[str, dict[str, object]]:
+    since, until = filters.since, filters.until
+    return "memories.created_at between :way_since and :way_until", {
+        "way_since": time_to_text(since) if since else "",
+        "way_until": time_to_text(until) if until else "a",
+    }

@@ -1,0 +1,107 @@
+"""What came before and after: the memories and turns of a project or a session, in order of time. Reads only."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.errors import NotFound
+from claude_mem_lite.models import Memory, Passage, Session
+from claude_mem_lite.store import memories, passages, sessions
+
+MOST_OF_SESSION = 1_000
+_TURN, _MEMORY = 0, 1
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Spot:
+    """A place in time. A turn begins before the memories of that moment: it is what they were made from."""
+
+    at: str
+    table: int
+    seq: int
+
+
+def find(db: sqlite3.Connection, given: str) -> Memory | Passage | Session:
+    """What an id or the beginning of one names: a memory, else a turn or a session's summary, else a session."""
+    for look in (memories.get, passages.get, sessions.get):
+        try:
+            return look(db, given)
+        except NotFound:
+            continue
+    raise NotFound(
+        f"nothing has the id {given}",
+        "`claude-mem-lite list` and `search` show ids, `claude-mem-lite sessions` those of sessions; four characters "
+        "of one are enough",
+    )
+
+
+def around(db: sqlite3.Connection, center: Memory | Passage, before: int, after: int) -> list[Memory | Passage]:
+    """What surrounds a memory or a turn in its project, oldest first, with the turn that a memory was made in."""
+    spot = _spot(db, center)
+    earlier = _neighbours(db, center.project, spot, "<", before)
+    later = _neighbours(db, center.project, spot, ">", after)
+    own_turn = _turn_of(db, center) if isinstance(center, Memory) else []
+    return _read(db, sorted({*earlier, *own_turn, spot, *later}))
+
+
+def of_session(db: sqlite3.Connection, session: str) -> list[Memory | Passage]:
+    """What was asked and remembered in a session, in order, as far as the first thousand."""
+    found = db.execute(
+        f"""select created_at, {_TURN}, seq from passages where session = :session and kind = 'turn'
+            union all
+            select created_at, {_MEMORY}, seq from memories where session = :session and status = 'active'
+            order by 1, 2, 3 limit :limit""",
+        {"session": session, "limit": MOST_OF_SESSION},
+    )
+    return _read(db, [_Spot(*row) for row in found])
+
+
+def text_of_turn(db: sqlite3.Connection, turn: Passage) -> tuple[str, str]:
+    """All that was asked and answered in a turn."""
+    return passages.text_of(db, _spot(db, turn).seq) or ("", "")
+
+
+def _spot(db: sqlite3.Connection, one: Memory | Passage) -> _Spot:
+    table, name = (_MEMORY, "memories") if isinstance(one, Memory) else (_TURN, "passages")
+    (seq,) = db.execute(f"select seq from {name} where id = ?", (one.id,)).fetchone()
+    return _Spot(time_to_text(one.created_at), table, seq)
+
+
+def _neighbours(db: sqlite3.Connection, project: str, spot: _Spot, side: Literal["<", ">"], number: int) -> list[_Spot]:
+    """The nearest memories and turns on one side. Each table by itself, along its index."""
+    order = "desc" if side == "<" else "asc"
+    values = {"project": project, "at": spot.at, "table": spot.table, "seq": spot.seq, "limit": number}
+    found = [
+        _Spot(*row)
+        for name, table, condition in (
+            ("memories", _MEMORY, "status = 'active'"),
+            ("passages", _TURN, "kind = 'turn'"),
+        )
+        for row in db.execute(
+            f"""select created_at, {table}, seq from {name} where project = :project and {condition}
+                  and created_at {side}= :at and (created_at, {table}, seq) {side} (:at, :table, :seq)
+                order by created_at {order}, seq {order} limit :limit""",
+            values,
+        )
+    ]
+    return sorted(found, reverse=side == "<")[:number]
+
+
+def _turn_of(db: sqlite3.Connection, memory: Memory) -> list[_Spot]:
+    """The turn in which a memory was first seen, if its text is kept."""
+    found = db.execute(
+        f"""select created_at, {_TURN}, seq from passages where kind = 'turn' and session = :session
+              and source in (select turn from sightings where memory = :id)
+            order by created_at limit 1""",
+        {"session": memory.session, "id": memory.id},
+    )
+    return [_Spot(*row) for row in found]
+
+
+def _read(db: sqlite3.Connection, spots: Sequence[_Spot]) -> list[Memory | Passage]:
+    known = memories.by_seq(db, [one.seq for one in spots if one.table == _MEMORY])
+    turns = passages.by_seq(db, [one.seq for one in spots if one.table == _TURN])
+    found = ((known if one.table == _MEMORY else turns).get(one.seq) for one in spots)
+    return [one for one in found if one is not None]

@@ -1,0 +1,85 @@
+"""What must never be stored, out of a memory that comes from a file: secrets, and what stands in private spans.
+
+Applied until nothing changes any more, so that what was imported once is exported and imported as it is."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import cast
+
+from claude_mem_lite.hook.kernel import PRIVATE_MARKS
+from claude_mem_lite.hook.private import without_spans
+from claude_mem_lite.models import JsonValue, Memory, SymbolChange, text
+from claude_mem_lite.redaction.redact import redact_json, texts_of
+from claude_mem_lite.redaction.rules import rules_for
+
+# What tells things apart keeps what only looks like a secret: `/srv/token=one` and `/srv/token=two` are two projects.
+_NAMES = ("project", "scope", "session", "prompt", "branch", "commit", "superseded_by", "made_by", "prompt_version")
+_TEXTS = ("title", "summary", "detail", "facts", "files", "symbols", "anchors", "tags")
+_MOST_ROUNDS = 5
+_NO_RULES = rules_for("")
+Values = dict[str, JsonValue]
+
+
+def cleaned(memory: Memory) -> tuple[Memory, int]:
+    """The memory without them, and how many of its values that changed."""
+    before = _values(memory)
+    values = before
+    for _ in range(_MOST_ROUNDS):
+        after = _without(values)
+        if after == values:
+            break
+        values = after
+    changed = [name for name in values if values[name] != before[name]]
+    return (_with(memory, {name: values[name] for name in changed}), len(changed)) if changed else (memory, 0)
+
+
+def _values(memory: Memory) -> Values:
+    values: Values = {name: getattr(memory, name) for name in (*_NAMES, *_TEXTS)}
+    for name in ("facts", "files", "anchors", "tags"):
+        values[name] = list(getattr(memory, name))
+    values["symbols"] = [asdict(symbol) for symbol in memory.symbols]
+    return values
+
+
+def _without(values: Values) -> Values:
+    """The values after one round; one that only differs in what is no secret is the one that was given."""
+    result = _without_private(values)
+    told = cast("Mapping[str, JsonValue]", redact_json({name: result[name] for name in _TEXTS}))
+    for name in _TEXTS:
+        # It also takes out colours, and tears items at its own separator.
+        if told[name] != result[name] and _plain(told[name]) != _plain(result[name]):
+            result[name] = told[name]
+    names = {name: value for name in _NAMES if (value := text(result[name]))}
+    rules = rules_for("\n".join(names.values()))
+    for name, value in names.items():
+        known_out = rules.known_out(value)
+        if known_out != value and known_out != _plain(value):
+            result[name] = known_out
+    return result
+
+
+def _without_private(values: Values) -> Values:
+    raw = json.dumps(values).encode()
+    lowered = raw.lower()
+    if b"private" not in lowered or not any(mark in lowered for mark in PRIVATE_MARKS):
+        return dict(values)
+    hidden: Values = json.loads(without_spans(raw))
+    return hidden
+
+
+def _plain(value: JsonValue) -> str:
+    """All of a value's text in one, without colours."""
+    return _NO_RULES.known_out("\n\x1e".join(texts_of(value)))
+
+
+def _with(memory: Memory, changed: Values) -> Memory:
+    values: dict[str, object] = {
+        name: tuple(cast("list[str]", value)) if isinstance(value, list) else value for name, value in changed.items()
+    }
+    if "symbols" in changed:
+        told = cast("list[Mapping[str, str]]", changed["symbols"])
+        values["symbols"] = tuple(
+            SymbolChange(new["file"], new["name"], old.action) for new, old in zip(told, memory.symbols, strict=True)
+        )
+    return replace(memory, **values)  # type: ignore[arg-type]  # by name, each of the type it had

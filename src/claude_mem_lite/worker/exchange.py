@@ -1,0 +1,141 @@
+"""The API that memories leave and come back by, one by one as they are: what `export` and `import jsonl` are built on.
+
+An import begins with `start`, sends its memories in batches, each stored whole in one transaction, and ends with
+`finish`. Checking and cleaning happen here, beside the job thread, so that hooks do not wait for them."""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Query, Response
+from pydantic import AwareDatetime, BaseModel
+
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.memory_lines import to_object, values_of
+from claude_mem_lite.models import TRUST, JsonObject, Kind, Memory, Origin
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store import exchange, memories
+from claude_mem_lite.worker import maintenance, rendered
+from claude_mem_lite.worker.api import Running, opened, project_of, wait
+from claude_mem_lite.worker.cleaning import cleaned
+from claude_mem_lite.worker.scopes import named_scope, resolve_scope
+
+PAGE_BYTES = 1024 * 1024
+router = APIRouter(prefix="/api")
+
+
+class Start(BaseModel):
+    cwd: str
+    scopes: list[str] = []
+
+
+class Line(BaseModel):
+    memory: dict[str, object]
+    nth: int = 0
+    """How many lines before it, without an id, are the same."""
+
+
+class Batch(BaseModel):
+    project: str
+    """Of those that name none."""
+    at: AwareDatetime
+    """When those were made that do not say."""
+    lines: list[Line]
+
+
+@router.get("/export")
+def export(
+    loop: Running,
+    after: Annotated[int, Query(ge=0, lt=2**63)] = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
+    cwd: str | None = None,
+) -> Response:
+    """Memories in the order of storing, as many as fit a page; `next` says after which the next page begins."""
+    project = None if cwd is None else project_of(cwd, all_projects=False)
+    found: list[str] = []
+    size, last, more = 0, after, False
+    with opened(loop.home.memory_db) as db:
+        total = exchange.count(db, project) if not after else None
+        for seq, memory in exchange.all_after(db, after, project):
+            if len(found) == limit or size >= PAGE_BYTES:
+                more = True
+                break
+            found.append(json.dumps(to_object(memory)))
+            size, last = size + len(found[-1]), seq
+    page = json.dumps({"total": total, "next": last if more else None})
+    return Response(f'{{"memories": [{", ".join(found)}], {page[1:]}', media_type="application/json")
+
+
+@router.post("/import/memories/start")
+def start(wanted: Start, loop: Running) -> dict[str, object]:
+    """Where and when an import happens, and which of the scopes that its lines name cannot be told."""
+    project = find_place(wanted.cwd).project
+    unknown: dict[str, str] = {}
+    with opened(loop.home.memory_db) as db:
+        for scope in wanted.scopes:
+            try:
+                named_scope(db, scope, project)
+            except MemoryLiteError as error:
+                unknown[scope] = str(error)
+    return {"project": project, "at": loop.clock().isoformat(), "unknown": unknown}
+
+
+@router.post("/import/memories")
+def take_in(batch: Batch, loop: Running) -> dict[str, object]:
+    """Store those of the memories that are new; nothing is merged, and nothing that is there is changed."""
+    with opened(loop.home.memory_db) as db:
+        lines = [read(db, line, batch) for line in batch.lines]
+    redacted = sum(changed for _, changed in lines)
+    given = [one for one, _ in lines]
+    taken = wait(loop.call(lambda db: exchange.take_in(db, given, loop.clock())))
+    return {**asdict(taken), "redacted": redacted}
+
+
+@router.post("/import/memories/finish")
+def finish(loop: Running) -> dict[str, bool]:
+    """Everything is sent: contexts that were rendered before it follow."""
+    wait(loop.call(lambda db: rendered.refresh(loop.home, db, loop.config, {""}, loop.clock())))
+    maintenance.give_back_memory()
+    return {"finished": True}
+
+
+def read(db: sqlite3.Connection, line: Line, batch: Batch) -> tuple[exchange.Given, int]:
+    """The memory of a line, what is not said filled in, and how many of its values were cleaned."""
+    told = cast("JsonObject", line.memory)  # what comes from JSON is JSON
+    values, problems = values_of(told)
+    if problems:
+        raise MemoryLiteError(f"a memory cannot be imported: {problems[0]}")
+    scope, project = _where(db, values, batch.project)
+    made_at = values.get("created_at", batch.at)
+    origin = cast("Origin", values.get("origin", "import"))
+    defaults: dict[str, object] = {
+        "summary": "",
+        "created_at": made_at,
+        "last_seen_at": made_at,
+        "origin": origin,
+        "trust": TRUST[origin],
+        "made_by": "import",
+    }
+    if "id" not in values:
+        values["id"] = _id_of(told, scope, line.nth)
+    memory = Memory(**{**defaults, **values, "scope": scope, "project": project})  # type: ignore[arg-type]  # checked
+    memory, changed = cleaned(memory)
+    return exchange.Given(memory, frozenset(told)), changed
+
+
+def _where(db: sqlite3.Connection, values: Mapping[str, object], project: str) -> tuple[str, str]:
+    """The scope and the project of a memory. Where it names its project, its scope is taken as it is written."""
+    scope, kind = str(values.get("scope", "")), cast("Kind", values["kind"])
+    own = values.get("project")
+    if own is not None:
+        named = bool(scope) and scope != "project"
+        return scope if named else resolve_scope(db, scope, kind, str(own)), str(own)
+    scope = resolve_scope(db, scope, kind, project)
+    return scope, scope.removeprefix("project:") if scope.startswith("project:") else project
+
+
+def _id_of(told: JsonObject, scope: str, nth: int) -> str:
+    """An id that the same line gets whenever it is imported to hold in the same place."""
+    return memories.memory_id("jsonl", scope, json.dumps(told, sort_keys=True), str(nth))

@@ -1,0 +1,156 @@
+"""The API that reads what is remembered: search, lists, single records and what surrounds them. Writes nothing."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from pydantic import AwareDatetime
+
+from claude_mem_lite.compress.rules.codes import codes
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.models import Filters, Hit, Kind, Memory, Passage, Session, Status
+from claude_mem_lite.search.sessions import rank_sessions
+from claude_mem_lite.store import memories, sessions, timeline
+from claude_mem_lite.store.listing import listed
+from claude_mem_lite.words import within
+from claude_mem_lite.worker.api import Limit, Running, opened, project_of
+from claude_mem_lite.worker.scopes import named_scope
+
+_LONGEST_SUMMARY = 500
+_HITS_FOR_SESSIONS = 200
+router = APIRouter(prefix="/api")
+
+Few = Annotated[int, Query(ge=1, le=1_000)]
+Near = Annotated[int, Query(ge=0, le=500)]
+
+
+def _filters(
+    loop: Running,
+    cwd: str = "",
+    all_projects: bool = False,
+    kind: Annotated[list[Kind] | None, Query()] = None,
+    scope: str = "",
+    file: str = "",
+    branch: str = "",
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
+    status: Annotated[list[Status] | None, Query()] = None,
+) -> Filters:
+    since, until = _utc(since), _utc(until)
+    if since and until and since > until:
+        raise MemoryLiteError("since is later than until", "give the earlier time as since")
+    project = project_of(cwd, all_projects)
+    if scope == "project" and project is None:
+        raise MemoryLiteError("over all projects, `project` is no scope", "name the one that is meant: project:ID")
+    if scope:
+        with opened(loop.home.memory_db) as db:
+            scope = named_scope(db, scope, project or "")
+        project = None  # a scope says it all, and may be that of another project
+    return Filters(
+        project=project,
+        kinds=tuple(kind or ()),
+        scope=scope or None,
+        file=file.strip() or None,
+        branch=branch or None,
+        since=since,
+        until=until,
+        statuses=tuple(status or ("active",)),
+    )
+
+
+Wanted = Annotated[Filters, Depends(_filters)]
+
+
+@router.get("/search")
+def search(loop: Running, query: str, wanted: Wanted, limit: Few = 10) -> dict[str, object]:
+    with opened(loop.home.memory_db) as db:
+        return {"hits": [_hit(hit) for hit in loop.search.search(db, query, wanted, loop.clock(), limit)]}
+
+
+@router.get("/memories")
+def memory_list(loop: Running, wanted: Wanted, limit: Limit = 50) -> dict[str, object]:
+    with opened(loop.home.memory_db) as db:
+        return {"memories": [asdict(memory) for memory in listed(db, wanted, limit)]}
+
+
+@router.get("/memories/{id_}")
+def memory_get(loop: Running, id_: str) -> dict[str, object]:
+    with opened(loop.home.memory_db) as db:
+        return asdict(memories.get(db, id_))
+
+
+@router.get("/passages/{id_}")
+def passage_get(loop: Running, id_: str) -> dict[str, object]:
+    """A turn with all that was asked and answered, or a session with its summary; a session by its own id too."""
+    with opened(loop.home.memory_db) as db:
+        found = timeline.find(db, id_)
+        if isinstance(found, Memory):
+            return asdict(found)
+        if isinstance(found, Passage) and found.kind == "turn":
+            asked, answered = timeline.text_of_turn(db, found)
+            return {**asdict(found), "asked": asked, "answered": answered}
+        session = found if isinstance(found, Session) else sessions.get(db, found.session)
+        return {**_session(session), "id": found.id, "kind": "session", "session": session.id}
+
+
+@router.get("/timeline")
+def timeline_get(loop: Running, id: str, before: Near = 5, after: Near = 5) -> dict[str, object]:
+    """What surrounds a memory or a turn in its project; of a session, what is in it."""
+    with opened(loop.home.memory_db) as db:
+        center = timeline.find(db, id)
+        session = center.id if isinstance(center, Session) else center.session
+        if isinstance(center, Session) or center.kind == "session":
+            items = timeline.of_session(db, session)
+        else:
+            items = timeline.around(db, center, before, after)
+        named = dict.fromkeys([item.session for item in items] + [session])
+        known = [found for name in named if name and (found := sessions.find(db, name))]
+    return {
+        "items": [{**_brief(item), "is_center": item.id == center.id} for item in items],
+        "session": session,
+        "sessions": [{"id": one.id, "headline": one.summary.headline or one.summary.request} for one in known],
+    }
+
+
+@router.get("/sessions")
+def session_list(
+    loop: Running, cwd: str = "", all_projects: bool = False, query: str = "", limit: Limit = 20
+) -> dict[str, object]:
+    """The last sessions, newest first; with a query those that are about it, best first."""
+    project = project_of(cwd, all_projects)
+    with opened(loop.home.memory_db) as db:
+        if not query.strip():
+            return {"sessions": [_session(one) for one in sessions.newest(db, project=project, limit=limit)]}
+        hits = loop.search.search(db, query, Filters(project=project), loop.clock(), _HITS_FOR_SESSIONS)
+        ranked = rank_sessions(hits)[:limit]
+        found = [(sessions.find(db, id_), score) for id_, score in ranked]
+    return {"sessions": [{**_session(one), "score": round(score, 4)} for one, score in found if one]}
+
+
+def _hit(hit: Hit) -> dict[str, object]:
+    alike = f"and {len(hit.alike)} alike: {', '.join(hit.alike)}"
+    why = [*hit.why, alike] if hit.alike else list(hit.why)
+    return {**_brief(hit.found), "project": hit.found.project, "score": hit.score, "why": why}
+
+
+def _brief(found: Memory | Passage) -> dict[str, object]:
+    return {
+        "id": found.id,
+        "kind": found.kind,
+        "title": found.title,
+        "summary": found.summary if isinstance(found, Memory) else within(found.text, _LONGEST_SUMMARY),
+        "session": found.session,
+        "created_at": found.created_at.isoformat(),
+    }
+
+
+def _session(session: Session) -> dict[str, object]:
+    return {**asdict(session), "codes": codes(session.summary)}
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    try:
+        return moment.astimezone(UTC) if moment else None
+    except OverflowError:
+        raise MemoryLiteError("no such time exists in UTC", "give a later one") from None

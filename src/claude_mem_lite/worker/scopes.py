@@ -1,0 +1,28 @@
+"""Where a memory holds, from the words of a user: `universal`, `language:NAME`, `project`, `project:ID`."""
+
+import sqlite3
+
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.models import Kind
+from claude_mem_lite.store import sessions
+
+_UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
+
+
+def resolve_scope(db: sqlite3.Connection, scope: str, kind: Kind, project: str) -> str:
+    """The full scope from what the user wrote; what holds everywhere by nature needs no word."""
+    if not scope:
+        return "universal" if kind in _UNIVERSAL_KINDS else f"project:{project}"
+    return named_scope(db, scope, project)
+
+
+def named_scope(db: sqlite3.Connection, scope: str, project: str) -> str:
+    """The full scope that is named; a project by its id, its name, or as the one at hand."""
+    if scope in ("project", f"project:{project}"):
+        return f"project:{project}"
+    if scope.startswith("project:"):
+        return f"project:{sessions.find_project(db, scope.removeprefix('project:'))}"
+    scope = scope.lower() if scope.lower().startswith("language:") else scope
+    if scope == "universal" or (scope.startswith("language:") and scope != "language:"):
+        return scope
+    raise MemoryLiteError(f"{scope!r} is no scope", "use universal, language:NAME, project or project:ID")

@@ -1,0 +1,43 @@
+"""`rebuild` waits until the worker has made everything anew, and says what came of it."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from claude_mem_lite.paths import Home
+from tests.unit.fake_worker import HEALTH, FakeWorker, fake_worker, run
+
+
+@pytest.fixture
+def worker(home: Home) -> Iterator[FakeWorker]:
+    with fake_worker(home) as worker:
+        worker.answer("POST /api/rebuild", {"waiting": 3, "documents": 3, "problem": ""})
+        worker.answer("GET /api/index", {"waiting": 0, "documents": 3, "problem": ""})
+        yield worker
+
+
+def test_it_ends_when_nothing_waits_any_more(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("rebuild") == 0
+    assert [each.path for each in worker.seen if each.path != "/api/health"] == ["/api/rebuild", "/api/index"]
+    told = capsys.readouterr()
+    assert told.out == "Rebuilt the index of 3 memories and passages.\n"
+    assert told.err == "Indexing 3 documents.\n"
+
+
+def test_json_tells_how_many_documents_there_are(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    assert worker.seen == []
+    assert run("rebuild", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"documents": 3}
+
+
+def test_it_fails_when_no_vectors_can_be_made(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/index", {"waiting": 0, "documents": 3, "problem": "no vectors can be made: OSError"})
+    assert run("rebuild") == 1
+    assert "words are indexed anew, but no vectors can be made" in capsys.readouterr().err
+
+
+def test_status_tells_what_is_still_to_be_indexed(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/health", {**HEALTH, "unindexed": 12})
+    run("status")
+    assert "5, 1 of them from today; 12 documents still to be indexed" in capsys.readouterr().out

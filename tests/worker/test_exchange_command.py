@@ -1,0 +1,288 @@
+"""`claude-mem-lite export` and `import jsonl` as a person runs them, with a real worker behind them."""
+
+import gzip
+import json
+import os
+import pty
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.paths import Home
+from tests.past_sessions import Json
+from tests.running import WAIT_S, Machine, open_machine, query, wait_until
+from tests.unit.fake_worker import fake_worker
+from tests.unit.fake_worker import run as run_here
+
+COMMAND = Path(sys.executable).with_name("claude-mem-lite")
+TOKEN = "ghp_" + "a8Kd93jfLq02MzXc7VbN5tYpRw61HsGeUoIi"
+LINES = [
+    {"kind": "decision", "title": "Keep the naïve parser 日本", "facts": ["one\u2028two", ""], "trust": 0.1},
+    {"kind": "rule", "title": "Never commit to main", "created_at": "0001-01-01T00:00:00Z", "pinned": True},
+    {"kind": "note", "title": "Old", "id": "old-1", "status": "superseded", "superseded_by": "nowhere"},
+    {"kind": "failure", "title": "Broke\x9b", "symbols": [{"file": "a.py", "name": "f", "action": "new"}]},
+    {"kind": "note", "title": "Last", "last_seen_at": "9999-12-31T23:59:59.999999Z", "cost_usd": 1e-9},
+]
+
+
+def run(
+    machine: Machine,
+    *arguments: str | Path,
+    status: int = 0,
+    given: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+) -> "subprocess.CompletedProcess[bytes]":
+    done = subprocess.run(
+        [COMMAND, *arguments],
+        env=machine.environment(environment),
+        cwd=machine.user_home,
+        input=given,
+        capture_output=True,
+        timeout=WAIT_S,
+    )
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def write(path: Path, lines: list[Json]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def report(machine: Machine, path: Path) -> Json:
+    return json.loads(run(machine, "import", "jsonl", path, "--json").stdout)
+
+
+def test_what_is_exported_and_imported_elsewhere_is_exported_the_same_byte_for_byte(
+    machine: Machine, tmp_path: Path
+) -> None:
+    imported = run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES))
+    assert imported.stdout == b"Imported 5 memories.\n"
+    run(machine, "remember", "gotcha", "The test database needs port 5433", "--tag", "db")
+    first = run(machine, "export")
+    assert first.stderr == b"Exported 6 memories.\n"
+    (tmp_path / "all.jsonl").write_bytes(first.stdout)
+    with open_machine() as other:
+        assert report(other, tmp_path / "all.jsonl")["imported"] == 6
+        assert run(other, "export").stdout == first.stdout
+        assert report(other, tmp_path / "all.jsonl")["known"] == 6
+    assert len(first.stdout.decode().splitlines()) == 6
+
+
+def test_the_report_tells_what_became_of_every_line(machine: Machine, tmp_path: Path) -> None:
+    notes = [{"kind": "note", "title": f"Note {number}", "id": f"note-{number}"} for number in range(4)]
+    run(machine, "import", "jsonl", write(tmp_path / "a.jsonl", notes[:3]))
+    run(machine, "forget", "note-2", "--yes")
+    changed = [notes[0], {**notes[1], "title": "Changed"}, notes[2], {**notes[3], "detail": f"use {TOKEN}"}]
+    done = run(machine, "import", "jsonl", write(tmp_path / "b.jsonl", changed))
+    assert done.stdout.decode() == (
+        "Imported 1 memory.\n"
+        "1 memory was there already.\n"
+        "1 memory differs from what is there by that id, which was left as it is: note-1.\n"
+        "1 memory was forgotten earlier and stays so.\n"
+        "Secrets or private passages were taken out of 1 value.\n"
+    )
+    assert done.stderr.startswith(b"Reading ")
+    assert machine.files_with(TOKEN) == []
+    assert report(machine, tmp_path / "b.jsonl") == {
+        "lines": 4,
+        "imported": 0,
+        "known": 2,
+        "different": ["note-1"],
+        "forgotten": 1,
+        "redacted": 1,
+        "dry_run": False,
+    }
+
+
+def test_one_wrong_line_and_nothing_is_imported(machine: Machine, tmp_path: Path) -> None:
+    lines: list[Json] = [*LINES, {"kind": "note", "title": "x", "sumary": "y"}, {"kind": "nte", "title": "x"}]
+    done = run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", lines), status=1)
+    assert done.stdout == b""
+    assert done.stderr.decode().splitlines()[1:] == [
+        'line 6: unknown key "sumary", did you mean summary?',
+        'line 7: kind cannot be "nte", did you mean note?',
+        "claude-mem-lite: nothing was imported, because of 2 problems; mend the file and try again",
+    ]
+    told = json.loads(run(machine, "import", "jsonl", tmp_path / "given.jsonl", "--json", status=1).stdout)
+    assert told["problems"][0] == {"line": 6, "reason": 'unknown key "sumary", did you mean summary?'}
+    assert run(machine, "export").stdout == b""
+
+
+def test_ten_problems_are_listed_and_the_rest_is_counted(machine: Machine, tmp_path: Path) -> None:
+    lines = [{"kind": "note"}] * 12
+    done = run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", lines), status=1)
+    assert done.stderr.decode().splitlines()[-3:] == [
+        "line 10: title is missing",
+        "and 2 more",
+        "claude-mem-lite: nothing was imported, because of 12 problems; mend the file and try again",
+    ]
+
+
+def test_a_project_that_a_line_names_must_be_known(machine: Machine, tmp_path: Path) -> None:
+    lines = [LINES[0], {"kind": "note", "title": "x", "scope": "project:nobody"}]
+    done = run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", lines), status=1)
+    assert b"line 2: scope project:nobody: there is no project nobody" in done.stderr
+    assert run(machine, "export").stdout == b""
+
+
+def test_a_dry_run_only_checks(machine: Machine, tmp_path: Path) -> None:
+    done = run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES), "--dry-run")
+    assert done.stdout == b"5 lines are as they should be. Nothing was imported, because of --dry-run.\n"
+    assert run(machine, "export").stdout == b""
+
+
+def test_lines_belong_to_the_project_of_the_folder_that_is_named(machine: Machine, tmp_path: Path) -> None:
+    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES[:1]), "--cwd", tmp_path)
+    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES[3:]))
+    (line,) = run(machine, "export", "--cwd", tmp_path).stdout.splitlines()
+    assert json.loads(line)["project"] == str(tmp_path)
+
+
+def test_standard_input_and_packed_files_are_read(machine: Machine, tmp_path: Path) -> None:
+    given = "\n".join(map(json.dumps, LINES)).encode()
+    assert run(machine, "import", "jsonl", "-", given=given).stdout == b"Imported 5 memories.\n"
+    out = tmp_path / "all.jsonl.gz"
+    run(machine, "export", "--output", out)
+    assert gzip.decompress(out.read_bytes()) == run(machine, "export").stdout
+    assert report(machine, out)["known"] == 5
+
+
+def test_an_empty_file_is_told_of(machine: Machine, tmp_path: Path) -> None:
+    done = run(machine, "import", "jsonl", write(tmp_path / "empty.jsonl", []), status=1)
+    assert b"there are no memories in" in done.stderr
+
+
+# The file that is written.
+
+
+def test_a_file_is_for_the_user_alone_and_replaces_what_was_there(machine: Machine, tmp_path: Path) -> None:
+    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES))
+    out = tmp_path / "out" / "all.jsonl"
+    out.parent.mkdir()
+    out.write_text("before")
+    out.chmod(0o644)
+    done = run(machine, "export", "--output", out)
+    assert (done.stdout, done.stderr) == (b"", b"Exported 5 memories.\n")
+    assert out.read_bytes() == run(machine, "export").stdout
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert [path.name for path in out.parent.iterdir()] == ["all.jsonl"]
+
+
+def test_a_link_stays_a_link(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "target.jsonl")
+    run(machine, "export", "--output", tmp_path / "link.jsonl")
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert (tmp_path / "target.jsonl").read_bytes() == b""
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "/no/such/folder/file"])
+def test_what_cannot_be_a_file_is_refused_and_left(machine: Machine, name: str) -> None:
+    before = os.stat("/dev/null")
+    run(machine, "export", "--output", name, status=1)
+    assert os.stat("/dev/null").st_rdev == before.st_rdev
+
+
+def test_a_folder_is_no_file(machine: Machine, tmp_path: Path) -> None:
+    run(machine, "export", "--output", tmp_path, status=2)
+
+
+def test_an_export_that_fails_leaves_what_was_there(
+    home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out" / "all.jsonl"
+    out.parent.mkdir()
+    out.write_text("before")
+    with fake_worker(home) as worker:
+        worker.refuse("GET /api/export", 500, "internal", "the worker failed")
+        assert run_here("export", "--output", str(out)) == 1
+    assert [(path.name, path.read_text()) for path in out.parent.iterdir()] == [("all.jsonl", "before")]
+
+
+# Where it is written to.
+
+
+def test_stdout_is_utf8_whatever_the_locale(machine: Machine, tmp_path: Path) -> None:
+    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES))
+    wanted = run(machine, "export").stdout
+    assert "naïve parser 日本".encode() in wanted
+    for name in ("LC_ALL", "PYTHONIOENCODING"):
+        value = "C" if name == "LC_ALL" else "latin-1"
+        assert run(machine, "export", environment={name: value, "PYTHONUTF8": "0"}).stdout == wanted
+
+
+def test_a_closed_reader_is_no_failure(machine: Machine, tmp_path: Path) -> None:
+    lines = [{"kind": "note", "title": f"Note {number}", "detail": "x" * 5_000} for number in range(300)]
+    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", lines))
+    ran = subprocess.run(
+        ["sh", "-c", f"'{COMMAND}' export | head -c 5"], env=machine.environment(), capture_output=True, timeout=WAIT_S
+    )
+    assert (ran.stdout, ran.stderr) == (b'{"id"', b"")
+
+
+@pytest.mark.parametrize("command", ["import", "export"])
+def test_a_terminal_sees_how_far_it_is(machine: Machine, tmp_path: Path, command: str) -> None:
+    given = write(tmp_path / "given.jsonl", LINES)
+    if command == "export":
+        run(machine, "import", "jsonl", given)
+    ours, theirs = pty.openpty()
+    try:
+        subprocess.run(
+            [COMMAND, "import", "jsonl", given] if command == "import" else [COMMAND, "export"],
+            env=machine.environment({"TERM": "xterm", "COLUMNS": "120"}),
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            timeout=WAIT_S,
+            check=True,
+        )
+        shown = os.read(ours, 65536).decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert ("Importing" if command == "import" else "Exporting") in shown
+    assert "\u2501" in shown
+
+
+# What is killed.
+
+
+def test_an_import_that_was_killed_is_completed_by_the_next(machine: Machine, tmp_path: Path) -> None:
+    number = 4_000
+    lines = [{"kind": "note", "title": f"Note {one}", "detail": f"the {one} words " * 20} for one in range(number)]
+    given = write(tmp_path / "given.jsonl", lines)
+    with subprocess.Popen(
+        [COMMAND, "import", "jsonl", given],
+        env=machine.environment(),
+        cwd=machine.user_home,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as command:
+        wait_until(lambda: stored(machine) > 0, "the first batch")
+        command.kill()
+    assert 0 < stored(machine) < number
+    told = report(machine, given)
+    assert (told["imported"] + told["known"], told["different"]) == (number, [])
+    assert stored(machine) == number
+
+
+def test_an_import_goes_on_with_another_worker_when_its_own_is_killed(machine: Machine, tmp_path: Path) -> None:
+    number = 4_000
+    given = write(tmp_path / "given.jsonl", [{"kind": "note", "title": f"Note {one}"} for one in range(number)])
+    with subprocess.Popen(
+        [COMMAND, "import", "jsonl", given], env=machine.environment(), cwd=machine.user_home, stdout=subprocess.DEVNULL
+    ) as command:
+        wait_until(lambda: stored(machine) > 0, "the first batch")
+        machine.kill_worker()
+        assert command.wait(WAIT_S) == 0
+    assert stored(machine) == number
+    in_order = query(machine.view.memory_db, "select title from memories order by seq")
+    assert [title for (title,) in in_order] == [f"Note {one}" for one in range(number)]
+
+
+def stored(machine: Machine) -> int:
+    found = query(machine.view.memory_db, "select count(*) from memories")
+    return int(found[0][0]) if found else 0

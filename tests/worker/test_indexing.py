@@ -1,0 +1,237 @@
+"""The index is filled in the background, made anew when another version made it, and never in anybody's way."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.db.connection import atomic, open_for_reading
+from claude_mem_lite.models import Filters
+from claude_mem_lite.paths import Home
+from claude_mem_lite.store import derived, documents, fts, memories, unindexed, vectors
+from claude_mem_lite.worker import indexing, maintenance
+from claude_mem_lite.worker.indexing import Indexing
+from claude_mem_lite.worker.loop import Loop
+from tests.fakes import NOW, FakeEmbedder, Store
+from tests.running import Machine, leave, running_loop, turn, wait_until
+from tests.worker.conftest import SetClock
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "memory.db") as made:
+        yield made
+
+
+@pytest.fixture
+def embedder() -> FakeEmbedder:
+    return FakeEmbedder()
+
+
+def finish(work: Indexing) -> None:
+    while work.step():
+        pass
+
+
+def has_vector(db: sqlite3.Connection, seq: int) -> bool:
+    return documents.of_memory(seq) in vectors.exact(db, [documents.of_memory(seq)])
+
+
+def found_by_words(db: sqlite3.Connection, *words: str) -> list[int]:
+    return [seq for seq, _ in fts.search(db, words, Filters(), 10)]
+
+
+def test_every_memory_gets_a_vector_of_what_a_person_would_read(store: Store, embedder: FakeEmbedder) -> None:
+    store.remember("Rotate the keys", summary="Every month", facts=("By cron",), detail="At night", files=("keys.py",))
+    finish(Indexing(store.db, embedder))
+    assert embedder.asked == ["Rotate the keys\nEvery month\nBy cron\nAt night"]
+    assert has_vector(store.db, 1)
+    assert unindexed.count(store.db) == 0
+
+
+def test_a_batch_at_a_time_is_worked_on_the_newest_first(store: Store, embedder: FakeEmbedder) -> None:
+    number = indexing.BATCH + 1
+    for at in range(number):
+        store.remember(f"Matter {at * 7919} of {at * 104729}")
+    work = Indexing(store.db, embedder)
+    assert work.step()
+    assert has_vector(store.db, number)
+    assert not has_vector(store.db, 1)
+    assert not work.step()
+    assert has_vector(store.db, 1)
+
+
+def test_a_memory_that_changes_gets_another_vector(store: Store, embedder: FakeEmbedder) -> None:
+    kept = store.remember("Rotate the keys")
+    work = Indexing(store.db, embedder)
+    finish(work)
+    before = vectors.exact(store.db, [2])
+    with atomic(store.db):
+        memories.rewrite(store.db, replace(kept, title="Never rotate anything"))
+    finish(work)
+    assert vectors.exact(store.db, [2]) != before
+
+
+def test_what_another_embedder_made_is_made_anew(store: Store, embedder: FakeEmbedder) -> None:
+    store.remember("Rotate the keys")
+    first = Indexing(store.db, embedder)
+    first.begin()
+    finish(first)
+    again = Indexing(store.db, embedder)
+    again.begin()
+    assert unindexed.count(store.db) == 0
+    other = FakeEmbedder(name="fake-2")
+    changed = Indexing(store.db, other)
+    changed.begin()
+    assert vectors.count(store.db) == 0
+    finish(changed)
+    assert vectors.count(store.db) == 1
+    assert derived.version_of(store.db, "vectors").startswith("fake-2")
+
+
+def test_words_that_another_version_indexed_are_indexed_anew(store: Store, embedder: FakeEmbedder) -> None:
+    store.remember("Rotate the keys")
+    work = Indexing(store.db, embedder)
+    work.begin()
+    finish(work)
+    fts.remove(store.db, 1)
+    derived.set_version(store.db, "words", "0")
+    work.begin()
+    finish(work)
+    assert found_by_words(store.db, "rotate") == [1]
+
+
+def test_turns_and_sessions_of_before_become_findable(store: Store, embedder: FakeEmbedder) -> None:
+    store.db.execute(
+        """insert into prompts (turn, session, prompt_id, text, reply, created_at)
+           values ('t1', 's1', '', 'Where do the keys lie?', 'Below the mat.', :at)""",
+        {"at": NOW.isoformat(timespec="microseconds")},
+    )
+    finish(Indexing(store.db, embedder))
+    assert embedder.asked == ["Where do the keys lie?\nBelow the mat."]
+    assert documents.of_passage(1) in vectors.exact(store.db, [documents.of_passage(1)])
+
+
+# What goes wrong.
+
+
+def test_a_broken_embedder_costs_nothing_but_the_vectors(
+    store: Store, embedder: FakeEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    for title in ("Rotate the keys", "Water the plants"):
+        store.remember(title)
+    fts.remove(store.db, 1)
+    unindexed.all_again(store.db, words=True)
+    embedder.is_broken = True
+    work = Indexing(store.db, embedder)
+    finish(work)
+    assert not work.step()
+    assert found_by_words(store.db, "rotate") == [1]
+    assert work.problem
+    assert work.waiting(store.db) == 0
+    assert unindexed.count(store.db) == 2
+    assert [record.message for record in caplog.records] == ["no vectors can be made; search goes by words alone"]
+
+
+def test_vectors_that_could_not_be_made_are_made_by_the_next_worker(store: Store, embedder: FakeEmbedder) -> None:
+    store.remember("Rotate the keys")
+    embedder.is_broken = True
+    finish(Indexing(store.db, embedder))
+    embedder.is_broken = False
+    finish(Indexing(store.db, embedder))
+    assert has_vector(store.db, 1)
+
+
+def test_a_document_that_cannot_be_indexed_is_left_out_alone(
+    store: Store, embedder: FakeEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    for title in ("Rotate the keys", "Beware of the basilisk", "Water the plants"):
+        store.remember(title)
+    embedder.unbearable = "basilisk"
+    work = Indexing(store.db, embedder)
+    finish(work)
+    assert [has_vector(store.db, seq) for seq in (1, 2, 3)] == [True, False, True]
+    assert unindexed.count(store.db) == 0
+    assert not work.problem
+    assert [record.message for record in caplog.records] == ["document not indexed"]
+
+
+def test_what_is_gone_before_its_turn_comes_is_crossed_off(store: Store, embedder: FakeEmbedder) -> None:
+    store.db.execute("insert into unindexed (document, words) values (246, 1), (247, 1)")
+    finish(Indexing(store.db, embedder))
+    assert unindexed.count(store.db) == 0
+    assert vectors.count(store.db) == 0
+
+
+# In the worker.
+
+
+@contextmanager
+def looped(home: Home, clock: SetClock, embedder: FakeEmbedder) -> Iterator[Loop]:
+    with running_loop(home, clock, embedder=embedder) as loop:
+        yield loop
+
+
+def counts(home: Home) -> tuple[int, int]:
+    """Documents that wait, and vectors that are there."""
+    with closing(open_for_reading(home.memory_db)) as db:
+        return unindexed.count(db), vectors.count(db)
+
+
+def test_what_is_remembered_is_found_by_its_meaning(home: Home, clock: SetClock) -> None:
+    embedder = FakeEmbedder(means={"automobile": "car"})
+    with looped(home, clock, embedder) as loop:
+        command = {"command": "remember", "kind": "note", "text": "My car is red", "cwd": "/"}
+        loop.command(command).result(30)
+        wait_until(lambda: counts(home) == (0, 1), "a vector")
+        with closing(open_for_reading(home.memory_db)) as db:
+            (hit,) = loop.search.search(db, "automobile", Filters(), clock(), 5)
+    assert hit.found.title == "My car is red"
+
+
+def test_what_is_forgotten_is_gone_from_the_vectors(home: Home, clock: SetClock, embedder: FakeEmbedder) -> None:
+    with looped(home, clock, embedder) as loop:
+        kept = loop.command({"command": "remember", "kind": "note", "text": "My car is red", "cwd": "/"}).result(30)
+        wait_until(lambda: counts(home) == (0, 1), "a vector")
+        loop.command({"command": "forget", "ids": kept}).result(30)
+        assert counts(home) == (0, 0)
+        with closing(open_for_reading(home.memory_db)) as db:
+            assert db.execute("select count(*) from sketches").fetchone()[0] == 0
+
+
+def test_many_documents_are_indexed_without_waiting_between_batches(home: Home, clock: SetClock) -> None:
+    """Two seconds between passes would take these twenty batches over the time that is waited here."""
+    number = 20 * indexing.BATCH
+    with Store(home.memory_db) as store, atomic(store.db):
+        store.db.executemany(
+            "insert into unindexed (document, words) values (?, 0)", [(2 * at,) for at in range(1, number)]
+        )
+    with looped(home, clock, FakeEmbedder()):
+        wait_until(lambda: counts(home)[0] == 0, "everything to be crossed off")
+
+
+def test_what_embedding_has_loaded_is_let_go_when_nobody_searches(
+    home: Home, clock: SetClock, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maintenance, "REST_S", 0.0)
+    with looped(home, clock, embedder) as loop:
+        loop.command({"command": "remember", "kind": "note", "text": "My car is red", "cwd": "/"}).result(30)
+        wait_until(lambda: embedder.times_let_go > 0, "the embedder to be let go")
+        assert counts(home) == (0, 1)
+
+
+def test_everything_is_made_anew_on_demand_and_found_meanwhile(served: Machine) -> None:
+    for given in turn("s-index", "sharpen the zanzibarium"):
+        leave(served.home, given)
+    served.post("/api/memories", {"kind": "note", "text": "The zanzibarium is blue", "cwd": "/"})
+    served.drain()
+    wait_until(lambda: served.get("/api/index")["waiting"] == 0, "the index")
+    told = served.post("/api/rebuild", {})
+    assert told["documents"] >= 2
+    assert served.get("/api/search?query=zanzibarium&all_projects=true")["hits"] != []
+    wait_until(lambda: served.get("/api/index")["waiting"] == 0, "the index to be made anew")
+    assert served.get("/api/search?query=zanzibarium&all_projects=true")["hits"] != []
+    assert served.get("/api/health")["unindexed"] == 0
