@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.transcripts import Data, session_of
-from claude_mem_lite.client import Client, ensure_worker
+from claude_mem_lite.client import Client
 from claude_mem_lite.paths import HOME_VARIABLE, Home
+from claude_mem_lite.worker_start import ensure_worker
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 DRAIN_S = 1800.0

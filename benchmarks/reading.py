@@ -16,6 +16,7 @@ from claude_mem_lite.models import KINDS, Event, Memory, SessionSummary
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import memories as memory_table
 from claude_mem_lite.store import sessions as session_table
+from claude_mem_lite.store.ids import short_id
 
 MEMORIES = 10_000
 SESSIONS = 500
@@ -57,7 +58,7 @@ def fill(made: Stage, *, memories: int, sessions: int) -> None:
             for number in range(memories):
                 at = now - timedelta(minutes=number)
                 memory = Memory(
-                    id=memory_table.memory_id(str(number)),
+                    id=short_id(str(number)),
                     kind=KINDS[number % len(KINDS)],
                     title=text(8),
                     summary=text(30),

@@ -19,7 +19,7 @@ from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.embed.table import StaticTable
 from claude_mem_lite.models import Event, Memory, Place
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import memories, passages, sessions
+from claude_mem_lite.store import memories, sessions, turns
 from claude_mem_lite.worker.indexing import Indexing
 
 ONE_BY_ONE = 100
@@ -103,8 +103,7 @@ def _store_turn(db: sqlite3.Connection, turn: SyntheticTurn) -> None:
     place = Place(turn.project, turn.project.rpartition("/")[2], f"/{turn.project}", "main")
     event = Event(turn.key, "Stop", turn.session, turn.at, f"/{turn.project}")
     sessions.touch(db, event, place)
-    sessions.add_turn(db, turn.key, event, turn.asked, turn.answered)
-    passages.put_turn(db, turn.key, turn.session, turn.project, turn.asked, turn.answered, turn.at)
+    turns.add_turn(db, turn.key, event, turn.asked, turn.answered)
 
 
 def _add(db: sqlite3.Connection, made: Sequence[Memory]) -> Iterator[float]:

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import claude_mem_lite
-from claude_mem_lite.client import Client, ensure_worker
+from claude_mem_lite.client import Client
 from claude_mem_lite.paths import Home
+from claude_mem_lite.worker_start import ensure_worker
 
 HOOK = Path(claude_mem_lite.__file__).parent / "hook" / "hook.py"
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from claude_mem_lite.embed.table import DATA
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory, SymbolChange
-from claude_mem_lite.store.memories import memory_id
+from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import STOPWORDS
 
 SEED = 12
@@ -146,7 +146,7 @@ def _memory(number: int, size: int, take: Take, rng: random.Random) -> Memory:
     symbols = tuple(SymbolChange(rng.choice(files), _name(take, rng), "modified") for _ in range(rng.randint(0, 3)))
     at = moment_of(number, size)
     return Memory(
-        id=memory_id(str(number)),
+        id=short_id(str(number)),
         kind=kind,
         title=" ".join(take(rng.randint(5, 10))).capitalize(),
         summary=" ".join(_sentence(take, rng.randint(6, 15)) for _ in range(rng.randint(1, 3))),

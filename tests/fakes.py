@@ -17,7 +17,8 @@ from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.errors import ModelError
 from claude_mem_lite.models import Completion, Event, JsonObject, Kind, Memory, Place, Provider, SessionSummary, Usage
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.store import memories, sessions, turns
+from claude_mem_lite.store.ids import short_id
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHOP = Place(project="example.org/me/shop", name="shop", root="/nowhere/shop", branch="main", commit="abc")
@@ -42,7 +43,7 @@ class Store:
         at = NOW - timedelta(days=1)
         kind: Kind = "bugfix"
         made = Memory(
-            id=memories.memory_id(title, place.project, turn),
+            id=short_id(title, place.project, turn),
             kind=kind,
             title=title,
             summary=f"{title}, because it was asked for.",
@@ -78,7 +79,7 @@ class Store:
         event = Event(key, "Stop", session, at, place.root)
         with atomic(self.db):
             sessions.touch(self.db, event, place)
-            sessions.add_turn(self.db, key, event, asked, answered)
+            turns.add_turn(self.db, key, event, asked, answered)
 
 
 @dataclass(slots=True)

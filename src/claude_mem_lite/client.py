@@ -1,11 +1,9 @@
-"""Typed calls to the worker, and starting one when nobody answers. The command line is built on it.
+"""Typed calls to the worker. The command line is built on it.
 
 It reads and writes no database: everything it knows it was told over the socket."""
 
 import fcntl
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,18 +14,14 @@ from urllib.parse import quote
 from claude_mem_lite import wire
 from claude_mem_lite.errors import WorkerRefused, WorkerUnavailable
 from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.paths import HOME_VARIABLE, Home
+from claude_mem_lite.paths import Home
 
-START_WAIT_S = 10.0
 STOP_WAIT_S = 30.0
 # Longer than the worker itself waits before it says that it is busy.
 IMPORT_TIMEOUT_S = 660.0
 EXPORT_TIMEOUT_S = 120.0
 PROBE_TIMEOUT_S = 2.0
-# A worker that lost the race for the lock ends at once with 0, while the winner needs a second to answer.
-AFTER_EXIT_WAIT_S = 3.0
 POLL_S = 0.02
-OWN_VARIABLES = "CLAUDE_MEM_LITE_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +148,9 @@ class Client:
         """One memory by its id, or by the beginning of it when no other begins so."""
         return self._get(f"/api/memories/{_quoted(memory_id)}")
 
-    def passage(self, id_: str) -> JsonObject:
-        """A turn as it was asked and answered, or a session with its summary, by the id or its beginning."""
-        return self._get(f"/api/passages/{_quoted(id_)}")
+    def record(self, id_: str) -> JsonObject:
+        """A memory, a turn as it was asked and answered, or a session with its summary, by the id or its beginning."""
+        return self._get(f"/api/records/{_quoted(id_)}")
 
     def timeline(self, id_: str, *, before: int = 5, after: int = 5) -> JsonObject:
         """What surrounds a memory, a turn or a session, under `items`."""
@@ -229,7 +223,7 @@ class Client:
         except WorkerUnavailable:
             if not _is_locked(self.home.worker_lock):
                 return False
-        if not _wait_until(lambda: not self._is_there(), time.monotonic() + wait_s):
+        if not wait_until(lambda: not self._is_there(), time.monotonic() + wait_s):
             raise WorkerUnavailable(
                 f"the worker was asked to stop but is still there after {wait_s:g} s",
                 f"look into {self.home.worker_log}",
@@ -254,58 +248,6 @@ class Client:
         return wire.request(self.home.socket, "POST", target, body=body, timeout_s=timeout_s)
 
 
-def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
-    """A client with a worker behind it, started when nobody answered; WorkerUnavailable when it cannot be."""
-    client = Client(home)
-    if client.is_answering():
-        return client
-    home.make()
-    process = _start_worker(home)
-    started = time.monotonic()
-    try:
-        if _wait_until(lambda: client.is_answering() or process.poll() is not None, started + wait_s):
-            left_s = 0.0 if process.returncode else min(AFTER_EXIT_WAIT_S, started + wait_s - time.monotonic())
-            if _wait_until(client.is_answering, time.monotonic() + left_s):
-                return client
-    finally:
-        # Detached on purpose: without this, dropping the object warns of a child that still runs.
-        process.returncode = 0
-    raise WorkerUnavailable("the worker did not start", f"look at the end of {home.worker_log}")
-
-
-def worker_interpreter(home: Home) -> str:
-    """The interpreter `install` chose for the worker, else the one running now."""
-    try:
-        # Not resolved further: a venv's python is itself a link, and only by its own name finds the venv.
-        target = os.readlink(home.worker_python)
-    except OSError:
-        return sys.executable
-    return target if os.access(target, os.X_OK) else sys.executable
-
-
-def _start_worker(home: Home) -> "subprocess.Popen[bytes]":
-    log = os.open(home.worker_log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        return subprocess.Popen(
-            [worker_interpreter(home), "-I", "-m", "claude_mem_lite.worker"],
-            env=_worker_environment(home),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd="/",
-            start_new_session=True,
-        )
-    finally:
-        os.close(log)
-
-
-def _worker_environment(home: Home) -> dict[str, str]:
-    """Ours, without what an agent put in for its own children: some of that is secret."""
-    foreign = {name for name in os.environ if name.startswith("CLAUDE") and not name.startswith(OWN_VARIABLES)}
-    kept = {name: value for name, value in os.environ.items() if name not in foreign}
-    return {**kept, HOME_VARIABLE: str(home.root)}
-
-
 def _is_locked(lock: Path) -> bool:
     """Whether a worker lives, by the lock it holds: a process id may be a zombie's or another program's."""
     try:
@@ -321,7 +263,8 @@ def _is_locked(lock: Path) -> bool:
     return False
 
 
-def _wait_until(holds: Callable[[], bool], deadline: float) -> bool:
+def wait_until(holds: Callable[[], bool], deadline: float) -> bool:
+    """Look again and again whether something holds, up to a moment of the monotonic clock."""
     while not holds():
         if time.monotonic() >= deadline:
             return False

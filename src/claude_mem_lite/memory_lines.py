@@ -11,7 +11,18 @@ from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import get_args
 
-from claude_mem_lite.models import KINDS, JsonObject, JsonValue, Memory, Origin, Status, SymbolAction, SymbolChange
+from claude_mem_lite.models import (
+    KINDS,
+    SCOPES,
+    JsonObject,
+    JsonValue,
+    Memory,
+    Origin,
+    Status,
+    SymbolAction,
+    SymbolChange,
+    written_scope,
+)
 from claude_mem_lite.redaction.rules import rules_for
 
 FIELDS = tuple(field.name for field in fields(Memory))
@@ -112,13 +123,10 @@ def _id(value: JsonValue) -> str:
 
 
 def _scope(value: JsonValue) -> str:
-    scope = _text(value)
-    word, _, rest = scope.partition(":")
-    if scope in ("universal", "project") or (word == "project" and rest.strip()):
-        return scope
-    if word.lower() == "language" and rest.strip():
-        return scope.lower()
-    raise ValueError(f"cannot be {_shown(scope)}; it is universal, language:NAME, project or project:ID")
+    scope = written_scope(_text(value))
+    if scope is None:
+        raise ValueError(f"cannot be {_shown(value)}; it is {SCOPES}")
+    return scope
 
 
 def _time(value: JsonValue) -> datetime:

@@ -68,6 +68,22 @@ FOREIGN_ORIGINS: tuple[Origin, ...] = ("web", "mcp")
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 SymbolAction = Literal["new", "modified", "deleted"]
 PassageKind = Literal["turn", "session"]
+SCOPES = "universal, language:NAME, project or project:ID"
+"""How a user writes where a memory holds."""
+
+
+def written_scope(given: str) -> str | None:
+    """A scope as a user writes it, in the one spelling that is stored; None when it is none.
+
+    The id of a project stays as it is: it may be the path of a folder, with spaces at its end."""
+    word, colon, rest = given.partition(":")
+    word = word.strip().lower()
+    if not colon:
+        return word if word in ("universal", "project") else None
+    if word == "project" and rest.strip():
+        return f"project:{rest}"
+    name = rest.strip().lower()
+    return f"language:{name}" if word == "language" and name else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +305,10 @@ class Passage:
     session: str
     project: str
     created_at: datetime
+    asked: str = ""
+    answered: str = ""
+    """All that it is found by: what was asked and set out to be done, and what was answered; of a session its
+    headline and request, and what else its summary tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +329,9 @@ class Filters:
 
     def admits_passages(self) -> bool:
         """Whether raw text can fit: it has no kind, scope, file, branch or status."""
-        return not (self.kinds or self.scope or self.file or self.branch) and "active" in self.statuses
+        if self.kinds or self.scope or self.file or self.branch:
+            return False
+        return not self.statuses or "active" in self.statuses
 
 
 @dataclass(frozen=True, slots=True)

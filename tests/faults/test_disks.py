@@ -41,7 +41,7 @@ def test_hooks_on_a_full_disk_keep_events_elsewhere_until_there_is_room(machine:
 def test_a_worker_whose_disk_is_full_leaves_events_where_they_are_until_there_is_room(
     machine: Machine, mounts: Mounts
 ) -> None:
-    inside = mounts.home_on_small_disk(machine, "8m")
+    inside = mounts.home_on_small_disk(machine, "16m")
     inside.start_worker()
     send(inside, 1)
     inside.drain()

@@ -30,6 +30,7 @@ HEALTH: Mapping[str, JsonValue] = {
     "memories": 5,
     "sessions": 1,
 }
+WAIT_S = 30
 COUNTS: Mapping[str, JsonValue] = {"raw": 1, "processing": 1, "done": 7, "error": 0, "skipped": 3}
 HIT: dict[str, JsonValue] = {
     "id": "k7f3a9",
@@ -73,9 +74,18 @@ class FakeWorker:
     stopped: threading.Event = field(default_factory=threading.Event)
     held: set[str] = field(default_factory=set)
     """Paths that are answered only when the worker ends."""
+    hang_up: set[str] = field(default_factory=set)
+    """Paths that are not answered: the worker is gone."""
+    later: dict[str, threading.Event] = field(default_factory=dict)
+    """What each of these requests waits for."""
 
     def answer(self, request: str, body: JsonValue | bytes, status: int = 200) -> None:
         self.answers[request] = (status, body)
+
+    def answer_later(self, request: str, body: JsonValue | bytes) -> threading.Event:
+        """Answer so, but not before the event that this returns is set."""
+        self.answer(request, body)
+        return self.later.setdefault(request, threading.Event())
 
     def refuse(self, request: str, status: int, code: str, message: str, next_step: str = "") -> None:
         self.answer(request, {"error": {"code": code, "message": message, "next_step": next_step}}, status)
@@ -123,6 +133,10 @@ def _serve(home: Home, worker: FakeWorker) -> _Server:
             if asked.path in worker.held:
                 worker.stopped.wait()
                 return
+            if asked.path in worker.hang_up:
+                return
+            if waits_for := worker.later.get(f"{self.command} {asked.path}"):
+                waits_for.wait(WAIT_S)
             missing = {"error": {"code": "not_found", "message": f"nothing at {asked.path}", "next_step": ""}}
             status, answer = worker.answers.get(f"{self.command} {asked.path}", (404, missing))
             content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()

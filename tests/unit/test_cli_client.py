@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite import wire
-from claude_mem_lite.client import Client, Wanted, Where, ensure_worker, worker_interpreter
+from claude_mem_lite.client import Client, Wanted, Where
 from claude_mem_lite.errors import Ambiguous, NotFound, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.paths import Home
+from claude_mem_lite.worker_start import ensure_worker, worker_interpreter
 from tests.unit.fake_worker import FakeWorker, fake_worker
 
 HERE = Where("/some/folder")

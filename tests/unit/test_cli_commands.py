@@ -278,6 +278,16 @@ def test_forget_goes_on_after_a_yes(worker: FakeWorker, monkeypatch: pytest.Monk
     assert worker.last("/api/forget").body == {"ids": [], "session": "s1", "project": None}
 
 
+def test_forget_names_the_session_that_the_beginning_of_an_id_means(
+    worker: FakeWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session: JsonObject = {"id": "s1s1-whole", "session": "s1s1-whole", "kind": "session"}
+    worker.answer("GET /api/records/s1s1", {**session, "summary": {"headline": "Mended the login"}})
+    typed(monkeypatch, "n\n")
+    assert run("forget", "--session", "s1s1") == 1
+    assert "Forget everything of session s1s1-whole (Mended the login) for good?" in capsys.readouterr().err
+
+
 def test_a_refusal_of_the_worker_is_one_sentence(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     worker.refuse("POST /api/memories", 400, "bad_scope", "there is no project x", "name it by its id")
     assert run("remember", "note", "x", "--scope", "project:x") == 1

@@ -1,6 +1,9 @@
 """What the commands that read ask of the worker, and what they print: search, list, show, timeline, sessions."""
 
+import io
 import json
+import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,10 +120,95 @@ def test_raw_text_is_told_from_a_memory_and_cut_to_a_line(
 ) -> None:
     worker.answer("GET /api/search", {"hits": [{**HIT, "kind": "turn", "summary": "word " * 100}]})
     run("search", "token")
-    head, text = capsys.readouterr().out.splitlines()
-    assert head.endswith("days ago, raw text of a session]")
+    border, head, text = capsys.readouterr().out.splitlines()
+    assert border == "Said in sessions:"
+    assert head.endswith("days ago]")
     assert len(text) < 310
     assert text.endswith("…")
+
+
+@pytest.mark.parametrize(("command", "path"), [("search", "search"), ("sessions", "sessions")])
+def test_a_query_may_be_several_words(worker: FakeWorker, command: str, path: str) -> None:
+    worker.answer(f"GET /api/{path}", {"hits": [], "sessions": []})
+    assert run(command, "telemetry", "opt", "out", "--limit", "3") == 0
+    assert dict(worker.last(f"/api/{path}").query)["query"] == "telemetry opt out"
+
+
+def test_memories_are_shown_before_what_was_said(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    said = [{**HIT, "id": "tttt22", "kind": "turn", "summary": ""}, {**HIT, "id": "ssss33", "kind": "session"}]
+    hits: list[JsonValue] = [said[0], {**HIT, "summary": ""}, said[1]]
+    worker.answer("GET /api/search", {"hits": hits})
+    run("search", "token")
+    shown = [line.split()[0] for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")]
+    assert shown == ["k7f3a9", "Also", "tttt22", "ssss33"]
+    run("search", "token", "--json")
+    assert [hit["id"] for hit in json.loads(capsys.readouterr().out)] == ["tttt22", "k7f3a9", "ssss33"]
+
+
+def test_search_tells_what_no_longer_holds_and_how_many_are_alike(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/search", {"hits": [{**HIT, "status": "retired", "alike": ["a", "b", "c"]}]})
+    run("search", "token", "--status", "any")
+    head = capsys.readouterr().out.splitlines()[0]
+    assert "[bugfix, retired, " in head
+    assert head.endswith(" ago, +3 alike]")
+
+
+def test_an_active_memory_needs_no_word_about_it(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/search", {"hits": [{**HIT, "status": "active", "alike": []}]})
+    run("search", "token")
+    head = capsys.readouterr().out.splitlines()[0]
+    assert "active" not in head
+    assert head.endswith(" days ago]")
+
+
+def test_list_tells_what_no_longer_holds(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/memories", {"memories": [{**MEMORY, "status": "superseded"}]})
+    run("list", "--status", "any")
+    assert capsys.readouterr().out.split("\t")[1] == "bugfix, superseded"
+
+
+def test_over_all_projects_each_is_named_as_shortly_as_can_be(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    projects = ["github.com/me/shop", "/work/api", "github.com/you/api"]
+    named = ["shop", "/work/api", "github.com/you/api"]
+    worker.answer("GET /api/search", {"hits": [{**HIT, "project": one, "summary": ""} for one in projects]})
+    worker.answer("GET /api/memories", {"memories": [{**MEMORY, "project": one} for one in projects]})
+    worker.answer("GET /api/sessions", {"sessions": [{**SESSION, "project": one} for one in projects]})
+    run("search", "token", "--all-projects")
+    shown = [line.rpartition(", ")[2] for line in capsys.readouterr().out.splitlines()]
+    assert shown == [f"{name}]" for name in named]
+    for command in ("list", "sessions"):
+        run(command, "--all-projects")
+        assert [line.split("\t")[3] for line in capsys.readouterr().out.splitlines()] == named
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (["search", ""], "no words to look for; `claude-mem-lite list` shows the newest"),
+        (["search", "*", "?"], "no words to look for; `claude-mem-lite list` shows the newest"),
+        (["search", "*", "--file", "a b.py"], "`claude-mem-lite list --file 'a b.py'` shows the newest"),
+        (["sessions", "*"], "`claude-mem-lite sessions` lists the last"),
+    ],
+)
+def test_a_query_without_words_is_refused_with_a_way_out(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str], line: list[str], told: str
+) -> None:
+    assert run(*line) == 2
+    assert told in capsys.readouterr().err
+    assert worker.seen == []
+
+
+@pytest.mark.parametrize("query", ["#ekdt", "#ekdtqycxbw", "ekdtqycxbw", "0822e04b-1111-4222-8333-abcdefabcdef"])
+def test_an_id_that_is_searched_for_is_pointed_to_show(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str], query: str
+) -> None:
+    worker.answer("GET /api/search", {"hits": []})
+    run("search", query)
+    assert f"`claude-mem-lite show {query.removeprefix('#')}` shows" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", [["search", "x"], ["list"]])
@@ -246,7 +334,7 @@ def test_list_json_has_every_field(worker: FakeWorker, capsys: pytest.CaptureFix
 
 
 def test_show_tells_everything_of_a_memory(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
-    worker.answer("GET /api/memories/k7f3a9", MEMORY)
+    worker.answer("GET /api/records/k7f3a9", MEMORY)
     assert run("show", "#k7f3a9") == 0
     shown = capsys.readouterr().out
     assert "A lock around the refresh." in shown
@@ -255,14 +343,14 @@ def test_show_tells_everything_of_a_memory(worker: FakeWorker, capsys: pytest.Ca
 
 def test_show_tells_which_functions_were_changed(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     symbols = [{"file": "src/auth.py", "name": "refresh", "action": "modified"}]
-    worker.answer("GET /api/memories/k7f3a9", {**MEMORY, "symbols": symbols})
+    worker.answer("GET /api/records/k7f3a9", {**MEMORY, "symbols": symbols})
     run("show", "k7f3a9")
     assert "symbols: refresh modified" in capsys.readouterr().out
 
 
 def test_show_json_is_a_list_in_the_order_asked_for(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
-    worker.answer("GET /api/memories/aaaa", {**MEMORY, "id": "aaaa"})
-    worker.answer("GET /api/memories/bbbb", {**MEMORY, "id": "bbbb"})
+    worker.answer("GET /api/records/aaaa", {**MEMORY, "id": "aaaa"})
+    worker.answer("GET /api/records/bbbb", {**MEMORY, "id": "bbbb"})
     run("show", "bbbb", "aaaa", "--json")
     assert [memory["id"] for memory in json.loads(capsys.readouterr().out)] == ["bbbb", "aaaa"]
 
@@ -270,9 +358,8 @@ def test_show_json_is_a_list_in_the_order_asked_for(worker: FakeWorker, capsys: 
 def test_show_of_one_unknown_id_shows_the_rest_and_fails(
     worker: FakeWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    worker.answer("GET /api/memories/aaaa", {**MEMORY, "id": "aaaa"})
-    worker.refuse("GET /api/memories/bbbb", 404, "not_found", "no memory bbbb", "")
-    worker.refuse("GET /api/passages/bbbb", 404, "not_found", "nothing is bbbb", "`claude-mem-lite list` shows them")
+    worker.answer("GET /api/records/aaaa", {**MEMORY, "id": "aaaa"})
+    worker.refuse("GET /api/records/bbbb", 404, "not_found", "nothing is bbbb", "`claude-mem-lite list` shows them")
     assert run("show", "bbbb", "aaaa", "--json") == 1
     shown = capsys.readouterr()
     assert [memory["id"] for memory in json.loads(shown.out)] == ["aaaa"]
@@ -280,7 +367,7 @@ def test_show_of_one_unknown_id_shows_the_rest_and_fails(
 
 
 def test_show_tells_all_of_a_turn(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
-    worker.answer("GET /api/passages/tttt22", TURN)
+    worker.answer("GET /api/records/tttt22", TURN)
     assert run("show", "tttt22") == 0
     assert capsys.readouterr().out.splitlines() == [
         "tttt22  Why are users logged out?  [turn]",
@@ -297,7 +384,7 @@ def test_show_tells_all_of_a_turn(worker: FakeWorker, capsys: pytest.CaptureFixt
 
 def test_show_tells_the_summary_of_a_session(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     summary = {"headline": "Mended the login", "completed": "A lock.", "next_steps": ["Ship it", "Tell them"]}
-    worker.answer("GET /api/passages/s1s1", {**SESSION, "kind": "session", "summary": summary, "turns": 2})
+    worker.answer("GET /api/records/s1s1", {**SESSION, "kind": "session", "summary": summary, "turns": 2})
     run("show", "s1s1")
     shown = capsys.readouterr().out.splitlines()
     assert shown[:4] == [
@@ -309,7 +396,7 @@ def test_show_tells_the_summary_of_a_session(worker: FakeWorker, capsys: pytest.
 
 
 def test_show_says_by_what_a_memory_was_superseded(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
-    worker.answer("GET /api/memories/k7f3a9", {**MEMORY, "status": "superseded", "superseded_by": "b21c"})
+    worker.answer("GET /api/records/k7f3a9", {**MEMORY, "status": "superseded", "superseded_by": "b21c"})
     run("show", "k7f3a9")
     shown = capsys.readouterr().out
     assert "[bugfix, superseded]" in shown
@@ -380,4 +467,36 @@ def test_sessions_show_their_headlines(worker: FakeWorker, capsys: pytest.Captur
 def test_no_sessions_yet_says_what_to_do(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     worker.answer("GET /api/sessions", {"sessions": []})
     run("sessions")
-    assert "claude-mem-lite install" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "claude-mem-lite install" in told
+    assert "claude-mem-lite import transcripts" in told
+    assert "--all-projects lists those of other folders." in told
+    run("sessions", "--all-projects")
+    assert "--all-projects" not in capsys.readouterr().out
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_a_session_is_one_line_with_a_short_id(
+    worker: FakeWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = ["0822e04b-1111-4222-8333-abcdefabcdef", "2f6d1c0e-1", "2f6d1c0e-2"]
+    told: JsonValue = {"headline": "Moved the tests " * 20}
+    worker.answer("GET /api/sessions", {"sessions": [{**SESSION, "id": one, "summary": told} for one in ids]})
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    run("sessions")
+    assert isinstance(sys.stdout, Terminal)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", sys.stdout.getvalue()).splitlines()
+    assert [line.split()[0] for line in lines] == ["session", "0822e04b", "2f6d1c0e-1", "2f6d1c0e-2"]
+    assert all("Moved the tests" in line and line.rstrip().endswith("…") for line in lines[1:])
+
+
+def test_elsewhere_a_session_has_its_whole_id(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    id_ = "0822e04b-1111-4222-8333-abcdefabcdef"
+    worker.answer("GET /api/sessions", {"sessions": [{**SESSION, "id": id_}]})
+    run("sessions")
+    assert capsys.readouterr().out.startswith(f"{id_}\t")

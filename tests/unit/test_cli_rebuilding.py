@@ -34,10 +34,38 @@ def test_json_tells_how_many_documents_there_are(worker: FakeWorker, capsys: pyt
 def test_it_fails_when_no_vectors_can_be_made(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     worker.answer("GET /api/index", {"waiting": 0, "documents": 3, "problem": "no vectors can be made: OSError"})
     assert run("rebuild") == 1
-    assert "words are indexed anew, but no vectors can be made" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "words are indexed anew, but no vectors can be made" in told
+    assert "`claude-mem-lite doctor` says what to do" in told
+
+
+def test_it_says_that_the_next_worker_goes_on_when_this_one_ends(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.hang_up.add("/api/index")
+    assert run("rebuild") == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "the worker ended before everything was indexed; what is left is done as soon as one runs again" in told.err
+
+
+def test_it_says_that_it_waits_for_a_rebuild_that_is_under_way(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("POST /api/rebuild", {"waiting": 3, "documents": 3, "problem": "", "joined": True})
+    assert run("rebuild") == 0
+    assert "A rebuild is under way already; waiting for it.\n" in capsys.readouterr().err
 
 
 def test_status_tells_what_is_still_to_be_indexed(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     worker.answer("GET /api/health", {**HEALTH, "unindexed": 12})
     run("status")
     assert "5, 1 of them from today; 12 documents still to be indexed" in capsys.readouterr().out
+
+
+def test_status_tells_why_there_is_no_search_by_meaning(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/health", {**HEALTH, "unindexed": 0, "index_problem": "no vectors can be made: OSError"})
+    run("status")
+    told = capsys.readouterr().out
+    assert "still to be indexed" not in told
+    assert "; no vectors can be made: OSError, so search goes by words alone (`claude-mem-lite doctor` says" in told

@@ -55,7 +55,7 @@ SCRIPTS = Path(sys.executable).parent
         (["remember", "note", "x", "--scope", "galaxy"], "universal, language:NAME"),
         (["remember", "note", "x", "--scope", "language:"], "universal, language:NAME"),
         (["show"], "ID"),
-        (["show", ""], "is not the id"),
+        (["show", ""], "is no id"),
         (["forget"], "one --session"),
         (["forget", "k7f3", "--project", "p"], "one --session"),
         (["queue", "--retry", "some"], "all"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import KINDS, Filters, Kind, Memory, Place, Status, SymbolChange
 from claude_mem_lite.store import conditions, fts, memories, ranking
+from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import query_words
 from tests.fakes import NOW, SHOP, Store
 
@@ -247,7 +248,7 @@ def test_filters_give_what_a_plain_look_at_every_memory_gives(
         patch.setattr(ranking, "SMALL", most_scored)
         with atomic(store.db):
             for number, memory in enumerate(made):
-                memories.insert(store.db, replace(memory, id=memories.memory_id(str(number))), NOW)
+                memories.insert(store.db, replace(memory, id=short_id(str(number))), NOW)
         seqs = range(1, len(made) + 1)
         for filters in asked:
             fitting = {seq for seq in seqs if fits(made[seq - 1], filters)}
@@ -275,7 +276,7 @@ def _is_end(file: str, other: str) -> bool:
 
 def _memory(title: str, place: Place = SHOP, **more: object) -> Memory:
     made = Memory(
-        id=memories.memory_id(title),
+        id=short_id(title),
         kind="note",
         title=title,
         summary="",

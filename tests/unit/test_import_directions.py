@@ -26,14 +26,17 @@ GROUPS = (
     ("inbox", "compress", "embed", "store"),
     ("search", "context"),
     ("worker",),
-    ("wire", "client", "install", "importers", "cli"),
+    ("wire", "client", "worker_start", "install", "importers", "cli"),
 )
 # Group 6 talks to the worker; this is the one place where it runs one instead.
 RUNS_THE_WORKER = {("cli", "worker")}
 OF_ITS_OWN_GROUP = {
     ("client", "wire"),
+    ("worker_start", "client"),
     ("install", "client"),
+    ("install", "worker_start"),
     ("cli", "client"),
+    ("cli", "worker_start"),
     ("cli", "install"),
     ("cli", "importers"),
 }

@@ -134,6 +134,21 @@ def test_events_in_error_are_a_warning(worker: FakeWorker, home: Home) -> None:
     assert (check.state, check.next_step) == ("warn", "run `claude-mem-lite queue --errors`")
 
 
+def test_search_by_meaning_is_ok_when_everything_is_indexed_or_waits_to_be(worker: FakeWorker, home: Home) -> None:
+    check = found(doctor.check_worker(home), "search by meaning")
+    assert (check.state, check.found) == ("ok", "everything is indexed")
+    worker.answer("GET /api/health", {**HEALTH, "unindexed": 1200, "index_problem": ""})
+    check = found(doctor.check_worker(home), "search by meaning")
+    assert (check.state, check.found[:26]) == ("ok", "still to be indexed: 1,200")
+
+
+def test_vectors_that_cannot_be_made_fail_with_what_to_do(worker: FakeWorker, home: Home) -> None:
+    worker.answer("GET /api/health", {**HEALTH, "unindexed": 0, "index_problem": "no vectors can be made: OSError"})
+    check = found(doctor.check_worker(home), "search by meaning")
+    assert (check.state, check.found) == ("fail", "no vectors can be made: OSError; search goes by words alone")
+    assert "install claude-mem-lite again" in check.next_step
+
+
 def test_events_that_wait_for_long_are_a_warning(home: Home) -> None:
     (home.spool_new / "00000000001000000000-1-abcdef12-Stop").touch()
     assert doctor.check_spool(home, now_s=10).state == "ok"

@@ -4,6 +4,8 @@ import gzip
 import io
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Sequence
@@ -466,6 +468,8 @@ def test_equal_lines_without_an_id_are_two_memories_and_stay_two(store: Store, t
         ({"project": "p"}, "project:p", "p"),
         ({"project": "p", "kind": "rule"}, "universal", "p"),
         ({"scope": "Language:Python"}, "language:python", "example.org/me/here"),
+        ({"scope": "Universal"}, "universal", "example.org/me/here"),
+        ({"scope": "Project:shop"}, "project:example.org/me/shop", "example.org/me/shop"),
     ],
 )
 def test_a_scope_is_what_remember_makes_of_it(
@@ -490,3 +494,16 @@ def test_what_is_there_is_never_changed_and_what_was_forgotten_stays_so(store: S
     assert imported(store, path) == exchange.Taken(0, 0, (kept.id,), 1)
     assert memories.get(store.db, kept.id) == kept
     assert memories.count(store.db) == 1
+
+
+def test_repeated_lines_are_found_without_numpy_which_takes_long_to_load(tmp_path: Path) -> None:
+    path = tmp_path / "memories.jsonl"
+    path.write_text((json.dumps(NOTE) + "\n") * 3)
+    code = (
+        "import sys\n"
+        "from claude_mem_lite.importers.jsonl import open_memories\n"
+        "with open_memories(sys.argv[1]) as file:\n"
+        "    print(len(file.check(lambda _: None).repeated), 'numpy' in sys.modules)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, check=True, text=True)
+    assert ran.stdout == "1 False\n"

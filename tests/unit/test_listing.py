@@ -96,6 +96,13 @@ def test_every_filter_alone_and_together_lists_what_fits_it(store: Store) -> Non
         assert [one.id for one in listed(store.db, filters, 3)] == expected[:3], filters
 
 
+def test_what_is_empty_asks_for_nothing(store: Store) -> None:
+    store.remember("Of the shop")
+    store.remember("Of another", place=OTHER, status="retired")
+    nothing = Filters(project="", scope="", file="", branch="", statuses=())
+    assert set(titles(store, nothing)) == {"Of the shop", "Of another"}
+
+
 def _many_filters() -> Iterator[Filters]:
     moment = NOW + timedelta(days=3)
     kinds: tuple[tuple[Kind, ...], ...] = ((), ("rule",))

@@ -8,7 +8,8 @@ import pytest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Filters, Passage, Place, SessionSummary
-from claude_mem_lite.store import documents, forgetting, memories, passages, sessions
+from claude_mem_lite.store import documents, forgetting, memories, passages, turns
+from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import query_words
 from tests.fakes import NOW, SHOP, Store
 
@@ -27,13 +28,15 @@ def test_a_turn_is_found_by_what_was_asked_and_what_was_answered(store: Store) -
     for query in ("login", "hangs", "exhausted pools"):
         (found,) = search(store, query)
         assert found == Passage(
-            id=memories.memory_id("turn", "t1"),
+            id=short_id("turn", "t1"),
             kind="turn",
             title="Why is the login slow?",
             text="The pool was exhausted.",
             session="s1",
             project=SHOP.project,
             created_at=NOW,
+            asked="\n  Why is the login slow?\nIt hangs.",
+            answered="The pool was exhausted.",
         )
 
 
@@ -91,6 +94,8 @@ def test_passages_of_other_projects_are_found_only_when_asked_for(store: Store) 
         (Filters(file="a.py"), False),
         (Filters(branch="main"), False),
         (Filters(statuses=("retired",)), False),
+        (Filters(statuses=()), True),
+        (Filters(project="", scope="", file="", branch=""), True),
     ],
 )
 def test_a_filter_leaves_out_passages_that_do_not_fit_it(store: Store, filters: Filters, is_found: bool) -> None:
@@ -100,7 +105,7 @@ def test_a_filter_leaves_out_passages_that_do_not_fit_it(store: Store, filters: 
 
 def test_a_passage_is_found_by_the_beginning_of_its_id(store: Store) -> None:
     store.turn("t1", "Rotate the keys", "Done")
-    id_ = memories.memory_id("turn", "t1")
+    id_ = short_id("turn", "t1")
     assert passages.get(store.db, id_) == passages.get(store.db, f"#{id_[:4].upper()}")
     for wanted in ("", "abc", "zzzzzz", "%___", f"{id_}x", "日本語日本語"):
         with pytest.raises(NotFound):
@@ -135,11 +140,47 @@ def test_what_has_text_and_no_passage_gets_one(store: Store) -> None:
 def test_the_words_of_a_passage_can_be_written_again(store: Store) -> None:
     store.turn("t1", "Why is it slow?", "The pool")
     store.db.execute("delete from passages_fts")
-    assert passages.text_of(store.db, 1) == ("Why is it slow?", "The pool")
+    passage = passages.by_seq(store.db, [1])[1]
     for _ in range(2):
-        passages.index_words(store.db, 1)
+        passages.index_words(store.db, 1, passage)
         assert len(search(store, "pool")) == 1
-    assert passages.text_of(store.db, 2) is None
+
+
+def test_a_passage_has_all_that_it_is_found_by(store: Store) -> None:
+    told = SessionSummary(headline="Fix the login", request="It hangs", completed="Pool", next_steps=("Test",))
+    store.session("s1", told)
+    (found,) = search(store, "pool")
+    assert (found.asked, found.answered) == ("Fix the login\nIt hangs", "Pool\nTest")
+    assert found.text == "It hangs\nPool\nTest"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "delete from prompts",
+        "update prompts set text = '', reply = ''",
+        "delete from sessions",
+        "update sessions set headline = '', next_steps = '[]'",
+    ],
+)
+def test_a_passage_whose_source_is_gone_or_tells_nothing_goes_with_its_words(store: Store, change: str) -> None:
+    store.turn("t1", "Fix the login", "Done")
+    store.session("s1", SessionSummary(headline="Fix the login", next_steps=("Test",)))
+    store.db.execute(change)
+    passages.mend(store.db)
+    (left,) = search(store, "login")
+    assert left.kind == ("session" if "prompts" in change else "turn")
+    assert store.db.execute("select count(*) from passages_fts").fetchone()[0] == 1
+
+
+def test_a_passage_is_of_the_project_that_its_session_is_of(store: Store) -> None:
+    store.turn("t1", "Fix the login", "Done")
+    store.turn("t2", "Fix the login", "Done", session="s2")
+    store.db.execute("update sessions set project = ? where id = 's1'", (OTHER.project,))
+    store.db.execute("delete from sessions where id = 's2'")
+    passages.mend(store.db)
+    projects = {one.session: one.project for one in passages.by_seq(store.db, range(9)).values()}
+    assert projects == {"s1": OTHER.project, "s2": SHOP.project}
 
 
 def test_what_is_new_or_changed_waits_for_its_vector(store: Store) -> None:
@@ -179,7 +220,7 @@ def test_a_forgotten_turn_is_no_passage_and_its_session_tells_less(store: Store)
         forgetting.forget(store.db, [made.id], [], NOW)
     assert search(store, "vault moon") == []
     assert {found.title for found in search(store, "billing")} == {"Fix billing"}
-    assert sessions.stored_turns(store.db, ["t1"]) == {"t1"}
+    assert turns.stored_turns(store.db, ["t1"]) == {"t1"}
 
 
 def _waiting(store: Store) -> dict[int, int]:

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claude_mem_lite.embed.table import StaticTable
 from claude_mem_lite.models import Filters, Hit, Memory, Passage, Place, SessionSummary
+from claude_mem_lite.search.excerpts import excerpt
 from claude_mem_lite.search.fusion import RULE, Rule, fuse
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import documents, vectors
+from claude_mem_lite.store import documents, memories, ranking, vectors
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -201,3 +203,95 @@ def test_the_best_of_poor_matches_by_meaning_does_not_count_in_full() -> None:
     assert set(fused) == {1, 3}
     assert fused[1].value == pytest.approx(0.4 * (0.40 - 0.2) / (0.6 - 0.2))
     assert fused[3].value == pytest.approx(0.6 + 0.4 * (0.25 - 0.2) / (0.6 - 0.2))
+
+
+def test_what_says_the_same_many_times_does_not_hide_what_says_something_else(store: Store) -> None:
+    for number in range(150):
+        store.remember(
+            f"Flaky: the payment webhook test fails now and then on the build host, run {number}",
+            summary="It timed out.",
+            scope=f"project:p{number}",
+            kind="failure",
+        )
+    for number, title in enumerate(
+        ("Webhook retries back off", "Payment webhooks are signed", "Webhook secrets rotate")
+    ):
+        store.remember(title, summary=f"Decided for reason {number}.", scope=f"project:q{number}")
+    hits = find(store, "payment webhook", Filters())
+    assert {"Webhook retries back off", "Payment webhooks are signed", "Webhook secrets rotate"} < set(titles(hits))
+    assert len(next(hit for hit in hits if hit.found.title.startswith("Flaky")).alike) == 149
+
+
+def test_an_excerpt_begins_where_most_of_the_words_stand() -> None:
+    told = "## Summary\n\nAll is well. The importer was slow. **Tokens** are refreshed by the cron job. Done."
+    assert excerpt(told, ["token", "refresh"], 60) == "… Tokens are refreshed by the cron job. Done."
+    assert excerpt(told, ["nothing"], 30) == "Summary All is well. The…"
+
+
+def test_what_has_every_word_is_first_however_common_each_of_them_is(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranking, "SMALL", 50)
+    monkeypatch.setattr(ranking, "MOST_SCORED", 45)
+    for number in range(60):
+        word = "webhook" if number % 2 else "retry"
+        store.remember(f"{word} item{number} thing{number}", summary=f"x{number}", created_at=NOW)
+    store.remember("Webhook retry is limited to five tries", summary="y", created_at=NOW - timedelta(days=300))
+    assert titles(find(store, "webhook retry"))[0] == "Webhook retry is limited to five tries"
+
+
+def test_a_memory_with_every_word_stands_above_raw_text_also_in_a_young_home(store: Store) -> None:
+    """Words that most memories have weigh nothing among them, and a lot among turns that hardly have them."""
+    for number, title in enumerate(
+        ("Refresh token rotates on every use", "Refresh token lasts a day", "Token refresh")
+    ):
+        store.remember(title, summary=f"Reason {number}.")
+    for number in range(30):
+        store.session(f"s{number}", SessionSummary(headline=f"Paint button {number}", request="blue, please"))
+    store.session("s99", SessionSummary(headline="Make the button blue", request="the refresh token, too"))
+    kinds = [type(hit.found) for hit in find(store, "refresh token")]
+    assert kinds[:3] == [Memory] * 3
+
+
+@pytest.mark.parametrize("query", ["как испечь хлеб", "빵 굽는 법", "今天天气很好", "サッカーの試合"])
+def test_of_scripts_that_the_table_does_not_know_words_alone_are_asked(store: Store, query: str) -> None:
+    for title in ("Исправлена ошибка входа", "로그 파일을 나눴다", "日志文件按天切割", "データベース接続が切れる"):
+        store.remember(title, summary=title)
+    table = StaticTable()
+    for row in store.db.execute("select seq, title, scope from memories").fetchall():
+        vectors.put(store.db, documents.of_memory(row["seq"]), row["scope"], table.embed([row["title"]])[0])
+    found = Search(table, VectorIndex()).search(store.db, query, Filters(), NOW, 10)
+    assert [hit.why for hit in found if not hit.why[0].startswith("words")] == []
+
+
+def test_a_long_text_is_as_near_as_the_nearest_of_its_parts(store: Store) -> None:
+    embedder = FakeEmbedder()
+    wanted = store.remember("Meeting", summary="colours fonts headers margins paddings borders shadows")
+    (seq,) = store.db.execute("select seq from memories").fetchone()
+    whole, part, question = embedder.embed([wanted.summary, "quarterly invoices overdue", "invoices overdue"])
+    vectors.put(store.db, documents.of_memory(seq), wanted.scope, whole, [whole, part])
+    (near,) = VectorIndex().nearest(store.db, question, Filters(), 10)
+    assert near[1] > 0.7
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(age=st.integers(0, 5000), other_age=st.integers(0, 5000), pinned=st.booleans(), other_pinned=st.booleans())
+def test_age_and_pins_never_outrank_what_is_clearly_more_relevant(
+    store: Store, age: int, other_age: int, pinned: bool, other_pinned: bool
+) -> None:
+    ids = [row["id"] for row in store.db.execute("select id from memories").fetchall()]
+    memories.remove(store.db, ids, NOW)
+    store.db.execute("delete from tombstones")
+    store.remember("Rotate signing keys monthly", summary="x", last_seen_at=NOW - timedelta(days=age), pinned=pinned)
+    store.remember(
+        "Keys of the piano are worn", summary="y", last_seen_at=NOW - timedelta(days=other_age), pinned=other_pinned
+    )
+    search = Search(FakeEmbedder(is_broken=True), VectorIndex())
+    found = search.search(store.db, "rotate signing keys monthly", Filters(), NOW, 10)
+    assert found[0].found.title == "Rotate signing keys monthly"
+
+
+def test_the_same_title_with_another_story_is_another_hit(store: Store) -> None:
+    store.remember("Rotate keys", summary="The old ones leaked into a log of the build server.", place=OTHER)
+    store.remember("Rotate keys", summary="Compliance asks for it every quarter, by decree of the auditors.")
+    assert len(find(store, "rotate keys", Filters())) == 2

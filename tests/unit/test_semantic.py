@@ -107,6 +107,11 @@ def test_a_filter_leaves_only_what_fits_it_however_many_are_nearer(meaning: Mean
     assert meaning.find("car", Filters(statuses=("superseded",)), limit=3) == ["The old car"]
 
 
+def test_what_is_empty_asks_for_nothing(meaning: Meaning) -> None:
+    meaning.remember("The car waits outside", scope="project:anywhere")
+    assert meaning.find("car", Filters(project="", scope="", file="", branch="")) == ["The car waits outside"]
+
+
 def test_what_no_longer_holds_is_not_found(meaning: Meaning) -> None:
     meaning.remember("The car waits outside", status="retired")
     assert meaning.find("car") == []

@@ -8,7 +8,7 @@ import pytest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Event, Place, Receipt, SessionSummary, SymbolChange
-from claude_mem_lite.store import forgetting, memories, receipts, sessions
+from claude_mem_lite.store import forgetting, memories, receipts, sessions, turns
 from tests.fakes import NOW, SHOP, Store
 
 
@@ -84,7 +84,7 @@ def test_forgetting_reaches_every_session_that_saw_the_memory(store: Store) -> N
     store.remember(secret, turn="t2", session="s2", summary=secret)
     for session, turn in (("s1", "t1"), ("s2", "t2")):
         store.session(session, SessionSummary(headline=secret, request="Fix billing"))
-        sessions.add_turn(store.db, turn, Event(turn, "Stop", session, NOW), "Fix billing", secret)
+        turns.add_turn(store.db, turn, Event(turn, "Stop", session, NOW), "Fix billing", secret)
     with atomic(store.db):
         forgetting.forget(store.db, [made.id], [], NOW)
     assert {one.summary.headline for one in sessions.newest(store.db)} == {"Fix billing"}
@@ -133,9 +133,9 @@ def test_a_quiet_session_was_interrupted_and_is_active_again_when_it_goes_on(sto
 
 def test_a_turn_is_recorded_once(store: Store) -> None:
     event = Event("t1", "UserPromptSubmit", "s1", NOW)
-    assert sessions.add_turn(store.db, "t1", event, "Fix it", "Fixed") is True
-    assert sessions.add_turn(store.db, "t1", event, "Fix it", "Fixed") is False
-    assert sessions.last_prompt(store.db, "s1") == "Fix it"
+    assert turns.add_turn(store.db, "t1", event, "Fix it", "Fixed") is True
+    assert turns.add_turn(store.db, "t1", event, "Fix it", "Fixed") is False
+    assert turns.last_prompt(store.db, "s1") == "Fix it"
 
 
 def test_a_receipt_of_what_was_given_is_not_replaced_by_one_that_was_not(store: Store) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Event, Memory, Passage, Place, Session, SessionSummary
-from claude_mem_lite.store import passages, sessions, timeline
+from claude_mem_lite.store import passages, sessions, timeline, turns
 from tests.fakes import NOW, SHOP, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -26,7 +26,7 @@ def ask(store: Store, prompt: str, at: datetime, *, session: str = "s1", place: 
     event = Event(f"turn-{prompt}", "UserPromptSubmit", session, at, place.root)
     with atomic(store.db):
         sessions.touch(store.db, event, place)
-        sessions.add_turn(store.db, event.name, event, prompt, f"Done: {prompt}")
+        turns.add_turn(store.db, event.name, event, prompt, f"Done: {prompt}")
         passages.put_turn(store.db, event.name, session, place.project, prompt, f"Done: {prompt}", at)
     return event.name
 
@@ -94,6 +94,14 @@ def test_an_id_is_that_of_a_memory_a_turn_or_a_session(store: Store) -> None:
     session = timeline.find(store.db, "abcd-1")
     assert isinstance(session, Session)
     assert session.id == "abcd-1234"
+    assert timeline.find(store.db, " #abcd-1") == session
+
+
+def test_the_id_of_a_session_is_taken_as_it_is_written(store: Store) -> None:
+    store.session("Zulu-1", SessionSummary(headline="A session"))
+    store.session("zulu-1", SessionSummary(headline="Another"))
+    assert sessions.get(store.db, "Zulu").id == "Zulu-1"
+    assert sessions.get(store.db, "zulu-1").id == "zulu-1"
 
 
 @pytest.mark.parametrize("given_id", ["", "abc", "zzzzzzzz", "%", "abcd-\x00"])
@@ -113,9 +121,8 @@ def test_all_of_a_turn_can_be_read(store: Store) -> None:
     ask(store, "line one\nline two " + "x" * 5_000, minute(0))
     (turn,) = timeline.of_session(store.db, "s1")
     assert isinstance(turn, Passage)
-    asked, answered = timeline.text_of_turn(store.db, turn)
-    assert asked == "line one\nline two " + "x" * 5_000
-    assert answered == f"Done: {asked}"
+    assert turn.asked == "line one\nline two " + "x" * 5_000
+    assert turn.answered == f"Done: {turn.asked}"
 
 
 @settings(deadline=None)

@@ -88,6 +88,22 @@ def test_change_numbers_go_on_after_everything_was_cleared(store: Store) -> None
     assert first > seen
 
 
+def test_what_is_left_of_documents_that_are_gone_can_be_removed(store: Store) -> None:
+    store.remember("Rotate the signing keys")
+    store.turn("t1", "Rotate them", "Done")
+    there = [documents.of_memory(1), documents.of_passage(1)]
+    for document in (*there, documents.of_memory(2), documents.of_passage(2)):
+        vectors.put(store.db, document, "universal", bytes([1]) * vectors.DIMENSIONS)
+    vectors.remove_orphans(store.db)
+    assert sorted(vectors.exact(store.db, range(9))) == there
+    assert vectors.count(store.db) == 2
+
+
+def test_documents_are_told_apart_in_their_order() -> None:
+    assert documents.apart([7, 4, 2, 1]) == ([2, 1], [3, 0])
+    assert documents.apart([]) == ([], [])
+
+
 # What waits.
 
 
@@ -107,7 +123,7 @@ def test_everything_may_be_asked_for_again_and_words_once_asked_for_stay_so(stor
     unindexed.words_done(store.db, [documents.of_memory(1)])
     assert unindexed.waiting(store.db, 10) == [(documents.of_memory(1), False)]
     assert unindexed.waiting(store.db, 10, words_only=True) == []
-    assert unindexed.count_documents(store.db) == 1
+    assert documents.count(store.db) == 1
 
 
 def test_a_part_of_the_index_remembers_what_made_it(store: Store) -> None:

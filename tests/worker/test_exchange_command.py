@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import pty
+import signal
 import stat
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.cli.sending import interrupted_after
+from claude_mem_lite.importers.jsonl import BATCH_LINES
 from claude_mem_lite.paths import Home
 from tests.past_sessions import Json
 from tests.running import WAIT_S, Machine, open_machine, query, wait_until
@@ -157,6 +160,52 @@ def test_an_empty_file_is_told_of(machine: Machine, tmp_path: Path) -> None:
     assert b"there are no memories in" in done.stderr
 
 
+def test_an_import_tells_whose_memories_it_brought_and_where_to_see_them(machine: Machine, tmp_path: Path) -> None:
+    lines = [{"kind": "note", "title": f"Note {name}", "project": name} for name in ("/a", "/b", "/b")]
+    rule = {"kind": "rule", "title": "Never commit to main"}
+    told = run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", [*lines, rule])).stdout.decode()
+    assert told == (
+        "Imported 4 memories.\n"
+        "They belong to 2 other projects, not to this folder's; `claude-mem-lite list --all-projects` shows them.\n"
+    )
+    told = run(machine, "import", "jsonl", tmp_path / "given.jsonl").stdout.decode()
+    assert told == "There was nothing new to import.\n4 memories were there already.\n"
+    more: list[Json] = [*lines, {"kind": "note", "title": "Here"}]
+    told = run(machine, "import", "jsonl", write(tmp_path / "more.jsonl", more)).stdout.decode()
+    assert told.splitlines()[-1] == "The file has memories of 3 projects, this folder's among them."
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            '{"type": "summary", "leafUuid": "x"}\n{"type": "user", "sessionId": "s", "message": {}}\n',
+            "is a transcript of Claude Code, no file of memories; run `claude-mem-lite import transcripts PATH`",
+        ),
+        ('[\n  {"kind": "note", "title": "x"}\n]\n', "is a JSON array; one object a line is needed"),
+        ('[{"kind": "note", "title": "x"}]\n', "is a JSON array; one object a line is needed"),
+    ],
+)
+def test_a_file_of_another_form_is_known_for_what_it_is(
+    home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, told: str
+) -> None:
+    path = tmp_path / "given.jsonl"
+    path.write_text(content)
+    with fake_worker(home) as worker:
+        assert run_here("import", "jsonl", str(path)) == 1
+        assert worker.seen == []
+    assert capsys.readouterr().err.endswith(f"{path} {told.replace('PATH', str(path))}\n")
+
+
+def test_a_file_in_the_place_of_a_command_is_known_for_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "given.jsonl"
+    assert run_here("import", str(path)) == 2
+    told = capsys.readouterr().err
+    assert f"did you mean import jsonl {path} (memories) or import transcripts {path} (sessions)?" in told
+    assert run_here("import", str(tmp_path)) == 2
+    assert f"did you mean import transcripts {tmp_path}?" in capsys.readouterr().err
+
+
 # The file that is written.
 
 
@@ -167,7 +216,7 @@ def test_a_file_is_for_the_user_alone_and_replaces_what_was_there(machine: Machi
     out.write_text("before")
     out.chmod(0o644)
     done = run(machine, "export", "--output", out)
-    assert (done.stdout, done.stderr) == (b"", b"Exported 5 memories.\n")
+    assert (done.stdout, done.stderr) == (b"", f"Exported 5 memories to {out}.\n".encode())
     assert out.read_bytes() == run(machine, "export").stdout
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert [path.name for path in out.parent.iterdir()] == ["all.jsonl"]
@@ -203,7 +252,75 @@ def test_an_export_that_fails_leaves_what_was_there(
     assert [(path.name, path.read_text()) for path in out.parent.iterdir()] == [("all.jsonl", "before")]
 
 
+# Ctrl-C.
+
+
+def started(machine: Machine, *arguments: str | Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [COMMAND, *arguments],
+        env=machine.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_an_export_that_is_stopped_says_that_nothing_was_written(machine: Machine, tmp_path: Path) -> None:
+    with fake_worker(machine.home) as worker:
+        worker.held.add("/api/export")
+        command = started(machine, "export", "--output", tmp_path / "all.jsonl")
+        wait_until(lambda: any(one.path == "/api/export" for one in worker.seen), "the first page")
+        command.send_signal(signal.SIGINT)
+        out, err = command.communicate(timeout=WAIT_S)
+    assert (command.returncode, out, err.strip()) == (130, "", "Stopped; nothing was written.")
+    assert not (tmp_path / "all.jsonl").exists()
+
+
+def test_an_import_that_is_stopped_counts_the_batch_under_way(machine: Machine, tmp_path: Path) -> None:
+    number = 3 * BATCH_LINES
+    given = write(tmp_path / "given.jsonl", [{"kind": "note", "title": f"Note {one}"} for one in range(number)])
+    first: Json = {"imported": BATCH_LINES, "known": 0, "different": [], "forgotten": 0, "redacted": 0}
+    with fake_worker(machine.home) as worker:
+        go_on = worker.answer_later("POST /api/import/memories", first)
+        worker.answer("POST /api/import/memories/start", {"project": "/x", "at": "2026-01-01T00:00:00Z", "unknown": {}})
+        command = started(machine, "import", "jsonl", given)
+        wait_until(lambda: any(one.path == "/api/import/memories" for one in worker.seen), "the first batch")
+        command.send_signal(signal.SIGINT)
+        go_on.set()
+        out, err = command.communicate(timeout=WAIT_S)
+        assert len([one for one in worker.seen if one.path == "/api/import/memories"]) == 1
+    assert (command.returncode, out) == (130, f"Imported {BATCH_LINES} memories.\n")
+    assert f"Stopped after {BATCH_LINES} of {number:,} lines; run it again to go on." in err
+
+
+def test_a_second_ctrl_c_does_not_wait() -> None:
+    reached = []
+
+    def send() -> None:
+        with interrupted_after():
+            signal.raise_signal(signal.SIGINT)
+            reached.append("after the first")
+            signal.raise_signal(signal.SIGINT)
+            reached.append("after the second")
+
+    with pytest.raises(KeyboardInterrupt):
+        send()
+    assert reached == ["after the first"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 # Where it is written to.
+
+
+def test_a_dash_is_standard_output(machine: Machine, tmp_path: Path) -> None:
+    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES))
+    done = run(machine, "export", "-o", "-")
+    assert (done.stdout, done.stderr) == (run(machine, "export").stdout, b"Exported 5 memories.\n")
+
+
+def test_a_file_to_export_to_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_here("export", "all.jsonl") == 2
+    assert "the file to write is an option: --output all.jsonl" in capsys.readouterr().err
 
 
 def test_stdout_is_utf8_whatever_the_locale(machine: Machine, tmp_path: Path) -> None:
@@ -215,13 +332,24 @@ def test_stdout_is_utf8_whatever_the_locale(machine: Machine, tmp_path: Path) ->
         assert run(machine, "export", environment={name: value, "PYTHONUTF8": "0"}).stdout == wanted
 
 
-def test_a_closed_reader_is_no_failure(machine: Machine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["export", "export -o -", "list --limit 300", "list --limit 300 --json"])
+def test_a_closed_reader_is_no_failure(machine: Machine, tmp_path: Path, command: str) -> None:
     lines = [{"kind": "note", "title": f"Note {number}", "detail": "x" * 5_000} for number in range(300)]
     run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", lines))
-    ran = subprocess.run(
-        ["sh", "-c", f"'{COMMAND}' export | head -c 5"], env=machine.environment(), capture_output=True, timeout=WAIT_S
-    )
-    assert (ran.stdout, ran.stderr) == (b'{"id"', b"")
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ran = subprocess.run(
+            [COMMAND, *command.split()],
+            env=machine.environment(),
+            cwd=machine.user_home,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            timeout=WAIT_S,
+        )
+    finally:
+        os.close(writing)
+    assert (ran.returncode, ran.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("command", ["import", "export"])

@@ -95,6 +95,40 @@ def test_a_forgetting_that_cannot_be_carried_out_changes_nothing(served: Machine
     assert dump(served.home.memory_db) == before
 
 
+def test_a_turn_and_a_session_are_not_forgotten_as_memories(served: Machine) -> None:
+    session = "f0822e04-1111-4222-8333-abcdefabcdef"
+    for given in turn(session, "why do the wombats sleep", steps=1):
+        leave(served.home, given)
+    served.drain()
+    hits = served.get("/api/search?query=wombats&all_projects=true")["hits"]
+    (asked,) = [hit["id"] for hit in hits if hit["kind"] == "turn"]
+    next_step = f"`claude-mem-lite forget --session {session}` removes all of"
+    for given, told in ((asked, "a turn of session f0822e04…"), (asked[:6], "a turn of"), ("f0822e04", "a session")):
+        for answer in (
+            served.ask("POST", "/api/forget", {"ids": [given]}),
+            served.ask("GET", f"/api/memories/{given}"),
+        ):
+            assert answer.status == 404
+            error = answer.body["error"]
+            assert error["message"].startswith(f"{given} is {told}")
+            assert error["next_step"].startswith(next_step)
+
+
+def test_a_session_is_forgotten_by_the_beginning_of_its_id(served: Machine) -> None:
+    for session in ("e0822e04-1111", "e0822e04-2222", "e17c9d52-3333"):
+        for given in turn(session, "why do the numbats sleep", steps=1):
+            leave(served.home, given)
+    served.drain()
+    assert served.ask("POST", "/api/forget", {"session": "e0822e04"}).status == 409
+    served.post("/api/forget", {"session": "e17c9"})
+    left = {one["id"] for one in served.get("/api/sessions?all_projects=true")["sessions"]}
+    assert "e17c9d52-3333" not in left
+    assert {"e0822e04-1111", "e0822e04-2222"} <= left
+    refused = served.ask("POST", "/api/forget", {"session": "e17c9"})
+    assert refused.status == 404
+    assert "claude-mem-lite sessions --all-projects" in refused.body["error"]["next_step"]
+
+
 def test_a_forgetting_waits_its_turn_while_the_database_is_busy(served: Machine) -> None:
     kept = served.post("/api/memories", {"kind": "note", "text": "Busy and forgotten", "cwd": "/"})
     with closing(sqlite3.connect(served.home.memory_db)) as db:

@@ -1,9 +1,10 @@
 """The index is filled in the background, made anew when another version made it, and never in anybody's way."""
 
 import sqlite3
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ import pytest
 from claude_mem_lite.db.connection import atomic, open_for_reading
 from claude_mem_lite.models import Filters
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import derived, documents, fts, memories, unindexed, vectors
-from claude_mem_lite.worker import indexing, maintenance
+from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.store import derived, documents, fts, memories, passages, unindexed, vectors
+from claude_mem_lite.worker import api, indexing, maintenance, rebuilding
 from claude_mem_lite.worker.indexing import Indexing
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import NOW, FakeEmbedder, Store
@@ -113,6 +115,37 @@ def test_turns_and_sessions_of_before_become_findable(store: Store, embedder: Fa
     finish(Indexing(store.db, embedder))
     assert embedder.asked == ["Where do the keys lie?\nBelow the mat."]
     assert documents.of_passage(1) in vectors.exact(store.db, [documents.of_passage(1)])
+
+
+def test_a_rebuild_leaves_nothing_of_what_is_gone(store: Store, embedder: FakeEmbedder) -> None:
+    store.remember("Rotate the keys")
+    store.remember("Water the plants")
+    store.turn("t1", "Rotate the keys", "Done")
+    store.turn("t2", "Water the plants", "Done")
+    work = Indexing(store.db, embedder)
+    finish(work)
+    store.db.execute("delete from memories where seq = 2")
+    store.db.execute("delete from prompts where turn = 't2'")
+    work.rebuild()
+    assert work.waiting(store.db) == 2
+    finish(work)
+    for table in ("memories", "memories_fts", "passages", "passages_fts"):
+        assert [row[0] for row in store.db.execute(f"select rowid from {table}")] == [1]
+    for table in ("vectors", "sketches"):
+        assert {row["document"] for row in store.db.execute(f"select document from {table}")} == {2, 3}
+
+
+def test_a_rebuild_has_raw_text_found_in_the_project_of_its_session(store: Store, embedder: FakeEmbedder) -> None:
+    store.turn("t1", "Rotate the keys", "Done")
+    work = Indexing(store.db, embedder)
+    finish(work)
+    store.db.execute("update sessions set project = 'elsewhere'")
+    work.rebuild()
+    finish(work)
+    there = Filters(project="elsewhere")
+    assert [seq for seq, _ in passages.search(store.db, ["keys"], there, 10)] == [1]
+    (vector,) = embedder.embed(["Rotate the keys\nDone"])
+    assert [document for document, _ in VectorIndex().nearest(store.db, vector, there, 10)] == [documents.of_passage(1)]
 
 
 # What goes wrong.
@@ -221,6 +254,45 @@ def test_what_embedding_has_loaded_is_let_go_when_nobody_searches(
         loop.command({"command": "remember", "kind": "note", "text": "My car is red", "cwd": "/"}).result(30)
         wait_until(lambda: embedder.times_let_go > 0, "the embedder to be let go")
         assert counts(home) == (0, 1)
+
+
+def test_health_tells_why_no_vectors_are_made_and_counts_only_what_this_worker_will_do(
+    home: Home, clock: SetClock, embedder: FakeEmbedder
+) -> None:
+    embedder.is_broken = True
+    with looped(home, clock, embedder) as loop:
+        loop.command({"command": "remember", "kind": "note", "text": "My car is red", "cwd": "/"}).result(30)
+        wait_until(lambda: loop.indexing.problem != "", "the embedder to be found broken")
+        told = api.health(loop)
+        assert counts(home) == (1, 0)
+    assert told["unindexed"] == 0
+    assert str(told["index_problem"]).startswith("no vectors can be made: ")
+
+
+@dataclass
+class WaitingEmbedder(FakeEmbedder):
+    """One that embeds nothing until it may go on."""
+
+    may_go_on: threading.Event = field(default_factory=threading.Event)
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        self.may_go_on.wait(30)
+        return super().embed(texts)
+
+
+def test_a_rebuild_joins_the_one_that_is_under_way(home: Home, clock: SetClock) -> None:
+    embedder = WaitingEmbedder()
+    embedder.may_go_on.set()
+    with looped(home, clock, embedder) as loop:
+        loop.command({"command": "remember", "kind": "note", "text": "My car is red", "cwd": "/"}).result(30)
+        wait_until(lambda: counts(home) == (0, 1), "a vector")
+        embedder.may_go_on.clear()
+        asked = len(embedder.asked)
+        assert rebuilding.rebuild(loop)["joined"] is False
+        assert rebuilding.rebuild(loop)["joined"] is True
+        embedder.may_go_on.set()
+        wait_until(lambda: counts(home) == (0, 1), "the vector to be made anew")
+    assert len(embedder.asked) == 2 * asked
 
 
 def test_everything_is_made_anew_on_demand_and_found_meanwhile(served: Machine) -> None:

@@ -9,7 +9,7 @@ from claude_mem_lite.paths import Home
 from tests.running import Json, Machine, leave, payload, query, turn
 from tests.unit.fake_worker import run
 
-HIT = {"id", "kind", "title", "summary", "session", "project", "created_at", "score", "why"}
+HIT = {"id", "kind", "title", "summary", "session", "project", "created_at", "score", "why", "status", "alike"}
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_memories_of_a_scope_are_listed_whatever_project_is_at_hand(served: Mach
 def test_a_turn_is_shown_with_all_that_was_asked_and_answered(served: Machine, shop: Path) -> None:
     hits = ask(served, "search", query="logged out at midnight", cwd=shop)["hits"]
     (id_,) = [hit["id"] for hit in hits if hit["title"] == "Why are users logged out at midnight?"]
-    told = served.get(f"/api/passages/{id_[:8]}")
+    told = served.get(f"/api/records/{id_[:8]}")
     assert (told["kind"], told["id"], told["session"]) == ("turn", id_, "s-login")
     assert told["asked"] == "Why are users logged out at midnight?"
     assert told["answered"] == "I changed src/auth.py to renew the token."
@@ -110,7 +110,7 @@ def test_a_turn_is_shown_with_all_that_was_asked_and_answered(served: Machine, s
 
 def test_a_session_is_shown_by_its_own_id_and_by_that_of_its_summary(served: Machine, shop: Path) -> None:
     rows = query(served.home.memory_db, "select id from passages where kind = 'session' and session = 's-style'")
-    by_passage, by_session = served.get(f"/api/passages/{rows[0][0]}"), served.get("/api/passages/s-style")
+    by_passage, by_session = served.get(f"/api/records/{rows[0][0]}"), served.get("/api/records/s-style")
     assert by_session["session"] == by_passage["session"] == "s-style"
     assert by_session["summary"] == by_passage["summary"]
     assert by_session["kind"] == "session"
@@ -159,8 +159,8 @@ def test_sessions_about_something_come_best_first(served: Machine, shop: Path) -
         ("search?query=x&all_projects=true&scope=project", 400, "refused"),
         ("memories?cwd=/&scope=project:nobody-has-it", 404, "not_found"),
         ("memories?cwd=/&status=gone", 422, "invalid"),
-        ("passages/zzzzzzzz", 404, "not_found"),
-        ("passages/zzz", 404, "not_found"),
+        ("records/zzzzzzzz", 404, "not_found"),
+        ("records/zzz", 404, "not_found"),
         ("timeline", 422, "invalid"),
         ("timeline?id=zzzzzzzz", 404, "not_found"),
         ("timeline?id=zzzzzzzz&before=-1", 422, "invalid"),

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from typing import IO
 import click
 
 from claude_mem_lite.cli.options import connect
-from claude_mem_lite.cli.output import counted
+from claude_mem_lite.cli.output import counted, plain
 from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.cli.sending import Sending
 from claude_mem_lite.client import Client, ExportPage
@@ -25,7 +26,7 @@ Written = IO[bytes] | gzip.GzipFile
 _LONGEST_PREFIX = 100
 
 
-@click.command(short_help="Write out every memory, one a line.")
+@click.command(short_help="Write out every memory, one a line.", context_settings={"allow_extra_args": True})
 @click.option(
     "--format",
     "form",
@@ -37,8 +38,8 @@ _LONGEST_PREFIX = 100
     "--output",
     "-o",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write, packed when it ends in .gz; standard output if not given.",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="The file to write, packed when it ends in .gz; standard output if not given, or if it is -.",
 )
 @click.option(
     "--cwd",
@@ -46,7 +47,13 @@ _LONGEST_PREFIX = 100
     type=click.Path(exists=True, file_okay=False, resolve_path=True),
     help="Only the memories of this folder's project; those of all projects if not given.",
 )
-def export(form: str, output: Path | None, cwd: str | None) -> None:  # noqa: ARG001  there is one form as yet
+@click.pass_context
+def export(
+    ctx: click.Context,
+    form: str,  # noqa: ARG001  there is one as yet
+    output: Path | None,
+    cwd: str | None,
+) -> None:
     """Write out every memory, one a line.
 
     Whatever its status, with every field, in the order they were stored; `import jsonl` reads it back exactly as
@@ -58,15 +65,23 @@ def export(form: str, output: Path | None, cwd: str | None) -> None:  # noqa: AR
       claude-mem-lite export --cwd . --output shop.jsonl.gz
       claude-mem-lite export | grep '"kind": "decision"'
     """
-    if output is None:
+    if ctx.args:
+        raise click.UsageError(f"the file to write is an option: --output {shlex.quote(ctx.args[0])}", ctx)
+    if output is None or str(output) == "-":
         stdout = sys.stdout.buffer
         # On a terminal the lines themselves tell how far it is.
         written = _write(stdout, cwd, watched=not sys.stdout.isatty())
         stdout.flush()
+        where = ""
     else:
-        with _whole_file(output) as file:
-            written = _write(file, cwd, watched=True)
-    click.echo(f"Exported {counted(written, 'memory', 'memories')}.", err=True)
+        try:
+            with _whole_file(output) as file:
+                written = _write(file, cwd, watched=True)
+        except KeyboardInterrupt:
+            click.echo("Stopped; nothing was written.", err=True)
+            raise
+        where = f" to {plain(output)}"
+    click.echo(f"Exported {counted(written, 'memory', 'memories')}{where}.", err=True)
 
 
 def _write(file: Written, cwd: str | None, *, watched: bool) -> int:

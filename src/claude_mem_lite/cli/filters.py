@@ -8,9 +8,9 @@ from typing import get_args
 import click
 
 from claude_mem_lite.cli import times
-from claude_mem_lite.cli.options import SCOPES, all_projects_option, cwd_option, folder, kind, scope, where
+from claude_mem_lite.cli.options import all_projects_option, cwd_option, folder, kind, scope, where
 from claude_mem_lite.client import Wanted
-from claude_mem_lite.models import Status
+from claude_mem_lite.models import SCOPES, Status
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 _ANY = "any"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -35,7 +36,20 @@ from claude_mem_lite.models import JsonObject
 BATCH_BYTES = 2 * 1024 * 1024
 MOST_PROBLEMS_SHOWN = 20
 
-import_ = HelpfulGroup(
+
+class ImportGroup(HelpfulGroup):
+    """A group that knows a file when it is given one in the place of a command."""
+
+    def _nearest(self, ctx: click.Context, name: str) -> str:
+        named = shlex.quote(name)
+        if os.path.isdir(name):
+            return f", did you mean import transcripts {named}?"
+        if os.path.exists(name) or name.endswith(SUFFIXES):
+            return f", did you mean import jsonl {named} (memories) or import transcripts {named} (sessions)?"
+        return super()._nearest(ctx, name)
+
+
+import_ = ImportGroup(
     name="import",
     callback=show_help,
     invoke_without_command=True,
@@ -126,7 +140,7 @@ def transcripts(paths: Sequence[Path], as_json: bool) -> None:
             with _progress(found) as advance:
                 Importing(connect(), report, advance).run(found)
     except KeyboardInterrupt:
-        _tell(report, as_json)
+        _tell(report, as_json, stopped=True)
         click.echo("Stopped. What is imported is kept; run it again to go on.", err=True)
         raise
     if not found and not report.problems and not as_json:
@@ -219,12 +233,12 @@ def _how_packed(found: Sequence[Transcript]) -> str:
     return "" if True not in packed else " (partly compressed)" if False in packed else " (compressed)"
 
 
-def _tell(report: Report, as_json: bool) -> None:
+def _tell(report: Report, as_json: bool, *, stopped: bool = False) -> None:
     if as_json:
         print_json(report.as_json())
         return
     if not report.is_in_vain:
-        for sentence in _sentences(report):
+        for sentence in _sentences(report, stopped):
             click.echo(sentence)
     lines = [one for one in report.problems if one.what == "line"]
     whole = [one for one in report.problems if one.what != "line"]
@@ -249,10 +263,13 @@ def _list_problems(told: Sequence[str]) -> None:
         click.echo(f"  and {len(told) - MOST_PROBLEMS_SHOWN:,} more (--json names them all)")
 
 
-def _sentences(report: Report) -> Iterator[str]:
+def _sentences(report: Report, stopped: bool) -> Iterator[str]:
     new = f"{counted(report.turns, 'turn')} of {counted(len(report.sessions), 'session')}"
     made = counted(report.memories, "new memory", "new memories")
-    yield f"Imported {new}: {made}." if report.turns else "There was nothing new to import."
+    if report.turns:
+        yield f"Imported {new}: {made}."
+    elif not stopped:
+        yield "There was nothing new to import."
     if report.known:
         yield f"{counted(report.known, 'turn was', 'turns were')} there already."
     if report.excluded:

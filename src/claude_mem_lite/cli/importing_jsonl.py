@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -10,7 +11,7 @@ import click
 from claude_mem_lite.cli.options import connect, cwd_option, folder, json_option
 from claude_mem_lite.cli.output import counted, items, plain, print_json, whole
 from claude_mem_lite.cli.progress import progress
-from claude_mem_lite.cli.sending import Sending
+from claude_mem_lite.cli.sending import Sending, interrupted_after
 from claude_mem_lite.client import Client, ImportStart
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.importers.jsonl import Checked, Line, MemoryFile, open_memories
@@ -29,9 +30,14 @@ class Report:
     different: list[str] = field(default_factory=list)
     forgotten: int = 0
     redacted: int = 0
+    lines_done: int = 0
+    projects: set[str] = field(default_factory=set)
+    """Those that the memories belong to, as far as they do not hold everywhere."""
 
-    def add(self, told: JsonObject) -> None:
+    def add(self, lines: int, told: JsonObject) -> None:
         """Count what became of one batch."""
+        self.lines_done += lines
+        self.projects |= set(map(str, items(told, "projects")))
         self.imported += whole(told, "imported")
         self.known += whole(told, "known")
         self.different += map(str, items(told, "different"))
@@ -90,10 +96,13 @@ def jsonl(file: str, cwd: str | None, dry_run: bool, as_json: bool) -> None:
         try:
             _send(client, start, memories, checked, report)
         except KeyboardInterrupt:
-            _tell(report, as_json)
-            click.echo("Stopped. What is imported is kept; run it again to go on.", err=True)
+            _tell(report, as_json, stopped=True)
+            done = f"{report.lines_done:,} of {counted(report.lines, 'line')}"
+            click.echo(f"Stopped after {done}; run it again to go on.", err=True)
             raise
     _tell(report, as_json)
+    if not as_json and report.imported and (sentence := _whose(report.projects, start.project)):
+        click.echo(sentence)
 
 
 def _check(memories: MemoryFile) -> Checked:
@@ -108,7 +117,9 @@ def _send(client: Client, start: ImportStart, memories: MemoryFile, checked: Che
     sending = Sending(client)
     with progress(f"Importing {plain(memories.name)}", memories.size_bytes) as advance:
         for batch in memories.batches(checked, advance):
-            report.add(sending.ask(partial(Client.import_memories, start=start, lines=[_sent(line) for line in batch])))
+            lines = [_sent(line) for line in batch]
+            with interrupted_after():
+                report.add(len(lines), sending.ask(partial(Client.import_memories, start=start, lines=lines)))
     sending.ask(Client.finish_import)
 
 
@@ -134,7 +145,7 @@ def _refuse(checked: Checked, as_json: bool) -> None:
     )
 
 
-def _tell(report: Report, as_json: bool, *, dry_run: bool = False) -> None:
+def _tell(report: Report, as_json: bool, *, dry_run: bool = False, stopped: bool = False) -> None:
     if as_json:
         print_json({**report.as_json(), "dry_run": dry_run})
         return
@@ -142,13 +153,16 @@ def _tell(report: Report, as_json: bool, *, dry_run: bool = False) -> None:
         lines = counted(report.lines, "line is", "lines are")
         click.echo(f"{lines} as they should be. Nothing was imported, because of --dry-run.")
         return
-    for sentence in _sentences(report):
+    for sentence in _sentences(report, stopped):
         click.echo(sentence)
 
 
-def _sentences(report: Report) -> Iterator[str]:
+def _sentences(report: Report, stopped: bool) -> Iterator[str]:
     new = counted(report.imported, "memory", "memories")
-    yield f"Imported {new}." if report.imported else "There was nothing new to import."
+    if report.imported:
+        yield f"Imported {new}."
+    elif not stopped:
+        yield "There was nothing new to import."
     if report.known:
         yield f"{counted(report.known, 'memory was', 'memories were')} there already."
     if report.different:
@@ -158,6 +172,16 @@ def _sentences(report: Report) -> Iterator[str]:
         yield f"{counted(report.forgotten, 'memory was', 'memories were')} forgotten earlier and stays so."
     if report.redacted:
         yield f"Secrets or private passages were taken out of {counted(report.redacted, 'value')}."
+
+
+def _whose(projects: AbstractSet[str], here: str) -> str:
+    """To which projects the memories belong, when that is not the one they were imported in; else nothing."""
+    if not projects - {here}:
+        return ""
+    if here in projects:
+        return f"The file has memories of {counted(len(projects), 'project')}, this folder's among them."
+    whose = "another project" if len(projects) == 1 else f"{len(projects):,} other projects"
+    return f"They belong to {whose}, not to this folder's; `claude-mem-lite list --all-projects` shows them."
 
 
 def _named(ids: Sequence[str]) -> str:

@@ -83,6 +83,7 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
     if os.name != "posix":
         return _fail(1, program, "native Windows is not supported; install it inside WSL, together with your agent")
     _print_whatever_comes()
+    stdout = sys.stdout
     color = False if os.environ.get("NO_COLOR") else None
     try:
         outcome: object = command.main(list(arguments), program, standalone_mode=False, color=color)
@@ -101,7 +102,20 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
         return _fail(1, program, f"{_told(error)}; run `claude-mem-lite doctor`")
     except OSError as error:
         return _fail(1, program, f"{_told(error)}; run `claude-mem-lite doctor`")
+    except SystemExit:
+        if sys.stdout is stdout:
+            raise
+        return _let_reader_go()  # click wraps it when nobody reads what is printed, and exits with 1
     return outcome if isinstance(outcome, int) else 0
+
+
+def _let_reader_go() -> int:
+    """Whoever reads has seen enough, as `head` has: no failure, and nothing to say."""
+    # What is still to be written would fail once more when Python ends.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return 0
 
 
 def _fail(status: int, program: str, sentence: str) -> int:

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import click
 
-from claude_mem_lite.client import Client, Where, ensure_worker
+from claude_mem_lite.client import Client, Where
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import KINDS
+from claude_mem_lite.models import KINDS, SCOPES, written_scope
 from claude_mem_lite.paths import find_home
+from claude_mem_lite.worker_start import ensure_worker
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
-SCOPES = "universal, language:NAME, project or project:ID"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -49,11 +49,10 @@ def kind(written: str) -> str:
 
 def scope(written: str) -> str:
     """Where a memory holds, as said on the command line."""
-    word, colon, rest = written.strip().partition(":")
-    word, rest = word.lower(), rest.strip()
-    if (word in ("universal", "project") and not colon) or (word in ("language", "project") and rest):
-        return f"{word}{colon}{rest}"
-    raise click.BadParameter(f"{written!r} is no scope; use {SCOPES}")
+    meant = written_scope(written)
+    if meant is None:
+        raise click.BadParameter(f"{written!r} is no scope; use {SCOPES}")
+    return meant
 
 
 def where(cwd: str | None, all_projects: bool) -> Where:
@@ -80,5 +79,5 @@ def memory_id(given: str) -> str:
     """An id as typed or pasted; context and search show it with a leading `#`."""
     cleaned = given.strip().removeprefix("#")
     if not cleaned or os.sep in cleaned:
-        raise click.UsageError(f"{given!r} is not the id of a memory")
+        raise click.UsageError(f"{given!r} is no id")
     return cleaned

@@ -6,10 +6,14 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from claude_mem_lite.models import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 NARROWEST_TABLE = 72
 # Stored text may come from anywhere; it must not be able to drive the user's terminal.
@@ -18,11 +22,12 @@ _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table; only `wide` ones may be wrapped or cut on a narrow terminal."""
+    """One column of a table; only `wide` ones may be wrapped on a narrow terminal, or cut when they are `cut` too."""
 
     title: str
     style: str = ""
     wide: bool = False
+    cut: bool = False
 
 
 def print_json(value: JsonValue) -> None:
@@ -38,14 +43,20 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
         return
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column.title, style=column.style, no_wrap=not column.wide, overflow="fold")
     for row in shown:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(_cell(column, cell) for column, cell in zip(columns, row, strict=True)))
     Console().print(table)
+
+
+def _cell(column: Column, text: str) -> "Text":
+    from rich.text import Text
+
+    # Cut in the text, not by the column: one that may not wrap takes its room from the others.
+    return Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis") if column.cut else Text(text)
 
 
 def plain(value: object) -> str:

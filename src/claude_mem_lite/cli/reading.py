@@ -1,23 +1,28 @@
 """Commands that read sessions and the context they would be given: sessions, context."""
 
+import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import click
 
 from claude_mem_lite.cli.options import all_projects_option, connect, cwd_option, json_option, limit_option, where
 from claude_mem_lite.cli.output import Column, field, items, plain, print_json, print_table
-from claude_mem_lite.cli.records import headline
+from claude_mem_lite.cli.records import headline, project_names
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.words import query_words
+
+_SHORT_ID = 8
 
 
 @click.command(short_help="List the last sessions, or those that are about something.")
-@click.argument("query", metavar="[QUERY]", default="")
+@click.argument("words", metavar="[QUERY...]", nargs=-1)
 @cwd_option
 @all_projects_option
 @limit_option(20)
 @json_option
-def sessions(query: str, cwd: str | None, all_projects: bool, limit: int, as_json: bool) -> None:
+def sessions(words: Sequence[str], cwd: str | None, all_projects: bool, limit: int, as_json: bool) -> None:
     """List the last sessions, or those that are about something.
 
     One line each, newest first; with QUERY those that are about it, best first: in which session was that done?
@@ -26,10 +31,13 @@ def sessions(query: str, cwd: str | None, all_projects: bool, limit: int, as_jso
     \b
     Examples:
       claude-mem-lite sessions
-      claude-mem-lite sessions "moving the tests to pytest"
+      claude-mem-lite sessions moving the tests to pytest
       claude-mem-lite sessions --all-projects --limit 5 --json
     """
-    found = connect().sessions(where(cwd, all_projects), query=query.strip(), limit=limit)
+    query = " ".join(words).strip()
+    if query and not query_words(query):
+        raise click.UsageError("the query has no words to look for; `claude-mem-lite sessions` lists the last")
+    found = connect().sessions(where(cwd, all_projects), query=query, limit=limit)
     if as_json:
         print_json(found)
         return
@@ -37,21 +45,49 @@ def sessions(query: str, cwd: str | None, all_projects: bool, limit: int, as_jso
         click.echo(_why_no_sessions(query, all_projects))
         return
     now = datetime.now(UTC)
+    names = project_names(found) if all_projects else {}
+    ids = _ids(found)
     print_table(
-        [Column("session", "cyan"), Column("when", "dim"), Column("status"), Column("what", wide=True)],
-        [[field(s, "id"), ago(s.get("last_event_at"), now), field(s, "status"), headline(s)] for s in found],
+        [
+            Column("session", "cyan"),
+            Column("when", "dim"),
+            Column("status"),
+            *([Column("project")] if all_projects else []),
+            Column("what", wide=True, cut=True),
+        ],
+        [
+            [
+                id_,
+                ago(s.get("last_event_at"), now),
+                field(s, "status"),
+                *([names.get(field(s, "project"), "")] if all_projects else []),
+                headline(s),
+            ]
+            for id_, s in zip(ids, found, strict=True)
+        ],
     )
 
 
+def _ids(found: Sequence[JsonObject]) -> list[str]:
+    """The ids of sessions: for people as much as every command takes, whole for programs, or where two begin alike."""
+    whole = [field(one, "id") for one in found]
+    short = [id_[:_SHORT_ID] for id_ in whole]
+    if not sys.stdout.isatty():
+        return whole
+    return [cut if short.count(cut) == 1 else id_ for cut, id_ in zip(short, whole, strict=True)]
+
+
 def _why_no_sessions(query: str, all_projects: bool) -> str:
-    if query.strip():
+    if query:
         wider = "" if all_projects else " or --all-projects"
         return (
             f"No session is about {plain(query)!r}. Try other words{wider}, or `claude-mem-lite sessions` for the last."
         )
+    wider = "" if all_projects else " --all-projects lists those of other folders."
     return (
-        "No sessions here yet. After `claude-mem-lite install`, start your agent in this folder as usual; "
-        "`claude-mem-lite doctor` checks that it is seen."
+        "No sessions here yet. After `claude-mem-lite install`, start your agent in this folder as usual "
+        "(`claude-mem-lite doctor` checks that it is seen), or bring in its old sessions "
+        f"(`claude-mem-lite import transcripts`).{wider}"
     )
 
 

@@ -8,7 +8,7 @@ import click
 from claude_mem_lite.cli.options import connect, json_option
 from claude_mem_lite.cli.output import counted, field, print_json, whole
 from claude_mem_lite.cli.progress import progress
-from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
 
 LOOK_S = 0.2
@@ -31,6 +31,8 @@ def rebuild(as_json: bool) -> None:
     client = connect()
     told = client.rebuild()
     total = whole(told, "waiting")
+    if told.get("joined") is True:
+        click.echo("A rebuild is under way already; waiting for it.", err=True)
     if not sys.stderr.isatty():
         click.echo(f"Indexing {counted(total, 'document')}.", err=True)
     try:
@@ -39,12 +41,18 @@ def rebuild(as_json: bool) -> None:
                 advance(max(total - waiting, 0))  # more may come meanwhile
                 time.sleep(LOOK_S)
                 told = client.index()
+    except WorkerUnavailable:
+        raise MemoryLiteError(
+            "the worker ended before everything was indexed",
+            "what is left is done as soon as one runs again: `claude-mem-lite worker start`",
+        ) from None
     except KeyboardInterrupt:
         click.echo("The worker goes on with it; `claude-mem-lite status` shows how far it is.", err=True)
         raise
     if problem := field(told, "problem"):
         raise MemoryLiteError(
-            f"words are indexed anew, but {problem}", "search goes by words alone; `claude-mem-lite doctor` tells more"
+            f"words are indexed anew, but {problem}",
+            "search goes by words alone; `claude-mem-lite doctor` says what to do",
         )
     _tell(told, as_json)
 

@@ -1,6 +1,6 @@
-"""How what is remembered looks on a terminal: a hit, a whole record, a timeline."""
+"""How what is remembered looks on a terminal: hits, a whole record, a timeline."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 import click
@@ -18,11 +18,29 @@ SUMMARY_LISTS_SHOWN = ("key_decisions", "next_steps", "files_edited", "files_rea
 _LONGEST_LINE = 300
 
 
-def print_hit(hit: JsonObject, explain: bool) -> None:
-    """One thing that was found; with its score and every reason for it, if asked."""
-    when = ago(hit.get("created_at"), datetime.now(UTC))
-    raw = ", raw text of a session" if field(hit, "kind") in RAW_KINDS else ""
-    tail = dim(f"[{field(hit, 'kind')}, {when}{raw}]")
+def print_hits(hits: Sequence[JsonObject], explain: bool, *, with_projects: bool) -> None:
+    """Memories in their order, then what was said; with the score and every reason for each, if asked."""
+    names = project_names(hits) if with_projects else {}
+    now = datetime.now(UTC)
+    memories = [hit for hit in hits if field(hit, "kind") not in RAW_KINDS]
+    said = [hit for hit in hits if field(hit, "kind") in RAW_KINDS]
+    for hit in memories:
+        _print_hit(hit, names, explain, now)
+    if said:
+        click.echo("Also said in sessions:" if memories else "Said in sessions:")
+    for hit in said:
+        _print_hit(hit, names, explain, now)
+
+
+def _print_hit(hit: JsonObject, names: Mapping[str, str], explain: bool, now: datetime) -> None:
+    alike = len(items(hit, "alike"))
+    told = (
+        kind_and_status(hit),
+        ago(hit.get("created_at"), now),
+        names.get(field(hit, "project"), ""),
+        f"+{alike} alike" if alike else "",
+    )
+    tail = dim(f"[{', '.join(filter(None, told))}]")
     click.echo(f"{_head(hit)}  {tail}")
     _print_summary(hit, "    ")
     if explain:
@@ -53,6 +71,20 @@ def whole_record(record: JsonObject) -> str:
     return "\n".join(shown(record))
 
 
+def kind_and_status(record: JsonObject) -> str:
+    """The kind, and the status of what no longer holds: `bugfix` or `bugfix, retired`."""
+    status = field(record, "status")
+    return field(record, "kind") + (f", {status}" if status not in ("", "active") else "")
+
+
+def project_names(records: Iterable[JsonObject]) -> Mapping[str, str]:
+    """What to call the projects of records: the last part of an id, or all of it where two end the same."""
+    projects = {field(one, "project") for one in records} - {""}
+    last = {one: one.rstrip("/").rsplit("/", 1)[-1] or one for one in projects}
+    names = list(last.values())
+    return {one: name if names.count(name) == 1 else one for one, name in last.items()}
+
+
 def headline(session: JsonObject) -> str:
     """What a session was about, in a line."""
     summary = session.get("summary")
@@ -62,9 +94,7 @@ def headline(session: JsonObject) -> str:
 
 
 def _memory(memory: JsonObject) -> Iterator[str]:
-    status = field(memory, "status")
-    state = "" if status == "active" else f", {status}"
-    yield f"{_head(memory)}  [{field(memory, 'kind')}{state}]"
+    yield f"{_head(memory)}  [{kind_and_status(memory)}]"
     told = ("", field(memory, "title"))
     yield from (text for key in ("summary", "detail") if (text := field(memory, key)) not in told)
     yield from _lists(memory, LISTS_SHOWN)

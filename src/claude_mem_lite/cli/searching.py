@@ -1,5 +1,7 @@
 """Commands that find and show what is remembered: search, list, show, timeline."""
 
+import re
+import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -8,46 +10,51 @@ import click
 from claude_mem_lite.cli.filters import filter_options
 from claude_mem_lite.cli.options import connect, json_option, limit_option, memory_id
 from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
-from claude_mem_lite.cli.records import print_hit, print_timeline, whole_record
+from claude_mem_lite.cli.records import kind_and_status, print_hits, print_timeline, project_names, whole_record
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client import Client, Wanted, Where
+from claude_mem_lite.client import Wanted, Where
 from claude_mem_lite.errors import Ambiguous, NotFound
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.words import query_words
 
 HIT_KEYS = ("id", "kind", "title", "summary", "session", "project", "created_at", "score", "why")
 _MOST_NEIGHBOURS = 500
+# Of a memory or a turn, or of a session; an id that is cut short is known by its `#` alone.
+_ID = re.compile(r"#[a-z2-7]{4,}|[a-z2-7]{10}|[0-9a-f]{8}-[0-9a-f-]{27}", re.IGNORECASE)
 
 
 @click.command(short_help="Find what is remembered, by words and by meaning.")
-@click.argument("query")
+@click.argument("words", metavar="QUERY...", nargs=-1, required=True)
 @filter_options
 @limit_option(10)
 @click.option("--explain", is_flag=True, help="Say why each was found.")
 @json_option
-def search(query: str, place: Where, wanted: Wanted, limit: int, explain: bool, as_json: bool) -> None:
+def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, explain: bool, as_json: bool) -> None:
     """Find what is remembered, by words and by meaning.
 
     Words may stand in any order and form; parts of identifiers and paths are found too, and what says the same
-    in other words. Memories come first, then the raw text of sessions: what was asked and answered. Looks at the
-    current folder's project and at what holds everywhere, unless told otherwise; what was superseded, retired or
-    quarantined is left out unless --status asks for it. Reads only.
+    in other words. Memories are shown first, then the raw text of sessions: what was asked and answered; --json has
+    both in the order of their scores. Looks at the current folder's project and at what holds everywhere, unless
+    told otherwise; what was superseded, retired or quarantined is left out unless --status asks for it. Reads only.
 
     \b
     Examples:
-      claude-mem-lite search "token refresh"
+      claude-mem-lite search token refresh
       claude-mem-lite search "why did we drop redis" --kind decision --since "3 months ago"
       claude-mem-lite search timeout --file src/http.py --explain
       claude-mem-lite search migration --branch main --since 2026-03-01 --until yesterday
       claude-mem-lite search "code style" --scope universal --status any --json
     """
+    query = " ".join(words).strip()
+    if not query_words(query):
+        newest = f"list --file {shlex.quote(wanted.file)}" if wanted.file else "list"
+        raise click.UsageError(f"the query has no words to look for; `claude-mem-lite {newest}` shows the newest")
     hits = connect().search(query, place, wanted, limit=limit)
     if as_json:
         print_json([{key: hit.get(key) for key in HIT_KEYS} for hit in hits])
         return
     if not hits:
-        click.echo(f"Nothing found for {plain(query)!r}. Try {_other_ways('fewer or other words', place, wanted)}.")
-    for hit in hits:
-        print_hit(hit, explain)
+        click.echo(f"Nothing found for {plain(query)!r}. {_what_to_try(query, place, wanted)}")
+    print_hits(hits, explain, with_projects=place.all_projects)
 
 
 @click.command(name="list", short_help="List the newest memories.")
@@ -75,9 +82,25 @@ def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> No
         click.echo(_why_none(place, wanted))
         return
     now = datetime.now(UTC)
+    names = project_names(memories) if place.all_projects else {}
     print_table(
-        [Column("id", "cyan"), Column("kind"), Column("when", "dim"), Column("title", wide=True)],
-        [[field(m, "id"), field(m, "kind"), ago(m.get("created_at"), now), field(m, "title")] for m in memories],
+        [
+            Column("id", "cyan"),
+            Column("kind"),
+            Column("when", "dim"),
+            *([Column("project")] if place.all_projects else []),
+            Column("title", wide=True),
+        ],
+        [
+            [
+                field(m, "id"),
+                kind_and_status(m),
+                ago(m.get("created_at"), now),
+                *([names.get(field(m, "project"), "")] if place.all_projects else []),
+                field(m, "title"),
+            ]
+            for m in memories
+        ],
     )
 
 
@@ -101,7 +124,7 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
     client, found, failed = connect(), [], False
     for each in wanted:
         try:
-            found.append(_record(client, each))
+            found.append(client.record(each))
         except (NotFound, Ambiguous) as error:
             click.echo(f"{ctx.command_path}: {error}", err=True)
             failed = True
@@ -150,11 +173,11 @@ def timeline(id_: str, before: int, after: int, as_json: bool) -> None:
         print_timeline(answer)
 
 
-def _record(client: Client, given: str) -> JsonObject:
-    try:
-        return client.memory(given)
-    except NotFound:
-        return client.passage(given)
+def _what_to_try(query: str, place: Where, wanted: Wanted) -> str:
+    ways = f"Try {_other_ways('fewer or other words', place, wanted)}."
+    if _ID.fullmatch(query):
+        ways += f" If it is an id, `claude-mem-lite show {query.removeprefix('#')}` shows what it names."
+    return ways
 
 
 def _other_ways(first: str, place: Where, wanted: Wanted) -> str:

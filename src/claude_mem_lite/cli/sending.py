@@ -1,6 +1,9 @@
 """Questions of a command that goes on for long to a worker that may die meanwhile."""
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import TypeVar
 
 from claude_mem_lite.cli.options import connect
@@ -23,3 +26,23 @@ class Sending:
         except WorkerUnavailable:
             self._client = connect()
             return call(self._client)
+
+
+@contextmanager
+def interrupted_after() -> Iterator[None]:
+    """Ctrl-C waits until the block is done, because the worker does what it was sent anyhow; a second one does not."""
+    pressed = False
+
+    def note(_: int, __: FrameType | None) -> None:
+        nonlocal pressed
+        if pressed:
+            raise KeyboardInterrupt
+        pressed = True
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt

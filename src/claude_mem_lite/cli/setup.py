@@ -144,9 +144,9 @@ def hooks() -> None:
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Check everything and say what to do.
 
-    Looks at the interpreters, the data folder, the hooks in the settings, the worker, the queue, the databases
-    and the disk. Changes nothing, but starts the worker where the data folder exists. Exits 1 when something
-    fails.
+    Looks at the interpreters, the data folder, the hooks in the settings, the worker, the queue, search by
+    meaning, the databases and the disk. Changes nothing, but starts the worker where the data folder exists.
+    Exits 1 when something fails.
 
     \b
     Examples:

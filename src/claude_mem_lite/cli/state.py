@@ -138,8 +138,10 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
 
 
 def _index(told: JsonObject) -> str:
-    waiting = whole(told, "unindexed")
-    return f"; {counted(waiting, 'document')} still to be indexed" if waiting else ""
+    waiting, problem = whole(told, "unindexed"), field(told, "index_problem")
+    parts = [f"{counted(waiting, 'document')} still to be indexed"] if waiting else []
+    parts += [f"{problem}, so search goes by words alone (`claude-mem-lite doctor` says what to do)"] if problem else []
+    return "".join(f"; {part}" for part in parts)
 
 
 def _model(told: JsonObject) -> str:

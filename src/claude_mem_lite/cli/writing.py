@@ -5,11 +5,15 @@ from collections.abc import Sequence
 
 import click
 
-from claude_mem_lite.cli.options import SCOPES, connect, folder, json_option, memory_id, yes_option
+from claude_mem_lite.cli.options import connect, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, print_json
+from claude_mem_lite.cli.records import headline
 from claude_mem_lite.client import Client
+from claude_mem_lite.errors import NotFound
+from claude_mem_lite.models import SCOPES
+from claude_mem_lite.words import one_line
 
 
 @click.command(short_help="Store something you want remembered.")
@@ -48,7 +52,7 @@ def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[s
 
 @click.command(short_help="Remove memories for good.")
 @click.argument("ids", metavar="[ID...]", nargs=-1)
-@click.option("--session", metavar="S", help="Everything of one session.")
+@click.option("--session", metavar="S", help="Everything of one session, by its id or the beginning of it.")
 @click.option("--project", metavar="P", help="Everything of one project, by its name or id.")
 @yes_option
 @json_option
@@ -85,10 +89,21 @@ def forget(
 
 
 def _question(client: Client, ids: Sequence[str], session: str | None, project: str | None) -> str:
-    if session is not None or project is not None:
-        what = f"session {session}" if session is not None else f"project {project}"
-        return f"Forget everything of {what} for good?"
+    if session is not None:
+        return f"Forget everything of session {_session(client, session)} for good?"
+    if project is not None:
+        return f"Forget everything of project {project} for good?"
     for each in ids:
         memory = client.memory(each)
         click.echo(f"{field(memory, 'id')}  {field(memory, 'title')}", err=True)
     return "Forget this for good?" if len(ids) == 1 else f"Forget these {len(ids)} for good?"
+
+
+def _session(client: Client, given: str) -> str:
+    """A session as a person knows it again: by its whole id and its headline, if it has one."""
+    try:
+        found = client.record(given)
+    except NotFound:
+        return given  # of imported memories, nothing but the id of their session may be known
+    told = one_line(headline(found))
+    return field(found, "session") + (f" ({told})" if told else "") if field(found, "kind") == "session" else given

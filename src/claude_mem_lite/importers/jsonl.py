@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import os
+import shlex
 import stat
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from shutil import copyfileobj
 from typing import IO
@@ -32,6 +34,7 @@ _PIECE_BYTES = 1024 * 1024
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _LOOK_EVERY = 200
+_PARTS = 64
 Advance = Callable[[int], None]
 
 
@@ -76,8 +79,10 @@ class Checked:
 class MemoryFile:
     """An open file of memories; `size_bytes` is what `advance` counts up to in each reading."""
 
-    def __init__(self, name: str, file: IO[bytes]) -> None:
-        self.name = name
+    def __init__(self, path: str, file: IO[bytes]) -> None:
+        self.path = path
+        """Empty for standard input."""
+        self.name = path or "standard input"
         self._file = file
         self._state = self._look()
         self.size_bytes = self._state[0]
@@ -91,11 +96,16 @@ class MemoryFile:
             try:
                 memory = parse(raw)
             except ValueError as error:
+                if found.lines == 1 and raw.lstrip().startswith(b"["):
+                    raise MemoryLiteError(f"{self.name} is a JSON array", "one object a line is needed") from None
                 found.report(number, str(error))
                 continue
-            for problem in values_of(memory)[1]:
+            if "type" in memory and not memory.keys().isdisjoint(("sessionId", "message")):
+                raise self._transcript()
+            values, problems = values_of(memory)
+            for problem in problems:
                 found.report(number, problem)
-            scope, id_ = memory.get("scope"), memory.get("id")
+            scope, id_ = values.get("scope"), memory.get("id")
             if isinstance(scope, str) and scope.startswith("project:") and "project" not in memory:
                 found.scopes.setdefault(scope, number)
             if isinstance(id_, str):
@@ -166,6 +176,12 @@ class MemoryFile:
         found = os.fstat(self._file.fileno())
         return found.st_size, found.st_mtime_ns
 
+    def _transcript(self) -> MemoryLiteError:
+        return MemoryLiteError(
+            f"{self.name} is a transcript of Claude Code, no file of memories",
+            f"run `claude-mem-lite import transcripts {shlex.quote(self.path) if self.path else 'FILE'}`",
+        )
+
     def _changed(self) -> MemoryLiteError:
         return MemoryLiteError(f"{self.name} was changed while it was read", "run it again")
 
@@ -175,7 +191,7 @@ def open_memories(name: str) -> Iterator[MemoryFile]:
     """A file to read memories from; `-` and a pipe are copied to a temporary file first, to be read twice."""
     if name == "-":
         with _copied(sys.stdin.buffer) as copy:
-            yield MemoryFile("standard input", copy)
+            yield MemoryFile("", copy)
         return
     path = Path(name)
     if path.is_dir():
@@ -246,12 +262,13 @@ class _Marks:
     """Marks of lines, sixteen bytes each, to find those that come again."""
 
     def __init__(self) -> None:
-        self._marks = array("Q")
-        self._lines = array("Q")
+        # In parts, since sorting takes five times the memory of what is sorted.
+        self._parts = [(array("Q"), array("Q")) for _ in range(_PARTS)]
 
     def add(self, mark: int, line: int) -> None:
-        self._marks.append(mark)
-        self._lines.append(line)
+        marks, lines = self._parts[mark % _PARTS]
+        marks.append(mark)
+        lines.append(line)
 
     def repeated(self) -> set[int]:
         return {mark for mark, _, _ in self._again()}
@@ -261,15 +278,11 @@ class _Marks:
         return sorted(((first, again) for _, first, again in self._again()), key=lambda pair: pair[1])
 
     def _again(self) -> Iterator[tuple[int, int, int]]:
-        if not self._marks:
-            return
-        import numpy as np  # the command line loads it for this alone
-
-        marks = np.frombuffer(self._marks, np.uint64)
-        order = np.argsort(marks, kind="stable")
-        ordered = marks[order]
-        first = 0
-        for at in np.flatnonzero(ordered[1:] == ordered[:-1]) + 1:
-            if ordered[first] != ordered[at]:
-                first = int(at) - 1
-            yield int(ordered[at]), self._lines[order[first]], self._lines[order[at]]
+        """Each that came before: its mark, the first line with it, and its own."""
+        for marks, lines in self._parts:
+            first = 0
+            # Not numpy, which takes longer to load than this takes for a hundred thousand lines.
+            for before, at in pairwise(sorted(range(len(marks)), key=marks.__getitem__)):
+                if marks[before] == marks[at]:
+                    first = first if marks[first] == marks[at] else before
+                    yield marks[at], lines[first], lines[at]

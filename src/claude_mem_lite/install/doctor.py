@@ -15,13 +15,14 @@ from typing import Literal
 from urllib.parse import quote
 
 from claude_mem_lite import __version__, hook_copy
-from claude_mem_lite.client import Client, ensure_worker, worker_interpreter
+from claude_mem_lite.client import Client, Health
 from claude_mem_lite.errors import SettingsError, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.install import files, interpreter, record, settings
 from claude_mem_lite.install.hooks import hook_groups
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from claude_mem_lite.spool_names import is_spool_name, time_of
+from claude_mem_lite.worker_start import ensure_worker, worker_interpreter
 
 State = Literal["ok", "warn", "fail"]
 INSTALL = "run `claude-mem-lite install`"
@@ -138,10 +139,17 @@ def check_worker_python(home: Home) -> Check:
 
 
 def check_worker(home: Home) -> Sequence[Check]:
-    """Whether a worker answers (one is started if need be), is private, and has nothing in error."""
+    """Whether a worker answers (one is started if need be), is private, has nothing in error and can do its work."""
     try:
         client = ensure_worker(home)
-        return [_check_version(client), _check_socket(home), _check_queue(client), *_check_model(home, client)]
+        health = client.health()
+        return [
+            _check_version(health),
+            _check_socket(home),
+            _check_queue(client),
+            _check_meaning(health.told),
+            *_check_model(home, health.told),
+        ]
     except (WorkerUnavailable, WorkerRefused, OSError) as error:
         return [Check("worker", "fail", str(error))]
 
@@ -209,8 +217,7 @@ def _mentions_us(path: Path) -> bool:
         return False
 
 
-def _check_version(client: Client) -> Check:
-    health = client.health()
+def _check_version(health: Health) -> Check:
     told = f"answers, process {health.pid}, version {health.version}"
     if health.version != __version__:
         return Check("worker", "warn", f"{told}, this is {__version__}", "run `claude-mem-lite worker stop`")
@@ -235,9 +242,19 @@ def _check_queue(client: Client) -> Check:
     return Check("queue", "ok", f"{counts.raw + counts.processing} events wait, none failed")
 
 
-def _check_model(home: Home, client: Client) -> Sequence[Check]:
+def _check_meaning(told: JsonObject) -> Check:
+    """Whether documents get the vectors that search compares; without them it goes by words alone."""
+    name = "search by meaning"
+    if problem := told.get("index_problem"):
+        step = "install claude-mem-lite again, then run `claude-mem-lite worker stop`: the next worker tries anew"
+        return Check(name, "fail", f"{problem}; search goes by words alone", step)
+    if waiting := told.get("unindexed"):
+        return Check(name, "ok", f"still to be indexed: {waiting:,}; what waits is found by its words")
+    return Check(name, "ok", "everything is indexed")
+
+
+def _check_model(home: Home, told: JsonObject) -> Sequence[Check]:
     """How things stand with the model, when one is configured; rules need no check."""
-    told = client.health().told
     name, problem = str(told.get("model") or "rules"), str(told.get("model_problem") or "")
     if name == "rules":
         return [Check("model", "warn", problem, str(told.get("model_next_step") or ""))] if problem else []

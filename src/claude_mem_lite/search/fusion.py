@@ -1,7 +1,7 @@
 """Two lists of candidates -> one relevance each. docs/search.md tells what else was tried, and what it measured."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,8 @@ class Rule:
 
 
 RULE = Rule()
+WITH_EVERY_WORD = 0.8
+"""The share of what words can give that is sure to a memory which has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +30,17 @@ class Relevance:
     words: float
     meaning: float
     cosine: float | None
+    most_by_words: float
+    """What words alone can give."""
 
     @property
     def value(self) -> float:
         return self.words + self.meaning
+
+    def with_every_word(self) -> "Relevance":
+        """The same of a document that has every word of the query: good whatever BM25 makes of it, which knows no rare
+        words while there are few memories."""
+        return replace(self, words=WITH_EVERY_WORD * self.most_by_words + (1 - WITH_EVERY_WORD) * self.words)
 
 
 def fuse(
@@ -46,5 +55,6 @@ def fuse(
     for document in by_words.keys() | {one for one, cosine in cosines.items() if cosine >= rule.least_cosine}:
         cosine = cosines.get(document)
         near = max((cosine or 0.0) - rule.from_cosine, 0.0) / (highest - rule.from_cosine)
-        fused[document] = Relevance((1 - share) * by_words.get(document, 0.0) / best_words, share * near, cosine)
+        of_words = (1 - share) * by_words.get(document, 0.0) / best_words
+        fused[document] = Relevance(of_words, share * near, cosine, 1 - share)
     return fused

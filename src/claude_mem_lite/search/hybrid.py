@@ -13,7 +13,8 @@ from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.store import documents, fts, memories, passages
 from claude_mem_lite.words import matched_words, query_words
 
-_CANDIDATES = 200
+_CANDIDATES = 100
+_MOST_CANDIDATES = 1_600
 # All boosts together: what is more relevant by more than this is never outranked by what is newer or pinned.
 _BOOSTS = 0.05
 _PINNED_BOOST = 0.02
@@ -22,7 +23,7 @@ _SAME_WORDS = 0.85
 _COMPARED = 400
 _LOOKED_THROUGH = 2_000
 """How much of raw text is looked through for the words it was found by, to name them."""
-_SPARE = 20
+_SPARE = 6
 log = logging.getLogger(__name__)
 
 
@@ -53,36 +54,56 @@ class Search:
         if not words:
             return []
         self.used_at = time.monotonic()
+        vector = self._vector(query)
         wanted = max(_CANDIDATES, 2 * limit)
-        by_words = self._by_words(db, words, filters, wanted)
-        relevant = fuse(by_words, self._by_meaning(db, query, filters, wanted), self._rule)
-        weighed = _weighed(_read(db, _foremost(relevant, 2 * limit + _SPARE)), relevant, now)
-        ranked = _in_tiers(weighed, self._rule.good)
-        return _folded(ranked, words, now, limit)
+        while True:
+            by_words = _by_words(db, words, filters, wanted)
+            by_meaning = self._index.nearest(db, vector, filters, wanted) if vector else None
+            relevant = fuse(by_words, by_meaning, self._rule)
+            hits = self._hits(db, relevant, words, now, limit)
+            # Too few although there is more: most of the candidates say the same.
+            if len(hits) >= limit or len(relevant) < wanted or wanted >= _MOST_CANDIDATES:
+                return hits
+            wanted *= 4
 
     def let_go(self) -> None:
         """Free what was loaded; the next search loads it again."""
         self._index.let_go()
         self._embedder.let_go()
 
-    def _by_words(self, db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> dict[int, float]:
-        found = {documents.of_memory(seq): score for seq, score in fts.search(db, words, filters, limit)}
-        if filters.admits_passages():
-            found |= {documents.of_passage(seq): score for seq, score in passages.search(db, words, filters, limit)}
-        return found
-
-    def _by_meaning(
-        self, db: sqlite3.Connection, query: str, filters: Filters, limit: int
-    ) -> list[tuple[int, float]] | None:
-        """The documents nearest in meaning; None when nobody can tell, and words have to do."""
+    def _vector(self, query: str) -> bytes:
+        """What a query means; empty when nobody can tell, and words have to do."""
         try:
             (vector,) = self._embedder.embed([query])
         except Exception:  # whatever is wrong with it, words are found as before
             if not self._failed:
                 log.exception("no search by meaning; words have to do")
             self._failed = True
-            return None
-        return self._index.nearest(db, vector, filters, limit) if any(vector) else None
+            return b""
+        return vector if any(vector) and _is_latin(query) else b""
+
+    def _hits(
+        self, db: sqlite3.Connection, relevant: Mapping[int, Relevance], words: Sequence[str], now: datetime, limit: int
+    ) -> list[Hit]:
+        """The best of what is relevant, in tiers and folded; more is read only when much of it is folded."""
+        number = limit + limit // 2 + _SPARE
+        while True:
+            weighed = _weighed(_read(db, _foremost(relevant, number)), relevant, words, now)
+            hits = _folded(_in_tiers(weighed, self._rule.good), words, now, limit)
+            if len(hits) >= limit or number >= len(relevant):
+                return hits
+            number *= 4
+
+
+def _is_latin(query: str) -> bool:
+    """Whether most letters are Latin: of other scripts the table knows single characters, which mean little."""
+    letters = [char for char in query if char.isalpha()]
+    return 2 * sum(char < "\u0250" for char in letters) >= len(letters)
+
+
+def _by_words(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> dict[int, float]:
+    found = {documents.of_memory(seq): score for seq, score in fts.search(db, words, filters, limit)}
+    return found | {documents.of_passage(seq): score for seq, score in passages.search(db, words, filters, limit)}
 
 
 def _foremost(relevant: Mapping[int, Relevance], number: int) -> list[int]:
@@ -95,20 +116,23 @@ def _foremost(relevant: Mapping[int, Relevance], number: int) -> list[int]:
 
 
 def _read(db: sqlite3.Connection, chosen: Sequence[int]) -> dict[int, Memory | Passage]:
-    of_memories = memories.by_seq(db, [documents.seq_of(one) for one in chosen if not documents.is_passage(one)])
-    of_passages = passages.by_seq(db, [documents.seq_of(one) for one in chosen if documents.is_passage(one)])
-    found: dict[int, Memory | Passage] = {documents.of_memory(seq): memory for seq, memory in of_memories.items()}
-    return found | {documents.of_passage(seq): passage for seq, passage in of_passages.items()}
+    of_memories, of_passages = documents.apart(chosen)
+    found: dict[int, Memory | Passage] = {
+        documents.of_memory(seq): memory for seq, memory in memories.by_seq(db, of_memories).items()
+    }
+    return found | {documents.of_passage(seq): passage for seq, passage in passages.by_seq(db, of_passages).items()}
 
 
 def _weighed(
-    found: Mapping[int, Memory | Passage], relevant: Mapping[int, Relevance], now: datetime
+    found: Mapping[int, Memory | Passage], relevant: Mapping[int, Relevance], words: Sequence[str], now: datetime
 ) -> list[_Candidate]:
     weighed = []
     for document, one in found.items():
         recency = (_BOOSTS - _PINNED_BOOST) / (1 + _days(one, now) / _MONTH)
         pinned = _PINNED_BOOST if isinstance(one, Memory) and one.pinned else 0.0
         relevance = relevant[document]
+        if isinstance(one, Memory) and relevance.words and len(matched_words(words, _all_text(one))) == len(words):
+            relevance = relevance.with_every_word()
         score = relevance.value * (1 - _BOOSTS) + recency + pinned
         weighed.append(_Candidate(one, relevance, recency, pinned, score))
     return sorted(weighed, key=lambda one: (-one.score, one.found.id))

@@ -95,17 +95,16 @@ class VectorIndex:
 
 
 def _scopes(filters: Filters) -> list[int] | None:
-    if filters.scope is not None:
+    if filters.scope:
         return [vectors.scope_number(filters.scope)]
-    if filters.project is not None:
+    if filters.project:
         return [vectors.scope_number(f"project:{filters.project}"), vectors.EVERYWHERE]
     return None
 
 
 def _fitting(db: sqlite3.Connection, filters: Filters, candidates: Sequence[int]) -> list[int]:
     """The candidates that fit all filters."""
-    of_memories = [documents.seq_of(one) for one in candidates if not documents.is_passage(one)]
-    of_passages = [documents.seq_of(one) for one in candidates if documents.is_passage(one)]
+    of_memories, of_passages = documents.apart(candidates)
     fitting = {documents.of_memory(seq) for seq in conditions.matching(db, filters, of_memories)}
     if of_passages:
         fitting |= {documents.of_passage(seq) for seq in conditions.matching_passages(db, filters, of_passages)}

@@ -20,7 +20,7 @@ def of_memories(filters: Filters) -> Condition:
     """All that is asked of a memory, as a condition on a row of `memories`, with its values."""
     parts: list[str] = []
     values: dict[str, object] = {}
-    if filters.project is not None:
+    if filters.project:
         parts.append(_HOLDS_IN_PROJECT)
         values["in_project"] = _sound(f"project:{filters.project}")
     if filters.kinds:
@@ -48,7 +48,7 @@ def of_passages(filters: Filters) -> Condition:
         return "false", {}
     parts: list[str] = []
     values: dict[str, object] = {}
-    if filters.project is not None:
+    if filters.project:
         parts.append("+passages.project = :project")
         values["project"] = _sound(filters.project)
     when, moments = _when("passages", filters)

@@ -12,7 +12,7 @@ from typing import Any
 
 from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Memory, SessionSummary
-from claude_mem_lite.store import fts, memories, sessions
+from claude_mem_lite.store import fts, memories, passages, sessions, turns
 from claude_mem_lite.words import query_words
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
@@ -24,24 +24,25 @@ _ECHO_WORDS = 3
 def forget(db: sqlite3.Connection, ids: Sequence[str], whole_sessions: Sequence[str], now: datetime) -> list[str]:
     """Remove memories and sessions inside the caller's transaction; returns the turns they came from."""
     forgotten = [memories.get(db, id_) for id_ in ids]
-    turns = _turns_behind(db, ids)
-    told_in = {memory.session for memory in forgotten} | sessions.of_turns(db, turns)
+    behind = _turns_behind(db, ids)
+    told_in = {memory.session for memory in forgotten} | turns.of_turns(db, behind)
     memories.remove(db, ids, now)
-    sessions.forget_turns(db, turns)
+    turns.forget_turns(db, behind)
     for session in whole_sessions:
         # Its transcript is still there, and those of its forks: reading them must not bring the session back.
         db.executemany(
             "insert or ignore into tombstones (memory, forgotten_at) values (?, ?)",
-            [(name, time_to_text(now)) for name in (session, *sorted(sessions.names_in(db, session)))],
+            [(name, time_to_text(now)) for name in (session, *sorted(turns.names_in(db, session)))],
         )
         sessions.forget_session(db, session)
     words = {word for memory in forgotten for word in _words(memory)}
-    for sibling in _seen_in(db, turns):
+    for sibling in _seen_in(db, behind):
         _rewrite_memory(db, sibling, words, now)
     for session in told_in - set(whole_sessions):
         _rewrite_summary(db, session, words, now)
     fts.scrub(db)
-    return turns
+    passages.scrub(db)
+    return behind
 
 
 def without_echo(text: str, words: set[str]) -> str:

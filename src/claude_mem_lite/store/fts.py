@@ -56,10 +56,14 @@ def remove(db: sqlite3.Connection, seq: int) -> None:
     db.execute("delete from memories_fts where rowid = ?", (seq,))
 
 
+def remove_orphans(db: sqlite3.Connection) -> None:
+    """Remove the words of memories that are gone."""
+    ranking.remove_orphans(db, _INDEX, "memories")
+
+
 def scrub(db: sqlite3.Connection) -> None:
-    """Rewrite both word indexes so that removed words leave the file: deleting alone keeps them."""
-    for table in ("memories_fts", "passages_fts"):
-        db.execute(f"insert into {table} ({table}) values ('optimize')")
+    """Have the words of removed memories leave the file."""
+    ranking.scrub(db, _INDEX)
 
 
 def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> list[tuple[int, float]]:

@@ -38,14 +38,14 @@ def listed(db: sqlite3.Connection, filters: Filters, limit: int) -> list[Memory]
 
 def _ways(filters: Filters) -> list[conditions.Condition]:
     """Conditions that an index serves; what fits the filters fits at least one of them."""
-    named = fts.naming_file(filters.file) if filters.file is not None else ""
+    named = fts.naming_file(filters.file) if filters.file else ""
     if named:
         return [(_NAMED, {"named": named})]
-    if filters.scope is not None and not filters.scope.startswith("project:"):
+    if filters.scope and not filters.scope.startswith("project:"):
         return [("memories.scope = :way_scope", {"way_scope": filters.scope})]
     when, values = _when(filters)
-    project = filters.scope.removeprefix("project:") if filters.scope is not None else filters.project
-    if project is None:
+    project = filters.scope.removeprefix("project:") if filters.scope else filters.project
+    if not project:
         return [(when, values)]
     own = [
         (
@@ -54,7 +54,7 @@ def _ways(filters: Filters) -> list[conditions.Condition]:
         )
         for status in filters.statuses or get_args(Status)
     ]
-    return own if filters.scope is not None else [*own, (_BEYOND_PROJECTS, {})]
+    return own if filters.scope else [*own, (_BEYOND_PROJECTS, {})]
 
 
 def _when(filters: Filters) -> tuple[str, dict[str, object]]:

@@ -29,7 +29,7 @@ def of_passage(project: str, created_at: datetime) -> str:
 def for_memories(filters: Filters) -> str:
     """The marks of memories that may fit, as an expression of FTS5; empty when all may."""
     asked = []
-    if filters.project is not None:
+    if filters.project:
         asked.append([_project_mark(filters.project), scope_mark(_EVERYWHERE)])
     if filters.scope:
         asked.append([scope_mark(filters.scope)])
@@ -44,7 +44,7 @@ def for_memories(filters: Filters) -> str:
 
 def for_passages(filters: Filters) -> str:
     """The same for passages."""
-    projects = [[_project_mark(filters.project)]] if filters.project is not None else []
+    projects = [[_project_mark(filters.project)]] if filters.project else []
     return _all_of((*projects, *_between(filters)))
 
 

@@ -1,7 +1,5 @@
 """The table `memories` and what is derived from it. Memories are canonical; the words in the index follow."""
 
-import base64
-import hashlib
 import json
 import sqlite3
 from collections.abc import Sequence
@@ -9,27 +7,20 @@ from dataclasses import asdict, fields, replace
 from datetime import datetime
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
-from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Kind, Memory, SymbolChange
 from claude_mem_lite.store import documents, fts, unindexed
+from claude_mem_lite.store.ids import one_by_prefix, short_id
 from claude_mem_lite.store.sameness import joined, say_the_same
 
-ID_LENGTH = 10
-SHORTEST_PREFIX = 4
 _MOST_CANDIDATES = 30
 _LISTS = ("facts", "files", "anchors", "tags")
 _COLUMNS = tuple(field.name for field in fields(Memory))
 
 
-def memory_id(*parts: str) -> str:
-    """A short id that is the same whenever the same thing is stored: fifty bits, no look-alike letters."""
-    digest = hashlib.sha256("\x00".join(parts).encode()).digest()
-    return base64.b32encode(digest).decode().lower()[:ID_LENGTH]
-
-
 def handoff_id(session: str) -> str:
     """The id of the one memory that tells what a session left open."""
-    return memory_id("handoff", session)
+    return short_id("handoff", session)
 
 
 def add(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Memory:
@@ -72,19 +63,8 @@ def retire(db: sqlite3.Connection, id_: str) -> None:
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Memory:
     """One memory by its id or the beginning of it."""
-    wanted = id_or_prefix.strip().lstrip("#").lower()
-    if len(wanted) < SHORTEST_PREFIX:
-        raise NotFound(f"{id_or_prefix!r} is too short for an id", f"give {SHORTEST_PREFIX} characters or more of it")
-    rows = db.execute(
-        # As a range: with substr() all ids would be looked at.
-        "select * from memories where id >= :id and id < :id || char(0x10ffff) order by id limit 2",
-        {"id": wanted},
-    ).fetchall()
-    if not rows:
-        raise NotFound(f"there is no memory {id_or_prefix}", "`claude-mem-lite list` shows the ids")
-    if len(rows) > 1 and rows[0]["id"] != wanted:
-        raise Ambiguous(f"{id_or_prefix} is the beginning of several ids", "give more of it")
-    return from_row(rows[0])
+    nobody = NotFound(f"there is no memory {id_or_prefix}", "`claude-mem-lite list` shows the ids")
+    return from_row(one_by_prefix(db, "select * from memories", "memories", id_or_prefix, nobody))
 
 
 def find(db: sqlite3.Connection, id_: str) -> Memory | None:

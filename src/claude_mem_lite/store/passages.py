@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
-from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import LONGEST_TITLE, Filters, Passage, PassageKind, Session
 from claude_mem_lite.store import conditions, documents, marks, ranking, unindexed
-from claude_mem_lite.store.memories import SHORTEST_PREFIX, memory_id
+from claude_mem_lite.store.ids import one_by_prefix, short_id
 from claude_mem_lite.words import index_text, one_line, within
 
 # With as many rows as memories have, search at 100,000 took 33 ms instead of 27 (p95); 95 % of the hits are the same.
@@ -77,6 +77,27 @@ def add_missing(db: sqlite3.Connection, limit: int) -> int:
     return len(rows)
 
 
+def mend(db: sqlite3.Connection) -> None:
+    """Remove passages whose source is gone or tells nothing, and words without a passage; a passage is of the project
+    that its session is of now. What was made of their meaning is left to others."""
+    db.execute(
+        f"""delete from passages where not case kind
+              when 'turn' then exists (
+                select 1 from prompts where turn = passages.source and (text <> '' or reply <> ''))
+              else exists (select 1 from sessions where id = passages.source and ({_TELLS})) end"""
+    )
+    db.execute(
+        """update passages set project = sessions.project from sessions
+           where sessions.id = passages.session and sessions.project <> passages.project"""
+    )
+    ranking.remove_orphans(db, _INDEX, "passages")
+
+
+def scrub(db: sqlite3.Connection) -> None:
+    """Have the words of removed passages leave the file."""
+    ranking.scrub(db, _INDEX)
+
+
 def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> list[tuple[int, float]]:
     """Row numbers with their score, best first, of passages that have any of the words and are what is asked."""
     if not filters.admits_passages():
@@ -98,41 +119,22 @@ def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Passage]:
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Passage:
     """One passage by its id or the beginning of it."""
-    wanted = id_or_prefix.strip().lstrip("#").lower()
-    if len(wanted) < SHORTEST_PREFIX:
-        raise NotFound(f"{id_or_prefix!r} is too short for an id", f"give {SHORTEST_PREFIX} characters or more of it")
-    rows = db.execute(
-        f"{_SOURCES} where passages.id between :id and :id || 'zzzzzzzzzz' order by passages.id limit 2",
-        {"id": wanted},
-    ).fetchall()
-    if not rows:
-        raise NotFound(f"there is no passage {id_or_prefix}", "`claude-mem-lite search` shows the ids")
-    if len(rows) > 1 and rows[0]["id"] != wanted:
-        raise Ambiguous(f"{id_or_prefix} is the beginning of several ids", "give more of it")
-    return _from_row(rows[0])
+    nobody = NotFound(f"there is no passage {id_or_prefix}", "`claude-mem-lite search` shows the ids")
+    return _from_row(one_by_prefix(db, _SOURCES, "passages", id_or_prefix, nobody))
 
 
-def text_of(db: sqlite3.Connection, seq: int) -> tuple[str, str] | None:
-    """What is asked and what is answered in a passage: the words it is found by."""
-    row = db.execute(f"{_SOURCES} where passages.seq = ?", (seq,)).fetchone()
-    return _text(row) if row else None
-
-
-def index_words(db: sqlite3.Connection, seq: int) -> None:
-    """Write the words of a passage as its source has them now."""
-    row = db.execute(f"{_SOURCES} where passages.seq = ?", (seq,)).fetchone()
+def index_words(db: sqlite3.Connection, seq: int, passage: Passage) -> None:
+    """Write the words of a passage in the place of any it had."""
     db.execute("delete from passages_fts where rowid = ?", (seq,))
-    if row is not None:
-        asked, answered = _text(row)
-        db.execute(
-            "insert into passages_fts (rowid, asked, answered, marks) values (:seq, :asked, :answered, :marks)",
-            {
-                "seq": seq,
-                "asked": index_text(asked),
-                "answered": index_text(answered),
-                "marks": marks.of_passage(row["project"], text_to_time(row["created_at"])),
-            },
-        )
+    db.execute(
+        "insert into passages_fts (rowid, asked, answered, marks) values (:seq, :asked, :answered, :marks)",
+        {
+            "seq": seq,
+            "asked": index_text(passage.asked),
+            "answered": index_text(passage.answered),
+            "marks": marks.of_passage(passage.project, passage.created_at),
+        },
+    )
 
 
 def _put(
@@ -143,7 +145,7 @@ def _put(
            values (:id, :kind, :source, :session, :project, :at)
            on conflict (kind, source) do update set project = :project, created_at = :at returning seq""",
         {
-            "id": memory_id(kind, source),
+            "id": short_id(kind, source),
             "kind": kind,
             "source": source,
             "session": session,
@@ -151,7 +153,7 @@ def _put(
             "at": time_to_text(created_at),
         },
     ).fetchone()
-    index_words(db, row["seq"])
+    index_words(db, row["seq"], by_seq(db, [row["seq"]])[row["seq"]])
     unindexed.note(db, documents.of_passage(row["seq"]))
 
 
@@ -187,6 +189,8 @@ def _from_row(row: sqlite3.Row) -> Passage:
         session=row["session"],
         project=row["project"],
         created_at=text_to_time(row["created_at"]),
+        asked=asked,
+        answered=answered,
     )
 
 

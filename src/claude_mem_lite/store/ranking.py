@@ -63,8 +63,13 @@ def best_rows(
     within = _rows_with(db, index, held) if held else everything
     terms = _terms(db, index, words, held) if within and limit > 0 else []
     kept = _affordable(terms, everything, within, index.most_scored)
-    found = dict(_scored(db, index, _any_of(kept), held, within > index.most_scored, fits, limit)) if kept else {}
     left = [term for term in terms if term not in kept]
+    is_wide = within > index.most_scored
+    found = dict(_scored(db, index, _any_of(kept), held, is_wide, fits, limit)) if kept else {}
+    if kept and (told := _countable(kept, left)):
+        # Rows that have common words besides the rare ones are scored by all of them: what has every word comes first.
+        both = _scored(db, index, f"({_any_of(kept)}) AND ({_any_of(told)})", held, is_wide, fits, limit)
+        found = dict(sorted((found | dict(both)).items(), key=lambda one: -one[1]))
     for match, counted in _by_and_by(left) if left else ():
         if len(found) >= limit:
             break
@@ -86,6 +91,19 @@ def count(db: sqlite3.Connection, index: WordIndex, match: str, most: int) -> in
         {"match": match, "most": most},
     ).fetchone()
     return int(number)
+
+
+def remove_orphans(db: sqlite3.Connection, index: WordIndex, source: str) -> None:
+    """Remove the rows whose number is none of a table's."""
+    db.execute(
+        f"""delete from {index.table}
+            where rowid in (select rowid from {index.table} except select seq from {source})"""
+    )
+
+
+def scrub(db: sqlite3.Connection, index: WordIndex) -> None:
+    """Rewrite an index so that removed words leave the file: deleting alone keeps them."""
+    db.execute(f"insert into {index.table} ({index.table}) values ('optimize')")
 
 
 def _terms(db: sqlite3.Connection, index: WordIndex, words: Sequence[str], held: str) -> list[_Term]:
@@ -126,6 +144,13 @@ def _affordable(terms: Sequence[_Term], everything: int, within: int, most_score
             break
         kept.append(term)
     return kept
+
+
+def _countable(kept: Sequence[_Term], left: Sequence[_Term]) -> list[_Term]:
+    """Those of the common terms whose rows may still be counted, rarest first."""
+    counted = sum(term.rows for term in kept)
+    rows = itertools.accumulate((term.rows for term in left), initial=counted)
+    return [term for term, sum_ in zip(left, itertools.islice(rows, 1, None), strict=True) if sum_ <= MOST_COUNTED]
 
 
 def _by_and_by(left: Sequence[_Term]) -> Iterator[tuple[str, int]]:

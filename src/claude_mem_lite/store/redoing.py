@@ -11,7 +11,8 @@ from typing import Any
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Memory, SessionSummary, Usage
-from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.store import memories, sessions, turns
+from claude_mem_lite.store.ids import short_id
 
 _MOST_POSITIONS = 64
 _BESIDE = "beside"
@@ -31,7 +32,7 @@ def of_session(db: sqlite3.Connection, session: str, limit: int, before: datetim
 
 def of_turn(db: sqlite3.Connection, turn: str) -> list[Memory]:
     """The memories that a turn made, by their ids."""
-    ids = [memories.memory_id(turn, str(at), *more) for at in range(_MOST_POSITIONS) for more in ((), (_BESIDE,))]
+    ids = [short_id(turn, str(at), *more) for at in range(_MOST_POSITIONS) for more in ((), (_BESIDE,))]
     rows = db.execute(
         "select * from memories where id in (select value from json_each(:ids)) order by seq", {"ids": json.dumps(ids)}
     )
@@ -47,7 +48,7 @@ def retell(db: sqlite3.Connection, turn: str, told: Sequence[Memory], usage: Usa
     stored_at = min([_discard(db, memory.id) for memory in before if memory.id not in kept], default=now)
     counted = False
     for position, memory in enumerate(told[:_MOST_POSITIONS]):
-        beside = memories.memory_id(turn, str(position), _BESIDE)
+        beside = short_id(turn, str(position), _BESIDE)
         new = replace(memory, id=beside) if memory.id in kept else memory
         # Stored when the turn was first told: a session that was given the rules' words is not given it as news.
         memories.add(db, new, turn, stored_at)
@@ -57,7 +58,7 @@ def retell(db: sqlite3.Connection, turn: str, told: Sequence[Memory], usage: Usa
 def retell_session(db: sqlite3.Connection, session: str, turn: str, told: SessionSummary, now: datetime) -> bool:
     """Put a model's summary over the one by rules, unless a later turn has been told since."""
     found = sessions.find(db, session)
-    if found is None or sessions.latest_turn(db, session) != turn:
+    if found is None or turns.latest_turn(db, session) != turn:
         return False
     sessions.set_summary(db, session, over(found.summary, told), now)
     return True

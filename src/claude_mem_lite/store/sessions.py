@@ -1,32 +1,19 @@
-"""The tables `projects`, `sessions` and `prompts`: who worked where, on what was asked, with what result."""
+"""The tables `projects` and `sessions`: who worked where, with what result."""
 
 import json
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from dataclasses import fields
+from datetime import datetime
 from typing import Any
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
-from claude_mem_lite.spool_names import event_of, is_past
 from claude_mem_lite.store import passages
+from claude_mem_lite.store.ids import one_by_prefix
 
-_SAME_MOMENT = timedelta(seconds=10)
-_SHORTEST_PREFIX = 4
 _SUMMARY = tuple(field.name for field in fields(SessionSummary))
 _SUMMARY_LISTS = ("next_steps", "files_read", "files_edited", "key_decisions")
-
-
-@dataclass(frozen=True, slots=True)
-class PastTurnMark:
-    """What a turn that somebody wants to import can be known by."""
-
-    session: str
-    name: str
-    prompt_id: str
-    began_at: datetime
 
 
 def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
@@ -114,15 +101,8 @@ def find(db: sqlite3.Connection, session: str) -> Session | None:
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Session:
     """One session by its id or the beginning of it."""
-    wanted = id_or_prefix.strip()
-    rows = db.execute(
-        f"{_SELECT} where substr(id, 1, length(:id)) = :id order by id limit 2", {"id": wanted}
-    ).fetchall()
-    if not rows or len(wanted) < _SHORTEST_PREFIX:
-        raise NotFound(f"there is no session {id_or_prefix}", "`claude-mem-lite sessions` shows the ids")
-    if len(rows) > 1 and rows[0]["id"] != wanted:
-        raise Ambiguous(f"{id_or_prefix} is the beginning of several sessions", "give more of it")
-    return _from_row(rows[0])
+    nobody = NotFound(f"there is no session {id_or_prefix}", "`claude-mem-lite sessions` shows the ids")
+    return _from_row(one_by_prefix(db, _SELECT, "sessions", id_or_prefix, nobody, any_case=False))
 
 
 def newest(
@@ -152,95 +132,6 @@ def newest(
     return [_from_row(row) for row in rows]
 
 
-def add_turn(
-    db: sqlite3.Connection, turn: str, event: Event, prompt: str, reply: str, tasks: Sequence[str] = ()
-) -> bool:
-    """Record a turn under its key, with what was asked, answered and set out to be done in it.
-
-    False when it was recorded before and must not be stored again."""
-    is_new = db.execute(
-        """insert or ignore into prompts (turn, session, prompt_id, text, reply, tasks, created_at)
-           values (:turn, :session, :prompt_id, :text, :reply, :tasks, :at)""",
-        {
-            "turn": turn,
-            "session": event.session,
-            "prompt_id": event.prompt_id or "",
-            "text": prompt,
-            "reply": reply,
-            "tasks": "\n".join(tasks),
-            "at": time_to_text(event.at),
-        },
-    ).rowcount
-    if is_new:
-        row = db.execute("select project from sessions where id = ?", (event.session,)).fetchone()
-        passages.put_turn(db, turn, event.session, row["project"] if row else "", prompt, reply, event.at)
-    return bool(is_new)
-
-
-def last_prompt(db: sqlite3.Connection, session: str) -> str:
-    """What the user last asked in a session: the why of a turn that arrives in parts."""
-    row = db.execute(
-        "select text from prompts where session = ? and text <> '' order by created_at desc limit 1",
-        (session,),
-    ).fetchone()
-    return row["text"] if row else ""
-
-
-def prompt_of(db: sqlite3.Connection, turn: str) -> str:
-    """What was asked in a turn, or last before it: the why of a turn that is looked at again later."""
-    row = db.execute(
-        """select earlier.text from prompts join prompts as earlier
-             on earlier.session = prompts.session and earlier.created_at <= prompts.created_at
-           where prompts.turn = ? and earlier.text <> '' order by earlier.created_at desc limit 1""",
-        (turn,),
-    ).fetchone()
-    return row["text"] if row else ""
-
-
-def turns_of(db: sqlite3.Connection, session: str, least_trust: float) -> list[tuple[str, str]]:
-    """What was asked and answered in a session, turn by turn, without the answers that gave rise to a memory of
-    less trust: they repeat what pages and foreign tools said."""
-    rows = db.execute(
-        """select text, case when exists (
-               select 1 from sightings join memories on memories.id = sightings.memory
-               where sightings.turn = prompts.turn and memories.trust < :trust) then '' else reply end as reply
-           from prompts where session = :session order by created_at, turn""",
-        {"session": session, "trust": least_trust},
-    )
-    return [(row["text"], row["reply"]) for row in rows]
-
-
-def latest_turn(db: sqlite3.Connection, session: str) -> str:
-    """The key of the last turn that had something to tell; the mere end of a session has not."""
-    row = db.execute(
-        """select turn from prompts where session = ? and turn not like '%-SessionEnd'
-           order by created_at desc, turn desc limit 1""",
-        (session,),
-    ).fetchone()
-    return row["turn"] if row else ""
-
-
-def known_turns(db: sqlite3.Connection, turns: Sequence[PastTurnMark]) -> set[str]:
-    """Which turns of the past need not be stored: those that are, and those of forgotten sessions.
-
-    A turn is there under its own key, or hooks saw it live: with the same prompt id, in whatever session since a
-    fork repeats turns under its own name, or, where one side has none, at the same moment."""
-    live_ids = _live_prompt_ids(db, [turn.prompt_id for turn in turns])
-    known = {turn.name for turn in turns if turn.prompt_id in live_ids or is_forgotten(db, turn.name, turn.prompt_id)}
-    for session in {turn.session for turn in turns}:
-        is_gone = is_forgotten(db, session)
-        rows = db.execute("select turn, prompt_id, created_at from prompts where session = ?", (session,)).fetchall()
-        live = [
-            (row["prompt_id"], text_to_time(row["created_at"]))
-            for row in rows
-            if not is_past(row["turn"]) and event_of(row["turn"]) != "SessionEnd"
-        ]
-        for turn in turns:
-            if turn.session == session and (is_gone or any(_is_same(turn, *one) for one in live)):
-                known.add(turn.name)
-    return known | stored_turns(db, [turn.name for turn in turns])
-
-
 def is_forgotten(db: sqlite3.Connection, *names: str) -> bool:
     """Whether a session, a turn or a prompt by one of these names was forgotten with all its session."""
     found = db.execute(
@@ -248,60 +139,6 @@ def is_forgotten(db: sqlite3.Connection, *names: str) -> bool:
         {"names": json.dumps(names)},
     )
     return found.fetchone() is not None
-
-
-def names_in(db: sqlite3.Connection, session: str) -> set[str]:
-    """What the turns of a session can be known by, in this one or in a fork of it."""
-    rows = db.execute("select turn, prompt_id from prompts where session = ?", (session,))
-    return {name for row in rows for name in (row["turn"], row["prompt_id"]) if name}
-
-
-def has_later_turn(db: sqlite3.Connection, session: str, at: datetime) -> bool:
-    """Whether a turn of a session is stored that began after a moment; the mere end of the session is none."""
-    found = db.execute(
-        "select 1 from prompts where session = :session and created_at > :at and turn not like '%-SessionEnd' limit 1",
-        {"session": session, "at": time_to_text(at)},
-    )
-    return found.fetchone() is not None
-
-
-def stored_turns(db: sqlite3.Connection, turns: Sequence[str]) -> set[str]:
-    """Which of these keys have their turn."""
-    rows = db.execute(
-        "select turn from prompts where turn in (select value from json_each(:turns))", {"turns": json.dumps(turns)}
-    )
-    return {row["turn"] for row in rows}
-
-
-def _live_prompt_ids(db: sqlite3.Connection, ids: Sequence[str]) -> set[str]:
-    """Those of the prompts that hooks saw."""
-    rows = db.execute(
-        """select turn, prompt_id from prompts
-           where prompt_id in (select value from json_each(:ids)) and prompt_id <> ''""",
-        {"ids": json.dumps(ids)},
-    )
-    return {row["prompt_id"] for row in rows if not is_past(row["turn"])}
-
-
-def _is_same(turn: PastTurnMark, prompt_id: str, at: datetime) -> bool:
-    if turn.prompt_id and prompt_id:
-        return turn.prompt_id == prompt_id
-    return abs(turn.began_at - at) <= _SAME_MOMENT
-
-
-def of_turns(db: sqlite3.Connection, turns: Sequence[str]) -> set[str]:
-    """The sessions that these turns belong to."""
-    rows = db.execute(
-        "select distinct session from prompts where turn in (select value from json_each(:turns))",
-        {"turns": json.dumps(list(turns))},
-    )
-    return {row["session"] for row in rows}
-
-
-def forget_turns(db: sqlite3.Connection, turns: Sequence[str]) -> None:
-    """Blank what was asked and answered in turns; that they were stored stays known."""
-    db.executemany("update prompts set text = '', reply = '', tasks = '' where turn = ?", [(turn,) for turn in turns])
-    passages.remove_turns(db, turns)
 
 
 def forget_session(db: sqlite3.Connection, session: str) -> None:

@@ -58,11 +58,6 @@ def of_session(db: sqlite3.Connection, session: str) -> list[Memory | Passage]:
     return _read(db, [_Spot(*row) for row in found])
 
 
-def text_of_turn(db: sqlite3.Connection, turn: Passage) -> tuple[str, str]:
-    """All that was asked and answered in a turn."""
-    return passages.text_of(db, _spot(db, turn).seq) or ("", "")
-
-
 def _spot(db: sqlite3.Connection, one: Memory | Passage) -> _Spot:
     table, name = (_MEMORY, "memories") if isinstance(one, Memory) else (_TURN, "passages")
     (seq,) = db.execute(f"select seq from {name} where id = ?", (one.id,)).fetchone()

@@ -5,6 +5,9 @@ import json
 import sqlite3
 from collections.abc import Collection
 
+from claude_mem_lite.store import vectors
+from claude_mem_lite.store.documents import ALL_DOCUMENTS
+
 
 def note(db: sqlite3.Connection, document: int) -> None:
     """A document is new or says something else; its words are in the index already."""
@@ -13,8 +16,8 @@ def note(db: sqlite3.Connection, document: int) -> None:
 
 def drop(db: sqlite3.Connection, document: int) -> None:
     """A document is gone, and all that was derived from its meaning with it."""
-    for table in ("unindexed", "vectors", "sketches"):
-        db.execute(f"delete from {table} where document = ?", (document,))
+    done(db, [document])
+    vectors.remove(db, [document])
 
 
 def waiting(db: sqlite3.Connection, limit: int, *, words_only: bool = False) -> list[tuple[int, bool]]:
@@ -44,9 +47,8 @@ def words_done(db: sqlite3.Connection, documents: Collection[int]) -> None:
 def all_again(db: sqlite3.Connection, *, words: bool) -> None:
     """Have every document worked on again: its vector made anew, and its words too if asked for."""
     db.execute(
-        """insert into unindexed (document, words)
-           select 2 * seq, :words from memories union all select 2 * seq + 1, :words from passages
-           where true
+        f"""insert into unindexed (document, words)
+           select document, :words from ({ALL_DOCUMENTS}) where true
            on conflict (document) do update set words = max(words, excluded.words)""",
         {"words": int(words)},
     )
@@ -54,9 +56,4 @@ def all_again(db: sqlite3.Connection, *, words: bool) -> None:
 
 def count(db: sqlite3.Connection, *, words_only: bool = False) -> int:
     (number,) = db.execute("select count(*) from unindexed where words >= ?", (int(words_only),)).fetchone()
-    return int(number)
-
-
-def count_documents(db: sqlite3.Connection) -> int:
-    (number,) = db.execute("select (select count(*) from memories) + (select count(*) from passages)").fetchone()
     return int(number)

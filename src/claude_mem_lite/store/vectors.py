@@ -9,6 +9,8 @@ import struct
 from collections.abc import Collection, Sequence
 from itertools import chain
 
+from claude_mem_lite.store.documents import ALL_DOCUMENTS
+
 DIMENSIONS = 256
 SKETCH_BYTES = 48
 """Document and scope number, 8 bytes each, then the sign of every dimension, one bit each; little-endian."""
@@ -51,6 +53,15 @@ def remove(db: sqlite3.Connection, documents: Collection[int]) -> None:
     values = {"documents": json.dumps(list(documents))}
     for table in ("vectors", "sketches"):
         db.execute(f"delete from {table} where document in (select value from json_each(:documents))", values)
+
+
+def remove_orphans(db: sqlite3.Connection) -> None:
+    """Remove what was made of documents that are gone."""
+    for table in ("vectors", "sketches"):
+        db.execute(
+            f"""delete from {table}
+                where document in (select document from {table} except select document from ({ALL_DOCUMENTS}))"""
+        )
 
 
 def exact(db: sqlite3.Connection, documents: Collection[int]) -> dict[int, bytes]:

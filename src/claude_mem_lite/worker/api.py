@@ -24,7 +24,7 @@ from claude_mem_lite.inbox import model_turns
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import Kind
 from claude_mem_lite.places import find_place
-from claude_mem_lite.store import memories, model_calls, receipts, sessions, unindexed
+from claude_mem_lite.store import memories, model_calls, receipts, sessions
 from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.loop import Loop
 
@@ -94,7 +94,8 @@ def health(loop: Running) -> dict[str, object]:
             "observations_today": memories.count(db, now.replace(hour=0, minute=0, second=0, microsecond=0)),
             "memories": memories.count(db),
             "sessions": sessions.count(db),
-            "unindexed": unindexed.count(db),
+            "unindexed": loop.indexing.waiting(db),
+            "index_problem": loop.indexing.problem,
             "model": model.name,
             "model_problem": model.problem,
             "model_next_step": model.next_step,

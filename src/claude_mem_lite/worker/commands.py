@@ -9,10 +9,11 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import KINDS, LONGEST_TITLE, JsonObject, Memory, text, texts
+from claude_mem_lite.models import KINDS, LONGEST_TITLE, JsonObject, Memory, Passage, text, texts
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import forgetting, memories, model_calls, sessions
+from claude_mem_lite.store import forgetting, memories, model_calls, sessions, timeline
+from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
 from claude_mem_lite.worker.scopes import resolve_scope
 
@@ -37,7 +38,7 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
     at = time_of(name)
     title = words.splitlines()[0]
     memory = Memory(
-        id=memories.memory_id(name),
+        id=short_id(name),
         kind=kind,
         title=within(title, LONGEST_TITLE),
         summary=words,
@@ -56,13 +57,41 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
         return memories.add(db, memory, name, now).id
 
 
+def memory_named(db: sqlite3.Connection, given: str) -> Memory:
+    """One memory by its id or the beginning of it; NotFound says so when that names a turn or a session."""
+    try:
+        return memories.get(db, given)
+    except NotFound as error:
+        try:
+            other = timeline.find(db, given)
+        except NotFound:
+            raise error from None
+    if isinstance(other, Passage) and other.kind == "turn":
+        what, session, all_of = f"a turn of session {within(other.session, 9)}", other.session, "all of that session"
+    else:
+        session = other.session if isinstance(other, Passage) else other.id
+        what, all_of = "a session", "all of it"
+    raise NotFound(f"{given} is {what}", f"`claude-mem-lite forget --session {session}` removes {all_of}")
+
+
+def _session_named(db: sqlite3.Connection, given: str) -> str:
+    """The id of a session by its id or the beginning of it."""
+    if sessions.find(db, given) or memories.ids_of(db, session=given, project=None):
+        return given  # of imported memories, nothing but the id of their session may be known
+    try:
+        return sessions.get(db, given).id
+    except NotFound as error:
+        raise NotFound(error.message, "`claude-mem-lite sessions --all-projects` shows the ids") from None
+
+
 def _forget(
     payload: JsonObject, queue: Queue, model_turns: ModelTurns, db: sqlite3.Connection, now: datetime
 ) -> list[str]:
     """Remove memories from every table, the index and the inbox; sessions and projects with all they hold."""
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
     project = sessions.find_project(db, project) if project else None
-    ids = [memories.get(db, wanted).id for wanted in texts(payload.get("ids"))]
+    session = _session_named(db, session) if session else None
+    ids = [memory_named(db, wanted).id for wanted in texts(payload.get("ids"))]
     ids += memories.ids_of(db, session=session, project=project)
     whole = ([session] if session else []) + (sessions.ids_of_project(db, project) if project else [])
     if not ids and not any(sessions.find(db, one) for one in whole):

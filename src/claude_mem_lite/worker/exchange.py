@@ -16,7 +16,8 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.memory_lines import to_object, values_of
 from claude_mem_lite.models import TRUST, JsonObject, Kind, Memory, Origin
 from claude_mem_lite.places import find_place
-from claude_mem_lite.store import exchange, memories
+from claude_mem_lite.store import exchange
+from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.worker import maintenance, rendered
 from claude_mem_lite.worker.api import Running, opened, project_of, wait
 from claude_mem_lite.worker.cleaning import cleaned
@@ -90,7 +91,9 @@ def take_in(batch: Batch, loop: Running) -> dict[str, object]:
     redacted = sum(changed for _, changed in lines)
     given = [one for one, _ in lines]
     taken = wait(loop.call(lambda db: exchange.take_in(db, given, loop.clock())))
-    return {**asdict(taken), "redacted": redacted}
+    scopes = {one.memory.scope for one in given}
+    projects = sorted(scope.removeprefix("project:") for scope in scopes if scope.startswith("project:"))
+    return {**asdict(taken), "redacted": redacted, "projects": projects}
 
 
 @router.post("/import/memories/finish")
@@ -138,4 +141,4 @@ def _where(db: sqlite3.Connection, values: Mapping[str, object], project: str) -
 
 def _id_of(told: JsonObject, scope: str, nth: int) -> str:
     """An id that the same line gets whenever it is imported to hold in the same place."""
-    return memories.memory_id("jsonl", scope, json.dumps(told, sort_keys=True), str(nth))
+    return short_id("jsonl", scope, json.dumps(told, sort_keys=True), str(nth))

@@ -19,7 +19,7 @@ from claude_mem_lite.hook.kernel import PRIVATE_MARKS
 from claude_mem_lite.hook.private import without_spans
 from claude_mem_lite.inbox.spool import Arrival, read_arrival
 from claude_mem_lite.spool_names import is_past
-from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.store import memories, turns
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.loop import Loop
 
@@ -60,9 +60,9 @@ def known(asked: Known, loop: Running) -> dict[str, list[str]]:
     """The turns that are there already, and those of folders of which nothing is kept."""
     config = load_config(loop.home.config, os.environ)
     _settle(loop)  # what hooks have just seen counts as there
-    marks = [sessions.PastTurnMark(turn.session, turn.name, turn.prompt_id, turn.began_at) for turn in asked.turns]
+    marks = [turns.PastTurnMark(turn.session, turn.name, turn.prompt_id, turn.began_at) for turn in asked.turns]
     with closing(open_for_reading(loop.home.memory_db)) as db:
-        found = sessions.known_turns(db, marks)
+        found = turns.known_turns(db, marks)
     excluded = [turn.name for turn in asked.turns if is_excluded(config, turn.cwd)]
     return {"known": sorted(found), "excluded": excluded}
 
@@ -77,7 +77,7 @@ def take_in(given: Import, loop: Running) -> dict[str, int]:
     _settle(loop)
     added.result()
     with closing(open_for_reading(loop.home.memory_db)) as db:
-        stored = sessions.stored_turns(db, [turn.name for turn in given.turns])
+        stored = turns.stored_turns(db, [turn.name for turn in given.turns])
     return {"turns": len(stored), "memories": _memories(loop, given) - before}
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.embed.parts import parts_of
-from claude_mem_lite.models import Embedder, Memory
+from claude_mem_lite.models import Embedder, Memory, Passage
 from claude_mem_lite.store import derived, documents, fts, memories, passages, unindexed, vectors
 
 WORDS_VERSION = "1"
@@ -31,8 +31,7 @@ class Document(NamedTuple):
     text: str
     """What a person would read, and what its vector is made of."""
     parts: list[str]
-    memory: Memory | None
-    """None for a passage."""
+    source: Memory | Passage
 
 
 class Indexing:
@@ -60,10 +59,14 @@ class Indexing:
                 derived.set_version(self._db, "words", WORDS_VERSION)
 
     def rebuild(self) -> None:
-        """Have everything made anew; each row stays until it is replaced, so that all can be found meanwhile."""
+        """Have everything made anew. What belongs to nothing goes at once; every other row stays until it is replaced,
+        so that all can be found meanwhile."""
         self.problem = ""
         self._are_all_passages_there = False
         with atomic(self._db):
+            passages.mend(self._db)
+            fts.remove_orphans(self._db)
+            vectors.remove_orphans(self._db)
             unindexed.all_again(self._db, words=True)
 
     def waiting(self, db: sqlite3.Connection) -> int:
@@ -103,7 +106,7 @@ class Indexing:
         with atomic(self._db):
             for document, words in batch:
                 if words and document in found:
-                    _index_words(self._db, document, found[document].memory)
+                    _index_words(self._db, documents.seq_of(document), found[document].source)
             for document, (vector, *parts) in made.items():
                 vectors.put(self._db, document, found[document].scope, vector, parts)
             unindexed.words_done(self._db, left)
@@ -135,25 +138,20 @@ class Indexing:
 
 def read_documents(db: sqlite3.Connection, wanted: Sequence[int]) -> dict[int, Document]:
     """What is embedded of documents, by their numbers; without those that are gone."""
-    of_memories = memories.by_seq(db, [documents.seq_of(one) for one in wanted if not documents.is_passage(one)])
-    of_passages = passages.by_seq(db, [documents.seq_of(one) for one in wanted if documents.is_passage(one)])
+    of_memories, of_passages = documents.apart(wanted)
     found = {}
-    for seq, memory in of_memories.items():
+    for seq, memory in memories.by_seq(db, of_memories).items():
         text = "\n".join((memory.title, memory.summary, *memory.facts, memory.detail))
         found[documents.of_memory(seq)] = Document(memory.scope, text, parts_of(text), memory)
-    for seq, passage in of_passages.items():
-        asked_and_answered = passages.text_of(db, seq)
-        if asked_and_answered is not None:
-            asked, answered = asked_and_answered
-            lead, parts = f"{asked}\n{answered[:LEAD]}", parts_of(f"{asked}\n{answered}")
-            found[documents.of_passage(seq)] = Document(f"project:{passage.project}", lead, parts, None)
+    for seq, passage in passages.by_seq(db, of_passages).items():
+        lead, parts = f"{passage.asked}\n{passage.answered[:LEAD]}", parts_of(f"{passage.asked}\n{passage.answered}")
+        found[documents.of_passage(seq)] = Document(f"project:{passage.project}", lead, parts, passage)
     return found
 
 
-def _index_words(db: sqlite3.Connection, document: int, memory: Memory | None) -> None:
-    seq = documents.seq_of(document)
-    if memory is None:
-        passages.index_words(db, seq)
+def _index_words(db: sqlite3.Connection, seq: int, source: Memory | Passage) -> None:
+    if isinstance(source, Passage):
+        passages.index_words(db, seq, source)
     else:
         fts.remove(db, seq)
-        fts.add(db, seq, memory)
+        fts.add(db, seq, source)

@@ -18,7 +18,8 @@ from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import TRUST, Draft, Event, Memory, Place, SessionStatus, Turn, TurnDigest
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import memories, receipts, sessions
+from claude_mem_lite.store import memories, receipts, sessions, turns
+from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.worker import rendered
 
 _CLOCK_SLACK_S = 300.0
@@ -131,15 +132,15 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, now: date
     place = place_of(first)
     project = before.project if before else place.project
     asked = next((event.prompt for event in events if event.prompt), "")
-    turn = Turn(key, first.session, project, asked or sessions.last_prompt(db, first.session), tuple(events))
+    turn = Turn(key, first.session, project, asked or turns.last_prompt(db, first.session), tuple(events))
     digest = fold(turn)
     # What is imported after later turns were seen adds memories, but how things stand is for those to say.
-    is_old_news = first.imported and sessions.has_later_turn(db, first.session, first.at)
+    is_old_news = first.imported and turns.has_later_turn(db, first.session, first.at)
     reply = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
     with atomic(db):
         for event in (first, last):
             sessions.touch(db, event, place)
-        is_new = sessions.add_turn(db, key, first, asked, reply, digest.tasks)
+        is_new = turns.add_turn(db, key, first, asked, reply, digest.tasks)
         if is_new:
             for position, draft in enumerate(digest.drafts):
                 memories.add(db, memory_of(draft, turn, place, position, last.at), key, now)
@@ -184,7 +185,7 @@ def keep_handoff(db: sqlite3.Connection, left: Draft | None, turn: Turn, place: 
 def memory_of(draft: Draft, turn: Turn, place: Place, position: int, at: datetime) -> Memory:
     """The memory a draft becomes. Its id is its place in the turn: told anew by a model, it stays the same memory."""
     return Memory(
-        id=memories.memory_id(turn.key, str(position)),
+        id=short_id(turn.key, str(position)),
         kind=draft.kind,
         title=draft.title,
         summary=draft.summary,

@@ -1,5 +1,6 @@
 """The API that reads what is remembered: search, lists, single records and what surrounds them. Writes nothing."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
@@ -9,15 +10,18 @@ from pydantic import AwareDatetime
 
 from claude_mem_lite.compress.rules.codes import codes
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import Filters, Hit, Kind, Memory, Passage, Session, Status
+from claude_mem_lite.models import Filters, Hit, Kind, Memory, Passage, Session, Status, written_scope
+from claude_mem_lite.search.excerpts import excerpt
 from claude_mem_lite.search.sessions import rank_sessions
-from claude_mem_lite.store import memories, sessions, timeline
+from claude_mem_lite.store import sessions, timeline
 from claude_mem_lite.store.listing import listed
-from claude_mem_lite.words import within
+from claude_mem_lite.words import query_words, within
 from claude_mem_lite.worker.api import Limit, Running, opened, project_of
+from claude_mem_lite.worker.commands import memory_named
 from claude_mem_lite.worker.scopes import named_scope
 
 _LONGEST_SUMMARY = 500
+_MOST_NAMED = 10
 _HITS_FOR_SESSIONS = 200
 router = APIRouter(prefix="/api")
 
@@ -41,7 +45,7 @@ def _filters(
     if since and until and since > until:
         raise MemoryLiteError("since is later than until", "give the earlier time as since")
     project = project_of(cwd, all_projects)
-    if scope == "project" and project is None:
+    if written_scope(scope) == "project" and project is None:
         raise MemoryLiteError("over all projects, `project` is no scope", "name the one that is meant: project:ID")
     if scope:
         with opened(loop.home.memory_db) as db:
@@ -65,7 +69,9 @@ Wanted = Annotated[Filters, Depends(_filters)]
 @router.get("/search")
 def search(loop: Running, query: str, wanted: Wanted, limit: Few = 10) -> dict[str, object]:
     with opened(loop.home.memory_db) as db:
-        return {"hits": [_hit(hit) for hit in loop.search.search(db, query, wanted, loop.clock(), limit)]}
+        hits = loop.search.search(db, query, wanted, loop.clock(), limit)
+    words = query_words(query)
+    return {"hits": [_hit(hit, words) for hit in hits]}
 
 
 @router.get("/memories")
@@ -77,19 +83,16 @@ def memory_list(loop: Running, wanted: Wanted, limit: Limit = 50) -> dict[str, o
 @router.get("/memories/{id_}")
 def memory_get(loop: Running, id_: str) -> dict[str, object]:
     with opened(loop.home.memory_db) as db:
-        return asdict(memories.get(db, id_))
+        return asdict(memory_named(db, id_))
 
 
-@router.get("/passages/{id_}")
-def passage_get(loop: Running, id_: str) -> dict[str, object]:
-    """A turn with all that was asked and answered, or a session with its summary; a session by its own id too."""
+@router.get("/records/{id_}")
+def record_get(loop: Running, id_: str) -> dict[str, object]:
+    """A memory, a turn with all that was asked and answered, or a session with its summary, by its own id too."""
     with opened(loop.home.memory_db) as db:
         found = timeline.find(db, id_)
-        if isinstance(found, Memory):
+        if isinstance(found, Memory) or (isinstance(found, Passage) and found.kind == "turn"):
             return asdict(found)
-        if isinstance(found, Passage) and found.kind == "turn":
-            asked, answered = timeline.text_of_turn(db, found)
-            return {**asdict(found), "asked": asked, "answered": answered}
         session = found if isinstance(found, Session) else sessions.get(db, found.session)
         return {**_session(session), "id": found.id, "kind": "session", "session": session.id}
 
@@ -128,10 +131,15 @@ def session_list(
     return {"sessions": [{**_session(one), "score": round(score, 4)} for one, score in found if one]}
 
 
-def _hit(hit: Hit) -> dict[str, object]:
-    alike = f"and {len(hit.alike)} alike: {', '.join(hit.alike)}"
-    why = [*hit.why, alike] if hit.alike else list(hit.why)
-    return {**_brief(hit.found), "project": hit.found.project, "score": hit.score, "why": why}
+def _hit(hit: Hit, words: Sequence[str]) -> dict[str, object]:
+    found = hit.found
+    shown = {**_brief(found), "project": found.project, "score": hit.score, "alike": hit.alike}
+    if isinstance(found, Passage):
+        shown["summary"] = excerpt(found.text, words, _LONGEST_SUMMARY)
+    else:
+        shown["status"] = found.status
+    alike = f"and {len(hit.alike)} alike: {', '.join(hit.alike[:_MOST_NAMED])}"
+    return {**shown, "why": [*hit.why, alike] if hit.alike else list(hit.why)}
 
 
 def _brief(found: Memory | Passage) -> dict[str, object]:

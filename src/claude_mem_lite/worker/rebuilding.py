@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from claude_mem_lite.store import unindexed
+from claude_mem_lite.store import documents, unindexed
 from claude_mem_lite.worker.api import Running, opened, wait
 
 router = APIRouter(prefix="/api")
@@ -14,13 +14,16 @@ def index(loop: Running) -> dict[str, object]:
     with opened(loop.home.memory_db) as db:
         return {
             "waiting": loop.indexing.waiting(db),
-            "documents": unindexed.count_documents(db),
+            "documents": documents.count(db),
             "problem": loop.indexing.problem,
         }
 
 
 @router.post("/rebuild")
 def rebuild(loop: Running) -> dict[str, object]:
-    """Have everything derived made anew; answers when that has begun."""
-    wait(loop.rebuild())
-    return index(loop)
+    """Have everything derived made anew; answers when that has begun, be it earlier."""
+    with opened(loop.home.memory_db) as db:
+        joined = unindexed.count(db, words_only=True) > 0
+    if not joined:
+        wait(loop.rebuild())
+    return {**index(loop), "joined": joined}

@@ -15,7 +15,7 @@ from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.queue import Row
 from claude_mem_lite.models import Draft, Memory, Place, Session, Turn, TurnDigest
-from claude_mem_lite.store import redoing, sessions
+from claude_mem_lite.store import redoing, sessions, turns
 from claude_mem_lite.words import within
 from claude_mem_lite.worker import jobs
 
@@ -47,7 +47,7 @@ def question_about(turn: str, rows: Sequence[Row], db: sqlite3.Connection, confi
         return "its events are gone"
     if any(is_excluded(config, event.cwd) for event in events):
         return "its folder is excluded now"
-    whole = Turn(turn, session.id, session.project, sessions.prompt_of(db, turn), tuple(events))
+    whole = Turn(turn, session.id, session.project, turns.prompt_of(db, turn), tuple(events))
     digest = fold(whole)
     request = TurnRequest(
         goal=session.summary.request,
@@ -88,7 +88,7 @@ def _retell_handoff(db: sqlite3.Connection, question: Question, place: Place, no
 def material_of(db: sqlite3.Connection, session: Session) -> str:
     """What is known of a session, for a model to summarise: what was asked, answered and remembered, in order."""
     lines = [f"Asked first: {session.summary.request}"]
-    for prompt, reply in sessions.turns_of(db, session.id, _LEAST_TRUST):
+    for prompt, reply in turns.turns_of(db, session.id, _LEAST_TRUST):
         lines += [f"User: {within(prompt, _LONGEST_PROMPT)}"] if prompt else []
         lines += [f"Assistant: {within(reply, _LONGEST_REPLY)}"] if reply else []
     lines += (f"Remembered ({one.kind}): {one.title}. {one.summary}" for one in _known(db, session))

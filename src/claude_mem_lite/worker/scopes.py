@@ -3,7 +3,7 @@
 import sqlite3
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import Kind
+from claude_mem_lite.models import SCOPES, Kind, written_scope
 from claude_mem_lite.store import sessions
 
 _UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
@@ -18,11 +18,11 @@ def resolve_scope(db: sqlite3.Connection, scope: str, kind: Kind, project: str) 
 
 def named_scope(db: sqlite3.Connection, scope: str, project: str) -> str:
     """The full scope that is named; a project by its id, its name, or as the one at hand."""
-    if scope in ("project", f"project:{project}"):
+    meant = written_scope(scope)
+    if meant is None:
+        raise MemoryLiteError(f"{scope!r} is no scope", f"use {SCOPES}")
+    if meant in ("project", f"project:{project}"):
         return f"project:{project}"
-    if scope.startswith("project:"):
-        return f"project:{sessions.find_project(db, scope.removeprefix('project:'))}"
-    scope = scope.lower() if scope.lower().startswith("language:") else scope
-    if scope == "universal" or (scope.startswith("language:") and scope != "language:"):
-        return scope
-    raise MemoryLiteError(f"{scope!r} is no scope", "use universal, language:NAME, project or project:ID")
+    if meant.startswith("project:"):
+        return f"project:{sessions.find_project(db, meant.removeprefix('project:'))}"
+    return meant

@@ -12,7 +12,7 @@ from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ModelError, ModelUnavailable, NotFound
 from claude_mem_lite.models import Provider, Session, SessionSummary, Usage
-from claude_mem_lite.store import redoing, sessions
+from claude_mem_lite.store import redoing, sessions, turns
 from claude_mem_lite.worker import caps, retelling
 from claude_mem_lite.worker.calls import Calls, Result
 from claude_mem_lite.worker.clock import Clock
@@ -55,7 +55,7 @@ class Summarizing:
             reason = reached.reason if reached else "its folder is excluded"
             future.set_result(Summarized(session.summary, reason=reason))
             return future
-        latest = sessions.latest_turn(self._db, session.id)
+        latest = turns.latest_turn(self._db, session.id)
         self._calls.start(
             partial(_ask, provider, material),
             partial(self._note, session.id, latest, provider.name, future),

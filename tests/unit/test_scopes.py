@@ -1,0 +1,55 @@
+"""One grammar of scopes, for the command line, files of memories and the worker."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+import click
+import pytest
+
+from claude_mem_lite.cli.options import scope
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.memory_lines import values_of
+from claude_mem_lite.models import SCOPES, written_scope
+from claude_mem_lite.worker.scopes import named_scope
+
+HERE = "example.org/me/here"
+
+
+@pytest.fixture
+def db() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:")) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("universal", "universal"),
+        (" Universal ", "universal"),
+        ("PROJECT", "project"),
+        ("Language: Python ", "language:python"),
+        (f"Project:{HERE}", f"project:{HERE}"),
+        ("project:/tmp/ends with a space ", "project:/tmp/ends with a space "),
+    ],
+)
+def test_a_scope_is_read_alike_wherever_it_is_written(given: str, meant: str) -> None:
+    line = {"kind": "note", "title": "t", "scope": given}
+    assert (written_scope(given), scope(given)) == (meant, meant)
+    assert values_of(line) == ({"kind": "note", "title": "t", "scope": meant}, [])
+
+
+@pytest.mark.parametrize("given", ["Universal", "Language:Python", "Project", f"Project:{HERE}"])
+def test_the_worker_reads_it_so_too(given: str, db: sqlite3.Connection) -> None:
+    meant = written_scope(given)
+    assert named_scope(db, given, HERE) == (f"project:{HERE}" if meant == "project" else meant)
+
+
+@pytest.mark.parametrize("given", ["", "galaxy", "language", "language: ", "project:", "project: ", "universal:x"])
+def test_what_is_no_scope_is_refused_by_all_with_what_may_be_written(given: str, db: sqlite3.Connection) -> None:
+    assert written_scope(given) is None
+    with pytest.raises(click.BadParameter, match=SCOPES):
+        scope(given)
+    with pytest.raises(MemoryLiteError, match=SCOPES):
+        named_scope(db, given, HERE)
+    assert SCOPES in values_of({"kind": "note", "title": "t", "scope": given})[1][0]
