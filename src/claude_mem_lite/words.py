@@ -56,6 +56,8 @@ def query_words(text: str) -> list[str]:
         asked = _pairs(word)[: max(len(word) - 1, 1)] if _CJK_RUN.match(word) else _named(word)
         found.update(dict.fromkeys(asked))
     words = [word for word in found if word not in STOPWORDS and word not in _GERMAN_STOPWORDS]
+    # A character alone begins a great many words: it is asked for only when nothing else is.
+    words = [word for word in words if not is_beginning(word)] or words
     return words or list(found)
 
 

@@ -231,10 +231,10 @@ def test_a_pipe_is_read(tmp_path: Path) -> None:
 
 def test_batches_are_small_in_lines_and_in_bytes(tmp_path: Path) -> None:
     path = tmp_path / "memories.jsonl"
-    path.write_text("".join(json.dumps({**NOTE, "detail": "x" * size}) + "\n" for size in [0] * 600 + [600_000] * 3))
+    path.write_text("".join(json.dumps({**NOTE, "detail": "x" * size}) + "\n" for size in [0] * 120 + [600_000] * 3))
     with open_memories(str(path)) as file:
         found = list(file.batches(file.check(ignored), ignored))
-    assert [len(batch) for batch in found] == [500, 101, 1, 1]
+    assert [len(batch) for batch in found] == [100, 21, 1, 1]
 
 
 def test_equal_lines_without_an_id_are_numbered(tmp_path: Path) -> None:

@@ -118,3 +118,8 @@ def test_one_line_has_no_break_and_no_double_space(text: str) -> None:
     assert line.split() == text.split()
     assert "  " not in line
     assert "\n" not in line
+
+
+def test_a_character_alone_is_asked_for_only_when_nothing_else_is() -> None:
+    assert query_words("用 git 的 rebase") == ["git", "rebase"]
+    assert query_words("用") == ["用"]

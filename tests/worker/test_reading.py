@@ -145,6 +145,14 @@ def test_sessions_about_something_come_best_first(served: Machine, shop: Path) -
     assert ask(served, "sessions", query="users logged out", cwd="/nowhere/else")["sessions"] == []
 
 
+def test_what_holds_everywhere_does_not_tell_of_another_projects_session(served: Machine, shop: Path) -> None:
+    made = {"kind": "rule", "title": "Tabs, never spaces", "scope": "universal", "session": "s-login"}
+    lines = [{"memory": made, "nth": 0}]
+    served.post("/api/import/memories", {"project": "shop", "at": "2026-03-01T00:00:00Z", "lines": lines})
+    assert titles(ask(served, "search", query="tabs spaces", cwd="/nowhere/else")["hits"]) == {"Tabs, never spaces"}
+    assert ask(served, "sessions", query="tabs spaces", cwd="/nowhere/else")["sessions"] == []
+
+
 @pytest.mark.parametrize(
     ("target", "status", "code"),
     [

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 MAX_PIECES = 512
 MAX_WORD_CHARACTERS = 100
+# Of a longer text the end is not looked at: some 512 pieces are in the first 3,000.
+MAX_CHARACTERS = 8_192
 CACHED_WORDS = 20_000
 
 # The blocks that the model's authors split into single characters: CJK ideographs, neither kana nor hangul.
@@ -35,7 +37,7 @@ class Splitter:
     def split(self, text: str, limit: int = MAX_PIECES) -> list[int]:
         """The ids of the first `limit` pieces; words without any are left out."""
         pieces: list[int] = []
-        for line in text.split("\n"):  # by lines, for the end of a long text is not needed
+        for line in text[:MAX_CHARACTERS].split("\n"):  # by lines, for the end of a long text is not needed
             for word in words(line):
                 found = self._cache.get(word)
                 pieces.extend(self._remember(word) if found is None else found)
@@ -44,14 +46,14 @@ class Splitter:
         return pieces[:limit]
 
     def _remember(self, word: str) -> Sequence[int]:
+        if len(word) > MAX_WORD_CHARACTERS:
+            return ()
         if len(self._cache) >= CACHED_WORDS:
             self._cache.clear()
         found = self._cache[word] = self._longest_first(word)
         return found
 
     def _longest_first(self, word: str) -> Sequence[int]:
-        if len(word) > MAX_WORD_CHARACTERS:
-            return ()
         pieces = []
         start, prefix = 0, ""
         while start < len(word):

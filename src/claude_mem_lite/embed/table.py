@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from claude_mem_lite.embed.pieces import Splitter, unjoined
+from claude_mem_lite.embed.pieces import MAX_CHARACTERS, Splitter, unjoined
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,19 +50,18 @@ class StaticTable:
         with self._lock:
             if self._loaded is None:
                 pieces = (DATA / "pieces.txt").read_text(encoding="utf-8").split("\n")
-                self._loaded = _Loaded(
-                    Splitter({piece: row for row, piece in enumerate(pieces)}),
-                    # mapped, not read: a query touches a few pages, and they go when the system wants them
-                    np.load(DATA / "rows.npy", mmap_mode="r"),
-                    np.load(DATA / "weights.npy"),
-                )
+                # mapped, not read: a query touches a few pages, and they go when the system wants them
+                rows, weights = np.load(DATA / "rows.npy", mmap_mode="r"), np.load(DATA / "weights.npy")
+                if not len(pieces) == len(rows) == len(weights):
+                    raise ValueError("the files of the embedding table do not belong together")
+                self._loaded = _Loaded(Splitter({piece: row for row, piece in enumerate(pieces)}), rows, weights)
             return self._loaded
 
 
 def _vector(loaded: _Loaded, text: str) -> bytes:
     import numpy as np
 
-    pieces = loaded.splitter.split(unjoined(text))
+    pieces = loaded.splitter.split(unjoined(text[:MAX_CHARACTERS]))
     total = loaded.weights[pieces] @ loaded.rows[pieces].astype(np.float32)
     length = float(np.sqrt(total @ total))
     if length == 0.0:

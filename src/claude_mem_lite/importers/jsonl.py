@@ -13,6 +13,7 @@ import sys
 import tempfile
 import zlib
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ MOST_PROBLEMS = 10
 LONGEST_LINE_BYTES = 16 * 1024 * 1024
 BATCH_BYTES = 1024 * 1024
 # A batch is stored in one go, and a hook that wants an answer waits meanwhile.
-BATCH_LINES = 500
+BATCH_LINES = 100
 _PIECE_BYTES = 1024 * 1024
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
@@ -241,8 +242,8 @@ def _mark(text: str) -> int:
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)} is given twice")
+        times = Counter(name for name, _ in pairs)
+        raise ValueError(f"{next(name for name, _ in pairs if times[name] > 1)} is given twice")
     return made
 
 

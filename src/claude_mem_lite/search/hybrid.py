@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from datetime import datetime
 
 from claude_mem_lite.models import Embedder, Filters, Hit, Memory, Passage
 from claude_mem_lite.search.fusion import RULE, Relevance, Rule, fuse
-from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.search.semantic import VectorIndex, one_moment
 from claude_mem_lite.store import documents, fts, memories, passages
 from claude_mem_lite.words import matched_words, query_words
 
@@ -21,9 +22,13 @@ _PINNED_BOOST = 0.02
 _MONTH = 30.0
 _SAME_WORDS = 0.85
 _COMPARED = 400
-_LOOKED_THROUGH = 2_000
-"""How much of raw text is looked through for the words it was found by, to name them."""
+_LOOKED_THROUGH = 4_000
+"""How much of a text is looked through for the words it was found by, to name them."""
 _SPARE = 6
+# More at once would take longer each, and memory for each.
+_AT_ONCE = 2
+_MOST_NAMED = 96
+"""Of a pasted page, so many words are looked for in what was found, to name them."""
 log = logging.getLogger(__name__)
 
 
@@ -45,6 +50,7 @@ class Search:
         self._embedder = embedder
         self._index = index
         self._failed = False
+        self._at_once = threading.BoundedSemaphore(_AT_ONCE)
         self.used_at = 0.0
         """When it was last used, on the monotonic clock."""
 
@@ -54,22 +60,28 @@ class Search:
         if not words:
             return []
         self.used_at = time.monotonic()
-        vector = self._vector(query)
-        wanted = max(_CANDIDATES, 2 * limit)
-        while True:
-            by_words = _by_words(db, words, filters, wanted)
-            by_meaning = self._index.nearest(db, vector, filters, wanted) if vector else None
-            relevant = fuse(by_words, by_meaning, self._rule)
-            hits = self._hits(db, relevant, words, now, limit)
-            # Too few although there is more: most of the candidates say the same.
-            if len(hits) >= limit or len(relevant) < wanted or wanted >= _MOST_CANDIDATES:
-                return hits
-            wanted *= 4
+        # In one moment: a row number that was found may be another memory's a moment later.
+        with self._at_once, one_moment(db):
+            return self._searched(db, words, self._vector(query), filters, now, limit)
 
     def let_go(self) -> None:
         """Free what was loaded; the next search loads it again."""
         self._index.let_go()
         self._embedder.let_go()
+
+    def _searched(
+        self, db: sqlite3.Connection, words: Sequence[str], vector: bytes, filters: Filters, now: datetime, limit: int
+    ) -> list[Hit]:
+        wanted = max(_CANDIDATES, 2 * limit)
+        while True:
+            by_words = _by_words(db, words, filters, wanted)
+            by_meaning = self._index.nearest(db, vector, filters, wanted) if vector else None
+            relevant = fuse(by_words, by_meaning, self._rule)
+            hits = self._hits(db, relevant, words[:_MOST_NAMED], now, limit)
+            # Too few although there is more: most of the candidates say the same.
+            if len(hits) >= limit or len(relevant) < wanted or wanted >= _MOST_CANDIDATES:
+                return hits
+            wanted *= 4
 
     def _vector(self, query: str) -> bytes:
         """What a query means; empty when nobody can tell, and words have to do."""
@@ -202,7 +214,8 @@ def _all_text(found: Memory | Passage) -> str:
     if isinstance(found, Passage):
         return f"{found.title}\n{found.text[:_LOOKED_THROUGH]}"
     symbols = (symbol.name for symbol in found.symbols)
-    return "\n".join((found.title, found.summary, found.detail, *found.facts, *found.files, *symbols, *found.tags))
+    told = "\n".join((found.title, found.summary, *found.facts, *found.files, *symbols, *found.tags, found.detail))
+    return told[:_LOOKED_THROUGH]
 
 
 def _days(found: Memory | Passage, now: datetime) -> float:

@@ -66,7 +66,7 @@ class VectorIndex:
         """The sketches with all that changed since the last time.
 
         Those of documents that were deleted stay until all are let go: without a vector they are never found."""
-        with self._lock, _one_moment(db):
+        with self._lock, one_moment(db):
             first = vectors.first_change(db)
             if first is None or first > self._change or self._sketches is None:
                 self._sketches = self._load(db)
@@ -112,7 +112,7 @@ def _fitting(db: sqlite3.Connection, filters: Filters, candidates: Sequence[int]
 
 
 @contextmanager
-def _one_moment(db: sqlite3.Connection) -> Iterator[None]:
+def one_moment(db: sqlite3.Connection) -> Iterator[None]:
     """All reads inside see the same state: sketches of before and after they were all made anew must not mix."""
     if db.in_transaction:
         yield

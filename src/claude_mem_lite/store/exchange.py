@@ -31,7 +31,7 @@ class Taken:
 
 def all_after(db: sqlite3.Connection, seq: int, project: str | None) -> Iterator[tuple[int, Memory]]:
     """Every memory behind a row number, whatever its status, in the order of storing; or those of one project."""
-    of_project = "and (project = :project or scope = 'project:' || :project)" if project is not None else ""
+    of_project = "and (+project = :project or +scope = 'project:' || :project)" if project is not None else ""
     rows = db.execute(
         f"select * from memories where seq > :seq {of_project} order by seq", {"seq": seq, "project": project}
     )

@@ -66,6 +66,17 @@ def scrub(db: sqlite3.Connection) -> None:
     ranking.scrub(db, _INDEX)
 
 
+def mend(db: sqlite3.Connection) -> None:
+    """Make both word indexes anew of the words stored beside them, if they are damaged; what is sound stays."""
+    for table in ("memories_fts", "passages_fts"):
+        try:
+            db.execute(f"insert into {table} ({table}) values ('integrity-check')")
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            db.execute(f"insert into {table} ({table}) values ('rebuild')")
+
+
 def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> list[tuple[int, float]]:
     """Row numbers with their score, best first, of memories that have any of the words and are what is asked."""
     return ranking.best_rows(

@@ -4,8 +4,8 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+import anyio
 from fastapi import APIRouter, FastAPI, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -22,6 +22,8 @@ _STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
     Ambiguous: (409, "ambiguous"),
 }
 _SOON_S = 0.05
+# Threads of their own: a session that starts does not stand behind two hundred searches.
+_HOOKS_AT_ONCE = 8
 log = logging.getLogger(__name__)
 hooks = APIRouter()
 
@@ -32,6 +34,7 @@ def make_app(loop: Loop, stop: Callable[[], None]) -> FastAPI:
     app.state.loop = loop
     app.state.stop = stop
     app.state.wake_due = False
+    app.state.for_hooks = anyio.CapacityLimiter(_HOOKS_AT_ONCE)
     app.include_router(hooks)
     app.include_router(api.router)
     app.include_router(reading.router)
@@ -67,7 +70,8 @@ async def hook(event: str, request: Request, loop: Running) -> Response:
         _wake_soon(request.app, loop)
     reply = None
     if event == "SessionStart" and is_spool_name(name):
-        reply = await run_in_threadpool(answers.start_context, loop, name, body)
+        limiter = request.app.state.for_hooks
+        reply = await anyio.to_thread.run_sync(answers.start_context, loop, name, body, limiter=limiter)
     return Response(reply, media_type="application/json") if reply else Response(status_code=204)
 
 

@@ -64,6 +64,7 @@ class Indexing:
         self.problem = ""
         self._are_all_passages_there = False
         with atomic(self._db):
+            fts.mend(self._db)
             passages.mend(self._db)
             fts.remove_orphans(self._db)
             vectors.remove_orphans(self._db)
@@ -86,9 +87,9 @@ class Indexing:
     def _work_on(self, batch: Sequence[tuple[int, bool]]) -> None:
         try:
             self._index(batch)
-        except sqlite3.OperationalError:  # a full disk, say: no fault of the documents, and the loop tells of it
-            raise
-        except Exception:
+        except Exception as error:
+            if _is_of_the_database(error):  # no fault of the documents, and the loop tells of it
+                raise
             if len(batch) > 1:
                 for one in batch:
                     self._work_on([one])
@@ -134,6 +135,12 @@ class Indexing:
         except Exception:  # noqa: BLE001  whoever asks tells of the failure that made it ask
             return False
         return True
+
+
+def _is_of_the_database(error: Exception) -> bool:
+    """A full disk or a damaged file, say."""
+    is_of_a_row = isinstance(error, sqlite3.DataError | sqlite3.IntegrityError)
+    return isinstance(error, sqlite3.DatabaseError) and not is_of_a_row
 
 
 def read_documents(db: sqlite3.Connection, wanted: Sequence[int]) -> dict[int, Document]:

@@ -328,6 +328,13 @@ class Loop:
         except MemoryLiteError as error:
             self._queue.finish([], now.timestamp(), skipped={row.id: error.message})
             waiting.set_exception(error)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):  # locked or full: it is tried again
+                raise
+            waiting.set_exception(
+                MemoryLiteError("the database is damaged", "run `claude-mem-lite rebuild`, then try again")
+            )
+            raise
         else:
             self._queue.finish([row.id], now.timestamp())
             waiting.set_result(result)

@@ -126,9 +126,10 @@ def session_list(
         if not query.strip():
             return {"sessions": [_session(one) for one in sessions.newest(db, project=project, limit=limit)]}
         hits = loop.search.search(db, query, Filters(project=project), loop.clock(), _HITS_FOR_SESSIONS)
-        ranked = rank_sessions(hits)[:limit]
-        found = [(sessions.find(db, id_), score) for id_, score in ranked]
-    return {"sessions": [{**_session(one), "score": round(score, 4)} for one, score in found if one]}
+        found = [(sessions.find(db, id_), score) for id_, score in rank_sessions(hits)]
+    # What holds everywhere is found here too, but the session it was made in may be another project's.
+    here = [(one, score) for one, score in found if one and project in (None, one.project)]
+    return {"sessions": [{**_session(one), "score": round(score, 4)} for one, score in here[:limit]]}
 
 
 def _hit(hit: Hit, words: Sequence[str]) -> dict[str, object]:

@@ -15,7 +15,7 @@ def index(loop: Running) -> dict[str, object]:
         return {
             "waiting": loop.indexing.waiting(db),
             "documents": documents.count(db),
-            "problem": loop.indexing.problem,
+            "problem": loop.indexing.problem or loop.failure,
         }
 
 
