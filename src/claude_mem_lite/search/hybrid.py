@@ -25,6 +25,7 @@ _COMPARED = 400
 _LOOKED_THROUGH = 4_000
 """How much of a text is looked through for the words it was found by, to name them."""
 _SPARE = 6
+_BEGINNING = 3
 # More at once would take longer each, and memory for each.
 _AT_ONCE = 2
 _MOST_NAMED = 96
@@ -143,11 +144,20 @@ def _weighed(
         recency = (_BOOSTS - _PINNED_BOOST) / (1 + _days(one, now) / _MONTH)
         pinned = _PINNED_BOOST if isinstance(one, Memory) and one.pinned else 0.0
         relevance = relevant[document]
-        if isinstance(one, Memory) and relevance.words and len(matched_words(words, _all_text(one))) == len(words):
+        if isinstance(one, Memory) and relevance.words and _has_every(words, _all_text(one)):
             relevance = relevance.with_every_word()
         score = relevance.value * (1 - _BOOSTS) + recency + pinned
         weighed.append(_Candidate(one, relevance, recency, pinned, score))
     return sorted(weighed, key=lambda one: (-one.score, one.found.id))
+
+
+def _has_every(words: Sequence[str], text: str) -> bool:
+    plain = text.lower()
+    squeezed = plain.replace("_", "").replace("-", "")
+    # Most texts do not even have the beginnings, and splitting a text into its words takes a hundred times as long.
+    if not all(word[:_BEGINNING] in plain or word[:_BEGINNING] in squeezed for word in words):
+        return False
+    return len(matched_words(words, text)) == len(words)
 
 
 def _in_tiers(ranked: list[_Candidate], share: float) -> list[_Candidate]:

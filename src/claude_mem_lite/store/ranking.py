@@ -15,11 +15,13 @@ Fits = Callable[[Sequence[int]], set[int]]
 """Which of these rows are what the filters ask for."""
 
 # Scoring takes 1 µs a row where the index is small and up to 3 µs among 1,000,000 rows.
-MOST_SCORED = 8_000
+MOST_SCORED = 5_000
 # So many rows are scored all together when it comes to that.
 SMALL = 20_000
 # Counting the rows of a word takes 45 ns a row.
 MOST_COUNTED = 250_000
+# So many are counted of common words that are asked beside rare ones.
+_MOST_BESIDE = 80_000
 _MOST_NEWEST = 1_000
 _MOST_WORDS = 24
 # Of a pasted page, the rarest are chosen among so many, by a count that takes 30 µs a word.
@@ -150,7 +152,7 @@ def _countable(kept: Sequence[_Term], left: Sequence[_Term]) -> list[_Term]:
     """Those of the common terms whose rows may still be counted, rarest first."""
     counted = sum(term.rows for term in kept)
     rows = itertools.accumulate((term.rows for term in left), initial=counted)
-    return [term for term, sum_ in zip(left, itertools.islice(rows, 1, None), strict=True) if sum_ <= MOST_COUNTED]
+    return [term for term, sum_ in zip(left, itertools.islice(rows, 1, None), strict=True) if sum_ <= _MOST_BESIDE]
 
 
 def _by_and_by(left: Sequence[_Term]) -> Iterator[tuple[str, int]]:
