@@ -49,7 +49,8 @@ def queries(language: Language, number: int, seed: int, size: int) -> list[Scale
     made = []
     for one in range(number):
         kind, place = _CLASSES[one % 3], _PLACES[one // 3 % 4]
-        text = " ".join(_words(kind, one // 3, language, known, rng))
+        # By twelves, so that every form of a question is asked in every place.
+        text = " ".join(_words(kind, one // 12, language, known, rng))
         made.append(ScaleQuery(text, kind, place, Filters(project=_project(place))))
     return made
 

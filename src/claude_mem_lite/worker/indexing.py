@@ -45,6 +45,7 @@ class Indexing:
         self._db = db
         self._embedder = embedder
         self._are_all_passages_there = False
+        self._began = False
 
     def begin(self) -> None:
         """Have made anew what another version made."""
@@ -76,6 +77,9 @@ class Indexing:
 
     def step(self) -> bool:
         """Work on one batch; returns whether more is waiting."""
+        if not self._began:
+            self.begin()
+            self._began = True
         if not self._are_all_passages_there:
             with atomic(self._db):
                 self._are_all_passages_there = passages.add_missing(self._db, BATCH) == 0

@@ -216,7 +216,6 @@ class Loop:
             if returned := self._queue.release_all():
                 log.info("events returned to the inbox", extra={"events": returned})
             self.modelling.begin()
-            self.indexing.begin()
             self._began = True
         self._run_calls()
         if self._read_config():
