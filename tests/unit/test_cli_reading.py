@@ -172,8 +172,8 @@ def test_list_tells_what_no_longer_holds(worker: FakeWorker, capsys: pytest.Capt
 def test_over_all_projects_each_is_named_as_shortly_as_can_be(
     worker: FakeWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    projects = ["github.com/me/shop", "/work/api", "github.com/you/api"]
-    named = ["shop", "/work/api", "github.com/you/api"]
+    projects = ["github.com/me/shop", "/srv/code/api", "github.com/you/api"]
+    named = ["shop", "/srv/code/api", "github.com/you/api"]
     worker.answer("GET /api/search", {"hits": [{**HIT, "project": one, "summary": ""} for one in projects]})
     worker.answer("GET /api/memories", {"memories": [{**MEMORY, "project": one} for one in projects]})
     worker.answer("GET /api/sessions", {"sessions": [{**SESSION, "project": one} for one in projects]})

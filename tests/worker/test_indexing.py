@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.db.connection import atomic, open_for_reading
-from claude_mem_lite.models import Filters
+from claude_mem_lite.models import Filters, SessionSummary
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.store import derived, documents, fts, memories, passages, unindexed, vectors
@@ -133,6 +133,20 @@ def test_a_rebuild_leaves_nothing_of_what_is_gone(store: Store, embedder: FakeEm
         assert [row[0] for row in store.db.execute(f"select rowid from {table}")] == [1]
     for table in ("vectors", "sketches"):
         assert {row["document"] for row in store.db.execute(f"select document from {table}")} == {2, 3}
+
+
+@pytest.mark.parametrize("table", ["memories_fts", "passages_fts"])
+def test_a_rebuild_mends_a_damaged_word_index(store: Store, embedder: FakeEmbedder, table: str) -> None:
+    memory = store.remember("Rotate the signing keys")
+    store.session("s7", SessionSummary(headline="Move the importer to Rust"))
+    store.db.execute(f"update {table}_data set block = zeroblob(length(block)) where id > 1")
+    with pytest.raises(sqlite3.DatabaseError):
+        store.db.execute(f"insert into {table} ({table}) values ('integrity-check')")
+    work = Indexing(store.db, embedder)
+    work.rebuild()
+    finish(work)
+    store.db.execute(f"insert into {table} ({table}) values ('integrity-check')")
+    assert [memories.by_seq(store.db, found_by_words(store.db, "signing"))[1].id] == [memory.id]
 
 
 def test_a_rebuild_has_raw_text_found_in_the_project_of_its_session(store: Store, embedder: FakeEmbedder) -> None:

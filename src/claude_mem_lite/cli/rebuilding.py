@@ -12,6 +12,7 @@ from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
 
 LOOK_S = 0.2
+MOST_LOOKS_IN_VAIN = 50
 
 
 @click.command(short_help="Make the search index anew.")
@@ -37,10 +38,17 @@ def rebuild(as_json: bool) -> None:
         click.echo(f"Indexing {counted(total, 'document')}.", err=True)
     try:
         with progress("Indexing", total, in_bytes=False) as advance:
+            stuck = 0
             while waiting := whole(told, "waiting"):
                 advance(max(total - waiting, 0))  # more may come meanwhile
                 time.sleep(LOOK_S)
                 told = client.index()
+                stuck = stuck + 1 if field(told, "failure") and whole(told, "waiting") == waiting else 0
+                if stuck == MOST_LOOKS_IN_VAIN:
+                    raise MemoryLiteError(
+                        f"indexing does not go on: {field(told, 'failure')}",
+                        "make room on the disk if it is full; the worker then goes on by itself",
+                    )
     except WorkerUnavailable:
         raise MemoryLiteError(
             "the worker ended before everything was indexed",

@@ -86,6 +86,8 @@ class Search:
 
     def _vector(self, query: str) -> bytes:
         """What a query means; empty when nobody can tell, and words have to do."""
+        if not _is_latin(query):
+            return b""
         try:
             (vector,) = self._embedder.embed([query])
         except Exception:  # whatever is wrong with it, words are found as before
@@ -93,7 +95,7 @@ class Search:
                 log.exception("no search by meaning; words have to do")
             self._failed = True
             return b""
-        return vector if any(vector) and _is_latin(query) else b""
+        return vector if any(vector) else b""
 
     def _hits(
         self, db: sqlite3.Connection, relevant: Mapping[int, Relevance], words: Sequence[str], now: datetime, limit: int

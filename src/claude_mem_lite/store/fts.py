@@ -67,14 +67,8 @@ def scrub(db: sqlite3.Connection) -> None:
 
 
 def mend(db: sqlite3.Connection) -> None:
-    """Make both word indexes anew of the words stored beside them, if they are damaged; what is sound stays."""
-    for table in ("memories_fts", "passages_fts"):
-        try:
-            db.execute(f"insert into {table} ({table}) values ('integrity-check')")
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError:
-            db.execute(f"insert into {table} ({table}) values ('rebuild')")
+    """Make the index sound again if it is damaged."""
+    ranking.mend(db, _INDEX)
 
 
 def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> list[tuple[int, float]]:

@@ -79,7 +79,8 @@ def add_missing(db: sqlite3.Connection, limit: int) -> int:
 
 def mend(db: sqlite3.Connection) -> None:
     """Remove passages whose source is gone or tells nothing, and words without a passage; a passage is of the project
-    that its session is of now. What was made of their meaning is left to others."""
+    that its session is of now. A damaged index is mended first. Their vectors are left to others."""
+    ranking.mend(db, _INDEX)
     db.execute(
         f"""delete from passages where not case kind
               when 'turn' then exists (

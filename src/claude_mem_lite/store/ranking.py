@@ -108,6 +108,16 @@ def scrub(db: sqlite3.Connection, index: WordIndex) -> None:
     db.execute(f"insert into {index.table} ({index.table}) values ('optimize')")
 
 
+def mend(db: sqlite3.Connection, index: WordIndex) -> None:
+    """Make a damaged index anew of the words that are stored beside it; a sound one stays as it is."""
+    try:
+        db.execute(f"insert into {index.table} ({index.table}) values ('integrity-check')")
+    except sqlite3.OperationalError:  # locked, or no room: no damage
+        raise
+    except sqlite3.DatabaseError:
+        db.execute(f"insert into {index.table} ({index.table}) values ('rebuild')")
+
+
 def _terms(db: sqlite3.Connection, index: WordIndex, words: Sequence[str], held: str) -> list[_Term]:
     """What can be found of the words, rarest first. A word that nobody wrote is taken for the beginning of one."""
     phrases: dict[str, None] = {}

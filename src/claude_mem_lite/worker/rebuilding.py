@@ -10,12 +10,13 @@ router = APIRouter(prefix="/api")
 
 @router.get("/index")
 def index(loop: Running) -> dict[str, object]:
-    """How many documents are to be worked on, of how many, and why there are no vectors."""
+    """How many documents are to be worked on, of how many, and why there are no vectors, or nothing goes on."""
     with opened(loop.home.memory_db) as db:
         return {
             "waiting": loop.indexing.waiting(db),
             "documents": documents.count(db),
-            "problem": loop.indexing.problem or loop.failure,
+            "problem": loop.indexing.problem,
+            "failure": loop.failure,
         }
 
 
