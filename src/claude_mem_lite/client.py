@@ -20,6 +20,7 @@ STOP_WAIT_S = 30.0
 # Longer than the worker itself waits before it says that it is busy.
 IMPORT_TIMEOUT_S = 660.0
 EXPORT_TIMEOUT_S = 120.0
+CODE_TIMEOUT_S = 60.0
 PROBE_TIMEOUT_S = 2.0
 POLL_S = 0.02
 
@@ -148,9 +149,22 @@ class Client:
         """One memory by its id, or by the beginning of it when no other begins so."""
         return self._get(f"/api/memories/{_quoted(memory_id)}")
 
-    def record(self, id_: str) -> JsonObject:
-        """A memory, a turn as it was asked and answered, or a session with its summary, by the id or its beginning."""
-        return self._get(f"/api/records/{_quoted(id_)}")
+    def record(self, id_: str, cwd: str = "") -> JsonObject:
+        """A memory, a turn as it was asked and answered, or a session with its summary, by the id or its beginning.
+
+        Of a memory of the folder's project also how it stands with its code."""
+        return self._get(f"/api/records/{_quoted(id_)}", [("cwd", cwd)] if cwd else ())
+
+    def stale(self, cwd: str) -> JsonObject:
+        """Which memories of a folder's project are no longer what the code says, under `memories`, and of how many
+        that could be told."""
+        return self._get("/api/stale", [("cwd", cwd)])
+
+    def code(self, what: str, name: str, cwd: str, *, limit: int) -> JsonObject:
+        """Symbols of a name in the code of a folder's project with their callers or callees, under `symbols`; while
+        that code is still being read, how far it is, under `reading`."""
+        query = [("what", what), ("name", name), ("cwd", cwd), ("limit", str(limit))]
+        return self._get("/api/code", query, timeout_s=CODE_TIMEOUT_S)
 
     def timeline(self, id_: str, *, before: int = 5, after: int = 5) -> JsonObject:
         """What surrounds a memory, a turn or a session, under `items`."""

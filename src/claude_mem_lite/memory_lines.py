@@ -11,6 +11,7 @@ from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import get_args
 
+from claude_mem_lite.code.values import SymbolAction
 from claude_mem_lite.models import (
     KINDS,
     SCOPES,
@@ -19,7 +20,6 @@ from claude_mem_lite.models import (
     Memory,
     Origin,
     Status,
-    SymbolAction,
     SymbolChange,
     written_scope,
 )

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, get_args
 
+from claude_mem_lite.code.values import CodeChange, SymbolAction
+
 # The limits of a memory.
 LONGEST_TITLE = 200
 LONGEST_DETAIL = 2_000
 MOST_FACTS = 12
 MOST_FILES = 20
-MOST_ANCHORS = 12
+MOST_ANCHORS = 24
 MOST_OF_A_TURN = 12
 """How many memories rules make of one turn."""
 REQUEST_LEAD = "Asked: "
@@ -66,7 +68,6 @@ TRUST: dict[Origin, float] = {
 }
 FOREIGN_ORIGINS: tuple[Origin, ...] = ("web", "mcp")
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
-SymbolAction = Literal["new", "modified", "deleted"]
 PassageKind = Literal["turn", "session"]
 SCOPES = "universal, language:NAME, project or project:ID"
 """How a user writes where a memory holds."""
@@ -120,6 +121,8 @@ class Event:
     """SessionEnd: why it ended. StopFailure: the error."""
     branch: str = ""
     """The branch of that moment, when the event says so: one that is read from a transcript does."""
+    inside: str = ""
+    """Where the working folder stands in its checkout: `packages/web`; nothing at its root."""
     imported: bool = False
     """Read from a transcript, not seen as it happened."""
 
@@ -157,7 +160,7 @@ class Draft:
     files: tuple[str, ...] = ()
     symbols: tuple[SymbolChange, ...] = ()
     anchors: tuple[str, ...] = ()
-    """What ties it to something outside: `error:FINGERPRINT` of the failure it is about."""
+    """What ties it to something outside: `error:FINGERPRINT` of a failure, `code:…` of what was changed."""
     origin: Origin = "assistant"
     confidence: float = 0.7
 
@@ -175,6 +178,8 @@ class TurnDigest:
     """What was set out to be done in it, open or not."""
     skipped: tuple[str, ...] = ()
     """The names of the events that held nothing worth keeping."""
+    code: tuple[CodeChange, ...] = ()
+    """What became of functions, classes and files, as seen from the root of the checkout."""
 
 
 @dataclass(frozen=True, slots=True)

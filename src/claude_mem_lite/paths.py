@@ -31,6 +31,11 @@ class Home:
         return self.root / "memory.db"
 
     @property
+    def code_db(self) -> Path:
+        """What the code of projects looked like when it was last read: a cache, made anew when it is gone."""
+        return self.root / "code.db"
+
+    @property
     def socket(self) -> Path:
         return self.root / "worker.sock"
 

@@ -3,18 +3,16 @@ configuration may name programs to run, and the worker has no child processes.""
 
 import os
 import re
-import stat
 from pathlib import Path
 
+from claude_mem_lite.git.checkout import common_folder, find_checkout, read_head
+from claude_mem_lite.git.files import read_text
 from claude_mem_lite.models import Place
 from claude_mem_lite.redaction.redact import redact
 
 _NOWHERE = "unknown"
-_CONFIG_LIMIT_BYTES = 256 * 1024
 _SCP_REMOTE = re.compile(r"^(?P<host>[^:/\s]+):(?!//)(?P<path>.+)$")
 _URL_REMOTE = re.compile(r"^[a-z][a-z0-9+.-]*://(?P<host>[^/\s]+)/(?P<path>.+)$", re.I)
-_REF = re.compile(r"^refs/(?!.*\.\.)[\w./+@-]{1,240}$")
-_COMMIT = re.compile(r"^[0-9a-f]{40}(?:[0-9a-f]{24})?$")
 _USUAL_PORTS = ("", "22", "80", "443")
 _LONGEST_NAME = 250
 _SECTION = re.compile(r'^\[\s*remote\s+"(?P<name>[^"]+)"\s*\]$', re.I)
@@ -35,12 +33,12 @@ def find_place(folder: str) -> Place:
 
 
 def _place(folder: Path) -> Place:
-    found = _find_git(folder)
+    found = find_checkout(folder)
     if found is None:
         return Place(project=str(folder), name=folder.name or "/", root=str(folder))
     root, git_folder = found
-    common = _common_folder(git_folder)
-    branch, commit = _head(git_folder, common)
+    common = common_folder(git_folder)
+    branch, commit = read_head(git_folder, common)
     project = _remote(common) or str(common.parent if common.name == ".git" else common)
     return Place(project, project.rsplit("/", 1)[-1], str(root), branch, commit)
 
@@ -59,31 +57,11 @@ def normalise_remote(url: str) -> str:
     return redact(place)[:_LONGEST_NAME] if path and name else ""
 
 
-def _find_git(folder: Path) -> tuple[Path, Path] | None:
-    """The checkout's root and its git folder, looking upwards."""
-    for root in (folder, *folder.parents):
-        entry = root / ".git"
-        if entry.is_dir() and (entry / "HEAD").is_file():
-            return root, entry
-        if entry.is_file():
-            target = _read(entry).partition("gitdir:")[2].strip()
-            git_folder = Path(os.path.normpath(root / target)) if target else None
-            if git_folder is not None and git_folder.is_dir():
-                return root, git_folder
-    return None
-
-
-def _common_folder(git_folder: Path) -> Path:
-    """The git folder that all worktrees share."""
-    shared = _read(git_folder / "commondir").strip()
-    return Path(os.path.realpath(git_folder / shared)) if shared else Path(os.path.realpath(git_folder))
-
-
 def _remote(common: Path) -> str:
     """The normalised address of `origin`, else of the first remote that has one."""
     addresses: dict[str, str] = {}
     name = ""
-    for line in _read(common / "config").splitlines():
+    for line in read_text(common, "config").splitlines():
         stripped = line.strip()
         if stripped.startswith("["):
             section = _SECTION.match(stripped)
@@ -93,33 +71,3 @@ def _remote(common: Path) -> str:
             if key.strip().lower() == "url" and name not in addresses:
                 addresses[name] = normalise_remote(value.strip().strip('"'))
     return addresses.get("origin") or next((address for address in addresses.values() if address), "")
-
-
-def _head(git_folder: Path, common: Path) -> tuple[str, str]:
-    """Branch ('' when detached) and commit ('' when unborn). Anything else a repository claims is not believed."""
-    head = _read(git_folder / "HEAD").strip()
-    if _COMMIT.match(head):
-        return "", head
-    ref = head.removeprefix("ref:").strip()
-    if not head.startswith("ref:") or not _REF.match(ref):
-        return "", ""
-    branch = ref.removeprefix("refs/heads/")
-    packed = (line.partition(" ") for line in _read(common / "packed-refs").splitlines())
-    candidates = [_read(git_folder / ref), _read(common / ref), *(commit for commit, _, name in packed if name == ref)]
-    return branch, next((one.strip() for one in candidates if _COMMIT.match(one.strip())), "")
-
-
-def _read(path: Path) -> str:
-    """The beginning of a small text file; nothing when it cannot be read, or is a link, a pipe or a device."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return ""
-        return os.read(descriptor, _CONFIG_LIMIT_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return ""
-    finally:
-        os.close(descriptor)

@@ -18,17 +18,20 @@ GROUPS = (
         "agents",
         "redaction",
         "words",
+        "code",
+        "git",
         "places",
         "spool_names",
         "hook_copy",
     ),
     ("db",),
     ("inbox", "compress", "embed", "store"),
+    ("codebase",),
     ("search", "context"),
     ("worker",),
     ("wire", "client", "worker_start", "install", "importers", "cli"),
 )
-# Group 6 talks to the worker; this is the one place where it runs one instead.
+# Group 7 talks to the worker; this is the one place where it runs one instead.
 RUNS_THE_WORKER = {("cli", "worker")}
 OF_ITS_OWN_GROUP = {
     ("client", "wire"),
@@ -81,7 +84,7 @@ def _is_allowed(part: str, wanted: str) -> bool:
     if part == wanted or (part, wanted) in RUNS_THE_WORKER | OF_ITS_OWN_GROUP:
         return True
     own, other = _group(part), _group(wanted)
-    if own == 6:
+    if own == 7:
         return other == 1
     return other < own or (own == 1 and other == 1)
 

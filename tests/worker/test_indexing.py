@@ -277,6 +277,7 @@ def test_health_tells_why_no_vectors_are_made_and_counts_only_what_this_worker_w
     with looped(home, clock, embedder) as loop:
         loop.command({"command": "remember", "kind": "note", "text": "My car is red", "cwd": "/"}).result(30)
         wait_until(lambda: loop.indexing.problem != "", "the embedder to be found broken")
+        loop.call(lambda _: None).result(30)  # the step that found it is over
         told = api.health(loop)
         assert counts(home) == (1, 0)
     assert told["unindexed"] == 0

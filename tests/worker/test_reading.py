@@ -9,7 +9,11 @@ from claude_mem_lite.paths import Home
 from tests.running import Json, Machine, leave, payload, query, turn
 from tests.unit.fake_worker import run
 
-HIT = {"id", "kind", "title", "summary", "session", "project", "created_at", "score", "why", "status", "alike"}
+HIT = {"id", "kind", "title", "summary", "session", "project", "created_at", "score", "why", "status", "alike"} | {
+    "freshness",
+    "elsewhere",
+    "retired_because",
+}
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +22,9 @@ def shop(served: Machine) -> Path:
     root = served.user_home / "shop"
     (root / ".git").mkdir(parents=True)
     (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    (root / "src").mkdir()
-    (root / "src" / "auth.py").write_text("")
+    for file in ("src/auth.py", "tests/test_auth.py", "web/style.css"):
+        (root / file).parent.mkdir()
+        (root / file).write_text("x = 1\n")
     cwd = str(root)
     for given in (
         *edited("s-login", cwd, "Why are users logged out at midnight?", "src/auth.py", "renew the token"),

@@ -31,6 +31,7 @@ SECTIONS = {
         "timeline": Entry(f"{_HERE}.searching", "timeline", "Show what came before and after something."),
         "sessions": Entry(f"{_HERE}.reading", "sessions", "List the last sessions, or those that are about something."),
         "context": Entry(f"{_HERE}.reading", "context", "Print the context a new session would be given."),
+        "code": Entry(f"{_HERE}.code", "code", "Find out who calls what in your code."),
     },
     "Keep": {
         "remember": Entry(f"{_HERE}.writing", "remember", "Store something you want remembered."),

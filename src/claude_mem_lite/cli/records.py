@@ -16,6 +16,12 @@ RAW_KINDS = ("turn", "session")
 SUMMARY_SHOWN = ("request", "investigated", "learned", "completed", "notes")
 SUMMARY_LISTS_SHOWN = ("key_decisions", "next_steps", "files_edited", "files_read")
 _LONGEST_LINE = 300
+_STALE = {"changed": "[may be stale]", "gone": "[code is gone]"}
+_STATES = {
+    "fresh": "fresh, its code is as it tells",
+    "changed": "may be stale",
+    "gone": "its code is gone",
+}
 
 
 def print_hits(hits: Sequence[JsonObject], explain: bool, *, with_projects: bool) -> None:
@@ -41,7 +47,8 @@ def _print_hit(hit: JsonObject, names: Mapping[str, str], explain: bool, now: da
         f"+{alike} alike" if alike else "",
     )
     tail = dim(f"[{', '.join(filter(None, told))}]")
-    click.echo(f"{_head(hit)}  {tail}")
+    marked = "".join(f" {click.style(mark, fg='yellow')}" for mark in marks(hit))
+    click.echo(f"{head(hit)}{marked}  {tail}")
     _print_summary(hit, "    ")
     if explain:
         for reason in (f"score {field(hit, 'score')}", *map(plain, items(hit, "why"))):
@@ -59,7 +66,7 @@ def print_timeline(answer: JsonObject) -> None:
             click.echo(dim(_border(session, headlines.get(session, ""))))
         mark = click.style(">", fg="green") if one.get("is_center") is True else " "
         tail = dim(f"[{field(one, 'kind')}, {clock(one.get('created_at'))}]")
-        click.echo(f"{mark} {_head(one)}  {tail}")
+        click.echo(f"{mark} {head(one)}  {tail}")
         _print_summary(one, "      ")
     if not found:
         click.echo("Nothing is kept of this session: neither a memory nor what was asked in it.")
@@ -75,6 +82,13 @@ def kind_and_status(record: JsonObject) -> str:
     """The kind, and the status of what no longer holds: `bugfix` or `bugfix, retired`."""
     status = field(record, "status")
     return field(record, "kind") + (f", {status}" if status not in ("", "active") else "")
+
+
+def marks(record: JsonObject) -> Sequence[str]:
+    """What to know before relying on a memory: how it stands with its code, and that its branch is not merged here."""
+    stale = _STALE.get(_freshness(record)[0], "")
+    elsewhere = field(record, "elsewhere")
+    return [mark for mark in (stale, f"[on branch {elsewhere}]" if elsewhere else "") if mark]
 
 
 def project_names(records: Iterable[JsonObject]) -> Mapping[str, str]:
@@ -94,7 +108,7 @@ def headline(session: JsonObject) -> str:
 
 
 def _memory(memory: JsonObject) -> Iterator[str]:
-    yield f"{_head(memory)}  [{kind_and_status(memory)}]"
+    yield f"{head(memory)}  [{kind_and_status(memory)}]"
     told = ("", field(memory, "title"))
     yield from (text for key in ("summary", "detail") if (text := field(memory, key)) not in told)
     yield from _lists(memory, LISTS_SHOWN)
@@ -105,12 +119,30 @@ def _memory(memory: JsonObject) -> Iterator[str]:
         yield f"{dim('symbols:')} {', '.join(symbols)}"
     if replaced := field(memory, "superseded_by"):
         yield f"{dim('superseded by:')} {replaced}"
+    yield from (f"{dim('state:')} {state}" for state in _states(memory))
     yield from _fields(memory, FIELDS_SHOWN)
     yield f"{dim('created:')} {field(memory, 'created_at')}, last seen {field(memory, 'last_seen_at')}"
 
 
+def _states(memory: JsonObject) -> Iterator[str]:
+    verdict, reasons = _freshness(memory)
+    if verdict in _STATES:
+        yield _STATES[verdict] + (f": {'; '.join(reasons)}" if reasons else "")
+    if elsewhere := field(memory, "elsewhere"):
+        yield f"made on branch {elsewhere}, whose work is not here"
+    if retired := field(memory, "retired_because"):
+        yield f"retired, because {retired}"
+
+
+def _freshness(record: JsonObject) -> tuple[str, Sequence[str]]:
+    told = record.get("freshness")
+    if not isinstance(told, dict):
+        return "", ()
+    return field(told, "verdict"), [plain(reason) for reason in items(told, "reasons")]
+
+
 def _turn(turn: JsonObject) -> Iterator[str]:
-    yield f"{_head(turn)}  [turn]"
+    yield f"{head(turn)}  [turn]"
     for key in ("asked", "answered"):
         if text := field(turn, key).strip():
             yield f"{dim(key + ':')}\n{text}"
@@ -121,14 +153,15 @@ def _turn(turn: JsonObject) -> Iterator[str]:
 def _session(session: JsonObject) -> Iterator[str]:
     told = session.get("summary")
     summary = told if isinstance(told, dict) else {}
-    yield f"{_head({**session, 'title': headline(session)})}  [session, {field(session, 'status')}]"
+    yield f"{head({**session, 'title': headline(session)})}  [session, {field(session, 'status')}]"
     yield from _fields(summary, tuple(key for key in SUMMARY_SHOWN if field(summary, key) != headline(session)))
     yield from _lists(summary, SUMMARY_LISTS_SHOWN)
     yield from _fields(session, ("session", "project", "cwd", "branch", "turns"))
     yield f"{dim('started:')} {field(session, 'started_at')}, last active {field(session, 'last_event_at')}"
 
 
-def _head(record: JsonObject) -> str:
+def head(record: JsonObject) -> str:
+    """Id and title."""
     return f"{click.style(field(record, 'id'), fg='cyan')}  {bold(one_line(field(record, 'title')))}"
 
 

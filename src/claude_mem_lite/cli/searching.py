@@ -1,5 +1,6 @@
 """Commands that find and show what is remembered: search, list, show, timeline."""
 
+import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ import click
 from claude_mem_lite.cli.filters import filter_options
 from claude_mem_lite.cli.options import connect, json_option, limit_option, memory_id
 from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
-from claude_mem_lite.cli.records import kind_and_status, print_hits, print_timeline, project_names, whole_record
+from claude_mem_lite.cli.records import kind_and_status, marks, print_hits, print_timeline, project_names, whole_record
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client import Wanted, Where
 from claude_mem_lite.errors import Ambiguous, NotFound
@@ -34,7 +35,9 @@ def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, expla
     Words may stand in any order and form; parts of identifiers and paths are found too, and what says the same
     in other words. Memories are shown first, then the raw text of sessions: what was asked and answered; --json has
     both in the order of their scores. Looks at the current folder's project and at what holds everywhere, unless
-    told otherwise; what was superseded, retired or quarantined is left out unless --status asks for it. Reads only.
+    told otherwise; what was superseded, retired or quarantined is left out unless --status asks for it. Memories of
+    the current project whose code is another now, or gone, or on a branch that is not merged here, are marked, and
+    --explain says what became of it. Reads only.
 
     \b
     Examples:
@@ -97,7 +100,7 @@ def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> No
                 kind_and_status(m),
                 ago(m.get("created_at"), now),
                 *([names.get(field(m, "project"), "")] if place.all_projects else []),
-                field(m, "title"),
+                " ".join((field(m, "title"), *marks(m))),
             ]
             for m in memories
         ],
@@ -111,7 +114,8 @@ def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> No
 def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
     """Show memories, turns and sessions in full.
 
-    Of a memory everything that is known, of a turn all that was asked and answered, of a session its summary.
+    Of a memory everything that is known, and whether the code it tells of is still so when it is of the current
+    folder's project; of a turn all that was asked and answered, of a session its summary.
     An id may be cut short to its first four or more characters. With --json a list, in the order asked for;
     exits 1 when one of them does not exist. Reads only.
 
@@ -121,10 +125,11 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
       claude-mem-lite show k7f3 b21c --json
     """
     wanted = [memory_id(given) for given in ids]
+    here = _folder()
     client, found, failed = connect(), [], False
     for each in wanted:
         try:
-            found.append(client.record(each))
+            found.append(client.record(each, here))
         except (NotFound, Ambiguous) as error:
             click.echo(f"{ctx.command_path}: {error}", err=True)
             failed = True
@@ -171,6 +176,14 @@ def timeline(id_: str, before: int, after: int, as_json: bool) -> None:
         print_json(answer)
     else:
         print_timeline(answer)
+
+
+def _folder() -> str:
+    """The current folder; nothing when it no longer exists, for what can be shown without one."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
 
 
 def _what_to_try(query: str, place: Where, wanted: Wanted) -> str:

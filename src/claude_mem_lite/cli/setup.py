@@ -8,8 +8,9 @@ from typing import TypeVar
 
 import click
 
-from claude_mem_lite.cli.options import json_option, yes_option
+from claude_mem_lite.cli.options import connect, folder, json_option, yes_option
 from claude_mem_lite.cli.output import print_json
+from claude_mem_lite.cli.staleness import print_stale
 from claude_mem_lite.errors import MemoryLiteError, SettingsChanged
 from claude_mem_lite.install import claude_code
 from claude_mem_lite.install import purge as purging
@@ -139,20 +140,28 @@ def hooks() -> None:
 
 
 @click.command(short_help="Check everything and say what to do.")
+@click.option("--stale", is_flag=True, help="Instead, list memories of this project that the code has left behind.")
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, as_json: bool) -> None:
+def doctor(ctx: click.Context, stale: bool, as_json: bool) -> None:
     """Check everything and say what to do.
 
     Looks at the interpreters, the data folder, the hooks in the settings, the worker, the queue, search by
     meaning, the databases and the disk. Changes nothing, but starts the worker where the data folder exists.
     Exits 1 when something fails.
 
+    With --stale it checks what is remembered instead: it lists the memories of the current folder's project whose
+    code was changed since or is gone, and those that were retired because their code or their branch is.
+
     \b
     Examples:
       claude-mem-lite doctor
       claude-mem-lite doctor --json
+      claude-mem-lite doctor --stale
     """
+    if stale:
+        _doctor_stale(as_json)
+        return
     from claude_mem_lite.install.doctor import as_json as check_json
     from claude_mem_lite.install.doctor import run_checks
 
@@ -167,6 +176,14 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
             click.echo(f"{mark}  {check.name}: {check.found}{f'; {check.next_step}' if check.next_step else ''}")
     if any(check.state == "fail" for check in checks):
         ctx.exit(1)
+
+
+def _doctor_stale(as_json: bool) -> None:
+    answer = connect().stale(folder())
+    if as_json:
+        print_json(answer)
+    else:
+        print_stale(answer)
 
 
 def _settings_path(scope: Scope, config_dir: Path | None) -> Path:

@@ -1,11 +1,13 @@
 """The layers of the start context: each finds its lines, best first, and knows nothing of the others."""
 
 import sqlite3
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from claude_mem_lite.codebase.freshness import Freshness, Verdict
 from claude_mem_lite.context import render
+from claude_mem_lite.context.checkout import Checkout, Unseen
 from claude_mem_lite.context.detect import main_language
 from claude_mem_lite.models import (
     FOREIGN_ORIGINS,
@@ -18,12 +20,14 @@ from claude_mem_lite.models import (
     Session,
     SessionSummary,
 )
-from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.store import memories, sessions, symbols
 
 _MOST_SESSIONS = 10
 _HANDOFF_LOOKS_BACK = 5
 _MOST_LEARNINGS = 10
 _MOST_OBSERVATIONS = 10
+_CODE_SESSIONS = 5
+_MOST_SYMBOLS = 30
 _MOST_OF_A_TURN = 2
 _LEAST_CONFIDENCE = 0.5
 _HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note")
@@ -42,6 +46,8 @@ class Occasion:
     """Only what is newer: for a session that resumes."""
     dated: bool = False
     """Dates instead of ages, for text that is kept."""
+    checkout: Checkout = field(default_factory=Unseen)
+    """How the code stands there now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,8 @@ class Layer:
 def handoff(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     """Where the last session stopped."""
     found = _last_sessions(db, occasion, _HANDOFF_LOOKS_BACK)
+    if _is_elsewhere(found, occasion):
+        return []  # what is open on another branch is not to be gone on with here
     # A session that only asked something leaves standing what the one before it left to do.
     last = next((one for one in found if _leaves_something(one.summary)), found[0] if found else None)
     if last is None:
@@ -80,8 +88,13 @@ def handoff(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
 def session_index(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     """One headline for each of the last sessions."""
     found = _last_sessions(db, occasion, _MOST_SESSIONS)
+    tagged = _is_elsewhere(found, occasion)
     return [
-        Item(render.session_line(one, occasion.now, occasion.dated), one.id, f"session {rank} by recency")
+        Item(
+            render.session_line(one, occasion.now, occasion.dated, one.branch if tagged else ""),
+            one.id,
+            f"session {rank} by recency",
+        )
         for rank, one in enumerate(found, 1)
     ]
 
@@ -102,21 +115,38 @@ def language_knowledge(db: sqlite3.Connection, occasion: Occasion) -> list[Item]
     return _knowledge(db, occasion, f"language:{language}") if language else []
 
 
+def changed_code(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
+    """What the last sessions did to functions and classes, by file, the file that was changed last first."""
+    last = _last_sessions(db, occasion, _CODE_SESSIONS)
+    if _is_elsewhere(last, occasion):
+        return []
+    seen = symbols.newest(db, [one.id for one in last], hidden=occasion.checkout.hidden, limit=_MOST_SYMBOLS)
+    standing = occasion.checkout.standing([one.change for one in seen])
+    by_file: dict[str, list[Item]] = {}
+    for one, now in zip(seen, standing, strict=True):
+        lines = by_file.setdefault(one.change.file, [])
+        line = render.code_line(one.change, now)
+        # The name of the file belongs to its first function: it is there when that is, and only then.
+        shown = line if lines else f"{render.file_line(one.change.file)}\n{line}"
+        lines.append(Item(shown, one.session, "changed in the last sessions"))
+    return [item for items in by_file.values() for item in items]
+
+
 def observations(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
-    """The newest work in this project."""
+    """The newest work in this project, what is still as it was told before what may be stale."""
     found = memories.newest(
         db,
         project=occasion.place.project,
         kinds=_SEEN_KINDS,
         since=occasion.since,
         without_session=occasion.session or None,
+        hidden=occasion.checkout.hidden,
         limit=_MOST_OBSERVATIONS * MOST_OF_A_TURN,
     )
     seen = [memory for memory in _trusted(found) if memory.origin != "user" and not memory.pinned]
-    return [
-        Item(render.memory_line(memory, occasion.now, occasion.dated), memory.id, "recent work")
-        for memory in _without_crowding([memory for memory in seen if not _is_handed_off(db, memory)])
-    ]
+    told, verdicts = _still_there(seen, occasion)
+    chosen = _without_crowding([memory for memory in told if not _is_handed_off(db, memory)], verdicts)
+    return [_item(memory, verdicts, occasion, "recent work") for memory in chosen]
 
 
 BALANCED: tuple[Layer, ...] = (
@@ -125,6 +155,7 @@ BALANCED: tuple[Layer, ...] = (
     Layer("project", "## Known about this project", 300, project_knowledge),
     Layer("universal", "## Known everywhere", 150, universal_knowledge),
     Layer("language", "## Known about its language", 150, language_knowledge),
+    Layer("changed code", "## Code changed in the last sessions", 300, changed_code),
     Layer("observations", "## Recent work", 400, observations),
 )
 
@@ -134,32 +165,74 @@ def _leaves_something(told: SessionSummary) -> bool:
 
 
 def _last_sessions(db: sqlite3.Connection, occasion: Occasion, limit: int) -> list[Session]:
-    """The newest sessions of the project that have something to tell, without the one that asks."""
-    return sessions.newest(
-        db,
-        project=occasion.place.project,
-        since=occasion.since,
-        without=occasion.session,
-        told_only=True,
-        limit=limit,
+    """The newest sessions of the project that have something to tell, without the one that asks.
+
+    Those whose work is in this checkout; when there is none, those on other branches, so that something is known."""
+    hidden = occasion.checkout.hidden
+    for left_out in (hidden, ()) if hidden else ((),):
+        found = sessions.newest(
+            db,
+            project=occasion.place.project,
+            since=occasion.since,
+            without=occasion.session,
+            told_only=True,
+            hidden=left_out,
+            limit=limit,
+        )
+        if found:
+            return found
+    return []
+
+
+def _is_elsewhere(found: list[Session], occasion: Occasion) -> bool:
+    """Whether sessions are of other branches, for want of any whose work is here."""
+    branches = {branch for branch, _ in occasion.checkout.hidden}
+    return bool(found) and all(one.branch in branches and _is_hidden(one, occasion) for one in found)
+
+
+def _is_hidden(session: Session, occasion: Occasion) -> bool:
+    return any(
+        session.branch == branch and (since is None or session.last_event_at > since)
+        for branch, since in occasion.checkout.hidden
     )
 
 
+def _still_there(found: list[Memory], occasion: Occasion) -> tuple[list[Memory], Mapping[str, Freshness]]:
+    """The memories whose code is not gone, and how it stands with that of each."""
+    verdicts = occasion.checkout.freshness(found)
+    return [memory for memory in found if _verdict(memory, verdicts) != "gone"], verdicts
+
+
+def _verdict(memory: Memory, verdicts: Mapping[str, Freshness]) -> Verdict:
+    known = verdicts.get(memory.id)
+    return known.verdict if known else "unknown"
+
+
+def _item(memory: Memory, verdicts: Mapping[str, Freshness], occasion: Occasion, reason: str) -> Item:
+    is_stale = _verdict(memory, verdicts) == "changed"
+    line = render.memory_line(memory, occasion.now, occasion.dated, is_stale=is_stale)
+    return Item(line, memory.id, f"{reason}, {'; '.join(verdicts[memory.id].reasons)}" if is_stale else reason)
+
+
 def _knowledge(db: sqlite3.Connection, occasion: Occasion, scope: str) -> list[Item]:
-    found = memories.in_scope(db, scope, _HELD_KINDS, since=occasion.since, limit=_MOST_LEARNINGS * 2)
+    found = memories.in_scope(
+        db,
+        scope,
+        _HELD_KINDS,
+        since=occasion.since,
+        hidden=occasion.checkout.hidden,
+        limit=_MOST_LEARNINGS * 2,
+    )
     sure = [memory for memory in _trusted(found) if memory.confidence >= _LEAST_CONFIDENCE]
-    return [
-        Item(
-            render.memory_line(memory, occasion.now, occasion.dated),
-            memory.id,
-            f"holds in {scope.partition(':')[0]}",
-        )
-        for memory in sure[:_MOST_LEARNINGS]
-    ]
+    told, verdicts = _still_there(sure, occasion)
+    reason = f"holds in {scope.partition(':')[0]}"
+    return [_item(memory, verdicts, occasion, reason) for memory in told[:_MOST_LEARNINGS]]
 
 
-def _without_crowding(found: list[Memory]) -> list[Memory]:
-    """The newest few, the turns newest first; of one turn only its first two, and no second that is hardly sure."""
+def _without_crowding(found: list[Memory], verdicts: Mapping[str, Freshness]) -> list[Memory]:
+    """The newest few, the turns newest first; of one turn only its first two, and no second that is hardly sure.
+
+    What may be stale comes after all that is not: it is told when there is nothing better to tell."""
     by_turn: dict[tuple[str, datetime], list[Memory]] = {}
     for memory in found:
         by_turn.setdefault((memory.session, memory.created_at), []).insert(0, memory)
@@ -171,6 +244,7 @@ def _without_crowding(found: list[Memory]) -> list[Memory]:
             *(other for other in others[: _MOST_OF_A_TURN - 1] if other.confidence > _LEAST_CONFIDENCE),
         )
     ]
+    told.sort(key=lambda memory: _verdict(memory, verdicts) == "changed")
     return told[:_MOST_OBSERVATIONS]
 
 

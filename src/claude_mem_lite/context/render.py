@@ -3,6 +3,8 @@
 import re
 from datetime import datetime
 
+from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.context.checkout import Standing
 from claude_mem_lite.models import Memory, Session
 from claude_mem_lite.words import one_line, overlap, within
 
@@ -16,6 +18,8 @@ NEWS_PREAMBLE = "Recorded in other sessions on this project since this one last 
 LOOK_DEEPER = "More: `claude-mem-lite search WORDS`, `claude-mem-lite show ID`."
 _LINE_LIMIT = 420
 _HEADLINE_LIMIT = 200
+_BRANCH_LIMIT = 60
+_PATH_LIMIT = 160
 # "Decided: Decided to keep …": the text brings its label along.
 _LABELLED = re.compile(r"^Decided: (?=Decided )")
 _TAG = re.compile(r"<(?=[/!?a-z])", re.I)
@@ -37,16 +41,30 @@ def when(moment: datetime, now: datetime, dated: bool) -> str:
     return "just now"
 
 
-def memory_line(memory: Memory, now: datetime, dated: bool) -> str:
+def memory_line(memory: Memory, now: datetime, dated: bool, *, is_stale: bool = False) -> str:
     told = safe_line(memory.summary)
     title = safe_line(memory.title).rstrip(".")
     text = told if _opens_with(told, title) else f"{title}. {told}" if told else title
-    return f"- [{memory.kind}, {when(memory.last_seen_at, now, dated)}] {safe_line(text)} #{memory.id[:6]}"
+    mark = "[may be stale] " if is_stale else ""
+    return f"- [{memory.kind}, {when(memory.last_seen_at, now, dated)}] {mark}{safe_line(text)} #{memory.id[:6]}"
 
 
-def session_line(session: Session, now: datetime, dated: bool) -> str:
-    line = f"- [{when(session.last_event_at, now, dated)}] {safe_line(session.summary.headline)}"
+def session_line(session: Session, now: datetime, dated: bool, branch: str = "") -> str:
+    """One session; the branch when its work is not in this checkout."""
+    where = f", on branch {safe_line(branch, _BRANCH_LIMIT)}" if branch else ""
+    line = f"- [{when(session.last_event_at, now, dated)}{where}] {safe_line(session.summary.headline)}"
     return safe_line(line, _HEADLINE_LIMIT)
+
+
+def file_line(path: str) -> str:
+    return f"- {safe_line(path, _PATH_LIMIT)}"
+
+
+def code_line(change: CodeChange, standing: Standing) -> str:
+    """A function or class and what became of it: in the sessions, and since then by other hands."""
+    tag = f"RENAMED from {change.was}" if change.was and change.before == change.after else change.action.upper()
+    since = {"changed since": ", then MODIFIED outside of sessions", "gone since": ", then DELETED outside of sessions"}
+    return f"  - {safe_line(change.signature or change.name, _PATH_LIMIT)}  [{safe_line(tag)}{since.get(standing, '')}]"
 
 
 def handoff_lines(session: Session, left: Memory | None) -> list[str]:

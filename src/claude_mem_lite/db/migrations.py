@@ -251,5 +251,41 @@ def m003_search(connection: sqlite3.Connection) -> None:
     connection.execute("insert into unindexed (document, words) select 2 * seq, 1 from memories")
 
 
+def m004_code(connection: sqlite3.Connection) -> None:
+    """What turns did to functions and classes, where branches stood, and which memories code retired."""
+    connection.execute("""
+        create table symbol_changes (
+            seq integer primary key,
+            turn text not null,
+            session text not null,
+            project text not null,
+            branch text not null,
+            at text not null,
+            file text not null,
+            name text not null,
+            kind text not null,
+            action text not null check (action in ('new', 'modified', 'deleted')),
+            signature text not null,
+            was text not null,
+            before text not null,
+            after text not null,
+            unique (turn, file, name)
+        )""")
+    connection.execute("create index symbol_changes_by_project on symbol_changes (project, at)")
+    connection.execute("create index symbol_changes_by_session on symbol_changes (session)")
+    connection.execute("""
+        create table branches (
+            project text not null,
+            name text not null,
+            tip text not null,
+            ahead integer not null,
+            seen_at text not null,
+            merged_at text,
+            gone_at text,
+            primary key (project, name)
+        ) without rowid""")
+    connection.execute("create table retirements (memory text primary key, reason text not null, at text not null)")
+
+
 INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox, i002_model_turns)
-MEMORY_MIGRATIONS: tuple[Migration, ...] = (m001_memory, m002_model_calls, m003_search)
+MEMORY_MIGRATIONS: tuple[Migration, ...] = (m001_memory, m002_model_calls, m003_search, m004_code)

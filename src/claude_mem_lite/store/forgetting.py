@@ -12,7 +12,7 @@ from typing import Any
 
 from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Memory, SessionSummary
-from claude_mem_lite.store import fts, memories, passages, sessions, turns
+from claude_mem_lite.store import fts, memories, passages, sessions, symbols, turns
 from claude_mem_lite.words import query_words
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
@@ -28,6 +28,7 @@ def forget(db: sqlite3.Connection, ids: Sequence[str], whole_sessions: Sequence[
     told_in = {memory.session for memory in forgotten} | turns.of_turns(db, behind)
     memories.remove(db, ids, now)
     turns.forget_turns(db, behind)
+    symbols.forget(db, sessions=whole_sessions, turns=behind)
     for session in whole_sessions:
         # Its transcript is still there, and those of its forks: reading them must not bring the session back.
         db.executemany(

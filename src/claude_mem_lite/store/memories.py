@@ -12,6 +12,7 @@ from claude_mem_lite.models import Kind, Memory, SymbolChange
 from claude_mem_lite.store import documents, fts, unindexed
 from claude_mem_lite.store.ids import one_by_prefix, short_id
 from claude_mem_lite.store.sameness import joined, say_the_same
+from claude_mem_lite.store.visibility import Hidden, not_hidden
 
 _MOST_CANDIDATES = 30
 _LISTS = ("facts", "files", "anchors", "tags")
@@ -52,13 +53,16 @@ def put(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Non
     _note_sighting(db, memory.id, turn)
 
 
-def retire(db: sqlite3.Connection, id_: str) -> None:
-    """A memory no longer holds: it stays readable and is given to nobody."""
+def retire(db: sqlite3.Connection, id_: str) -> bool:
+    """A memory no longer holds: it stays readable and is given to nobody. False when it is not active."""
+    # Retired for good from now on, whatever becomes of its code.
+    db.execute("delete from retirements where memory = ?", (id_,))
     row = db.execute(
         "update memories set status = 'retired' where id = ? and status = 'active' returning *", (id_,)
     ).fetchone()
     if row is not None:
         fts.mark_again(db, row["seq"], from_row(row))
+    return row is not None
 
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Memory:
@@ -86,17 +90,20 @@ def newest(
     kinds: Sequence[Kind],
     since: datetime | None = None,
     without_session: str | None = None,
+    hidden: Hidden = (),
     limit: int,
 ) -> list[Memory]:
-    """A project's own active memories of these kinds, newest first.
+    """A project's own active memories of these kinds, newest first, without the work of hidden branches.
 
     `since` is about when they were stored: work may be compressed long after it was done."""
+    here, branches = not_hidden(hidden, "created_at")
     rows = db.execute(
-        """select * from memories where project = :project and status = 'active'
-             and kind in (select value from json_each(:kinds))
+        f"""select * from memories where project = :project and status = 'active'
+             and kind in (select value from json_each(:kinds)) and (origin = 'user' or pinned or {here})
              and stored_at > :since and (:session is null or session <> :session)
            order by created_at desc, seq desc limit :limit""",
         {
+            **branches,
             "project": project,
             "kinds": json.dumps(kinds),
             "since": time_to_text(since) if since else "",
@@ -108,17 +115,29 @@ def newest(
 
 
 def in_scope(
-    db: sqlite3.Connection, scope: str, kinds: Sequence[Kind], *, since: datetime | None, limit: int
+    db: sqlite3.Connection,
+    scope: str,
+    kinds: Sequence[Kind],
+    *,
+    since: datetime | None,
+    hidden: Hidden = (),
+    limit: int,
 ) -> list[Memory]:
     """Active memories of these kinds, or stated or pinned by the user, that hold in a scope.
 
-    Pinned first, then the surest, then the newest."""
-    marks = ", ".join("?" for _ in kinds)
+    Pinned first, then the surest, then the newest; what was made on hidden branches only when the user stated it."""
+    here, branches = not_hidden(hidden, "created_at")
     rows = db.execute(
-        f"""select * from memories where scope = ? and status = 'active' and stored_at > ?
-              and (kind in ({marks}) or origin = 'user' or pinned)
-            order by pinned desc, confidence desc, last_seen_at desc limit ?""",
-        (scope, time_to_text(since) if since else "", *kinds, limit),
+        f"""select * from memories where scope = :scope and status = 'active' and stored_at > :since
+              and ((kind in (select value from json_each(:kinds)) and {here}) or origin = 'user' or pinned)
+            order by pinned desc, confidence desc, last_seen_at desc limit :limit""",
+        {
+            **branches,
+            "scope": scope,
+            "since": time_to_text(since) if since else "",
+            "kinds": json.dumps(kinds),
+            "limit": limit,
+        },
     )
     return [from_row(row) for row in rows]
 
@@ -147,6 +166,7 @@ def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> None:
         if row is not None:
             remove_derived(db, row["seq"])
         db.execute("delete from sightings where memory = ?", (id_,))
+        db.execute("delete from retirements where memory = ?", (id_,))
         db.execute("insert or ignore into tombstones (memory, forgotten_at) values (?, ?)", (id_, time_to_text(now)))
 
 

@@ -5,6 +5,7 @@ In doubt they do not: a fact that is lost is worse than one that is told twice."
 import re
 from dataclasses import replace
 
+from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.models import (
     LONGEST_DETAIL,
     MOST_ANCHORS,
@@ -55,7 +56,7 @@ def joined(known: Memory, new: Memory) -> Memory:
         facts=_union(known.facts, new.facts),
         files=_union(known.files, new.files),
         symbols=tuple(dict.fromkeys((*known.symbols, *new.symbols))),
-        anchors=_union(known.anchors, new.anchors),
+        anchors=_anchors(known, new),
         tags=_union(known.tags, new.tags),
         detail=detail if len(detail) <= LONGEST_DETAIL else known.detail,
         last_seen_at=max(known.last_seen_at, new.last_seen_at),
@@ -69,14 +70,15 @@ def _may_be_joined(known: Memory, new: Memory) -> bool:
     return (
         len(_union(known.facts, new.facts)) <= MOST_FACTS
         and len(_union(known.files, new.files)) <= MOST_FILES
-        and len(_union(known.anchors, new.anchors)) <= MOST_ANCHORS
+        and len(_anchors(known, new)) <= MOST_ANCHORS
     )
 
 
 def _is_same_failure(known: Memory, new: Memory) -> bool:
     """The same command with the same error, whatever else it printed."""
     command, _, _ = new.title.partition(" fails: ")
-    return known.title.startswith(f"{command} fails: ") and not set(known.anchors).isdisjoint(new.anchors)
+    errors = {anchor for anchor in known.anchors if read_anchor(anchor) is None}
+    return known.title.startswith(f"{command} fails: ") and not errors.isdisjoint(new.anchors)
 
 
 def _is_same_work(known: Memory, new: Memory) -> bool:
@@ -132,6 +134,13 @@ def _commits(memory: Memory) -> set[str]:
 def _is_within(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     """Whether one of two lists holds all of the other."""
     return set(first) <= set(second) or set(second) <= set(first)
+
+
+def _anchors(known: Memory, new: Memory) -> tuple[str, ...]:
+    """The anchors of both; to code that both are tied to, only the newer."""
+    tied = {(one.file, one.name): text for text in (*known.anchors, *new.anchors) if (one := read_anchor(text))}
+    others = [text for text in _union(known.anchors, new.anchors) if read_anchor(text) is None]
+    return (*others, *tied.values())
 
 
 def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,14 +11,15 @@ from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
 from claude_mem_lite.store import passages
 from claude_mem_lite.store.ids import one_by_prefix
+from claude_mem_lite.store.visibility import Hidden, not_hidden
 
 _SUMMARY = tuple(field.name for field in fields(SessionSummary))
 _SUMMARY_LISTS = ("next_steps", "files_read", "files_edited", "key_decisions")
 
 
 def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
-    """Record that a session is at work in a place. Its project is the one it began in; any event will do,
-    because the first one may have been lost with the machine."""
+    """Record that a session is at work in a place. Its project is the one it began in, its branch the one it was
+    last on; any event will do, because the first one may have been lost with the machine."""
     at = time_to_text(event.at)
     values = {
         "id": event.session,
@@ -33,6 +34,8 @@ def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
         """insert into sessions (id, project, cwd, branch, commit_id, source, status, started_at, last_event_at)
            values (:id, :project, :cwd, :branch, :commit, :source, 'active', :at, :at)
            on conflict (id) do update set
+             branch = case when :at >= last_event_at then :branch else branch end,
+             commit_id = case when :at >= last_event_at then :commit else commit_id end,
              last_event_at = max(last_event_at, :at),
              started_at = min(started_at, :at),
              status = case when :at > last_event_at then 'active' else status end,
@@ -112,16 +115,19 @@ def newest(
     since: datetime | None = None,
     without: str = "",
     told_only: bool = False,
+    hidden: Hidden = (),
     limit: int = 20,
 ) -> list[Session]:
     """Sessions by their last event, newest first; `told_only` leaves out those with nothing to tell.
 
     `since` is about when their story was last told, which may be long after their last event."""
+    here, branches = not_hidden(hidden, "last_event_at")
     rows = db.execute(
         f"""{_SELECT} where (:project is null or project = :project) and id <> :without
-            and (:since = '' or told_at > :since) and (not :told_only or headline <> '')
+            and (:since = '' or told_at > :since) and (not :told_only or headline <> '') and {here}
             order by last_event_at desc, id limit :limit""",
         {
+            **branches,
             "project": project,
             "since": time_to_text(since) if since else "",
             "without": without,

@@ -2,7 +2,9 @@
 
 import logging
 import sqlite3
+import time
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.agents import event_from_payload
@@ -17,6 +19,7 @@ from claude_mem_lite.models import Event, Place, Receipt
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import receipts
+from claude_mem_lite.worker.looking import LOOK_S
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.replies import context_reply
 
@@ -40,8 +43,10 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     if event is None or loop.problem or is_excluded(loop.config, event.cwd):
         return None
     place, now = find_place(event.cwd), loop.clock()  # before reading: what is stored after this was not told
+    loop.looking.want(place)  # what changed outside of sessions is found by the look that follows
     with closing(open_for_reading(loop.home.memory_db)) as db:
-        context = build(db, _occasion(db, event, place, now), loop.config.budget_tokens)
+        checkout = loop.looking.checkout(db, place, time.monotonic() + LOOK_S)
+        context = build(db, replace(_occasion(db, event, place, now), checkout=checkout), loop.config.budget_tokens)
     if not context.text:
         return None
     receipt = _receipt(event, place, context, now)

@@ -26,6 +26,7 @@ from claude_mem_lite.models import Kind
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import memories, model_calls, receipts, sessions
 from claude_mem_lite.worker import caps
+from claude_mem_lite.worker.looking import LOOK_S
 from claude_mem_lite.worker.loop import Loop
 
 _WRITE_TIMEOUT_S = 60.0
@@ -150,7 +151,7 @@ def drain(wanted: Drain, loop: Running) -> dict[str, object]:
             drained = settled and _left_to_do(db) == 0
         if drained:
             with opened(loop.home.memory_db) as db:
-                drained = loop.indexing.waiting(db) == 0
+                drained = loop.indexing.waiting(db) == 0 and not loop.looking.is_busy()
         if not drained:
             # What is left waits to be tried again.
             loop.stopping.wait(min(_RETRY_LOOK_S, left))
@@ -182,7 +183,9 @@ def context(loop: Running, cwd: str, budget: int | None = None) -> dict[str, obj
     excluded = is_excluded(loop.config, cwd)
     layers = () if excluded else BALANCED
     with opened(loop.home.memory_db) as db:
-        built = build(db, Occasion(find_place(cwd), loop.clock()), budget or loop.config.budget_tokens, layers)
+        place = find_place(cwd)
+        occasion = Occasion(place, loop.clock(), checkout=loop.looking.checkout(db, place, time.monotonic() + LOOK_S))
+        built = build(db, occasion, budget or loop.config.budget_tokens, layers)
     return {
         "context": built.text,
         "tokens": built.tokens,

@@ -18,7 +18,7 @@ from claude_mem_lite.models import TRUST, JsonObject, Kind, Memory, Origin
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import exchange
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.worker import maintenance, rendered
+from claude_mem_lite.worker import maintenance
 from claude_mem_lite.worker.api import Running, opened, project_of, wait
 from claude_mem_lite.worker.cleaning import cleaned
 from claude_mem_lite.worker.scopes import named_scope, resolve_scope
@@ -99,7 +99,7 @@ def take_in(batch: Batch, loop: Running) -> dict[str, object]:
 @router.post("/import/memories/finish")
 def finish(loop: Running) -> dict[str, bool]:
     """Everything is sent: contexts that were rendered before it follow."""
-    wait(loop.call(lambda db: rendered.refresh(loop.home, db, loop.config, {""}, loop.clock())))
+    wait(loop.render_all())
     maintenance.give_back_memory()
     return {"finished": True}
 

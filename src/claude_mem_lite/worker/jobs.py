@@ -1,6 +1,7 @@
 """What becomes of one unit of the inbox: events -> compression -> store. Runs in the worker's job thread."""
 
 import logging
+import os
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import TRUST, Draft, Event, Memory, Place, SessionStatus, Turn, TurnDigest
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import memories, receipts, sessions, turns
+from claude_mem_lite.store import memories, receipts, sessions, symbols, turns
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.worker import rendered
 
@@ -99,7 +100,7 @@ def _sort_out(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], di
     for row in unit:
         payload = parse(row.payload.encode())
         try:
-            event = _in_time(event_from_payload(row.name, payload), row)
+            event = _in_checkout(_in_time(event_from_payload(row.name, payload), row))
         except PayloadError as error:
             skipped[row.id] = error.message
             continue
@@ -117,6 +118,13 @@ def _in_time(event: Event, row: Row) -> Event:
     """The event not much later than it was taken in: a clock that was ahead must not make it the newest for years."""
     latest = datetime.fromtimestamp(row.received_at + _CLOCK_SLACK_S, UTC)
     return replace(event, at=min(event.at, latest))
+
+
+def _in_checkout(event: Event) -> Event:
+    """The event with where its folder stands in the checkout: what it did is told as seen from the root of that."""
+    root = find_place(event.cwd).root
+    folder = os.path.realpath(event.cwd) if root else ""
+    return replace(event, inside=folder[len(root) + 1 :]) if folder.startswith(f"{root}/") else event
 
 
 def place_of(event: Event) -> Place:
@@ -142,6 +150,7 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, now: date
             sessions.touch(db, event, place)
         is_new = turns.add_turn(db, key, first, asked, reply, digest.tasks)
         if is_new:
+            symbols.add(db, key, turn, place.branch, digest.code, last.at)
             for position, draft in enumerate(digest.drafts):
                 memories.add(db, memory_of(draft, turn, place, position, last.at), key, now)
             if not is_old_news and any(event.kind != "SessionEnd" for event in events):

@@ -14,7 +14,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
-from claude_mem_lite.config import Config, load_config
+from claude_mem_lite.config import Config, is_excluded, load_config
 from claude_mem_lite.errors import ConfigError, MemoryLiteError, PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox import spool
@@ -23,6 +23,7 @@ from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import Embedder, JsonObject
 from claude_mem_lite.paths import Home, identity, state_of
+from claude_mem_lite.places import find_place
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.spool_names import new_name
@@ -30,6 +31,7 @@ from claude_mem_lite.worker import commands, jobs, maintenance, rendered
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.indexing import Indexing
 from claude_mem_lite.worker.intake import Intake
+from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.modelling import MakeProvider, Modelling
 
 POLL_S = 2.0
@@ -69,6 +71,8 @@ class Loop:
         self.indexing = Indexing(memory_db, embedder)
         self._vectors = VectorIndex()
         self.search = Search(embedder, self._vectors)
+        self.looking = Looking(home, memory_db, clock, lambda folder: is_excluded(self.config, folder))
+        self.code = self.looking.cache
         self._database = identity(home.inbox_db)
         self._settings: tuple[int, int, int] | None = None
         self._wake = threading.Event()
@@ -153,9 +157,14 @@ class Loop:
 
         def begin(_: sqlite3.Connection) -> None:
             self.indexing.rebuild()
+            self.code.clear()
             self._render({""})
 
         return self.call(begin)
+
+    def render_all(self) -> Future[None]:
+        """Have every rendered context follow what was stored."""
+        return self.call(lambda _: self._render({""}))
 
     def hold(self, name: str, raw: bytes) -> None:
         """Keep an event that no hook could write anywhere."""
@@ -232,17 +241,30 @@ class Loop:
             if self.modelling.is_busy():
                 self.note_request()
         self._index()
+        self._look()
+        self._rest()
+
+    def _look(self) -> None:
+        """A little of what is to be seen of the code that memories tell of, then the next pass at once."""
+        if self.stopping.is_set() or self.problem:
+            return
+        looked = self.looking.step()
+        if looked.more:
+            self._wake.set()
+        self._render(set(looked.changed))
 
     def _index(self) -> None:
-        """A batch of what is to be indexed, then the next pass at once; when nobody searches for long, rest."""
-        if self.stopping.is_set():
-            return
-        if self.indexing.step():
+        """A batch of what is to be indexed, then the next pass at once."""
+        if not self.stopping.is_set() and self.indexing.step():
             self.wake()
-        used_at = max(self.search.used_at, self.indexing.used_at)
+
+    def _rest(self) -> None:
+        """Free what searching and looking hold, when nobody has needed it for a while."""
+        used_at = max(self.search.used_at, self.indexing.used_at, self.looking.used_at)
         if used_at > self._rested_at and time.monotonic() - used_at > maintenance.REST_S:
             self._rested_at = time.monotonic()
             self.search.let_go()
+            self.looking.let_go()
             for db in (self._inbox_db, self._memory_db):
                 db.execute("pragma shrink_memory")
             maintenance.give_back_memory()
@@ -250,7 +272,7 @@ class Loop:
     def _render(self, projects: set[str]) -> None:
         """Render the folders of projects whose context changed anew."""
         if projects:
-            rendered.refresh(self.home, self._memory_db, self.config, projects, self.clock())
+            rendered.refresh(self.home, self._memory_db, self.config, projects, self.clock(), self.looking.checkout)
 
     def _read_config(self) -> bool:
         """Load the settings. A broken file stops intake, because it may have named folders to exclude."""
@@ -311,6 +333,9 @@ class Loop:
             return set()
         if stored is not None:
             self.modelling.want(stored)
+            last = stored.turn.events[-1]
+            if not last.imported:  # of thousands of old turns, the next session to start has them looked at
+                self.looking.want(find_place(last.cwd))
         return {stored.turn.project} if stored else set()
 
     def _carry_out(self, row: Row) -> set[str]:
@@ -323,7 +348,8 @@ class Loop:
             self.modelling.note_command()
             if parse(row.payload.encode()).get("command") == "forget":
                 self._vectors.let_go()  # they follow what is new, not what is gone
-            rendered.refresh(self.home, self._memory_db, self.config, {""}, now)
+                self.code.clear()  # it may name what was forgotten; what is needed again is read again
+            self._render({""})
         except MemoryLiteError as error:
             self._queue.finish([], now.timestamp(), skipped={row.id: error.message})
             waiting.set_exception(error)

@@ -19,6 +19,7 @@ from claude_mem_lite.words import query_words, within
 from claude_mem_lite.worker.api import Limit, Running, opened, project_of
 from claude_mem_lite.worker.commands import memory_named
 from claude_mem_lite.worker.scopes import named_scope
+from claude_mem_lite.worker.staleness import UNKNOWN, State, states
 
 _LONGEST_SUMMARY = 500
 _MOST_NAMED = 10
@@ -67,17 +68,20 @@ Wanted = Annotated[Filters, Depends(_filters)]
 
 
 @router.get("/search")
-def search(loop: Running, query: str, wanted: Wanted, limit: Few = 10) -> dict[str, object]:
+def search(loop: Running, query: str, wanted: Wanted, cwd: str = "", limit: Few = 10) -> dict[str, object]:
     with opened(loop.home.memory_db) as db:
         hits = loop.search.search(db, query, wanted, loop.clock(), limit)
+        told = states(loop, db, cwd, [hit.found for hit in hits if isinstance(hit.found, Memory)])
     words = query_words(query)
-    return {"hits": [_hit(hit, words) for hit in hits]}
+    return {"hits": [_hit(hit, words, told.get(hit.found.id, UNKNOWN)) for hit in hits]}
 
 
 @router.get("/memories")
-def memory_list(loop: Running, wanted: Wanted, limit: Limit = 50) -> dict[str, object]:
+def memory_list(loop: Running, wanted: Wanted, cwd: str = "", limit: Limit = 50) -> dict[str, object]:
     with opened(loop.home.memory_db) as db:
-        return {"memories": [asdict(memory) for memory in listed(db, wanted, limit)]}
+        found = listed(db, wanted, limit)
+        told = states(loop, db, cwd, found)
+    return {"memories": [{**asdict(memory), **told[memory.id].shown()} for memory in found]}
 
 
 @router.get("/memories/{id_}")
@@ -87,11 +91,15 @@ def memory_get(loop: Running, id_: str) -> dict[str, object]:
 
 
 @router.get("/records/{id_}")
-def record_get(loop: Running, id_: str) -> dict[str, object]:
-    """A memory, a turn with all that was asked and answered, or a session with its summary, by its own id too."""
+def record_get(loop: Running, id_: str, cwd: str = "") -> dict[str, object]:
+    """A memory, a turn with all that was asked and answered, or a session with its summary, by its own id too.
+
+    Of a memory also how it stands with its code, when it is of the project of the folder that is asked from."""
     with opened(loop.home.memory_db) as db:
         found = timeline.find(db, id_)
-        if isinstance(found, Memory) or (isinstance(found, Passage) and found.kind == "turn"):
+        if isinstance(found, Memory):
+            return {**asdict(found), **states(loop, db, cwd, [found])[found.id].shown()}
+        if isinstance(found, Passage) and found.kind == "turn":
             return asdict(found)
         session = found if isinstance(found, Session) else sessions.get(db, found.session)
         return {**_session(session), "id": found.id, "kind": "session", "session": session.id}
@@ -132,15 +140,15 @@ def session_list(
     return {"sessions": [{**_session(one), "score": round(score, 4)} for one, score in here[:limit]]}
 
 
-def _hit(hit: Hit, words: Sequence[str]) -> dict[str, object]:
+def _hit(hit: Hit, words: Sequence[str], state: State) -> dict[str, object]:
     found = hit.found
     shown = {**_brief(found), "project": found.project, "score": hit.score, "alike": hit.alike}
     if isinstance(found, Passage):
         shown["summary"] = excerpt(found.text, words, _LONGEST_SUMMARY)
     else:
-        shown["status"] = found.status
-    alike = f"and {len(hit.alike)} alike: {', '.join(hit.alike[:_MOST_NAMED])}"
-    return {**shown, "why": [*hit.why, alike] if hit.alike else list(hit.why)}
+        shown |= {"status": found.status, **state.shown()}
+    alike = [f"and {len(hit.alike)} alike: {', '.join(hit.alike[:_MOST_NAMED])}"] if hit.alike else []
+    return {**shown, "why": [*hit.why, *state.why(), *alike]}
 
 
 def _brief(found: Memory | Passage) -> dict[str, object]:

@@ -5,23 +5,29 @@ import json
 import logging
 import os
 import sqlite3
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
 from datetime import datetime
 
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.context.builder import Context, build
+from claude_mem_lite.context.checkout import Checkout
 from claude_mem_lite.context.layers import Occasion
 from claude_mem_lite.models import Event, JsonObject, Place, Receipt, text, texts
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
+from claude_mem_lite.worker.looking import LOOK_S
 from claude_mem_lite.worker.replies import context_reply
 
 _MOST_FOLDERS = 20
+See = Callable[[sqlite3.Connection, Place, float], Checkout]
 log = logging.getLogger(__name__)
 
 
-def refresh(home: Home, db: sqlite3.Connection, config: Config, projects: Collection[str], now: datetime) -> None:
+def refresh(
+    home: Home, db: sqlite3.Connection, config: Config, projects: Collection[str], now: datetime, see: See
+) -> None:
     """Render the folders where sessions of these projects last worked; '' stands for every project."""
     folders = {
         folder
@@ -29,8 +35,11 @@ def refresh(home: Home, db: sqlite3.Connection, config: Config, projects: Collec
         for folder in sessions.folders(db, project=project or None, limit=_MOST_FOLDERS)
         if not is_excluded(config, folder)
     }
+    until = time.monotonic() + LOOK_S  # for all of them: whoever waits for the job thread waits for this
     for folder in sorted(folders):
-        context = build(db, Occasion(find_place(folder), now, dated=True), config.budget_tokens)
+        place = find_place(folder)
+        occasion = Occasion(place, now, dated=True, checkout=see(db, place, until))
+        context = build(db, occasion, config.budget_tokens)
         try:
             _write(home, folder, context, now)
         except OSError as error:  # a full disk, say; the answer over the socket does not depend on the file

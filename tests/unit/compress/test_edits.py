@@ -3,13 +3,14 @@
 import pytest
 
 from claude_mem_lite.compress.tools.edits import FileChange, describe, is_scratch, merge, read_change
+from claude_mem_lite.compress.tools.folders import Folder, folder_of
 from claude_mem_lite.models import Event, SymbolChange, ToolCall
 from tests.unit.compress.build import AUTH, CWD, edit, write
 
 
 def change_of(event: Event) -> FileChange:
     assert event.tool is not None
-    change = read_change(event.tool, event.cwd)
+    change = read_change(event.tool, folder_of(event))
     assert change is not None
     return change
 
@@ -107,21 +108,21 @@ def test_an_edit_without_a_patch_is_rebuilt_from_its_input() -> None:
     call = ToolCall(
         "Edit", {"file_path": f"{CWD}/a.py", "old_string": "def a():\n    x", "new_string": "def b():\n    x"}
     )
-    change = read_change(call, CWD)
+    change = read_change(call, Folder(CWD))
     assert change is not None
     assert names(change) == [("a", "deleted"), ("b", "new")]
 
 
 def test_every_edit_of_a_multi_edit_counts() -> None:
     edits = [{"old_string": "a = 1", "new_string": "a = 2"}, {"old_string": "b = 1", "new_string": "b = 2"}]
-    change = read_change(ToolCall("MultiEdit", {"file_path": f"{CWD}/a.ini", "edits": edits}), CWD)
+    change = read_change(ToolCall("MultiEdit", {"file_path": f"{CWD}/a.ini", "edits": edits}), Folder(CWD))
     assert change is not None
     assert change.samples == (("a = 1", "a = 2"), ("b = 1", "b = 2"))
 
 
 def test_a_notebook_cell_is_an_edit() -> None:
     call = ToolCall("NotebookEdit", {"notebook_path": f"{CWD}/a.ipynb", "new_source": "print(1)"}, {"cell_id": "x"})
-    change = read_change(call, CWD)
+    change = read_change(call, Folder(CWD))
     assert change is not None
     assert change.path == "a.ipynb"
 
@@ -130,11 +131,11 @@ def test_writing_the_same_content_again_changes_nothing() -> None:
     call = ToolCall(
         "Write", {"file_path": f"{CWD}/a.txt", "content": "x"}, {"originalFile": "x", "structuredPatch": []}
     )
-    assert read_change(call, CWD) is None
+    assert read_change(call, Folder(CWD)) is None
 
 
 def test_a_path_outside_the_working_folder_stays_whole() -> None:
-    change = read_change(ToolCall("Write", {"file_path": "/etc/hosts", "content": "x"}), CWD)
+    change = read_change(ToolCall("Write", {"file_path": "/etc/hosts", "content": "x"}), Folder(CWD))
     assert change is not None
     assert change.path == "/etc/hosts"
 
@@ -151,7 +152,7 @@ def test_a_brace_that_moves_is_no_change_of_its_surroundings() -> None:
         "old_string": "  total(): number {",
         "new_string": "  clear(): void {\n    this.items = [];\n  }\n\n  total(): number {",
     }
-    change = read_change(ToolCall("Edit", given, {"originalFile": TS}), CWD)
+    change = read_change(ToolCall("Edit", given, {"originalFile": TS}), Folder(CWD))
     assert change is not None
     assert names(change) == [("Cart.clear", "new")]
 
@@ -174,7 +175,9 @@ def test_versions_that_were_pinned_are_kept(path: str, old: str, new: str, versi
 def cell(mode: str, old: str, new: str) -> FileChange | None:
     response = {"edit_mode": mode, "language": "python", "new_source": new, "error": ""}
     given = {"notebook_path": f"{CWD}/a.ipynb", "new_source": new, "cell_id": "x"}
-    return read_change(ToolCall("NotebookEdit", given, {**response, "old_source": old} if old else response), CWD)
+    return read_change(
+        ToolCall("NotebookEdit", given, {**response, "old_source": old} if old else response), Folder(CWD)
+    )
 
 
 def test_a_cell_that_was_replaced_shows_what_changed_in_it() -> None:

@@ -169,7 +169,7 @@ def test_a_failure_and_its_later_fix_share_an_anchor_with_the_call_that_fails_ag
     bugfix = fold(turn("go", bash_failed("pytest", PYTEST_FAILED), fix, bash("pytest", PYTEST_PASSED))).drafts[0]
     again = anchors_of_call(ToolCall("Bash", {"command": "uv run pytest -x"}, error=f"Exit code 1\n{PYTEST_FAILED}"))
     assert (failure.kind, bugfix.kind) == ("failure", "bugfix")
-    assert failure.anchors == bugfix.anchors == again
+    assert failure.anchors == bugfix.anchors[: len(again)] == again
     assert again[0].startswith("error:")
 
 

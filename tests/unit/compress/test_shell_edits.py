@@ -3,6 +3,7 @@
 import pytest
 
 from claude_mem_lite.compress.tools.edits import describe
+from claude_mem_lite.compress.tools.folders import Folder
 from claude_mem_lite.compress.tools.shell_edits import read_shell_edits
 from tests.unit.compress.build import CWD
 
@@ -25,7 +26,7 @@ from tests.unit.compress.build import CWD
     ],
 )
 def test_a_command_that_changes_files_by_name_is_an_edit(command: str, told: list[str]) -> None:
-    assert [describe(change) for change in read_shell_edits(command, CWD)] == told
+    assert [describe(change) for change in read_shell_edits(command, Folder(CWD))] == told
 
 
 @pytest.mark.parametrize(
@@ -44,4 +45,4 @@ def test_a_command_that_changes_files_by_name_is_an_edit(command: str, told: lis
     ],
 )
 def test_folders_patterns_and_other_places_are_left_out(command: str) -> None:
-    assert read_shell_edits(command, CWD) == []
+    assert read_shell_edits(command, Folder(CWD)) == []

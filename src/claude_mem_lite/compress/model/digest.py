@@ -13,6 +13,7 @@ from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.diagnostics import last_line
 from claude_mem_lite.compress.tools.edits import describe, merge
+from claude_mem_lite.compress.tools.folders import folder_of
 from claude_mem_lite.compress.tools.hearsay import Hearsay, only_source, source_of
 from claude_mem_lite.compress.tools.responses import typed_command
 from claude_mem_lite.compress.tools.steps import Answered, Delegated, Edited, Ran, Step
@@ -62,9 +63,9 @@ def digest_of(turn: Turn, digest: TurnDigest, raw_chars: int | None = None) -> s
     }
     limits = _limits({name: len(body) for name, (_, body) in parts.items()}, room)
     told = [f"{title}\n{clip(body, limits[name])}" for name, (title, body) in parts.items() if body]
-    cwd = next((event.cwd for event in turn.events if event.cwd), "").rstrip("/")
     written = "\n\n".join(told)
-    return clip(redact(written.replace(f"{cwd}/", "") if cwd else written), LONGEST_DIGEST)
+    first = next((event for event in turn.events if event.cwd), None)
+    return clip(redact(folder_of(first).shorten(written) if first else written), LONGEST_DIGEST)
 
 
 def is_worth_asking(turn: Turn, digest: TurnDigest) -> bool:

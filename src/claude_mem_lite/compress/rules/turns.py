@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from claude_mem_lite.code.changes import combined
 from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.closing import Closing, read_closing
 from claude_mem_lite.compress.rules import findings
+from claude_mem_lite.compress.rules.anchoring import anchored
 from claude_mem_lite.compress.rules.fixes import Fix, pair
 from claude_mem_lite.compress.rules.parts import is_test, part_draft, parts_of
 from claude_mem_lite.compress.rules.performed import performed
@@ -15,6 +17,7 @@ from claude_mem_lite.compress.rules.traces import Traces
 from claude_mem_lite.compress.rules.trail import trail
 from claude_mem_lite.compress.rules.work import Piece, fix_draft, is_bugfix, side_fix_draft, work_draft
 from claude_mem_lite.compress.tools.edits import FileChange, merge
+from claude_mem_lite.compress.tools.folders import folder_of
 from claude_mem_lite.compress.tools.hearsay import Hearsay, only_source, source_of
 from claude_mem_lite.compress.tools.steps import (
     Agreed,
@@ -43,7 +46,9 @@ def fold(turn: Turn) -> TurnDigest:
     """The memories of a turn, the files it read and edited, and which of its events left nothing behind."""
     by_event = [(event, read_steps(event)) for event in turn.events]
     steps = [step for _, found in by_event for step in found]
-    drafts = tuple(_distinct(_with_trail(_drafts(turn, steps), "\n".join(trail(steps))))[:MOST_OF_A_TURN])
+    code = combined(change for step in steps if isinstance(step, Edited) for change in step.change.code)
+    told = _distinct(_with_trail(_drafts(turn, steps), "\n".join(trail(steps))))[:MOST_OF_A_TURN]
+    drafts = tuple(anchored(draft, code) for draft in told)
     tasks = open_tasks(steps)
     traces = Traces(drafts, tasks or ())
     edited = [step.change.path for step in steps if isinstance(step, Edited)]
@@ -55,6 +60,7 @@ def fold(turn: Turn) -> TurnDigest:
         open_tasks=tasks,
         tasks=all_tasks(steps)[:_MOST_TASKS],
         skipped=tuple(event.name for event, found in by_event if _is_work(event) and not traces.has(event, found)),
+        code=code,
     )
 
 
@@ -66,14 +72,14 @@ def closing_of(turn: Turn) -> Closing:
 def _last_words(turn: Turn) -> Closing:
     for event in reversed(turn.events):
         if event.kind == "Stop" and event.message:
-            return read_closing(_seen_from_cwd(event.message, turn))
+            return read_closing(_seen_from_root(event.message, turn))
     return Closing()
 
 
-def _seen_from_cwd(message: str, turn: Turn) -> str:
-    """The message with paths as seen from the working folder."""
-    cwd = next((event.cwd for event in turn.events if event.cwd), "").rstrip("/")
-    return message.replace(f"{cwd}/", "") if cwd else message
+def _seen_from_root(message: str, turn: Turn) -> str:
+    """The message with paths as seen from the root of the checkout."""
+    first = next((event for event in turn.events if event.cwd), None)
+    return folder_of(first).shorten(message) if first else message
 
 
 def _drafts(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
@@ -167,7 +173,7 @@ def _reports(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
     others = Hearsay(turn.events)
     found = []
     for name, answer, source in given[:10]:
-        said = read_closing(_seen_from_cwd(answer, turn))
+        said = read_closing(_seen_from_root(answer, turn))
         found.append(findings.report(name, said if source else others.taken_from(said), source or "assistant"))
     return [draft for draft in found if draft]
 

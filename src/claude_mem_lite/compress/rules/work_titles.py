@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from claude_mem_lite.code.values import SymbolAction
 from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.closing import Closing
 from claude_mem_lite.compress.language.drafts import prompt_text
 from claude_mem_lite.compress.language.sentence_kinds import is_talk, refers_back, states_cause
 from claude_mem_lite.compress.language.verbs import INQUIRIES, base_of, without_lead
 from claude_mem_lite.compress.tools.edits import FileChange
-from claude_mem_lite.models import SymbolAction
 
 _VERBS: dict[SymbolAction, tuple[str, str]] = {"new": ("Add", "to"), "deleted": ("Remove", "from")}
 NAMED_BY_FILE = re.compile(

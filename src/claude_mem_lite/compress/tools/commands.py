@@ -9,6 +9,7 @@ from claude_mem_lite.compress.language.clean import clean, clip
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.tools import diagnostics, shell
 from claude_mem_lite.compress.tools.edits import is_scratch
+from claude_mem_lite.compress.tools.folders import Folder
 from claude_mem_lite.compress.tools.outcomes import Outcome, read_outcome
 from claude_mem_lite.compress.tools.responses import fields, flatten, line, typed_command
 from claude_mem_lite.compress.tools.runners.run import FailedTest, TestRun
@@ -34,17 +35,17 @@ class _End:
     late: str = ""
 
 
-def read_command(call: ToolCall, cwd: str) -> list[Step]:
+def read_command(call: ToolCall, folder: Folder) -> list[Step]:
     """The run of a command, after the changes it made to files; nothing when it was refused, stopped or is running."""
     command = typed_command(call)
     end = _ended(call)
     if not command.strip() or end is None:
         return []
-    output = _seen_from(clip(clean(end.printed), _LONGEST_OUTPUT), cwd)
+    output = folder.shorten(clip(clean(end.printed), _LONGEST_OUTPUT))
     ran = _read(command, output, end)
-    if ran.failed or shell.leaves(command, cwd):
+    if ran.failed or shell.leaves(command, folder.path):
         return [ran]
-    written = [Edited(change) for change in read_shell_edits(command, cwd) if not is_scratch(change.path)]
+    written = [Edited(change) for change in read_shell_edits(command, folder) if not is_scratch(change.path)]
     made = tuple(shell.commits(command, output)) if ran.role == "commit" else ()
     return [*written, replace(ran, commits=made, outcome=_outcome(command, output))]
 
@@ -111,12 +112,6 @@ def _signal(code: int | None, output: str) -> str:
 def _not_of_tests(errors: tuple[str, ...], run: TestRun | None) -> tuple[str, ...]:
     """The errors of a command whose failing tests do not tell theirs."""
     return () if run and run.failures and all(test.error for test in run.failures) else errors
-
-
-def _seen_from(output: str, cwd: str) -> str:
-    """An output with paths as seen from the working folder."""
-    folder = cwd.rstrip("/")
-    return output.replace(f"{folder}/", "") if len(folder) > 1 else output
 
 
 def _without_orders(errors: tuple[str, ...], run: TestRun | None) -> tuple[tuple[str, ...], TestRun | None]:

@@ -5,11 +5,14 @@ Works on what the client sends: the patch, the file before it, and the call's ow
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from claude_mem_lite.compress.language.clean import storable
+from claude_mem_lite.code.changes import combined
+from claude_mem_lite.code.values import CodeChange, SymbolAction
 from claude_mem_lite.compress.tools.definitions import defined, enclosing, language
-from claude_mem_lite.models import JsonObject, JsonValue, SymbolAction, SymbolChange, ToolCall, text
+from claude_mem_lite.compress.tools.file_states import LONGEST_HUNK, Hunk, file_change, states_of, symbol_changes
+from claude_mem_lite.compress.tools.folders import Folder
+from claude_mem_lite.models import JsonObject, JsonValue, SymbolChange, ToolCall, text
 
 EDIT_TOOLS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Update")
 # Files that say which version of what is used; a lock file says it of everything and is left out.
@@ -45,39 +48,35 @@ class FileChange:
     moved_from: str = ""
     versions: tuple[str, ...] = ()
     """Lines that were added and pin a version."""
+    code: tuple[CodeChange, ...] = ()
+    """What became of the file itself and of its functions and classes; nothing when only the look of it was told."""
 
     def names(self, action: SymbolAction) -> list[str]:
         return [symbol.name for symbol in self.symbols if symbol.action == action]
 
 
-@dataclass(frozen=True, slots=True)
-class _Hunk:
-    start: int
-    """Line of the old file, from 0."""
-    lines: tuple[str, ...]
-
-
-def read_change(call: ToolCall, cwd: str) -> FileChange | None:
+def read_change(call: ToolCall, folder: Folder) -> FileChange | None:
     """What a successful editing call changed, or None when it names no file or changed nothing."""
     response = call.response if isinstance(call.response, Mapping) else {}
     given = call.input
     path = text(given.get("file_path")) or text(given.get("notebook_path")) or text(response.get("filePath"))
     if not path.strip() or len(path) > 1_000:
         return None
-    path = relative(path, cwd)
+    path = folder.name(path)
     if call.tool == "NotebookEdit":
         return _cell(path, given, response)
     original = text(response.get("originalFile")) or text(response.get("originalFileContents"))
     content = text(given.get("content")) or text(response.get("content"))
     hunks = _hunks(response.get("structuredPatch"))
-    if call.tool == "Write" and not hunks:
-        if original and original == content:
-            return None
-        if not original or text(response.get("type")) == "create":
-            return new_file(path, content)
+    if call.tool == "Write" and not hunks and original and original == content:
+        return None
+    states = states_of(call, original, content, hunks)
+    if call.tool == "Write" and not hunks and (not original or text(response.get("type")) == "create"):
+        return _by_code(new_file(path, content), states)
     if not hunks:
         hunks = _hunks_from_input(call, original, content)
-    return _patched(path, original.split("\n") if original else [], hunks, language(path)) if hunks else None
+    change = _patched(path, original.split("\n") if original else [], hunks, language(path)) if hunks else None
+    return _by_code(change, states) if change else None
 
 
 def merge(changes: Iterable[FileChange]) -> list[FileChange]:
@@ -87,13 +86,6 @@ def merge(changes: Iterable[FileChange]) -> list[FileChange]:
         before = by_path.get(change.path)
         by_path[change.path] = _merged(before, change) if before else change
     return list(by_path.values())
-
-
-def relative(path: str, cwd: str) -> str:
-    """The path as seen from the working folder, when it is inside."""
-    path = storable(path)
-    folder = cwd.rstrip("/")
-    return path[len(folder) + 1 :] if folder and path.startswith(folder + "/") else path
 
 
 def is_scratch(path: str) -> bool:
@@ -144,8 +136,8 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _hunks(patch: JsonValue) -> list[_Hunk]:
-    hunks: list[_Hunk] = []
+def _hunks(patch: JsonValue) -> list[Hunk]:
+    hunks: list[Hunk] = []
     for hunk in patch if isinstance(patch, Sequence) and not isinstance(patch, str) else ():
         if not isinstance(hunk, Mapping):
             continue
@@ -153,15 +145,15 @@ def _hunks(patch: JsonValue) -> list[_Hunk]:
         lines = [line for line in given if isinstance(line, str)] if isinstance(given, list | tuple) else []
         start = hunk.get("oldStart")
         if lines:
-            hunks.append(_Hunk(max(start - 1, 0) if isinstance(start, int) else 0, tuple(lines[:_MOST_LINES])))
+            hunks.append(Hunk(max(start - 1, 0) if isinstance(start, int) else 0, tuple(lines[:LONGEST_HUNK])))
     return hunks
 
 
-def _hunks_from_input(call: ToolCall, original: str, content: str) -> list[_Hunk]:
+def _hunks_from_input(call: ToolCall, original: str, content: str) -> list[Hunk]:
     """The patch rebuilt from what the call was given, for clients that send none."""
     given = call.input.get("edits")
     edits = [edit for edit in given if isinstance(edit, Mapping)] if isinstance(given, list | tuple) else [call.input]
-    hunks: list[_Hunk] = []
+    hunks: list[Hunk] = []
     for edit in edits[:50]:
         old, new = text(edit.get("old_string")), text(edit.get("new_string"))
         if call.tool == "Write":
@@ -170,7 +162,7 @@ def _hunks_from_input(call: ToolCall, original: str, content: str) -> list[_Hunk
             continue
         at = original.find(old) if original and old else -1
         start = original.count("\n", 0, at) if at >= 0 else 0
-        hunks.append(_Hunk(start, tuple(_diff(old, new))))
+        hunks.append(Hunk(start, tuple(_diff(old, new))))
     return hunks
 
 
@@ -188,7 +180,7 @@ def _cell(path: str, given: JsonObject, response: JsonObject) -> FileChange | No
     new = "" if mode == "delete" else text(given.get("new_source")) or text(response.get("new_source"))
     lines = _diff(old, new) if old != new else []
     family = _NOTEBOOK_LANGUAGES.get(text(response.get("language")) or "python", "")
-    return _patched(path, [], [_Hunk(0, tuple(lines))], family) if lines else None
+    return _patched(path, [], [Hunk(0, tuple(lines))], family) if lines else None
 
 
 def new_file(path: str, content: str) -> FileChange:
@@ -201,7 +193,7 @@ def new_file(path: str, content: str) -> FileChange:
     return FileChange(path, "new", symbols[:_MOST_SYMBOLS], added=len(lines), versions=versions)
 
 
-def _patched(path: str, original: list[str], hunks: list[_Hunk], family: str) -> FileChange | None:
+def _patched(path: str, original: list[str], hunks: list[Hunk], family: str) -> FileChange | None:
     actions: dict[str, SymbolAction] = {}
     samples: list[tuple[str, str]] = []
     plus: list[str] = []
@@ -221,7 +213,7 @@ def _patched(path: str, original: list[str], hunks: list[_Hunk], family: str) ->
     return FileChange(path, "modified", symbols[:_MOST_SYMBOLS], len(plus), removed, kept, versions=versions)
 
 
-def _replaced(hunk: _Hunk) -> list[tuple[str, str]]:
+def _replaced(hunk: Hunk) -> list[tuple[str, str]]:
     """Lines put in the place of as many others, a few at a time."""
     found: list[tuple[str, str]] = []
     minus: list[str] = []
@@ -248,7 +240,7 @@ def _versions(path: str, lines: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))[:_MOST_VERSIONS]
 
 
-def _note_symbols(hunk: _Hunk, original: list[str], family: str, actions: dict[str, SymbolAction]) -> None:
+def _note_symbols(hunk: Hunk, original: list[str], family: str, actions: dict[str, SymbolAction]) -> None:
     """Which definitions a hunk adds, removes or changes the inside of."""
     above = original[: hunk.start]
     seen = [*above]
@@ -277,16 +269,42 @@ def _merged(first: FileChange, second: FileChange) -> FileChange:
             del symbols[symbol.name]
         elif before.action != "new":
             symbols[symbol.name] = symbol
+    code = combined((*first.code, *second.code))
+    # Of what the code tells, only what came of it all: a function that was put back is not changed.
+    left = {one.name for one in code}
+    undone = {name for one in (*first.code, *second.code) for name in (one.name, one.was)} - left
     return FileChange(
         first.path,
         action,
-        tuple(symbols.values())[:_MOST_SYMBOLS],
+        tuple(symbol for name, symbol in symbols.items() if name not in undone)[:_MOST_SYMBOLS],
         first.added + second.added,
         first.removed + second.removed,
         tuple(dict.fromkeys((*first.samples, *second.samples)))[:_MOST_SAMPLES],
         first.moved_from or second.moved_from,
         tuple(dict.fromkeys((*first.versions, *second.versions)))[:_MOST_VERSIONS],
+        code,
     )
+
+
+def _by_code(change: FileChange, states: tuple[str | None, str] | None) -> FileChange:
+    """The change told by the code itself instead of by the look of its lines, where that can be read.
+
+    What stands inside of something that is new or deleted goes without saying."""
+    if states is None:
+        return change
+    before, after = states
+    file, symbols = file_change(change.path, before), symbol_changes(change.path, before, after)
+    if symbols is None:
+        return replace(change, code=(file,))
+    whole = {one.name for one in symbols if one.action != "modified"}
+    told = [one for one in symbols if one.action == "modified" or not _stands_in(one.name, whole)]
+    shown = tuple(SymbolChange(change.path, one.name, one.action) for one in told[:_MOST_SYMBOLS])
+    return replace(change, code=(file, *symbols), symbols=shown)
+
+
+def _stands_in(name: str, others: set[str]) -> bool:
+    parts = name.split(".")
+    return any(".".join(parts[:end]) in others for end in range(1, len(parts)))
 
 
 def _sample(line: str) -> str:

@@ -5,7 +5,8 @@ import shlex
 from collections.abc import Iterator
 
 from claude_mem_lite.compress.tools import shell
-from claude_mem_lite.compress.tools.edits import FileChange, new_file, relative
+from claude_mem_lite.compress.tools.edits import FileChange, new_file
+from claude_mem_lite.compress.tools.folders import Folder
 
 _FILE_NAME = re.compile(r"(?!/|~|tmp/|\.\./|node_modules/|dist/|build/|target/)[\w./@+-]*[\w@+-]\.[A-Za-z]\w{0,9}")
 _DOCUMENT = re.compile(r"(?m)^([^\n]*)<<-?[ \t]*(['\"]?)(\w+)\2([^\n]*)\n")
@@ -17,13 +18,13 @@ _MOST_DOCUMENTS = 20
 _LONGEST_COMMAND = 100_000
 
 
-def read_shell_edits(command: str, cwd: str) -> list[FileChange]:
+def read_shell_edits(command: str, folder: Folder) -> list[FileChange]:
     """What a command line that went well did to files of the project; folders and patterns are left out."""
     command = command[:_LONGEST_COMMAND]
-    return [*_written(command, cwd), *(change for part in shell.parts(command) for change in _changed(part, cwd))]
+    return [*_written(command, folder), *(change for part in shell.parts(command) for change in _changed(part, folder))]
 
 
-def _changed(part: str, cwd: str) -> Iterator[FileChange]:
+def _changed(part: str, folder: Folder) -> Iterator[FileChange]:
     """The changes of one simple command: `mv`, `rm`, `sed -i`, `perl -i`."""
     try:
         words = shlex.split(part)
@@ -33,9 +34,9 @@ def _changed(part: str, cwd: str) -> Iterator[FileChange]:
     if not words:
         return
     if words[0] in ("sed", "perl"):
-        yield from _substituted(words, cwd)
+        yield from _substituted(words, folder)
         return
-    paths = [relative(word, cwd) for word in words[1:] if not word.startswith("-")]
+    paths = [folder.name(word) for word in words[1:] if not word.startswith("-")]
     if not paths or not all(_FILE_NAME.fullmatch(path) for path in paths):
         return
     if words[0] == "mv" and len(paths) == 2:
@@ -44,7 +45,7 @@ def _changed(part: str, cwd: str) -> Iterator[FileChange]:
         yield from (FileChange(path, "deleted") for path in paths[:_MOST_FILES])
 
 
-def _substituted(words: list[str], cwd: str) -> Iterator[FileChange]:
+def _substituted(words: list[str], folder: Folder) -> Iterator[FileChange]:
     """`sed -i 's/a/b/' FILE…`: the texts as written, which may be patterns."""
     if not any(re.match(r"-\w*i|--in-place", word) for word in words[1:]):
         return
@@ -56,12 +57,12 @@ def _substituted(words: list[str], cwd: str) -> Iterator[FileChange]:
         if word.lstrip().startswith(("s", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "/", "$"))
     ]
     for word in words[1:]:
-        path = relative(word, cwd)
+        path = folder.name(word)
         if not word.startswith("-") and _FILE_NAME.fullmatch(path) and not _SUBSTITUTION.search(word):
             yield FileChange(path, "modified", samples=tuple(samples[:3]))
 
 
-def _written(command: str, cwd: str) -> Iterator[FileChange]:
+def _written(command: str, folder: Folder) -> Iterator[FileChange]:
     """Files written from a here-document."""
     at = 0
     for _ in range(_MOST_DOCUMENTS):
@@ -72,7 +73,7 @@ def _written(command: str, cwd: str) -> Iterator[FileChange]:
         body = command[found.end() : end.start() if end else len(command)]
         at = end.end() if end else len(command)
         target = _TARGET.search(f"{found[1]} {found[4]}")
-        path = relative((target[2] or target[4]).strip("\"'"), cwd) if target else ""
+        path = folder.name((target[2] or target[4]).strip("\"'")) if target else ""
         if target and _FILE_NAME.fullmatch(path):
             change = new_file(path, body)
             appended = target[1] == ">>" or bool(target[3])

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from claude_mem_lite.compress.language.clean import clean, clip
 from claude_mem_lite.compress.tools import diagnostics, shell
 from claude_mem_lite.compress.tools.commands import read_command
-from claude_mem_lite.compress.tools.edits import EDIT_TOOLS, is_scratch, read_change, relative
+from claude_mem_lite.compress.tools.edits import EDIT_TOOLS, is_scratch, read_change
+from claude_mem_lite.compress.tools.folders import folder_of
 from claude_mem_lite.compress.tools.responses import COMMAND_TOOLS, WEB_TOOLS, fields, flatten, line
 from claude_mem_lite.compress.tools.steps import (
     Agreed,
@@ -37,15 +38,15 @@ def read_steps(event: Event) -> list[Step]:
     if call is None:
         return []
     if call.tool in COMMAND_TOOLS:
-        return read_command(call, event.cwd)
+        return read_command(call, folder_of(event))
     if call.error is not None:
         return _failure(call)
     if call.tool in EDIT_TOOLS:
-        change = read_change(call, event.cwd)
+        change = read_change(call, folder_of(event))
         return [Edited(change)] if change and not is_scratch(change.path) else []
     if call.tool in _READ_TOOLS:
         path = text(call.input.get("file_path")) or text(call.input.get("path"))
-        return [Opened(relative(path, event.cwd))] if path.strip() and len(path) < 1_000 else []
+        return [Opened(folder_of(event).name(path))] if path.strip() and len(path) < 1_000 else []
     if call.tool in WEB_TOOLS:
         return _web(call)
     if call.tool in _AGENT_TOOLS:

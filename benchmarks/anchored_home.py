@@ -1,0 +1,100 @@
+"""A home full of memories about a made-up repository, stored by the product's own functions.
+
+Their anchors are those that a memory of a new function gets: by the product's own reading of the file."""
+
+import random
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from benchmarks.anchored_repository import MadeRepository
+from benchmarks.anchored_sources import path_of
+from benchmarks.stage import Stage
+from claude_mem_lite.code.anchors import anchor_to
+from claude_mem_lite.code.changes import compare
+from claude_mem_lite.code.languages import language_of
+from claude_mem_lite.code.symbols import read_symbols
+from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.db.connection import atomic, open_for_writing
+from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
+from claude_mem_lite.models import WORK_KINDS, Event, Memory, Place, SessionSummary, SymbolChange, Turn
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store import memories, sessions, symbols
+from claude_mem_lite.store.ids import short_id
+
+SESSIONS = 500
+_MOST_FUNCTIONS = 4
+_EVERY = timedelta(minutes=40)
+_GUIDANCE_EVERY = 20
+
+
+def fill(made: Stage, repository: MadeRepository, number: int, branches: Sequence[str]) -> set[tuple[int, int]]:
+    """Memories of some functions of a file or two each, newest last; most on main, the others on these branches.
+
+    Returns the functions they tell of, by file and place in it."""
+    place = find_place(str(repository.root))
+    now = datetime.now(UTC)
+    told_of: set[tuple[int, int]] = set()
+    with closing(open_for_writing(made.home.memory_db)) as db:
+        migrate(db, MEMORY_MIGRATIONS, now)
+        with atomic(db):
+            for at in range(SESSIONS):
+                _store_session(db, at, _on_branch(place, at, branches), now)
+            for at in range(number):
+                told_of |= _store(db, repository, at, number, _on_branch(place, at % SESSIONS, branches), now)
+    return told_of
+
+
+def _on_branch(place: Place, session: int, branches: Sequence[str]) -> Place:
+    """Every third session worked on a branch."""
+    return replace(place, branch=branches[session // 3 % len(branches)]) if session % 3 == 0 else place
+
+
+def _store_session(db: sqlite3.Connection, at: int, place: Place, now: datetime) -> None:
+    event = Event(f"n{at}", "Stop", f"s{at}", now - _EVERY * (SESSIONS - at), place.root)
+    sessions.touch(db, event, place)
+    told = SessionSummary(headline=f"Work on part {at} of the repository", completed=f"Part {at} is done and tested.")
+    sessions.set_summary(db, event.session, told, now)
+
+
+def _store(
+    db: sqlite3.Connection, repository: MadeRepository, at: int, number: int, place: Place, now: datetime
+) -> set[tuple[int, int]]:
+    told = random.Random(at)
+    files = told.sample(range(repository.files), told.choice((1, 1, 2)))
+    functions = {
+        (file, position): change for file in files for position, change in _some_functions(repository, file, told)
+    }
+    changes = list(functions.values())
+    moment = now - _EVERY * SESSIONS * ((number - at) / number)
+    session = f"s{at % SESSIONS}"
+    names = " and ".join(change.name for change in changes[:2])
+    memory = Memory(
+        id=short_id(str(at)),
+        kind="convention" if at % _GUIDANCE_EVERY == 0 else WORK_KINDS[at % len(WORK_KINDS)],
+        title=f"Add {names} to {changes[0].file}",
+        summary=f"{names} hold what part {at} needs, so that nothing is counted twice.",
+        files=tuple(path_of(file) for file in files),
+        symbols=tuple(SymbolChange(change.file, change.name, "new") for change in changes),
+        anchors=tuple(map(anchor_to, changes)),
+        created_at=moment,
+        last_seen_at=moment,
+        scope=f"project:{place.project}",
+        project=place.project,
+        session=session,
+        branch=place.branch,
+        commit=place.commit,
+    )
+    memories.put(db, memory, f"turn {at}", moment)
+    symbols.add(db, f"turn {at}", Turn(f"turn {at}", session, place.project, "", ()), place.branch, changes, moment)
+    return set(functions)
+
+
+def _some_functions(repository: MadeRepository, file: int, told: random.Random) -> list[tuple[int, CodeChange]]:
+    """Some of a file's functions, as if they were new, with their places."""
+    path = path_of(file)
+    found = compare(path, (), read_symbols(repository.text(file), language_of(path)) or ())
+    named = list(enumerate(change for change in found if change.kind != "class"))
+    return told.sample(named, min(told.randint(1, _MOST_FUNCTIONS), len(named)))

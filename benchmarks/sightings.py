@@ -1,0 +1,160 @@
+"""What recorded sessions saw of files, and from that a checkout as it stood when a session began.
+
+A session sees a whole file when it edits it (the client records the file before), reads all of it, writes it, or learns
+that there is none: by writing a new one, by a read that fails, by `rm` and `mv`. What stood in a file between two
+sightings nobody knows; it is taken to be what was seen last."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from benchmarks.transcripts import Data
+from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
+from claude_mem_lite.importers.turns import PastEvent, PastTurn
+from claude_mem_lite.models import JsonObject, JsonValue, text
+from claude_mem_lite.spool_names import time_of
+
+EDITING_TOOLS = ("Edit", "Write")
+Tree = Mapping[str, str]
+"""The text of each file, by its path from the root."""
+_PARTS = re.compile(r"&&|\|\||[;|\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A file as one tool call found and left it; None where there was none."""
+
+    at: datetime
+    branch: str
+    file: str
+    before: str | None
+    after: str | None
+    is_change: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PastSession:
+    """A session with its turns, and what it saw of files in each of them."""
+
+    id: str
+    began_at: datetime
+    branch: str
+    root: str
+    turns: tuple[PastTurn, ...]
+    seen: Mapping[str, Sequence[Sighting]]
+    """By the name of the turn."""
+
+    @property
+    def sightings(self) -> Iterator[Sighting]:
+        for turn in self.turns:
+            yield from self.seen[turn.name]
+
+
+def past_sessions(data: Data, now: datetime) -> list[PastSession]:
+    """All sessions by the time they began; their turns as the product's own reader of transcripts tells them."""
+    found = []
+    for transcript in find_transcripts([data.folder / "sessions"]):
+        turns = tuple(read_transcript(transcript, now))
+        if turns:
+            first = turns[0]
+            seen = {turn.name: [one for event in turn.events for one in _seen(event)] for turn in turns}
+            branch = text(first.events[0].payload.get("git_branch"))
+            found.append(PastSession(first.session, first.began_at, branch, first.cwd, turns, seen))
+    return sorted(found, key=lambda session: session.began_at)
+
+
+def is_edit(payload: JsonObject) -> bool:
+    """Whether an event is an edit of which the client recorded the file before."""
+    response = payload.get("tool_response")
+    is_told = isinstance(response, Mapping) and "structuredPatch" in response and "originalFile" in response
+    return is_told and text(payload.get("tool_name")) in EDITING_TOOLS
+
+
+def tree_at(session: PastSession, earlier: Sequence[PastSession]) -> tuple[Tree, frozenset[str]]:
+    """The checkout when a session began, and of which files the session itself saw that.
+
+    Of any other file the text is what was last seen of it before: on the same branch, else anywhere."""
+    known: dict[str, tuple[bool, datetime, str | None]] = {}
+    for sighting in (one for other in earlier for one in other.sightings if one.at < session.began_at):
+        told = (sighting.branch == session.branch, sighting.at, sighting.after)
+        if sighting.file not in known or told[:2] >= known[sighting.file][:2]:
+            known[sighting.file] = told
+    tree = {file: held for file, (_, _, held) in known.items()}
+    own: dict[str, str | None] = {}
+    for sighting in session.sightings:
+        own.setdefault(sighting.file, sighting.before)
+    tree |= own
+    return {file: held for file, held in tree.items() if held is not None}, frozenset(own)
+
+
+def write_tree(root: Path, tree: Tree, before: Tree) -> None:
+    """Make a folder hold a tree; `before` is what it holds so far."""
+    for file in before.keys() - tree.keys():
+        (root / file).unlink()
+    for file, held in tree.items():
+        if before.get(file) != held:
+            path = root / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(held, encoding="utf-8", errors="replace", newline="")
+
+
+def _seen(event: PastEvent) -> Iterator[Sighting]:
+    payload = event.payload
+    root = text(payload.get("cwd")).rstrip("/")
+    for file, before, after in _states(payload, root):
+        if file.startswith(f"{root}/") and "/../" not in file:
+            named = file[len(root) + 1 :]
+            is_change = is_edit(payload)
+            yield Sighting(time_of(event.name), text(payload.get("git_branch")), named, before, after, is_change)
+
+
+def _states(payload: JsonObject, root: str) -> Iterator[tuple[str, str | None, str | None]]:
+    """Files with what they held before and after a call."""
+    tool, given, response = (payload.get(key) for key in ("tool_name", "tool_input", "tool_response"))
+    given = given if isinstance(given, Mapping) else {}
+    if payload.get("hook_event_name") == "PostToolUseFailure":
+        if tool == "Read" and "does not exist" in text(payload.get("error")):
+            yield text(given.get("file_path")), None, None
+    elif isinstance(response, Mapping) and is_edit(payload):
+        original = response.get("originalFile")
+        before = original if isinstance(original, str) else None
+        yield text(response.get("filePath")), before, _after(response, before)
+    elif isinstance(response, Mapping) and tool == "Read":
+        if (whole := _whole_read(response)) is not None:
+            yield whole[0], whole[1], whole[1]
+    elif tool == "Bash":
+        for file in _removed(text(given.get("command")), root):
+            yield file, None, None
+
+
+def _after(response: JsonObject, before: str | None) -> str:
+    if "newString" not in response:
+        return text(response.get("content"))
+    times = -1 if response.get("replaceAll") is True else 1
+    return (before or "").replace(text(response.get("oldString")), text(response.get("newString")), times)
+
+
+def _whole_read(response: JsonObject) -> tuple[str, str] | None:
+    file: JsonValue = response.get("file")
+    if not isinstance(file, Mapping) or not isinstance(file.get("content"), str):
+        return None
+    is_whole = file.get("startLine") == 1 and file.get("numLines") == file.get("totalLines")
+    return (text(file.get("filePath")), text(file.get("content"))) if is_whole else None
+
+
+def _removed(command: str, root: str) -> Iterator[str]:
+    """The files that plain `rm` and `mv` took from where they were."""
+    for part in _PARTS.split(command):
+        try:
+            words = shlex.split(part)
+        except ValueError:
+            continue
+        words = words[1:] if words[:1] == ["git"] else words
+        paths = [word for word in words[1:] if not word.startswith("-")]
+        if words[:1] == ["rm"] or (words[:1] == ["mv"] and len(paths) == 2):
+            gone = paths if words[0] == "rm" else paths[:1]
+            yield from (os.path.normpath(os.path.join(root, path)) for path in gone)

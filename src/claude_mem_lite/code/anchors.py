@@ -1,0 +1,35 @@
+"""What ties a memory to code, as text: `code:AFTER:BEFORE:FILE::NAME`, or without `::NAME` to a whole file."""
+
+from dataclasses import dataclass
+
+from claude_mem_lite.code.values import CodeChange
+
+MOST_CODE_ANCHORS = 12
+"""Of one memory."""
+_LEAD = "code:"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeAnchor:
+    """A symbol or file a memory tells of: the hash it had afterwards and the one before, or ABSENT or PRESENT."""
+
+    file: str
+    """As seen from the root of the checkout."""
+    name: str
+    after: str
+    before: str
+
+
+def anchor_to(change: CodeChange) -> str:
+    """The anchor of a memory that tells of this change."""
+    name = f"::{change.name}" if change.name else ""
+    return f"{_LEAD}{change.after}:{change.before}:{change.file}{name}"
+
+
+def read_anchor(text: str) -> CodeAnchor | None:
+    """The anchor that is written here; None when it ties to something else than code."""
+    parts = text.removeprefix(_LEAD).split(":", 2)
+    if not text.startswith(_LEAD) or len(parts) != 3 or not parts[2]:
+        return None
+    file, _, name = parts[2].partition("::")
+    return CodeAnchor(file, name, after=parts[0], before=parts[1])

@@ -1,0 +1,70 @@
+"""The name of a definition, where it is more than a word of the text: C's declarators, JavaScript's assignments."""
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_WORD = re.compile(r"#?[\w$]+")
+_LAST_WORD = re.compile(r"\.\s*(#?[\w$]+)$")
+# where something is put, not what it is: `module.exports.read`, `Session.prototype.renew`, `this.close`
+_PLACES = {"module", "exports", "prototype", "this"}
+
+
+def names_of(data: bytes, captures: "dict[str, list[Node]]") -> list[str]:
+    """A definition's name as it is written, after what it is qualified with there; empty when it has none."""
+    if "target" in captures:
+        names = _assigned(_text(data, captures["target"][0]))
+        return names or (["exports"] if "value" in captures else [])
+    if "declarator" in captures:
+        return _declared(data, captures["declarator"][0])
+    return [_dotted(data, node) for node in captures.get("owner", [])[:1] + captures.get("name", [])[:1]]
+
+
+def is_for_instances(data: bytes, captures: "dict[str, list[Node]]") -> bool:
+    """Whether something is assigned to what all instances share: `Session.prototype.renew`."""
+    return "target" in captures and ".prototype." in _text(data, captures["target"][0])
+
+
+def _assigned(target: str) -> list[str]:
+    """`Session.prototype.renew` is Session, renew; what is called or indexed on the way does not name anything."""
+    words = target.replace("?.", ".").split(".")
+    if all(_WORD.fullmatch(word.strip()) for word in words):
+        return [word.strip() for word in words if word.strip() not in _PLACES]
+    return _LAST_WORD.findall(target)
+
+
+def _declared(data: bytes, declarator: "Node") -> list[str]:
+    """The name within a declarator of C or C++: `*Cache<T>::find(int key)` is Cache, find."""
+    node: Node | None = declarator
+    names = []
+    while node is not None:
+        inner = node.child_by_field_name("declarator")
+        if node.type == "qualified_identifier":
+            scope = node.child_by_field_name("scope")
+            names += [_dotted(data, scope)] if scope is not None else []
+            node = node.child_by_field_name("name")
+        elif node.type == "operator_cast":
+            kind = node.child_by_field_name("type")
+            return [*names, f"operator {_text(data, kind)}" if kind is not None else "operator"]
+        elif node.type in ("template_function", "template_method"):
+            node = node.child_by_field_name("name")
+        elif inner is not None:
+            node = inner
+        elif node.type in ("reference_declarator", "parenthesized_declarator", "attributed_declarator"):
+            node = next((child for child in node.named_children if not child.is_extra), None)
+        else:
+            return [*names, _dotted(data, node)]
+    return []
+
+
+def _dotted(data: bytes, node: "Node") -> str:
+    """A name as one writes it in Python: `a::b` is a.b, and without what a template is made with."""
+    if node.type == "template_type":
+        node = node.child_by_field_name("name") or node
+    return "".join(_text(data, node).split()).replace("::", ".").strip(".")
+
+
+def _text(data: bytes, node: "Node") -> str:
+    return data[node.start_byte : node.end_byte].decode("utf-8", "replace")

@@ -1,0 +1,226 @@
+"""What source files hold now: from code.db while a file is as it was, else read anew.
+
+Threads of the worker share one; it must never fail because its database cannot be used."""
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from claude_mem_lite.code.calling.values import NO_CALLS, FileCalls
+from claude_mem_lite.code.languages import language_of
+from claude_mem_lite.code.symbols import read_symbols
+from claude_mem_lite.code.values import Symbol
+from claude_mem_lite.codebase import tables
+from claude_mem_lite.codebase.files import LARGEST_BYTES, Checkout, FileState, is_path_within
+from claude_mem_lite.codebase.tables import ReadFile
+from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.hook.private import hide
+from claude_mem_lite.redaction.redact import redact
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_KEPT_AT_ONCE = 100
+# The clock of a file system ticks: two changes within one tick leave the same time.
+_TICK_NS = 100_000_000
+Result = TypeVar("Result")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FileCode:
+    """What a file holds."""
+
+    symbols: tuple[Symbol, ...] | None
+    """None: a language we do not read, or too large."""
+    changed_at: float
+    """When the file was last changed in any way, its name included; seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallsRead:
+    """How many files' calls are known, of how many; and which files were left out for their size."""
+
+    done: int
+    total: int
+    fresh: int
+    """Those that were read just now."""
+    too_large: tuple[str, ...]
+
+
+class CodeCache:
+    """code.db and its lock; files are read and parsed outside of it."""
+
+    def __init__(self, path: Path, now_ns: Callable[[], int] = time.time_ns) -> None:
+        self._path = path
+        self._now_ns = now_ns
+        self._db: sqlite3.Connection | None = None
+        self._lock = threading.Lock()
+
+    def read(self, root: str, paths: Sequence[str], deadline: float | None = None) -> dict[str, FileCode | None]:
+        """What files under a checkout's root hold now. None: there is no such file. Not in the answer: it could
+        not be told, because time ran out or the root is not there."""
+        try:
+            checkout = Checkout(root)
+        except OSError:
+            return {}
+        answer: dict[str, FileCode | None] = {}
+        with checkout:
+            states = _states(checkout, paths, deadline)
+            known = self._known(root, [path for path in states if is_path_within(path)])
+            fresh: list[ReadFile] = []
+            for path, state in states.items():
+                if state is None:
+                    answer[path] = None
+                elif not _is_source(path, state):
+                    answer[path] = FileCode(None, state.changed_ns / 1e9)
+                elif path in known and known[path].state == state:
+                    answer[path] = FileCode(known[path].symbols, state.changed_ns / 1e9)
+                elif not is_past(deadline):
+                    fresh.append(read_file(checkout, path, self._now_ns()))
+                    answer[path] = FileCode(fresh[-1].symbols, state.changed_ns / 1e9)
+                if len(fresh) >= _KEPT_AT_ONCE:
+                    self._keep(root, fresh)
+                    fresh = []
+            gone = [path for path in known if states[path] is None]
+            self._keep(root, fresh, gone)
+        return answer
+
+    def read_calls(self, root: str, paths: Sequence[str], deadline: float | None = None) -> CallsRead:
+        """Bring what is known of the calls in these source files up to date, and drop that of files that are gone.
+
+        What was read when time ran out is kept; the next one goes on from there."""
+        known = self.use(lambda db: tables.known_states(db, root))
+        with Checkout(root) as checkout:
+            states = {path: _state(checkout, path) for path in paths}
+            usable = {path: state for path, state in states.items() if state and state.size <= LARGEST_BYTES}
+            # What others know of files that are none of these, without their calls, is theirs to drop.
+            gone = [
+                path for path, (_, has_calls) in known.items() if path not in usable and (has_calls or path in states)
+            ]
+            changed = [path for path, state in usable.items() if known.get(path) != (state, True)]
+            fresh = self._read_anew(checkout, root, changed, gone, deadline)
+        too_large = tuple(path for path, state in states.items() if state and path not in usable)
+        return CallsRead(len(paths) - len(changed) + fresh, len(paths), fresh, too_large)
+
+    def _read_anew(
+        self, checkout: Checkout, root: str, paths: Sequence[str], gone: Sequence[str], deadline: float | None
+    ) -> int:
+        """Read files with their calls until time is up, and keep what was read; how many that were."""
+        count = 0
+        while (paths or gone) and not (count and is_past(deadline)):
+            some: list[ReadFile] = []
+            for path in paths[:_KEPT_AT_ONCE]:
+                if is_past(deadline):
+                    break
+                some.append(read_file(checkout, path, self._now_ns(), with_calls=True))
+            self.use(partial(tables.keep_files, root=root, read=some, gone=gone))
+            count, paths, gone = count + len(some), paths[len(some) :], ()
+            if not some:
+                break
+        return count
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection for questions that take a while: nobody else waits for it."""
+        self.use(lambda _: None)
+        with closing(open_for_reading(self._path)) as db:
+            yield db
+
+    def clear(self) -> None:
+        """Drop all that is known, from the disk too."""
+        with self._lock:
+            self._close()
+            tables.remove_code(self._path)
+
+    def let_go(self) -> None:
+        """Close the database; the next use opens it again."""
+        with self._lock:
+            self._close()
+
+    def use(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Run something on the database, alone; once more on an empty one when it turns out to be damaged."""
+        with self._lock:
+            try:
+                return work(self._open())
+            except sqlite3.DatabaseError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+                    raise
+                self._close()
+                tables.remove_code(self._path)
+                return work(self._open())
+
+    def _known(self, root: str, paths: Sequence[str]) -> dict[str, ReadFile]:
+        try:
+            return self.use(lambda db: tables.known_files(db, root, paths))
+        except (OSError, sqlite3.OperationalError):  # a full disk, a folder that is not ours: code can be read anyway
+            log.warning("code.db cannot be used", exc_info=True)
+            return {}
+
+    def _keep(self, root: str, read: Sequence[ReadFile], gone: Sequence[str] = ()) -> None:
+        if not read and not gone:
+            return
+        try:
+            self.use(lambda db: tables.keep_files(db, root, read, gone))
+        except (OSError, sqlite3.OperationalError):
+            log.warning("what code holds could not be kept", exc_info=True)
+
+    def _open(self) -> sqlite3.Connection:
+        if self._db is None:
+            self._db = tables.open_code(self._path)
+            tables.forget_gone(self._db)
+        return self._db
+
+    def _close(self) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+
+def read_file(checkout: Checkout, path: str, now_ns: int, *, with_calls: bool = False) -> ReadFile:
+    """What a file holds now, without private passages and secrets: signatures may show them, and what hooks send of
+    the file comes without them too."""
+    found = checkout.text(path)
+    if found is None:
+        return ReadFile(path, None, None)
+    state = found.state if found.state.changed_ns < now_ns - _TICK_NS else None
+    text, language = redact(hide(found.text)), language_of(path)
+    symbols = read_symbols(text, language)
+    return ReadFile(path, state, symbols, _calls(text, language) if with_calls else None)
+
+
+def _calls(text: str, language: str) -> FileCalls:
+    from claude_mem_lite.code.calls import read_calls  # on use: a megabyte that few workers need
+
+    return read_calls(text, language) or NO_CALLS
+
+
+def is_past(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline
+
+
+def _states(checkout: Checkout, paths: Sequence[str], deadline: float | None) -> dict[str, FileState | None]:
+    """What the files are like now, without those of which it cannot be told."""
+    states: dict[str, FileState | None] = {}
+    for path in paths:
+        if is_past(deadline):
+            break
+        with suppress(OSError):
+            states[path] = checkout.state(path)
+    return states
+
+
+def _state(checkout: Checkout, path: str) -> FileState | None:
+    try:
+        return checkout.state(path)
+    except OSError:
+        return None
+
+
+def _is_source(path: str, state: FileState) -> bool:
+    return state.size <= LARGEST_BYTES and language_of(path) != ""

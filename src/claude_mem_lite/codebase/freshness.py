@@ -1,0 +1,98 @@
+"""Whether what memories tell of still stands in the working tree, by their code anchors.
+
+Called before memories are given, by the worker's look in the background and by `doctor --stale`. Reads only, within
+the checkout only, and no longer than it may."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from claude_mem_lite.code.anchors import CodeAnchor, read_anchor
+from claude_mem_lite.codebase.cache import CodeCache
+from claude_mem_lite.codebase.moves import Moves
+from claude_mem_lite.codebase.standing import Tie, Told, look_at
+from claude_mem_lite.models import Memory
+
+Verdict = Literal["fresh", "changed", "gone", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """Whether the code a memory tells of is as it was then, and if not, what became of it."""
+
+    verdict: Verdict
+    """`unknown`: there was no time to look."""
+    reasons: tuple[str, ...] = ()
+
+
+def judge(
+    cache: CodeCache,
+    root: str,
+    memories: Sequence[Memory],
+    deadline: float,
+    moves: Moves | None = None,
+    made_here: Collection[str] = (),
+) -> dict[str, Freshness]:
+    """What became of the code that each of these memories tells of, by their ids.
+
+    `moves` finds files that were moved, where there is git. `made_here` are the ids of those that were made in this
+    very checkout, on the branch it is on: of these, files that nobody touched since need no reading. In another
+    checkout a file may be older without ever having had the change."""
+    told = _told(cache, root, memories, deadline, moves, made_here)
+    return {memory.id: _verdict(memory, told[memory.id]) for memory in memories}
+
+
+def is_mostly_here(cache: CodeCache, root: str, memories: Sequence[Memory], deadline: float) -> bool:
+    """Whether most of the code that these memories tell of stands here as they left it.
+
+    That a file is there which was there before, too, says nothing."""
+    every = (anchor for memory in memories for anchor in _anchors(memory))
+    anchors = [anchor for anchor in every if anchor.name or anchor.before != anchor.after]
+    told = look_at(cache, root, list(map(Tie, anchors)), deadline)
+    known = [one for one in told if one.standing != "unknown"]
+    return sum(one.standing == "same" for one in known) * 2 > len(known)
+
+
+def is_anchored(memory: Memory) -> bool:
+    """Whether anything ties a memory to code."""
+    return any(read_anchor(anchor) for anchor in memory.anchors)
+
+
+def _told(
+    cache: CodeCache,
+    root: str,
+    memories: Sequence[Memory],
+    deadline: float,
+    moves: Moves | None,
+    made_here: Collection[str],
+) -> dict[str, list[Told]]:
+    """How it stands with the anchors of each memory."""
+    anchors = [(memory, anchor) for memory in memories for anchor in _anchors(memory)]
+    ties = [
+        Tie(anchor, memory.commit, memory.last_seen_at if memory.id in made_here else None)
+        for memory, anchor in anchors
+    ]
+    told: dict[str, list[Told]] = {memory.id: [] for memory in memories}
+    for (memory, _), one in zip(anchors, look_at(cache, root, ties, deadline, moves), strict=True):
+        told[memory.id].append(one)
+    return told
+
+
+def _anchors(memory: Memory) -> list[CodeAnchor]:
+    """The code anchors of a memory: of each symbol the last, and a whole file only where no symbol of it says more."""
+    found = {(one.file, one.name): one for text in memory.anchors if (one := read_anchor(text))}
+    by_symbol = {file for file, name in found if name}
+    return [one for one in found.values() if one.name or one.file not in by_symbol]
+
+
+def _verdict(memory: Memory, told: Sequence[Told]) -> Freshness:
+    reasons = tuple(dict.fromkeys(one.reason for one in told if one.reason))
+    standings = {one.standing for one in told}
+    if standings <= {"same"}:
+        return Freshness("fresh", reasons)
+    if "unknown" in standings and "changed" not in standings:
+        return Freshness("unknown", reasons)
+    is_gone = standings <= {"undone", "gone"}
+    # What the user said or holds on to is not taken away by what happens to code.
+    is_held = memory.pinned or memory.origin == "user"
+    return Freshness("gone" if is_gone and not is_held else "changed", reasons)

@@ -1,0 +1,133 @@
+"""Who calls whom in a checkout: symbols by name, the callers of one, what one calls. It only reads what is cached."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from claude_mem_lite.code.languages import language_of
+from claude_mem_lite.codebase.lookup import Definition, Lookup, family
+from claude_mem_lite.codebase.resolving import Resolver
+
+_MOST_SUGGESTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One end of calls: who calls, or who is called, and where that is written."""
+
+    file: str
+    """Of the caller or the called."""
+    name: str
+    """Empty for the top level of a file."""
+    definition: Definition | None
+    lines: tuple[int, ...]
+    """Of the calls."""
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Callers:
+    edges: tuple[Edge, ...]
+    unclear: int
+    """Calls of something of this name that may be any of many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callees:
+    edges: tuple[Edge, ...]
+    foreign: tuple[tuple[str, int], ...]
+    """What is called that the project does not define, and how often."""
+    unclear: int
+
+
+def find_symbols(lookup: Lookup, text: str) -> list[Definition]:
+    """The symbols somebody means: `renew`, `Session.renew`, `src/auth.py::Session.renew`, or all of `src/auth.py`."""
+    file, name = _parts(text)
+    found = lookup.defined(name.rpartition(".")[2]) if name else []
+    meant = [one for one in found if _ends_with(one.name, name, ".") and _ends_with(one.file, file, "/")]
+    if meant or not _is_file(text):
+        return meant
+    paths = [path for path in lookup.files if _ends_with(path, text.removeprefix("./"), "/")]
+    return [one for path in sorted(paths) for one in lookup.of_file(path)]
+
+
+def suggest(lookup: Lookup, text: str) -> list[str]:
+    """Names that are near to one that does not exist, best first."""
+    name = _parts(text)[1]
+    if _is_file(text) and "/" in text:
+        return difflib.get_close_matches(text, list(lookup.files), _MOST_SUGGESTED)
+    simple = name.rpartition(".")[2]
+    known = lookup.simple_names()
+    same = [one for one in known if one.lower() == simple.lower()]
+    # All pairs would take a second in a large project; people get the beginning right, or ask for a part.
+    likely = [one for one in known if one[:1].lower() == simple[:1].lower() or simple.lower() in one.lower()]
+    near = difflib.get_close_matches(simple, likely, _MOST_SUGGESTED)
+    names = list(dict.fromkeys((*same, *near)))[:_MOST_SUGGESTED]
+    return list(dict.fromkeys(one.name for near in names for one in lookup.defined(near)))[:_MOST_SUGGESTED]
+
+
+def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
+    """Everything that calls a symbol, in the order of files; itself too, if it does.
+
+    A call of a method that the symbol overrides may be one of it."""
+    simple = symbol.name.rpartition(".")[2]
+    names = lookup.other_names(simple)
+    if simple == "__call__":  # an instance is called by the name of what holds it
+        names |= lookup.holders(symbol.name.rpartition(".")[0].rpartition(".")[2])
+    overridden = resolver.overridden(symbol)
+    found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
+    unclear = 0
+    for file, call in lookup.calls_of(names):
+        if family(file) != family(symbol.file):
+            continue
+        reached = resolver.reach(file, call)
+        keys = {one.key for one in reached.definitions}
+        unclear += reached.is_open and call.name == simple and symbol.kind == "method"
+        if symbol.key in keys or overridden & keys:
+            found.setdefault((file, call.within), []).append((call.line, reached.sure and symbol.key in keys))
+    return Callers(tuple(_edge(lookup, *place, calls) for place, calls in sorted(found.items())), unclear)
+
+
+def callees(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callees:
+    """Everything that is called within a symbol, in the order of files."""
+    found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
+    foreign: Counter[str] = Counter()
+    unclear = 0
+    for call in lookup.calls_in(symbol.file, symbol.name):
+        reached = resolver.reach(symbol.file, call)
+        for one in reached.definitions:
+            found.setdefault(one.key, []).append((call.line, reached.sure))
+        unclear += reached.is_open
+        if reached.is_foreign:
+            foreign[call.name] += 1
+    edges = tuple(_edge(lookup, *place, calls) for place, calls in sorted(found.items()))
+    return Callees(edges, tuple(foreign.most_common()), unclear)
+
+
+def _edge(lookup: Lookup, file: str, name: str, calls: Iterable[tuple[int, bool]]) -> Edge:
+    lines = tuple(sorted({line for line, _ in calls}))
+    return Edge(file, name, lookup.definition(file, name) if name else None, lines, any(sure for _, sure in calls))
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """File, or empty, and name of what somebody typed."""
+    text = text.strip().removesuffix("()")
+    file, mark, name = text.partition("::")
+    if mark and (language_of(file) or "/" in file):
+        return file.removeprefix("./"), _dotted(name)
+    return "", _dotted(text)
+
+
+def _is_file(text: str) -> bool:
+    """Whether it may be the path of a file; `Game.go` may be a name too."""
+    return "::" not in text and language_of(text) != ""
+
+
+def _dotted(name: str) -> str:
+    """A qualified name as we write it, whatever the language does."""
+    return name.replace("::", ".").replace("#", ".").strip(".")
+
+
+def _ends_with(whole: str, end: str, mark: str) -> bool:
+    return not end or whole == end or whole.endswith(mark + end)

@@ -1,0 +1,201 @@
+"""Questions about one checkout to code.db, each asked once: definitions, calls and names, by name. It only reads."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+from claude_mem_lite.code.calling.values import Call, Name, NameKind
+from claude_mem_lite.code.languages import language_of
+from claude_mem_lite.code.values import SymbolKind
+
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A symbol and where it is defined."""
+
+    file: str
+    name: str
+    kind: SymbolKind
+    signature: str
+    first: int
+    last: int
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.file, self.name
+
+
+class Lookup:
+    """What is known of a checkout; for one request, because it remembers all it was told."""
+
+    def __init__(self, db: sqlite3.Connection, root: str) -> None:
+        self._db = db
+        self.root = root
+        self._checkout = next((row[0] for row in db.execute("select id from checkouts where root = ?", (root,))), None)
+        self._simple: dict[str, list[Definition]] = {}
+        self._names: dict[tuple[str, str, str], list[Name]] = {}
+        self._stems: dict[str, list[str]] = {}
+
+    @cached_property
+    def files(self) -> dict[str, int]:
+        """The files whose calls are known, with their numbers."""
+        rows = self._db.execute("select path, id from files where checkout = ? and has_calls", (self._checkout,))
+        return {row["path"]: row["id"] for row in rows}
+
+    @cached_property
+    def by_folder(self) -> dict[str, list[str]]:
+        """The same files by the folder they are in."""
+        found: dict[str, list[str]] = {}
+        for path in self.files:
+            found.setdefault(path.rpartition("/")[0], []).append(path)
+        return found
+
+    @cached_property
+    def _paths(self) -> dict[int, str]:
+        return {number: path for path, number in self.files.items()}
+
+    def defined(self, simple: str) -> list[Definition]:
+        """Every symbol of a simple name, in the order of files."""
+        if simple not in self._simple:
+            rows = self._db.execute("select * from symbols where simple = ?", (simple,))
+            self._simple[simple] = self._definitions(rows)
+        return self._simple[simple]
+
+    def definition(self, file: str, name: str) -> Definition | None:
+        """The symbol of a qualified name in a file."""
+        found = self.defined(name.rpartition(".")[2])
+        return next((one for one in found if one.file == file and one.name == name), None)
+
+    def is_class(self, file: str, name: str) -> bool:
+        definition = self.definition(file, name)
+        return definition is not None and definition.kind == "class"
+
+    def of_file(self, file: str) -> list[Definition]:
+        """Everything a file defines."""
+        return self._definitions(self._db.execute("select * from symbols where file = ?", (self.files.get(file),)))
+
+    def has_members(self, file: str, name: str) -> bool:
+        """Whether a file defines something that is qualified by a name."""
+        found = self._db.execute(
+            "select 1 from symbols where file = ? and name >= ? and name < ? limit 1",
+            (self.files.get(file), f"{name}.", f"{name}/"),
+        )
+        return found.fetchone() is not None
+
+    def simple_names(self) -> list[str]:
+        """The simple names of all symbols."""
+        rows = self._db.execute(
+            "select distinct simple from symbols join files on files.id = file where checkout = ? and has_calls",
+            (self._checkout,),
+        )
+        return [row[0] for row in rows]
+
+    def names(self, file: str, scope: str, name: str) -> list[Name]:
+        """What a name stands for in a scope of a file."""
+        key = (file, scope, name)
+        if key not in self._names:
+            rows = self._db.execute(
+                "select * from names where file = ? and scope = ? and name = ?", (self.files.get(file), scope, name)
+            )
+            self._names[key] = [_name(row) for row in rows]
+        return self._names[key]
+
+    def fields(self, file: str, scope: str) -> list[Name]:
+        """The attributes a class declares with their types, in order."""
+        rows = self._db.execute(
+            "select * from names where file = ? and scope = ? and kind = 'type' order by rowid",
+            (self.files.get(file), scope),
+        )
+        return [_name(row) for row in rows]
+
+    def other_names(self, simple: str) -> set[str]:
+        """The names under which something of this name is known elsewhere: imported as, or assigned to."""
+        known, new = {simple}, {simple}
+        while new:
+            rows = self._db.execute(f"select file, name from names where leaf in ({_marks(new)})", tuple(new))
+            new = {row["name"] for row in rows if row["file"] in self._paths} - known
+            known |= new
+        return known - {"*"}
+
+    def holders(self, simple: str) -> set[str]:
+        """The names of variables and attributes that may hold an instance of a class of this simple name."""
+        rows = self._db.execute(
+            "select name from names where kind in ('value', 'type') and target like ?", (f"%{simple}%",)
+        )
+        return {row["name"] for row in rows}
+
+    def subclasses(self, simple: str) -> list[tuple[str, str]]:
+        """Classes that name one of this simple name as their base, as file and qualified name."""
+        rows = self._db.execute(
+            "select file, scope, target from names where kind = 'base' and (target = ? or target like ?)",
+            (simple, f"%.{simple}"),
+        )
+        return [(self._paths[row["file"]], row["scope"]) for row in rows if row["file"] in self._paths]
+
+    def calls_of(self, names: Iterable[str]) -> list[tuple[str, Call]]:
+        """Every call of something of one of these names, with its file."""
+        found: list[sqlite3.Row] = []
+        for some in _some(sorted(names)):
+            found += self._db.execute(f"select * from calls where name in ({_marks(some)}) order by rowid", some)
+        return [(self._paths[row["file"]], _call(row)) for row in found if row["file"] in self._paths]
+
+    def calls_in(self, file: str, name: str) -> list[Call]:
+        """Every call that stands within a symbol."""
+        rows = self._db.execute(
+            "select * from calls where file = ? and (within = ? or within >= ? and within < ?) order by line",
+            (self.files.get(file), name, f"{name}.", f"{name}/"),  # a slash comes right after the dot
+        )
+        return [_call(row) for row in rows]
+
+    def with_stem(self, stem: str) -> list[str]:
+        """The files that are a module of this name."""
+        if stem not in self._stems:
+            rows = self._db.execute(
+                "select path from files where checkout = ? and stem = ? and has_calls order by path",
+                (self._checkout, stem),
+            )
+            self._stems[stem] = [row["path"] for row in rows]
+        return self._stems[stem]
+
+    def _definitions(self, rows: Iterable[sqlite3.Row]) -> list[Definition]:
+        return sorted(
+            (
+                Definition(
+                    self._paths[row["file"]],
+                    row["name"],
+                    cast(SymbolKind, row["kind"]),
+                    row["signature"],
+                    row["first"],
+                    row["last"],
+                )
+                for row in rows
+                if row["file"] in self._paths
+            ),
+            key=lambda one: (one.file, one.first),
+        )
+
+
+def family(path: str) -> str:
+    """The languages that call each other's functions, by the name of one of them."""
+    language = language_of(path)
+    return {"typescript": "javascript", "tsx": "javascript", "c": "cpp"}.get(language, language)
+
+
+def _name(row: sqlite3.Row) -> Name:
+    return Name(row["scope"], row["name"], cast(NameKind, row["kind"]), row["target"], row["module"])
+
+
+def _call(row: sqlite3.Row) -> Call:
+    return Call(row["name"], row["receiver"], row["line"], row["within"])
+
+
+def _marks(values: Sequence[object] | set[str]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _some(names: list[str]) -> Iterable[list[str]]:
+    return (names[start : start + _AT_ONCE] for start in range(0, len(names), _AT_ONCE))

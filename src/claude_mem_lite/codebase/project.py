@@ -1,0 +1,64 @@
+"""Which source files a project has: those that git tracks, else those below its folder."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from claude_mem_lite.code.languages import language_of
+from claude_mem_lite.git.repository import open_repository
+
+_MOST_TRACKED = 50_000
+_MOST_WALKED = 20_000
+_MOST_ENTRIES = 200_000
+# Code of others, and what is made from one's own.
+_NOT_OURS = (
+    *("node_modules", "bower_components", "vendor", "third_party", "site-packages", "dist-packages", "venv", "env"),
+    *("build", "dist", "target", "out", "coverage", "__pycache__", "Pods", "DerivedData"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The source files of a project, from its root; not all of them when there are too many."""
+
+    paths: tuple[str, ...]
+    is_cut: bool = False
+
+
+def find_sources(root: str) -> Sources:
+    """The files of a checkout that are written in a language we read."""
+    repository = open_repository(root)
+    if repository is None:
+        return _walked(root)
+    paths = sorted(path for path in repository.tracked() if language_of(path))
+    return Sources(tuple(paths[:_MOST_TRACKED]), len(paths) > _MOST_TRACKED)
+
+
+def _walked(root: str) -> Sources:
+    found: list[str] = []
+    for seen, path in enumerate(_entries(root)):
+        if seen >= _MOST_ENTRIES or len(found) >= _MOST_WALKED:
+            return Sources(tuple(sorted(found)), is_cut=True)
+        if language_of(path):
+            found.append(path)
+    return Sources(tuple(sorted(found)))
+
+
+def _entries(root: str) -> Iterator[str]:
+    """Everything below a folder that may be the project's own, as paths from there; links lead nowhere."""
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(os.path.join(root, folder)) as entries:
+                inside = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in inside:
+            path = str(PurePosixPath(folder, entry.name))
+            if entry.is_symlink() or entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False) and entry.name not in _NOT_OURS:
+                waiting.append(path)
+            yield path

@@ -1,0 +1,127 @@
+"""What stands at the files that memories are tied to, looked at once for all of them, within a deadline.
+
+The paths come from payloads: what leads out of the checkout, or through a link, is not looked at."""
+
+import os
+import stat
+import time
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from datetime import datetime
+
+from claude_mem_lite.code.values import Symbol
+from claude_mem_lite.codebase.cache import CodeCache, FileCode
+from claude_mem_lite.codebase.files import Checkout
+from claude_mem_lite.codebase.moves import Moves, Places
+
+_MOST_FILES = 2_000
+# Before all times: of what is not looked at, nothing tells that it changed.
+_OUT_OF_SIGHT = float("-inf")
+
+
+class Sight:
+    """Looks first at all files, then into those that must be read, then for those that are missing."""
+
+    def __init__(self, cache: CodeCache, root: str, moves: Moves | None, deadline: float) -> None:
+        self._cache = cache
+        self._root = root
+        self._moves = moves
+        self._deadline = deadline
+        self._changed_at: dict[str, float | None] = {}
+        self._code: dict[str, FileCode | None] = {}
+        self._places: dict[tuple[str, str], Places] = {}
+
+    def look(self, files: Collection[str]) -> None:
+        """Look at files, without opening them."""
+        if is_bare(self._root):  # not mounted, say: nothing can be told of any file
+            return
+        with suppress(OSError), Checkout(self._root) as checkout:
+            for file in sorted(files)[:_MOST_FILES]:
+                if self._is_late():
+                    return
+                self._changed_at[file] = _changed_at(checkout, self._root, file)
+
+    def read(self, files: Collection[str]) -> None:
+        """Read the symbols of those of the files that are there."""
+        there = [file for file in sorted(files) if self.has_seen(file) and not self.is_out_of_sight(file)]
+        self._code |= self._cache.read(self._root, [file for file in there if not self.lacks(file)], self._deadline)
+
+    def look_for(self, lost: Collection[tuple[str, str]]) -> None:
+        """Look where missing files may be now; each comes with the commit at which it was there."""
+        if not lost:
+            return
+        nowhere = dict.fromkeys(lost, Places())
+        self._places = self._moves.find(lost, self._deadline) if self._moves else nowhere
+        candidates = {path for places in self._places.values() for path in places.all()}
+        self._code |= self._cache.read(self._root, sorted(candidates), self._deadline)
+
+    def has_seen(self, file: str) -> bool:
+        return file in self._changed_at
+
+    def is_out_of_sight(self, file: str) -> bool:
+        """Whether a file is none that is looked at."""
+        return self._changed_at.get(file) == _OUT_OF_SIGHT
+
+    def lacks(self, file: str) -> bool:
+        return self.has_seen(file) and self._changed_at[file] is None
+
+    def is_older(self, file: str, moment: datetime) -> bool:
+        """Whether a file is there and was not touched since."""
+        at = self._changed_at.get(file)
+        return at is not None and at < moment.timestamp()
+
+    def has_read(self, file: str) -> bool:
+        return self._code.get(file) is not None
+
+    def symbols(self, file: str) -> Sequence[Symbol] | None:
+        """The symbols of a file that was read; None when they cannot be told, as of a language that we do not read."""
+        code = self._code.get(file)
+        return code.symbols if code else None
+
+    def places(self, file: str, commit: str) -> Places | None:
+        """Where a missing file may be now; None when there was no time to look into all of these."""
+        found = self._places.get((file, commit))
+        return found if found is not None and all(path in self._code for path in found.all()) else None
+
+    def _is_late(self) -> bool:
+        return time.monotonic() >= self._deadline
+
+
+def is_bare(root: str) -> bool:
+    """Whether a folder is missing or has nothing in it."""
+    try:
+        with os.scandir(root) as entries:
+            return next(entries, None) is None
+    except (OSError, ValueError):
+        return True
+
+
+def _changed_at(checkout: Checkout, root: str, file: str) -> float | None:
+    """When a file was last changed; None when it is missing."""
+    try:
+        file.encode()  # half characters, which no text on disk or in a database can have
+        state = checkout.state(file)
+    except (OSError, ValueError):  # or it is there, and not for us to see
+        return _OUT_OF_SIGHT
+    if state is not None:
+        # ctime, not mtime: it cannot be set back, and `git checkout`, `mv` and `cp -p` all renew it.
+        return state.changed_ns / 1e9
+    return None if _is_missing(root, file) else _OUT_OF_SIGHT
+
+
+def _is_missing(root: str, file: str) -> bool:
+    """Whether a path within the checkout leads to nothing; one that meets a link on its way, nobody follows."""
+    parts = file.split("/")
+    if any(part in ("", ".", "..") for part in parts):
+        return False
+    at = root
+    for part in parts:
+        at = os.path.join(at, part)
+        try:
+            if stat.S_ISLNK(os.lstat(at).st_mode):
+                return False
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except (OSError, ValueError):
+            return False
+    return True  # a folder now

@@ -1,0 +1,88 @@
+"""A file before and after an editing call, from what the client sends of it -> what became of its code."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from claude_mem_lite.code.changes import compare
+from claude_mem_lite.code.languages import language_of
+from claude_mem_lite.code.symbols import read_symbols
+from claude_mem_lite.code.values import ABSENT, PRESENT, CodeChange, Symbol
+from claude_mem_lite.models import ToolCall, text
+
+LONGEST_HUNK = 4_000
+"""Lines; a longer one is cut there."""
+_MOST_CHANGES = 200
+_SIGNS = ("+", "-", " ", "", "\\")
+# How the inbox marks that something was cut out of a long text: what is left is no file.
+_CUT = " characters cut …]"
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """A piece of a patch: the line of the old file it begins at, from 0, and its lines with their signs."""
+
+    start: int
+    lines: tuple[str, ...]
+
+
+def states_of(call: ToolCall, original: str, content: str, hunks: Sequence[Hunk]) -> tuple[str | None, str] | None:
+    """The file before (None when there was none) and after; None when that cannot be told."""
+    if _CUT in original or _CUT in content:
+        return None
+    if call.tool == "Write":
+        return original or None, content
+    if not original:
+        return None
+    after = _patched(original, hunks) if hunks else _replaced(call, original)
+    return (original, after) if after is not None else None
+
+
+def file_change(path: str, before: str | None) -> CodeChange:
+    """What became of a file as a whole."""
+    if before is None:
+        return CodeChange(path, "", "file", "new", before=ABSENT, after=PRESENT)
+    return CodeChange(path, "", "file", "modified", before=PRESENT, after=PRESENT)
+
+
+def symbol_changes(path: str, before: str | None, after: str) -> tuple[CodeChange, ...] | None:
+    """What became of the functions and classes of a file; None when its language is not read, or it is too large."""
+    language = language_of(path)
+    old = _symbols(before, language) if before is not None else ()
+    new = _symbols(after, language)
+    return None if old is None or new is None else compare(path, old, new)[:_MOST_CHANGES]
+
+
+@lru_cache(maxsize=4)
+def _symbols(source: str, language: str) -> tuple[Symbol, ...] | None:
+    """Kept for the next edit of the same file, which begins where this one ended."""
+    return read_symbols(source, language) if language else None
+
+
+def _patched(original: str, hunks: Sequence[Hunk]) -> str | None:
+    """The file with a patch applied; None when the patch is of another file."""
+    lines = original.split("\n")
+    done: list[str] = []
+    at = 0
+    for hunk in sorted(hunks, key=lambda one: one.start):
+        old = [line[1:] for line in hunk.lines if line[:1] in ("-", " ")]
+        new = [line[1:] for line in hunk.lines if line[:1] in ("+", " ")]
+        is_whole = len(hunk.lines) < LONGEST_HUNK and all(line[:1] in _SIGNS for line in hunk.lines)
+        if not is_whole or hunk.start < at or hunk.start + len(old) > len(lines) + 1:
+            return None
+        done += [*lines[at : hunk.start], *new]
+        at = hunk.start + len(old)
+    return "\n".join((*done, *lines[at:]))
+
+
+def _replaced(call: ToolCall, original: str) -> str | None:
+    """The file with what the call says put in, for clients that send no patch."""
+    given = call.input.get("edits")
+    edits = [edit for edit in given if isinstance(edit, Mapping)] if isinstance(given, list | tuple) else [call.input]
+    after = original
+    for edit in edits[:50]:
+        old, new = text(edit.get("old_string")), text(edit.get("new_string"))
+        if not old or old not in after:
+            return None
+        after = after.replace(old, new) if edit.get("replace_all") is True else after.replace(old, new, 1)
+    return after

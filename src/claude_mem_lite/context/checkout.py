@@ -1,0 +1,37 @@
+"""How the code stands in the checkout that a context is for, as the layers ask for it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
+
+from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.codebase.freshness import Freshness
+from claude_mem_lite.models import Memory
+from claude_mem_lite.store.visibility import Hidden
+
+Standing = Literal["as told", "changed since", "gone since", "unknown"]
+
+
+class Checkout(Protocol):
+    """What a look at the working tree tells, within the time there is."""
+
+    @property
+    def hidden(self) -> Hidden:
+        """The branches whose work is not here."""
+
+    def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
+        """Whether the code that memories tell of is still as they tell it, by their ids."""
+
+    def standing(self, changes: Sequence[CodeChange]) -> Sequence[Standing]:
+        """Whether functions are still as a session left them, one answer a change."""
+
+
+class Unseen:
+    """No checkout to look at: everything is taken as it was told."""
+
+    hidden: Hidden = ()
+
+    def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:  # noqa: ARG002
+        return {}
+
+    def standing(self, changes: Sequence[CodeChange]) -> Sequence[Standing]:
+        return ["unknown"] * len(changes)

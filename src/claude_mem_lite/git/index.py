@@ -1,0 +1,64 @@
+"""git's index: which files a checkout tracks. Versions 2, 3 and 4, with ids of 20 or 32 bytes."""
+
+from pathlib import Path
+
+from claude_mem_lite.git.files import read_bytes
+
+_LARGEST_BYTES = 32 * 1024 * 1024
+_VERSIONS = (2, 3, 4)
+_FIRST_ENTRY_AT = 12
+_MODE_AT = 26
+_ID_AT = 40
+_FILE_KINDS = (8, 10)  # plain files and links: no submodules, and no folders of a sparse index
+_EXTENDED = 0x40
+_LONGEST_PATH = 4096
+
+
+def read_index(git_folder: Path, id_bytes: int) -> dict[str, str]:
+    """Tracked files by their paths, each with the id of what is staged; a path in conflict has the first of its ids.
+
+    Nothing when there is no index, when it is larger than 32 MiB (some 300,000 files) or when it is damaged. Of one
+    that is split in two files only the newer part is read."""
+    content = read_bytes(git_folder, "index", _LARGEST_BYTES + 1) or b""
+    version, count = int.from_bytes(content[4:8], "big"), int.from_bytes(content[8:12], "big")
+    if len(content) > _LARGEST_BYTES or content[:4] != b"DIRC" or version not in _VERSIONS:
+        return {}
+    try:
+        return _entries(content, count, id_bytes, version)
+    except IndexError:  # it ends in the middle of an entry
+        return {}
+
+
+def _entries(content: bytes, count: int, id_bytes: int, version: int) -> dict[str, str]:
+    found: dict[str, str] = {}
+    at, path = _FIRST_ENTRY_AT, b""
+    for _ in range(count):
+        id_end = at + _ID_AT + id_bytes
+        name_at = id_end + (4 if content[id_end] & _EXTENDED else 2)
+        kept = 0
+        if version == 4:
+            dropped, name_at = _number(content, name_at)
+            kept = max(0, len(path) - dropped)
+        name_end = content.find(b"\0", name_at)
+        if name_end < 0:
+            return {}
+        path = path[:kept] + content[name_at:name_end]
+        if len(path) > _LONGEST_PATH:
+            return {}
+        leads_out = path[:1] == b"/" or (b".." in path and b".." in path.split(b"/"))
+        if content[at + _MODE_AT] >> 4 in _FILE_KINDS and not leads_out:
+            found.setdefault(path.decode("utf-8", "replace"), content[at + _ID_AT : id_end].hex())
+        # Entries are filled up to a multiple of eight bytes, but for version 4.
+        at = name_end + 1 if version == 4 else at + ((name_end - at) // 8 + 1) * 8
+    return found
+
+
+def _number(content: bytes, at: int) -> tuple[int, int]:
+    """A number written in groups of seven bits, and where it ends."""
+    number = content[at] & 127
+    while content[at] & 128:
+        at += 1
+        number = (number + 1) << 7 | content[at] & 127
+        if number > _LARGEST_BYTES:
+            raise IndexError
+    return number, at + 1

@@ -1,0 +1,84 @@
+"""Memories that are tied to code, a page at a time, for whoever checks them against it. Reads only."""
+
+import json
+import sqlite3
+from datetime import datetime
+from typing import NamedTuple
+
+from claude_mem_lite.db.connection import text_to_time
+from claude_mem_lite.models import Memory
+from claude_mem_lite.store import marks, memories
+
+_LOOKED_THROUGH = 200
+_IS_TIED = """instr(anchors, '"code:') > 0"""
+
+
+class Spot(NamedTuple):
+    """Where a page ended: the time of its last row, and the number."""
+
+    at: str
+    seq: int
+
+
+class Row(NamedTuple):
+    """The little that tells whether a memory must be checked again."""
+
+    seq: int
+    branch: str
+    created_at: datetime
+    anchors: tuple[str, ...]
+
+
+class Page(NamedTuple):
+    """Some of a project's memories."""
+
+    tied: list[Row]
+    """Those that are tied to code."""
+    branches: set[str]
+    """The branches that any of them was made on."""
+    end: Spot | None
+    """Where the next page begins; None: this was the last."""
+
+
+def page(db: sqlite3.Connection, project: str, after: Spot | None, limit: int) -> Page:
+    """The next so many active memories of a project, newest first.
+
+    So many are looked at, not found: in a large project that has none, one page must not take as long as all."""
+    rows = db.execute(
+        f"""select seq, created_at, branch, case when {_IS_TIED} then anchors end as anchors from memories
+            where project = :project and status = 'active' and (created_at, seq) < (:at, :seq)
+            order by created_at desc, seq desc limit :limit""",
+        {"project": project, "at": after.at if after else "a", "seq": after.seq if after else 0, "limit": limit},
+    ).fetchall()
+    tied = [
+        Row(row["seq"], row["branch"], text_to_time(row["created_at"]), tuple(json.loads(row["anchors"])))
+        for row in rows
+        if row["anchors"]
+    ]
+    last = rows[-1] if len(rows) == limit else None
+    end = Spot(last["created_at"], last["seq"]) if last else None
+    return Page(tied, {row["branch"] for row in rows} - {""}, end)
+
+
+def newest_of_branch(db: sqlite3.Connection, project: str, branch: str, limit: int) -> list[Memory]:
+    """The last memories tied to code that were made on a branch.
+
+    The retired too: they may have been retired because their branch was gone."""
+    match = f"marks : {marks.branch_mark(branch)} AND marks : {marks.scope_mark(f'project:{project}')}"
+    rows = db.execute(
+        f"""select * from memories where seq in (
+              select rowid from memories_fts where memories_fts match :match order by rowid desc limit :among)
+            and status in ('active', 'retired') and {_IS_TIED} order by created_at desc, seq desc limit :limit""",
+        {"match": match, "among": _LOOKED_THROUGH, "limit": limit},
+    )
+    return [memories.from_row(row) for row in rows]
+
+
+def session_branches(db: sqlite3.Connection, project: str) -> list[str]:
+    """The branches on which sessions of a project were last, the newest first."""
+    rows = db.execute(
+        """select branch from sessions where project = ? and branch <> '' group by branch
+           order by max(last_event_at) desc""",
+        (project,),
+    )
+    return [row["branch"] for row in rows]

@@ -1,0 +1,96 @@
+"""The table `retirements`: which memories were retired by what became of their code or branch, and why.
+
+Written by the worker's look. Only what stands here is ever made active again: not what the user retired, nor what
+something newer replaced."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.store import fts, memories
+
+
+class Retired(NamedTuple):
+    """A memory by its number and id, and why it was retired."""
+
+    seq: int
+    id: str
+    reason: str
+
+
+def retire(db: sqlite3.Connection, id_: str, reason: str, now: datetime) -> bool:
+    """Retire an active memory and note why; False when it is not active."""
+    if not memories.retire(db, id_):
+        return False
+    db.execute(
+        "insert or replace into retirements (memory, reason, at) values (:memory, :reason, :at)",
+        {"memory": id_, "reason": reason, "at": time_to_text(now)},
+    )
+    return True
+
+
+def revive(db: sqlite3.Connection, id_: str) -> bool:
+    """Make a memory active again that was retired here; False when it was not."""
+    noted = db.execute("delete from retirements where memory = ?", (id_,)).rowcount
+    row = (
+        db.execute(
+            "update memories set status = 'active' where id = ? and status = 'retired' returning *", (id_,)
+        ).fetchone()
+        if noted
+        else None
+    )
+    if row is None:
+        return False
+    fts.mark_again(db, row["seq"], memories.from_row(row))
+    return True
+
+
+def reasons(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, str]:
+    """Why each of these memories was retired, of those that were retired here."""
+    rows = db.execute(
+        """select memory, reason from retirements join memories on memories.id = retirements.memory
+           where memory in (select value from json_each(:ids)) and memories.status = 'retired'""",
+        {"ids": json.dumps(list(ids))},
+    )
+    return {row["memory"]: row["reason"] for row in rows}
+
+
+def retirable(db: sqlite3.Connection, project: str, branch: str, since: datetime | None) -> list[str]:
+    """The ids of active memories that hold in a project and were made on a branch after a moment.
+
+    Without what the user said or pinned."""
+    rows = db.execute(
+        """select id from memories where project = :project and status = 'active' and created_at > :since
+             and branch = :branch and scope = :scope and origin <> 'user' and not pinned""",
+        {
+            "project": project,
+            "since": time_to_text(since) if since else "",
+            "branch": branch,
+            "scope": f"project:{project}",
+        },
+    )
+    return [row["id"] for row in rows]
+
+
+def for_reason(db: sqlite3.Connection, project: str, reason: str) -> list[str]:
+    """The ids of a project's memories that were retired for exactly this."""
+    rows = db.execute(
+        """select memory from retirements join memories on memories.id = retirements.memory
+           where memories.project = :project and memories.status = 'retired' and reason = :reason""",
+        {"project": project, "reason": reason},
+    )
+    return [row["memory"] for row in rows]
+
+
+def of_project(db: sqlite3.Connection, project: str, limit: int) -> list[Retired]:
+    """The memories of a project that were retired here, the last retired first."""
+    rows = db.execute(
+        """select seq, memory, reason from retirements join memories on memories.id = retirements.memory
+           where memories.project = :project and memories.status = 'retired'
+           order by retirements.at desc, memory limit :limit""",
+        {"project": project, "limit": limit},
+    )
+    return [Retired(row["seq"], row["memory"], row["reason"]) for row in rows]

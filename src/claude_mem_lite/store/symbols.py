@@ -1,0 +1,90 @@
+"""The table `symbol_changes`: what turns did to functions, classes and files, in order of time."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.db.connection import text_to_time, time_to_text
+from claude_mem_lite.models import Turn
+from claude_mem_lite.store.visibility import Hidden, not_hidden
+
+_MOST_OF_A_TURN = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A change as it was seen in a session."""
+
+    change: CodeChange
+    session: str
+    at: datetime
+
+
+def add(db: sqlite3.Connection, key: str, turn: Turn, branch: str, changes: Sequence[CodeChange], at: datetime) -> None:
+    """Store what a turn did to code, once per turn."""
+    db.executemany(
+        """insert or ignore into symbol_changes
+             (turn, session, project, branch, at, file, name, kind, action, signature, was, before, after)
+           values (:turn, :session, :project, :branch, :at, :file, :name, :kind, :action, :signature, :was, :before,
+             :after)""",
+        [
+            {
+                "turn": key,
+                "session": turn.session,
+                "project": turn.project,
+                "branch": branch,
+                "at": time_to_text(at),
+                "file": change.file,
+                "name": change.name,
+                "kind": change.kind,
+                "action": change.action,
+                "signature": change.signature,
+                "was": change.was,
+                "before": change.before,
+                "after": change.after,
+            }
+            for change in changes[:_MOST_OF_A_TURN]
+        ],
+    )
+
+
+def newest(db: sqlite3.Connection, sessions: Sequence[str], *, hidden: Hidden = (), limit: int) -> list[Seen]:
+    """The newest change of each function and class in these sessions, newest first, under the name it has since."""
+    here, branches = not_hidden(hidden, "at")
+    rows = db.execute(
+        # With max() SQLite takes the other columns from the row that has it.
+        f"""select *, max(seq) from symbol_changes
+            where session in (select value from json_each(:sessions)) and name <> '' and {here}
+            group by project, file, name order by at desc, seq desc limit :limit""",
+        {**branches, "sessions": json.dumps(list(sessions)), "limit": limit},
+    ).fetchall()
+    renamed = {(row["file"], row["was"]): row["seq"] for row in rows if row["was"]}
+    return [_seen(row) for row in rows if renamed.get((row["file"], row["name"]), 0) <= row["seq"]]
+
+
+def of_session(db: sqlite3.Connection, session: str) -> list[Seen]:
+    """All that a session did to code, in order."""
+    return [_seen(row) for row in db.execute("select * from symbol_changes where session = ? order by seq", (session,))]
+
+
+def forget(db: sqlite3.Connection, *, sessions: Sequence[str] = (), turns: Sequence[str] = ()) -> None:
+    """Remove what these sessions and turns did."""
+    db.executemany("delete from symbol_changes where session = ?", [(session,) for session in sessions])
+    db.executemany("delete from symbol_changes where turn = ?", [(turn,) for turn in turns])
+
+
+def _seen(row: sqlite3.Row) -> Seen:
+    change = CodeChange(
+        file=row["file"],
+        name=row["name"],
+        kind=row["kind"],
+        action=row["action"],
+        signature=row["signature"],
+        was=row["was"],
+        before=row["before"],
+        after=row["after"],
+    )
+    return Seen(change, row["session"], text_to_time(row["at"]))

@@ -1,0 +1,74 @@
+"""Which branches' work is in a checkout, and what becomes of the memories of those that are merged or gone."""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable
+from datetime import datetime
+
+from claude_mem_lite.codebase.branches import Look, look
+from claude_mem_lite.codebase.cache import CodeCache
+from claude_mem_lite.codebase.freshness import is_mostly_here
+from claude_mem_lite.codebase.verdicts import Verdicts
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.git.repository import Repository
+from claude_mem_lite.models import Place
+from claude_mem_lite.store import anchored, branches, retirements
+
+_MEMORIES_OF_A_BRANCH = 10
+
+
+class Branching:
+    """Looks at the branches of repositories, for any thread: what it keeps are answers about commits, and names."""
+
+    def __init__(self, cache: CodeCache) -> None:
+        self._cache = cache
+        self._verdicts = Verdicts()
+        self._lock = threading.Lock()
+        self._named: dict[str, frozenset[str]] = {}
+
+    def note(self, project: str, names: Iterable[str]) -> None:
+        """Those branches have active memories."""
+        with self._lock:
+            self._named[project] = frozenset(names)
+
+    def look(
+        self, db: sqlite3.Connection, place: Place, repository: Repository | None, now: datetime, deadline: float
+    ) -> Look:
+        """How the branches stand that anything was made on, as seen from a checkout."""
+        if repository is None:
+            return Look()
+        known = branches.of_project(db, place.project)
+        with self._lock:
+            named = self._named.get(place.project, frozenset())
+        # The newest first: if time runs out, the older ones are taken as not here.
+        names = dict.fromkeys((*anchored.session_branches(db, place.project), *named, *(row.name for row in known)))
+
+        def is_here(branch: str) -> bool:
+            if time.monotonic() >= deadline:
+                return False
+            made = anchored.newest_of_branch(db, place.project, branch, _MEMORIES_OF_A_BRANCH)
+            return is_mostly_here(self._cache, place.root, made, deadline)
+
+        return look(known, list(names), repository, now, deadline, is_here, self._verdicts)
+
+
+def settle(db: sqlite3.Connection, project: str, found: Look, now: datetime) -> bool:
+    """Store how branches stand; retire what was made on those that are gone, revive what is merged or back.
+
+    Returns whether any memory is another now."""
+    changed = False
+    with atomic(db):
+        branches.put(db, project, found.rows)
+        merged_at = {row.name: row.merged_at for row in found.rows}
+        for name in found.gone:
+            for id_ in retirements.retirable(db, project, name, since=merged_at.get(name)):
+                changed |= retirements.retire(db, id_, _reason(name), now)
+        for name in (*found.merged, *found.came_back):
+            for id_ in retirements.for_reason(db, project, _reason(name)):
+                changed |= retirements.revive(db, id_)
+    return changed
+
+
+def _reason(branch: str) -> str:
+    return f"its branch {branch} is gone, unmerged"

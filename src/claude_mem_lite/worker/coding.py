@@ -1,0 +1,68 @@
+"""The API of the call graph: symbols by name, their callers and what they call, over a project's source files.
+
+A request reads code for a moment at most; while more is to be read it says how far it is, and is asked again."""
+
+import sqlite3
+import time
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from claude_mem_lite.codebase.project import find_sources
+from claude_mem_lite.config import is_excluded
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.places import find_place
+from claude_mem_lite.worker.api import Running
+from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.maintenance import give_back_memory
+
+READING_S = 2.0
+_CONFIG_LOOK_S = 1.0
+_MANY_FILES = 20
+_LANGUAGES = "Python, JavaScript, TypeScript, Go, Rust, Java, C, C++ and Ruby"
+router = APIRouter(prefix="/api")
+Name = Annotated[str, Query(min_length=1, max_length=500)]
+Limit = Annotated[int, Query(ge=1, le=1_000)]
+
+
+@router.get("/code")
+def code(
+    loop: Running, what: Literal["symbols", "callers", "callees"], name: Name, cwd: str, limit: Limit = 50
+) -> dict[str, object]:
+    """Symbols of a name under `symbols`, with their callers or callees; or how far the reading is, under `reading`."""
+    from claude_mem_lite.worker.coded import told  # on use: most workers never need it
+
+    root = _root(loop, cwd)
+    sources = find_sources(root)
+    if not sources.paths:
+        raise MemoryLiteError(f"there is no code that can be read in {root}", f"the languages are {_LANGUAGES}")
+    try:
+        read = loop.code.read_calls(root, sources.paths, time.monotonic() + READING_S)
+        if read.done < read.total:
+            return {"reading": {"done": read.done, "total": read.total}}
+        with loop.code.reading() as db:
+            answer = told(db, root, what, name, limit)
+    except (OSError, sqlite3.OperationalError) as error:
+        raise MemoryLiteError(
+            f"what code holds could not be kept: {error}", "make room on the disk if it is full"
+        ) from error
+    finally:
+        loop.code.let_go()
+    if read.fresh > _MANY_FILES:
+        give_back_memory()
+    return {"root": root, "files": read.total, "too_large": len(read.too_large), "is_cut": sources.is_cut, **answer}
+
+
+def _root(loop: Loop, cwd: str) -> str:
+    """The checkout that a folder is in, if its code may be looked at."""
+    if loop.problem or not loop.knows_settings():
+        loop.settle(_CONFIG_LOOK_S)
+    if loop.problem:
+        raise MemoryLiteError(f"no code is read while the settings cannot be: {loop.problem}")
+    root = find_place(cwd).root
+    if is_excluded(loop.config, cwd) or is_excluded(loop.config, root):
+        raise MemoryLiteError(
+            f"{cwd} is excluded by the configuration; its code is not read",
+            f"take it out of `exclude` in {loop.home.config} if that is not meant",
+        )
+    return root

@@ -1,0 +1,184 @@
+"""How the code stands that memories tell of: in the background for all of a project, at once for the few at hand.
+
+The loop has one `Looking(home, memory_db, clock, is_excluded)`:
+
+- `want(place)`, from any thread: a turn was stored there, or a session started. It is looked at once, however often.
+- `step()`, from the job thread, at the end of a pass: some 20 ms of work. `more` asks for another pass at once, the
+  contexts of the projects in `changed` are to be rendered anew. `is_busy()` tells whether anything is left.
+- `checkout(db, place, deadline)`, from any thread, with a connection of its own: how things stand there, for a context
+  (`Occasion(place, now, checkout=…)`). `view` and `freshness` give the two halves of it.
+- `let_go()`, when nobody needs it for a while."""
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from claude_mem_lite.codebase.branches import View
+from claude_mem_lite.codebase.cache import CodeCache
+from claude_mem_lite.codebase.freshness import Freshness
+from claude_mem_lite.codebase.moves import Moves
+from claude_mem_lite.codebase.sight import is_bare
+from claude_mem_lite.git.repository import open_repository
+from claude_mem_lite.models import Memory, Place
+from claude_mem_lite.paths import Home
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store import sessions
+from claude_mem_lite.worker.branching import Branching, settle
+from claude_mem_lite.worker.clock import Clock
+from claude_mem_lite.worker.seen import SeenCheckout
+from claude_mem_lite.worker.settled import Settled
+from claude_mem_lite.worker.walking import Here, Root, Walk
+
+LOOK_S = 0.06
+"""How long a context may wait for a look at the checkout."""
+# What git must be asked for the first time takes longer than for all times after.
+_BRANCHES_S = 0.25
+_SHARE_OF_BRANCHES = 0.6
+_MOST_FOLDERS = 20
+_MOST_CHECKOUTS = 5
+
+
+class Looked(NamedTuple):
+    """What a step leaves: whether more is to be done, and the projects whose context changed."""
+
+    more: bool
+    changed: frozenset[str] = frozenset()
+
+
+class Looking:
+    """One for the worker. `db` and all that steps is for the job thread alone."""
+
+    def __init__(self, home: Home, db: sqlite3.Connection, clock: Clock, is_excluded: Callable[[str], bool]) -> None:
+        self._db = db
+        self._clock = clock
+        self._is_excluded = is_excluded
+        self.cache = CodeCache(home.code_db)
+        """What source files hold, for whoever asks."""
+        self.used_at = 0.0
+        """When code was last looked at, on the monotonic clock."""
+        self._lock = threading.Lock()
+        self._wanted: dict[str, Place] = {}
+        self._is_looking = False
+        self._walk: Walk | None = None
+        self._steps: Iterator[None] = iter(())
+        self._settled: dict[str, Settled] = {}
+        self._branching = Branching(self.cache)
+
+    # What any thread may call.
+
+    def want(self, place: Place) -> None:
+        """Have a checkout looked at, soon."""
+        if place.root:
+            with self._lock:
+                self._wanted[place.root] = place
+
+    def is_busy(self) -> bool:
+        """Whether a checkout is being looked at or is to be."""
+        with self._lock:
+            return bool(self._wanted) or self._is_looking
+
+    def checkout(self, db: sqlite3.Connection, place: Place, deadline: float) -> SeenCheckout:
+        """How the code stands in a place, for one thread."""
+        self.used_at = time.monotonic()
+        # The rest of the time is for what is asked afterwards.
+        until = time.monotonic() + _SHARE_OF_BRANCHES * max(deadline - time.monotonic(), 0)
+        return replace(self._see(db, place, deadline), hidden=self.view(db, place, until).hidden)
+
+    def view(self, db: sqlite3.Connection, place: Place, deadline: float) -> View:
+        """Which branches' work is not in a checkout."""
+        if self._is_out_of_sight(place):
+            return View()
+        return self._branching.look(db, place, open_repository(place.root), self._clock(), deadline).view
+
+    def freshness(
+        self, db: sqlite3.Connection, place: Place, memories: Sequence[Memory], deadline: float
+    ) -> dict[str, Freshness]:
+        """Whether the code that memories of this project tell of is as they tell it, by their ids."""
+        return self._see(db, place, deadline).freshness(memories)
+
+    def _see(self, db: sqlite3.Connection, place: Place, deadline: float) -> SeenCheckout:
+        if self._is_out_of_sight(place):
+            return SeenCheckout(db, self.cache, replace(place, root=""), None, deadline)
+        return SeenCheckout(db, self.cache, place, _root(place.root).moves, deadline)
+
+    def _is_out_of_sight(self, place: Place) -> bool:
+        return not place.root or self._is_excluded(place.root)
+
+    # The job thread.
+
+    def step(self) -> Looked:
+        """A little of the look that is under way, or of the next one that is wanted."""
+        try:
+            walk = self._walk or self._begin()
+            if walk is not None:
+                self.used_at = time.monotonic()
+                next(self._steps)
+                return Looked(True)
+        except StopIteration:
+            assert walk is not None
+            self._branching.note(walk.here.place.project, walk.branches)
+            self._end()
+            return Looked(self.is_busy(), frozenset({walk.here.place.project} if walk.changed else ()))
+        except BaseException:
+            self._end()  # the loop tells of it; the next thing that happens there has it looked at again
+            raise
+        self._end()
+        return Looked(self.is_busy())
+
+    def let_go(self) -> None:
+        """Free what is held for the next look, but for what it need not look at: that is little."""
+        self.cache.let_go()
+
+    def _begin(self) -> Walk | None:
+        """The next look that is wanted, if its checkout still is what it was."""
+        with self._lock:
+            if not self._wanted:
+                return None
+            root = next(iter(self._wanted))
+            wanted = self._wanted.pop(root)
+            self._is_looking = True
+        place = find_place(root)
+        if (place.project, place.root) != (wanted.project, root) or self._is_excluded(root) or is_bare(root):
+            return None
+        repository = open_repository(root)
+        found = self._branching.look(self._db, place, repository, self._clock(), time.monotonic() + _BRANCHES_S)
+        here = Here(
+            place,
+            _root(root),
+            has_git=repository is not None,
+            default_branch=repository.default_branch() if repository else "",
+            hidden=found.view.hidden,
+            others=self._others(place),
+        )
+        settled = self._settled.pop(root, None) or Settled()
+        while len(self._settled) >= _MOST_CHECKOUTS:
+            del self._settled[next(iter(self._settled))]
+        self._settled[root] = settled
+        self._walk = Walk(self._db, self.cache, here, self._clock, settled)
+        self._walk.changed = settle(self._db, place.project, found, self._clock())
+        self._steps = self._walk.steps()
+        return self._walk
+
+    def _end(self) -> None:
+        self._walk, self._steps = None, iter(())
+        with self._lock:
+            self._is_looking = False
+
+    def _others(self, place: Place) -> list[Root]:
+        """The other checkouts of a project, as far as sessions worked in them and they are there."""
+        roots: dict[str, None] = {}
+        for folder in sessions.folders(self._db, project=place.project, limit=_MOST_FOLDERS):
+            if os.path.isdir(folder) and not self._is_excluded(folder):
+                other = find_place(folder)
+                if other.project == place.project and other.root != place.root and not is_bare(other.root):
+                    roots[other.root] = None
+        return [_root(root) for root in list(roots)[:_MOST_CHECKOUTS]]
+
+
+def _root(path: str) -> Root:
+    repository = open_repository(path)
+    return Root(path, Moves(repository, path) if repository else None)

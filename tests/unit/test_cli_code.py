@@ -1,0 +1,83 @@
+"""`code` waits while the worker reads, and says what it waits for."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from claude_mem_lite.models import JsonValue
+from claude_mem_lite.paths import Home
+from tests.unit.fake_worker import Answer, FakeWorker, fake_worker, run
+
+FOUND: dict[str, JsonValue] = {
+    "root": "/srv/shop",
+    "files": 900,
+    "too_large": 2,
+    "is_cut": True,
+    "total": 3,
+    "suggestions": [],
+    "symbols": [
+        {
+            "file": "a.py",
+            "name": "\x1b[31mf",
+            "kind": "function",
+            "signature": "def f()",
+            "line": 3,
+            "last_line": 4,
+            "callers": [],
+            "callers_total": 0,
+            "unclear": 7,
+        }
+    ],
+}
+
+
+@pytest.fixture
+def worker(home: Home) -> Iterator[FakeWorker]:
+    with fake_worker(home) as worker:
+        worker.answer("GET /api/code", FOUND)
+        yield worker
+
+
+def test_what_was_left_out_is_said(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("code", "callers", "f") == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines() == [
+        "f  a.py:3",
+        "    def f()",
+        "  nothing in the project calls it",
+        "    7 calls of that name could not be told apart",
+        "… and 2 more symbols of that name; --limit shows more",
+    ]
+    assert told.err.splitlines() == [
+        "The project has more files than are read; 900 files were.",
+        "2 files over 1 MiB were not read.",
+    ]
+
+
+class Reading(dict[str, Answer]):
+    """Answers of a worker that is still reading code when it is asked for the first time."""
+
+    times_asked = 0
+
+    def get(self, key: str, default: Answer, /) -> Answer:  # type: ignore[override]
+        self.times_asked += key == "GET /api/code"
+        is_first = key == "GET /api/code" and self.times_asked == 1
+        return (200, {"reading": {"done": 3, "total": 900}}) if is_first else super().get(key, default)
+
+
+def test_it_asks_again_until_everything_is_read(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answers = Reading(worker.answers)
+    assert run("code", "symbols", "f") == 0
+    assert [seen.path for seen in worker.seen if seen.path != "/api/health"] == ["/api/code", "/api/code"]
+    assert "Reading 900 files for the first time.\n" in capsys.readouterr().err
+
+
+def test_the_folder_and_the_limit_are_handed_on(worker: FakeWorker, home: Home) -> None:
+    assert run("code", "callees", "A.b", "--cwd", str(home.root), "--limit", "3") == 0
+    asked = next(seen for seen in worker.seen if seen.path == "/api/code")
+    assert asked.query == (("what", "callees"), ("name", "A.b"), ("cwd", str(home.root.resolve())), ("limit", "3"))
+
+
+def test_an_empty_name_is_a_mistake(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("code", "symbols", " ") == 2
+    assert "the name is empty" in capsys.readouterr().err

@@ -1,0 +1,157 @@
+"""What the start context tells of code: what changed, what may be stale, and nothing of work that is not here."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from claude_mem_lite.code.values import ABSENT, CodeChange
+from claude_mem_lite.codebase.freshness import Freshness
+from claude_mem_lite.context.builder import build
+from claude_mem_lite.context.checkout import Standing
+from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.models import Memory, Place, SessionSummary, Turn
+from claude_mem_lite.store import sessions, symbols
+from claude_mem_lite.store.visibility import Hidden
+from tests.fakes import NOW, SHOP, Store
+
+
+@dataclass
+class Seen:
+    """A checkout that says what the test wants it to."""
+
+    hidden: Hidden = ()
+    verdicts: dict[str, Freshness] = field(default_factory=dict)
+    standings: dict[str, Standing] = field(default_factory=dict)
+
+    def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
+        return {memory.id: self.verdicts.get(memory.title, Freshness("fresh")) for memory in memories}
+
+    def standing(self, changes: Sequence[CodeChange]) -> Sequence[Standing]:
+        return [self.standings.get(change.name, "as told") for change in changes]
+
+
+def told(store: Store, seen: Seen, place: Place = SHOP, budget: int = 2000) -> str:
+    return build(store.db, Occasion(place, NOW, checkout=seen), budget).text
+
+
+def section(text: str, header: str) -> list[str]:
+    return text.partition(f"## {header}\n")[2].partition("\n## ")[0].partition("\nMore: ")[0].split("\n")
+
+
+def change(name: str, file: str = "src/auth.py", before: str = "a", after: str = "b", was: str = "") -> CodeChange:
+    action = "new" if before == ABSENT else "deleted" if after == ABSENT else "modified"
+    return CodeChange(file, name, "function", action, f"def {name}(token)", was, before, after)  # type: ignore[arg-type]
+
+
+def work(store: Store, session: str, *changes: CodeChange, branch: str = "main", hours: int = 2) -> None:
+    """A session that changed code."""
+    at = NOW - timedelta(hours=hours)
+    place = Place(SHOP.project, SHOP.name, SHOP.root, branch)
+    store.session(session, SessionSummary(headline=f"The work of {session}"), place=place, at=at)
+    with atomic(store.db):
+        symbols.add(store.db, f"turn-{session}", Turn("", session, SHOP.project, "", ()), branch, changes, at)
+
+
+def test_changed_functions_are_told_by_file_with_what_became_of_them(store: Store) -> None:
+    work(
+        store,
+        "s1",
+        change("renew"),
+        change("issue", before=ABSENT),
+        change("main", file="src/cli.py", after=ABSENT),
+        change("refresh", before="x", after="x", was="reload"),
+    )
+    assert section(told(store, Seen()), "Code changed in the last sessions") == [
+        "- src/auth.py",
+        "  - def refresh(token)  [RENAMED from reload]",
+        "  - def issue(token)  [NEW]",
+        "  - def renew(token)  [MODIFIED]",
+        "- src/cli.py",
+        "  - def main(token)  [DELETED]",
+    ]
+
+
+def test_of_a_function_that_several_sessions_changed_only_its_newest_state_is_told(store: Store) -> None:
+    work(store, "s1", change("renew", before=ABSENT), change("old", before=ABSENT), hours=9)
+    work(store, "s2", change("renew", after=ABSENT), change("young", was="old"), hours=2)
+    lines = section(told(store, Seen()), "Code changed in the last sessions")
+    assert lines == ["- src/auth.py", "  - def young(token)  [MODIFIED]", "  - def renew(token)  [DELETED]"]
+
+
+def test_only_the_last_five_sessions_count_and_thirty_functions(store: Store) -> None:
+    for number in range(7):
+        names = [f"f{number}_{index}" for index in range(10)]
+        work(store, f"s{number}", *(change(name, before=ABSENT) for name in names), hours=10 - number)
+    lines = section(told(store, Seen(), budget=20_000), "Code changed in the last sessions")
+    shown = [line for line in lines if line.startswith("  - ")]
+    assert len(shown) == 30
+    assert all("f1_" not in line and "f0_" not in line for line in shown)
+
+
+def test_what_others_did_to_a_function_since_is_said(store: Store) -> None:
+    work(store, "s1", change("renew"), change("issue", before=ABSENT))
+    seen = Seen(standings={"renew": "changed since", "issue": "gone since"})
+    lines = section(told(store, seen), "Code changed in the last sessions")
+    assert "  - def renew(token)  [MODIFIED, then MODIFIED outside of sessions]" in lines
+    assert "  - def issue(token)  [NEW, then DELETED outside of sessions]" in lines
+
+
+def test_a_file_is_named_only_with_a_function_that_has_room(store: Store) -> None:
+    work(store, "s1", *(change(f"function_number_{number}", file=f"src/{number}.py") for number in range(30)))
+    for budget in range(60, 500, 20):
+        lines = told(store, Seen(), budget=budget).split("\n")
+        for above, below in itertools.pairwise(lines):
+            if above.startswith("- src/"):
+                assert below.startswith("  - def ")
+
+
+def test_what_may_be_stale_is_marked_and_comes_after_what_is_fresh(store: Store) -> None:
+    store.remember("Retry three times", created_at=NOW - timedelta(hours=1), last_seen_at=NOW, session="s2")
+    store.remember("Cache the tokens", created_at=NOW - timedelta(hours=5), last_seen_at=NOW, session="s3")
+    seen = Seen(verdicts={"Retry three times": Freshness("changed", ("src/auth.py::renew changed",))})
+    lines = section(told(store, seen), "Recent work")
+    assert [("Retry" in line, "[may be stale]" in line) for line in lines] == [(False, False), (True, True)]
+
+
+def test_what_is_gone_is_not_told_and_what_could_not_be_looked_at_is(store: Store) -> None:
+    store.remember("Retry three times", session="s2")
+    store.remember("Cache the tokens", session="s3")
+    seen = Seen(verdicts={"Retry three times": Freshness("gone"), "Cache the tokens": Freshness("unknown")})
+    text = told(store, seen)
+    assert "Retry" not in text
+    assert "Cache the tokens" in text
+    assert "[may be stale]" not in text
+
+
+def test_knowledge_about_code_that_changed_is_marked_as_well(store: Store) -> None:
+    store.remember("Tokens are refreshed in renew", kind="gotcha", confidence=0.9)
+    seen = Seen(verdicts={"Tokens are refreshed in renew": Freshness("changed", ("renew changed",))})
+    assert "[may be stale] Tokens are refreshed" in told(store, seen)
+
+
+def test_sessions_and_code_of_hidden_branches_are_left_out(store: Store) -> None:
+    work(store, "s1", change("renew"), branch="main", hours=9)
+    work(store, "s2", change("issue"), branch="feature/a", hours=2)
+    text = told(store, Seen(hidden=[("feature/a", None)]))
+    assert "The work of s1" in text
+    assert "renew" in text
+    assert "The work of s2" not in text
+    assert "issue" not in text
+
+
+def test_when_all_sessions_are_of_other_branches_they_are_named_with_their_branch(store: Store) -> None:
+    work(store, "s1", change("renew"), branch="feature/a")
+    text = told(store, Seen(hidden=[("feature/a", None)]))
+    assert "- [2h ago, on branch feature/a] The work of s1" in text
+    assert "Where the last session stopped" not in text
+    assert "renew" not in text
+
+
+def test_a_session_is_of_the_branch_it_was_last_on(store: Store) -> None:
+    work(store, "s1", branch="main", hours=9)
+    work(store, "s1", branch="feature/a", hours=2)
+    found = sessions.find(store.db, "s1")
+    assert found is not None
+    assert found.branch == "feature/a"

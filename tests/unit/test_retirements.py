@@ -1,0 +1,107 @@
+"""Memories that code or a branch retired come back when it does; those that anything else retired never do."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.models import Filters, Status
+from claude_mem_lite.store import forgetting, fts, memories, retirements
+from tests.fakes import NOW, SHOP, Store
+
+
+def status(store: Store, id_: str) -> str:
+    return memories.get(store.db, id_).status
+
+
+def found(store: Store, *statuses: Status) -> list[int]:
+    return [seq for seq, _ in fts.search(store.db, ["clock"], Filters(statuses=statuses), 10)]
+
+
+def test_a_memory_is_retired_with_its_reason_and_found_only_among_the_retired(store: Store) -> None:
+    made = store.remember("Freeze the clock")
+    assert retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    assert status(store, made.id) == "retired"
+    assert retirements.reasons(store.db, [made.id, "nobody"]) == {made.id: "clock.py is gone"}
+    assert (found(store, "active"), found(store, "retired")) == ([], [1])
+
+
+def test_what_is_back_is_active_and_found_again(store: Store) -> None:
+    made = store.remember("Freeze the clock")
+    retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    assert retirements.revive(store.db, made.id)
+    assert memories.get(store.db, made.id) == made
+    assert retirements.reasons(store.db, [made.id]) == {}
+    assert (found(store, "active"), found(store, "retired")) == ([1], [])
+
+
+def test_what_was_retired_otherwise_is_never_revived(store: Store) -> None:
+    made = store.remember("Freeze the clock")
+    memories.retire(store.db, made.id)
+    assert not retirements.revive(store.db, made.id)
+    assert status(store, made.id) == "retired"
+
+
+def test_what_is_retired_for_good_after_code_did_stays_retired(store: Store) -> None:
+    made = store.remember("Freeze the clock")
+    retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    memories.retire(store.db, made.id)
+    assert not retirements.revive(store.db, made.id)
+    assert status(store, made.id) == "retired"
+
+
+@pytest.mark.parametrize("other", ["superseded", "quarantined", "retired"])
+def test_only_active_memories_are_retired(store: Store, other: Status) -> None:
+    made = store.remember("Freeze the clock", status=other)
+    assert not retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    assert status(store, made.id) == other
+    assert not retirements.revive(store.db, made.id)
+    assert status(store, made.id) == other
+
+
+def test_what_was_superseded_meanwhile_is_not_revived(store: Store) -> None:
+    made = store.remember("Freeze the clock")
+    retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    store.db.execute("update memories set status = 'superseded'")
+    assert not retirements.revive(store.db, made.id)
+    assert status(store, made.id) == "superseded"
+
+
+def test_a_forgotten_memory_leaves_no_reason_behind(store: Store) -> None:
+    made = store.remember("Freeze the clock")
+    retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    with atomic(store.db):
+        forgetting.forget(store.db, [made.id], [], NOW)
+    assert store.db.execute("select count(*) from retirements").fetchone()[0] == 0
+
+
+def test_the_retired_of_a_project_are_listed_the_last_first(store: Store) -> None:
+    made = [store.remember(f"Matter {number * 7919}") for number in range(3)]
+    for hour, memory in enumerate(made):
+        retirements.retire(store.db, memory.id, f"reason {hour}", NOW + timedelta(hours=hour))
+    memories.retire(store.db, store.remember("Retired by somebody").id)
+    last = [(3, made[2].id, "reason 2"), (2, made[1].id, "reason 1")]
+    assert retirements.of_project(store.db, SHOP.project, limit=2) == last
+    assert retirements.of_project(store.db, "another", limit=2) == []
+
+
+def test_memories_are_found_by_the_exact_reason_they_were_retired_for(store: Store) -> None:
+    made = [store.remember(f"Matter {number * 7919}") for number in range(2)]
+    for memory, reason in zip(made, ("its branch x is gone", "its branch xy is gone"), strict=True):
+        retirements.retire(store.db, memory.id, reason, NOW)
+    assert retirements.for_reason(store.db, SHOP.project, "its branch x is gone") == [made[0].id]
+    assert retirements.for_reason(store.db, "another", "its branch x is gone") == []
+
+
+def test_of_a_branch_what_was_made_after_it_was_merged_may_be_retired_but_not_what_the_user_holds_on_to(
+    store: Store,
+) -> None:
+    before = store.remember("Freeze the clock", branch="next", created_at=NOW - timedelta(days=2))
+    after = store.remember("Mend the login", branch="next", created_at=NOW)
+    store.remember("Paint the buttons", branch="main", created_at=NOW)
+    for held in ({"pinned": True}, {"origin": "user"}, {"scope": "universal"}, {"status": "superseded"}):
+        more: dict[str, Any] = {"branch": "next", "created_at": NOW, **held}
+        store.remember(f"Something that is {next(iter(held))}", **more)
+    assert retirements.retirable(store.db, SHOP.project, "next", None) == [before.id, after.id]
+    assert retirements.retirable(store.db, SHOP.project, "next", NOW - timedelta(days=1)) == [after.id]

@@ -1,0 +1,125 @@
+"""A repository in which an agent and a person work by turns: real git, real files, real hooks, a real worker."""
+
+import difflib
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from tests.running import Json, Machine, payload
+
+ENVIRONMENT = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "A Tester",
+    "GIT_AUTHOR_EMAIL": "tester@example.invalid",
+    "GIT_COMMITTER_NAME": "A Tester",
+    "GIT_COMMITTER_EMAIL": "tester@example.invalid",
+    "GIT_EDITOR": "true",
+}
+
+
+@dataclass(slots=True)
+class Developing:
+    """One checkout and the worker that remembers what is done in it."""
+
+    machine: Machine
+    root: Path
+    sessions: "count[int]" = field(default_factory=count)
+
+    # What the person does.
+
+    def git(self, *arguments: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=self.root,
+            check=True,
+            capture_output=True,
+            text=True,
+            env={"PATH": os.environ["PATH"], **ENVIRONMENT},
+        )
+        return done.stdout.strip()
+
+    def write(self, path: str, text: str) -> None:
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def replace(self, path: str, old: str, new: str) -> None:
+        """Change a file by hand."""
+        text = (self.root / path).read_text()
+        assert old in text, (path, old)
+        self.write(path, text.replace(old, new))
+
+    def commit(self, message: str) -> str:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", message)
+        return self.git("rev-parse", "HEAD")
+
+    def at(self, root: Path) -> "Developing":
+        """The same person in another checkout."""
+        return Developing(self.machine, root, self.sessions)
+
+    # What the agent does.
+
+    def session(self, asked: str, files: dict[str, str], said: str) -> None:
+        """A session of one turn, in which files come to hold these texts."""
+        name = f"session-{next(self.sessions)}-{self.root.name}"
+        self._hook("SessionStart", name, source="startup")
+        self._hook("UserPromptSubmit", name, prompt=asked)
+        for path, text in files.items():
+            self._edit(name, path, text)
+        self._hook("Stop", name, last_assistant_message=said)
+        self._hook("SessionEnd", name, reason="other")
+        self.machine.drain()
+
+    def context(self) -> str:
+        """What a session that starts now is given."""
+        name = f"look-{next(self.sessions)}"
+        printed = self._hook("SessionStart", name, source="startup")
+        self._hook("SessionEnd", name, reason="other")
+        return str(json.loads(printed)["hookSpecificOutput"]["additionalContext"]) if printed else ""
+
+    def _edit(self, session: str, path: str, text: str) -> None:
+        file = self.root / path
+        before = file.read_text() if file.is_file() else None
+        self.write(path, text)
+        if before is None:
+            given: Json = {"file_path": str(file), "content": text}
+            response: Json = {"type": "create", "filePath": str(file), "content": text, "structuredPatch": []}
+            self._hook("PostToolUse", session, tool_name="Write", tool_input=given, tool_response=response)
+            return
+        given = {"file_path": str(file), "old_string": before, "new_string": text}
+        response = {"filePath": str(file), "originalFile": before, "structuredPatch": patch(before, text)}
+        self._hook("PostToolUse", session, tool_name="Edit", tool_input=given, tool_response=response)
+
+    def _hook(self, event: str, session: str, **more: Json) -> bytes:
+        ran = self.machine.hook(event, payload(event, session, str(self.root), **more))
+        assert ran.status == 0
+        assert ran.err == b""
+        return ran.out
+
+
+def patch(before: str, after: str) -> list[Json]:
+    """A patch as the client sends it."""
+    old, new = before.split("\n"), after.split("\n")
+    hunks: list[Json] = []
+    for group in difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_grouped_opcodes(3):
+        lines: list[str] = []
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                lines += [f" {line}" for line in old[i1:i2]]
+            else:
+                lines += [*(f"-{line}" for line in old[i1:i2]), *(f"+{line}" for line in new[j1:j2])]
+        first, last = group[0], group[-1]
+        hunks.append(
+            {
+                "oldStart": first[1] + 1,
+                "oldLines": last[2] - first[1],
+                "newStart": first[3] + 1,
+                "newLines": last[4] - first[3],
+                "lines": lines,
+            }
+        )
+    return hunks

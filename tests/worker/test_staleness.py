@@ -1,0 +1,138 @@
+"""What is told of memories that the code has left behind: by `doctor --stale`, search, list and show."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.anchored import LOAD, LOAD_SAFELY, SAVE
+from tests.running import Json, Machine, open_machine, short_folder
+from tests.unit.fake_worker import run
+from tests.worker.developing import Developing
+
+
+@pytest.fixture
+def work() -> Iterator[Developing]:
+    """A repository in which an agent made two things, each in a file of its own."""
+    with open_machine() as machine, short_folder() as folder:
+        machine.start_worker()
+        made = Developing(machine, folder / "shop")
+        made.root.mkdir()
+        made.git("init", "--quiet", "--initial-branch=main")
+        made.write("README.md", "# Shop\n")
+        made.commit("Start")
+        made.session("read files", {"src/reading.py": LOAD}, "Added `load`, which reads a file.")
+        made.session("write files", {"src/writing.py": SAVE}, "Added `save`, which writes a file.")
+        made.commit("Files")
+        yield made
+
+
+def ask(machine: Machine, route: str, **parameters: object) -> Json:
+    return machine.get(f"/api/{route}?{urlencode(parameters, doseq=True)}")
+
+
+def found(work: Developing, words: str, **more: object) -> Json:
+    """The first memory that a search finds in the checkout."""
+    hits = ask(work.machine, "search", query=words, cwd=more.pop("cwd", work.root), **more)["hits"]
+    return next(hit for hit in hits if hit["kind"] not in ("turn", "session"))
+
+
+def test_a_search_tells_how_it_stands_with_the_code(work: Developing) -> None:
+    assert found(work, "load reading")["freshness"] == {"verdict": "fresh", "reasons": []}
+
+    work.write("src/reading.py", LOAD_SAFELY)
+
+    hit = found(work, "load reading")
+    assert hit["freshness"] == {"verdict": "changed", "reasons": ["src/reading.py::load changed"]}
+    assert "may be stale: src/reading.py::load changed" in hit["why"]
+    assert found(work, "save writing")["freshness"]["verdict"] == "fresh"
+
+    work.write("src/reading.py", "# nothing left\n")
+    hit = found(work, "load reading")
+    assert hit["freshness"]["verdict"] == "gone"
+    assert "its code is gone: src/reading.py::load is gone" in hit["why"]
+
+
+def test_seen_from_another_project_nothing_is_told_of_the_code(work: Developing, tmp_path: Path) -> None:
+    hit = found(work, "load reading", all_projects="true", cwd="")
+    assert (hit["freshness"], hit["elsewhere"], hit["retired_because"]) == (None, "", "")
+    record = ask(work.machine, f"records/{hit['id']}", cwd=tmp_path)
+    assert record["freshness"] is None
+
+
+def test_a_list_and_a_record_tell_it_too(work: Developing) -> None:
+    work.write("src/reading.py", LOAD_SAFELY)
+    id_ = found(work, "load reading")["id"]
+    told = {"verdict": "changed", "reasons": ["src/reading.py::load changed"]}
+    listed = {one["id"]: one for one in ask(work.machine, "memories", cwd=work.root)["memories"]}
+    assert listed[id_]["freshness"] == told
+    assert ask(work.machine, f"records/{id_}", cwd=work.root)["freshness"] == told
+
+
+def test_the_stale_are_listed_with_reasons_and_the_retired_too(work: Developing) -> None:
+    fresh = ask(work.machine, "stale", cwd=work.root)
+    assert (fresh["memories"], fresh["unchecked"]) == ([], 0)
+    assert fresh["checked"] >= 2
+
+    work.write("src/reading.py", LOAD_SAFELY)
+    work.git("rm", "--quiet", "src/writing.py")
+    work.commit("No writing")
+    work.context()  # has the checkout looked at
+    work.machine.drain()
+
+    told = {one["verdict"]: one for one in ask(work.machine, "stale", cwd=work.root)["memories"]}
+    assert set(told) == {"changed", "retired"}
+    assert told["changed"]["reasons"] == ["src/reading.py::load changed"]
+    assert told["retired"]["reasons"] == ["its code is gone: src/writing.py is gone"]
+    assert told["retired"]["status"] == "retired"
+    record = ask(work.machine, f"records/{told['retired']['id']}", cwd=work.root)
+    assert record["retired_because"] == "its code is gone: src/writing.py is gone"
+
+
+def test_what_is_gone_and_not_yet_retired_is_listed_as_gone(work: Developing) -> None:
+    (work.root / "src" / "writing.py").unlink()
+    (told,) = ask(work.machine, "stale", cwd=work.root)["memories"]
+    assert (told["verdict"], told["reasons"]) == ("gone", ["src/writing.py is gone"])
+
+
+def test_work_of_a_branch_that_is_not_here_is_marked_in_a_search_and_not_stale(work: Developing) -> None:
+    work.git("switch", "--quiet", "--create", "feature/x")
+    work.session("copy files", {"src/copying.py": LOAD.replace("load", "copy")}, "Added `copy`.")
+    work.commit("Copy")
+    assert found(work, "copy copying")["elsewhere"] == ""
+
+    work.git("switch", "--quiet", "main")
+
+    hit = found(work, "copy copying")
+    assert hit["elsewhere"] == "feature/x"
+    assert "made on branch feature/x, whose work is not here" in hit["why"]
+    assert ask(work.machine, "stale", cwd=work.root)["memories"] == []
+
+
+def test_an_excluded_folder_is_not_looked_at(work: Developing) -> None:
+    work.write("src/reading.py", LOAD_SAFELY)
+    work.machine.home.config.write_text(f'exclude = ["{work.root}"]\n')
+    ask(work.machine, "health")
+    assert ask(work.machine, "stale", cwd=work.root)["excluded"] is True
+    assert found(work, "load reading")["freshness"] is None
+
+
+def test_the_command_line_tells_it_from_inside_the_project(
+    work: Developing, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(work.machine.home.root))
+    monkeypatch.chdir(work.root / "src")
+    assert run("doctor", "--stale") == 0
+    assert capsys.readouterr().out.startswith("All is fresh: ")
+
+    work.write("src/reading.py", LOAD_SAFELY)
+
+    assert run("doctor", "--stale") == 0
+    first, head, reason, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("May be stale")
+    assert reason.strip() == "src/reading.py::load changed"
+    assert run("search", "load reading", "--explain") == 0
+    assert "[may be stale]" in capsys.readouterr().out.splitlines()[0]
+    assert run("show", head.split()[0]) == 0
+    assert "state: may be stale: src/reading.py::load changed" in capsys.readouterr().out.splitlines()
