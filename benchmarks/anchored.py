@@ -9,25 +9,18 @@ memories, so none can be passed over unread: as after a fresh clone.
 Contexts are asked of a running worker: by its API, and as the start hook asks. Judged is the p95 of each."""
 
 import random
-import shutil
-import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
-from datetime import UTC, datetime
 from itertools import chain, count
 
 from benchmarks.anchored_home import fill
+from benchmarks.anchored_look import looks, ms_since, spread
 from benchmarks.anchored_repository import MadeRepository
 from benchmarks.figures import Figure, keep, p95
 from benchmarks.stage import Stage, payload, stage
-from claude_mem_lite.db.connection import open_for_writing
-from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
 from claude_mem_lite.worker import maintenance
-from claude_mem_lite.worker.looking import Looking
 
 FILES = 20_000
 MEMORIES = 10_000
@@ -48,7 +41,7 @@ def main() -> int:
     with stage() as made:
         repository = MadeRepository(made.folder / "repository", FILES)
         _make(made, repository)
-        for figure in chain(_look(made, repository), _contexts(made, repository)):
+        for figure in chain(looks(made, repository, _WIDE), _contexts(made, repository)):
             print(figure.line(), flush=True)
             figures.append(figure)
     return keep("anchored", "Ten thousand memories tied to code", figures, "make bench-code")
@@ -78,36 +71,6 @@ def _make(made: Stage, repository: MadeRepository) -> None:
     repository.branch(_WIDE, [file for file in numbers if file not in {*gone, *moved, *changed}][:SWITCHED])
     for file in uncommitted:
         repository.change(file, changed[file])
-
-
-def _look(made: Stage, repository: MadeRepository) -> Iterator[Figure]:
-    """The look in the background over all memories, step by step, on a copy of the home."""
-    home = Home(made.folder / "copy")
-    home.make()
-    shutil.copy(made.home.memory_db, home.memory_db)
-    with closing(open_for_writing(home.memory_db)) as db:
-        looking = Looking(home, db, lambda: datetime.now(UTC), lambda _: False)
-        yield from _steps(looking, repository, "first look over all memories")
-        retired = db.execute("select count(*) from retirements").fetchone()[0]
-        yield Figure("memories that the look retired", retired, "", note=f"of {MEMORIES}")
-        yield from _steps(looking, repository, "look again, nothing changed")
-        repository.git("switch", "--quiet", _WIDE)
-        yield from _steps(looking, repository, f"look again, {SWITCHED} files changed by git switch")
-        repository.git("switch", "--quiet", "main")
-        looking.let_go()
-    shutil.rmtree(home.root)
-
-
-def _steps(looking: Looking, repository: MadeRepository, name: str) -> Iterator[Figure]:
-    looking.want(find_place(str(repository.root)))
-    taken = []
-    more = True
-    while more:
-        began = time.perf_counter()
-        more = looking.step().more
-        taken.append(_ms_since(began))
-    yield Figure(name, round(sum(taken) / 1000, 2), "s", note=f"in {len(taken)} steps")
-    yield Figure(f"{name}: a step, p95", round(p95(taken), 1), "ms", note=_spread(taken))
 
 
 def _contexts(made: Stage, repository: MadeRepository) -> Iterator[Figure]:
@@ -141,7 +104,7 @@ class Asking:
     def by_api(self) -> float:
         began = time.perf_counter()
         self._made.client.context(str(self._repository.root), None)
-        return _ms_since(began)
+        return ms_since(began)
 
     def by_hook(self) -> float:
         session = f"asking{next(self._sessions)}"
@@ -191,20 +154,12 @@ class Asking:
 
 
 def _judged(name: str, times: Sequence[float], note: str = "") -> Figure:
-    told = "; ".join(filter(None, (_spread(times), note)))
+    told = "; ".join(filter(None, (spread(times), note)))
     return Figure(f"start context, {name}, p95", round(p95(times), 1), "ms", bar=BAR_MS, note=told)
 
 
 def _first(name: str, times: Sequence[float]) -> Figure:
-    return Figure(f"start context, {name}, the first alone, p95", round(p95(times), 1), "ms", note=_spread(times))
-
-
-def _spread(times: Sequence[float]) -> str:
-    return f"p50 {statistics.median(times):.1f}, p95 {p95(times):.1f}, most {max(times):.1f} of {len(times)}"
-
-
-def _ms_since(began: float) -> float:
-    return (time.perf_counter() - began) * 1000
+    return Figure(f"start context, {name}, the first alone, p95", round(p95(times), 1), "ms", note=spread(times))
 
 
 def _resident_mb(made: Stage) -> float:

@@ -46,7 +46,7 @@ def test_what_was_left_out_is_said(worker: FakeWorker, capsys: pytest.CaptureFix
         "    def f()",
         "  nothing in the project calls it",
         "    7 calls of that name could not be told apart",
-        "… and 2 more symbols of that name; --limit shows more",
+        "… and 2 more symbols of that name; name a class or a file to see fewer",
     ]
     assert told.err.splitlines() == [
         "The project has more files than are read; 900 files were.",

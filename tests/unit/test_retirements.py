@@ -8,6 +8,7 @@ import pytest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Filters, Status
 from claude_mem_lite.store import forgetting, fts, memories, retirements
+from claude_mem_lite.store.retirements import Retired
 from tests.fakes import NOW, SHOP, Store
 
 
@@ -21,7 +22,7 @@ def found(store: Store, *statuses: Status) -> list[int]:
 
 def test_a_memory_is_retired_with_its_reason_and_found_only_among_the_retired(store: Store) -> None:
     made = store.remember("Freeze the clock")
-    assert retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    assert retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     assert status(store, made.id) == "retired"
     assert retirements.reasons(store.db, [made.id, "nobody"]) == {made.id: "clock.py is gone"}
     assert (found(store, "active"), found(store, "retired")) == ([], [1])
@@ -29,7 +30,7 @@ def test_a_memory_is_retired_with_its_reason_and_found_only_among_the_retired(st
 
 def test_what_is_back_is_active_and_found_again(store: Store) -> None:
     made = store.remember("Freeze the clock")
-    retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     assert retirements.revive(store.db, made.id)
     assert memories.get(store.db, made.id) == made
     assert retirements.reasons(store.db, [made.id]) == {}
@@ -45,7 +46,7 @@ def test_what_was_retired_otherwise_is_never_revived(store: Store) -> None:
 
 def test_what_is_retired_for_good_after_code_did_stays_retired(store: Store) -> None:
     made = store.remember("Freeze the clock")
-    retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     memories.retire(store.db, made.id)
     assert not retirements.revive(store.db, made.id)
     assert status(store, made.id) == "retired"
@@ -54,7 +55,7 @@ def test_what_is_retired_for_good_after_code_did_stays_retired(store: Store) -> 
 @pytest.mark.parametrize("other", ["superseded", "quarantined", "retired"])
 def test_only_active_memories_are_retired(store: Store, other: Status) -> None:
     made = store.remember("Freeze the clock", status=other)
-    assert not retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    assert not retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     assert status(store, made.id) == other
     assert not retirements.revive(store.db, made.id)
     assert status(store, made.id) == other
@@ -62,7 +63,7 @@ def test_only_active_memories_are_retired(store: Store, other: Status) -> None:
 
 def test_what_was_superseded_meanwhile_is_not_revived(store: Store) -> None:
     made = store.remember("Freeze the clock")
-    retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     store.db.execute("update memories set status = 'superseded'")
     assert not retirements.revive(store.db, made.id)
     assert status(store, made.id) == "superseded"
@@ -70,7 +71,7 @@ def test_what_was_superseded_meanwhile_is_not_revived(store: Store) -> None:
 
 def test_a_forgotten_memory_leaves_no_reason_behind(store: Store) -> None:
     made = store.remember("Freeze the clock")
-    retirements.retire(store.db, made.id, "clock.py is gone", NOW)
+    retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     with atomic(store.db):
         forgetting.forget(store.db, [made.id], [], NOW)
     assert store.db.execute("select count(*) from retirements").fetchone()[0] == 0
@@ -79,19 +80,20 @@ def test_a_forgotten_memory_leaves_no_reason_behind(store: Store) -> None:
 def test_the_retired_of_a_project_are_listed_the_last_first(store: Store) -> None:
     made = [store.remember(f"Matter {number * 7919}") for number in range(3)]
     for hour, memory in enumerate(made):
-        retirements.retire(store.db, memory.id, f"reason {hour}", NOW + timedelta(hours=hour))
+        retirements.retire(store.db, memory.id, "code", f"reason {hour}", NOW + timedelta(hours=hour))
     memories.retire(store.db, store.remember("Retired by somebody").id)
-    last = [(3, made[2].id, "reason 2"), (2, made[1].id, "reason 1")]
+    last = [Retired(3, made[2].id, "code", "reason 2"), Retired(2, made[1].id, "code", "reason 1")]
     assert retirements.of_project(store.db, SHOP.project, limit=2) == last
     assert retirements.of_project(store.db, "another", limit=2) == []
 
 
-def test_memories_are_found_by_the_exact_reason_they_were_retired_for(store: Store) -> None:
-    made = [store.remember(f"Matter {number * 7919}") for number in range(2)]
-    for memory, reason in zip(made, ("its branch x is gone", "its branch xy is gone"), strict=True):
-        retirements.retire(store.db, memory.id, reason, NOW)
-    assert retirements.for_reason(store.db, SHOP.project, "its branch x is gone") == [made[0].id]
-    assert retirements.for_reason(store.db, "another", "its branch x is gone") == []
+def test_memories_are_found_by_the_branch_they_were_retired_with(store: Store) -> None:
+    made = [store.remember(f"Matter {number * 7919}") for number in range(3)]
+    for memory, branch in zip(made, ("x", "xy"), strict=False):
+        retirements.retire(store.db, memory.id, "branch", f"its branch {branch} is gone", NOW, branch)
+    retirements.retire(store.db, made[2].id, "code", "x.py is gone", NOW)
+    assert retirements.of_branch(store.db, SHOP.project, "x") == [made[0].id]
+    assert retirements.of_branch(store.db, "another", "x") == []
 
 
 def test_of_a_branch_what_was_made_after_it_was_merged_may_be_retired_but_not_what_the_user_holds_on_to(

@@ -165,6 +165,15 @@ def test_an_excluded_folder_is_not_read(machine: Machine, shop: Path) -> None:
     assert not machine.home.code_db.exists() or not machine.files_with("renew")
 
 
+def test_an_excluded_folder_inside_a_checkout_is_left_out(machine: Machine, shop: Path) -> None:
+    (shop / "shop" / "private").mkdir()
+    (shop / "shop" / "private" / "keys.py").write_text("def hidden_key(): pass\n")
+    git(shop, "add", ".")
+    assert "hidden_key" in run(machine, shop, "symbols", "hidden_key").stdout
+    machine.home.config.write_text(f'exclude = ["{shop}/shop/private"]\n')
+    assert "is called 'hidden_key'" in run(machine, shop, "symbols", "hidden_key", status=1).stderr
+
+
 def test_settings_that_cannot_be_read_stop_it(machine: Machine, shop: Path) -> None:
     machine.home.config.write_text("exclude = [")
     assert "no code is read while the settings cannot be" in run(machine, shop, "symbols", "renew", status=1).stderr

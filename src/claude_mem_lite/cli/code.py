@@ -185,7 +185,7 @@ def _calls(edge: JsonObject) -> str:
 
 def _print_rest(answer: JsonObject, shown: int) -> None:
     if (rest := whole(answer, "total") - shown) > 0:
-        click.echo(dim(f"… and {counted(rest, 'more symbol')} of that name; --limit shows more"))
+        click.echo(dim(f"… and {counted(rest, 'more symbol')} of that name; name a class or a file to see fewer"))
     if answer.get("is_cut") is True:
         click.echo(
             f"The project has more files than are read; {counted(whole(answer, 'files'), 'file')} were.", err=True

@@ -21,6 +21,7 @@ from claude_mem_lite.models import (
     SessionSummary,
 )
 from claude_mem_lite.store import memories, sessions, symbols
+from claude_mem_lite.store.visibility import is_hidden
 
 _MOST_SESSIONS = 10
 _HANDOFF_LOOKS_BACK = 5
@@ -75,7 +76,7 @@ class Layer:
 def handoff(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     """Where the last session stopped."""
     found = _last_sessions(db, occasion, _HANDOFF_LOOKS_BACK)
-    if _is_elsewhere(found, occasion):
+    if _are_all_elsewhere(found, occasion):
         return []  # what is open on another branch is not to be gone on with here
     # A session that only asked something leaves standing what the one before it left to do.
     last = next((one for one in found if _leaves_something(one.summary)), found[0] if found else None)
@@ -88,7 +89,7 @@ def handoff(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
 def session_index(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     """One headline for each of the last sessions."""
     found = _last_sessions(db, occasion, _MOST_SESSIONS)
-    tagged = _is_elsewhere(found, occasion)
+    tagged = _are_all_elsewhere(found, occasion)
     return [
         Item(
             render.session_line(one, occasion.now, occasion.dated, one.branch if tagged else ""),
@@ -118,7 +119,7 @@ def language_knowledge(db: sqlite3.Connection, occasion: Occasion) -> list[Item]
 def changed_code(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     """What the last sessions did to functions and classes, by file, the file that was changed last first."""
     last = _last_sessions(db, occasion, _CODE_SESSIONS)
-    if _is_elsewhere(last, occasion):
+    if _are_all_elsewhere(last, occasion):
         return []
     seen = symbols.newest(db, [one.id for one in last], hidden=occasion.checkout.hidden, limit=_MOST_SYMBOLS)
     standing = occasion.checkout.standing([one.change for one in seen])
@@ -184,17 +185,10 @@ def _last_sessions(db: sqlite3.Connection, occasion: Occasion, limit: int) -> li
     return []
 
 
-def _is_elsewhere(found: list[Session], occasion: Occasion) -> bool:
+def _are_all_elsewhere(found: list[Session], occasion: Occasion) -> bool:
     """Whether sessions are of other branches, for want of any whose work is here."""
-    branches = {branch for branch, _ in occasion.checkout.hidden}
-    return bool(found) and all(one.branch in branches and _is_hidden(one, occasion) for one in found)
-
-
-def _is_hidden(session: Session, occasion: Occasion) -> bool:
-    return any(
-        session.branch == branch and (since is None or session.last_event_at > since)
-        for branch, since in occasion.checkout.hidden
-    )
+    hidden = occasion.checkout.hidden
+    return bool(found) and all(is_hidden(one.branch, one.last_event_at, hidden) for one in found)
 
 
 def _still_there(found: list[Memory], occasion: Occasion) -> tuple[list[Memory], Mapping[str, Freshness]]:

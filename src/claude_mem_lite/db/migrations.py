@@ -271,7 +271,6 @@ def m004_code(connection: sqlite3.Connection) -> None:
             after text not null,
             unique (turn, file, name)
         )""")
-    connection.execute("create index symbol_changes_by_project on symbol_changes (project, at)")
     connection.execute("create index symbol_changes_by_session on symbol_changes (session)")
     connection.execute("""
         create table branches (
@@ -284,7 +283,14 @@ def m004_code(connection: sqlite3.Connection) -> None:
             gone_at text,
             primary key (project, name)
         ) without rowid""")
-    connection.execute("create table retirements (memory text primary key, reason text not null, at text not null)")
+    connection.execute("""
+        create table retirements (
+            memory text primary key,
+            cause text not null check (cause in ('code', 'branch')),
+            branch text not null,
+            reason text not null,
+            at text not null
+        )""")
 
 
 INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox, i002_model_turns)

@@ -31,7 +31,7 @@ class Entry:
 
 
 class Pack:
-    """Objects by id. What is damaged is not there."""
+    """Objects by id. What cannot be read is not there; whether bytes are those that were written is not checked."""
 
     def __init__(self, files: OpenFiles, objects: Path, index: str, id_bytes: int) -> None:
         self._files = files

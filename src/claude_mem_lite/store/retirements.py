@@ -7,10 +7,12 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.store import fts, memories
+
+Cause = Literal["code", "branch"]
 
 
 class Retired(NamedTuple):
@@ -18,16 +20,18 @@ class Retired(NamedTuple):
 
     seq: int
     id: str
+    cause: Cause
     reason: str
 
 
-def retire(db: sqlite3.Connection, id_: str, reason: str, now: datetime) -> bool:
+def retire(db: sqlite3.Connection, id_: str, cause: Cause, reason: str, now: datetime, branch: str = "") -> bool:
     """Retire an active memory and note why; False when it is not active."""
     if not memories.retire(db, id_):
         return False
     db.execute(
-        "insert or replace into retirements (memory, reason, at) values (:memory, :reason, :at)",
-        {"memory": id_, "reason": reason, "at": time_to_text(now)},
+        """insert or replace into retirements (memory, cause, branch, reason, at)
+           values (:memory, :cause, :branch, :reason, :at)""",
+        {"memory": id_, "cause": cause, "branch": branch, "reason": reason, "at": time_to_text(now)},
     )
     return True
 
@@ -75,12 +79,13 @@ def retirable(db: sqlite3.Connection, project: str, branch: str, since: datetime
     return [row["id"] for row in rows]
 
 
-def for_reason(db: sqlite3.Connection, project: str, reason: str) -> list[str]:
-    """The ids of a project's memories that were retired for exactly this."""
+def of_branch(db: sqlite3.Connection, project: str, branch: str) -> list[str]:
+    """The ids of a project's memories that were retired because this branch was gone."""
     rows = db.execute(
         """select memory from retirements join memories on memories.id = retirements.memory
-           where memories.project = :project and memories.status = 'retired' and reason = :reason""",
-        {"project": project, "reason": reason},
+           where memories.project = :project and memories.status = 'retired'
+             and cause = 'branch' and retirements.branch = :branch""",
+        {"project": project, "branch": branch},
     )
     return [row["memory"] for row in rows]
 
@@ -88,9 +93,9 @@ def for_reason(db: sqlite3.Connection, project: str, reason: str) -> list[str]:
 def of_project(db: sqlite3.Connection, project: str, limit: int) -> list[Retired]:
     """The memories of a project that were retired here, the last retired first."""
     rows = db.execute(
-        """select seq, memory, reason from retirements join memories on memories.id = retirements.memory
+        """select seq, memory, cause, reason from retirements join memories on memories.id = retirements.memory
            where memories.project = :project and memories.status = 'retired'
            order by retirements.at desc, memory limit :limit""",
         {"project": project, "limit": limit},
     )
-    return [Retired(row["seq"], row["memory"], row["reason"]) for row in rows]
+    return [Retired(row["seq"], row["memory"], row["cause"], row["reason"]) for row in rows]

@@ -12,6 +12,11 @@ Hidden = Sequence[tuple[str, datetime | None]]
 _MOST_BRANCHES = 500
 
 
+def is_hidden(branch: str, at: datetime, hidden: Hidden) -> bool:
+    """Whether work of this branch and moment is not here."""
+    return any(branch == name and (since is None or at > since) for name, since in hidden)
+
+
 def not_hidden(hidden: Hidden, moment: str) -> tuple[str, dict[str, str]]:
     """A condition on the columns `branch` and `moment`, with its values."""
     parts: list[str] = []

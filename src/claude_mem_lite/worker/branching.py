@@ -63,12 +63,8 @@ def settle(db: sqlite3.Connection, project: str, found: Look, now: datetime) -> 
         merged_at = {row.name: row.merged_at for row in found.rows}
         for name in found.gone:
             for id_ in retirements.retirable(db, project, name, since=merged_at.get(name)):
-                changed |= retirements.retire(db, id_, _reason(name), now)
+                changed |= retirements.retire(db, id_, "branch", f"its branch {name} is gone, unmerged", now, name)
         for name in (*found.merged, *found.came_back):
-            for id_ in retirements.for_reason(db, project, _reason(name)):
+            for id_ in retirements.of_branch(db, project, name):
                 changed |= retirements.revive(db, id_)
     return changed
-
-
-def _reason(branch: str) -> str:
-    return f"its branch {branch} is gone, unmerged"

@@ -2,8 +2,10 @@
 
 A request reads code for a moment at most; while more is to be read it says how far it is, and is asked again."""
 
+import posixpath
 import sqlite3
 import time
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -34,10 +36,11 @@ def code(
 
     root = _root(loop, cwd)
     sources = find_sources(root)
-    if not sources.paths:
+    paths = _permitted(loop, root, sources.paths)
+    if not paths:
         raise MemoryLiteError(f"there is no code that can be read in {root}", f"the languages are {_LANGUAGES}")
     try:
-        read = loop.code.read_calls(root, sources.paths, time.monotonic() + READING_S)
+        read = loop.code.read_calls(root, paths, time.monotonic() + READING_S)
         if read.done < read.total:
             return {"reading": {"done": read.done, "total": read.total}}
         with loop.code.reading() as db:
@@ -66,3 +69,12 @@ def _root(loop: Loop, cwd: str) -> str:
             f"take it out of `exclude` in {loop.home.config} if that is not meant",
         )
     return root
+
+
+def _permitted(loop: Loop, root: str, paths: Sequence[str]) -> Sequence[str]:
+    """Without the files of folders inside the checkout that are excluded."""
+    if not loop.config.exclude:
+        return paths
+    folders = {posixpath.dirname(path) for path in paths}
+    excluded = {folder for folder in folders if is_excluded(loop.config, posixpath.join(root, folder))}
+    return [path for path in paths if posixpath.dirname(path) not in excluded]

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.model.asking import LONGEST_MATERIAL, Told, TurnRequest, joined, message_of
 from claude_mem_lite.compress.model.digest import digest_of
 from claude_mem_lite.compress.model.prompts import load
+from claude_mem_lite.compress.rules.anchoring import anchored
 from claude_mem_lite.compress.rules.handoff import handoff
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.config import Config, is_excluded
@@ -66,8 +68,11 @@ def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, 
         if session is None:
             return
         place = _place(session, redoing.of_turn(db, turn.key))
-        drafts = joined(question.digest.drafts, told.drafts)
         by_rules = set(question.digest.drafts)
+        drafts = [
+            draft if draft in by_rules else _tied(draft, question)
+            for draft in joined(question.digest.drafts, told.drafts)
+        ]
         memories = [
             _memory(draft, turn, place, position, told, "rules" if draft in by_rules else made_by)
             for position, draft in enumerate(drafts)
@@ -103,6 +108,12 @@ def _known(db: sqlite3.Connection, session: Session, before: datetime | None = N
 def _memory(draft: Draft, turn: Turn, place: Place, position: int, told: Told, made_by: str) -> Memory:
     memory = jobs.memory_of(draft, turn, place, position, turn.events[-1].at)
     return memory if made_by == "rules" else replace(memory, made_by=made_by, prompt_version=told.prompt_version)
+
+
+def _tied(draft: Draft, question: Question) -> Draft:
+    """A model's draft with anchors to the code it tells of, if it has none from the rules' draft that it retells."""
+    has_some = any(map(read_anchor, draft.anchors))
+    return draft if has_some else anchored(draft, question.digest.code)
 
 
 def _place(session: Session, stored: Sequence[Memory]) -> Place:

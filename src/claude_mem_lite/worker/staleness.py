@@ -12,10 +12,9 @@ from claude_mem_lite.config import is_excluded
 from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import anchored, memories, retirements
-from claude_mem_lite.store.visibility import Hidden
+from claude_mem_lite.store.visibility import Hidden, is_hidden
 from claude_mem_lite.worker.api import Running, opened
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.walking import is_hidden
 
 _LONGEST_S = 10.0
 _ANSWER_S = 0.02

@@ -6,7 +6,6 @@ import sqlite3
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TypeVar
 
 from claude_mem_lite.code.anchors import read_anchor
@@ -18,12 +17,10 @@ from claude_mem_lite.codebase.sight import is_bare
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.store import anchored, memories, retirements
-from claude_mem_lite.store.visibility import Hidden
+from claude_mem_lite.store.visibility import Hidden, is_hidden
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.settled import Settled
 
-BY_CODE = "its code is gone"
-"""How the reason begins when it is the code that retired a memory."""
 # A hook that asks for context may have to wait for a step.
 STEP_S = 0.02
 _PAGE = 500
@@ -89,8 +86,8 @@ class Walk:
                 told = yield from self._judged(list(found.values()), self.here.root)
                 gone = {seq for seq, one in found.items() if _is_gone(told, one) and self._may_be_retired(one)}
                 yield from self._retire([found[seq] for seq in gone], told)
-                # What is left of those is in another checkout, for now.
-                self._settle({seq: touched[seq] for seq in touched.keys() - gone}, found, told)
+                # Those that are gone here and not elsewhere are looked at again: it may be the other one that changes.
+                self._settle({seq: touched[seq] for seq in found if seq not in gone}, found, told)
             spot = page.end
             if spot is None:
                 return
@@ -98,7 +95,7 @@ class Walk:
     def _walk_retired(self) -> Iterator[None]:
         """Those that code retired; the last of them always, because what is moved may be known as such only later."""
         retired = retirements.of_project(self.db, self.here.place.project, _MOST_RETIRED)
-        seqs = [one.seq for one in retired if one.reason.startswith(BY_CODE)]
+        seqs = [one.seq for one in retired if one.cause == "code"]
         for number, some in enumerate(_batches(seqs)):
             found = memories.by_seq(self.db, some)
             touched = self._touched({seq: memory.anchors for seq, memory in found.items()}, always=number == 0)
@@ -151,8 +148,8 @@ class Walk:
                 gone = [memory for memory in gone if _is_gone(elsewhere, memory)]
         with atomic(self.db):
             for memory in gone:
-                reason = f"{BY_CODE}: {'; '.join(told[memory.id].reasons[:_MOST_REASONS])}"
-                self.changed |= retirements.retire(self.db, memory.id, reason, self.clock())
+                reason = f"its code is gone: {'; '.join(told[memory.id].reasons[:_MOST_REASONS])}"
+                self.changed |= retirements.retire(self.db, memory.id, "code", reason, self.clock())
 
     def _may_be_retired(self, memory: Memory) -> bool:
         """Whether this checkout has the last word on a memory whose work is here: it is on its branch, or on the one
@@ -161,11 +158,6 @@ class Walk:
         if not self.here.has_git or not branch:  # a detached HEAD may be anywhere in history
             return not self.here.has_git
         return branch in (memory.branch, self.here.default_branch)
-
-
-def is_hidden(branch: str, at: datetime, hidden: Hidden) -> bool:
-    """Whether what was made on a branch at a time is work that is not in the checkout."""
-    return any(branch == name and (since is None or at > since) for name, since in hidden)
 
 
 def _is_gone(told: Mapping[str, Freshness], memory: Memory) -> bool:

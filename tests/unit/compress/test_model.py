@@ -344,6 +344,13 @@ def test_a_fix_that_no_memory_is_about_keeps_its_error_to_itself() -> None:
     assert told[0].anchors == ()
 
 
+def test_work_that_is_tied_to_code_is_retold_like_any_other() -> None:
+    """An anchor to code is no fingerprint of an error, for which the rules' words would be kept."""
+    tied = replace(BY_RULES, title="Paint it green", files=("a.css",), symbols=(), anchors=("code:b:a:a.css",))
+    (draft,) = joined((tied,), (BY_MODEL,))
+    assert (draft.title, draft.anchors) == (BY_MODEL.title, tied.anchors)
+
+
 def test_nothing_worth_remembering_leaves_what_only_rules_know() -> None:
     fix = replace(BY_RULES, kind="bugfix", anchors=("error:def",))
     assert joined((BY_RULES, fix, CHOICE, PAGE, FAILURE), ()) == (CHOICE, PAGE, FAILURE)

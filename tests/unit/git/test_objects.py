@@ -166,7 +166,7 @@ class TestDamage:
         assert (found.blob("ab" + "c" * 38, 99), found.blob("ab" + "d" * 38, 99)) == (None, None)
 
     @pytest.mark.parametrize("ending", ["pack", "idx"])
-    def test_a_damaged_pack_gives_right_answers_or_none(self, grown: Checkout, ending: str) -> None:
+    def test_a_damaged_pack_gives_what_can_be_read_or_nothing(self, grown: Checkout, ending: str) -> None:
         expected = contents(grown)
         grown.git("repack", "-adfq")
         (file,) = (grown.root / ".git" / "objects" / "pack").glob(f"*.{ending}")

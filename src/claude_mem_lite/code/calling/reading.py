@@ -20,6 +20,8 @@ _MOST_ALTERNATIVES = 4
 _DEEPEST = 20
 # A file with more is data, or made by a program; 1 MiB of dense code has some 25,000.
 _MOST_NODES = 50_000
+# Looking deeper takes time with the square of the depth (22 s for a chain of 50,000 calls).
+_DEEPEST_NODE = 2_000
 Chains = tuple[str, ...]
 """The chains an expression may stand for."""
 ScopeKind = Literal["file", "class", "function"]
@@ -140,7 +142,7 @@ class Reading:
 
     def call(self, name: str, receiver: Chains, at: "Node") -> None:
         """Something is called: a member of what the receiver stands for, or a plain name when there is none."""
-        if name:
+        if name and len(self.calls) < _MOST_NODES:
             self.calls.append(Call(name, "|".join(receiver), at.start_point[0] + 1, self.scope.name))
 
     def call_plain(self, name: str, at: "Node") -> None:
@@ -213,7 +215,9 @@ def read(tree: "Tree", language: str, grammar: Grammar, symbols: Sequence[Symbol
     compiled = query(language, grammar.query)
     if compiled is None:
         return None
-    found = QueryCursor(compiled).captures(tree.root_node)
+    cursor = QueryCursor(compiled)
+    cursor.set_max_start_depth(_DEEPEST_NODE)
+    found = cursor.captures(tree.root_node)
     order = sorted(
         ((node.start_byte, -node.end_byte, capture, node) for capture, nodes in found.items() for node in nodes),
         key=lambda one: one[:3],

@@ -5,6 +5,7 @@ Called by the worker when a provider is configured; stores nothing and decides n
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.drafts import make_draft
 from claude_mem_lite.compress.model.answers import read_answer, read_drafts, read_summary
@@ -146,8 +147,8 @@ def joined(rules: tuple[Draft, ...], told: tuple[Draft, ...]) -> tuple[Draft, ..
 
 def _is_left_out(draft: Draft, nearest: Draft | None) -> bool:
     """Whether an error is known by its fingerprint and no draft is about it: one that is not must not carry it."""
-    if not draft.anchors:
-        return False
+    if all(map(read_anchor, draft.anchors)):
+        return False  # tied to code, if to anything
     return draft.kind == "failure" if nearest is None else _likeness(draft, nearest) < _LEAST_LIKENESS
 
 

@@ -1,0 +1,122 @@
+"""The look at a repository's code in this process: over all memories in steps, and for one context."""
+
+import shutil
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+
+from benchmarks.anchored_repository import MadeRepository
+from benchmarks.figures import Figure, p95
+from benchmarks.stage import Stage
+from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.codebase.freshness import Freshness
+from claude_mem_lite.config import Config
+from claude_mem_lite.context.builder import build
+from claude_mem_lite.context.checkout import Checkout, Standing
+from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.db.connection import open_for_writing
+from claude_mem_lite.models import Memory
+from claude_mem_lite.paths import Home
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store.visibility import Hidden
+from claude_mem_lite.worker.looking import LOOK_S, Looking
+
+_BUILDS = 200
+_COLD_BUILDS = 20
+
+
+def looks(made: Stage, repository: MadeRepository, other_branch: str) -> Iterator[Figure]:
+    """The look in the background over all memories, step by step, and the look of a context alone; on a copy of the
+    home, in this process."""
+    home = Home(made.folder / "copy")
+    home.make()
+    shutil.copy(made.home.memory_db, home.memory_db)
+    with closing(open_for_writing(home.memory_db)) as db:
+        yield from _builds(home, repository, "nothing known of the code", _COLD_BUILDS, is_cold=True)
+        looking = Looking(home, db, _now, lambda _: False)
+        yield from _steps(looking, repository, "first look over all memories")
+        retired = db.execute("select count(*) from retirements").fetchone()[0]
+        yield Figure("memories that the look retired", retired, "", note="by what became of their code or branch")
+        yield from _steps(looking, repository, "look again, nothing changed")
+        yield from _builds(home, repository, "all known", _BUILDS)
+        repository.git("switch", "--quiet", other_branch)
+        yield from _steps(looking, repository, "look again, after git switch")
+        repository.git("switch", "--quiet", "main")
+        looking.let_go()
+    shutil.rmtree(home.root)
+
+
+def _builds(
+    home: Home, repository: MadeRepository, name: str, number: int, *, is_cold: bool = False
+) -> Iterator[Figure]:
+    """The time that this thread works on a context, with and without a look, and what it had no time to look at."""
+    with closing(open_for_writing(home.memory_db)) as db:
+        looking = Looking(home, db, _now, lambda _: False)
+        looked, unlooked = [], []
+        verdicts: Counter[str] = Counter()
+        for _ in range(number):
+            if is_cold:
+                looking.let_go()
+                home.code_db.unlink(missing_ok=True)
+            place = find_place(str(repository.root))
+            began = time.thread_time()
+            checkout = Noting(looking.checkout(db, place, time.monotonic() + LOOK_S), verdicts)
+            build(db, Occasion(place, _now(), checkout=checkout), Config().budget_tokens)
+            looked.append((time.thread_time() - began) * 1000)
+            began = time.thread_time()
+            build(db, Occasion(place, _now()), Config().budget_tokens)
+            unlooked.append((time.thread_time() - began) * 1000)
+        looking.let_go()
+    what = f"processor time of a context, {name}"
+    yield Figure(f"{what}, p95", round(p95(looked), 1), "ms", note=spread(looked))
+    yield Figure(f"{what}, without a look, p95", round(p95(unlooked), 1), "ms", note=spread(unlooked))
+    share = verdicts["unknown"] / verdicts.total()
+    note = f"{verdicts['unknown']} of {verdicts.total()}; a context may look for {LOOK_S * 1000:g} ms"
+    yield Figure(f"memories it had no time to look at, {name}", round(share, 3), "", note=note)
+
+
+class Noting:
+    """A checkout that notes what it answers."""
+
+    def __init__(self, checkout: Checkout, verdicts: "Counter[str]") -> None:
+        self._checkout = checkout
+        self._verdicts = verdicts
+
+    @property
+    def hidden(self) -> Hidden:
+        return self._checkout.hidden
+
+    def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
+        told = self._checkout.freshness(memories)
+        self._verdicts.update(one.verdict for one in told.values())
+        return told
+
+    def standing(self, changes: Sequence[CodeChange]) -> Sequence[Standing]:
+        return self._checkout.standing(changes)
+
+
+def _steps(looking: Looking, repository: MadeRepository, name: str) -> Iterator[Figure]:
+    looking.want(find_place(str(repository.root)))
+    taken = []
+    more = True
+    while more:
+        began = time.perf_counter()
+        more = looking.step().more
+        taken.append(ms_since(began))
+    yield Figure(name, round(sum(taken) / 1000, 2), "s", note=f"in {len(taken)} steps")
+    yield Figure(f"{name}: a step, p95", round(p95(taken), 1), "ms", note=spread(taken))
+
+
+def spread(times: Sequence[float]) -> str:
+    return f"p50 {statistics.median(times):.1f}, p95 {p95(times):.1f}, most {max(times):.1f} of {len(times)}"
+
+
+def ms_since(began: float) -> float:
+    return (time.perf_counter() - began) * 1000
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,74 @@
+"""What the real client's edits tell of functions, and what a later session is told of code that changed since."""
+
+from pathlib import Path
+
+from tests.e2e.client import Client
+from tests.e2e.fake_messages_api import FakeMessagesApi, say, use
+from tests.e2e.product import Product
+from tests.e2e.repositories import git
+
+PRICES = '''\
+"""Prices."""
+
+
+def net(gross):
+    """Without the tax."""
+    return gross / 1.19
+
+
+def total(items):
+    """All of them."""
+    return sum(item.price for item in items)
+'''
+
+
+def test_edits_of_the_client_are_told_by_function_and_found_stale_once_the_code_is_another(
+    client: Client, api: FakeMessagesApi, memory: Product, repo: Path
+) -> None:
+    file = repo / "src" / "prices.py"
+    api.script(
+        "we need prices",
+        use("Write", file_path=str(file), content=PRICES),
+        use("Read", file_path=str(file)),
+        use("Edit", file_path=str(file), old_string="gross / 1.19", new_string="round(gross / 1.19, 2)"),
+        say("Added `net` to src/prices.py, which takes the tax off and rounds to cents."),
+    )
+    api.script("hello", say("Hello."))
+    client.run("we need prices", repo)
+    memory.drain()
+
+    (context,) = client.run("hello", repo).start_contexts
+    assert "- src/prices.py\n" in context
+    assert "  - def net(gross)  [NEW]" in context
+    assert "  - def total(items)  [NEW]" in context
+    assert "[may be stale]" not in context
+
+    file.write_text(PRICES.replace("1.19", "1.07"))
+    (context,) = client.run("hello", repo).start_contexts
+    assert "  - def net(gross)  [NEW, then MODIFIED outside of sessions]" in context
+    assert "[may be stale]" in context.partition("## Recent work")[2]
+
+
+def test_work_of_the_client_on_a_branch_is_not_told_on_another(
+    client: Client, api: FakeMessagesApi, memory: Product, repo: Path
+) -> None:
+    api.script("hello", say("Hello."))
+    api.script(
+        "we need prices",
+        use("Write", file_path=str(repo / "src" / "prices.py"), content=PRICES),
+        say("Added `net` to src/prices.py, which takes the tax off."),
+    )
+    git(repo, "switch", "--quiet", "--create", "feature/prices")
+    client.run("we need prices", repo)
+    memory.drain()
+    git(repo, "add", ".")
+    git(repo, "commit", "--quiet", "--message=Prices")
+    assert "takes the tax off" in client.run("hello", repo).start_contexts[0]
+
+    git(repo, "switch", "--quiet", "main")
+    told = client.run("hello", repo).start_contexts
+    assert "def net" not in "".join(told)
+    assert all("on branch feature/prices" in line for line in "".join(told).split("\n") if "takes the tax off" in line)
+
+    git(repo, "merge", "--quiet", "feature/prices")
+    assert "takes the tax off" in client.run("hello", repo).start_contexts[0].partition("## Recent work")[2]
