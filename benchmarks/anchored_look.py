@@ -15,7 +15,7 @@ from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.checkout import Checkout, Standing
+from claude_mem_lite.context.checkout import ChangeState, Checkout
 from claude_mem_lite.context.layers import Occasion
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.models import Memory
@@ -94,8 +94,8 @@ class Noting:
         self._verdicts.update(one.verdict for one in told.values())
         return told
 
-    def standing(self, changes: Sequence[CodeChange]) -> Sequence[Standing]:
-        return self._checkout.standing(changes)
+    def states(self, changes: Sequence[CodeChange]) -> Sequence[ChangeState]:
+        return self._checkout.states(changes)
 
 
 def _steps(looking: Looking, repository: MadeRepository, name: str) -> Iterator[Figure]:

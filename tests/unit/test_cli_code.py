@@ -1,5 +1,6 @@
 """`code` waits while the worker reads, and says what it waits for."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -45,7 +46,7 @@ def test_what_was_left_out_is_said(worker: FakeWorker, capsys: pytest.CaptureFix
         "f  a.py:3",
         "    def f()",
         "  nothing in the project calls it",
-        "    7 calls of that name could not be told apart",
+        "    7 calls could not be told apart from others of the name",
         "… and 2 more symbols of that name; name a class or a file to see fewer",
     ]
     assert told.err.splitlines() == [
@@ -81,3 +82,11 @@ def test_the_folder_and_the_limit_are_handed_on(worker: FakeWorker, home: Home) 
 def test_an_empty_name_is_a_mistake(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("code", "symbols", " ") == 2
     assert "the name is empty" in capsys.readouterr().err
+
+
+def test_an_unknown_name_is_an_error_as_json_too(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/code", {**FOUND, "symbols": [], "total": 0, "suggestions": ["renew", "review"]})
+    assert run("code", "symbols", "rennew", "--json") == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["suggestions"] == ["renew", "review"]
+    assert "did you mean renew or review?" in told.err

@@ -1,15 +1,21 @@
-"""A real worker process, or its job loop alone with a clock that the test sets."""
+"""A real worker process, its job loop alone with a clock that the test sets, or its look at checkouts alone."""
 
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.loop import Loop
-from tests.fakes import FakeProvider
+from tests.e2e.repositories import git
+from tests.fakes import NOW, FakeProvider, Store
 from tests.running import Machine, open_machine, running_loop
+from tests.worker.looks import commit
 
 
 @dataclass(slots=True)
@@ -62,3 +68,39 @@ def served() -> Iterator[Machine]:
     with open_machine() as made:
         made.start_worker()
         yield made
+
+
+@pytest.fixture
+def store(home: Home) -> Iterator[Store]:
+    with Store(home.memory_db) as made:
+        yield made
+
+
+@pytest.fixture
+def looking(home: Home, store: Store) -> Iterator[Looking]:
+    made = Looking(home, store.db, lambda: NOW, lambda _: False)
+    yield made
+    made.let_go()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = (tmp_path / "shop").resolve()
+    folder.mkdir()
+    (folder / "README.md").write_text("Something that is always there.\n")
+    return folder
+
+
+@pytest.fixture
+def checkout(root: Path) -> Path:
+    """The same as a git repository."""
+    git(root, "init", "--quiet", "--initial-branch=main")
+    commit(root)
+    return root
+
+
+@pytest.fixture
+def reader(home: Home, store: Store) -> Iterator[sqlite3.Connection]:
+    db = open_for_reading(home.memory_db)
+    yield db
+    db.close()

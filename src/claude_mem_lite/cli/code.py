@@ -50,7 +50,9 @@ def symbols(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
     Functions, methods and classes of that name, each with its signature, file and line. The path of a file in the
     place of NAME lists all it defines. Reads only.
 
-    --json prints an object with `symbols`, each with file, name, kind, signature, line and last_line, and `total`.
+    --json prints an object with `symbols`, each with file, name, kind, signature, line and last_line; `total`, how many
+    there are; `suggestions`, the nearest names when there is none; and `root`, `files`, `too_large` and `is_cut`: the
+    folder, how many files were read or were not, and whether there are more than are read.
 
     \b
     Examples:
@@ -58,13 +60,7 @@ def symbols(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
       claude-mem-lite code symbols Session.renew --json
       claude-mem-lite code symbols src/auth.py
     """
-    answer = _ask("symbols", name, cwd, limit)
-    if as_json:
-        print_json(answer)
-        return
-    for symbol in _found(answer, name):
-        _print_symbol(symbol)
-    _print_rest(answer, len(items(answer, "symbols")))
+    _print(_ask("symbols", name, cwd, limit), name, as_json)
 
 
 @code.command(short_help="Show what calls something.")
@@ -86,16 +82,7 @@ def callers(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
       claude-mem-lite code callers Session.renew --cwd ~/src/shop
       claude-mem-lite code callers src/auth.py::Session --json
     """
-    answer = _ask("callers", name, cwd, limit)
-    if as_json:
-        print_json(answer)
-        return
-    for symbol in _found(answer, name):
-        _print_symbol(symbol)
-        _print_edges(symbol, "callers", "nothing in the project calls it")
-        if unclear := whole(symbol, "unclear"):
-            click.echo(dim(f"    {counted(unclear, 'call')} of that name could not be told apart"))
-    _print_rest(answer, len(items(answer, "symbols")))
+    _print(_ask("callers", name, cwd, limit), name, as_json, "callers", "nothing in the project calls it")
 
 
 @code.command(short_help="Show what something calls.")
@@ -107,7 +94,8 @@ def callees(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
     its methods. What is not defined in the project is left out. Reads only.
 
     --json prints an object with `symbols` as `code symbols` does, each with `callees` (as `callers` of `code callers`),
-    `callees_total`, and `foreign`: the names of what is called elsewhere, with how often.
+    `callees_total`, `foreign`: the names of what is called elsewhere, with how often, and `unclear`: calls that
+    may be of any of many.
 
     \b
     Examples:
@@ -115,14 +103,7 @@ def callees(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
       claude-mem-lite code callees Session
       claude-mem-lite code callees src/auth.py::Session.renew --json
     """
-    answer = _ask("callees", name, cwd, limit)
-    if as_json:
-        print_json(answer)
-        return
-    for symbol in _found(answer, name):
-        _print_symbol(symbol)
-        _print_edges(symbol, "callees", "it calls nothing that the project defines")
-    _print_rest(answer, len(items(answer, "symbols")))
+    _print(_ask("callees", name, cwd, limit), name, as_json, "callees", "it calls nothing that the project defines")
 
 
 def _ask(what: str, name: str, cwd: str | None, limit: int) -> JsonObject:
@@ -143,6 +124,22 @@ def _ask(what: str, name: str, cwd: str | None, limit: int) -> JsonObject:
             answer = client.code(what, name, where, limit=limit)
             reading = answer.get("reading")
     return answer
+
+
+def _print(answer: JsonObject, name: str, as_json: bool, key: str = "", none: str = "") -> None:
+    """The symbols of an answer, each with what stands under `key`; NotFound when there are none."""
+    if as_json:
+        print_json(answer)
+    found = _found(answer, name)
+    if as_json:
+        return
+    for symbol in found:
+        _print_symbol(symbol)
+        if key:
+            _print_edges(symbol, key, none)
+        if unclear := whole(symbol, "unclear"):
+            click.echo(dim(f"    {counted(unclear, 'call')} could not be told apart from others of the name"))
+    _print_rest(answer, len(found))
 
 
 def _found(answer: JsonObject, name: str) -> Sequence[JsonObject]:

@@ -20,10 +20,16 @@ class CodeAnchor:
     before: str
 
 
+def anchor_of(change: CodeChange) -> CodeAnchor:
+    """What a memory that tells of this change is tied to."""
+    return CodeAnchor(change.file, change.name, after=change.after, before=change.before)
+
+
 def anchor_to(change: CodeChange) -> str:
-    """The anchor of a memory that tells of this change."""
-    name = f"::{change.name}" if change.name else ""
-    return f"{_LEAD}{change.after}:{change.before}:{change.file}{name}"
+    """The same as text."""
+    anchor = anchor_of(change)
+    name = f"::{anchor.name}" if anchor.name else ""
+    return f"{_LEAD}{anchor.after}:{anchor.before}:{anchor.file}{name}"
 
 
 def read_anchor(text: str) -> CodeAnchor | None:

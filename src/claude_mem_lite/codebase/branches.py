@@ -9,24 +9,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
-from claude_mem_lite.codebase.standings import IsHere, Sight, Standing, see, stand
-from claude_mem_lite.codebase.verdicts import Verdicts
+from claude_mem_lite.codebase.branch_states import BranchState, IsHere, Viewpoint, seen_from, state_of
+from claude_mem_lite.codebase.commit_answers import CommitAnswers
 from claude_mem_lite.git.repository import Repository
 from claude_mem_lite.store.branches import Branch
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """Which branches' work is not here: memories made on `branch` after `since` (None: all of them)."""
-
-    hidden: tuple[tuple[str, datetime | None], ...] = ()
+from claude_mem_lite.store.visibility import Hidden
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """What a look at a repository found."""
 
-    view: View = View()
+    hidden: Hidden = ()
+    """Which branches' work is not here: memories made on them after a moment (None: all of them)."""
     rows: tuple[Branch, ...] = ()
     """Branches that are new or stand otherwise than they are known to, to be stored."""
     merged: tuple[str, ...] = ()
@@ -40,27 +35,27 @@ class Look:
 def look(
     known: Sequence[Branch],
     names: Sequence[str],
-    repository: Repository | None,
+    repository: Repository,
     now: datetime,
     deadline: float,
     is_here: IsHere,
-    verdicts: Verdicts,
+    answers: CommitAnswers,
 ) -> Look:
     """How the branches stand that are known or have active memories (`names`), and whose work is not in this checkout.
 
     `is_here` says whether the code that a branch's memories tell of is in the working tree; it is asked of those that
     would be hidden or called gone. A branch that was never seen, neither now nor before, is never hidden."""
-    sight = see(repository, verdicts, deadline) if repository is not None and (known or names) else None
-    if sight is None:
+    view = seen_from(repository, answers, deadline) if known or names else None
+    if view is None:
         return Look()
     ask = cache(is_here)
     rows = {row.name: row for row in known}
-    every = (name for name in dict.fromkeys((*names, *rows)) if name not in ("", sight.default))
-    found = [stand(sight, name, rows.get(name), now, ask) for name in every]
+    every = (name for name in dict.fromkeys((*names, *rows)) if name not in ("", view.default))
+    found = [state_of(view, name, rows.get(name), now, ask) for name in every]
     wanted = set(names)
-    hidden = (_hidden(sight, one, ask) for one in found if one.name in wanted)
+    hidden = (_hidden(view, one, ask) for one in found if one.name in wanted)
     return Look(
-        View(tuple(one for one in hidden if one is not None)),
+        hidden=tuple(one for one in hidden if one is not None),
         rows=tuple(one.row for one in found if one.row is not None and one.row != rows.get(one.name)),
         merged=tuple(one.name for one in found if one.is_merged),
         gone=tuple(one.name for one in found if one.is_gone),
@@ -68,7 +63,7 @@ def look(
     )
 
 
-def _hidden(sight: Sight, found: Standing, is_here: IsHere) -> tuple[str, datetime | None] | None:
+def _hidden(view: Viewpoint, found: BranchState, is_here: IsHere) -> tuple[str, datetime | None] | None:
     """Whether the work of a branch is not here, and from when on it is not."""
     row = found.row
     if row is None or found.is_current:
@@ -77,9 +72,9 @@ def _hidden(sight: Sight, found: Standing, is_here: IsHere) -> tuple[str, dateti
     if since is not None and not row.ahead and row.gone_at is None:
         return (found.name, since) if found.is_there else None
     if row.ahead:
-        if sight.has_work(sight.head, found.tip):
+        if view.has_work(view.head, found.tip):
             return None
-        until = sight.verdicts.here_until(sight.repository, sight.head, found.tip, sight.trunk, sight.deadline)
+        until = view.answers.here_until(view.repository, view.head, found.tip, view.trunk, view.deadline)
         here = datetime.fromtimestamp(until, UTC) if until else None
         since = max((moment for moment in (since, here) if moment), default=None)
     return None if is_here(found.name) else (found.name, since)

@@ -18,8 +18,8 @@ from claude_mem_lite.code.languages import language_of
 from claude_mem_lite.code.symbols import read_symbols
 from claude_mem_lite.code.values import Symbol
 from claude_mem_lite.codebase import tables
-from claude_mem_lite.codebase.files import LARGEST_BYTES, Checkout, FileState, is_path_within
 from claude_mem_lite.codebase.tables import ReadFile
+from claude_mem_lite.codebase.working_tree import LARGEST_BYTES, FileState, WorkingTree, is_path_within
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.hook.private import hide
 from claude_mem_lite.redaction.redact import redact
@@ -38,8 +38,6 @@ class FileCode:
 
     symbols: tuple[Symbol, ...] | None
     """None: a language we do not read, or too large."""
-    changed_at: float
-    """When the file was last changed in any way, its name included; seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +64,24 @@ class CodeCache:
         """What files under a checkout's root hold now. None: there is no such file. Not in the answer: it could
         not be told, because time ran out or the root is not there."""
         try:
-            checkout = Checkout(root)
+            tree = WorkingTree(root)
         except OSError:
             return {}
         answer: dict[str, FileCode | None] = {}
-        with checkout:
-            states = _states(checkout, paths, deadline)
+        with tree:
+            states = _states(tree, paths, deadline)
             known = self._known(root, [path for path in states if is_path_within(path)])
             fresh: list[ReadFile] = []
             for path, state in states.items():
                 if state is None:
                     answer[path] = None
                 elif not _is_source(path, state):
-                    answer[path] = FileCode(None, state.changed_ns / 1e9)
+                    answer[path] = FileCode(None)
                 elif path in known and known[path].state == state:
-                    answer[path] = FileCode(known[path].symbols, state.changed_ns / 1e9)
+                    answer[path] = FileCode(known[path].symbols)
                 elif not is_past(deadline):
-                    fresh.append(read_file(checkout, path, self._now_ns()))
-                    answer[path] = FileCode(fresh[-1].symbols, state.changed_ns / 1e9)
+                    fresh.append(read_file(tree, path, self._now_ns()))
+                    answer[path] = FileCode(fresh[-1].symbols)
                 if len(fresh) >= _KEPT_AT_ONCE:
                     self._keep(root, fresh)
                     fresh = []
@@ -95,21 +93,21 @@ class CodeCache:
         """Bring what is known of the calls in these source files up to date, and drop that of files that are gone.
 
         What was read when time ran out is kept; the next one goes on from there."""
-        known = self.use(lambda db: tables.known_states(db, root))
-        with Checkout(root) as checkout:
-            states = {path: _state(checkout, path) for path in paths}
+        known = self._use(lambda db: tables.known_states(db, root))
+        with WorkingTree(root) as tree:
+            states = {path: _state(tree, path) for path in paths}
             usable = {path: state for path, state in states.items() if state and state.size <= LARGEST_BYTES}
             # What others know of files that are none of these, without their calls, is theirs to drop.
             gone = [
                 path for path, (_, has_calls) in known.items() if path not in usable and (has_calls or path in states)
             ]
             changed = [path for path, state in usable.items() if known.get(path) != (state, True)]
-            fresh = self._read_anew(checkout, root, changed, gone, deadline)
+            fresh = self._read_anew(tree, root, changed, gone, deadline)
         too_large = tuple(path for path, state in states.items() if state and path not in usable)
         return CallsRead(len(paths) - len(changed) + fresh, len(paths), fresh, too_large)
 
     def _read_anew(
-        self, checkout: Checkout, root: str, paths: Sequence[str], gone: Sequence[str], deadline: float | None
+        self, tree: WorkingTree, root: str, paths: Sequence[str], gone: Sequence[str], deadline: float | None
     ) -> int:
         """Read files with their calls until time is up, and keep what was read; how many that were."""
         count = 0
@@ -118,8 +116,8 @@ class CodeCache:
             for path in paths[:_KEPT_AT_ONCE]:
                 if is_past(deadline):
                     break
-                some.append(read_file(checkout, path, self._now_ns(), with_calls=True))
-            self.use(partial(tables.keep_files, root=root, read=some, gone=gone))
+                some.append(read_file(tree, path, self._now_ns(), with_calls=True))
+            self._use(partial(tables.keep_files, root=root, read=some, gone=gone))
             count, paths, gone = count + len(some), paths[len(some) :], ()
             if not some:
                 break
@@ -128,7 +126,7 @@ class CodeCache:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for questions that take a while: nobody else waits for it."""
-        self.use(lambda _: None)
+        self._use(lambda _: None)
         with closing(open_for_reading(self._path)) as db:
             yield db
 
@@ -143,7 +141,7 @@ class CodeCache:
         with self._lock:
             self._close()
 
-    def use(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+    def _use(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """Run something on the database, alone; once more on an empty one when it turns out to be damaged."""
         with self._lock:
             try:
@@ -157,7 +155,7 @@ class CodeCache:
 
     def _known(self, root: str, paths: Sequence[str]) -> dict[str, ReadFile]:
         try:
-            return self.use(lambda db: tables.known_files(db, root, paths))
+            return self._use(lambda db: tables.known_files(db, root, paths))
         except (OSError, sqlite3.OperationalError):  # a full disk, a folder that is not ours: code can be read anyway
             log.warning("code.db cannot be used", exc_info=True)
             return {}
@@ -166,7 +164,7 @@ class CodeCache:
         if not read and not gone:
             return
         try:
-            self.use(lambda db: tables.keep_files(db, root, read, gone))
+            self._use(lambda db: tables.keep_files(db, root, read, gone))
         except (OSError, sqlite3.OperationalError):
             log.warning("what code holds could not be kept", exc_info=True)
 
@@ -182,10 +180,10 @@ class CodeCache:
             self._db = None
 
 
-def read_file(checkout: Checkout, path: str, now_ns: int, *, with_calls: bool = False) -> ReadFile:
+def read_file(tree: WorkingTree, path: str, now_ns: int, *, with_calls: bool = False) -> ReadFile:
     """What a file holds now, without private passages and secrets: signatures may show them, and what hooks send of
     the file comes without them too."""
-    found = checkout.text(path)
+    found = tree.text(path)
     if found is None:
         return ReadFile(path, None, None)
     state = found.state if found.state.changed_ns < now_ns - _TICK_NS else None
@@ -204,20 +202,20 @@ def is_past(deadline: float | None) -> bool:
     return deadline is not None and time.monotonic() >= deadline
 
 
-def _states(checkout: Checkout, paths: Sequence[str], deadline: float | None) -> dict[str, FileState | None]:
+def _states(tree: WorkingTree, paths: Sequence[str], deadline: float | None) -> dict[str, FileState | None]:
     """What the files are like now, without those of which it cannot be told."""
     states: dict[str, FileState | None] = {}
     for path in paths:
         if is_past(deadline):
             break
         with suppress(OSError):
-            states[path] = checkout.state(path)
+            states[path] = tree.state(path)
     return states
 
 
-def _state(checkout: Checkout, path: str) -> FileState | None:
+def _state(tree: WorkingTree, path: str) -> FileState | None:
     try:
-        return checkout.state(path)
+        return tree.state(path)
     except OSError:
         return None
 

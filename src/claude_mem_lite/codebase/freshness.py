@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from claude_mem_lite.code.anchors import CodeAnchor, read_anchor
+from claude_mem_lite.codebase.anchor_states import AnchorFound, Tie, check_anchors
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.moves import Moves
-from claude_mem_lite.codebase.standing import Tie, Told, look_at
 from claude_mem_lite.models import Memory
 
 Verdict = Literal["fresh", "changed", "gone", "unknown"]
@@ -48,9 +48,9 @@ def is_mostly_here(cache: CodeCache, root: str, memories: Sequence[Memory], dead
     That a file is there which was there before, too, says nothing."""
     every = (anchor for memory in memories for anchor in _anchors(memory))
     anchors = [anchor for anchor in every if anchor.name or anchor.before != anchor.after]
-    told = look_at(cache, root, list(map(Tie, anchors)), deadline)
-    known = [one for one in told if one.standing != "unknown"]
-    return sum(one.standing == "same" for one in known) * 2 > len(known)
+    told = check_anchors(cache, root, list(map(Tie, anchors)), deadline)
+    known = [one for one in told if one.state != "unknown"]
+    return sum(one.state == "same" for one in known) * 2 > len(known)
 
 
 def is_anchored(memory: Memory) -> bool:
@@ -65,15 +65,15 @@ def _told(
     deadline: float,
     moves: Moves | None,
     made_here: Collection[str],
-) -> dict[str, list[Told]]:
+) -> dict[str, list[AnchorFound]]:
     """How it stands with the anchors of each memory."""
     anchors = [(memory, anchor) for memory in memories for anchor in _anchors(memory)]
     ties = [
         Tie(anchor, memory.commit, memory.last_seen_at if memory.id in made_here else None)
         for memory, anchor in anchors
     ]
-    told: dict[str, list[Told]] = {memory.id: [] for memory in memories}
-    for (memory, _), one in zip(anchors, look_at(cache, root, ties, deadline, moves), strict=True):
+    told: dict[str, list[AnchorFound]] = {memory.id: [] for memory in memories}
+    for (memory, _), one in zip(anchors, check_anchors(cache, root, ties, deadline, moves), strict=True):
         told[memory.id].append(one)
     return told
 
@@ -85,14 +85,14 @@ def _anchors(memory: Memory) -> list[CodeAnchor]:
     return [one for one in found.values() if one.name or one.file not in by_symbol]
 
 
-def _verdict(memory: Memory, told: Sequence[Told]) -> Freshness:
+def _verdict(memory: Memory, told: Sequence[AnchorFound]) -> Freshness:
     reasons = tuple(dict.fromkeys(one.reason for one in told if one.reason))
-    standings = {one.standing for one in told}
-    if standings <= {"same"}:
+    states = {one.state for one in told}
+    if states <= {"same"}:
         return Freshness("fresh", reasons)
-    if "unknown" in standings and "changed" not in standings:
+    if "unknown" in states and "changed" not in states:
         return Freshness("unknown", reasons)
-    is_gone = standings <= {"undone", "gone"}
+    is_gone = states <= {"undone", "gone"}
     # What the user said or holds on to is not taken away by what happens to code.
     is_held = memory.pinned or memory.origin == "user"
     return Freshness("gone" if is_gone and not is_held else "changed", reasons)

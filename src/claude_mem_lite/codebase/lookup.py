@@ -1,7 +1,7 @@
 """Questions about one checkout to code.db, each asked once: definitions, calls and names, by name. It only reads."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -9,8 +9,7 @@ from typing import cast
 from claude_mem_lite.code.calling.values import Call, Name, NameKind
 from claude_mem_lite.code.languages import language_of
 from claude_mem_lite.code.values import SymbolKind
-
-_AT_ONCE = 500
+from claude_mem_lite.codebase.tables import batches, marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ class Lookup:
         """The names under which something of this name is known elsewhere: imported as, or assigned to."""
         known, new = {simple}, {simple}
         while new:
-            rows = self._db.execute(f"select file, name from names where leaf in ({_marks(new)})", tuple(new))
+            rows = self._db.execute(f"select file, name from names where leaf in ({marks(new)})", tuple(new))
             new = {row["name"] for row in rows if row["file"] in self._paths} - known
             known |= new
         return known - {"*"}
@@ -139,8 +138,8 @@ class Lookup:
     def calls_of(self, names: Iterable[str]) -> list[tuple[str, Call]]:
         """Every call of something of one of these names, with its file."""
         found: list[sqlite3.Row] = []
-        for some in _some(sorted(names)):
-            found += self._db.execute(f"select * from calls where name in ({_marks(some)}) order by rowid", some)
+        for some in batches(sorted(names)):
+            found += self._db.execute(f"select * from calls where name in ({marks(some)}) order by rowid", some)
         return [(self._paths[row["file"]], _call(row)) for row in found if row["file"] in self._paths]
 
     def calls_in(self, file: str, name: str) -> list[Call]:
@@ -191,11 +190,3 @@ def _name(row: sqlite3.Row) -> Name:
 
 def _call(row: sqlite3.Row) -> Call:
     return Call(row["name"], row["receiver"], row["line"], row["within"])
-
-
-def _marks(values: Sequence[object] | set[str]) -> str:
-    return ",".join("?" * len(values))
-
-
-def _some(names: list[str]) -> Iterable[list[str]]:
-    return (names[start : start + _AT_ONCE] for start in range(0, len(names), _AT_ONCE))

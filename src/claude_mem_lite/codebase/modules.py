@@ -3,8 +3,8 @@
 import posixpath
 from functools import lru_cache
 
-from claude_mem_lite.codebase.files import Checkout
 from claude_mem_lite.codebase.lookup import Lookup, family
+from claude_mem_lite.codebase.working_tree import WorkingTree
 
 _JAVASCRIPT_ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts")
 _JAVASCRIPT_ROOTS = ("@/", "~/", "src/")
@@ -111,8 +111,8 @@ def _go(lookup: Lookup, module: str) -> list[str]:
 def _go_name(root: str) -> str:
     """What the module of a checkout is called, by its go.mod."""
     try:
-        with Checkout(root) as checkout:
-            found = checkout.text("go.mod")
+        with WorkingTree(root) as tree:
+            found = tree.text("go.mod")
     except OSError:
         return ""
     lines = found.text.splitlines() if found else []

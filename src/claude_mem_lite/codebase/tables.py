@@ -5,7 +5,7 @@ A file of another version of us is deleted: reading code anew is cheap, and hash
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -13,7 +13,7 @@ from typing import cast
 from claude_mem_lite import __version__
 from claude_mem_lite.code.calling.values import FileCalls, leaf
 from claude_mem_lite.code.values import Symbol, SymbolKind
-from claude_mem_lite.codebase.files import FileState
+from claude_mem_lite.codebase.working_tree import FileState
 from claude_mem_lite.db.connection import atomic, open_for_writing
 
 _FORMAT = 2
@@ -108,10 +108,10 @@ def remove_code(path: Path) -> None:
 def known_files(db: sqlite3.Connection, root: str, paths: Sequence[str]) -> dict[str, ReadFile]:
     """What is known of files of a checkout, with their symbols."""
     known: dict[str, ReadFile] = {}
-    for some in _some(paths):
+    for some in batches(paths):
         rows = db.execute(
             f"""select id, path, state, is_read from files
-            where checkout = (select id from checkouts where root = ?) and path in ({_marks(some)})""",
+            where checkout = (select id from checkouts where root = ?) and path in ({marks(some)})""",
             (root, *some),
         ).fetchall()
         symbols = _symbols(db, [row["id"] for row in rows])
@@ -140,16 +140,12 @@ def known_states(db: sqlite3.Connection, root: str) -> dict[str, tuple[FileState
     return {row["path"]: (_to_state(row["state"]), bool(row["has_calls"])) for row in rows}
 
 
-def forget_checkout(db: sqlite3.Connection, root: str) -> None:
-    with atomic(db):
-        db.execute("delete from checkouts where root = ?", (root,))
-
-
 def forget_gone(db: sqlite3.Connection) -> None:
     """Drop checkouts that are not there any more."""
     for (root,) in db.execute("select root from checkouts").fetchall():
         if not os.path.isdir(root):
-            forget_checkout(db, root)
+            with atomic(db):
+                db.execute("delete from checkouts where root = ?", (root,))
 
 
 def simple_of(name: str) -> str:
@@ -162,6 +158,17 @@ def stem_of(path: str) -> str:
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if stem in _FOLDER_FILES and folder else stem
+
+
+def marks(values: Sized) -> str:
+    """Question marks for so many values of a query."""
+    return ",".join("?" * len(values))
+
+
+def batches(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    """As many values at once as a query may have."""
+    for start in range(0, len(values), _AT_ONCE):
+        yield values[start : start + _AT_ONCE]
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -218,7 +225,7 @@ def _insert(db: sqlite3.Connection, checkout: int, file: ReadFile) -> None:
 
 def _symbols(db: sqlite3.Connection, files: Sequence[int]) -> dict[int, list[Symbol]]:
     found: dict[int, list[Symbol]] = {}
-    query = f"select * from symbols where file in ({_marks(files)}) order by file, position"
+    query = f"select * from symbols where file in ({marks(files)}) order by file, position"
     for row in db.execute(query, files):
         kind = cast(SymbolKind, row["kind"])
         symbol = Symbol(row["name"], kind, row["signature"], row["first"], row["last"], row["body"])
@@ -233,12 +240,3 @@ def _from_state(state: FileState | None) -> str:
 
 def _to_state(text: str) -> FileState | None:
     return FileState(*map(int, text.split())) if text else None
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ",".join("?" * len(values))
-
-
-def _some(paths: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(paths), _AT_ONCE):
-        yield paths[start : start + _AT_ONCE]

@@ -8,7 +8,7 @@ from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store.visibility import Hidden
 
-Standing = Literal["as told", "changed since", "gone since", "unknown"]
+ChangeState = Literal["as told", "changed since", "gone since", "unknown"]
 
 
 class Checkout(Protocol):
@@ -21,7 +21,7 @@ class Checkout(Protocol):
     def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
         """Whether the code that memories tell of is still as they tell it, by their ids."""
 
-    def standing(self, changes: Sequence[CodeChange]) -> Sequence[Standing]:
+    def states(self, changes: Sequence[CodeChange]) -> Sequence[ChangeState]:
         """Whether functions are still as a session left them, one answer a change."""
 
 
@@ -33,5 +33,5 @@ class Unseen:
     def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:  # noqa: ARG002
         return {}
 
-    def standing(self, changes: Sequence[CodeChange]) -> Sequence[Standing]:
+    def states(self, changes: Sequence[CodeChange]) -> Sequence[ChangeState]:
         return ["unknown"] * len(changes)

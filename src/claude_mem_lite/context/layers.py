@@ -121,10 +121,11 @@ def changed_code(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     last = _last_sessions(db, occasion, _CODE_SESSIONS)
     if _are_all_elsewhere(last, occasion):
         return []
-    seen = symbols.newest(db, [one.id for one in last], hidden=occasion.checkout.hidden, limit=_MOST_SYMBOLS)
-    standing = occasion.checkout.standing([one.change for one in seen])
+    found = symbols.newest(db, [one.id for one in last], hidden=occasion.checkout.hidden, limit=_MOST_SYMBOLS)
+    seen = [one for one in found if render.is_tellable(one.change)]
+    states = occasion.checkout.states([one.change for one in seen])
     by_file: dict[str, list[Item]] = {}
-    for one, now in zip(seen, standing, strict=True):
+    for one, now in zip(seen, states, strict=True):
         lines = by_file.setdefault(one.change.file, [])
         line = render.code_line(one.change, now)
         # The name of the file belongs to its first function: it is there when that is, and only then.

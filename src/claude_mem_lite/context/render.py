@@ -4,7 +4,8 @@ import re
 from datetime import datetime
 
 from claude_mem_lite.code.values import CodeChange
-from claude_mem_lite.context.checkout import Standing
+from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
+from claude_mem_lite.context.checkout import ChangeState
 from claude_mem_lite.models import Memory, Session
 from claude_mem_lite.words import one_line, overlap, within
 
@@ -22,6 +23,9 @@ _BRANCH_LIMIT = 60
 _PATH_LIMIT = 160
 # "Decided: Decided to keep …": the text brings its label along.
 _LABELLED = re.compile(r"^Decided: (?=Decided )")
+_QUOTED = re.compile(r"""\"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`[^`]*`?""")
+# There a single quote begins the name of a lifetime, too.
+_QUOTED_IN_RUST = re.compile(r"""\"(?:[^"\\]|\\.)*"?""")
 _TAG = re.compile(r"<(?=[/!?a-z])", re.I)
 
 
@@ -60,11 +64,21 @@ def file_line(path: str) -> str:
     return f"- {safe_line(path, _PATH_LIMIT)}"
 
 
-def code_line(change: CodeChange, standing: Standing) -> str:
-    """A function or class and what became of it: in the sessions, and since then by other hands."""
+def is_tellable(change: CodeChange) -> bool:
+    """Whether a function may be told of by its name and file: code of others can be named like an order."""
+    named = re.sub(r"[\W_]+", " ", f"{change.file} {change.name} {change.was}")
+    return not ({'"', "'", "`"} & set(change.name) or reads_like_an_order(named))
+
+
+def code_line(change: CodeChange, state: ChangeState) -> str:
+    """A function or class and what became of it: in the sessions, and since then by other hands.
+
+    What its parameters say in quotes is left out: anything may stand there."""
+    quoted = _QUOTED_IN_RUST if change.file.endswith(".rs") else _QUOTED
+    signature = quoted.sub("…", change.signature or change.name)
     tag = f"RENAMED from {change.was}" if change.was and change.before == change.after else change.action.upper()
     since = {"changed since": ", then MODIFIED outside of sessions", "gone since": ", then DELETED outside of sessions"}
-    return f"  - {safe_line(change.signature or change.name, _PATH_LIMIT)}  [{safe_line(tag)}{since.get(standing, '')}]"
+    return f"  - {safe_line(signature, _PATH_LIMIT)}  [{safe_line(tag)}{since.get(state, '')}]"
 
 
 def handoff_lines(session: Session, left: Memory | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from claude_mem_lite.db.connection import text_to_time
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import marks, memories
 
+_PAGE = 500
 _LOOKED_THROUGH = 200
 _IS_TIED = """instr(anchors, '"code:') > 0"""
 
@@ -60,6 +62,17 @@ def page(db: sqlite3.Connection, project: str, after: Spot | None, limit: int) -
     return Page(tied, {row["branch"] for row in rows} - {""}, end)
 
 
+def pages(db: sqlite3.Connection, project: str) -> Iterator[Page]:
+    """All active memories of a project, newest first; each page is read when it is asked for."""
+    spot: Spot | None = None
+    while True:
+        found = page(db, project, spot, _PAGE)
+        yield found
+        spot = found.end
+        if spot is None:
+            return
+
+
 def newest_of_branch(db: sqlite3.Connection, project: str, branch: str, limit: int) -> list[Memory]:
     """The last memories tied to code that were made on a branch.
 
@@ -72,13 +85,3 @@ def newest_of_branch(db: sqlite3.Connection, project: str, branch: str, limit: i
         {"match": match, "among": _LOOKED_THROUGH, "limit": limit},
     )
     return [memories.from_row(row) for row in rows]
-
-
-def session_branches(db: sqlite3.Connection, project: str) -> list[str]:
-    """The branches on which sessions of a project were last, the newest first."""
-    rows = db.execute(
-        """select branch from sessions where project = ? and branch <> '' group by branch
-           order by max(last_event_at) desc""",
-        (project,),
-    )
-    return [row["branch"] for row in rows]

@@ -165,6 +165,16 @@ def folders(db: sqlite3.Connection, *, project: str | None, limit: int) -> list[
     return [row["cwd"] for row in rows]
 
 
+def branches(db: sqlite3.Connection, project: str) -> list[str]:
+    """The branches on which sessions of a project were last, the newest first."""
+    rows = db.execute(
+        """select branch from sessions where project = ? and branch <> '' group by branch
+           order by max(last_event_at) desc""",
+        (project,),
+    )
+    return [row["branch"] for row in rows]
+
+
 def find_project(db: sqlite3.Connection, id_or_name: str) -> str:
     """The id of a project by its id, or by its name when only one is called so."""
     rows = db.execute(

@@ -15,7 +15,7 @@ _MOST_OF_A_TURN = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class StoredChange:
     """A change as it was seen in a session."""
 
     change: CodeChange
@@ -51,7 +51,7 @@ def add(db: sqlite3.Connection, key: str, turn: Turn, branch: str, changes: Sequ
     )
 
 
-def newest(db: sqlite3.Connection, sessions: Sequence[str], *, hidden: Hidden = (), limit: int) -> list[Seen]:
+def newest(db: sqlite3.Connection, sessions: Sequence[str], *, hidden: Hidden = (), limit: int) -> list[StoredChange]:
     """The newest change of each function and class in these sessions, newest first, under the name it has since."""
     here, branches = not_hidden(hidden, "at")
     rows = db.execute(
@@ -62,12 +62,13 @@ def newest(db: sqlite3.Connection, sessions: Sequence[str], *, hidden: Hidden = 
         {**branches, "sessions": json.dumps(list(sessions)), "limit": limit},
     ).fetchall()
     renamed = {(row["file"], row["was"]): row["seq"] for row in rows if row["was"]}
-    return [_seen(row) for row in rows if renamed.get((row["file"], row["name"]), 0) <= row["seq"]]
+    return [_from_row(row) for row in rows if renamed.get((row["file"], row["name"]), 0) <= row["seq"]]
 
 
-def of_session(db: sqlite3.Connection, session: str) -> list[Seen]:
+def of_session(db: sqlite3.Connection, session: str) -> list[StoredChange]:
     """All that a session did to code, in order."""
-    return [_seen(row) for row in db.execute("select * from symbol_changes where session = ? order by seq", (session,))]
+    rows = db.execute("select * from symbol_changes where session = ? order by seq", (session,))
+    return [_from_row(row) for row in rows]
 
 
 def forget(db: sqlite3.Connection, *, sessions: Sequence[str] = (), turns: Sequence[str] = ()) -> None:
@@ -76,7 +77,7 @@ def forget(db: sqlite3.Connection, *, sessions: Sequence[str] = (), turns: Seque
     db.executemany("delete from symbol_changes where turn = ?", [(turn,) for turn in turns])
 
 
-def _seen(row: sqlite3.Row) -> Seen:
+def _from_row(row: sqlite3.Row) -> StoredChange:
     change = CodeChange(
         file=row["file"],
         name=row["name"],
@@ -87,4 +88,4 @@ def _seen(row: sqlite3.Row) -> Seen:
         before=row["before"],
         after=row["after"],
     )
-    return Seen(change, row["session"], text_to_time(row["at"]))
+    return StoredChange(change, row["session"], text_to_time(row["at"]))

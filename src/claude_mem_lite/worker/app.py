@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from claude_mem_lite.agents import TURN_ENDS
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.spool_names import is_spool_name, new_name
-from claude_mem_lite.worker import answers, api, coding, exchange, importing, reading, rebuilding, staleness
+from claude_mem_lite.worker import answers, api, code_api, exchange, importing, reading, rebuilding, staleness
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.loop import Loop
 
@@ -39,7 +39,7 @@ def make_app(loop: Loop, stop: Callable[[], None]) -> FastAPI:
     app.include_router(api.router)
     app.include_router(reading.router)
     app.include_router(staleness.router)
-    app.include_router(coding.router)
+    app.include_router(code_api.router)
     app.include_router(importing.router)
     app.include_router(rebuilding.router)
     app.include_router(exchange.router)

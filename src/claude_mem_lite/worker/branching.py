@@ -8,12 +8,12 @@ from datetime import datetime
 
 from claude_mem_lite.codebase.branches import Look, look
 from claude_mem_lite.codebase.cache import CodeCache
+from claude_mem_lite.codebase.commit_answers import CommitAnswers
 from claude_mem_lite.codebase.freshness import is_mostly_here
-from claude_mem_lite.codebase.verdicts import Verdicts
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.git.repository import Repository
 from claude_mem_lite.models import Place
-from claude_mem_lite.store import anchored, branches, retirements
+from claude_mem_lite.store import anchored, branches, retirements, sessions
 
 _MEMORIES_OF_A_BRANCH = 10
 
@@ -23,7 +23,7 @@ class Branching:
 
     def __init__(self, cache: CodeCache) -> None:
         self._cache = cache
-        self._verdicts = Verdicts()
+        self._answers = CommitAnswers()
         self._lock = threading.Lock()
         self._named: dict[str, frozenset[str]] = {}
 
@@ -33,16 +33,14 @@ class Branching:
             self._named[project] = frozenset(names)
 
     def look(
-        self, db: sqlite3.Connection, place: Place, repository: Repository | None, now: datetime, deadline: float
+        self, db: sqlite3.Connection, place: Place, repository: Repository, now: datetime, deadline: float
     ) -> Look:
         """How the branches stand that anything was made on, as seen from a checkout."""
-        if repository is None:
-            return Look()
         known = branches.of_project(db, place.project)
         with self._lock:
             named = self._named.get(place.project, frozenset())
         # The newest first: if time runs out, the older ones are taken as not here.
-        names = dict.fromkeys((*anchored.session_branches(db, place.project), *named, *(row.name for row in known)))
+        names = dict.fromkeys((*sessions.branches(db, place.project), *named, *(row.name for row in known)))
 
         def is_here(branch: str) -> bool:
             if time.monotonic() >= deadline:
@@ -50,10 +48,10 @@ class Branching:
             made = anchored.newest_of_branch(db, place.project, branch, _MEMORIES_OF_A_BRANCH)
             return is_mostly_here(self._cache, place.root, made, deadline)
 
-        return look(known, list(names), repository, now, deadline, is_here, self._verdicts)
+        return look(known, list(names), repository, now, deadline, is_here, self._answers)
 
 
-def settle(db: sqlite3.Connection, project: str, found: Look, now: datetime) -> bool:
+def store_branches(db: sqlite3.Connection, project: str, found: Look, now: datetime) -> bool:
     """Store how branches stand; retire what was made on those that are gone, revive what is merged or back.
 
     Returns whether any memory is another now."""

@@ -6,32 +6,30 @@ The loop has one `Looking(home, memory_db, clock, is_excluded)`:
 - `step()`, from the job thread, at the end of a pass: some 20 ms of work. `more` asks for another pass at once, the
   contexts of the projects in `changed` are to be rendered anew. `is_busy()` tells whether anything is left.
 - `checkout(db, place, deadline)`, from any thread, with a connection of its own: how things stand there, for a context
-  (`Occasion(place, now, checkout=…)`). `view` and `freshness` give the two halves of it.
+  (`Occasion(place, now, checkout=…)`).
 - `let_go()`, when nobody needs it for a while."""
 
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from claude_mem_lite.codebase.branches import View
+from claude_mem_lite.codebase.branches import Look
 from claude_mem_lite.codebase.cache import CodeCache
-from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.codebase.moves import Moves
-from claude_mem_lite.codebase.sight import is_bare
-from claude_mem_lite.git.repository import open_repository
-from claude_mem_lite.models import Memory, Place
+from claude_mem_lite.codebase.working_tree import is_bare
+from claude_mem_lite.git.repository import Repository, open_repository
+from claude_mem_lite.models import Place
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
-from claude_mem_lite.worker.branching import Branching, settle
+from claude_mem_lite.worker.branching import Branching, store_branches
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.seen import SeenCheckout
-from claude_mem_lite.worker.settled import Settled
-from claude_mem_lite.worker.walking import Here, Root, Walk
+from claude_mem_lite.worker.walking import Here, PassedOver, Root, Walk
 
 LOOK_S = 0.06
 """How long a context may wait for a look at the checkout."""
@@ -65,7 +63,7 @@ class Looking:
         self._is_looking = False
         self._walk: Walk | None = None
         self._steps: Iterator[None] = iter(())
-        self._settled: dict[str, Settled] = {}
+        self._passed_over: dict[str, PassedOver] = {}
         self._branching = Branching(self.cache)
 
     # What any thread may call.
@@ -84,28 +82,18 @@ class Looking:
     def checkout(self, db: sqlite3.Connection, place: Place, deadline: float) -> SeenCheckout:
         """How the code stands in a place, for one thread."""
         self.used_at = time.monotonic()
+        if self._may_not_look(place):
+            return SeenCheckout(db, self.cache, replace(place, root=""), None, deadline)
         # The rest of the time is for what is asked afterwards.
         until = time.monotonic() + _SHARE_OF_BRANCHES * max(deadline - time.monotonic(), 0)
-        return replace(self._see(db, place, deadline), hidden=self.view(db, place, until).hidden)
+        repository = open_repository(place.root)
+        hidden = self._look(db, place, repository, until).hidden
+        return SeenCheckout(db, self.cache, place, _root(place.root, repository).moves, deadline, hidden)
 
-    def view(self, db: sqlite3.Connection, place: Place, deadline: float) -> View:
-        """Which branches' work is not in a checkout."""
-        if self._is_out_of_sight(place):
-            return View()
-        return self._branching.look(db, place, open_repository(place.root), self._clock(), deadline).view
+    def _look(self, db: sqlite3.Connection, place: Place, repository: Repository | None, deadline: float) -> Look:
+        return self._branching.look(db, place, repository, self._clock(), deadline) if repository else Look()
 
-    def freshness(
-        self, db: sqlite3.Connection, place: Place, memories: Sequence[Memory], deadline: float
-    ) -> dict[str, Freshness]:
-        """Whether the code that memories of this project tell of is as they tell it, by their ids."""
-        return self._see(db, place, deadline).freshness(memories)
-
-    def _see(self, db: sqlite3.Connection, place: Place, deadline: float) -> SeenCheckout:
-        if self._is_out_of_sight(place):
-            return SeenCheckout(db, self.cache, replace(place, root=""), None, deadline)
-        return SeenCheckout(db, self.cache, place, _root(place.root).moves, deadline)
-
-    def _is_out_of_sight(self, place: Place) -> bool:
+    def _may_not_look(self, place: Place) -> bool:
         return not place.root or self._is_excluded(place.root)
 
     # The job thread.
@@ -145,21 +133,20 @@ class Looking:
         if (place.project, place.root) != (wanted.project, root) or self._is_excluded(root) or is_bare(root):
             return None
         repository = open_repository(root)
-        found = self._branching.look(self._db, place, repository, self._clock(), time.monotonic() + _BRANCHES_S)
+        found = self._look(self._db, place, repository, time.monotonic() + _BRANCHES_S)
         here = Here(
             place,
-            _root(root),
-            has_git=repository is not None,
+            _root(root, repository),
             default_branch=repository.default_branch() if repository else "",
-            hidden=found.view.hidden,
+            hidden=found.hidden,
             others=self._others(place),
         )
-        settled = self._settled.pop(root, None) or Settled()
-        while len(self._settled) >= _MOST_CHECKOUTS:
-            del self._settled[next(iter(self._settled))]
-        self._settled[root] = settled
-        self._walk = Walk(self._db, self.cache, here, self._clock, settled)
-        self._walk.changed = settle(self._db, place.project, found, self._clock())
+        passed_over = self._passed_over.pop(root, None) or PassedOver()
+        while len(self._passed_over) >= _MOST_CHECKOUTS:
+            del self._passed_over[next(iter(self._passed_over))]
+        self._passed_over[root] = passed_over
+        self._walk = Walk(self._db, self.cache, here, self._clock, passed_over)
+        self._walk.changed = store_branches(self._db, place.project, found, self._clock())
         self._steps = self._walk.steps()
         return self._walk
 
@@ -176,9 +163,8 @@ class Looking:
                 other = find_place(folder)
                 if other.project == place.project and other.root != place.root and not is_bare(other.root):
                     roots[other.root] = None
-        return [_root(root) for root in list(roots)[:_MOST_CHECKOUTS]]
+        return [_root(root, open_repository(root)) for root in list(roots)[:_MOST_CHECKOUTS]]
 
 
-def _root(path: str) -> Root:
-    repository = open_repository(path)
+def _root(path: str, repository: Repository | None) -> Root:
     return Root(path, Moves(repository, path) if repository else None)

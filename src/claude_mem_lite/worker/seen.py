@@ -4,16 +4,15 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.code.anchors import CodeAnchor
+from claude_mem_lite.code.anchors import CodeAnchor, anchor_of
 from claude_mem_lite.code.values import ABSENT, CodeChange
-from claude_mem_lite.codebase import standing
+from claude_mem_lite.codebase.anchor_states import AnchorState, Tie, check_anchors
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.freshness import Freshness, judge
 from claude_mem_lite.codebase.moves import Moves
-from claude_mem_lite.codebase.origins import made_here
-from claude_mem_lite.codebase.standing import Tie, look_at
-from claude_mem_lite.context.checkout import Standing
+from claude_mem_lite.context.checkout import ChangeState
 from claude_mem_lite.models import Memory, Place
+from claude_mem_lite.store import sessions
 from claude_mem_lite.store.visibility import Hidden
 
 
@@ -31,18 +30,37 @@ class SeenCheckout:
     def freshness(self, memories: Sequence[Memory]) -> dict[str, Freshness]:
         """Whether the code that memories of this project tell of is still as they tell it, by their ids."""
         own = [memory for memory in memories if memory.project == self.place.project]
-        here = made_here(self.db, self.place, own)
+        here = _made_here(self.db, self.place, own)
         return judge(self.cache, self.place.root, own, self.deadline, self.moves, here)
 
-    def standing(self, changes: Sequence[CodeChange]) -> list[Standing]:
+    def states(self, changes: Sequence[CodeChange]) -> list[ChangeState]:
         """Whether functions are still as a session left them, one answer a change."""
-        anchors = [CodeAnchor(one.file, one.name, after=one.after, before=one.before) for one in changes]
-        told = look_at(self.cache, self.place.root, list(map(Tie, anchors)), self.deadline, self.moves)
-        return [_as_told(one.standing, anchor) for one, anchor in zip(told, anchors, strict=True)]
+        anchors = list(map(anchor_of, changes))
+        told = check_anchors(self.cache, self.place.root, list(map(Tie, anchors)), self.deadline, self.moves)
+        return [_as_told(one.state, anchor) for one, anchor in zip(told, anchors, strict=True)]
 
 
-def _as_told(found: standing.Standing, anchor: CodeAnchor) -> Standing:
+def _as_told(found: AnchorState, anchor: CodeAnchor) -> ChangeState:
     if found in ("same", "unknown"):
         return "as told" if found == "same" else "unknown"
     is_absent = found == "gone" or (found == "undone" and anchor.before == ABSENT)
     return "gone since" if is_absent else "changed since"
+
+
+def _made_here(db: sqlite3.Connection, place: Place, memories: Sequence[Memory]) -> set[str]:
+    """The ids of those of a project's memories that were made in this checkout, on the branch that it is on: only there
+    does an untouched file say that its code is as they tell.
+
+    Worktrees and clones of a repository are one project; that the branch is the same tells worktrees apart that stand
+    inside of each other."""
+    if not place.branch and place.commit:  # detached: several worktrees may be
+        return set()
+    # What was seen again may have been so in another checkout.
+    own = [memory for memory in memories if memory.branch == place.branch and memory.times_seen == 1]
+    here = {id_ for id_ in {memory.session for memory in own} if id_ and _worked_in(db, id_, place.root)}
+    return {memory.id for memory in own if memory.session in here}
+
+
+def _worked_in(db: sqlite3.Connection, session: str, root: str) -> bool:
+    found = sessions.find(db, session)
+    return found is not None and f"{found.cwd}/".startswith(f"{root.rstrip('/')}/")

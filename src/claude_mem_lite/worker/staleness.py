@@ -18,7 +18,6 @@ from claude_mem_lite.worker.loop import Loop
 
 _LONGEST_S = 10.0
 _ANSWER_S = 0.02
-_PAGE = 500
 _AT_ONCE = 50
 _MOST_RETIRED = 1_000
 router = APIRouter(prefix="/api")
@@ -118,14 +117,9 @@ def _look_through(loop: Loop, db: sqlite3.Connection, place: Place) -> tuple[lis
 
 def _tied(db: sqlite3.Connection, project: str) -> Iterator[list[int]]:
     """The numbers of all active memories of a project that are tied to code, some at a time, newest first."""
-    spot: anchored.Spot | None = None
-    while True:
-        page = anchored.page(db, project, spot, _PAGE)
+    for page in anchored.pages(db, project):
         for start in range(0, len(page.tied), _AT_ONCE):
             yield [row.seq for row in page.tied[start : start + _AT_ONCE]]
-        spot = page.end
-        if spot is None:
-            return
 
 
 def _shown(memory: Memory, verdict: str, reasons: Sequence[str]) -> dict[str, object]:

@@ -4,30 +4,28 @@ What is gone everywhere is retired, what is back is made active again. Runs in t
 
 import sqlite3
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.codebase.cache import CodeCache
-from claude_mem_lite.codebase.files import Checkout, FileState
 from claude_mem_lite.codebase.freshness import Freshness, judge
 from claude_mem_lite.codebase.moves import Moves
-from claude_mem_lite.codebase.sight import is_bare
+from claude_mem_lite.codebase.working_tree import FileState, WorkingTree
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.store import anchored, memories, retirements
 from claude_mem_lite.store.visibility import Hidden, is_hidden
 from claude_mem_lite.worker.clock import Clock
-from claude_mem_lite.worker.settled import Settled
 
 # A hook that asks for context may have to wait for a step.
 STEP_S = 0.02
-_PAGE = 500
 _AT_ONCE = 20
 _MOST_TRIES = 10
 _MOST_RETIRED = 1_000
 _MOST_REASONS = 5
+_MOST_PASSED_OVER = 20_000
 Item = TypeVar("Item")
 
 
@@ -45,38 +43,60 @@ class Here:
 
     place: Place
     root: Root
-    has_git: bool
     default_branch: str = ""
     hidden: Hidden = ()
     others: Sequence[Root] = ()
     """The other checkouts of the project: what is there is not gone."""
 
 
+class PassedOver:
+    """What earlier looks at a checkout need not look at again: sums of what memories are tied to, by their numbers.
+
+    While the sum is the same, so is the verdict."""
+
+    def __init__(self) -> None:
+        self._in_place: dict[int, int] = {}
+        self._gone: dict[int, int] = {}
+        self._stamp: Hashable = None
+
+    def begin(self, stamp: Hashable) -> None:
+        """A look begins; with another stamp than the last one, what was gone and left alone may be retired now."""
+        if stamp != self._stamp:
+            self._gone.clear()
+            self._stamp = stamp
+
+    def has(self, seq: int, sum_now: int) -> bool:
+        return sum_now in (self._in_place.get(seq), self._gone.get(seq))
+
+    def add(self, seq: int, sum_now: int, *, is_gone: bool) -> None:
+        if len(self._in_place) + len(self._gone) < _MOST_PASSED_OVER:
+            kept, dropped = (self._gone, self._in_place) if is_gone else (self._in_place, self._gone)
+            kept[seq] = sum_now
+            dropped.pop(seq, None)
+
+
 @dataclass(slots=True)
 class Walk:
-    """The steps of one look; `settled` outlives it."""
+    """The steps of one look; `passed_over` outlives it."""
 
     db: sqlite3.Connection
     cache: CodeCache
     here: Here
     clock: Clock
-    settled: Settled
+    passed_over: PassedOver
     changed: bool = False
     """Whether anything was retired or revived."""
     branches: set[str] = field(default_factory=set)
     """The branches of the active memories it came by."""
 
     def steps(self) -> Iterator[None]:
-        """Does a little each time it is asked to go on; nothing when the checkout is not there."""
-        self.settled.begin((self.here.place.branch, self.here.hidden))
-        if not is_bare(self.here.place.root):
-            yield from self._walk_retired()
-            yield from self._walk_active()
+        """Does a little each time it is asked to go on."""
+        self.passed_over.begin((self.here.place.branch, self.here.hidden))
+        yield from self._walk_retired()
+        yield from self._walk_active()
 
     def _walk_active(self) -> Iterator[None]:
-        spot: anchored.Spot | None = None
-        while True:
-            page = anchored.page(self.db, self.here.place.project, spot, _PAGE)
+        for page in anchored.pages(self.db, self.here.place.project):
             self.branches |= page.branches
             rows = [row for row in page.tied if not is_hidden(row.branch, row.created_at, self.here.hidden)]
             touched = self._touched({row.seq: row.anchors for row in rows})
@@ -87,10 +107,7 @@ class Walk:
                 gone = {seq for seq, one in found.items() if _is_gone(told, one) and self._may_be_retired(one)}
                 yield from self._retire([found[seq] for seq in gone], told)
                 # Those that are gone here and not elsewhere are looked at again: it may be the other one that changes.
-                self._settle({seq: touched[seq] for seq in found if seq not in gone}, found, told)
-            spot = page.end
-            if spot is None:
-                return
+                self._pass_over({seq: touched[seq] for seq in found if seq not in gone}, found, told)
 
     def _walk_retired(self) -> Iterator[None]:
         """Those that code retired; the last of them always, because what is moved may be known as such only later."""
@@ -100,7 +117,7 @@ class Walk:
             found = memories.by_seq(self.db, some)
             touched = self._touched({seq: memory.anchors for seq, memory in found.items()}, always=number == 0)
             told = yield from self._judged([found[seq] for seq in touched], self.here.root)
-            self._settle(touched, found, told)
+            self._pass_over(touched, found, told)
             with atomic(self.db):
                 for memory in found.values():
                     if memory.id in told and not _is_gone(told, memory):
@@ -111,20 +128,20 @@ class Walk:
         touched: dict[int, int] = {}
         states: dict[str, FileState | None] = {}
         try:
-            with Checkout(self.here.place.root) as checkout:
+            with WorkingTree(self.here.place.root) as tree:
                 for seq, tied in anchors.items():
-                    now = hash((tied, *(_state(checkout, file, states) for file in _files(tied))))
-                    if always or not self.settled.knows(seq, now):
+                    now = hash((tied, *(_state(tree, file, states) for file in _files(tied))))
+                    if always or not self.passed_over.has(seq, now):
                         touched[seq] = now
         except OSError:  # the checkout is gone: nothing of it can be told
             return {}
         return touched
 
-    def _settle(self, sums: Mapping[int, int], found: Mapping[int, Memory], told: Mapping[str, Freshness]) -> None:
+    def _pass_over(self, sums: Mapping[int, int], found: Mapping[int, Memory], told: Mapping[str, Freshness]) -> None:
         """Remember what need not be looked at again until it is touched."""
         for seq, sum_now in sums.items():
             if seq in found and found[seq].id in told:
-                self.settled.note(seq, sum_now, is_gone=_is_gone(told, found[seq]))
+                self.passed_over.add(seq, sum_now, is_gone=_is_gone(told, found[seq]))
 
     def _judged(self, wanted: Sequence[Memory], root: Root) -> Generator[None, None, dict[str, Freshness]]:
         """A verdict on each of them, over as many steps as it takes; none on those of which it cannot be told."""
@@ -155,8 +172,10 @@ class Walk:
         """Whether this checkout has the last word on a memory whose work is here: it is on its branch, or on the one
         that all work goes to. On any other, code may be missing because it is not there yet."""
         branch = self.here.place.branch
-        if not self.here.has_git or not branch:  # a detached HEAD may be anywhere in history
-            return not self.here.has_git
+        if self.here.root.moves is None:  # no git
+            return True
+        if not branch:  # a detached HEAD may be anywhere in history
+            return False
         return branch in (memory.branch, self.here.default_branch)
 
 
@@ -168,10 +187,10 @@ def _files(anchors: Sequence[str]) -> list[str]:
     return [anchor.file for text in anchors if (anchor := read_anchor(text))]
 
 
-def _state(checkout: Checkout, file: str, known: dict[str, FileState | None]) -> FileState | None:
+def _state(tree: WorkingTree, file: str, known: dict[str, FileState | None]) -> FileState | None:
     if file not in known:
         try:
-            known[file] = checkout.state(file)
+            known[file] = tree.state(file)
         except OSError:
             known[file] = None
     return known[file]

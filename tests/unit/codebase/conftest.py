@@ -1,11 +1,13 @@
-"""A project to ask about, for the tests of the call graph."""
+"""A project to ask about, for the tests of the call graph; a repository and who watches it, for those of branches."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.git_repositories import Checkout, make_checkout
 from tests.unit.codebase.asking import Project
+from tests.unit.codebase.branching import Watcher
 
 
 @pytest.fixture
@@ -13,3 +15,15 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made = Project(tmp_path)
     yield made
     made.cache.let_go()
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Checkout:
+    made = make_checkout(tmp_path / "shop")
+    made.commit("readme.md", "A shop.\n")
+    return made
+
+
+@pytest.fixture
+def watcher() -> Watcher:
+    return Watcher()

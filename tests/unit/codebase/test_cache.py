@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.codebase.cache import CodeCache, FileCode
-from claude_mem_lite.codebase.files import LARGEST_BYTES
+from claude_mem_lite.codebase.working_tree import LARGEST_BYTES
 
 RENEW = "class Session:\n    def renew(self, token):\n        return token\n"
 
@@ -29,12 +29,11 @@ def cache(tmp_path: Path) -> Iterator[CodeCache]:
     made.let_go()
 
 
-def test_a_file_tells_its_symbols_and_when_it_changed(root: Path, cache: CodeCache) -> None:
+def test_a_file_tells_its_symbols(root: Path, cache: CodeCache) -> None:
     (root / "src" / "auth.py").write_text(RENEW)
     code = cache.read(str(root), ["src/auth.py"])["src/auth.py"]
     assert code is not None
     assert names(code) == ["Session", "Session.renew"]
-    assert code.changed_at == pytest.approx((root / "src" / "auth.py").stat().st_ctime)
 
 
 def test_what_is_unchanged_comes_from_the_cache(root: Path, tmp_path: Path, cache: CodeCache) -> None:

@@ -131,3 +131,18 @@ def test_of_a_language_that_is_not_read_only_the_file_is_told() -> None:
     change = read_change(call, Folder(CWD))
     assert change is not None
     assert [(one.name, one.after) for one in change.code] == [("", PRESENT)]
+
+
+def test_a_patch_that_counts_lines_that_were_taken_out_of_the_file_is_not_applied_to_the_wrong_function() -> None:
+    block = "<private>\n" + "secret line\n" * 14 + "</private>\n"
+    real = block + BEFORE
+    hunks = patch(real, real.replace("def login(user):", "def login(user, again=False):"))
+    shown = "[private]\n" + BEFORE
+    given = {"file_path": PATH, "old_string": "def login(user):", "new_string": "def login(user, again=False):"}
+    call = ToolCall("Edit", given, {"originalFile": shown, "structuredPatch": hunks})
+    assert _code(call) == ["modified src/auth.py::", "modified src/auth.py::login"]
+
+    lost = ToolCall("Edit", {"file_path": PATH}, {"originalFile": shown, "structuredPatch": hunks})
+    change = read_change(lost, Folder(CWD))
+    assert change is not None
+    assert change.code == ()

@@ -131,12 +131,6 @@ def _call_type(reading: Reading, type_text: str, at: "Node") -> None:
     reading.call(name, (f"~{holder}",) if holder else (), at)
 
 
-def _assignment(reading: Reading, node: "Node") -> None:
-    left = node.child_by_field_name("left")
-    if left is not None and left.type == "identifier" and reading.local(text_of(left)) == (UNKNOWN,):
-        reading.bind(text_of(left), reading.chains(node.child_by_field_name("right")), node)
-
-
 def _loop(reading: Reading, node: "Node") -> None:
     right = node.child_by_field_name("right")
     type_text = shapes.plain_type(node.child_by_field_name("type"))
@@ -189,10 +183,6 @@ def _qualified(_reading: Reading, node: "Node") -> Chains:
     return (f"~{text}",) if text and "[" not in text else (UNKNOWN,)
 
 
-def _made(_reading: Reading, node: "Node") -> Chains:
-    return typed(shapes.plain_type(node.child_by_field_name("type")))
-
-
 _ON = {
     "function": _function,
     "class": _class,
@@ -200,7 +190,7 @@ _ON = {
     "lambda": _lambda,
     "field": _field,
     "variable": _variable,
-    "assignment": _assignment,
+    "assignment": shapes.assignment,
     "loop": _loop,
     "call": _call,
     "new": _new,
@@ -212,9 +202,9 @@ _EXPRESSIONS = {
     "qualified_identifier": _qualified,
     "subscript_expression": shapes.item("argument"),
     "call_expression": _given,
-    "new_expression": _made,
-    "compound_literal_expression": _made,
-    "cast_expression": _made,
+    "new_expression": shapes.made,
+    "compound_literal_expression": shapes.made,
+    "cast_expression": shapes.made,
     "pointer_expression": shapes.inner,
     "parenthesized_expression": shapes.inner,
     "conditional_expression": shapes.either("consequence", "alternative"),

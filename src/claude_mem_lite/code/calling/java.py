@@ -87,12 +87,6 @@ def _resource(reading: Reading, node: "Node") -> None:
         reading.bind(name, chains, node)
 
 
-def _assignment(reading: Reading, node: "Node") -> None:
-    left = node.child_by_field_name("left")
-    if left is not None and left.type == "identifier" and reading.local(text_of(left)) == (UNKNOWN,):
-        reading.bind(text_of(left), reading.chains(node.child_by_field_name("right")), node)
-
-
 def _import(reading: Reading, node: "Node") -> None:
     path = text_of(node.named_children[0]) if node.named_children else ""
     if any(child.type == "asterisk" for child in node.named_children):
@@ -137,10 +131,6 @@ def _given(reading: Reading, node: "Node") -> Chains:
     return after(reading.chains(holder), f".{name}()")
 
 
-def _made(_reading: Reading, node: "Node") -> Chains:
-    return typed(shapes.plain_type(node.child_by_field_name("type")))
-
-
 def _name(reading: Reading, node: "Node") -> Chains:
     name = text_of(node)
     known = reading.local(name)
@@ -160,7 +150,7 @@ GRAMMAR = Grammar(
         "variable": _variable,
         "loop": _loop,
         "resource": _resource,
-        "assignment": _assignment,
+        "assignment": shapes.assignment,
         "import": _import,
         "call": _call,
         "new": _new,
@@ -173,8 +163,8 @@ GRAMMAR = Grammar(
         "field_access": shapes.member("object", "field"),
         "array_access": shapes.item("array"),
         "method_invocation": _given,
-        "object_creation_expression": _made,
-        "cast_expression": _made,
+        "object_creation_expression": shapes.made,
+        "cast_expression": shapes.made,
         "parenthesized_expression": shapes.inner,
         "ternary_expression": shapes.either("consequence", "alternative"),
         "null_literal": shapes.nothing,

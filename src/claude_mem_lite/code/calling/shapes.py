@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from claude_mem_lite.code.calling.reading import Chains, Reading, after, text_of, type_of
+from claude_mem_lite.code.calling.reading import Chains, Reading, after, text_of, type_of, typed
 from claude_mem_lite.code.calling.values import UNKNOWN
 
 if TYPE_CHECKING:
@@ -55,6 +55,18 @@ def name(reading: Reading, node: "Node") -> Chains:
 
 def nothing(_reading: Reading, _node: "Node") -> Chains:
     return ()
+
+
+def made(_reading: Reading, node: "Node") -> Chains:
+    """`new T()`, `(T) x`: of the type that stands there."""
+    return typed(plain_type(node.child_by_field_name("type")))
+
+
+def assignment(reading: Reading, node: "Node") -> None:
+    """`a = b` tells what `a` is, where its declaration did not."""
+    left = node.child_by_field_name("left")
+    if left is not None and left.type == "identifier" and reading.local(text_of(left)) == (UNKNOWN,):
+        reading.bind(text_of(left), reading.chains(node.child_by_field_name("right")), node)
 
 
 def own(sign: str) -> Expression:

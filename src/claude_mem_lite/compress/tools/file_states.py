@@ -34,7 +34,8 @@ def states_of(call: ToolCall, original: str, content: str, hunks: Sequence[Hunk]
         return original or None, content
     if not original:
         return None
-    after = _patched(original, hunks) if hunks else _replaced(call, original)
+    after = _patched(original, hunks) if hunks else None
+    after = _replaced(call, original) if after is None else after
     return (original, after) if after is not None else None
 
 
@@ -60,7 +61,9 @@ def _symbols(source: str, language: str) -> tuple[Symbol, ...] | None:
 
 
 def _patched(original: str, hunks: Sequence[Hunk]) -> str | None:
-    """The file with a patch applied; None when the patch is of another file."""
+    """The file with a patch applied; None when it does not fit.
+
+    Private passages and keys may have been taken out of the file with all their lines, and the patch counts them."""
     lines = original.split("\n")
     done: list[str] = []
     at = 0
@@ -68,7 +71,7 @@ def _patched(original: str, hunks: Sequence[Hunk]) -> str | None:
         old = [line[1:] for line in hunk.lines if line[:1] in ("-", " ")]
         new = [line[1:] for line in hunk.lines if line[:1] in ("+", " ")]
         is_whole = len(hunk.lines) < LONGEST_HUNK and all(line[:1] in _SIGNS for line in hunk.lines)
-        if not is_whole or hunk.start < at or hunk.start + len(old) > len(lines) + 1:
+        if not is_whole or hunk.start < at or lines[hunk.start : hunk.start + len(old)] != old:
             return None
         done += [*lines[at : hunk.start], *new]
         at = hunk.start + len(old)

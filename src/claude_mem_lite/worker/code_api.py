@@ -32,7 +32,7 @@ def code(
     loop: Running, what: Literal["symbols", "callers", "callees"], name: Name, cwd: str, limit: Limit = 50
 ) -> dict[str, object]:
     """Symbols of a name under `symbols`, with their callers or callees; or how far the reading is, under `reading`."""
-    from claude_mem_lite.worker.coded import told  # on use: most workers never need it
+    from claude_mem_lite.worker.code_answers import told  # on use: most workers never need it
 
     root = _root(loop, cwd)
     sources = find_sources(root)

@@ -9,9 +9,9 @@ from claude_mem_lite.code.anchors import CodeAnchor
 from claude_mem_lite.code.values import ABSENT, Symbol
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.moves import Moves
-from claude_mem_lite.codebase.sight import Sight
+from claude_mem_lite.codebase.tied_files import TiedFiles
 
-Standing = Literal["same", "changed", "undone", "gone", "unknown"]
+AnchorState = Literal["same", "changed", "undone", "gone", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,81 +25,81 @@ class Tie:
     """When it was left so in this very checkout: if nobody touched the file since, it need not be read."""
 
 
-class Told(NamedTuple):
+class AnchorFound(NamedTuple):
     """How it stands with an anchor, and what became of it; `unknown`: there was no time to look."""
 
-    standing: Standing
+    state: AnchorState
     reason: str = ""
 
 
-_SAME = Told("same")
-_UNKNOWN = Told("unknown")
+_SAME = AnchorFound("same")
+_UNKNOWN = AnchorFound("unknown")
 
 
-def look_at(
+def check_anchors(
     cache: CodeCache, root: str, ties: Sequence[Tie], deadline: float, moves: Moves | None = None
-) -> list[Told]:
+) -> list[AnchorFound]:
     """How it stands with each of these; files are looked at once, whatever number is tied to them."""
-    sight = Sight(cache, root, moves, deadline)
-    sight.look({tie.anchor.file for tie in ties})
-    settled = [bool(tie.anchor.name and tie.left_at and sight.is_older(tie.anchor.file, tie.left_at)) for tie in ties]
-    sight.read(
-        {tie.anchor.file for tie, is_settled in zip(ties, settled, strict=True) if tie.anchor.name and not is_settled}
+    files = TiedFiles(cache, root, moves, deadline)
+    files.look({tie.anchor.file for tie in ties})
+    untouched = [bool(tie.anchor.name and tie.left_at and files.is_older(tie.anchor.file, tie.left_at)) for tie in ties]
+    touched = (tie.anchor for tie, is_untouched in zip(ties, untouched, strict=True) if not is_untouched)
+    files.read({anchor.file for anchor in touched if anchor.name})
+    files.look_for(
+        {(tie.anchor.file, tie.commit) for tie in ties if tie.anchor.after != ABSENT and files.lacks(tie.anchor.file)}
     )
-    sight.look_for(
-        {(tie.anchor.file, tie.commit) for tie in ties if tie.anchor.after != ABSENT and sight.lacks(tie.anchor.file)}
-    )
-    return [_SAME if is_settled else _tell(sight, tie) for tie, is_settled in zip(ties, settled, strict=True)]
+    return [_SAME if is_untouched else _tell(files, tie) for tie, is_untouched in zip(ties, untouched, strict=True)]
 
 
-def _tell(sight: Sight, tie: Tie) -> Told:
+def _tell(files: TiedFiles, tie: Tie) -> AnchorFound:
     anchor = tie.anchor
-    if not sight.has_seen(anchor.file):
+    if not files.has_seen(anchor.file):
         return _UNKNOWN
-    if sight.is_out_of_sight(anchor.file):
+    if files.is_out_of_sight(anchor.file):
         return _SAME
-    if sight.lacks(anchor.file):
-        return _SAME if anchor.after == ABSENT else _tell_moved(sight, tie)
+    if files.lacks(anchor.file):
+        return _SAME if anchor.after == ABSENT else _tell_moved(files, tie)
     if not anchor.name:
-        return _SAME if anchor.after != ABSENT else Told("undone", f"{anchor.file} is there again")
-    if not sight.has_read(anchor.file):
+        return _SAME if anchor.after != ABSENT else AnchorFound("undone", f"{anchor.file} is there again")
+    if not files.has_read(anchor.file):
         return _UNKNOWN
-    symbols = sight.symbols(anchor.file)
+    symbols = files.symbols(anchor.file)
     return _SAME if symbols is None else _tell_symbol(anchor, symbols)
 
 
-def _tell_moved(sight: Sight, tie: Tie) -> Told:
+def _tell_moved(files: TiedFiles, tie: Tie) -> AnchorFound:
     """Of a file that is missing: it may stand elsewhere."""
     anchor = tie.anchor
-    places = sight.places(anchor.file, tie.commit)
+    places = files.places(anchor.file, tie.commit)
     if places is None:
         return _UNKNOWN
     for path in places.all():
-        if not sight.has_read(path):
+        if not files.has_read(path):
             continue  # tracked, but deleted since
-        symbols = sight.symbols(path)
+        symbols = files.symbols(path)
         told = _tell_symbol(anchor, symbols) if anchor.name and symbols is not None else _SAME
-        is_found_inside = bool(anchor.name and symbols) and told.standing == "same"
+        is_found_inside = bool(anchor.name and symbols) and told.state == "same"
         if path == places.surely or is_found_inside:
-            return Told(told.standing, _and(f"{anchor.file} moved to {path}", told.reason))
-    return Told("undone" if anchor.before == ABSENT else "gone", f"{anchor.file} is gone")
+            return AnchorFound(told.state, _and(f"{anchor.file} moved to {path}", told.reason))
+    return AnchorFound("undone" if anchor.before == ABSENT else "gone", f"{anchor.file} is gone")
 
 
-def _tell_symbol(anchor: CodeAnchor, symbols: Sequence[Symbol]) -> Told:
+def _tell_symbol(anchor: CodeAnchor, symbols: Sequence[Symbol]) -> AnchorFound:
     what = f"{anchor.file}::{anchor.name}"
     # Several may have one name: overloads, or the two halves of a property.
     now = {symbol.body for symbol in symbols if symbol.name == anchor.name}
     if anchor.after in now or (not now and anchor.after == ABSENT):
         return _SAME
     if now and anchor.after == ABSENT:
-        return Told("undone" if anchor.before in now else "changed", f"{what} is there again")
+        return AnchorFound("undone" if anchor.before in now else "changed", f"{what} is there again")
+    if anchor.before in now:
+        return AnchorFound("undone", f"{what} is again as it was before")
     if now:
-        is_back = anchor.before in now
-        return Told("undone", f"{what} is again as it was before") if is_back else Told("changed", f"{what} changed")
+        return AnchorFound("changed", f"{what} changed")
     if name := _name_now(anchor, symbols):
         # What was only renamed tells of its name: under another one that is no longer so.
-        return Told("changed" if anchor.before == anchor.after else "same", f"{what} was renamed to {name}")
-    return Told("undone" if anchor.before == ABSENT else "gone", f"{what} is gone")
+        return AnchorFound("changed" if anchor.before == anchor.after else "same", f"{what} was renamed to {name}")
+    return AnchorFound("undone" if anchor.before == ABSENT else "gone", f"{what} is gone")
 
 
 def _name_now(anchor: CodeAnchor, symbols: Sequence[Symbol]) -> str:

@@ -12,7 +12,7 @@ _STILL_THE_SAME_S = 15 * 60
 """How long after a commit a memory may be made that tells of it: the turn goes on for a while."""
 
 
-class Verdicts:
+class CommitAnswers:
     """Answers that were given, kept while the worker lives. What could not be told is asked again."""
 
     def __init__(self) -> None:

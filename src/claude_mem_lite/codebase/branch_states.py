@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from claude_mem_lite.codebase.verdicts import Verdicts
+from claude_mem_lite.codebase.commit_answers import CommitAnswers
 from claude_mem_lite.git.repository import Repository
 from claude_mem_lite.store.branches import Branch
 
@@ -14,11 +14,11 @@ _MOST_HEADS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Viewpoint:
     """One checkout at one moment, and the time there is to look."""
 
     repository: Repository
-    verdicts: Verdicts
+    answers: CommitAnswers
     deadline: float
     local: dict[str, str]
     remote: dict[str, str]
@@ -35,10 +35,10 @@ class Sight:
         return self.local.get(name) or self.remote.get(f"origin/{name}") or next(elsewhere, "")
 
     def contains(self, head: str, tip: str) -> bool | None:
-        return self.verdicts.contains(self.repository, (head,), tip, self.deadline)
+        return self.answers.contains(self.repository, (head,), tip, self.deadline)
 
     def has_same_work(self, head: str, tip: str) -> bool | None:
-        return self.verdicts.has_same_work(self.repository, head, tip, self.deadline)
+        return self.answers.has_same_work(self.repository, head, tip, self.deadline)
 
     def has_work(self, head: str, tip: str) -> bool | None:
         """Whether a head has the work of a tip, in the same commits or in others."""
@@ -46,7 +46,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BranchState:
     """A branch as it was found."""
 
     name: str
@@ -62,7 +62,7 @@ class Standing:
     came_back: bool = False
 
 
-def see(repository: Repository, verdicts: Verdicts, deadline: float) -> Sight | None:
+def seen_from(repository: Repository, answers: CommitAnswers, deadline: float) -> Viewpoint | None:
     """What can be seen from a checkout; None when it cannot be told where its HEAD is or where all work goes to."""
     branch, head = repository.head()
     default = repository.default_branch()
@@ -71,31 +71,31 @@ def see(repository: Repository, verdicts: Verdicts, deadline: float) -> Sight | 
     local, remote = repository.branches(), repository.remote_branches()
     trunk = local.get(default) or remote.get(f"origin/{default}", "")
     at = branch or repository.rebased_branch()
-    return Sight(repository, verdicts, deadline, local, remote, at, head, default, trunk)
+    return Viewpoint(repository, answers, deadline, local, remote, at, head, default, trunk)
 
 
-def stand(sight: Sight, name: str, row: Branch | None, now: datetime, is_here: IsHere) -> Standing:
+def state_of(view: Viewpoint, name: str, row: Branch | None, now: datetime, is_here: IsHere) -> BranchState:
     """How a branch stands, be it by another name that it was given since."""
-    called = name if sight.tip(name) else sight.repository.renamed_to(name) or name
-    is_current = sight.branch in (name, called)
-    if called == sight.default:
-        return Standing(name)
-    tip = sight.tip(called)
+    called = name if view.tip(name) else view.repository.renamed_to(name) or name
+    is_current = view.branch in (name, called)
+    if called == view.default:
+        return BranchState(name)
+    tip = view.tip(called)
     if tip:
-        found = Standing(name, row, tip, is_current, is_there=True)
-        return _there(sight, found, called, now)
+        found = BranchState(name, row, tip, is_current, is_there=True)
+        return _there(view, found, called, now)
     if row is None or is_current:  # never seen, or checked out without any commit
-        return Standing(name, row, is_current=is_current)
-    return _missing(sight, row, now, is_here)
+        return BranchState(name, row, is_current=is_current)
+    return _missing(view, row, now, is_here)
 
 
-def _there(sight: Sight, found: Standing, called: str, now: datetime) -> Standing:
+def _there(view: Viewpoint, found: BranchState, called: str, now: datetime) -> BranchState:
     """How a branch stands that exists."""
     row, tip, restored = found.row, found.tip, False
-    if row is not None and called not in sight.local and sight.repository.commit_time(row.tip) is None:
+    if row is not None and called not in view.local and view.repository.commit_time(row.tip) is None:
         return found  # another clone of the project has newer work, which this one has not fetched
     if row is not None and row.gone_at is not None:
-        has_it = row.ahead and sight.has_work(tip, row.tip)
+        has_it = row.ahead and view.has_work(tip, row.tip)
         if has_it is None:
             return found
         restored, again = has_it, replace(row, gone_at=None)
@@ -103,80 +103,80 @@ def _there(sight: Sight, found: Standing, called: str, now: datetime) -> Standin
         row = again if restored else replace(again, tip="", ahead=False, seen_at=row.gone_at)
     if row is not None and row.merged_at and not row.ahead and row.tip == tip:  # told before
         return found
-    in_trunk = sight.contains(sight.trunk, tip)
+    in_trunk = view.contains(view.trunk, tip)
     if in_trunk is None:
         return found
-    is_merged = _had_own_commits(sight, called, row, tip) if in_trunk else sight.has_same_work(sight.trunk, tip)
+    is_merged = _had_own_commits(view, called, row, tip) if in_trunk else view.has_same_work(view.trunk, tip)
     if in_trunk and is_merged is None:
         return found
     found = replace(found, came_back=restored)
     return _merged(found, now) if is_merged else replace(found, row=_moved(row, found.name, tip, not in_trunk, now))
 
 
-def _missing(sight: Sight, row: Branch, now: datetime, is_here: IsHere) -> Standing:
+def _missing(view: Viewpoint, row: Branch, now: datetime, is_here: IsHere) -> BranchState:
     """How a branch stands that was seen and exists no more."""
-    tip = _last_tip(sight, row)
-    found = Standing(row.name, row, tip)
-    is_settled = row.merged_at is not None and not row.ahead and row.tip == tip and row.gone_at is None
-    if is_settled or (row.gone_at is not None and now - row.gone_at > _GONE_FOR_GOOD):
+    tip = _last_tip(view, row)
+    found = BranchState(row.name, row, tip)
+    is_known = row.merged_at is not None and not row.ahead and row.tip == tip and row.gone_at is None
+    if is_known or (row.gone_at is not None and now - row.gone_at > _GONE_FOR_GOOD):
         return found
-    in_trunk = sight.contains(sight.trunk, tip)
+    in_trunk = view.contains(view.trunk, tip)
     if in_trunk is None:
         return found
-    is_merged = _had_own_commits(sight, row.name, row, tip) if in_trunk else sight.has_same_work(sight.trunk, tip)
+    is_merged = _had_own_commits(view, row.name, row, tip) if in_trunk else view.has_same_work(view.trunk, tip)
     if is_merged:
         return _merged(found, now)
     if is_merged is None or row.gone_at is not None:
         return found
     row = _moved(row, row.name, tip, row.ahead or not in_trunk, now)
-    lives_on = _was_never_here(sight, row) if in_trunk else _lives_on(sight, tip)
+    lives_on = _was_never_here(view, row) if in_trunk else _lives_on(view, tip)
     if lives_on is not False or is_here(row.name):
         return replace(found, row=row)
     return replace(found, row=replace(row, gone_at=now), is_gone=True)
 
 
-def _had_own_commits(sight: Sight, called: str, row: Branch | None, tip: str) -> bool | None:
+def _had_own_commits(view: Viewpoint, called: str, row: Branch | None, tip: str) -> bool | None:
     """Whether a branch that is in the default branch got there by being merged, since it was last seen.
 
     One that was just created is in there too, and so is one that only caught up. None when nothing tells."""
     if row is not None and row.tip == tip:
         return row.ahead
-    if row is not None and row.ahead and sight.has_work(sight.trunk, row.tip):
+    if row is not None and row.ahead and view.has_work(view.trunk, row.tip):
         return True
-    on_first_line = sight.repository.is_on_first_line(sight.trunk, tip, sight.deadline)
+    on_first_line = view.repository.is_on_first_line(view.trunk, tip, view.deadline)
     if on_first_line is not True:
         return None if on_first_line is None else True
-    made = sight.repository.last_commit_made(called)
+    made = view.repository.last_commit_made(called)
     if made is None:
         return None if row is None else True
     return made > 0 if row is None else made >= int(row.seen_at.timestamp())
 
 
-def _last_tip(sight: Sight, row: Branch) -> str:
+def _last_tip(view: Viewpoint, row: Branch) -> str:
     """The commit a missing branch was last at: as it was last seen, or as it was left after that."""
-    tips = {tip: sight.repository.commit_time(tip) for tip in (row.tip, sight.repository.left_at(row.name)) if tip}
+    tips = {tip: view.repository.commit_time(tip) for tip in (row.tip, view.repository.left_at(row.name)) if tip}
     times = {tip: time for tip, time in tips.items() if time is not None}
     return max(times, key=lambda tip: times[tip]) if times else row.tip
 
 
-def _lives_on(sight: Sight, tip: str) -> bool | None:
+def _lives_on(view: Viewpoint, tip: str) -> bool | None:
     """Whether the work of a missing branch is in another one: renamed, merged into it, or not pulled yet."""
-    heads = tuple(sorted({*sight.local.values(), *sight.remote.values()}))
+    heads = tuple(sorted({*view.local.values(), *view.remote.values()}))
     if len(heads) > _MOST_HEADS:
         return None
-    in_another = sight.verdicts.contains(sight.repository, heads, tip, sight.deadline)
-    fetched = sight.remote.get(f"origin/{sight.default}", "")
-    if in_another is not False or not fetched or fetched == sight.trunk:
+    in_another = view.answers.contains(view.repository, heads, tip, view.deadline)
+    fetched = view.remote.get(f"origin/{view.default}", "")
+    if in_another is not False or not fetched or fetched == view.trunk:
         return in_another
-    return sight.has_same_work(fetched, tip)
+    return view.has_same_work(fetched, tip)
 
 
-def _was_never_here(sight: Sight, row: Branch) -> bool:
+def _was_never_here(view: Viewpoint, row: Branch) -> bool:
     """Whether a branch without commits of its own may be one of another clone: HEAD was never on it in this one."""
-    return not sight.repository.left_at(row.name)
+    return not view.repository.left_at(row.name)
 
 
-def _merged(found: Standing, now: datetime) -> Standing:
+def _merged(found: BranchState, now: datetime) -> BranchState:
     row = Branch(found.name, found.tip, ahead=False, seen_at=now, merged_at=now)
     return replace(found, row=row, is_merged=True)
 

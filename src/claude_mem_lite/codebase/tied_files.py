@@ -11,15 +11,15 @@ from datetime import datetime
 
 from claude_mem_lite.code.values import Symbol
 from claude_mem_lite.codebase.cache import CodeCache, FileCode
-from claude_mem_lite.codebase.files import Checkout
 from claude_mem_lite.codebase.moves import Moves, Places
+from claude_mem_lite.codebase.working_tree import WorkingTree, is_bare
 
 _MOST_FILES = 2_000
 # Before all times: of what is not looked at, nothing tells that it changed.
 _OUT_OF_SIGHT = float("-inf")
 
 
-class Sight:
+class TiedFiles:
     """Looks first at all files, then into those that must be read, then for those that are missing."""
 
     def __init__(self, cache: CodeCache, root: str, moves: Moves | None, deadline: float) -> None:
@@ -35,11 +35,11 @@ class Sight:
         """Look at files, without opening them."""
         if is_bare(self._root):  # not mounted, say: nothing can be told of any file
             return
-        with suppress(OSError), Checkout(self._root) as checkout:
+        with suppress(OSError), WorkingTree(self._root) as tree:
             for file in sorted(files)[:_MOST_FILES]:
                 if self._is_late():
                     return
-                self._changed_at[file] = _changed_at(checkout, self._root, file)
+                self._changed_at[file] = _changed_at(tree, self._root, file)
 
     def read(self, files: Collection[str]) -> None:
         """Read the symbols of those of the files that are there."""
@@ -87,20 +87,11 @@ class Sight:
         return time.monotonic() >= self._deadline
 
 
-def is_bare(root: str) -> bool:
-    """Whether a folder is missing or has nothing in it."""
-    try:
-        with os.scandir(root) as entries:
-            return next(entries, None) is None
-    except (OSError, ValueError):
-        return True
-
-
-def _changed_at(checkout: Checkout, root: str, file: str) -> float | None:
+def _changed_at(tree: WorkingTree, root: str, file: str) -> float | None:
     """When a file was last changed; None when it is missing."""
     try:
         file.encode()  # half characters, which no text on disk or in a database can have
-        state = checkout.state(file)
+        state = tree.state(file)
     except (OSError, ValueError):  # or it is there, and not for us to see
         return _OUT_OF_SIGHT
     if state is not None:

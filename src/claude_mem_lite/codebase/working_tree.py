@@ -33,7 +33,7 @@ class FileText:
     text: str
 
 
-class Checkout:
+class WorkingTree:
     """Opens files below a root, folder by folder: no link, no `..` and no absolute path leads out of it."""
 
     def __init__(self, root: str) -> None:
@@ -93,6 +93,15 @@ class Checkout:
         if len(self._folders) > _MOST_FOLDERS_OPEN:
             os.close(self._folders.popitem(last=False)[1])
         return descriptor
+
+
+def is_bare(root: str) -> bool:
+    """Whether a folder is missing or has nothing in it."""
+    try:
+        with os.scandir(root) as entries:
+            return next(entries, None) is None
+    except (OSError, ValueError):
+        return True
 
 
 def is_path_within(path: str) -> bool:

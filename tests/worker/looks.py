@@ -1,0 +1,54 @@
+"""Work in checkouts that is remembered and looked at, for the tests of the look."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.models import Event, Memory
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.worker.looking import Looking
+from tests.anchored import LOAD, work_on
+from tests.e2e.repositories import git
+from tests.fakes import NOW, Store
+
+
+def commit(root: Path) -> None:
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--allow-empty", "--message=Work")
+
+
+def remember(store: Store, root: Path, anchors: tuple[str, ...], title: str = "Load safely", **more: object) -> Memory:
+    """A memory of work in a checkout, on the branch it is on, in a session there."""
+    place = find_place(str(root))
+    session = f"session in {root.name}"
+    with atomic(store.db):
+        sessions.touch(store.db, Event(f"{session}-start", "SessionStart", session, NOW, str(root)), place)
+    values: dict[str, Any] = {"branch": place.branch, "commit": place.commit, "session": session, **more}
+    return store.remember(title, place=place, anchors=anchors, **values)
+
+
+def look(looking: Looking, root: Path) -> set[str]:
+    """Have a checkout looked at to the end; returns the projects whose context changed."""
+    looking.want(find_place(str(root)))
+    changed: set[str] = set()
+    while looking.is_busy():
+        changed |= looking.step().changed
+    return changed
+
+
+def status(store: Store, memory: Memory) -> str:
+    return memories.get(store.db, memory.id).status
+
+
+def on_branch(store: Store, root: Path, branch: str, title: str = "Load safely", **more: object) -> Memory:
+    """Work on a new branch, committed."""
+    git(root, "switch", "--quiet", "--create", branch)
+    memory = remember(store, root, work_on(root, f"{branch.replace('/', '_')}.py", LOAD), title, **more)
+    commit(root)
+    return memory
+
+
+def soon() -> float:
+    return time.monotonic() + 60

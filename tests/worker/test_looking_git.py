@@ -1,0 +1,167 @@
+"""The look in the background, with git: on which branch something is gone for good, and what is where."""
+
+from pathlib import Path
+
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store import retirements
+from claude_mem_lite.worker.looking import Looking
+from tests.anchored import LOAD, work_on
+from tests.e2e.repositories import git
+from tests.fakes import Store
+from tests.worker.looks import commit, look, on_branch, remember, status
+
+
+def test_on_the_branch_it_was_made_on_a_memory_is_retired(store: Store, looking: Looking, checkout: Path) -> None:
+    git(checkout, "switch", "--quiet", "--create", "feature")
+    memory = remember(store, checkout, work_on(checkout, "files.py", LOAD))
+    commit(checkout)
+    git(checkout, "rm", "--quiet", "files.py")
+    commit(checkout)
+    look(looking, checkout)
+    assert status(store, memory) == "retired"
+
+
+def test_on_another_branch_that_has_not_the_code_nothing_is_retired(
+    store: Store, looking: Looking, checkout: Path
+) -> None:
+    git(checkout, "branch", "old")
+    memory = remember(store, checkout, work_on(checkout, "files.py", LOAD))
+    commit(checkout)
+    git(checkout, "switch", "--quiet", "old")
+    look(looking, checkout)
+    assert status(store, memory) == "active"
+
+
+def test_with_a_detached_head_nothing_is_retired(store: Store, looking: Looking, checkout: Path) -> None:
+    memory = remember(store, checkout, work_on(checkout, "files.py", LOAD))
+    commit(checkout)
+    git(checkout, "switch", "--quiet", "--detach", "HEAD~1")
+    look(looking, checkout)
+    assert status(store, memory) == "active"
+
+
+def test_a_switch_of_branches_brings_back_what_was_deleted_on_the_other(
+    store: Store, looking: Looking, checkout: Path
+) -> None:
+    memory = remember(store, checkout, work_on(checkout, "files.py", LOAD))
+    commit(checkout)
+    git(checkout, "branch", "keeps-it")
+    git(checkout, "rm", "--quiet", "files.py")
+    commit(checkout)
+    look(looking, checkout)
+    assert status(store, memory) == "retired"
+    git(checkout, "switch", "--quiet", "keeps-it")
+    look(looking, checkout)
+    assert status(store, memory) == "active"
+
+
+def test_a_moved_file_retires_nothing(store: Store, looking: Looking, checkout: Path) -> None:
+    memory = remember(store, checkout, work_on(checkout, "files.py", LOAD))
+    commit(checkout)
+    git(checkout, "mv", "files.py", "reading.py")
+    commit(checkout)
+    look(looking, checkout)
+    assert status(store, memory) == "active"
+
+
+def test_what_another_worktree_has_is_not_gone(store: Store, looking: Looking, checkout: Path, tmp_path: Path) -> None:
+    memory = remember(store, checkout, work_on(checkout, "files.py", LOAD))
+    commit(checkout)
+    other = (tmp_path / "other").resolve()
+    git(checkout, "worktree", "add", "--quiet", "-b", "feature", str(other))
+    remember(store, other, (), "Work in the other checkout")
+    git(checkout, "rm", "--quiet", "files.py")
+    commit(checkout)
+    look(looking, checkout)
+    assert status(store, memory) == "active"
+
+    git(other, "rm", "--quiet", "files.py")
+    look(looking, checkout)
+    assert status(store, memory) == "retired"
+
+
+def test_what_an_older_clone_never_had_is_not_gone(
+    store: Store, looking: Looking, checkout: Path, tmp_path: Path
+) -> None:
+    older = (tmp_path / "older").resolve()
+    git(tmp_path, "clone", "--quiet", str(checkout), str(older))
+    for one in (checkout, older):  # clones of one remote are one project
+        git(one, "config", "remote.origin.url", "https://example.org/me/shop.git")
+    memory = remember(store, checkout, work_on(checkout, "files.py", LOAD))
+    commit(checkout)
+    assert find_place(str(older)).project == memory.project
+    look(looking, older)
+    assert status(store, memory) == "active"
+
+
+# Branches.
+
+
+def test_what_was_made_on_a_branch_that_is_gone_unmerged_is_retired(
+    store: Store, looking: Looking, checkout: Path
+) -> None:
+    memory = on_branch(store, checkout, "spike")
+    untied = remember(store, checkout, (), "Decide on spikes", kind="decision")
+    pinned = remember(store, checkout, (), "Keep the spike", kind="rule", pinned=True)
+    look(looking, checkout)
+    git(checkout, "switch", "--quiet", "main")
+    look(looking, checkout)
+    assert status(store, memory) == "active", "it may be gone on with"
+
+    git(checkout, "branch", "--delete", "--force", "spike")
+
+    assert look(looking, checkout) == {memory.project}
+    assert [status(store, one) for one in (memory, untied, pinned)] == ["retired", "retired", "active"]
+    assert retirements.reasons(store.db, [memory.id]) == {memory.id: "its branch spike is gone, unmerged"}
+
+
+def test_it_is_active_again_when_the_branch_is_back(store: Store, looking: Looking, checkout: Path) -> None:
+    memory = on_branch(store, checkout, "spike")
+    look(looking, checkout)
+    git(checkout, "switch", "--quiet", "main")
+    git(checkout, "branch", "--delete", "--force", "spike")
+    look(looking, checkout)
+    assert status(store, memory) == "retired"
+
+    git(checkout, "branch", "spike", "HEAD@{1}")
+
+    assert look(looking, checkout) == {memory.project}
+    assert status(store, memory) == "active"
+
+
+def test_it_is_active_again_when_it_turns_out_to_be_merged(store: Store, looking: Looking, checkout: Path) -> None:
+    memory = on_branch(store, checkout, "spike")
+    look(looking, checkout)
+    git(checkout, "switch", "--quiet", "main")
+    git(checkout, "branch", "--delete", "--force", "spike")
+    look(looking, checkout)
+    assert status(store, memory) == "retired"
+
+    git(checkout, "merge", "--quiet", "--no-ff", "--no-edit", "HEAD@{1}")
+
+    look(looking, checkout)
+    assert status(store, memory) == "active"
+
+
+def test_what_was_merged_before_its_branch_was_deleted_stays(store: Store, looking: Looking, checkout: Path) -> None:
+    memory = on_branch(store, checkout, "feature")
+    git(checkout, "switch", "--quiet", "main")
+    git(checkout, "merge", "--quiet", "--no-ff", "--no-edit", "feature")
+    git(checkout, "branch", "--delete", "feature")
+    look(looking, checkout)
+    assert status(store, memory) == "active"
+
+
+def test_merged_work_that_is_deleted_on_the_default_branch_is_retired(
+    store: Store, looking: Looking, checkout: Path
+) -> None:
+    memory = on_branch(store, checkout, "feature")
+    git(checkout, "switch", "--quiet", "main")
+    look(looking, checkout)
+    assert status(store, memory) == "active"
+    git(checkout, "merge", "--quiet", "--no-ff", "--no-edit", "feature")
+    look(looking, checkout)
+    git(checkout, "rm", "--quiet", "feature.py")
+    commit(checkout)
+    look(looking, checkout)
+    assert status(store, memory) == "retired"
