@@ -84,3 +84,10 @@ def make_checkout(folder: Path, *arguments: str) -> Checkout:
     made = Checkout(folder)
     made.git("init", "-q", "-b", "main", *arguments)
     return made
+
+
+def many_files(checkout: Checkout, folder: str, count: int) -> None:
+    """Stage files of one content, without writing them."""
+    blob = checkout.git("hash-object", "-w", "--stdin", given=b"page = 1\n")
+    lines = "".join(f"100644 {blob}\t{folder}/{number}.py\n" for number in range(count))
+    checkout.git("update-index", "--index-info", given=lines.encode())

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from claude_mem_lite.cli.code import ProgressLines
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import Answer, FakeWorker, fake_worker, run
@@ -27,6 +28,7 @@ FOUND: dict[str, JsonValue] = {
             "callers": [],
             "callers_total": 0,
             "unclear": 7,
+            "heirs": 1,
         }
     ],
 }
@@ -45,8 +47,9 @@ def test_what_was_left_out_is_said(worker: FakeWorker, capsys: pytest.CaptureFix
     assert told.out.splitlines() == [
         "f  a.py:3",
         "    def f()",
-        "  nothing in the project calls it",
-        "    7 calls could not be told apart from others of the name",
+        "  no call of it was found; callbacks and calls by reflection are not followed",
+        "  1 class names it as base",
+        "    7 calls of this name are on objects whose type the code does not tell",
         "… and 2 more symbols of that name; name a class or a file to see fewer",
     ]
     assert told.err.splitlines() == [
@@ -70,7 +73,18 @@ def test_it_asks_again_until_everything_is_read(worker: FakeWorker, capsys: pyte
     worker.answers = Reading(worker.answers)
     assert run("code", "symbols", "f") == 0
     assert [seen.path for seen in worker.seen if seen.path != "/api/health"] == ["/api/code", "/api/code"]
-    assert "Reading 900 files for the first time.\n" in capsys.readouterr().err
+    assert capsys.readouterr().err.splitlines()[:2] == [
+        "Reading 900 files for the first time.",
+        "Ctrl-C is safe: the next call goes on where this one stopped.",
+    ]
+
+
+def test_without_a_terminal_a_line_every_ten_seconds_says_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    times = iter([0.0, 5.0, 10.0, 10.0, 19.0, 21.0, 21.0])
+    lines = ProgressLines(9000, lambda: next(times))
+    for done in (100, 200, 300, 400):
+        lines.advance(done)
+    assert capsys.readouterr().err.splitlines()[2:] == ["200 of 9,000 files read.", "400 of 9,000 files read."]
 
 
 def test_the_folder_and_the_limit_are_handed_on(worker: FakeWorker, home: Home) -> None:
@@ -90,3 +104,24 @@ def test_an_unknown_name_is_an_error_as_json_too(worker: FakeWorker, capsys: pyt
     told = capsys.readouterr()
     assert json.loads(told.out)["suggestions"] == ["renew", "review"]
     assert "did you mean renew or review?" in told.err
+    assert "git" not in told.err
+
+
+def test_what_was_left_out_is_said_when_nothing_is_found_too(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/code", {**FOUND, "symbols": [], "total": 0, "by_git": True})
+    assert run("code", "symbols", "renew") == 1
+    told = capsys.readouterr().err
+    assert "The project has more files than are read; 900 files were." in told
+    assert "2 files over 1 MiB were not read." in told
+    assert (
+        "nothing in /srv/shop is called 'renew' among the 900 source files that git tracks; "
+        "a new file is seen after `git add`" in told
+    )
+
+
+def test_why_a_file_is_not_read_is_said(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/code", {**FOUND, "symbols": [], "total": 0, "why": "a.kt is in a language"})
+    assert run("code", "symbols", "a.kt") == 1
+    assert "a.kt is in a language" in capsys.readouterr().err

@@ -49,7 +49,7 @@ def hand_off(store: Store, session: str, **more: object) -> None:
         kind="handoff",
         id=memories.handoff_id(session),
         session=session,
-        facts=("Branch: clocks",),
+        facts=("Branch: main",),
         **told,
     )
 
@@ -59,7 +59,7 @@ def test_what_a_session_left_open_is_told_once_with_the_state_it_was_in(store: S
     hand_off(store, "s1")
     text = context(store).text
     assert "- Open when it stopped: Freeze it in the logout test too. #" in text
-    assert "- Branch: clocks" in text
+    assert "- Branch: main" in text
     assert text.count("Freeze it in the logout test too") == 1
 
 

@@ -12,7 +12,7 @@ from claude_mem_lite.context.checkout import ChangeState
 from claude_mem_lite.context.layers import Occasion
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Memory, Place, SessionSummary, Turn
-from claude_mem_lite.store import sessions, symbols
+from claude_mem_lite.store import memories, sessions, symbols
 from claude_mem_lite.store.visibility import Hidden
 from tests.fakes import NOW, SHOP, Store
 
@@ -108,12 +108,13 @@ def test_a_file_is_named_only_with_a_function_that_has_room(store: Store) -> Non
     assert all(below.startswith("  - def ") for below in named)
 
 
-def test_what_may_be_stale_is_marked_and_comes_after_what_is_fresh(store: Store) -> None:
+def test_what_may_be_stale_is_marked_where_it_stands(store: Store) -> None:
+    """Put after all that is fresh, true memories would have to go: the code they tell of was only touched."""
     store.remember("Retry three times", created_at=NOW - timedelta(hours=1), last_seen_at=NOW, session="s2")
     store.remember("Cache the tokens", created_at=NOW - timedelta(hours=5), last_seen_at=NOW, session="s3")
     seen = Seen(verdicts={"Retry three times": Freshness("changed", ("src/auth.py::renew changed",))})
     lines = section(told(store, seen), "Recent work")
-    assert [("Retry" in line, "[may be stale]" in line) for line in lines] == [(False, False), (True, True)]
+    assert [("Retry" in line, "[may be stale]" in line) for line in lines] == [(True, True), (False, False)]
 
 
 def test_what_is_gone_is_not_told_and_what_could_not_be_looked_at_is(store: Store) -> None:
@@ -179,3 +180,43 @@ def test_code_of_others_cannot_speak_to_the_reader_through_names_and_parameters(
         "- src/auth.py",
         "- src/keep.rs",
     ]
+
+
+def test_methods_are_told_with_their_class(store: Store) -> None:
+    work(store, "s1", CodeChange("a.py", "Session.renew", "method", "modified", "def renew(self)", "", "a", "b"))
+    assert "  - def renew(self), in Session  [MODIFIED]" in told(store, Seen())
+
+
+def test_a_session_of_which_nothing_is_left_is_marked_and_not_gone_on_with(store: Store) -> None:
+    work(store, "s1", hours=9)
+    store.session("s2", SessionSummary(headline="Add a discount", completed="Added discount()."), at=NOW)
+    store.remember("Add discount", session="s2", anchors=("code:b:-:cart.py::discount",), status="retired")
+    seen = Seen(verdicts={"Add discount": Freshness("gone")})
+    text = told(store, seen)
+    assert "[undone since] Add a discount" in text
+    assert "Added discount()" not in text
+    assert "[undone since]" not in told(store, Seen()), "as long as anything of it is left"
+
+
+def test_decisions_of_hidden_branches_are_left_out_and_guidance_too(store: Store) -> None:
+    for title, kind in (("Keep carts small", "decision"), ("Carts are slow", "gotcha")):
+        store.remember(title, kind=kind, confidence=0.9, branch="feature/a")
+    assert "Keep carts small" in told(store, Seen())
+    assert "Carts are slow" in told(store, Seen())
+    text = told(store, Seen(hidden=[("feature/a", None)]))
+    assert "Keep carts small" not in text
+    assert "Carts are slow" not in text
+
+
+def test_what_was_renamed_since_is_told_with_its_name_of_now(store: Store) -> None:
+    store.remember("Retry three times")
+    seen = Seen(verdicts={"Retry three times": Freshness("fresh", ("auth.py::renew renamed to refresh",))})
+    assert "[since: auth.py::renew renamed to refresh]" in told(store, seen)
+
+
+def test_the_branch_of_a_handoff_is_told_on_that_branch_only(store: Store) -> None:
+    work(store, "s1", branch="feature/a")
+    store.remember("Left", id=memories.handoff_id("s1"), kind="handoff", session="s1", facts=("Branch: feature/a",))
+    on_it, elsewhere = (Place(SHOP.project, SHOP.name, SHOP.root, branch) for branch in ("feature/a", "main"))
+    assert "- Branch: feature/a" in told(store, Seen(), on_it)
+    assert "Branch: feature/a" not in told(store, Seen(), elsewhere)

@@ -107,3 +107,19 @@ def test_of_a_branch_what_was_made_after_it_was_merged_may_be_retired_but_not_wh
         store.remember(f"Something that is {next(iter(held))}", **more)
     assert retirements.retirable(store.db, SHOP.project, "next", None) == [before.id, after.id]
     assert retirements.retirable(store.db, SHOP.project, "next", NOW - timedelta(days=1)) == [after.id]
+
+
+def test_all_that_code_retired_is_read_by_pages_and_what_is_revived_meanwhile_hides_none(store: Store) -> None:
+    made = [store.remember(f"Matter {number * 7919}") for number in range(7)]
+    for hour, memory in enumerate(made):
+        retirements.retire(store.db, memory.id, "code", "it is gone", NOW + timedelta(hours=hour // 3))
+    retirements.retire(store.db, store.remember("Freeze the clock").id, "branch", "x is gone", NOW, "x")
+    seen: list[int] = []
+    for page in retirements.by_code(store.db, SHOP.project, at_once=2):
+        assert len(page) <= 2
+        seen += page
+        retirements.revive(store.db, made[page[0] - 1].id)
+    assert sorted(seen) == [1, 2, 3, 4, 5, 6, 7]
+    assert seen[0] == 7, "the last retired comes first"
+    left = retirements.newest_by_code(store.db, SHOP.project, 9)
+    assert len(left) == 3

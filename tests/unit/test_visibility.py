@@ -30,6 +30,9 @@ def test_what_the_user_said_holds_whatever_branch_it_was_said_on(store: Store) -
 
 def test_a_thousand_branches_are_not_too_many(store: Store) -> None:
     store.remember("made on main", branch="main")
-    hidden = [(f"feature/{number}", None) for number in range(1_500)]
+    hidden = [(f"feature/{number}", NOW if number % 2 else None) for number in range(1_500)]
+    for number in (0, 499, 500, 1_001, 1_498, 1_499):
+        store.remember(f"made on {number}", branch=f"feature/{number}", created_at=NOW + timedelta(days=1))
+    store.remember("merged in time", branch="feature/1499", created_at=NOW)
     found = memories.newest(store.db, project=SHOP.project, kinds=("bugfix",), hidden=hidden, limit=10)
-    assert [memory.title for memory in found] == ["made on main"]
+    assert {memory.title for memory in found} == {"made on main", "merged in time"}

@@ -77,8 +77,9 @@ def store(home: Home) -> Iterator[Store]:
 
 
 @pytest.fixture
-def looking(home: Home, store: Store) -> Iterator[Looking]:
-    made = Looking(home, store.db, lambda: NOW, lambda _: False)
+def looking(home: Home, store: Store, clock: SetClock) -> Iterator[Looking]:
+    clock.now = NOW
+    made = Looking(home, store.db, clock, lambda _: False)
     yield made
     made.let_go()
 

@@ -92,7 +92,9 @@ def test_callees_are_told_with_their_places(machine: Machine, shop: Path) -> Non
         "  calls",
         "    check  shop/auth.py:6",
     ]
-    assert "it calls nothing that the project defines" in run(machine, shop, "callees", "check").stdout
+    assert (
+        "no call of anything that the project defines was found in it" in run(machine, shop, "callees", "check").stdout
+    )
 
 
 def test_symbols_are_told_with_their_signatures(machine: Machine, shop: Path) -> None:
@@ -143,13 +145,65 @@ def test_json_has_all_of_it(machine: Machine, shop: Path) -> None:
 def test_an_edit_is_seen_by_the_next_question(machine: Machine, shop: Path) -> None:
     assert "(top level)  shop/web.py:12" in run(machine, shop, "callers", "handle").stdout
     (shop / "shop" / "web.py").write_text(WEB.replace("handle(Session())", ""))
-    assert "nothing in the project calls it" in run(machine, shop, "callers", "handle").stdout
+    assert "no call of it was found" in run(machine, shop, "callers", "handle").stdout
 
 
 def test_a_name_that_is_not_there_names_what_may_be_meant(machine: Machine, shop: Path) -> None:
     failed = run(machine, shop, "callers", "Session.renwe", status=1)
     assert failed.stdout == ""
-    assert "is called 'Session.renwe'; did you mean Session.renew?" in failed.stderr
+    assert "is called 'Session.renwe' among the 3 source files that git tracks; did you mean Session.renew? A new" in (
+        failed.stderr
+    )
+
+
+def test_a_file_that_is_not_read_says_why(machine: Machine, shop: Path) -> None:
+    (shop / "shop" / "new.py").write_text("def fresh(): pass\n")
+    (shop / "shop" / "page.kt").write_text("fun page() {}\n")
+    (shop / "shop" / "huge.py").write_text("def huge(): pass\n" + "#" * 1024 * 1024)
+    git(shop, "add", "shop/huge.py")
+    for name, why in (
+        ("shop/new.py", "shop/new.py is not tracked by git; it is seen after `git add`"),
+        ("shop/page.kt", "shop/page.kt is in a language that is not read"),
+        ("shop/huge.py", "shop/huge.py is over 1 MiB"),
+        ("shop/huge.py::huge", "shop/huge.py is over 1 MiB"),
+        ("shop/__init__.py", "shop/__init__.py defines no function"),
+        (str(shop / "shop" / "new.py"), "shop/new.py is not tracked by git"),
+        ("shop/auth.py::nothing", "is called 'shop/auth.py::nothing'"),
+    ):
+        assert why in run(machine, shop, "symbols", name, status=1).stderr, name
+    failed = run(machine, shop / "shop", "symbols", "new.py", status=1)
+    assert "shop/new.py is not tracked by git" in failed.stderr
+    assert "1 file over 1 MiB was not read." in failed.stderr
+
+
+def test_a_path_of_the_machine_or_from_here_is_a_file_of_the_project(machine: Machine, shop: Path) -> None:
+    told = run(machine, shop, "symbols", "shop/auth.py").stdout
+    assert run(machine, shop, "symbols", str(shop / "shop" / "auth.py")).stdout == told
+    assert run(machine, shop / "shop", "symbols", "./auth.py").stdout == told
+    assert "called by" in run(machine, shop, "callers", f"{shop}/shop/auth.py::Session.renew").stdout
+    failed = run(machine, shop, "symbols", "/etc/hosts.py", status=1)
+    assert f"/etc/hosts.py is outside of the project {shop}" in failed.stderr
+
+
+def test_before_the_first_file_is_added_all_are_read(machine: Machine, shop: Path) -> None:
+    (shop / ".git" / "index").unlink()
+    assert "shop/auth.py:2" in run(machine, shop, "symbols", "renew").stdout
+    (shop / "readme.md").write_text("A shop.\n")
+    git(shop, "add", "readme.md")
+    failed = run(machine, shop, "symbols", "renew", status=1)
+    assert f"among the files that git tracks in {shop}; a new file is seen after `git add`" in failed.stderr
+
+
+def test_neither_the_home_folder_nor_the_whole_machine_is_read(machine: Machine) -> None:
+    (machine.user_home / "a.py").write_text("def f(): pass\n")
+    for folder in (machine.user_home, Path("/")):
+        failed = run(machine, folder, "symbols", "f", status=1)
+        assert f"{folder.resolve()} is no project" in failed.stderr
+        assert "name it with --cwd" in failed.stderr
+    below = machine.user_home / "project"
+    below.mkdir()
+    (below / "a.py").write_text("def f(): pass\n")
+    assert "a.py:1" in run(machine, below, "symbols", "f").stdout
 
 
 def test_a_folder_without_code_says_so(machine: Machine, tmp_path: Path) -> None:

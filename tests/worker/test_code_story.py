@@ -23,7 +23,7 @@ def total(items):
 DISCOUNT = '''
 
 def discount(summed, percent):
-    """What is left after a discount."""
+    """What is left to pay."""
     taken = summed * percent / 100
     return summed - round(taken, 2)
 '''
@@ -79,6 +79,23 @@ def on_branch(work: Developing, name: str, *, commit: bool = True) -> None:
     add_feature(work, name, commit=commit)
 
 
+def recent_work(context: str) -> str:
+    """The part of a context that tells memories of work."""
+    assert "## Recent work" in context
+    return context.partition("## Recent work")[2]
+
+
+def untagged(context: str, words: str) -> list[str]:
+    """The lines that tell of something without saying that it is gone."""
+    tags = ("[undone since]", "DELETED outside of sessions]")
+    return [line for line in context.split("\n") if words in line and not any(tag in line for tag in tags)]
+
+
+def decide(work: Developing, what: str) -> None:
+    """A session that decides something and changes no file."""
+    work.session(f"how shall we go about {what}?", {}, f"Decided to keep {what} simple, because nobody needs more.")
+
+
 def tells_of(context: str, *names: str) -> list[bool]:
     return [f"apply_{name}" in context or f"{name} in the shop" in context for name in names]
 
@@ -94,6 +111,19 @@ def test_work_on_a_branch_is_told_there_and_not_on_main(work: Developing) -> Non
     on_main = work.context()
     assert not any(tells_of(on_main, "coupons")), on_main
     assert "discount" in on_main
+
+
+def test_a_decision_made_on_a_branch_is_told_there_and_where_it_was_merged(work: Developing) -> None:
+    work.git("switch", "--quiet", "--create", "feature/invoices")
+    decide(work, "invoices")
+    add_feature(work, "invoices")
+    assert "keep invoices simple" in recent_work(work.context())
+
+    work.git("switch", "--quiet", "main")
+    assert "keep invoices simple" not in work.context()
+
+    work.git("merge", "--quiet", "--no-edit", "feature/invoices")
+    assert "keep invoices simple" in recent_work(work.context())
 
 
 def test_a_merged_branch_is_told_on_main_and_stays_told_when_it_is_deleted(work: Developing) -> None:
@@ -227,12 +257,12 @@ def test_a_detached_head_tells_what_its_commit_contains(work: Developing) -> Non
 def test_a_moved_file_and_a_renamed_function_are_followed(work: Developing) -> None:
     work.git("mv", "src/cart.py", "src/basket.py")
     work.commit("Call it a basket")
-    moved = work.context()
+    moved = recent_work(work.context())
     assert "takes a percentage off" in moved
     assert "[may be stale]" not in moved
 
     work.replace("src/basket.py", "def discount(", "def rebate(")
-    renamed = work.context()
+    renamed = recent_work(work.context())
     assert "takes a percentage off" in renamed
     assert "[may be stale]" not in renamed
 
@@ -253,14 +283,14 @@ def test_deleted_code_is_told_of_no_more_and_is_again_when_it_is_back(work: Deve
     work.write("src/cart.py", CART)
     work.commit("No discounts any more")
     gone = work.context()
-    assert "takes a percentage off" not in gone.partition("## Recent work")[2]
+    assert untagged(gone, "takes a percentage off") == []
     work.machine.drain()
     assert work.machine.get(f"/api/memories?cwd={work.root}&status=retired")["memories"]
 
     work.git("revert", "--no-edit", "HEAD")
     work.context()
     work.machine.drain()
-    assert "takes a percentage off" in work.context().partition("## Recent work")[2]
+    assert "takes a percentage off" in recent_work(work.context())
 
 
 def test_a_reverted_merge_is_told_no_more_until_the_revert_is_reverted(work: Developing) -> None:
@@ -270,13 +300,13 @@ def test_a_reverted_merge_is_told_no_more_until_the_revert_is_reverted(work: Dev
     assert "apply_coupons" in work.context()
 
     work.git("revert", "--no-edit", "--mainline", "1", "HEAD")
-    assert "apply_coupons" not in work.context().partition("## Recent work")[2]
+    assert untagged(work.context(), "apply_coupons") == []
     work.machine.drain()
 
     work.git("revert", "--no-edit", "HEAD")
     work.context()
     work.machine.drain()
-    assert "apply_coupons" in work.context().partition("## Recent work")[2]
+    assert "apply_coupons" in recent_work(work.context())
 
 
 def test_a_folder_without_git_works_as_well(machine: Machine, tmp_path: Path) -> None:
@@ -287,4 +317,4 @@ def test_a_folder_without_git_works_as_well(machine: Machine, tmp_path: Path) ->
     assert "apply_coupons" in plain.context()
 
     plain.write("src/coupons.py", "# nothing left\n")
-    assert "apply_coupons" not in plain.context().partition("## Recent work")[2]
+    assert untagged(plain.context(), "apply_coupons") == []

@@ -20,17 +20,18 @@ def test_a_memory_whose_code_is_gone_is_retired_with_the_reason(store: Store, lo
     assert look(looking, root) == set()
     assert status(store, memory) == "active"
 
-    (root / "files.py").unlink()
+    (root / "files.py").write_text(SAVE)
 
     assert look(looking, root) == {str(root)}
     assert status(store, memory) == "retired"
-    assert retirements.reasons(store.db, [memory.id]) == {memory.id: "its code is gone: files.py is gone"}
+    assert retirements.reasons(store.db, [memory.id]) == {memory.id: "its code is gone: files.py::load is gone"}
 
 
 def test_it_is_active_again_when_the_code_is_back(store: Store, looking: Looking, root: Path) -> None:
     memory = remember(store, root, work_on(root, "files.py", LOAD))
-    (root / "files.py").unlink()
+    (root / "files.py").write_text(SAVE)
     look(looking, root)
+    assert status(store, memory) == "retired"
 
     work_on(root, "files.py", LOAD)
 
@@ -82,9 +83,9 @@ def test_what_the_user_holds_on_to_or_nothing_ties_to_code_is_never_retired(
 
 def test_many_memories_are_looked_at_in_steps(store: Store, looking: Looking, root: Path) -> None:
     kept = [remember(store, root, work_on(root, f"a{at}.py", LOAD), f"Matter {at * 7919}") for at in range(60)]
-    lost = [remember(store, root, work_on(root, f"b{at}.py", LOAD), f"Thing {at * 104729}") for at in range(60)]
+    lost = [remember(store, root, work_on(root, f"b{at}.py", SAVE), f"Thing {at * 104729}") for at in range(60)]
     for at in range(60):
-        (root / f"b{at}.py").unlink()
+        (root / f"b{at}.py").write_text("")
     looking.want(find_place(str(root)))
     steps = 0
     while looking.is_busy():
@@ -132,7 +133,7 @@ def test_an_excluded_folder_is_not_looked_at(home: Home, store: Store, root: Pat
 
 def test_a_failing_look_ends_and_the_next_one_begins_anew(store: Store, looking: Looking, root: Path) -> None:
     memory = remember(store, root, work_on(root, "files.py", LOAD))
-    (root / "files.py").unlink()
+    (root / "files.py").write_text("")
     store.db.execute("alter table memories rename to hidden")
     with pytest.raises(sqlite3.OperationalError):
         look(looking, root)

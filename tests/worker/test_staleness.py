@@ -91,9 +91,15 @@ def test_the_stale_are_listed_with_reasons_and_the_retired_too(work: Developing)
 
 
 def test_what_is_gone_and_not_yet_retired_is_listed_as_gone(work: Developing) -> None:
+    work.write("src/writing.py", "# nothing left\n")
+    (told,) = ask(work.machine, "stale", cwd=work.root)["memories"]
+    assert (told["verdict"], told["reasons"]) == ("gone", ["src/writing.py::save is gone"])
+
+
+def test_a_file_that_git_still_has_is_not_listed_as_gone(work: Developing) -> None:
     (work.root / "src" / "writing.py").unlink()
     (told,) = ask(work.machine, "stale", cwd=work.root)["memories"]
-    assert (told["verdict"], told["reasons"]) == ("gone", ["src/writing.py is gone"])
+    assert (told["verdict"], told["reasons"]) == ("changed", ["src/writing.py is not in the working tree"])
 
 
 def test_work_of_a_branch_that_is_not_here_is_marked_in_a_search_and_not_stale(work: Developing) -> None:

@@ -1,6 +1,7 @@
 """The `code` group: where something is defined, who calls it, and what it calls."""
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -13,6 +14,8 @@ from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import JsonObject
 
+_LINE_EVERY_S = 10.0
+_NO_CALLER = "no call of it was found; callbacks and calls by reflection are not followed"
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
 code = HelpfulGroup(
@@ -22,7 +25,9 @@ code = HelpfulGroup(
     short_help="Find out who calls what in your code.",
     help="""Find out who calls what in your code.
 
-    Over the source files of the project you are in: those that git tracks, or without git those below the folder.
+    Over the source files of the project you are in: those that git tracks, so a new file is seen after `git add`; or
+    those below the folder, without git and while it tracks nothing. Files over 1 MiB are not read, nor is a home
+    folder as a whole.
     Python, JavaScript, TypeScript, Go, Rust, Java, C, C++ and Ruby are read. The first look reads all of them, every
     later one only what changed.
 
@@ -48,11 +53,13 @@ def symbols(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
     """Show where something is defined.
 
     Functions, methods and classes of that name, each with its signature, file and line. The path of a file in the
-    place of NAME lists all it defines. Reads only.
+    place of NAME lists all it defines; it starts at the top of the project, is absolute, or begins with ./ for one
+    below the folder you are in. Reads only.
 
     --json prints an object with `symbols`, each with file, name, kind, signature, line and last_line; `total`, how many
-    there are; `suggestions`, the nearest names when there is none; and `root`, `files`, `too_large` and `is_cut`: the
-    folder, how many files were read or were not, and whether there are more than are read.
+    there are; `suggestions`, the nearest names when there is none; `why`, what is known of a file of which nothing is
+    shown; and `root`, `files`, `by_git`, `too_large` and `is_cut`: the folder, how many files were looked at, whether
+    they are those that git tracks, how many of them were too large, and whether there are more than are read.
 
     \b
     Examples:
@@ -68,13 +75,16 @@ def symbols(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
 def callers(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
     """Show what calls something.
 
-    Each function that calls it, with the lines of the calls. Making an instance is a call of the class, and a decorator
-    is called by what surrounds the function it decorates. A call on an object whose type the code does not tell is
-    shown as possible, with every method of that name, when there are few. Reads only.
+    Each function that calls it, with the lines of the calls. Making an instance is a call of the class and of its
+    constructor, and a decorator is called by what surrounds the function it decorates. A call on an object whose type
+    the code does not tell is shown as possible for every method of that name, when there are at most five of them. Of
+    a name that lists, texts, files and the like have too (`get`, `append`, `close`), such calls are shown when there
+    are at most five, and counted otherwise. What hands a function on to be called later, and calls by reflection, are
+    not followed. Reads only.
 
     --json prints an object with `symbols` as `code symbols` does, each with `callers` (file, name, kind, signature,
-    line, the lines of the calls as `calls`, and `sure`), `callers_total`, and `unclear`: calls that may be of any of
-    many.
+    line, the lines of the calls as `calls`, and `sure`), `callers_total`, `unclear`: calls of that name on objects of
+    unknown type, and `heirs`: how many classes name a class as their base.
 
     \b
     Examples:
@@ -82,7 +92,7 @@ def callers(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
       claude-mem-lite code callers Session.renew --cwd ~/src/shop
       claude-mem-lite code callers src/auth.py::Session --json
     """
-    _print(_ask("callers", name, cwd, limit), name, as_json, "callers", "nothing in the project calls it")
+    _print(_ask("callers", name, cwd, limit), name, as_json, "callers", _NO_CALLER)
 
 
 @code.command(short_help="Show what something calls.")
@@ -91,11 +101,12 @@ def callees(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
     """Show what something calls.
 
     Each function, method and class of the project that is called in it, nested functions included; of a class, in all
-    its methods. What is not defined in the project is left out. Reads only.
+    its methods. What is not defined in the project is left out, and so are calls on objects of unknown type when many
+    methods have the name, or lists, texts, files and the like have it too: those are counted. Reads only.
 
     --json prints an object with `symbols` as `code symbols` does, each with `callees` (as `callers` of `code callers`),
-    `callees_total`, `foreign`: the names of what is called elsewhere, with how often, and `unclear`: calls that
-    may be of any of many.
+    `callees_total`, `foreign`: the names of what is called elsewhere, with how often, and `unclear`: how many calls on
+    objects of unknown type are left out.
 
     \b
     Examples:
@@ -103,7 +114,13 @@ def callees(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
       claude-mem-lite code callees Session
       claude-mem-lite code callees src/auth.py::Session.renew --json
     """
-    _print(_ask("callees", name, cwd, limit), name, as_json, "callees", "it calls nothing that the project defines")
+    _print(
+        _ask("callees", name, cwd, limit),
+        name,
+        as_json,
+        "callees",
+        "no call of anything that the project defines was found in it",
+    )
 
 
 def _ask(what: str, name: str, cwd: str | None, limit: int) -> JsonObject:
@@ -116,14 +133,31 @@ def _ask(what: str, name: str, cwd: str | None, limit: int) -> JsonObject:
     if not isinstance(reading, dict):
         return answer
     total = whole(reading, "total")
-    if not sys.stderr.isatty():
-        click.echo(f"Reading {counted(total, 'file')} for the first time.", err=True)
+    lines = None if sys.stderr.isatty() else ProgressLines(total, time.monotonic)
     with progress("Reading code", total, in_bytes=False) as advance:
         while isinstance(reading, dict):
             advance(whole(reading, "done"))
+            if lines:
+                lines.advance(whole(reading, "done"))
             answer = client.code(what, name, where, limit=limit)
             reading = answer.get("reading")
     return answer
+
+
+class ProgressLines:
+    """How far the reading is for those without a terminal: a line at first, and one every 10 seconds."""
+
+    def __init__(self, total: int, now: Callable[[], float]) -> None:
+        self._total = total
+        self._now = now
+        self._next = now() + _LINE_EVERY_S
+        click.echo(f"Reading {counted(total, 'file')} for the first time.", err=True)
+        click.echo("Ctrl-C is safe: the next call goes on where this one stopped.", err=True)
+
+    def advance(self, done: int) -> None:
+        if self._now() >= self._next:
+            self._next = self._now() + _LINE_EVERY_S
+            click.echo(f"{done} of {counted(self._total, 'file')} read.", err=True)
 
 
 def _print(answer: JsonObject, name: str, as_json: bool, key: str = "", none: str = "") -> None:
@@ -137,18 +171,26 @@ def _print(answer: JsonObject, name: str, as_json: bool, key: str = "", none: st
         _print_symbol(symbol)
         if key:
             _print_edges(symbol, key, none)
-        if unclear := whole(symbol, "unclear"):
-            click.echo(dim(f"    {counted(unclear, 'call')} could not be told apart from others of the name"))
-    _print_rest(answer, len(found))
+        _print_doubts(symbol, key)
+    if (rest := whole(answer, "total") - len(found)) > 0:
+        click.echo(dim(f"… and {counted(rest, 'more symbol')} of that name; name a class or a file to see fewer"))
+    _print_left_out(answer)
 
 
 def _found(answer: JsonObject, name: str) -> Sequence[JsonObject]:
     found = [one for one in items(answer, "symbols") if isinstance(one, dict)]
     if found:
         return found
+    _print_left_out(answer)
+    if why := field(answer, "why"):
+        raise NotFound(why)
     near = [plain(one) for one in items(answer, "suggestions")]
     asked = f"did you mean {', '.join(near[:-1])}{' or ' if near[1:] else ''}{near[-1]}?" if near else ""
     told = f"nothing in {field(answer, 'root')} is called {name!r}"
+    if answer.get("by_git") is True:
+        told += f" among the {counted(whole(answer, 'files'), 'source file')} that git tracks"
+        asked = f"{asked} A" if asked else "a"
+        raise NotFound(told, f"{asked} new file is seen after `git add`")
     raise NotFound(told, asked or "`claude-mem-lite code symbols FILE` lists what a file defines")
 
 
@@ -180,9 +222,18 @@ def _calls(edge: JsonObject) -> str:
     return f"{field(edge, 'file')}:{', '.join(plain(line) for line in items(edge, 'calls'))}"
 
 
-def _print_rest(answer: JsonObject, shown: int) -> None:
-    if (rest := whole(answer, "total") - shown) > 0:
-        click.echo(dim(f"… and {counted(rest, 'more symbol')} of that name; name a class or a file to see fewer"))
+def _print_doubts(symbol: JsonObject, key: str) -> None:
+    """What is known of a symbol beyond the calls that are shown."""
+    if heirs := whole(symbol, "heirs"):
+        click.echo(f"  {counted(heirs, 'class', 'classes')} {'names' if heirs == 1 else 'name'} it as base")
+    if unclear := whole(symbol, "unclear"):
+        whose = "of this name" if key == "callers" else "in it"
+        are = "is on an object" if unclear == 1 else "are on objects"
+        click.echo(dim(f"    {counted(unclear, 'call')} {whose} {are} whose type the code does not tell"))
+
+
+def _print_left_out(answer: JsonObject) -> None:
+    """Which files were not read, on stderr."""
     if answer.get("is_cut") is True:
         click.echo(
             f"The project has more files than are read; {counted(whole(answer, 'files'), 'file')} were.", err=True

@@ -65,7 +65,8 @@ class _Sweep:
                 found.append((part, self._enter(part, holder)))
             else:
                 self._pass(part, holder)
-        return tuple(self._symbol(part, kind) for part, kind in found if part.role in DEFINING)
+        # In broken text the grammar may suppose a name that is not there.
+        return tuple(self._symbol(part, kind) for part, kind in found if part.role in DEFINING and part.own_name)
 
     def _pass(self, part: Part, holder: Part | None) -> None:
         """Take note of what is no definition: it belongs to the one around it, or to the next."""

@@ -1,14 +1,16 @@
 """How one branch stands: ahead of the default branch, merged into it, gone, or none of this for all that is known."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from claude_mem_lite.codebase.commit_answers import CommitAnswers
 from claude_mem_lite.git.repository import Repository
 from claude_mem_lite.store.branches import Branch
 
-IsHere = Callable[[str], bool]
+IsHere = Callable[[str], bool | None]
+"""Whether the code that a branch's memories tell of is in the working tree; None when that cannot be told."""
 _GONE_FOR_GOOD = timedelta(days=30)  # git drops commits that nothing leads to after two weeks to a month
 _MOST_HEADS = 5_000
 
@@ -38,11 +40,17 @@ class Viewpoint:
         return self.answers.contains(self.repository, (head,), tip, self.deadline)
 
     def has_same_work(self, head: str, tip: str) -> bool | None:
-        return self.answers.has_same_work(self.repository, head, tip, self.deadline)
+        return self.answers.has_same_work(self.repository, (head,), tip, self.deadline)
 
     def has_work(self, head: str, tip: str) -> bool | None:
         """Whether a head has the work of a tip, in the same commits or in others."""
-        return self.contains(head, tip) or self.has_same_work(head, tip)
+        in_commits = self.contains(head, tip)
+        in_others = in_commits or self.has_same_work(head, tip)
+        return None if in_commits is None and not in_others else in_others
+
+    def is_late(self) -> bool:
+        """Whether time has run out, so that what could not be told may be told the next time."""
+        return time.monotonic() >= self.deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +117,12 @@ def _there(view: Viewpoint, found: BranchState, called: str, now: datetime) -> B
     is_merged = _had_own_commits(view, called, row, tip) if in_trunk else view.has_same_work(view.trunk, tip)
     if in_trunk and is_merged is None:
         return found
+    if row is not None and not is_merged:
+        begun = view.repository.created(called) if called in view.local else None
+        merged_before = _with_merged_part(view, row, tip, begun, now)
+        if merged_before is None:
+            return found
+        row = merged_before
     found = replace(found, came_back=restored)
     return _merged(found, now) if is_merged else replace(found, row=_moved(row, found.name, tip, not in_trunk, now))
 
@@ -128,9 +142,13 @@ def _missing(view: Viewpoint, row: Branch, now: datetime, is_here: IsHere) -> Br
         return _merged(found, now)
     if is_merged is None or row.gone_at is not None:
         return found
-    row = _moved(row, row.name, tip, row.ahead or not in_trunk, now)
+    merged_before = _with_merged_part(view, row, tip, None, now)
+    if merged_before is None:
+        return found
+    row = _moved(merged_before, row.name, tip, row.ahead or not in_trunk, now)
     lives_on = _was_never_here(view, row) if in_trunk else _lives_on(view, tip)
-    if lives_on is not False or is_here(row.name):
+    # Where no code tells, its work may have been merged in any form: it is hidden, but not gone.
+    if lives_on is not False or is_here(row.name) is not False:
         return replace(found, row=row)
     return replace(found, row=replace(row, gone_at=now), is_gone=True)
 
@@ -160,20 +178,36 @@ def _last_tip(view: Viewpoint, row: Branch) -> str:
 
 
 def _lives_on(view: Viewpoint, tip: str) -> bool | None:
-    """Whether the work of a missing branch is in another one: renamed, merged into it, or not pulled yet."""
-    heads = tuple(sorted({*view.local.values(), *view.remote.values()}))
+    """Whether the work of a missing branch is in another one: renamed, merged or squashed there, or not pulled yet."""
+    heads = tuple(sorted({*view.local.values(), *view.remote.values(), view.head} - {""}))
     if len(heads) > _MOST_HEADS:
         return None
     in_another = view.answers.contains(view.repository, heads, tip, view.deadline)
-    fetched = view.remote.get(f"origin/{view.default}", "")
-    if in_another is not False or not fetched or fetched == view.trunk:
+    if in_another is not False:
         return in_another
-    return view.has_same_work(fetched, tip)
+    return view.answers.has_same_work(view.repository, heads, tip, view.deadline)
 
 
 def _was_never_here(view: Viewpoint, row: Branch) -> bool:
     """Whether a branch without commits of its own may be one of another clone: HEAD was never on it in this one."""
     return not view.repository.left_at(row.name)
+
+
+def _with_merged_part(view: Viewpoint, row: Branch, tip: str, begun: int | None, now: datetime) -> Branch | None:
+    """A row that also says if what it was last seen with was merged before the branch moved on, or was begun anew.
+
+    None when there is no time to tell. `begun`: when the branch of this name was created, where that is known."""
+    seen = view.repository.commit_time(row.tip)
+    if not row.ahead or row.tip == tip or seen is None:
+        return row
+    was_merged = view.has_work(view.trunk, row.tip)
+    if not was_merged:
+        return None if was_merged is None and view.is_late() else row
+    if begun is None or begun <= int(row.seen_at.timestamp()):
+        begun = view.repository.parted_at(view.trunk, tip, view.deadline)
+    # What was made before the commits that are not merged, was made with those that are.
+    until = now if begun is None else min(now, datetime.fromtimestamp(max(seen, begun), UTC))
+    return replace(row, merged_at=max(until, row.merged_at or until), ahead=False)
 
 
 def _merged(found: BranchState, now: datetime) -> BranchState:

@@ -72,9 +72,12 @@ def _hidden(view: Viewpoint, found: BranchState, is_here: IsHere) -> tuple[str, 
     if since is not None and not row.ahead and row.gone_at is None:
         return (found.name, since) if found.is_there else None
     if row.ahead:
-        if view.has_work(view.head, found.tip):
+        has_work = view.has_work(view.head, found.tip)
+        if has_work:
             return None
         until = view.answers.here_until(view.repository, view.head, found.tip, view.trunk, view.deadline)
+        if view.is_late() and (has_work is None or until is None):
+            return None  # it may be here: to miss what is true is worse than to be told what is not yet
         here = datetime.fromtimestamp(until, UTC) if until else None
         since = max((moment for moment in (since, here) if moment), default=None)
     return None if is_here(found.name) else (found.name, since)

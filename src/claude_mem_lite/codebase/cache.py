@@ -3,6 +3,7 @@
 Threads of the worker share one; it must never fail because its database cannot be used."""
 
 import logging
+import os
 import sqlite3
 import threading
 import time
@@ -13,21 +14,19 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from claude_mem_lite.code.calling.values import NO_CALLS, FileCalls
 from claude_mem_lite.code.languages import language_of
-from claude_mem_lite.code.symbols import read_symbols
 from claude_mem_lite.code.values import Symbol
 from claude_mem_lite.codebase import tables
+from claude_mem_lite.codebase.file_code import is_whole, name_now, read_file
 from claude_mem_lite.codebase.tables import ReadFile
 from claude_mem_lite.codebase.working_tree import LARGEST_BYTES, FileState, WorkingTree, is_path_within
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.hook.private import hide
-from claude_mem_lite.redaction.redact import redact
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _KEPT_AT_ONCE = 100
-# The clock of a file system ticks: two changes within one tick leave the same time.
-_TICK_NS = 100_000_000
+_MOST_OF_A_BODY = 100
+# Reading a file and its symbols: 1.1 MB/s were measured, and a machine may be slower.
+_READ_BYTES_PER_S = 1_000_000
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
@@ -58,11 +57,16 @@ class CodeCache:
         self._path = path
         self._now_ns = now_ns
         self._db: sqlite3.Connection | None = None
+        self._inode = 0
         self._lock = threading.Lock()
 
-    def read(self, root: str, paths: Sequence[str], deadline: float | None = None) -> dict[str, FileCode | None]:
+    def read(
+        self, root: str, paths: Sequence[str], deadline: float | None = None, *, keeps_time: bool = False
+    ) -> dict[str, FileCode | None]:
         """What files under a checkout's root hold now. None: there is no such file. Not in the answer: it could
-        not be told, because time ran out or the root is not there."""
+        not be told, because time ran out or the root is not there.
+
+        `keeps_time`: a file that would take longer to read than there is time is not begun."""
         try:
             tree = WorkingTree(root)
         except OSError:
@@ -79,7 +83,7 @@ class CodeCache:
                     answer[path] = FileCode(None)
                 elif path in known and known[path].state == state:
                     answer[path] = FileCode(known[path].symbols)
-                elif not is_past(deadline):
+                elif not is_past(deadline) and not (keeps_time and _is_too_long(state, deadline)):
                     fresh.append(read_file(tree, path, self._now_ns()))
                     answer[path] = FileCode(fresh[-1].symbols)
                 if len(fresh) >= _KEPT_AT_ONCE:
@@ -88,6 +92,33 @@ class CodeCache:
             gone = [path for path in known if states[path] is None]
             self._keep(root, fresh, gone)
         return answer
+
+    def is_whole(self, root: str, path: str, deadline: float, *, keeps_time: bool = False) -> bool | None:
+        """Whether all that a file defines can be seen in it now; None when there is no time to tell."""
+        try:
+            with WorkingTree(root) as tree:
+                state = tree.state(path)
+                if is_past(deadline) or (keeps_time and state and _is_too_long(state, deadline)):
+                    return None
+                return is_whole(tree, path)
+        except OSError:
+            return False
+
+    def name_now(self, root: str, path: str, name: str, body: str) -> str:
+        """What a symbol that is missing in a file is called there now; '' when it is not there."""
+        try:
+            with WorkingTree(root) as tree:
+                return name_now(tree, path, name, body)
+        except OSError:
+            return ""
+
+    def find_body(self, root: str, body: str) -> list[tuple[str, str]] | None:
+        """Symbols that said this when their files were last read, by file and name; None when that is not known."""
+        try:
+            return self._use(lambda db: tables.find_body(db, root, body, _MOST_OF_A_BODY))
+        except (OSError, sqlite3.OperationalError):
+            log.warning("code.db cannot be used", exc_info=True)
+            return None
 
     def read_calls(self, root: str, paths: Sequence[str], deadline: float | None = None) -> CallsRead:
         """Bring what is known of the calls in these source files up to date, and drop that of files that are gone.
@@ -131,10 +162,14 @@ class CodeCache:
             yield db
 
     def clear(self) -> None:
-        """Drop all that is known, from the disk too."""
+        """Drop all that is known, from the disk too; if it cannot be removed, what is known is dropped at least."""
         with self._lock:
             self._close()
-            tables.remove_code(self._path)
+            try:
+                tables.remove_code(self._path)
+            except OSError:
+                log.warning("code.db cannot be removed", exc_info=True)
+                self._empty()
 
     def let_go(self) -> None:
         """Close the database; the next use opens it again."""
@@ -169,10 +204,20 @@ class CodeCache:
             log.warning("what code holds could not be kept", exc_info=True)
 
     def _open(self) -> sqlite3.Connection:
+        if self._db is not None and self._inode != _inode(self._path):
+            self._close()  # somebody deleted it: those who open it for themselves would find another one
         if self._db is None:
             self._db = tables.open_code(self._path)
+            self._inode = _inode(self._path)
             tables.forget_gone(self._db)
         return self._db
+
+    def _empty(self) -> None:
+        """Delete what is in the database, if it can be used."""
+        try:
+            tables.forget_all(self._open())
+        except (OSError, sqlite3.Error):
+            log.warning("code.db cannot be emptied", exc_info=True)
 
     def _close(self) -> None:
         if self._db is not None:
@@ -180,22 +225,16 @@ class CodeCache:
             self._db = None
 
 
-def read_file(tree: WorkingTree, path: str, now_ns: int, *, with_calls: bool = False) -> ReadFile:
-    """What a file holds now, without private passages and secrets: signatures may show them, and what hooks send of
-    the file comes without them too."""
-    found = tree.text(path)
-    if found is None:
-        return ReadFile(path, None, None)
-    state = found.state if found.state.changed_ns < now_ns - _TICK_NS else None
-    text, language = redact(hide(found.text)), language_of(path)
-    symbols = read_symbols(text, language)
-    return ReadFile(path, state, symbols, _calls(text, language) if with_calls else None)
+def _inode(path: Path) -> int:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
 
 
-def _calls(text: str, language: str) -> FileCalls:
-    from claude_mem_lite.code.calls import read_calls  # on use: a megabyte that few workers need
-
-    return read_calls(text, language) or NO_CALLS
+def _is_too_long(state: FileState, deadline: float | None) -> bool:
+    """Whether reading a file would take longer than there is time."""
+    return deadline is not None and state.size > (deadline - time.monotonic()) * _READ_BYTES_PER_S
 
 
 def is_past(deadline: float | None) -> bool:

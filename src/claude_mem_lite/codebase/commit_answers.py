@@ -21,21 +21,21 @@ class CommitAnswers:
 
     def contains(self, repository: Repository, heads: tuple[str, ...], tip: str, deadline: float) -> bool | None:
         """Whether a tip is one of some heads or their ancestors; None when that cannot be told."""
-        asked = heads[0] if len(heads) == 1 else hashlib.sha256(" ".join(heads).encode()).hexdigest()
-        key = ("contains", str(repository.common), asked, tip)
+        key = ("contains", str(repository.common), _key(heads), tip)
         return _as_bool(self._ask(key, lambda: repository.any_contains(heads, tip, deadline)))
 
-    def has_same_work(self, repository: Repository, head: str, tip: str, deadline: float) -> bool | None:
-        """Whether the work of a tip is in a head by squash or rebase; None when that cannot be told."""
-        key = ("work", str(repository.common), head, tip)
-        return _as_bool(self._ask(key, lambda: repository.has_same_work(head, tip, deadline)))
+    def has_same_work(self, repository: Repository, heads: tuple[str, ...], tip: str, deadline: float) -> bool | None:
+        """Whether the work of a tip is in some heads by squash or rebase; None when that cannot be told."""
+        key = ("work", str(repository.common), _key(heads), tip)
+        return _as_bool(self._ask(key, lambda: repository.any_has_same_work(heads, tip, deadline)))
 
-    def here_until(self, repository: Repository, head: str, tip: str, default: str, deadline: float) -> int:
+    def here_until(self, repository: Repository, head: str, tip: str, default: str, deadline: float) -> int | None:
         """Up to when the line that leads to a tip is in a head too, in seconds since 1970; 0 when none of it is.
 
-        What is in the default branch does not count: a branch that was rebased onto it is no older for that."""
+        None when that cannot be told. What is in the default branch does not count: a branch that was rebased onto it
+        is no older for that."""
         key = ("until", str(repository.common), head, tip, default)
-        return self._ask(key, lambda: _here_until(repository, head, tip, default, deadline)) or 0
+        return self._ask(key, lambda: _here_until(repository, head, tip, default, deadline))
 
     def _ask(self, key: tuple[str, ...], ask: Callable[[], int | None]) -> int | None:
         with self._lock:
@@ -49,6 +49,10 @@ class CommitAnswers:
                     del self._known[next(iter(self._known))]
                 self._known[key] = told
         return told
+
+
+def _key(heads: tuple[str, ...]) -> str:
+    return heads[0] if len(heads) == 1 else hashlib.sha256(" ".join(heads).encode()).hexdigest()
 
 
 def _as_bool(told: int | None) -> bool | None:

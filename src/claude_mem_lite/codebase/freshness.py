@@ -4,13 +4,13 @@ Called before memories are given, by the worker's look in the background and by 
 the checkout only, and no longer than it may."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from claude_mem_lite.code.anchors import CodeAnchor, read_anchor
 from claude_mem_lite.codebase.anchor_states import AnchorFound, Tie, check_anchors
 from claude_mem_lite.codebase.cache import CodeCache
-from claude_mem_lite.codebase.moves import Moves
+from claude_mem_lite.codebase.tied_files import Effort
 from claude_mem_lite.models import Memory
 
 Verdict = Literal["fresh", "changed", "gone", "unknown"]
@@ -23,34 +23,35 @@ class Freshness:
     verdict: Verdict
     """`unknown`: there was no time to look."""
     reasons: tuple[str, ...] = ()
+    is_settled: bool = field(default=True, compare=False)
+    """Whether it stays so while the files it is tied to stay as they are, see `AnchorFound`."""
 
 
 def judge(
     cache: CodeCache,
     root: str,
     memories: Sequence[Memory],
-    deadline: float,
-    moves: Moves | None = None,
+    effort: Effort,
     made_here: Collection[str] = (),
 ) -> dict[str, Freshness]:
     """What became of the code that each of these memories tells of, by their ids.
 
-    `moves` finds files that were moved, where there is git. `made_here` are the ids of those that were made in this
+    `made_here` are the ids of those that were made in this
     very checkout, on the branch it is on: of these, files that nobody touched since need no reading. In another
     checkout a file may be older without ever having had the change."""
-    told = _told(cache, root, memories, deadline, moves, made_here)
+    told = _told(cache, root, memories, effort, made_here)
     return {memory.id: _verdict(memory, told[memory.id]) for memory in memories}
 
 
-def is_mostly_here(cache: CodeCache, root: str, memories: Sequence[Memory], deadline: float) -> bool:
-    """Whether most of the code that these memories tell of stands here as they left it.
+def is_mostly_here(cache: CodeCache, root: str, memories: Sequence[Memory], deadline: float) -> bool | None:
+    """Whether most of the code that these memories tell of stands here as they left it; None: nothing tells.
 
     That a file is there which was there before, too, says nothing."""
     every = (anchor for memory in memories for anchor in _anchors(memory))
     anchors = [anchor for anchor in every if anchor.name or anchor.before != anchor.after]
-    told = check_anchors(cache, root, list(map(Tie, anchors)), deadline)
+    told = check_anchors(cache, root, list(map(Tie, anchors)), Effort(deadline, keeps_time=True))
     known = [one for one in told if one.state != "unknown"]
-    return sum(one.state == "same" for one in known) * 2 > len(known)
+    return sum(one.state == "same" for one in known) * 2 > len(known) if known else None
 
 
 def is_anchored(memory: Memory) -> bool:
@@ -62,18 +63,17 @@ def _told(
     cache: CodeCache,
     root: str,
     memories: Sequence[Memory],
-    deadline: float,
-    moves: Moves | None,
+    effort: Effort,
     made_here: Collection[str],
 ) -> dict[str, list[AnchorFound]]:
     """How it stands with the anchors of each memory."""
     anchors = [(memory, anchor) for memory in memories for anchor in _anchors(memory)]
     ties = [
-        Tie(anchor, memory.commit, memory.last_seen_at if memory.id in made_here else None)
+        Tie(anchor, memory.commit, memory.last_seen_at if memory.id in made_here else None, memory.created_at)
         for memory, anchor in anchors
     ]
     told: dict[str, list[AnchorFound]] = {memory.id: [] for memory in memories}
-    for (memory, _), one in zip(anchors, check_anchors(cache, root, ties, deadline, moves), strict=True):
+    for (memory, _), one in zip(anchors, check_anchors(cache, root, ties, effort), strict=True):
         told[memory.id].append(one)
     return told
 
@@ -88,11 +88,12 @@ def _anchors(memory: Memory) -> list[CodeAnchor]:
 def _verdict(memory: Memory, told: Sequence[AnchorFound]) -> Freshness:
     reasons = tuple(dict.fromkeys(one.reason for one in told if one.reason))
     states = {one.state for one in told}
+    is_settled = all(one.is_settled for one in told)
     if states <= {"same"}:
-        return Freshness("fresh", reasons)
+        return Freshness("fresh", reasons, is_settled)
     if "unknown" in states and "changed" not in states:
-        return Freshness("unknown", reasons)
+        return Freshness("unknown", reasons, is_settled)
     is_gone = states <= {"undone", "gone"}
     # What the user said or holds on to is not taken away by what happens to code.
     is_held = memory.pinned or memory.origin == "user"
-    return Freshness("gone" if is_gone and not is_held else "changed", reasons)
+    return Freshness("gone" if is_gone and not is_held else "changed", reasons, is_settled)

@@ -3,10 +3,13 @@
 import difflib
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
+from claude_mem_lite.code.calling.values import Call
 from claude_mem_lite.code.languages import language_of
 from claude_mem_lite.codebase.lookup import Definition, Lookup, family
+from claude_mem_lite.codebase.meanings import CONSTRUCTORS, FEW, Value
 from claude_mem_lite.codebase.resolving import Resolver
 
 _MOST_SUGGESTED = 5
@@ -31,6 +34,8 @@ class Callers:
     edges: tuple[Edge, ...]
     unclear: int
     """Calls of something of this name that may be any of many."""
+    heirs: int = 0
+    """Of a class: how many name it as their base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,8 @@ def find_symbols(lookup: Lookup, text: str) -> list[Definition]:
     meant = [one for one in found if _ends_with(one.name, name, ".") and _ends_with(one.file, file, "/")]
     if meant or not _is_file(text):
         return meant
-    paths = [path for path in lookup.files if _ends_with(path, text.removeprefix("./"), "/")]
+    wanted = text.removeprefix("./")
+    paths = [wanted] if wanted in lookup.files else [path for path in lookup.files if path.endswith(f"/{wanted}")]
     return [one for path in sorted(paths) for one in lookup.of_file(path)]
 
 
@@ -70,23 +76,32 @@ def suggest(lookup: Lookup, text: str) -> list[str]:
 def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
     """Everything that calls a symbol, in the order of files; itself too, if it does.
 
-    A call of a method that the symbol overrides may be one of it."""
+    A call of a method that the symbol overrides may be one of it, and making an instance is one of a constructor."""
     simple = symbol.name.rpartition(".")[2]
     names = lookup.other_names(simple)
+    meant = {symbol.key, *_made_by(lookup, resolver, symbol)}
+    for _, made in meant - {symbol.key}:
+        names |= lookup.other_names(made.rpartition(".")[2])
     if simple == "__call__":  # an instance is called by the name of what holds it
         names |= lookup.holders(symbol.name.rpartition(".")[0].rpartition(".")[2])
     overridden = resolver.overridden(symbol)
     found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
-    unclear = 0
+    unclear: list[tuple[str, Call]] = []
     for file, call in lookup.calls_of(names):
         if family(file) != family(symbol.file):
             continue
         reached = resolver.reach(file, call)
         keys = {one.key for one in reached.definitions}
-        unclear += reached.is_open and call.name == simple and symbol.kind == "method"
-        if symbol.key in keys or overridden & keys:
-            found.setdefault((file, call.within), []).append((call.line, reached.sure and symbol.key in keys))
-    return Callers(tuple(_edge(lookup, *place, calls) for place, calls in sorted(found.items())), unclear)
+        if reached.is_open and call.name == simple and symbol.kind == "method":
+            unclear.append((file, call))
+        if meant & keys or (overridden & keys and not reached.is_exact):
+            found.setdefault((file, call.within), []).append((call.line, reached.sure and bool(meant & keys)))
+    if len(unclear) <= FEW and _namesakes(lookup, symbol) <= FEW:  # so few can be looked at one by one
+        for file, call in unclear:
+            found.setdefault((file, call.within), []).append((call.line, False))
+        unclear = []
+    edges = tuple(_edge(lookup, *place, calls) for place, calls in sorted(found.items()))
+    return Callers(edges, len(unclear), _heirs(lookup, resolver, symbol, names))
 
 
 def callees(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callees:
@@ -103,6 +118,39 @@ def callees(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callees:
             foreign[call.name] += 1
     edges = tuple(_edge(lookup, *place, calls) for place, calls in sorted(found.items()))
     return Callees(edges, tuple(foreign.most_common()), unclear)
+
+
+def _made_by(lookup: Lookup, resolver: Resolver, symbol: Definition) -> set[tuple[str, str]]:
+    """The classes whose instances a constructor makes, as file and name: its own, and those that inherit it."""
+    owner, _, name = symbol.name.rpartition(".")
+    is_named_so = name in CONSTRUCTORS
+    if symbol.kind != "method" or not (is_named_so or name == owner.rpartition(".")[2]):
+        return set()
+    made = [resolver.class_at(symbol.file, owner)]
+    for one in made if is_named_so else ():  # it grows meanwhile
+        for heir in lookup.subclasses(one[1].rpartition(".")[2]):
+            with suppress(RecursionError):
+                known = resolver.member(Value("class", *heir), name).known
+                if heir not in made and symbol.key in {(value.file, value.name) for value in known}:
+                    made.append(heir)
+    return set(made)
+
+
+def _heirs(lookup: Lookup, resolver: Resolver, symbol: Definition, names: Iterable[str]) -> int:
+    """How many classes name a class as their base, under any of its names."""
+    if symbol.kind != "class":
+        return 0
+    count = 0
+    for one in {heir for name in names for heir in lookup.subclasses(name)}:
+        with suppress(RecursionError):
+            count += symbol.key in resolver.classes_above(*one)
+    return count
+
+
+def _namesakes(lookup: Lookup, symbol: Definition) -> int:
+    """How many methods a call of a method's name may mean."""
+    found = lookup.defined(symbol.name.rpartition(".")[2])
+    return sum(one.kind == "method" and family(one.file) == family(symbol.file) for one in found)
 
 
 def _edge(lookup: Lookup, file: str, name: str, calls: Iterable[tuple[int, bool]]) -> Edge:

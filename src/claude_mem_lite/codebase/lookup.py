@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
-from claude_mem_lite.code.calling.values import Call, Name, NameKind
+from claude_mem_lite.code.calling.values import Call, Name, NameKind, steps
 from claude_mem_lite.code.languages import language_of
 from claude_mem_lite.code.values import SymbolKind
 from claude_mem_lite.codebase.tables import batches, marks
@@ -129,11 +129,16 @@ class Lookup:
 
     def subclasses(self, simple: str) -> list[tuple[str, str]]:
         """Classes that name one of this simple name as their base, as file and qualified name."""
-        rows = self._db.execute(
-            "select file, scope, target from names where kind = 'base' and (target = ? or target like ?)",
-            (simple, f"%.{simple}"),
-        )
-        return [(self._paths[row["file"]], row["scope"]) for row in rows if row["file"] in self._paths]
+        return self._by_base.get(simple, [])
+
+    @cached_property
+    def _by_base(self) -> dict[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for row in self._db.execute("select file, scope, target from names where kind = 'base'"):
+            names = [step.lstrip(".~") for step in steps(row["target"]) if step[0] not in "(["]
+            if names and row["file"] in self._paths:
+                found.setdefault(names[-1], []).append((self._paths[row["file"]], row["scope"]))
+        return found
 
     def calls_of(self, names: Iterable[str]) -> list[tuple[str, Call]]:
         """Every call of something of one of these names, with its file."""

@@ -17,6 +17,8 @@ SEES_PROJECT = ("java", "cpp", "ruby", "rust")
 """Languages in which a name may come from anywhere in the project, by ways that are not followed here."""
 SCATTERED = ("go", "cpp", "rust", "ruby")
 """Languages in which the methods of a class need not stand in the file that defines it."""
+CONSTRUCTORS = ("__init__", "__new__", "constructor", "initialize")
+"""Methods that making an instance calls; in Java and C++ they are called like their class instead."""
 ValueKind = Literal["class", "instance", "super", "function", "module", "space", "type", "foreign"]
 
 
@@ -49,6 +51,7 @@ class Means(Protocol):
     """Whoever tells what things mean; names, members and chains need each other for it."""
 
     def chain(self, file: str, within: str, chain: str) -> Values: ...
+    def first(self, file: str, within: str, first: str) -> Values: ...
     def typed(self, file: str, within: str, text: str) -> Values: ...
     def once(self, key: tuple[str, ...], find: Callable[[], Values]) -> Values: ...
     def stated(self, file: str, scope: str, row: Name) -> Values: ...

@@ -61,6 +61,10 @@ class Members:
                 return one.key
         return file, name
 
+    def classes_above(self, file: str, name: str) -> list[tuple[str, str]]:
+        """The classes a class inherits from, nearest first, as file and name."""
+        return self._line_of(file, name)[0][1:]
+
     def _own(self, file: str, owner: str, name: str) -> Definition | None:
         """What a class itself defines under a name."""
         found = self._lookup.definition(file, f"{owner}.{name}")

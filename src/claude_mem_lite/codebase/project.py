@@ -24,20 +24,32 @@ class Sources:
 
     paths: tuple[str, ...]
     is_cut: bool = False
+    by_git: bool = False
+    """They are those that git tracks."""
 
 
 def find_sources(root: str) -> Sources:
     """The files of a checkout that are written in a language we read."""
+    return find_tracked(root) or walk(root)
+
+
+def find_tracked(root: str) -> Sources | None:
+    """Those that git tracks; None where it tracks nothing at all, as before the first `git add`."""
     repository = open_repository(root)
-    if repository is None:
-        return _walked(root)
-    paths = sorted(path for path in repository.tracked() if language_of(path))
-    return Sources(tuple(paths[:_MOST_TRACKED]), len(paths) > _MOST_TRACKED)
+    tracked = repository.tracked() if repository is not None else {}
+    paths = sorted(path for path in tracked if language_of(path))
+    return Sources(tuple(paths[:_MOST_TRACKED]), len(paths) > _MOST_TRACKED, by_git=True) if tracked else None
 
 
-def _walked(root: str) -> Sources:
+def is_no_project(root: str) -> bool:
+    """Whether a folder holds all that somebody has, or the whole machine: nothing to be walked through."""
+    return root == "/" or root == os.path.realpath(os.path.expanduser("~"))
+
+
+def walk(root: str) -> Sources:
+    """Those below a folder, whatever git says, but for the folders that hold the code of others."""
     found: list[str] = []
-    for seen, path in enumerate(_entries(root)):
+    for seen, path in enumerate(own_entries(root)):
         if seen >= _MOST_ENTRIES or len(found) >= _MOST_WALKED:
             return Sources(tuple(sorted(found)), is_cut=True)
         if language_of(path):
@@ -45,7 +57,7 @@ def _walked(root: str) -> Sources:
     return Sources(tuple(sorted(found)))
 
 
-def _entries(root: str) -> Iterator[str]:
+def own_entries(root: str) -> Iterator[str]:
     """Everything below a folder that may be the project's own, as paths from there; links lead nowhere."""
     waiting = [""]
     while waiting:

@@ -3,6 +3,7 @@
 Nothing is run and nothing is inferred beyond declared types, made instances and assignments; what stays unknown is said
 to be so."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -11,10 +12,9 @@ from claude_mem_lite.codebase import types
 from claude_mem_lite.codebase.builtin_names import COMMON_METHODS
 from claude_mem_lite.codebase.lookup import Definition, Lookup, family
 from claude_mem_lite.codebase.meanings import (
+    CONSTRUCTORS,
     FEW,
-    FOREIGN,
     NOTHING,
-    SEES_PROJECT,
     Value,
     ValueKind,
     Values,
@@ -23,11 +23,9 @@ from claude_mem_lite.codebase.meanings import (
 )
 from claude_mem_lite.codebase.members import Members
 from claude_mem_lite.codebase.scoping import Scoping
+from claude_mem_lite.codebase.typed import Typing
 
-_DEEPEST = 24
-# Calling these on a class above is no call of those below.
-_MADE_BY = ("__init__", "__new__", "constructor", "initialize")
-_ANYTHING = (UNKNOWN, "Any", "typing.Any", "object", "any", "unknown", "Object", "interface", "auto")
+_DEEPEST = 40
 _SIGNS: dict[str, ValueKind] = {"@": "instance", "^": "class", "!": "super"}
 
 
@@ -41,6 +39,8 @@ class Reached:
     """It reaches something that is not the project's."""
     is_open: bool = False
     """It may reach one of so many that none is named."""
+    is_exact: bool = False
+    """It names the class whose method it reaches: no method that overrides that one."""
 
 
 class Resolver:
@@ -50,35 +50,49 @@ class Resolver:
         self._lookup = lookup
         self._scoping = Scoping(lookup, self)
         self._members = Members(lookup, self)
+        self._typing = Typing(lookup, self)
         self._found: dict[tuple[str, ...], Values] = {}
         self._depth = 0
         self.stated = self._scoping.stated
         self.in_scope = self._scoping.in_scope
         self.of_module = self._scoping.of_module
         self.member = self._members.member
+        self.typed = self._typing.typed
         self.class_at = self._members.class_at
+        self.classes_above = self._members.classes_above
 
     def reach(self, file: str, call: Call) -> Reached:
-        """What a call in a file reaches."""
+        """What a call in a file reaches; what nests too deeply to be followed may be anything."""
+        try:
+            return self._reach(file, call)
+        except RecursionError:
+            return Reached(is_open=True)
+
+    def _reach(self, file: str, call: Call) -> Reached:
         is_plain = not call.receiver or call.receiver.startswith(CALLED_ITSELF)
+        is_exact = False
         if not call.receiver:
             found = self._scoping.name(file, call.within, call.name)
         elif is_plain:
             found = self.chain(file, call.within, call.receiver.removeprefix(CALLED_ITSELF))
         else:
             held = self.chain(file, call.within, call.receiver)
+            is_exact = bool(held.known) and all(_is_named_class(one, call.receiver) for one in held.known)
             found = joined((self._step(value, f".{call.name}") for value in held.known), held.is_all)
         definitions = self._called(found.known)
         if definitions:
-            return Reached(definitions, sure=found.is_all)
+            return Reached(definitions, sure=found.is_all, is_exact=is_exact)
         return Reached(is_foreign=True) if found.is_all or is_plain else self._guess(file, call.name)
 
     def overridden(self, symbol: Definition) -> set[tuple[str, str]]:
         """The methods of classes above that a method stands for, as file and name."""
         owner, _, name = symbol.name.rpartition(".")
-        if symbol.kind != "method" or name in _MADE_BY:
+        if symbol.kind != "method" or name in CONSTRUCTORS:
+            return set()  # calling these on a class above is no call of those below
+        try:
+            above = self.member(Value("super", *self.class_at(symbol.file, owner)), name)
+        except RecursionError:
             return set()
-        above = self.member(Value("super", *self.class_at(symbol.file, owner)), name)
         return {(one.file, one.name) for one in above.known if one.kind == "function"} - {symbol.key}
 
     def _guess(self, file: str, name: str) -> Reached:
@@ -118,21 +132,24 @@ class Resolver:
             return self._found[key]
         self._found[key] = NOTHING
         self._depth += 1
-        if self._depth <= _DEEPEST:
-            self._found[key] = find()
-        self._depth -= 1
+        try:
+            if self._depth <= _DEEPEST:
+                self._found[key] = find()
+        finally:
+            self._depth -= 1
         return self._found[key]
 
     def _alternative(self, file: str, within: str, chain: str) -> Values:
         first, *rest = steps(chain)
         if rest[-1:] in (["="], ["#"]):
             return Values((Value("type", file, "list", ("", within)),))
-        values = self._first(file, within, first)
+        values = self.first(file, within, first)
         for step in rest:
             values = joined((self._step(value, step) for value in values.known), values.is_all)
         return values
 
-    def _first(self, file: str, within: str, first: str) -> Values:
+    def first(self, file: str, within: str, first: str) -> Values:
+        """What the first step of a chain stands for at a place."""
         if first == UNKNOWN:
             return NOTHING
         if first[0] == "{":
@@ -196,42 +213,8 @@ class Resolver:
             return self.typed(value.file, value.name, fields[at].target)
         return self._returned_by(value, "__getitem__")
 
-    # Types.
 
-    def typed(self, file: str, within: str, text: str) -> Values:
-        """Instances of a type as it is written at a place."""
-        return joined(self._one_type(file, within, one) for one in types.alternatives(text))
-
-    def _one_type(self, file: str, within: str, text: str) -> Values:
-        if of_class := types.of_class(text):
-            held = self.typed(file, within, of_class)
-            return Values(tuple(Value("class", one.file, one.name) for one in held.known if one.kind == "instance"))
-        head = types.parse(text)[0]
-        if self._is_variable(file, head):
-            return NOTHING
-        if head in ("Self", "self", "this"):
-            owner = self._owner(file, within)
-            return Values((Value("instance", file, owner),)) if owner else NOTHING
-        if not head.replace(".", "_").replace("$", "_").isidentifier():
-            return Values((FOREIGN,))
-        first, *rest = head.split(".")
-        named = self._first(file, within, first if family(file) not in SEES_PROJECT else f"~{first}")
-        for part in rest:
-            named = joined((self.member(value, part) for value in named.known), named.is_all)
-        classes = Values(tuple(Value("instance", one.file, one.name) for one in named.known if one.kind == "class"))
-        aliases = [one for one in named.known if one.kind == "type" and one.of[0] == "alias"]
-        if classes.known or aliases:
-            return joined([classes, *(self.typed(one.file, "", one.name) for one in aliases)], named.is_all)
-        return Values((Value("type", file, text, ("", within)),))
-
-    def _is_variable(self, file: str, head: str) -> bool:
-        """Whether a type says nothing, or is one that somebody else chooses."""
-        rows = self._lookup.names(file, "", head)
-        is_letter = len(head) == 1 and head.isupper()
-        return head in _ANYTHING or is_letter or any("TypeVar()" in row.target for row in rows)
-
-    def _owner(self, file: str, within: str) -> str:
-        """The class that a place is in."""
-        while within and not self._lookup.is_class(file, within):
-            within = within.rpartition(".")[0]
-        return within
+def _is_named_class(value: Value, receiver: str) -> bool:
+    """Whether a receiver is a class by its name, or those above one: `Base.step(self)`, `super().step()`."""
+    named = re.split(r"[.~]", receiver)[-1]
+    return value.kind == "super" or (value.kind == "class" and value.name.rpartition(".")[2] == named)

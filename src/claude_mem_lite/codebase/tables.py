@@ -16,7 +16,7 @@ from claude_mem_lite.code.values import Symbol, SymbolKind
 from claude_mem_lite.codebase.working_tree import FileState
 from claude_mem_lite.db.connection import atomic, open_for_writing
 
-_FORMAT = 2
+_FORMAT = 3
 _VERSION = zlib.crc32(f"{__version__} {_FORMAT}".encode()) & 0x7FFFFFFF
 _MAGIC = b"SQLite format 3\x00"
 _FOLDER_FILES = ("__init__", "index", "mod")
@@ -49,6 +49,7 @@ _SCHEMA = (
         primary key (file, position)
     ) without rowid""",
     "create index symbols_by_simple on symbols (simple)",
+    "create index symbols_by_body on symbols (body)",
     """
     create table calls (
         file integer not null references files on delete cascade,
@@ -140,12 +141,28 @@ def known_states(db: sqlite3.Connection, root: str) -> dict[str, tuple[FileState
     return {row["path"]: (_to_state(row["state"]), bool(row["has_calls"])) for row in rows}
 
 
+def find_body(db: sqlite3.Connection, root: str, body: str, limit: int) -> list[tuple[str, str]]:
+    """Symbols of a checkout that say this, each by its file and name."""
+    rows = db.execute(
+        """select path, name from symbols join files on files.id = symbols.file
+           where body = ? and checkout = (select id from checkouts where root = ?) limit ?""",
+        (body, root, limit),
+    )
+    return [(row["path"], row["name"]) for row in rows]
+
+
 def forget_gone(db: sqlite3.Connection) -> None:
     """Drop checkouts that are not there any more."""
     for (root,) in db.execute("select root from checkouts").fetchall():
         if not os.path.isdir(root):
             with atomic(db):
                 db.execute("delete from checkouts where root = ?", (root,))
+
+
+def forget_all(db: sqlite3.Connection) -> None:
+    """Drop all that is known."""
+    with atomic(db):
+        db.execute("delete from checkouts")
 
 
 def simple_of(name: str) -> str:

@@ -7,26 +7,45 @@ import stat
 import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 
+from claude_mem_lite.code.anchors import CodeAnchor
 from claude_mem_lite.code.values import Symbol
 from claude_mem_lite.codebase.cache import CodeCache, FileCode
-from claude_mem_lite.codebase.moves import Moves, Places
+from claude_mem_lite.codebase.elsewhere import Absence, Elsewhere, Found, Wanted
+from claude_mem_lite.codebase.moves import Places
 from claude_mem_lite.codebase.working_tree import WorkingTree, is_bare
 
 _MOST_FILES = 2_000
+# Of the time that somebody waits: others are to be looked at as well.
+_SHARE_OF_SEARCH = 1 / 3
 # Before all times: of what is not looked at, nothing tells that it changed.
 _OUT_OF_SIGHT = float("-inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How far a look may go."""
+
+    deadline: float
+    """On the monotonic clock."""
+    keeps_time: bool = False
+    """Somebody waits: a file that would take longer to read than there is time is left to a later look."""
+    elsewhere: Elsewhere | None = None
+    """Looks for what is not where it was; without it, that counts as gone."""
 
 
 class TiedFiles:
     """Looks first at all files, then into those that must be read, then for those that are missing."""
 
-    def __init__(self, cache: CodeCache, root: str, moves: Moves | None, deadline: float) -> None:
+    def __init__(self, cache: CodeCache, root: str, effort: Effort) -> None:
         self._cache = cache
         self._root = root
-        self._moves = moves
-        self._deadline = deadline
+        self._effort = effort
+        self._deadline = effort.deadline
+        self._elsewhere = effort.elsewhere
+        self._search_until = 0.0
         self._changed_at: dict[str, float | None] = {}
         self._code: dict[str, FileCode | None] = {}
         self._places: dict[tuple[str, str], Places] = {}
@@ -44,16 +63,15 @@ class TiedFiles:
     def read(self, files: Collection[str]) -> None:
         """Read the symbols of those of the files that are there."""
         there = [file for file in sorted(files) if self.has_seen(file) and not self.is_out_of_sight(file)]
-        self._code |= self._cache.read(self._root, [file for file in there if not self.lacks(file)], self._deadline)
+        self._read([file for file in there if not self.lacks(file)])
 
     def look_for(self, lost: Collection[tuple[str, str]]) -> None:
         """Look where missing files may be now; each comes with the commit at which it was there."""
         if not lost:
             return
         nowhere = dict.fromkeys(lost, Places())
-        self._places = self._moves.find(lost, self._deadline) if self._moves else nowhere
-        candidates = {path for places in self._places.values() for path in places.all()}
-        self._code |= self._cache.read(self._root, sorted(candidates), self._deadline)
+        self._places = self._elsewhere.places(lost, self._deadline) if self._elsewhere else nowhere
+        self._read(sorted({path for places in self._places.values() for path in places.all()}))
 
     def has_seen(self, file: str) -> bool:
         return file in self._changed_at
@@ -82,6 +100,36 @@ class TiedFiles:
         """Where a missing file may be now; None when there was no time to look into all of these."""
         found = self._places.get((file, commit))
         return found if found is not None and all(path in self._code for path in found.all()) else None
+
+    def is_whole(self, file: str) -> bool | None:
+        """Whether all that a file defines can be seen in it; None: no time to tell."""
+        if self._elsewhere is None:
+            return True
+        return self._cache.is_whole(self._root, file, self._deadline, keeps_time=self._effort.keeps_time)
+
+    def name_now(self, file: str, anchor: CodeAnchor) -> str:
+        """What a symbol that is missing in a file may be called there now."""
+        return self._cache.name_now(self._root, file, anchor.name, anchor.after) if self._elsewhere else ""
+
+    def absence(self, file: str, commit: str) -> Absence | None:
+        """What it means that a file is missing; None: no time to tell."""
+        return self._elsewhere.absence(file, commit, self._deadline) if self._elsewhere else "deleted"
+
+    def elsewhere(self, wanted: Wanted) -> Found:
+        """Where a symbol may have been moved to."""
+        if self._elsewhere is None:
+            return []
+        if not self._effort.keeps_time:
+            return self._elsewhere.find(self._cache, wanted, self._deadline, keeps_time=False)
+        if not self._search_until:
+            now = time.monotonic()
+            self._search_until = now + (self._deadline - now) * _SHARE_OF_SEARCH
+        # Not where it was is all that whoever waits must know; the rest is found in the background.
+        found = self._elsewhere.find(self._cache, wanted, self._search_until, keeps_time=True)
+        return "too many" if found is None else found
+
+    def _read(self, files: Sequence[str]) -> None:
+        self._code |= self._cache.read(self._root, files, self._deadline, keeps_time=self._effort.keeps_time)
 
     def _is_late(self) -> bool:
         return time.monotonic() >= self._deadline

@@ -65,6 +65,15 @@ class WorkingTree:
 
     def text(self, path: str) -> FileText | None:
         """What the file says; None when it cannot be read, is no plain file, or is larger than is read."""
+        found = self._read(path)
+        return FileText(found[0], found[1].decode("utf-8-sig", "replace")) if found else None
+
+    def raw(self, path: str) -> bytes | None:
+        """The bytes of the file; None as for `text`."""
+        found = self._read(path)
+        return found[1] if found else None
+
+    def _read(self, path: str) -> tuple[FileState, bytes] | None:
         try:
             folder, name = _split(path)
             descriptor = os.open(name, _FILE, dir_fd=self._open_folder(folder))
@@ -78,7 +87,7 @@ class WorkingTree:
                 return None
         if state is None or len(raw) > LARGEST_BYTES:
             return None
-        return FileText(state, raw.decode("utf-8-sig", "replace"))
+        return state, raw
 
     def _open_folder(self, path: str) -> int:
         """The open folder at a path, by way of its parent; those used last stay open."""

@@ -20,7 +20,7 @@ from claude_mem_lite.models import (
     Session,
     SessionSummary,
 )
-from claude_mem_lite.store import memories, sessions, symbols
+from claude_mem_lite.store import memories, retirements, sessions, symbols
 from claude_mem_lite.store.visibility import is_hidden
 
 _MOST_SESSIONS = 10
@@ -29,6 +29,8 @@ _MOST_LEARNINGS = 10
 _MOST_OBSERVATIONS = 10
 _CODE_SESSIONS = 5
 _MOST_SYMBOLS = 30
+_MOST_BACK = 20
+_MOST_TIED = 60
 _MOST_OF_A_TURN = 2
 _LEAST_CONFIDENCE = 0.5
 _HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note")
@@ -78,21 +80,28 @@ def handoff(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     found = _last_sessions(db, occasion, _HANDOFF_LOOKS_BACK)
     if _are_all_elsewhere(found, occasion):
         return []  # what is open on another branch is not to be gone on with here
+    undone = _undone(db, occasion, found)
+    there = [one for one in found if one.id not in undone]
     # A session that only asked something leaves standing what the one before it left to do.
-    last = next((one for one in found if _leaves_something(one.summary)), found[0] if found else None)
+    last = next((one for one in there if _leaves_something(one.summary)), there[0] if there else None)
     if last is None:
         return []
     left = memories.handoff_of(db, last.id)
-    return [Item(line, last.id, "the newest session") for line in render.handoff_lines(last, left)]
+    return [
+        Item(line, last.id, "the newest session") for line in render.handoff_lines(last, left, occasion.place.branch)
+    ]
 
 
 def session_index(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     """One headline for each of the last sessions."""
     found = _last_sessions(db, occasion, _MOST_SESSIONS)
     tagged = _are_all_elsewhere(found, occasion)
+    undone = _undone(db, occasion, found)
     return [
         Item(
-            render.session_line(one, occasion.now, occasion.dated, one.branch if tagged else ""),
+            render.session_line(
+                one, occasion.now, occasion.dated, branch=one.branch if tagged else "", is_undone=one.id in undone
+            ),
             one.id,
             f"session {rank} by recency",
         )
@@ -135,7 +144,7 @@ def changed_code(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
 
 
 def observations(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
-    """The newest work in this project, what is still as it was told before what may be stale."""
+    """The newest work in this project."""
     found = memories.newest(
         db,
         project=occasion.place.project,
@@ -145,9 +154,11 @@ def observations(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
         hidden=occasion.checkout.hidden,
         limit=_MOST_OBSERVATIONS * MOST_OF_A_TURN,
     )
+    found += _back_again(db, occasion, _SEEN_KINDS)
+    found.sort(key=lambda memory: memory.created_at, reverse=True)
     seen = [memory for memory in _trusted(found) if memory.origin != "user" and not memory.pinned]
     told, verdicts = _still_there(seen, occasion)
-    chosen = _without_crowding([memory for memory in told if not _is_handed_off(db, memory)], verdicts)
+    chosen = _without_crowding([memory for memory in told if not _is_handed_off(db, memory)])
     return [_item(memory, verdicts, occasion, "recent work") for memory in chosen]
 
 
@@ -192,10 +203,35 @@ def _are_all_elsewhere(found: list[Session], occasion: Occasion) -> bool:
     return bool(found) and all(is_hidden(one.branch, one.last_event_at, hidden) for one in found)
 
 
+def _undone(db: sqlite3.Connection, occasion: Occasion, found: list[Session]) -> set[str]:
+    """Those of the sessions that changed code of which nothing is left: it was reverted, or deleted since."""
+    tied = memories.tied_to_code(db, [one.id for one in found], _MOST_TIED)
+    verdicts = occasion.checkout.freshness(tied)
+    left = {memory.session for memory in tied if _verdict(memory, verdicts) != "gone"}
+    return {memory.session for memory in tied} - left
+
+
 def _still_there(found: list[Memory], occasion: Occasion) -> tuple[list[Memory], Mapping[str, Freshness]]:
     """The memories whose code is not gone, and how it stands with that of each."""
     verdicts = occasion.checkout.freshness(found)
     return [memory for memory in found if _verdict(memory, verdicts) != "gone"], verdicts
+
+
+def _back_again(db: sqlite3.Connection, occasion: Occasion, kinds: tuple[Kind, ...]) -> list[Memory]:
+    """The memories that were retired because their code was gone, if it is there again as it was: the look in the
+    background, which makes them active, comes after this context."""
+    if occasion.since is not None:
+        return []
+    found = [
+        memory
+        for memory in retirements.newest_by_code(db, occasion.place.project, _MOST_BACK)
+        if memory.kind in kinds
+        and memory.scope == f"project:{occasion.place.project}"
+        and memory.session != occasion.session
+        and not is_hidden(memory.branch, memory.created_at, occasion.checkout.hidden)
+    ]
+    verdicts = occasion.checkout.freshness(found)
+    return [memory for memory in found if _verdict(memory, verdicts) == "fresh"]
 
 
 def _verdict(memory: Memory, verdicts: Mapping[str, Freshness]) -> Verdict:
@@ -204,9 +240,11 @@ def _verdict(memory: Memory, verdicts: Mapping[str, Freshness]) -> Verdict:
 
 
 def _item(memory: Memory, verdicts: Mapping[str, Freshness], occasion: Occasion, reason: str) -> Item:
-    is_stale = _verdict(memory, verdicts) == "changed"
-    line = render.memory_line(memory, occasion.now, occasion.dated, is_stale=is_stale)
-    return Item(line, memory.id, f"{reason}, {'; '.join(verdicts[memory.id].reasons)}" if is_stale else reason)
+    verdict = _verdict(memory, verdicts)
+    reasons = "; ".join(verdicts[memory.id].reasons) if verdict in ("fresh", "changed") else ""
+    since = reasons if verdict == "fresh" else ""
+    line = render.memory_line(memory, occasion.now, occasion.dated, is_stale=verdict == "changed", since=since)
+    return Item(line, memory.id, f"{reason}, {reasons}" if reasons else reason)
 
 
 def _knowledge(db: sqlite3.Connection, occasion: Occasion, scope: str) -> list[Item]:
@@ -218,16 +256,17 @@ def _knowledge(db: sqlite3.Connection, occasion: Occasion, scope: str) -> list[I
         hidden=occasion.checkout.hidden,
         limit=_MOST_LEARNINGS * 2,
     )
+    if scope.startswith("project:"):
+        found += _back_again(db, occasion, _HELD_KINDS)
+        found.sort(key=lambda memory: (memory.pinned, memory.confidence), reverse=True)
     sure = [memory for memory in _trusted(found) if memory.confidence >= _LEAST_CONFIDENCE]
     told, verdicts = _still_there(sure, occasion)
     reason = f"holds in {scope.partition(':')[0]}"
     return [_item(memory, verdicts, occasion, reason) for memory in told[:_MOST_LEARNINGS]]
 
 
-def _without_crowding(found: list[Memory], verdicts: Mapping[str, Freshness]) -> list[Memory]:
-    """The newest few, the turns newest first; of one turn only its first two, and no second that is hardly sure.
-
-    What may be stale comes after all that is not: it is told when there is nothing better to tell."""
+def _without_crowding(found: list[Memory]) -> list[Memory]:
+    """The newest few, the turns newest first; of one turn only its first two, and no second that is hardly sure."""
     by_turn: dict[tuple[str, datetime], list[Memory]] = {}
     for memory in found:
         by_turn.setdefault((memory.session, memory.created_at), []).insert(0, memory)
@@ -239,7 +278,6 @@ def _without_crowding(found: list[Memory], verdicts: Mapping[str, Freshness]) ->
             *(other for other in others[: _MOST_OF_A_TURN - 1] if other.confidence > _LEAST_CONFIDENCE),
         )
     ]
-    told.sort(key=lambda memory: _verdict(memory, verdicts) == "changed")
     return told[:_MOST_OBSERVATIONS]
 
 

@@ -45,18 +45,21 @@ def when(moment: datetime, now: datetime, dated: bool) -> str:
     return "just now"
 
 
-def memory_line(memory: Memory, now: datetime, dated: bool, *, is_stale: bool = False) -> str:
+def memory_line(memory: Memory, now: datetime, dated: bool, *, is_stale: bool = False, since: str = "") -> str:
+    """One memory; `since` tells where to find now what it speaks of by another name."""
     told = safe_line(memory.summary)
     title = safe_line(memory.title).rstrip(".")
     text = told if _opens_with(told, title) else f"{title}. {told}" if told else title
     mark = "[may be stale] " if is_stale else ""
-    return f"- [{memory.kind}, {when(memory.last_seen_at, now, dated)}] {mark}{safe_line(text)} #{memory.id[:6]}"
+    moved = f" [since: {safe_line(since, _PATH_LIMIT)}]" if since else ""
+    return f"- [{memory.kind}, {when(memory.last_seen_at, now, dated)}] {mark}{safe_line(text)}{moved} #{memory.id[:6]}"
 
 
-def session_line(session: Session, now: datetime, dated: bool, branch: str = "") -> str:
-    """One session; the branch when its work is not in this checkout."""
+def session_line(session: Session, now: datetime, dated: bool, *, branch: str = "", is_undone: bool = False) -> str:
+    """One session; the branch when its work is not in this checkout, and whether nothing is left of it."""
     where = f", on branch {safe_line(branch, _BRANCH_LIMIT)}" if branch else ""
-    line = f"- [{when(session.last_event_at, now, dated)}{where}] {safe_line(session.summary.headline)}"
+    mark = "[undone since] " if is_undone else ""
+    line = f"- [{when(session.last_event_at, now, dated)}{where}] {mark}{safe_line(session.summary.headline)}"
     return safe_line(line, _HEADLINE_LIMIT)
 
 
@@ -78,14 +81,20 @@ def code_line(change: CodeChange, state: ChangeState) -> str:
     signature = quoted.sub("…", change.signature or change.name)
     tag = f"RENAMED from {change.was}" if change.was and change.before == change.after else change.action.upper()
     since = {"changed since": ", then MODIFIED outside of sessions", "gone since": ", then DELETED outside of sessions"}
-    return f"  - {safe_line(signature, _PATH_LIMIT)}  [{safe_line(tag)}{since.get(state, '')}]"
+    owner = change.name.rpartition(".")[0]
+    where = f", in {owner}" if owner else ""
+    return f"  - {safe_line(signature + where, _PATH_LIMIT)}  [{safe_line(tag)}{since.get(state, '')}]"
 
 
-def handoff_lines(session: Session, left: Memory | None) -> list[str]:
-    """Where a session stopped, what matters most for going on first: what it left open, and the state it was in."""
+def handoff_lines(session: Session, left: Memory | None, branch: str) -> list[str]:
+    """Where a session stopped, what matters most for going on first: what it left open, and the state it was in.
+
+    The branch it was on is told on that branch only: elsewhere it was merged, and may be gone."""
     told = session.summary
     if left:
-        lines = [f"- {safe_line(left.summary)} #{left.id[:6]}", *(f"- {safe_line(fact)}" for fact in left.facts)]
+        elsewhere = [fact for fact in left.facts if branch and fact.startswith("Branch: ") and fact[8:] != branch]
+        facts = [fact for fact in left.facts if fact not in elsewhere]
+        lines = [f"- {safe_line(left.summary)} #{left.id[:6]}", *(f"- {safe_line(fact)}" for fact in facts)]
     else:
         lines = [f"- Next: {safe_line(step)}" for step in told.next_steps]
     lines += [f"- {_LABELLED.sub('', f'Decided: {safe_line(decision)}')}" for decision in told.key_decisions]

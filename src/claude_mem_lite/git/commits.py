@@ -51,13 +51,13 @@ class Ancestry:
 
     def __init__(self, commits: Commits, heads: Iterable[str]) -> None:
         self._commits = commits
+        self._met = [(head, head) for head in heads]
+        """Commits to be read next, each with the one that led to it."""
         self._ahead: list[tuple[int, str]] = []
         self._seen: set[str] = set()
         self._passed: list[tuple[int, str]] = []
-        self.cut_off: list[str] = []
+        self.cut_off: set[str] = set()
         """Commits met on the way with a parent that is not here, or heads that are not."""
-        for head in heads:
-            self._add(head, head)
 
     def reaches(self, tip: str, deadline: float) -> bool | None:
         """Whether a commit is among them; None when that cannot be told, or not in time."""
@@ -76,14 +76,17 @@ class Ancestry:
 
     def _go_back(self, until: int, deadline: float, tip: str = "") -> bool:
         """Walk until all that is left is older, or the tip was met; False when that took too long."""
-        while self._ahead and -self._ahead[0][0] >= until and tip not in self._seen:
-            if len(self._passed) >= _MOST_COMMITS or (len(self._passed) % 64 == 0 and time.monotonic() > deadline):
+        while tip not in self._seen and (self._met or (self._ahead and -self._ahead[0][0] >= until)):
+            # At each commit: one may have a thousand parents, and a hostile one takes 20 ms to read.
+            if time.monotonic() > deadline or len(self._passed) >= _MOST_COMMITS:
                 return False
+            if self._met:
+                self._add(*self._met.pop())
+                continue
             when, id_ = heapq.heappop(self._ahead)
             self._passed.append((-when, id_))
             commit = self._commits.get(id_)
-            for parent in commit.parents if commit else ():
-                self._add(parent, id_)
+            self._met += [(parent, id_) for parent in commit.parents] if commit else []
         return True
 
     def _add(self, id_: str, child: str) -> None:
@@ -91,7 +94,7 @@ class Ancestry:
             return
         commit = self._commits.get(id_)
         if commit is None:
-            self.cut_off.append(child)
+            self.cut_off.add(child)
         else:
             self._seen.add(id_)
             heapq.heappush(self._ahead, (-commit.time, id_))
@@ -100,9 +103,11 @@ class Ancestry:
 def is_on_first_line(commits: Commits, head: str, tip: str, deadline: float) -> bool | None:
     """Whether a commit is reached from a head by first parents alone: it was made there, or by fast-forward."""
     wanted, at = commits.get(tip), head
-    for step in range(_MOST_COMMITS):
+    for _ in range(_MOST_COMMITS):
+        if time.monotonic() > deadline:
+            return None
         commit = commits.get(at)
-        if wanted is None or commit is None or (step % 64 == 0 and time.monotonic() > deadline):
+        if wanted is None or commit is None:
             return None
         if at == tip:
             return True

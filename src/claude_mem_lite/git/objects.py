@@ -9,10 +9,14 @@ from claude_mem_lite.git.packs import BLOB, COMMIT, TREE, Pack, apply_delta, inf
 _KINDS = {b"commit": COMMIT, b"tree": TREE, b"blob": BLOB}
 _MOST_PACKS = 2_000
 _MOST_ALTERNATES = 16
-_LARGEST_BYTES = 4 * 1024 * 1024
 _LARGEST_TREE_BYTES = 1024 * 1024
 _LONGEST_CHAIN = 300  # git makes chains of 50, and once made them of 250
 _COMMIT_HEAD_BYTES = 64 * 1024
+# What an object is made from may be this many times larger than the object may be.
+_LARGER_BASE = 4
+# For all differences of one object together: a chain takes no longer than some 20 ms, whatever it was made for.
+_MOST_STEPS = 50_000
+_MOST_MADE_BYTES = 64 * 1024 * 1024
 _LOOSE_LEAD_BYTES = 32
 _RECENT_BYTES = 4 * 1024 * 1024
 
@@ -73,7 +77,7 @@ class Objects:
     def _at(self, pack: Pack, offset: int, most: int, begin: bool) -> tuple[int, bytes] | None:
         """The object at an offset of a pack, put together from the differences it is made of."""
         deltas: list[tuple[int, bytes]] = []
-        budget = _LARGEST_BYTES
+        largest = budget = _LARGER_BASE * most
         while (found := self._recent.get((id(pack), offset))) is None:
             entry = pack.entry(offset)
             if entry is None or len(deltas) > _LONGEST_CHAIN:
@@ -92,11 +96,13 @@ class Objects:
             deltas.append((offset, content))
             budget -= len(content)
             offset = entry.base
+        steps, left_bytes = _MOST_STEPS, _MOST_MADE_BYTES
         for place, delta in reversed(deltas):
-            made = apply_delta(found[1], delta, _LARGEST_BYTES)
+            made = apply_delta(found[1], delta, min(largest, left_bytes), steps)
             if made is None:
                 return None
-            found = found[0], made
+            found = found[0], made[0]
+            steps, left_bytes = steps - made[1], left_bytes - len(made[0])
             self._keep(pack, place, found)
         return found if len(found[1]) <= most or begin else None
 

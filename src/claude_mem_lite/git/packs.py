@@ -139,8 +139,11 @@ def inflate(read: Callable[[int, int], bytes], most: int) -> bytes | None:
     return b"".join(parts)
 
 
-def apply_delta(base: bytes, delta: bytes, most: int) -> bytes | None:
-    """An object from the one it differs from; None when that does not fit or gives more than `most` bytes."""
+def apply_delta(base: bytes, delta: bytes, most: int, most_steps: int) -> tuple[bytes, int] | None:
+    """An object from the one it differs from, and how many steps that took; None when it does not fit.
+
+    Nor is anything made of more than `most` bytes, or in more than `most_steps`: a step may give a single byte, so
+    that a small file could keep us busy for long."""
     base_size, at = _size(delta, 0)
     size, at = _size(delta, at)
     if base_size != len(base) or size > most:
@@ -148,6 +151,8 @@ def apply_delta(base: bytes, delta: bytes, most: int) -> bytes | None:
     parts: list[bytes] = []
     made, end = 0, len(delta)
     while at < end and made <= size:
+        if len(parts) == most_steps:
+            return None
         step = delta[at]
         at += 1
         if step & 128:
@@ -169,7 +174,7 @@ def apply_delta(base: bytes, delta: bytes, most: int) -> bytes | None:
             return None
         parts.append(part)
         made += len(part)
-    return b"".join(parts) if made == size else None
+    return (b"".join(parts), len(parts)) if made == size else None
 
 
 def _size(delta: bytes, at: int) -> tuple[int, int]:

@@ -71,6 +71,12 @@ def last_made(common: Path, branch: str) -> int | None:
     return 0 if lines and is_whole and not lines[0][0].strip("0") else None
 
 
+def created(common: Path, branch: str) -> int | None:
+    """When a branch was created under its name, by its own log; None when that does not tell."""
+    lines, is_whole = _lines(common, f"logs/refs/heads/{branch}")
+    return lines[0][2] if lines and is_whole and not lines[0][0].strip("0") else None
+
+
 def _note(traces: dict[str, Trace], branch: str, commit: str, when: int, *, made: bool = False) -> None:
     known = traces.get(branch, Trace())
     if when >= known.seen and commit.strip("0"):

@@ -2,6 +2,8 @@
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from claude_mem_lite.git.files import OBJECT_ID, REF, list_folder, open_file, read_text
@@ -10,6 +12,9 @@ _MOST_REFS = 20_000
 _MOST_FOLDERS = 5_000
 _PACKED_BYTES = 32 * 1024 * 1024
 _LONGEST_LINE = 512
+_BLOCK_BYTES = 1024 * 1024
+_MOST_PACKED_KEPT = 4
+_BRANCH_LEADS = (b" refs/heads/", b" refs/remotes/")
 
 
 def read_refs(common: Path, lead: str) -> dict[str, str]:
@@ -20,19 +25,54 @@ def read_refs(common: Path, lead: str) -> dict[str, str]:
 
 
 def packed_refs(common: Path, lead: str) -> dict[str, str]:
-    """What `packed-refs` holds of the refs whose full names begin like this."""
+    """What `packed-refs` holds of the branches, here or of remotes, whose full names begin like this."""
     opened = open_file(common, "packed-refs")
     if opened is None:
         return {}
+    try:
+        state = os.fstat(opened)
+        # Asked with every event: a forge may keep a ref of each of its 200,000 requests in there.
+        branches = _packed_branches(_Packed(opened, common, state.st_ino, state.st_mtime_ns, state.st_size))
+    finally:
+        os.close(opened)
+    return {name: commit for name, commit in branches.items() if name.startswith(lead)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    """A file of packed refs as it was when it was opened."""
+
+    opened: int = field(compare=False)
+    common: Path
+    inode: int
+    changed_ns: int
+    size: int
+
+
+@lru_cache(maxsize=_MOST_PACKED_KEPT)
+def _packed_branches(packed: _Packed) -> dict[str, str]:
     found: dict[str, str] = {}
-    wanted, read = lead.encode(), 0
-    with os.fdopen(opened, "rb") as file, suppress(OSError):
-        while read < _PACKED_BYTES and len(found) < _MOST_REFS and (line := file.readline(_LONGEST_LINE)):
-            read += len(line)
-            commit, _, name = line.partition(b" ")
-            if name.startswith(wanted):
-                _add(found, name.decode("utf-8", "replace").strip(), commit.decode("ascii", "replace"))
+    at, rest = 0, b""
+    with suppress(OSError):
+        while at < _PACKED_BYTES and (block := os.pread(packed.opened, _BLOCK_BYTES, at)):
+            at += len(block)
+            lines, _, rest = (rest + block).rpartition(b"\n")
+            _add_branches(found, lines)
+            rest = rest[:_LONGEST_LINE]
+        _add_branches(found, rest)
     return found
+
+
+def _add_branches(found: dict[str, str], lines: bytes) -> None:
+    """Add the branches among whole lines; all others are passed over without looking at each of them."""
+    for lead in _BRANCH_LEADS:
+        at = lines.find(lead)
+        while at >= 0 and len(found) < _MOST_REFS:
+            start = lines.rfind(b"\n", 0, at) + 1
+            end = lines.find(b"\n", at)
+            commit, _, name = lines[start : end if end >= 0 else None].partition(b" ")
+            _add(found, name.decode("utf-8", "replace").strip(), commit.decode("ascii", "replace"))
+            at = lines.find(lead, end) if end >= 0 else -1
 
 
 def symbolic_ref(folder: Path, name: str) -> str:

@@ -4,15 +4,17 @@ Nothing here raises because of what a repository holds: what is missing, damaged
 
 import os
 import re
+from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 
 from claude_mem_lite.git.checkout import common_folder, git_folder_of, read_head
 from claude_mem_lite.git.commits import Ancestry, Commits, is_on_first_line
 from claude_mem_lite.git.files import REF, read_text
 from claude_mem_lite.git.index import read_index
-from claude_mem_lite.git.merges import Work
+from claude_mem_lite.git.merges import Work, find_fork
 from claude_mem_lite.git.objects import Objects
-from claude_mem_lite.git.reflogs import Trace, last_made, read_traces
+from claude_mem_lite.git.reflogs import Trace, created, last_made, read_traces
 from claude_mem_lite.git.refs import read_refs, symbolic_ref
 from claude_mem_lite.git.trees import Trees
 
@@ -97,6 +99,10 @@ class Repository:
         made = last_made(self.common, branch)
         return made if made is not None else self._trace(branch).made or None
 
+    def created(self, branch: str) -> int | None:
+        """When a branch was created here, in seconds since 1970; None when its log does not tell."""
+        return created(self.common, branch)
+
     def commit_time(self, commit: str) -> int | None:
         """When a commit was made, in seconds since 1970; None when it is not here."""
         found = self._commits.get(commit)
@@ -129,16 +135,32 @@ class Repository:
 
     def has_same_work(self, head: str, tip: str, deadline: float) -> bool | None:
         """Whether the work of a tip beyond what it shares with a head is there by squash or rebase, see `Work`."""
-        return self._work.is_in(self._ancestry((head,)), tip, deadline)
+        return self.any_has_same_work((head,), tip, deadline)
+
+    def any_has_same_work(self, heads: tuple[str, ...], tip: str, deadline: float) -> bool | None:
+        """The same for several heads at once: the work may be in one of them, or part of it in each."""
+        return self._work.is_in(self._ancestry(heads), tip, deadline)
+
+    def parted_at(self, head: str, tip: str, deadline: float) -> int | None:
+        """When the first commit was made that a tip has and a head has not, in seconds since 1970; None: unknown."""
+        fork = find_fork(self._commits, self._ancestry((head,)), tip, deadline)
+        return fork.begun or None if fork else None
 
     def tracked(self) -> dict[str, str]:
         """The files of the index by their paths from the root of the checkout, each with the id of its content."""
+        found: dict[str, str] = {}
+        for path, id_ in self.each_tracked():
+            found.setdefault(path, id_)
+        return found
+
+    def each_tracked(self) -> Iterator[tuple[str, str]]:
+        """The same one by one, for those who have little time; a path in conflict comes more than once."""
         return read_index(self._git_folder, 32 if _SHA_256.search(read_text(self.common, "config")) else 20)
 
-    def blob_at(self, commit: str, path: str) -> str:
-        """The id of what a commit has at a path; '' when there is none."""
+    def blob_at(self, commit: str, path: str, deadline: float = inf) -> str | None:
+        """The id of what a commit has at a path; '' when there is nothing, None when that cannot be told in time."""
         found = self._commits.get(commit)
-        return self._trees.find(found.tree, path) or "" if found else ""
+        return self._trees.find(found.tree, path, deadline) if found else None
 
     def _read_refs(self, lead: str) -> dict[str, str]:
         if lead not in self._refs:

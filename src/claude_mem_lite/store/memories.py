@@ -142,6 +142,16 @@ def in_scope(
     return [from_row(row) for row in rows]
 
 
+def tied_to_code(db: sqlite3.Connection, sessions: Sequence[str], limit: int) -> list[Memory]:
+    """The newest memories of these sessions that are tied to code, those included that were retired."""
+    rows = db.execute(
+        """select * from memories where session in (select value from json_each(:sessions))
+             and status in ('active', 'retired') and anchors like '%"code:%' order by created_at desc limit :limit""",
+        {"sessions": json.dumps(list(sessions)), "limit": limit},
+    )
+    return [from_row(row) for row in rows]
+
+
 def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Memory]:
     """Memories by their row number, as the index names them."""
     rows = db.execute(

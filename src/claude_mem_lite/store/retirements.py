@@ -5,14 +5,16 @@ something newer replaced."""
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
 from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.models import Memory
 from claude_mem_lite.store import fts, memories
 
 Cause = Literal["code", "branch"]
+_PAGE = 500
 
 
 class Retired(NamedTuple):
@@ -88,6 +90,37 @@ def of_branch(db: sqlite3.Connection, project: str, branch: str) -> list[str]:
         {"project": project, "branch": branch},
     )
     return [row["memory"] for row in rows]
+
+
+def by_code(db: sqlite3.Connection, project: str, at_once: int = _PAGE) -> Iterator[list[int]]:
+    """The numbers of all memories of a project that code retired, some at a time, the last retired first.
+
+    Each page is read when it is asked for; what is revived meanwhile moves none of the others."""
+    at, memory = "a", ""  # after all times
+    while True:
+        rows = db.execute(
+            """select seq, memory, at from retirements join memories on memories.id = retirements.memory
+               where cause = 'code' and memories.project = :project and memories.status = 'retired'
+                 and (at, memory) < (:at, :memory)
+               order by at desc, memory desc limit :limit""",
+            {"project": project, "at": at, "memory": memory, "limit": at_once},
+        ).fetchall()
+        if rows:
+            yield [row["seq"] for row in rows]
+        if len(rows) < at_once:
+            return
+        at, memory = rows[-1]["at"], rows[-1]["memory"]
+
+
+def newest_by_code(db: sqlite3.Connection, project: str, limit: int) -> list[Memory]:
+    """The memories of a project that code retired last."""
+    rows = db.execute(
+        """select memories.* from retirements join memories on memories.id = retirements.memory
+           where cause = 'code' and memories.project = :project and memories.status = 'retired'
+           order by retirements.at desc, memory desc limit :limit""",
+        {"project": project, "limit": limit},
+    )
+    return [memories.from_row(row) for row in rows]
 
 
 def of_project(db: sqlite3.Connection, project: str, limit: int) -> list[Retired]:

@@ -43,10 +43,11 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     if event is None or loop.problem or is_excluded(loop.config, event.cwd):
         return None
     place, now = find_place(event.cwd), loop.clock()  # before reading: what is stored after this was not told
-    loop.looking.want(place)  # what changed outside of sessions is found by the look that follows
     with closing(open_for_reading(loop.home.memory_db)) as db:
         checkout = loop.looking.checkout(db, place, time.monotonic() + LOOK_S)
         context = build(db, replace(_occasion(db, event, place, now), checkout=checkout), loop.config.budget_tokens)
+    loop.looking.want(place)  # only now: what changed outside of sessions is looked for when the answer is made
+    loop.wake()
     if not context.text:
         return None
     receipt = _receipt(event, place, context, now)

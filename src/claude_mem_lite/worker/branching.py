@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from claude_mem_lite.codebase.branches import Look, look
@@ -33,22 +33,36 @@ class Branching:
             self._named[project] = frozenset(names)
 
     def look(
-        self, db: sqlite3.Connection, place: Place, repository: Repository, now: datetime, deadline: float
+        self,
+        db: sqlite3.Connection,
+        place: Place,
+        repository: Repository,
+        now: datetime,
+        deadline: float,
+        others: Sequence[Repository] = (),
     ) -> Look:
-        """How the branches stand that anything was made on, as seen from a checkout."""
+        """How the branches stand that anything was made on, as seen from a checkout.
+
+        `others` are the repositories of the project's other checkouts: what is a branch in one of them is not gone."""
         known = branches.of_project(db, place.project)
         with self._lock:
             named = self._named.get(place.project, frozenset())
         # The newest first: if time runs out, the older ones are taken as not here.
         names = dict.fromkeys((*sessions.branches(db, place.project), *named, *(row.name for row in known)))
 
-        def is_here(branch: str) -> bool:
+        def is_here(branch: str) -> bool | None:
             if time.monotonic() >= deadline:
-                return False
+                return None
             made = anchored.newest_of_branch(db, place.project, branch, _MEMORIES_OF_A_BRANCH)
-            return is_mostly_here(self._cache, place.root, made, deadline)
+            found = is_mostly_here(self._cache, place.root, made, deadline)
+            return None if found is False and any(_has_branch(other, branch) for other in others) else found
 
         return look(known, list(names), repository, now, deadline, is_here, self._answers)
+
+
+def _has_branch(repository: Repository, name: str) -> bool:
+    elsewhere = (other.partition("/")[2] for other in repository.remote_branches())
+    return name in repository.branches() or name in elsewhere
 
 
 def store_branches(db: sqlite3.Connection, project: str, found: Look, now: datetime) -> bool:

@@ -28,7 +28,8 @@ def _more(lookup: Lookup, resolver: Resolver, what: What, symbol: Definition, li
     if what == "callers":
         callers = graph.callers(lookup, resolver, symbol)
         edges = [_edge(one) for one in callers.edges[:limit]]
-        return {"callers": edges, "callers_total": len(callers.edges), "unclear": callers.unclear}
+        total = len(callers.edges)
+        return {"callers": edges, "callers_total": total, "unclear": callers.unclear, "heirs": callers.heirs}
     if what == "callees":
         callees = graph.callees(lookup, resolver, symbol)
         return {

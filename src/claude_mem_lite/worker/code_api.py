@@ -6,22 +6,22 @@ import posixpath
 import sqlite3
 import time
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 from fastapi import APIRouter, Query
 
-from claude_mem_lite.codebase.project import find_sources
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.places import find_place
 from claude_mem_lite.worker.api import Running
+from claude_mem_lite.worker.code_files import LANGUAGES, Walks, why_not_read, within
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.maintenance import give_back_memory
 
 READING_S = 2.0
 _CONFIG_LOOK_S = 1.0
 _MANY_FILES = 20
-_LANGUAGES = "Python, JavaScript, TypeScript, Go, Rust, Java, C, C++ and Ruby"
+_walks = Walks()
 router = APIRouter(prefix="/api")
 Name = Annotated[str, Query(min_length=1, max_length=500)]
 Limit = Annotated[int, Query(ge=1, le=1_000)]
@@ -35,14 +35,17 @@ def code(
     from claude_mem_lite.worker.code_answers import told  # on use: most workers never need it
 
     root = _root(loop, cwd)
-    sources = find_sources(root)
+    name = within(root, cwd, name)
+    sources = _walks.find_sources(root)
     paths = _permitted(loop, root, sources.paths)
     if not paths:
-        raise MemoryLiteError(f"there is no code that can be read in {root}", f"the languages are {_LANGUAGES}")
+        _raise_without_code(root, by_git=sources.by_git)
     try:
         read = loop.code.read_calls(root, paths, time.monotonic() + READING_S)
         if read.done < read.total:
+            _walks.keep(root, sources)
             return {"reading": {"done": read.done, "total": read.total}}
+        _walks.forget()
         with loop.code.reading() as db:
             answer = told(db, root, what, name, limit)
     except (OSError, sqlite3.OperationalError) as error:
@@ -53,7 +56,25 @@ def code(
         loop.code.let_go()
     if read.fresh > _MANY_FILES:
         give_back_memory()
-    return {"root": root, "files": read.total, "too_large": len(read.too_large), "is_cut": sources.is_cut, **answer}
+    why = why_not_read(root, cwd, name, sources, paths) if not answer["symbols"] else ""
+    return {
+        "root": root,
+        "files": read.total,
+        "by_git": sources.by_git,
+        "too_large": len(read.too_large),
+        "is_cut": sources.is_cut,
+        "why": why,
+        **answer,
+    }
+
+
+def _raise_without_code(root: str, *, by_git: bool) -> NoReturn:
+    if by_git:
+        raise MemoryLiteError(
+            f"there is no code that can be read among the files that git tracks in {root}",
+            f"a new file is seen after `git add`; the languages are {LANGUAGES}",
+        )
+    raise MemoryLiteError(f"there is no code that can be read in {root}", f"the languages are {LANGUAGES}")
 
 
 def _root(loop: Loop, cwd: str) -> str:

@@ -13,13 +13,13 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from claude_mem_lite.codebase.branches import Look
 from claude_mem_lite.codebase.cache import CodeCache
-from claude_mem_lite.codebase.moves import Moves
+from claude_mem_lite.codebase.elsewhere import Elsewhere
 from claude_mem_lite.codebase.working_tree import is_bare
 from claude_mem_lite.git.repository import Repository, open_repository
 from claude_mem_lite.models import Place
@@ -88,10 +88,19 @@ class Looking:
         until = time.monotonic() + _SHARE_OF_BRANCHES * max(deadline - time.monotonic(), 0)
         repository = open_repository(place.root)
         hidden = self._look(db, place, repository, until).hidden
-        return SeenCheckout(db, self.cache, place, _root(place.root, repository).moves, deadline, hidden)
+        return SeenCheckout(db, self.cache, place, Elsewhere(place.root, repository), deadline, hidden)
 
-    def _look(self, db: sqlite3.Connection, place: Place, repository: Repository | None, deadline: float) -> Look:
-        return self._branching.look(db, place, repository, self._clock(), deadline) if repository else Look()
+    def _look(
+        self,
+        db: sqlite3.Connection,
+        place: Place,
+        repository: Repository | None,
+        deadline: float,
+        others: Sequence[Repository] = (),
+    ) -> Look:
+        if repository is None:
+            return Look()
+        return self._branching.look(db, place, repository, self._clock(), deadline, others)
 
     def _may_not_look(self, place: Place) -> bool:
         return not place.root or self._is_excluded(place.root)
@@ -133,13 +142,15 @@ class Looking:
         if (place.project, place.root) != (wanted.project, root) or self._is_excluded(root) or is_bare(root):
             return None
         repository = open_repository(root)
-        found = self._look(self._db, place, repository, time.monotonic() + _BRANCHES_S)
+        others = self._others(place)
+        repositories = [other.repository for other in others if other.repository is not None]
+        found = self._look(self._db, place, repository, time.monotonic() + _BRANCHES_S, repositories)
         here = Here(
             place,
-            _root(root, repository),
+            Root(root, repository),
             default_branch=repository.default_branch() if repository else "",
             hidden=found.hidden,
-            others=self._others(place),
+            others=others,
         )
         passed_over = self._passed_over.pop(root, None) or PassedOver()
         while len(self._passed_over) >= _MOST_CHECKOUTS:
@@ -163,8 +174,4 @@ class Looking:
                 other = find_place(folder)
                 if other.project == place.project and other.root != place.root and not is_bare(other.root):
                     roots[other.root] = None
-        return [_root(root, open_repository(root)) for root in list(roots)[:_MOST_CHECKOUTS]]
-
-
-def _root(path: str, repository: Repository | None) -> Root:
-    return Root(path, Moves(repository, path) if repository else None)
+        return [Root(root, open_repository(root)) for root in list(roots)[:_MOST_CHECKOUTS]]

@@ -8,8 +8,9 @@ from claude_mem_lite.code.anchors import CodeAnchor, anchor_of
 from claude_mem_lite.code.values import ABSENT, CodeChange
 from claude_mem_lite.codebase.anchor_states import AnchorState, Tie, check_anchors
 from claude_mem_lite.codebase.cache import CodeCache
+from claude_mem_lite.codebase.elsewhere import Elsewhere
 from claude_mem_lite.codebase.freshness import Freshness, judge
-from claude_mem_lite.codebase.moves import Moves
+from claude_mem_lite.codebase.tied_files import Effort
 from claude_mem_lite.context.checkout import ChangeState
 from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.store import sessions
@@ -23,7 +24,7 @@ class SeenCheckout:
     db: sqlite3.Connection
     cache: CodeCache
     place: Place
-    moves: Moves | None
+    elsewhere: Elsewhere | None
     deadline: float
     hidden: Hidden = ()
 
@@ -31,13 +32,20 @@ class SeenCheckout:
         """Whether the code that memories of this project tell of is still as they tell it, by their ids."""
         own = [memory for memory in memories if memory.project == self.place.project]
         here = _made_here(self.db, self.place, own)
-        return judge(self.cache, self.place.root, own, self.deadline, self.moves, here)
+        # What was retired for being gone is not looked for again here: it may only be back where it was.
+        retired = [memory for memory in own if memory.status == "retired"]
+        others = [memory for memory in own if memory.status != "retired"]
+        told = judge(self.cache, self.place.root, others, self._effort(self.elsewhere), here)
+        return told | judge(self.cache, self.place.root, retired, self._effort())
 
     def states(self, changes: Sequence[CodeChange]) -> list[ChangeState]:
         """Whether functions are still as a session left them, one answer a change."""
         anchors = list(map(anchor_of, changes))
-        told = check_anchors(self.cache, self.place.root, list(map(Tie, anchors)), self.deadline, self.moves)
+        told = check_anchors(self.cache, self.place.root, list(map(Tie, anchors)), self._effort(self.elsewhere))
         return [_as_told(one.state, anchor) for one, anchor in zip(told, anchors, strict=True)]
+
+    def _effort(self, elsewhere: Elsewhere | None = None) -> Effort:
+        return Effort(self.deadline, keeps_time=True, elsewhere=elsewhere)
 
 
 def _as_told(found: AnchorState, anchor: CodeAnchor) -> ChangeState:

@@ -3,7 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from fastapi import APIRouter
 
@@ -35,7 +35,7 @@ class State:
 
     def shown(self) -> dict[str, object]:
         return {
-            "freshness": asdict(self.freshness) if self.freshness else None,
+            "freshness": _told(self.freshness) if self.freshness else None,
             "elsewhere": self.elsewhere,
             "retired_because": self.retired_because,
         }
@@ -134,6 +134,10 @@ def _shown(memory: Memory, verdict: str, reasons: Sequence[str]) -> dict[str, ob
         "verdict": verdict,
         "reasons": list(reasons),
     }
+
+
+def _told(freshness: Freshness) -> dict[str, object]:
+    return {"verdict": freshness.verdict, "reasons": freshness.reasons}
 
 
 def _is_elsewhere(memory: Memory, hidden: Hidden) -> bool:

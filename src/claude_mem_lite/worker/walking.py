@@ -6,14 +6,17 @@ import sqlite3
 import time
 from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.codebase.cache import CodeCache
+from claude_mem_lite.codebase.elsewhere import Elsewhere
 from claude_mem_lite.codebase.freshness import Freshness, judge
-from claude_mem_lite.codebase.moves import Moves
+from claude_mem_lite.codebase.tied_files import Effort
 from claude_mem_lite.codebase.working_tree import FileState, WorkingTree
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.git.repository import Repository
 from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.store import anchored, memories, retirements
 from claude_mem_lite.store.visibility import Hidden, is_hidden
@@ -22,19 +25,22 @@ from claude_mem_lite.worker.clock import Clock
 # A hook that asks for context may have to wait for a step.
 STEP_S = 0.02
 _AT_ONCE = 20
-_MOST_TRIES = 10
-_MOST_RETIRED = 1_000
+# Without any verdict: looking for what was moved takes a while in a large checkout.
+_MOST_TRIES = 100
+# Where nothing shows why a file is missing, it may be back within minutes.
+_MISSING_FOR = timedelta(minutes=5)
 _MOST_REASONS = 5
 _MOST_PASSED_OVER = 20_000
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
 class Root:
-    """A checkout that can be looked at, with git or without."""
+    """A checkout that can be looked at, with git or without; for one look."""
 
-    path: str
-    moves: Moves | None = None
+    def __init__(self, path: str, repository: Repository | None = None) -> None:
+        self.path = path
+        self.repository = repository
+        self.elsewhere = Elsewhere(path, repository)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,7 @@ class PassedOver:
     def __init__(self) -> None:
         self._in_place: dict[int, int] = {}
         self._gone: dict[int, int] = {}
+        self._missing_since: dict[int, datetime] = {}
         self._stamp: Hashable = None
 
     def begin(self, stamp: Hashable) -> None:
@@ -67,6 +74,15 @@ class PassedOver:
 
     def has(self, seq: int, sum_now: int) -> bool:
         return sum_now in (self._in_place.get(seq), self._gone.get(seq))
+
+    def note_missing(self, seq: int, now: datetime) -> timedelta:
+        """For how long the files of a memory are known to be missing, for reasons that nothing shows."""
+        if len(self._missing_since) >= _MOST_PASSED_OVER:
+            self._missing_since.clear()
+        return now - self._missing_since.setdefault(seq, now)
+
+    def note_found(self, seq: int) -> None:
+        self._missing_since.pop(seq, None)
 
     def add(self, seq: int, sum_now: int, *, is_gone: bool) -> None:
         if len(self._in_place) + len(self._gone) < _MOST_PASSED_OVER:
@@ -105,15 +121,15 @@ class Walk:
                 found = memories.by_seq(self.db, seqs)
                 told = yield from self._judged(list(found.values()), self.here.root)
                 gone = {seq for seq, one in found.items() if _is_gone(told, one) and self._may_be_retired(one)}
-                yield from self._retire([found[seq] for seq in gone], told)
+                sure = [found[seq] for seq in gone if self._is_for_good(seq, told[found[seq].id])]
+                yield from self._retire(sure, told)
                 # Those that are gone here and not elsewhere are looked at again: it may be the other one that changes.
                 self._pass_over({seq: touched[seq] for seq in found if seq not in gone}, found, told)
 
     def _walk_retired(self) -> Iterator[None]:
         """Those that code retired; the last of them always, because what is moved may be known as such only later."""
-        retired = retirements.of_project(self.db, self.here.place.project, _MOST_RETIRED)
-        seqs = [one.seq for one in retired if one.cause == "code"]
-        for number, some in enumerate(_batches(seqs)):
+        pages = retirements.by_code(self.db, self.here.place.project)
+        for number, some in enumerate(batch for page in pages for batch in _batches(page)):
             found = memories.by_seq(self.db, some)
             touched = self._touched({seq: memory.anchors for seq, memory in found.items()}, always=number == 0)
             told = yield from self._judged([found[seq] for seq in touched], self.here.root)
@@ -140,8 +156,13 @@ class Walk:
     def _pass_over(self, sums: Mapping[int, int], found: Mapping[int, Memory], told: Mapping[str, Freshness]) -> None:
         """Remember what need not be looked at again until it is touched."""
         for seq, sum_now in sums.items():
-            if seq in found and found[seq].id in told:
-                self.passed_over.add(seq, sum_now, is_gone=_is_gone(told, found[seq]))
+            if seq not in found or found[seq].id not in told:
+                continue
+            is_gone = _is_gone(told, found[seq])
+            if is_gone or told[found[seq].id].is_settled:
+                self.passed_over.add(seq, sum_now, is_gone=is_gone)
+            if not is_gone:
+                self.passed_over.note_found(seq)
 
     def _judged(self, wanted: Sequence[Memory], root: Root) -> Generator[None, None, dict[str, Freshness]]:
         """A verdict on each of them, over as many steps as it takes; none on those of which it cannot be told."""
@@ -149,7 +170,8 @@ class Walk:
         left, tries = list(wanted), 0
         while left and tries < _MOST_TRIES:
             # Untouched files are read as well: within its own turn code may have been put back as it was.
-            now = judge(self.cache, root.path, left, time.monotonic() + STEP_S, root.moves)
+            effort = Effort(time.monotonic() + STEP_S, elsewhere=root.elsewhere)
+            now = judge(self.cache, root.path, left, effort)
             sure = {id_: one for id_, one in now.items() if one.verdict != "unknown"}
             tries = 0 if sure else tries + 1
             told |= sure
@@ -172,11 +194,15 @@ class Walk:
         """Whether this checkout has the last word on a memory whose work is here: it is on its branch, or on the one
         that all work goes to. On any other, code may be missing because it is not there yet."""
         branch = self.here.place.branch
-        if self.here.root.moves is None:  # no git
+        if self.here.root.repository is None:  # no git
             return True
         if not branch:  # a detached HEAD may be anywhere in history
             return False
         return branch in (memory.branch, self.here.default_branch)
+
+    def _is_for_good(self, seq: int, told: Freshness) -> bool:
+        """Whether what is gone will not be back in a moment: it was deleted, or was missing some minutes ago, too."""
+        return told.is_settled or self.passed_over.note_missing(seq, self.clock()) >= _MISSING_FOR
 
 
 def _is_gone(told: Mapping[str, Freshness], memory: Memory) -> bool:

@@ -84,8 +84,6 @@ def test_each_name_comes_once_where_definitions_are_folded(name: str) -> None:
         assert found is not None
         assert definitions is not None
         assert [one.name for one in found] == list(dict.fromkeys(one.name for one in definitions))
-            dict.fromkeys(one.name for one in read_definitions(text, "python") or ())
-        )
 
 
 def test_signatures_are_what_stands_before_the_body() -> None:

@@ -48,6 +48,14 @@ class Project:
         with self._looking() as lookup:
             return graph.callers(lookup, Resolver(lookup), _only(lookup, name)).edges
 
+    def heirs(self, name: str) -> int:
+        with self._looking() as lookup:
+            return graph.callers(lookup, Resolver(lookup), _only(lookup, name)).heirs
+
+    def unclear(self, name: str) -> int:
+        with self._looking() as lookup:
+            return graph.callers(lookup, Resolver(lookup), _only(lookup, name)).unclear
+
     def callees(self, name: str) -> set[str]:
         """What the one symbol of a name calls."""
         with self._looking() as lookup:

@@ -24,7 +24,7 @@ class Watcher:
         checkout: Checkout,
         names: Sequence[str] = ("feature",),
         *,
-        is_here: Callable[[str], bool] = lambda _: False,
+        is_here: Callable[[str], bool | None] = lambda _: False,
         deadline: float = inf,
     ) -> Look:
         now = checkout.clock.tick(seconds=30)

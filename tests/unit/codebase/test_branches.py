@@ -148,6 +148,15 @@ class TestNotKnown:
         assert (found.merged, found.gone, watcher.rows) == ((), (), rows)
         assert watcher.look(shop).merged == ("feature",)
 
+    def test_without_time_nothing_is_hidden_that_may_be_here(self, shop: Checkout, watcher: Watcher) -> None:
+        work(shop, watcher)
+        shop.begin("next")
+        shop.git("merge", "-q", "--no-ff", "-m", "merge", "feature")
+        assert watcher.look(shop, deadline=0).hidden == ()
+        shop.switch("main")
+        assert watcher.hides(shop) == ["feature"]
+        assert [name for name, _ in watcher.look(shop, deadline=0).hidden] == ["feature"]
+
     def test_answers_given_once_need_no_time_again(self, shop: Checkout, watcher: Watcher) -> None:
         work(shop, watcher)
         shop.git("branch", "next", "feature")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.git_repositories import Checkout
-from tests.unit.codebase.branching import Watcher, delete, is_hidden, work
+from tests.unit.codebase.branching import Watcher, delete, is_hidden, squash, work
 
 
 class TestGone:
@@ -128,3 +128,112 @@ class TestGone:
         shop.git("switch", "-q", "--orphan", "feature")
         found = watcher.look(shop)
         assert (found.gone, found.hidden) == ((), ())
+
+
+class TestMergedElsewhere:
+    def test_work_squashed_into_another_branch_lives_on_there(self, shop: Checkout, watcher: Watcher) -> None:
+        shop.begin("develop")
+        shop.commit("develop.md")
+        shop.switch("main")
+        work(shop, watcher)
+        shop.switch("develop")
+        squash(shop)
+        delete(shop)
+        found = watcher.look(shop)
+        assert (found.gone, found.hidden) == ((), ())
+        shop.switch("main")
+        found = watcher.look(shop)
+        assert (found.gone, [name for name, _ in found.hidden]) == ((), ["feature"])
+        shop.git("merge", "-q", "--no-ff", "-m", "release", "develop")
+        assert watcher.look(shop).merged == ("feature",)
+
+    def test_so_does_work_squashed_at_the_remote(self, shop: Checkout, watcher: Watcher, tmp_path: Path) -> None:
+        shop.begin("release/2")
+        shop.commit("release.md")
+        shop.switch("main")
+        clone = shop.clone(tmp_path / "clone")
+        work(clone, watcher)
+        clone.git("push", "-q", "origin", "feature")
+        shop.switch("release/2")
+        squash(shop)
+        delete(shop)
+        clone.git("fetch", "-q", "--prune")
+        delete(clone)
+        assert watcher.look(clone).gone == ()
+
+    def test_work_squashed_with_changes_is_hidden_and_not_gone(self, shop: Checkout, watcher: Watcher) -> None:
+        work(shop, watcher)
+        shop.commit("feature.py", "one = 1\ntwo = 'as the review asked'\n")
+        delete(shop)
+        found = watcher.look(shop)
+        assert (found.gone, found.merged, [name for name, _ in found.hidden]) == ((), (), ["feature"])
+
+
+class TestNoCodeTells:
+    def test_a_deleted_branch_is_hidden_and_not_gone(self, shop: Checkout, watcher: Watcher) -> None:
+        work(shop, watcher)
+        shop.begin("empty")
+        watcher.look(shop, ["empty"])
+        shop.switch("main")
+        delete(shop)
+        delete(shop, "empty")
+        found = watcher.look(shop, ["feature", "empty"], is_here=lambda _: None)
+        assert (found.gone, [name for name, _ in found.hidden]) == ((), ["feature", "empty"])
+        assert watcher.look(shop, ["feature", "empty"]).gone == ("feature", "empty")
+
+
+class TestMergedAndBegunAnew:
+    def test_what_was_merged_before_a_branch_was_begun_anew_stays(self, shop: Checkout, watcher: Watcher) -> None:
+        work(shop, watcher)
+        before = shop.clock.now
+        shop.git("merge", "-q", "--no-ff", "-m", "merge", "feature")
+        delete(shop)
+        shop.begin("feature")
+        after = shop.clock.tick()
+        shop.commit("another.py")
+        watcher.look(shop)
+        shop.switch("main")
+        found = watcher.look(shop)
+        assert (is_hidden(found, "feature", before), is_hidden(found, "feature", after)) == (False, True)
+        delete(shop)
+        found = watcher.look(shop)
+        assert found.gone == ("feature",)
+        assert (is_hidden(found, "feature", before), is_hidden(found, "feature", after)) == (False, True)
+
+    def test_so_it_does_when_the_new_one_was_never_seen(self, shop: Checkout, watcher: Watcher) -> None:
+        work(shop, watcher)
+        before = shop.clock.now
+        squash(shop)
+        delete(shop)
+        shop.begin("feature")
+        shop.commit("another.py")
+        after = shop.clock.now
+        shop.switch("main")
+        delete(shop)
+        found = watcher.look(shop)
+        assert found.gone == ("feature",)
+        assert (is_hidden(found, "feature", before), is_hidden(found, "feature", after)) == (False, True)
+
+    def test_and_when_the_branch_went_on(self, shop: Checkout, watcher: Watcher) -> None:
+        work(shop, watcher)
+        before = shop.clock.now
+        shop.git("merge", "-q", "--no-ff", "-m", "merge", "feature")
+        shop.switch("feature")
+        shop.commit("more.py")
+        after = shop.clock.now
+        watcher.look(shop)
+        shop.switch("main")
+        found = watcher.look(shop)
+        assert (is_hidden(found, "feature", before), is_hidden(found, "feature", after)) == (False, True)
+
+    def test_without_time_it_is_told_the_next_time(self, shop: Checkout, watcher: Watcher) -> None:
+        work(shop, watcher)
+        shop.git("merge", "-q", "--no-ff", "-m", "merge", "feature")
+        delete(shop)
+        shop.begin("feature")
+        shop.commit("another.py")
+        rows = dict(watcher.rows)
+        watcher.look(shop, deadline=0)
+        assert watcher.rows == rows
+        watcher.look(shop)
+        assert watcher.rows["feature"].merged_at is not None

@@ -231,3 +231,36 @@ def test_private_passages_of_a_file_are_in_no_signature(tmp_path: Path) -> None:
     assert [symbol.signature for symbol in found.symbols] == ['def call(number="[private]")']
     cache.let_go()
     assert b"0171" not in (tmp_path / "code.db").read_bytes()
+
+
+def test_a_database_that_somebody_deleted_is_made_anew_for_whoever_reads_it(
+    root: Path, tmp_path: Path, cache: CodeCache
+) -> None:
+    (root / "auth.py").write_text(RENEW)
+    read(cache, root, "auth.py")
+    for file in tmp_path.glob("code.db*"):
+        file.unlink()
+    with cache.reading() as db:
+        assert db.execute("select count(*) from symbols").fetchone()[0] == 0
+    assert read(cache, root, "auth.py") == ["Session", "Session.renew"]
+    assert rows(tmp_path / "code.db", "files") == 1
+
+
+def test_a_cache_that_cannot_be_removed_is_emptied(root: Path, tmp_path: Path, cache: CodeCache) -> None:
+    (root / "auth.py").write_text(RENEW)
+    read(cache, root, "auth.py")
+    (tmp_path / "code.db-wal").unlink(missing_ok=True)
+    cache.let_go()
+    (tmp_path / "code.db-wal").mkdir()  # nothing but a folder of that name keeps even root from deleting it
+    cache.clear()
+    (tmp_path / "code.db-wal").rmdir()
+    assert read(cache, root, "auth.py") == ["Session", "Session.renew"]
+
+
+def test_a_body_is_found_in_its_own_checkout_only(root: Path, tmp_path: Path, cache: CodeCache) -> None:
+    (root / "auth.py").write_text(RENEW)
+    code = cache.read(str(root), ["auth.py"])["auth.py"]
+    assert code is not None
+    assert code.symbols is not None
+    assert cache.find_body(str(root), code.symbols[1].body) == [("auth.py", "Session.renew")]
+    assert cache.find_body(str(tmp_path), code.symbols[1].body) == []

@@ -1,5 +1,7 @@
 """Who calls whom in languages other than Python, in projects of a few lines."""
 
+import pytest
+
 from tests.unit.codebase.asking import Project
 
 
@@ -232,7 +234,7 @@ def test_java_by_fields_imports_and_packages(project: Project) -> None:
     assert project.callers("Log.line") == {"src/shop/store/Store.java::Store.get"}
     assert project.callees("Store.find") == {"src/shop/store/Base.java::Base.check"}
     assert project.callers("Base.Base") == {"src/shop/store/Store.java::Store.Store"}
-    assert project.callers("src/shop/store/Store.java::Store.Store") == set()
+    assert project.callers("src/shop/store/Store.java::Store.Store") == {"src/shop/store/Store.java::Store.open"}
 
 
 def test_c_by_name_own_file_first(project: Project) -> None:
@@ -380,3 +382,54 @@ def test_languages_do_not_call_each_other(project: Project) -> None:
     project.write("a.rb", "def start; end\n\nstart\n")
     assert project.callers("a.py::start") == set()
     assert project.callers("a.rb::start") == {"a.rb::"}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "constructor", "callers"),
+    [
+        (
+            "A.java",
+            "class A {\n A(int x) {}\n}\nclass B extends A {\n B() {\n super(1);\n }\n"
+            " A make() {\n return new A(2);\n }\n B other() {\n return new B();\n }\n}\n",
+            "A.A",
+            {"B.B", "B.make"},
+        ),
+        (
+            "a.js",
+            "class A {\n constructor(x) {}\n}\nclass B extends A {}\nclass C extends A {\n constructor() {\n"
+            " super(1);\n }\n}\nfunction f() { new A(); }\nfunction g() { new B(); }\nfunction h() { new C(); }\n",
+            "A.constructor",
+            {"C.constructor", "f", "g"},
+        ),
+        (
+            "a.rb",
+            "class A\n def initialize(x)\n end\nend\nclass B < A\nend\ndef f\n A.new(1)\nend\ndef g\n B.new(1)\nend\n",
+            "A.initialize",
+            {"f", "g"},
+        ),
+        ("a.cpp", "class A {\npublic:\n A(int x) {}\n};\nA* f() { return new A(1); }\n", "A.A", {"f"}),
+    ],
+)
+def test_making_an_instance_calls_the_constructor(
+    file: str, text: str, constructor: str, callers: set[str], project: Project
+) -> None:
+    project.write(file, text)
+    assert project.callers(constructor) == {f"{file}::{name}" for name in callers}
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("A.java", "class A {\n void step() {}\n}\nclass B extends A {\n void step() {\n super.step();\n }\n}\n"),
+        ("a.ts", "class A {\n step() {}\n}\nclass B extends A {\n step() {\n super.step();\n }\n}\n"),
+        ("a.rb", "class A\n def step\n end\nend\nclass B < A\n def step\n super\n end\nend\n"),
+        (
+            "a.cpp",
+            "class A {\npublic:\n void step() {}\n};\nclass B : public A {\n void step() {\n A::step();\n }\n};\n",
+        ),
+    ],
+)
+def test_a_method_that_calls_the_one_it_overrides_does_not_call_itself(file: str, text: str, project: Project) -> None:
+    project.write(file, text)
+    assert project.callers("A.step") == {f"{file}::B.step"}
+    assert project.callers("B.step") == set()

@@ -1,5 +1,7 @@
 """Who calls whom in Python, in projects of a few lines."""
 
+import pytest
+
 from tests.unit.codebase.asking import Project
 
 
@@ -194,7 +196,7 @@ def test_an_object_of_unknown_type_may_be_of_any_class_when_they_are_few(project
     project.write("b.py", "class B:\n    def renew(self): pass\n")
     project.write("use.py", "def f(thing):\n    thing.renew()\n    thing.append(1)\n")
     assert project.callees("f") == {"a.py::A.renew?", "b.py::B.renew?"}
-    assert project.callers("A.append") == set()
+    assert project.callers("A.append") == {"use.py::f?"}
     for number in range(5):
         project.write(f"more{number}.py", f"class More{number}:\n    def renew(self): pass\n")
     assert project.callees("f") == set()
@@ -250,3 +252,127 @@ def test_deeply_nested_code_is_read_as_far_as_that_goes(project: Project) -> Non
     project.write("a.py", "def f(x): return x\n\ndef g(x):\n    return " + "f(" * 300 + "x" + ")" * 300 + "\n")
     project.write("b.py", "def h(x):\n    x" + ".m()" * 2000 + "\n")
     assert project.callers("f") == {"a.py::g"}
+
+
+def test_calls_of_a_name_that_builtin_things_have_are_counted_when_they_are_many(project: Project) -> None:
+    project.write("a.py", "class Leaf:\n    def get(self): pass\n")
+    project.write("use.py", "def f(t):\n    t.get()\n")
+    assert (project.callers("Leaf.get"), project.unclear("Leaf.get")) == ({"use.py::f?"}, 0)
+    project.write("more.py", "".join(f"def f{number}(t):\n    t.get()\n" for number in range(5)))
+    assert (project.callers("Leaf.get"), project.unclear("Leaf.get")) == (set(), 6)
+
+
+@pytest.mark.parametrize(
+    "meaning",
+    [
+        'Union[int, "Thing"]',
+        'Optional["Thing"]',
+        'Type["Thing"]',
+        '"Thing"',
+        'Union["Other", Leaf]',
+        'Callable[[], "Thing"]',
+    ],
+)
+def test_a_type_that_stands_for_itself_ends_somewhere(meaning: str, project: Project) -> None:
+    project.write("a.py", "class Leaf:\n    def get(self): pass\n    def renew(self): pass\n")
+    project.write(
+        "use.py",
+        f"""
+        from typing import *
+        from a import Leaf
+
+        Thing = {meaning}
+        Other = Optional["Thing"]
+
+        def use(x: Thing, y: Leaf):
+            x.get()
+            x().get()
+            x[0].get()
+            y.renew()
+        """,
+    )
+    assert {name.rstrip("?") for name in project.callers("get")} == {"use.py::use"}
+    assert project.callers("renew") == {"use.py::use"}
+
+
+def test_types_that_stand_for_each_other_in_a_long_row_stop_no_answer(project: Project) -> None:
+    row = "".join(f'T{number} = Optional["T{number + 1}"]\n' for number in range(2000)) + "T2000 = Leaf\n"
+    project.write("a.py", "class Leaf:\n    def get(self): pass\n    def renew(self): pass\n")
+    project.write(
+        "use.py",
+        "from typing import Optional\nfrom a import Leaf\n"
+        + row
+        + "def use(x: T0, y: Leaf):\n    x.get()\n    y.renew()\n",
+    )
+    assert project.callers("get") == project.callers("renew") == {"use.py::use"}
+
+
+def test_many_types_that_all_stand_for_each_other_mean_what_any_of_them_means(project: Project) -> None:
+    names = ", ".join(f'"T{number}"' for number in range(12))
+    row = "".join(f"T{number} = Union[{names}]\n" for number in range(11))
+    project.write("a.py", "class Leaf:\n    def get(self): pass\n    def renew(self): pass\n")
+    project.write(
+        "use.py",
+        "from typing import Type, Union\nfrom a import Leaf\n"
+        + row
+        + "T11 = Union[Leaf, Type[T3]]\n\ndef use(x: T0):\n    x.get()\n    x().renew()\n",
+    )
+    assert project.callees("use") == {"a.py::Leaf.get", "a.py::Leaf.renew?"}
+
+
+def test_an_attribute_whose_type_is_said_to_be_its_own_ends_somewhere(project: Project) -> None:
+    project.write(
+        "a.py",
+        """
+        class Leaf:
+            own: "Leaf.own"
+            one: "Union[Leaf.two, Leaf.three]"
+            two: "Union[Leaf.one, Leaf.three]"
+            three: "Union[Leaf.one, Leaf.two]"
+            def get(self): pass
+
+        def use(leaf: Leaf):
+            leaf.own.get()
+            leaf.one.get()
+            leaf.get()
+        """,
+    )
+    assert project.callers("get") == {"a.py::use"}
+
+
+def test_a_class_at_the_end_of_a_long_row_of_classes_stops_no_answer(project: Project) -> None:
+    row = "".join(f"class C{number + 1}(C{number}): pass\n" for number in range(2000))
+    project.write("a.py", "class C0:\n    def __init__(self): pass\n    def renew(self): pass\n" + row)
+    project.write("use.py", "from a import C5, C2000\n\ndef use(x: C2000):\n    x.renew()\n    C5().renew()\n")
+    assert "use.py::use" in project.callers("renew")
+    assert "use.py::use" in project.callers("C0.__init__")
+
+
+def test_making_an_instance_calls_the_constructor(project: Project) -> None:
+    project.write(
+        "a.py",
+        """
+        class Session:
+            def __init__(self): pass
+
+        class Inherits(Session): pass
+
+        class Deeper(Inherits): pass
+
+        class Own(Session):
+            def __init__(self):
+                super().__init__()
+
+        def makes(): Session()
+        def makes_heir(): Deeper()
+        def makes_own(): Own()
+        """,
+    )
+    project.write("b.py", "from a import Session as S\n\ndef elsewhere(): S()\n")
+    assert project.callers("Session.__init__") == {
+        "a.py::makes",
+        "a.py::makes_heir",
+        "a.py::Own.__init__",
+        "b.py::elsewhere",
+    }
+    assert project.callers("Own.__init__") == {"a.py::makes_own"}

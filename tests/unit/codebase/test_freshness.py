@@ -10,8 +10,9 @@ import pytest
 
 from claude_mem_lite.code.values import ABSENT, PRESENT
 from claude_mem_lite.codebase.cache import CodeCache
+from claude_mem_lite.codebase.elsewhere import Elsewhere
 from claude_mem_lite.codebase.freshness import Freshness, is_mostly_here, judge
-from claude_mem_lite.codebase.moves import Moves
+from claude_mem_lite.codebase.tied_files import Effort
 from claude_mem_lite.git.repository import Repository, open_repository
 from claude_mem_lite.models import Memory
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE, tied_to_file, work_on
@@ -25,7 +26,9 @@ FRESH = Freshness("fresh")
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
-    (folder / "README.md").write_text("Something that is always there.\n")
+    (folder / "src").mkdir()
+    for name in ("README.md", "src/notes.txt"):
+        (folder / name).write_text("Something that is always there.\n")
     return folder
 
 
@@ -54,8 +57,12 @@ def telling(anchors: tuple[str, ...], **more: object) -> Memory:
 
 
 def look(cache: CodeCache, root: Path, memory: Memory, repository: Repository | None = None) -> Freshness:
-    moves = Moves(repository, str(root)) if repository else None
-    return judge(cache, str(root), [memory], time.monotonic() + 60, moves)[memory.id]
+    return judge(cache, str(root), [memory], far(root, repository))[memory.id]
+
+
+def far(root: Path, repository: Repository | None = None, in_s: float = 60) -> Effort:
+    """All the time there is, and all that can be looked into."""
+    return Effort(time.monotonic() + in_s, elsewhere=Elsewhere(str(root), repository))
 
 
 def commit_all(root: Path) -> str:
@@ -166,8 +173,10 @@ def test_the_memory_of_a_renaming_is_doubtful_once_the_name_is_another(cache: Co
 
 def test_a_missing_file_is_gone_without_git(cache: CodeCache, root: Path) -> None:
     memory = telling(work_on(root, "src/files.py", LOAD))
-    (root / "src" / "files.py").rename(root / "files.py")
-    assert look(cache, root, memory) == Freshness("gone", ("src/files.py is gone",))
+    (root / "src" / "files.py").unlink()
+    told = look(cache, root, memory)
+    assert told == Freshness("gone", ("src/files.py is gone",))
+    assert not told.is_settled, "nothing shows why"
 
 
 def test_a_file_that_was_moved_is_followed_by_what_it_held(cache: CodeCache, root: Path) -> None:
@@ -292,9 +301,8 @@ def test_of_what_was_made_here_an_untouched_file_is_not_read(cache: CodeCache, r
     work_on(root, "src/files.py", LOAD_SAFELY)  # within the turn that the memory tells of
     later = datetime.now(UTC) + timedelta(hours=1)
     memory = telling(anchors, last_seen_at=later)
-    deadline = time.monotonic() + 60
-    here = judge(cache, str(root), [memory], deadline, made_here={memory.id})
-    elsewhere = judge(cache, str(root), [memory], deadline)
+    here = judge(cache, str(root), [memory], far(root), made_here={memory.id})
+    elsewhere = judge(cache, str(root), [memory], far(root))
     assert (here[memory.id].verdict, elsewhere[memory.id].verdict) == ("fresh", "changed")
 
 
@@ -302,21 +310,21 @@ def test_a_file_put_back_with_its_old_time_was_touched_nevertheless(cache: CodeC
     memory = telling(work_on(root, "src/files.py", LOAD), last_seen_at=datetime.now(UTC))
     work_on(root, "src/files.py", LOAD_SAFELY)
     os.utime(root / "src" / "files.py", (0, 0))
-    told = judge(cache, str(root), [memory], time.monotonic() + 60, made_here={memory.id})
+    told = judge(cache, str(root), [memory], far(root), made_here={memory.id})
     assert told[memory.id].verdict == "changed"
 
 
 def test_a_missing_file_is_missing_whatever_was_made_here(cache: CodeCache, root: Path) -> None:
     memory = telling(work_on(root, "src/files.py", LOAD), last_seen_at=datetime.now(UTC) + timedelta(hours=1))
     (root / "src" / "files.py").unlink()
-    told = judge(cache, str(root), [memory], time.monotonic() + 60, made_here={memory.id})
+    told = judge(cache, str(root), [memory], far(root), made_here={memory.id})
     assert told[memory.id].verdict == "gone"
 
 
 def test_when_time_is_up_nothing_is_claimed(cache: CodeCache, root: Path) -> None:
     memory = telling(work_on(root, "src/files.py", LOAD))
     work_on(root, "src/files.py", LOAD_SAFELY)
-    assert judge(cache, str(root), [memory], time.monotonic() - 1) == {memory.id: Freshness("unknown")}
+    assert judge(cache, str(root), [memory], far(root, in_s=-1)) == {memory.id: Freshness("unknown")}
 
 
 @pytest.mark.parametrize("state", ["missing", "empty"])
@@ -351,22 +359,22 @@ def test_no_link_is_followed(cache: CodeCache, root: Path, tmp_path: Path) -> No
 
 def test_many_memories_of_many_files_are_told_apart(cache: CodeCache, root: Path) -> None:
     kept = [telling(work_on(root, f"src/kept_{at}.py", LOAD), id=f"kept-{at}") for at in range(20)]
-    lost = [telling(work_on(root, f"src/lost_{at}.py", LOAD), id=f"lost-{at}") for at in range(20)]
+    lost = [telling(work_on(root, f"src/lost_{at}.py", SAVE), id=f"lost-{at}") for at in range(20)]
     for at in range(20):
         (root / "src" / f"lost_{at}.py").unlink()
-    told = judge(cache, str(root), [*kept, *lost], time.monotonic() + 60)
+    told = judge(cache, str(root), [*kept, *lost], far(root))
     assert {told[memory.id].verdict for memory in kept} == {"fresh"}
     assert {told[memory.id].verdict for memory in lost} == {"gone"}
 
 
 def test_only_so_many_files_are_looked_at_at_once(cache: CodeCache, root: Path) -> None:
-    memories = [telling((f"code:a:b:none/{at:05}.py::f",), id=str(at)) for at in range(2_001)]
-    told = judge(cache, str(root), memories, time.monotonic() + 60)
+    memories = [telling((f"code:a:b:src/{at:05}.py::f",), id=str(at)) for at in range(2_001)]
+    told = judge(cache, str(root), memories, far(root))
     assert [one.verdict for one in told.values()] == ["gone"] * 2_000 + ["unknown"]
 
 
 def test_work_is_here_when_most_of_its_code_is(cache: CodeCache, root: Path) -> None:
-    def is_here(*memories: Memory, in_s: float = 60) -> bool:
+    def is_here(*memories: Memory, in_s: float = 60) -> bool | None:
         return is_mostly_here(cache, str(root), memories, time.monotonic() + in_s)
 
     memory = telling(work_on(root, "src/files.py", SAVE + LOAD))
@@ -375,11 +383,12 @@ def test_work_is_here_when_most_of_its_code_is(cache: CodeCache, root: Path) -> 
     work_on(root, "src/files.py", SAVE)
     assert is_here(memory, other)
     assert not is_here(memory)
-    assert not is_here(memory, other, in_s=-1)
+    assert is_here(memory, other, in_s=-1) is None
 
 
 def test_a_file_that_was_there_before_the_work_says_nothing_about_it(cache: CodeCache, root: Path) -> None:
     changed, added = telling(tied_to_file("README.md")), telling(tied_to_file("README.md", before=ABSENT), id="m2")
     deadline = time.monotonic() + 60
-    assert not is_mostly_here(cache, str(root), [changed], deadline)
+    assert is_mostly_here(cache, str(root), [changed], deadline) is None
+    assert is_mostly_here(cache, str(root), [telling(())], deadline) is None
     assert is_mostly_here(cache, str(root), [changed, added], deadline)

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.codebase import graph
+from claude_mem_lite.codebase.lookup import Lookup
+from claude_mem_lite.codebase.meanings import Values
 from claude_mem_lite.codebase.project import find_sources
+from claude_mem_lite.codebase.resolving import Resolver
 from tests.unit.codebase.asking import Project
 
 CALL = "from a import f\n\ndef g():\n    f()\n"
@@ -77,7 +81,42 @@ def test_a_call_of_a_method_that_is_overridden_may_be_one_of_the_overriding(proj
     project.write("a.py", "class A:\n    def step(self): pass\n    def go(self): self.step()\n")
     project.write("b.py", "from a import A\n\nclass B(A):\n    def step(self): super().step()\n")
     assert project.callers("A.step") == {"a.py::A.go", "b.py::B.step"}
-    assert project.callers("B.step") == {"a.py::A.go?", "b.py::B.step?"}
+    assert project.callers("B.step") == {"a.py::A.go?"}
+
+
+def test_a_call_on_the_class_above_by_its_name_is_none_of_the_overriding_method(project: Project) -> None:
+    project.write("a.py", "class A:\n    def step(self): pass\n\nclass B(A):\n    def step(self): A.step(self)\n")
+    assert project.callers("A.step") == {"a.py::B.step"}
+    assert project.callers("B.step") == set()
+
+
+def test_the_classes_that_inherit_from_a_class_are_counted(project: Project) -> None:
+    project.write("a.py", "class A: pass\n\nclass B(A): pass\n")
+    project.write("b.py", "import a\nfrom a import A as Base\n\nclass C(Base): pass\n\nclass D(a.A): pass\n")
+    project.write("c.py", "class A: pass\n\nclass E(A): pass\n")
+    assert (project.heirs("a.py::A"), project.heirs("c.py::A"), project.heirs("B")) == (3, 1, 0)
+
+
+class OddResolver(Resolver):
+    """One that cannot follow what is called `odd`."""
+
+    def chain(self, file: str, within: str, chain: str) -> Values:
+        if chain == "odd":
+            raise RecursionError
+        return super().chain(file, within, chain)
+
+
+def test_a_call_that_cannot_be_followed_stops_no_answer(project: Project) -> None:
+    project.write("a.py", "class Leaf:\n    def renew(self): pass\n\ndef f():\n    odd.renew()\n")
+    project.write("b.py", "from a import Leaf\n\ndef g(leaf: Leaf):\n    leaf.renew()\n")
+    project.read()
+    with project.cache.reading() as db:
+        lookup = Lookup(db, str(project.root))
+        (renew,) = graph.find_symbols(lookup, "renew")
+        (f,) = graph.find_symbols(lookup, "f")
+        found = graph.callers(lookup, OddResolver(lookup), renew)
+        assert [(edge.name, edge.sure) for edge in found.edges] == [("f", False), ("g", True)]
+        assert graph.callees(lookup, OddResolver(lookup), f).unclear == 1
 
 
 # Changes.

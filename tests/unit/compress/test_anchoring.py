@@ -28,10 +28,20 @@ def test_work_is_tied_to_the_functions_it_names_and_to_files_of_which_it_names_n
     assert anchored(draft, (FILE, RENEW, other, NOTES)).anchors == ("error:1", anchor_to(RENEW), anchor_to(NOTES))
 
 
+def test_work_that_names_no_function_of_a_file_is_tied_to_all_that_changed_there() -> None:
+    draft = Draft("feature", "Renew tokens", "…", files=("src/auth.py", "NOTES.md"))
+    assert anchored(draft, (FILE, RENEW, NOTES)).anchors == (anchor_to(RENEW), anchor_to(NOTES))
+
+
 def test_a_decision_is_tied_to_what_changed_and_it_speaks_of_by_name() -> None:
     load = CodeChange("src/load.py", "load", "function", "modified", before="a", after="b")
     spoken = Draft("decision", "Keep renewToken synchronous", "It is simple to load.")
     assert anchored(spoken, (FILE, RENEW, load)).anchors == (anchor_to(RENEW),), "`load` is a plain word here"
+    called = Draft("decision", "Keep load() as it is", "…")
+    assert anchored(called, (FILE, RENEW, load)).anchors == (anchor_to(load),)
+    short = CodeChange("src/auth.py", "Session.renew", "method", "modified", before="a", after="b")
+    qualified = Draft("decision", "Let Session.renew give 300 seconds", "…")
+    assert anchored(qualified, (FILE, short, load)).anchors == (anchor_to(short),)
     silent = Draft("decision", "Keep UTC in the database", "Local times are ambiguous.")
     assert anchored(silent, (FILE, RENEW, load)) == silent
 

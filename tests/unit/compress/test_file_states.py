@@ -146,3 +146,33 @@ def test_a_patch_that_counts_lines_that_were_taken_out_of_the_file_is_not_applie
     change = read_change(lost, Folder(CWD))
     assert change is not None
     assert change.code == ()
+
+
+GO = """\
+package shop
+
+func Total(items []Item) int {
+	sum := 0
+	return sum
+}
+
+func Map(items []Item) []Item {
+	return items
+}
+"""
+
+
+def test_what_a_missing_brace_hides_for_a_moment_is_neither_deleted_nor_new() -> None:
+    broken = GO.replace("return sum\n}", "return sum + 1\n")
+    path = f"{CWD}/shop.go"
+
+    def code(before: str, after: str) -> set[tuple[str, str]]:
+        call = ToolCall("Write", {"file_path": path, "content": after}, {"type": "update", "originalFile": before})
+        change = read_change(call, Folder(CWD))
+        assert change is not None
+        return {(one.action, one.name) for one in change.code if one.name}
+
+    assert ("deleted", "Map") not in code(GO, broken)
+    assert ("new", "Map") not in code(broken, GO)
+    assert ("new", "Fresh") in code(broken, GO + "\nfunc Fresh() int {\n\treturn 1\n}\n")
+    assert ("deleted", "Map") in code(GO, GO.partition("func Map")[0])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repositories import Checkout
-from tests.unit.git.opening import NO_HURRY, TOO_LATE, opened
+from tests.unit.git.opening import NO_HURRY, TOO_LATE, Looks, opened
 
 
 def test_containment_is_what_git_says_it_is(shop: Checkout) -> None:
@@ -66,6 +66,18 @@ def test_what_was_not_told_in_time_is_told_when_asked_again(shop: Checkout) -> N
     found = opened(shop)
     assert found.contains(last, first, TOO_LATE) is None
     assert found.contains(last, first, NO_HURRY) is True
+
+
+def test_the_clock_is_looked_at_with_every_commit(shop: Checkout) -> None:
+    first = shop.id()
+    shop.begin("side")
+    side = [shop.commit("side.txt") for _ in range(10)][-1]
+    shop.switch("main")
+    last = [shop.commit("a.txt") for _ in range(10)][-1]
+    assert opened(shop).contains(last, first, Looks(8)) is None
+    assert opened(shop).is_on_first_line(last, first, Looks(8)) is None
+    assert opened(shop).any_contains(tuple(shop.git("rev-list", "main").splitlines()), side, Looks(8)) is None
+    assert opened(shop).contains(last, first, Looks(50)) is True
 
 
 def test_clocks_that_differ_by_hours_do_not_matter(shop: Checkout) -> None:

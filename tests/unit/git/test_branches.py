@@ -20,6 +20,30 @@ def test_loose_packed_and_nested_branches_are_found(shop: Checkout) -> None:
     assert opened(shop).head() == ("feature/cart#12", commit)
 
 
+def test_packed_branches_are_read_again_when_they_changed_and_only_then(shop: Checkout) -> None:
+    shop.git("branch", "feature")
+    shop.git("pack-refs", "--all")
+    assert sorted(opened(shop).branches()) == ["feature", "main"]
+    packed = shop.root / ".git" / "packed-refs"
+    state, content = packed.stat(), packed.read_text()
+    packed.write_text(content.replace("heads/feature", "heads/another"))
+    os.utime(packed, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert sorted(opened(shop).branches()) == ["feature", "main"]
+    os.utime(packed)
+    assert sorted(opened(shop).branches()) == ["another", "main"]
+
+
+def test_packed_branches_are_found_among_countless_other_refs(shop: Checkout) -> None:
+    commit = shop.id()
+    shop.git("pack-refs", "--all")
+    lines = [f"{commit} refs/pull/{number}/refs/heads/x\n" for number in range(40_000)]
+    lines[20_000] = f"{commit} refs/heads/feature\n^{commit}\n{commit} refs/remotes/origin/far\n"
+    (shop.root / ".git" / "packed-refs").write_text("".join(lines) + f"{commit} refs/heads/main")
+    assert opened(shop).branches() == {"feature": commit, "main": commit}
+    assert opened(shop).remote_branches() == {"origin/far": commit}
+    assert opened(shop).head() == ("main", commit)
+
+
 def test_a_branch_that_moved_since_it_was_packed_is_where_it_moved_to(shop: Checkout) -> None:
     shop.git("pack-refs", "--all")
     commit = shop.commit("cart.py")

@@ -91,4 +91,4 @@ def test_a_damaged_index_gives_nothing_or_something_but_no_error(shop: Checkout)
             for _ in range(chance.randrange(1, 20)):
                 broken[chance.randrange(len(broken))] = chance.randrange(256)
             (folder / "index").write_bytes(broken[: chance.randrange(len(broken)) if chance.random() < 0.3 else None])
-            assert len(read_index(folder, 20)) <= 41
+            assert len(dict(read_index(folder, 20))) <= 41

@@ -11,8 +11,9 @@ import pytest
 from claude_mem_lite.git.commits import Commits
 from claude_mem_lite.git.objects import Objects
 from claude_mem_lite.git.packs import apply_delta
-from tests.git_repositories import Checkout, make_checkout
-from tests.unit.git.opening import NO_HURRY, opened
+from claude_mem_lite.git.trees import Trees
+from tests.git_repositories import Checkout, make_checkout, many_files
+from tests.unit.git.opening import NO_HURRY, Looks, opened
 
 MANY = 60
 
@@ -110,7 +111,7 @@ def test_the_file_of_a_commit_is_found_by_its_path(shop: Checkout) -> None:
     found = opened(shop)
     assert found.blob_at(shop.id(), "src/deep/cart.py") == shop.id("HEAD:src/deep/cart.py")
     assert [found.blob_at(shop.id(), path) for path in ("src/deep", "src/none.py", "readme.md/x", "")] == [""] * 4
-    assert found.blob_at("f" * 40, "readme.md") == found.blob_at("no id", "readme.md") == ""
+    assert (found.blob_at("f" * 40, "readme.md"), found.blob_at("no id", "readme.md")) == (None, None)
 
 
 def test_many_packs_are_read_with_few_files_open(shop: Checkout) -> None:
@@ -123,6 +124,40 @@ def test_many_packs_are_read_with_few_files_open(shop: Checkout) -> None:
     assert len(os.listdir("/dev/fd")) <= before + 24
     del found
     assert len(os.listdir("/dev/fd")) <= before
+
+
+def test_a_file_of_a_folder_is_found_by_its_very_name(shop: Checkout) -> None:
+    names = ["a", "b", "a b", "100644 a", "40000 b", "x100644 a", "c/a", "ä"]
+    for name in names:
+        shop.write(name, f"{name}\n")
+    shop.git("add", "-A")
+    shop.git("commit", "-q", "-m", "names")
+    found, head = opened(shop), shop.id()
+    assert {name: found.blob_at(head, name) for name in names} == {name: shop.id(f"HEAD:{name}") for name in names}
+    assert [found.blob_at(head, name) for name in ("40000 a", "100644 b", "644 a", "c", " a", "\ud800")] == [""] * 6
+
+
+def test_what_was_not_found_in_time_is_not_taken_for_missing(shop: Checkout) -> None:
+    commit = shop.commit("src/deep/cart.py", "total = 0\n")
+    assert opened(shop).blob_at(commit, "src/deep/cart.py", Looks(2)) is None
+    assert opened(shop).blob_at(commit, "src/deep/none.py", Looks(2)) is None
+
+
+def test_a_large_folder_is_read_once_for_all_that_is_asked_of_it(shop: Checkout) -> None:
+    many_files(shop, "pages", 6_000)
+    shop.git("commit", "-q", "-m", "pages")
+
+    class Counting(Objects):
+        trees = 0
+
+        def tree(self, id_: str) -> bytes | None:
+            self.trees += 1
+            return super().tree(id_)
+
+    objects = Counting(shop.root / ".git")
+    trees = Trees(objects)
+    ids = {trees.find(shop.id("HEAD^{tree}"), f"pages/{number}.py", NO_HURRY) for number in range(20)}
+    assert (ids, objects.trees) == ({shop.id("HEAD:pages/1.py")}, 2)
 
 
 class TestDamage:
@@ -200,11 +235,12 @@ class TestDamage:
         ],
     )
     def test_a_damaged_difference_makes_nothing(self, delta: bytes) -> None:
-        assert apply_delta(b"seven"[:5], delta, 1000) is None
+        assert apply_delta(b"seven"[:5], delta, 1000, 1000) is None
 
     def test_a_difference_may_copy_and_add(self) -> None:
-        assert apply_delta(b"seven", b"\x05\x06\x90\x03\x03 up", 1000) == b"sev up"
-        assert apply_delta(b"seven", b"\x05\x06\x90\x03\x03 up", 5) is None
+        assert apply_delta(b"seven", b"\x05\x06\x90\x03\x03 up", 1000, 2) == (b"sev up", 2)
+        assert apply_delta(b"seven", b"\x05\x06\x90\x03\x03 up", 5, 2) is None
+        assert apply_delta(b"seven", b"\x05\x06\x90\x03\x03 up", 1000, 1) is None
 
 
 def _shared_clone(checkout: Checkout, folder: Path) -> Checkout:

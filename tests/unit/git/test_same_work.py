@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repositories import Checkout
-from tests.unit.git.opening import NO_HURRY, opened
+from tests.unit.git.opening import NO_HURRY, Looks, opened
 
 LINES = "".join(f"line {number}\n" for number in range(30))
 
@@ -68,10 +68,55 @@ def test_a_squash_that_leaves_something_out_does_not_count(shop: Checkout) -> No
     assert same_work(shop) is False
 
 
-def test_a_squash_that_was_changed_on_the_way_does_not_count(shop: Checkout) -> None:
+def test_whether_a_squash_that_was_changed_on_the_way_counts_cannot_be_told(shop: Checkout) -> None:
     shop.git("merge", "-q", "--squash", "feature")
     shop.commit("src/total.py", "total = 1\n")
-    assert same_work(shop) is False
+    assert same_work(shop) is None
+
+
+def test_other_work_on_the_same_file_does_not_count(shop: Checkout) -> None:
+    shop.begin("one", "main")
+    shop.commit("src/cart.py", LINES.replace("line 5\n", "line five\n"))
+    shop.switch("main")
+    shop.commit("src/cart.py", LINES.replace("line 9\n", "line nine\n"))
+    assert same_work(shop, tip="one") is False
+
+
+class TestLargeFiles:
+    LOCK = "".join(f"package-{number} at 1.0 from the usual registry with a sum\n" for number in range(20_000))
+
+    @pytest.fixture
+    def shop(self, shop: Checkout) -> Checkout:
+        """Both lines have changed a file that is too large to compare."""
+        shop.commit("yarn.lock", self.LOCK)
+        shop.begin("deps")
+        shop.commit("yarn.lock", self.LOCK.replace("package-9 at 1.0", "package-9 at 2.0"))
+        shop.switch("main")
+        shop.commit("yarn.lock", self.LOCK.replace("package-15000 at 1.0", "package-15000 at 3.0"))
+        return shop
+
+    def test_they_do_not_hide_that_the_rest_was_squashed(self, shop: Checkout) -> None:
+        shop.switch("deps")
+        shop.commit("ci.yml", "timeout: 30\n")
+        shop.switch("main")
+        squash(shop, "deps")
+        assert same_work(shop, tip="deps") is True
+
+    def test_of_nothing_else_it_cannot_be_told_whether_it_was_squashed(self, shop: Checkout) -> None:
+        squash(shop, "deps")
+        assert same_work(shop, tip="deps") is None
+
+    def test_work_beside_them_that_was_not_merged_is_not_there(self, shop: Checkout) -> None:
+        shop.switch("deps")
+        shop.commit("ci.yml", "timeout: 30\n")
+        shop.switch("main")
+        shop.commit("yarn.lock", self.LOCK)
+        assert same_work(shop, tip="deps") is False
+
+
+def test_the_clock_is_looked_at_while_work_is_compared(shop: Checkout) -> None:
+    squash(shop)
+    assert opened(shop).has_same_work(shop.id("main"), shop.id("feature"), Looks(20)) is None
 
 
 def test_work_merged_by_rebase_is_there_commit_by_commit(shop: Checkout) -> None:

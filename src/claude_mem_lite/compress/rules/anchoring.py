@@ -9,12 +9,15 @@ from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.models import Draft
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+# `discount()` and `Session.renew` are names whatever the word.
+_CALLED = re.compile(r"(?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*|[A-Za-z_$][\w$]*(?=\(\))")
 # Said in prose, a plain word such as `load` is no name of a function.
 _TELLING_NAME = re.compile(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]|\w_\w|\d")
 
 
 def anchored(draft: Draft, code: Sequence[CodeChange]) -> Draft:
-    """A draft with anchors to the functions it names as changed, and to the files of which it names none.
+    """A draft with anchors to the functions it names as changed; of a file of which it names none, to all that changed
+    there, or to the file when no function did.
 
     One that tells of no file, a decision say, is tied to what the turn changed and it speaks of by name."""
     found = list(_by_name(draft, code)) if not draft.files else list(_by_change(draft, code))
@@ -24,15 +27,18 @@ def anchored(draft: Draft, code: Sequence[CodeChange]) -> Draft:
 
 def _by_change(draft: Draft, code: Sequence[CodeChange]) -> Iterator[CodeChange]:
     told = {(symbol.file, symbol.name) for symbol in draft.symbols}
-    symbols = [change for change in code if change.name and (change.file, change.name) in told]
-    yield from symbols
-    covered = {change.file for change in symbols}
-    yield from (one for one in code if not one.name and one.file in draft.files and one.file not in covered)
+    named = [change for change in code if change.name and (change.file, change.name) in told]
+    yield from named
+    # What tells of a whole piece of work leaves the functions to the memories of its parts, and is about all of them.
+    rest = [change for change in code if change.file in draft.files and change.file not in {one.file for one in named}]
+    read = {change.file for change in rest if change.name}
+    yield from (change for change in rest if change.name or change.file not in read)
 
 
 def _by_name(draft: Draft, code: Sequence[CodeChange]) -> Iterator[CodeChange]:
-    said = set(_NAME.findall(f"{draft.title} {draft.summary}"))
+    told = f"{draft.title} {draft.summary}"
+    said, called = set(_NAME.findall(told)), set(_CALLED.findall(told))
     for change in code:
         name = change.name.rsplit(".", 1)[-1]
-        if name in said and _TELLING_NAME.search(name):
+        if name in called or change.name in called or (name in said and _TELLING_NAME.search(name)):
             yield change

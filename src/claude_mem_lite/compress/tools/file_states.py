@@ -1,11 +1,12 @@
 """A file before and after an editing call, from what the client sends of it -> what became of its code."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from claude_mem_lite.code.changes import compare
-from claude_mem_lite.code.languages import language_of
+from claude_mem_lite.code.languages import language_of, parse
 from claude_mem_lite.code.symbols import read_symbols
 from claude_mem_lite.code.values import ABSENT, PRESENT, CodeChange, Symbol
 from claude_mem_lite.models import ToolCall, text
@@ -51,7 +52,26 @@ def symbol_changes(path: str, before: str | None, after: str) -> tuple[CodeChang
     language = language_of(path)
     old = _symbols(before, language) if before is not None else ()
     new = _symbols(after, language)
-    return None if old is None or new is None else compare(path, old, new)[:_MOST_CHANGES]
+    if old is None or new is None:
+        return None
+    found = compare(path, old, new)
+    # A brace that is missing for a moment hides what stands behind it.
+    if any(one.action == "deleted" for one in found) and _is_broken(after, language):
+        found = tuple(one for one in found if one.action != "deleted" or not _names(after, one))
+    if before and any(one.action == "new" for one in found) and _is_broken(before, language):
+        found = tuple(one for one in found if one.action != "new" or not _names(before, one))
+    return found[:_MOST_CHANGES]
+
+
+def _is_broken(source: str, language: str) -> bool:
+    tree = parse(source, language)
+    return tree is None or tree.root_node.has_error
+
+
+def _names(source: str, change: CodeChange) -> bool:
+    """Whether a text speaks of a function, although it could not be read there."""
+    name = re.escape(change.name.rsplit(".", 1)[-1])
+    return re.search(rf"(?<!\w){name}(?!\w)", source) is not None
 
 
 @lru_cache(maxsize=4)

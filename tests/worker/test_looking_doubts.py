@@ -1,0 +1,136 @@
+"""What the look in the background makes of absence that proves little, and what comes back."""
+
+import sqlite3
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from claude_mem_lite.context.builder import build
+from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store import memories, retirements
+from claude_mem_lite.worker.looking import Looking
+from tests.anchored import LOAD, SAVE, work_on
+from tests.e2e.repositories import git
+from tests.fakes import NOW, Store
+from tests.worker.conftest import SetClock
+from tests.worker.looks import commit, look, on_branch, remember, soon, status
+
+
+def test_a_file_missing_without_git_is_gone_when_it_still_is_some_minutes_later(
+    store: Store, looking: Looking, root: Path, clock: SetClock
+) -> None:
+    memory = remember(store, root, work_on(root, "files.py", LOAD))
+    (root / "files.py").unlink()
+    look(looking, root)
+    clock.advance(minutes=1)
+    look(looking, root)
+    assert status(store, memory) == "active"
+    clock.advance(minutes=5)
+    assert look(looking, root) == {str(root)}
+    assert status(store, memory) == "retired"
+
+
+def test_a_file_that_was_back_in_between_is_not_gone(
+    store: Store, looking: Looking, root: Path, clock: SetClock
+) -> None:
+    memory = remember(store, root, work_on(root, "files.py", LOAD))
+    for _ in range(2):
+        (root / "files.py").rename(root / "away.txt")
+        look(looking, root)
+        (root / "away.txt").rename(root / "files.py")
+        look(looking, root)
+        clock.advance(minutes=10)
+    assert status(store, memory) == "active"
+
+
+def test_what_git_still_has_is_retired_only_once_its_deletion_is_committed(
+    store: Store, looking: Looking, checkout: Path, clock: SetClock
+) -> None:
+    memory = remember(store, checkout, work_on(checkout, "files.py", LOAD))
+    commit(checkout)
+    (checkout / "files.py").unlink()
+    for _ in range(2):
+        look(looking, checkout)
+        clock.advance(minutes=10)
+    assert status(store, memory) == "active"
+    commit(checkout)
+    look(looking, checkout)
+    assert status(store, memory) == "retired"
+
+
+def test_a_moved_function_stays_until_it_is_deleted_where_it_went(
+    store: Store, looking: Looking, checkout: Path
+) -> None:
+    memory = remember(store, checkout, work_on(checkout, "files.py", LOAD))
+    commit(checkout)
+    work_on(checkout, "files.py", "")
+    work_on(checkout, "other.py", SAVE + LOAD)
+    commit(checkout)
+    look(looking, checkout)
+    assert status(store, memory) == "active"
+    work_on(checkout, "other.py", SAVE)
+    look(looking, checkout)
+    assert status(store, memory) == "retired"
+
+
+def test_what_comes_back_is_told_before_the_look_revives_it(
+    store: Store, looking: Looking, reader: sqlite3.Connection, root: Path
+) -> None:
+    work = remember(store, root, work_on(root, "files.py", LOAD), "Load the text")
+    known = remember(store, root, work_on(root, "other.py", SAVE), "Saving overwrites", kind="gotcha", confidence=0.9)
+    lost = remember(store, root, work_on(root, "lost.py", f"class Lost:\n{SAVE}"), "Lost for good")
+    for name in ("files", "other", "lost"):
+        (root / f"{name}.py").write_text("")
+    look(looking, root)
+    assert [status(store, one) for one in (work, known, lost)] == ["retired"] * 3
+
+    def context() -> str:
+        place = find_place(str(root))
+        return build(reader, Occasion(place, NOW, checkout=looking.checkout(reader, place, soon())), 2000).text
+
+    assert "Load the text" not in context()
+    (root / "files.py").write_text(LOAD)
+    (root / "other.py").write_text(SAVE)
+    told = context()
+    assert "Load the text" in told
+    assert "Saving overwrites" in told
+    assert "Lost for good" not in told
+    assert status(store, work) == "retired", "nothing but the look has changed it"
+
+
+def test_a_branch_that_another_clone_has_is_not_gone(
+    store: Store, looking: Looking, checkout: Path, tmp_path: Path
+) -> None:
+    memory = on_branch(store, checkout, "feature")
+    other = (tmp_path / "other").resolve()
+    git(tmp_path, "clone", "--quiet", "--branch=main", str(checkout), str(other))
+    for one in (checkout, other):  # clones of one remote are one project
+        git(one, "config", "remote.origin.url", "https://example.org/me/shop.git")
+    memory = remember(store, checkout, memory.anchors, "Load it from there")
+    remember(store, other, (), "Work in the other clone")
+    look(looking, checkout)
+    look(looking, other)
+    git(other, "update-ref", "-d", "refs/remotes/origin/feature")  # as `git fetch --prune` does
+
+    look(looking, other)
+    assert status(store, memory) == "active"
+
+    git(checkout, "switch", "--quiet", "main")
+    git(checkout, "branch", "--delete", "--force", "feature")
+    look(looking, other)
+    look(looking, checkout)
+    assert status(store, memory) == "retired", "it is in neither of them"
+
+
+def test_the_oldest_of_many_retired_memories_is_revived_too(store: Store, looking: Looking, root: Path) -> None:
+    oldest = remember(store, root, work_on(root, "files.py", LOAD))
+    retirements.retire(store.db, oldest.id, "code", "files.py is gone", NOW - timedelta(days=9))
+    with atomic(store.db):
+        for number in range(1_100):
+            other = replace(oldest, id=f"other {number}", anchors=("code:a:-:no.py::f",))
+            memories.insert(store.db, other, NOW)
+            retirements.retire(store.db, other.id, "branch" if number % 2 else "code", "it is gone", NOW)
+    look(looking, root)
+    assert memories.get(store.db, oldest.id).status == "active"
