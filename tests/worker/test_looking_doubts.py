@@ -103,12 +103,14 @@ def test_what_comes_back_is_told_before_the_look_revives_it(
 def test_a_branch_that_another_clone_has_is_not_gone(
     store: Store, looking: Looking, checkout: Path, tmp_path: Path
 ) -> None:
+    url = "https://example.org/me/shop.git"  # clones of one remote are one project
+    git(checkout, "config", "remote.origin.url", url)
     memory = on_branch(store, checkout, "feature")
     other = (tmp_path / "other").resolve()
-    git(tmp_path, "clone", "--quiet", "--branch=main", str(checkout), str(other))
-    for one in (checkout, other):  # clones of one remote are one project
-        git(one, "config", "remote.origin.url", "https://example.org/me/shop.git")
-    memory = remember(store, checkout, memory.anchors, "Load it from there")
+    git(checkout, "switch", "--quiet", "main")
+    git(tmp_path, "clone", "--quiet", str(checkout), str(other))
+    git(other, "config", "remote.origin.url", url)
+    git(checkout, "switch", "--quiet", "feature")
     remember(store, other, (), "Work in the other clone")
     look(looking, checkout)
     look(looking, other)
