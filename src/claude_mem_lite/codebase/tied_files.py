@@ -70,7 +70,7 @@ class TiedFiles:
         if not lost:
             return
         nowhere = dict.fromkeys(lost, Places())
-        self._places = self._elsewhere.places(lost, self._deadline) if self._elsewhere else nowhere
+        self._places = self._elsewhere.places(lost, self._until()) if self._elsewhere else nowhere
         self._read(sorted({path for places in self._places.values() for path in places.all()}))
 
     def has_seen(self, file: str) -> bool:
@@ -113,20 +113,25 @@ class TiedFiles:
 
     def absence(self, file: str, commit: str) -> Absence | None:
         """What it means that a file is missing; None: no time to tell."""
-        return self._elsewhere.absence(file, commit, self._deadline) if self._elsewhere else "deleted"
+        return self._elsewhere.absence(file, commit, self._until()) if self._elsewhere else "deleted"
 
     def elsewhere(self, wanted: Wanted) -> Found:
         """Where a symbol may have been moved to."""
         if self._elsewhere is None:
             return []
+        keeps_time = self._effort.keeps_time
+        found = self._elsewhere.find(self._cache, wanted, self._until(), keeps_time=keeps_time)
+        # Not where it was is all that whoever waits must know; the rest is found in the background.
+        return "too many" if found is None and keeps_time else found
+
+    def _until(self) -> float:
+        """How long to search for what is not where it was: whoever waits waits for all the rest, too."""
         if not self._effort.keeps_time:
-            return self._elsewhere.find(self._cache, wanted, self._deadline, keeps_time=False)
+            return self._deadline
         if not self._search_until:
             now = time.monotonic()
             self._search_until = now + (self._deadline - now) * _SHARE_OF_SEARCH
-        # Not where it was is all that whoever waits must know; the rest is found in the background.
-        found = self._elsewhere.find(self._cache, wanted, self._search_until, keeps_time=True)
-        return "too many" if found is None else found
+        return self._search_until
 
     def _read(self, files: Sequence[str]) -> None:
         self._code |= self._cache.read(self._root, files, self._deadline, keeps_time=self._effort.keeps_time)

@@ -8,7 +8,7 @@ from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store.visibility import Hidden
 
-ChangeState = Literal["as told", "changed since", "gone since", "unknown"]
+ChangeState = Literal["as told", "changed since", "gone since", "undone since", "unknown"]
 
 
 class Checkout(Protocol):

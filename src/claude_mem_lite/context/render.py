@@ -26,6 +26,7 @@ _LABELLED = re.compile(r"^Decided: (?=Decided )")
 _QUOTED = re.compile(r"""\"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`[^`]*`?""")
 # There a single quote begins the name of a lifetime, too.
 _QUOTED_IN_RUST = re.compile(r"""\"(?:[^"\\]|\\.)*"?""")
+_SINCE = {"changed since": "MODIFIED", "gone since": "DELETED", "undone since": "REVERTED"}
 _TAG = re.compile(r"<(?=[/!?a-z])", re.I)
 
 
@@ -80,10 +81,10 @@ def code_line(change: CodeChange, state: ChangeState) -> str:
     quoted = _QUOTED_IN_RUST if change.file.endswith(".rs") else _QUOTED
     signature = quoted.sub("…", change.signature or change.name)
     tag = f"RENAMED from {change.was}" if change.was and change.before == change.after else change.action.upper()
-    since = {"changed since": ", then MODIFIED outside of sessions", "gone since": ", then DELETED outside of sessions"}
+    since = f", then {_SINCE[state]} outside of sessions" if state in _SINCE else ""
     owner = change.name.rpartition(".")[0]
     where = f", in {owner}" if owner else ""
-    return f"  - {safe_line(signature + where, _PATH_LIMIT)}  [{safe_line(tag)}{since.get(state, '')}]"
+    return f"  - {safe_line(signature + where, _PATH_LIMIT)}  [{safe_line(tag)}{since}]"
 
 
 def handoff_lines(session: Session, left: Memory | None, branch: str) -> list[str]:

@@ -51,6 +51,8 @@ class SeenCheckout:
 def _as_told(found: AnchorState, anchor: CodeAnchor) -> ChangeState:
     if found in ("same", "unknown"):
         return "as told" if found == "same" else "unknown"
+    if found == "undone" and ABSENT not in (anchor.before, anchor.after):
+        return "undone since"
     is_absent = found == "gone" or (found == "undone" and anchor.before == ABSENT)
     return "gone since" if is_absent else "changed since"
 
