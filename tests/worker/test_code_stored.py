@@ -91,13 +91,17 @@ def test_a_function_that_holds_a_secret_or_a_private_passage_is_not_taken_for_ch
 
 def test_a_session_that_is_forgotten_takes_what_it_did_to_code_along(work: Developing) -> None:
     work.session("first", {"src/auth.py": AUTH}, "Added `renew`, which gives a token another hour.")
+    work.git("switch", "--quiet", "--create", "feature/hushed")
     work.session("second", {"src/other.py": AUTH.replace("renew", "reissue")}, "Added `reissue` for lost tokens.")
     gone, *_ = (one["session"] for one in memories(work) if "reissue" in one["title"])
+    work.commit("Reissue tokens")
+    work.git("switch", "--quiet", "main")
     work.machine.post("/api/forget", {"session": gone})
     assert {name for _, _, name in stored(work.machine)} == {"", "renew"}
     assert "reissue" not in work.context()
     work.machine.stop_worker()
     assert work.machine.files_with("reissue") == []
+    assert work.machine.files_with("feature/hushed") == []
 
 
 def test_a_memory_that_is_forgotten_takes_the_functions_of_its_turn_along(work: Developing) -> None:

@@ -61,6 +61,10 @@ def put(db: sqlite3.Connection, project: str, branches: Iterable[Branch]) -> Non
     )
 
 
-def forget(db: sqlite3.Connection, project: str) -> None:
-    """Remove what is known of a project's branches; their names may tell what was worked on."""
-    db.execute("delete from branches where project = ?", (project,))
+def drop_unused(db: sqlite3.Connection) -> None:
+    """Remove branches that nothing tells of any more; their names may tell what was worked on."""
+    db.execute(
+        """delete from branches where
+             not exists (select 1 from memories where project = branches.project and branch = branches.name)
+             and not exists (select 1 from sessions where project = branches.project and branch = branches.name)"""
+    )

@@ -12,7 +12,7 @@ from typing import Any
 
 from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Memory, SessionSummary
-from claude_mem_lite.store import fts, memories, passages, sessions, symbols, turns
+from claude_mem_lite.store import branches, fts, memories, passages, sessions, symbols, turns
 from claude_mem_lite.words import query_words
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
@@ -41,6 +41,7 @@ def forget(db: sqlite3.Connection, ids: Sequence[str], whole_sessions: Sequence[
         _rewrite_memory(db, sibling, words, now)
     for session in told_in - set(whole_sessions):
         _rewrite_summary(db, session, words, now)
+    branches.drop_unused(db)
     fts.scrub(db)
     passages.scrub(db)
     return behind

@@ -32,6 +32,11 @@ class Branching:
         with self._lock:
             self._named[project] = frozenset(names)
 
+    def clear(self) -> None:
+        """Know of no branch any more but those that the database tells of."""
+        with self._lock:
+            self._named.clear()
+
     def look(
         self,
         db: sqlite3.Connection,

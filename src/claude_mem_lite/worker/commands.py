@@ -12,7 +12,7 @@ from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import KINDS, LONGEST_TITLE, JsonObject, Memory, Passage, text, texts
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import branches, forgetting, memories, model_calls, sessions, timeline
+from claude_mem_lite.store import forgetting, memories, model_calls, sessions, timeline
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
 from claude_mem_lite.worker.scopes import resolve_scope
@@ -98,8 +98,6 @@ def _forget(
         raise NotFound("there is nothing to forget by that name", "`claude-mem-lite list` shows what there is")
     with atomic(db):
         turns = forgetting.forget(db, ids, whole, now)
-        if project:
-            branches.forget(db, project)
         model_calls.forget(db, turns, whole)
         # Inside: a worker that dies here finds the memories again, and with them the events to erase.
         model_turns.erase(turns=turns, sessions=whole)

@@ -130,6 +130,13 @@ class Looking:
         """Free what is held for the next look, but for what it need not look at: that is little."""
         self.cache.let_go()
 
+    def clear(self) -> None:
+        """Drop all that was noted of code and branches: it may name what was forgotten. All is read again on need."""
+        self._end()
+        self._passed_over.clear()
+        self._branching.clear()
+        self.cache.clear()
+
     def _begin(self) -> Walk | None:
         """The next look that is wanted, if its checkout still is what it was."""
         with self._lock:

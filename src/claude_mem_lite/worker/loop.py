@@ -157,7 +157,7 @@ class Loop:
 
         def begin(_: sqlite3.Connection) -> None:
             self.indexing.rebuild()
-            self.code.clear()
+            self.looking.clear()
             self._render({""})
 
         return self.call(begin)
@@ -348,7 +348,7 @@ class Loop:
             self.modelling.note_command()
             if parse(row.payload.encode()).get("command") == "forget":
                 self._vectors.let_go()  # they follow what is new, not what is gone
-                self.code.clear()  # it may name what was forgotten; what is needed again is read again
+                self.looking.clear()
             self._render({""})
         except MemoryLiteError as error:
             self._queue.finish([], now.timestamp(), skipped={row.id: error.message})
