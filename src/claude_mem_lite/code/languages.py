@@ -55,8 +55,10 @@ _ENDINGS = {
 _BY_ENDING = {ending: language for language, endings in _ENDINGS.items() for ending in endings.split()}
 _BY_NAME = {"Rakefile": "ruby", "Gemfile": "ruby"}
 
-# the C++ grammar takes a class with such a word before its name for a function: `class ENGINE_API Window {`
+# macros that make the grammars of C and C++ take classes for functions: `class ENGINE_API Window {`, and those alone on
+# a line, such as __BEGIN_DECLS
 _EXPORT_WORD = re.compile(rb"\b(class|struct)(\s+[A-Z][A-Z0-9_]{2,})(?=\s+[A-Za-z_]\w*\s*(?:final\s*)?[:{])")
+_LONE_WORD = re.compile(rb"^[ \t]*[A-Z_][A-Z0-9_]{3,}(?=[ \t\r]*$)", re.MULTILINE)
 
 _log = logging.getLogger(__name__)
 _of_thread = threading.local()
@@ -83,7 +85,7 @@ def parse(text: str, language: str) -> "Tree | None":
     """
     if len(text) > MAX_TEXT_BYTES:
         return None
-    data = encoded(text)
+    data = _without_macros(encoded(text), language)
     tree, parser = parse_bytes(data, language), _parser(language)
     if tree is None or parser is None:
         return None
@@ -95,8 +97,7 @@ def parse_bytes(data: bytes, language: str) -> "Tree | None":
     parser = _parser(language) if len(data) <= MAX_TEXT_BYTES else None
     if parser is None or is_too_deep(data):
         return None
-    if language == "cpp":
-        data = _EXPORT_WORD.sub(lambda found: found[1] + b" " * len(found[2]), data)
+    data = _without_macros(data, language)
     deadline = time.thread_time() + min(_MAX_PARSE_S, _MIN_PARSE_S + len(data) * _PARSE_S_PER_BYTE)
     word = _WORD.match if language in _READ_BY_WORD else None
     buffer = _buffer()
@@ -126,6 +127,14 @@ def query(language: str, source: str) -> "Query | None":
     """A query for a language's trees, compiled once; None when its grammar cannot be used."""
     grammar = _grammar(language)
     return None if grammar is None else _compiled(grammar, source)
+
+
+def _without_macros(data: bytes, language: str) -> bytes:
+    """The text with spaces in the place of macros, so that all else stays where it is."""
+    if language not in ("c", "cpp"):
+        return data
+    data = _EXPORT_WORD.sub(lambda found: found[1] + b" " * len(found[2]), data)
+    return _LONE_WORD.sub(lambda found: b" " * len(found[0]), data)
 
 
 def _is_hopeless(tree: "Tree", deadline: float) -> bool:

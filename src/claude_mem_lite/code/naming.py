@@ -43,7 +43,9 @@ def _declared(data: bytes, declarator: "Node") -> list[str]:
         inner = node.child_by_field_name("declarator")
         if node.type == "qualified_identifier":
             scope = node.child_by_field_name("scope")
-            names += [_dotted(data, scope)] if scope is not None else []
+            # without the colons it is a macro or type before the name, taken for a scope
+            if scope is not None and not any(child.is_missing for child in node.children):
+                names.append(_dotted(data, scope))
             node = node.child_by_field_name("name")
         elif node.type == "operator_cast":
             kind = node.child_by_field_name("type")
