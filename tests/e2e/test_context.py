@@ -191,6 +191,8 @@ def test_a_subdirectory_gets_the_facts_of_its_repository(client: Client, repo: P
 
 def test_a_worktree_gets_the_facts_of_its_repository(client: Client, repo: Path, worked: Reply) -> None:
     worktree = repo.parent / "elsewhere"
+    git(repo, "add", ".")
+    git(repo, "commit", "--quiet", "--message=Split prices")
     git(repo, "worktree", "add", "--quiet", str(worktree), "-b", "side")
 
     [context] = client.run("hello", worktree).start_contexts

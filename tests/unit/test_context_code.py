@@ -193,9 +193,9 @@ def test_a_session_of_which_nothing_is_left_is_marked_and_not_gone_on_with(store
     store.remember("Add discount", session="s2", anchors=("code:b:-:cart.py::discount",), status="retired")
     seen = Seen(verdicts={"Add discount": Freshness("gone")})
     text = told(store, seen)
-    assert "[undone since] Add a discount" in text
+    assert "[its code is not here] Add a discount" in text
     assert "Added discount()" not in text
-    assert "[undone since]" not in told(store, Seen()), "as long as anything of it is left"
+    assert "[its code is not here]" not in told(store, Seen()), "as long as anything of it is left"
 
 
 def test_decisions_of_hidden_branches_are_left_out_and_guidance_too(store: Store) -> None:

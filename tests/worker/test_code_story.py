@@ -87,7 +87,7 @@ def recent_work(context: str) -> str:
 
 def untagged(context: str, words: str) -> list[str]:
     """The lines that tell of something without saying that it is gone."""
-    tags = ("[undone since]", "DELETED outside of sessions]")
+    tags = ("[its code is not here]", "DELETED outside of sessions]")
     return [line for line in context.split("\n") if words in line and not any(tag in line for tag in tags)]
 
 

@@ -59,7 +59,7 @@ def memory_line(memory: Memory, now: datetime, dated: bool, *, is_stale: bool = 
 def session_line(session: Session, now: datetime, dated: bool, *, branch: str = "", is_undone: bool = False) -> str:
     """One session; the branch when its work is not in this checkout, and whether nothing is left of it."""
     where = f", on branch {safe_line(branch, _BRANCH_LIMIT)}" if branch else ""
-    mark = "[undone since] " if is_undone else ""
+    mark = "[its code is not here] " if is_undone else ""
     line = f"- [{when(session.last_event_at, now, dated)}{where}] {mark}{safe_line(session.summary.headline)}"
     return safe_line(line, _HEADLINE_LIMIT)
 
