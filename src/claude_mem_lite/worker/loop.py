@@ -35,6 +35,8 @@ from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.modelling import MakeProvider, Modelling
 
 POLL_S = 2.0
+# Between two steps of a look, which takes as long: nobody waits for it, but threads that answer wait for their turn.
+_LOOK_PAUSE_S = 0.02
 _LARGE_WORK = 8 * 1024 * 1024
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
@@ -83,6 +85,7 @@ class Loop:
         self._answered = 0
         self._flush = False
         self._began = False
+        self._has_to_look = False
         self._active_at = time.monotonic()
         self._maintained_at = 0.0
         self._rested_at = 0.0
@@ -191,7 +194,7 @@ class Loop:
                 self.stop()
                 return
             self._safely(self._pass)
-            self._wake.wait(POLL_S)
+            self._wake.wait(_LOOK_PAUSE_S if self._has_to_look else POLL_S)
             self._wake.clear()
         self._safely(self._look_once_more)
         self._safely(self._run_calls)
@@ -245,12 +248,12 @@ class Loop:
         self._rest()
 
     def _look(self) -> None:
-        """A little of what is to be seen of the code that memories tell of, then the next pass at once."""
+        """A little of what is to be seen of the code that memories tell of; the rest in the next passes."""
+        self._has_to_look = False
         if self.stopping.is_set() or self.problem:
             return
         looked = self.looking.step()
-        if looked.more:
-            self._wake.set()
+        self._has_to_look = looked.more
         self._render(set(looked.changed))
 
     def _index(self) -> None:

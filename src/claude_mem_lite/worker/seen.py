@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from claude_mem_lite.code.anchors import CodeAnchor, anchor_of
 from claude_mem_lite.code.values import ABSENT, CodeChange
@@ -27,10 +27,17 @@ class SeenCheckout:
     elsewhere: Elsewhere | None
     deadline: float
     hidden: Hidden = ()
+    known: dict[str, Freshness] = field(default_factory=dict)
+    """What was told of memories already: several layers ask about the same ones."""
 
     def freshness(self, memories: Sequence[Memory]) -> dict[str, Freshness]:
         """Whether the code that memories of this project tell of is still as they tell it, by their ids."""
-        own = [memory for memory in memories if memory.project == self.place.project]
+        wanted = [memory for memory in memories if memory.project == self.place.project]
+        told = self._judged([memory for memory in wanted if memory.id not in self.known])
+        self.known.update((id_, one) for id_, one in told.items() if one.verdict != "unknown")
+        return {memory.id: self.known.get(memory.id) or told[memory.id] for memory in wanted}
+
+    def _judged(self, own: Sequence[Memory]) -> dict[str, Freshness]:
         here = _made_here(self.db, self.place, own)
         # What was retired for being gone is not looked for again here: it may only be back where it was.
         retired = [memory for memory in own if memory.status == "retired"]
