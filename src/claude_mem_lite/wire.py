@@ -41,7 +41,7 @@ def request(
         return _read(response.status, response.read())
     except TimeoutError as error:
         raise WorkerUnavailable(f"the worker did not answer within {timeout_s:g} s", DOCTOR) from error
-    except (http.client.RemoteDisconnected, ConnectionError, FileNotFoundError) as error:
+    except (http.client.RemoteDisconnected, http.client.IncompleteRead, ConnectionError, FileNotFoundError) as error:
         raise WorkerUnavailable("no worker answers", "run `claude-mem-lite worker start`") from error
     except http.client.HTTPException as error:
         raise WorkerRefused("what answers on the worker's socket does not speak HTTP", DOCTOR) from error

@@ -131,6 +131,20 @@ def test_something_that_speaks_no_http_is_refused(home: Home, listener: socket.s
     thread.join()
 
 
+def test_a_worker_that_dies_in_the_middle_of_its_answer_is_away(home: Home, listener: socket.socket) -> None:
+    def answer() -> None:
+        connection = listener.accept()[0]
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{")
+        connection.close()
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    with pytest.raises(WorkerUnavailable):
+        Client(home).health()
+    thread.join()
+
+
 def test_search_sends_every_filter(home: Home, worker: FakeWorker) -> None:
     worker.answer("GET /api/search", {"hits": []})
     wanted = Wanted(
