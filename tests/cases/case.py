@@ -2,7 +2,6 @@
 
 The builders make payloads of the shapes that the real client was seen to send."""
 
-import difflib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.inbox.payload import parse, to_stored
 from claude_mem_lite.models import Event, JsonObject, JsonValue, Kind, Turn, TurnDigest
 from claude_mem_lite.words import one_line
+from tests.patches import patch
 
 CWD = "/home/dev/shop"
 SESSION = "5b1f0c6e-7a52-4b9d-9a53-0d6a3f1c2e77"
@@ -86,7 +86,7 @@ def edit(path: str, original: str, old: str, new: str) -> JsonObject:
         "oldString": old,
         "newString": new,
         "originalFile": original,
-        "structuredPatch": _patch(original, original.replace(old, new)),
+        "structuredPatch": patch(original, original.replace(old, new)),
         "userModified": False,
         "replaceAll": False,
     }
@@ -109,7 +109,7 @@ def multi_edit(path: str, original: str, *edits: tuple[str, str]) -> JsonObject:
         "filePath": f"{CWD}/{path}",
         "edits": given,
         "originalFileContents": original,
-        "structuredPatch": _patch(original, after),
+        "structuredPatch": patch(original, after),
         "userModified": False,
     }
     return tool("MultiEdit", {"file_path": f"{CWD}/{path}", "edits": given}, response)
@@ -120,7 +120,7 @@ def write(path: str, content: str, original: str | None = None) -> JsonObject:
         "type": "create" if original is None else "update",
         "filePath": f"{CWD}/{path}",
         "content": content,
-        "structuredPatch": [] if original is None else _patch(original, content),
+        "structuredPatch": [] if original is None else patch(original, content),
         "originalFile": original,
         "userModified": False,
     }
@@ -161,28 +161,3 @@ def _taken_in(payload: JsonObject, at: int) -> Event | None:
     kept = parse(to_stored(parse(json.dumps(payload).encode())).encode())
     event = event_from_payload(NAME.format(BEGAN_NS + at), kept)
     return None if why_skipped(event, kept) else event
-
-
-def _patch(before: str, after: str) -> list[JsonValue]:
-    """The hunks of a change, three lines of context around each."""
-    old, new = before.split("\n"), after.split("\n")
-    hunks: list[JsonValue] = []
-    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(3):
-        lines: list[JsonValue] = []
-        for kind, i1, i2, j1, j2 in group:
-            if kind == "equal":
-                lines += [f" {line}" for line in old[i1:i2]]
-            else:
-                lines += [f"-{line}" for line in old[i1:i2]]
-                lines += [f"+{line}" for line in new[j1:j2]]
-        first, last = group[0], group[-1]
-        hunks.append(
-            {
-                "oldStart": first[1] + 1,
-                "oldLines": last[2] - first[1],
-                "newStart": first[3] + 1,
-                "newLines": last[4] - first[3],
-                "lines": lines,
-            }
-        )
-    return hunks

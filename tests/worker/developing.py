@@ -1,6 +1,5 @@
 """A repository in which an agent and a person work by turns: real git, real files, real hooks, a real worker."""
 
-import difflib
 import json
 import os
 import subprocess
@@ -8,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from tests.patches import patch
 from tests.running import Json, Machine, payload
 
 ENVIRONMENT = {
@@ -99,27 +99,3 @@ class Developing:
         assert ran.status == 0
         assert ran.err == b""
         return ran.out
-
-
-def patch(before: str, after: str) -> list[Json]:
-    """A patch as the client sends it."""
-    old, new = before.split("\n"), after.split("\n")
-    hunks: list[Json] = []
-    for group in difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_grouped_opcodes(3):
-        lines: list[str] = []
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                lines += [f" {line}" for line in old[i1:i2]]
-            else:
-                lines += [*(f"-{line}" for line in old[i1:i2]), *(f"+{line}" for line in new[j1:j2])]
-        first, last = group[0], group[-1]
-        hunks.append(
-            {
-                "oldStart": first[1] + 1,
-                "oldLines": last[2] - first[1],
-                "newStart": first[3] + 1,
-                "newLines": last[4] - first[3],
-                "lines": lines,
-            }
-        )
-    return hunks

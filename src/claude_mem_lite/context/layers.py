@@ -80,8 +80,8 @@ def handoff(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     found = _last_sessions(db, occasion, _HANDOFF_LOOKS_BACK)
     if _are_all_elsewhere(found, occasion):
         return []  # what is open on another branch is not to be gone on with here
-    undone = _undone(db, occasion, found)
-    there = [one for one in found if one.id not in undone]
+    gone = _without_code(db, occasion, found)
+    there = [one for one in found if one.id not in gone]
     # A session that only asked something leaves standing what the one before it left to do.
     last = next((one for one in there if _leaves_something(one.summary)), there[0] if there else None)
     if last is None:
@@ -96,11 +96,11 @@ def session_index(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
     """One headline for each of the last sessions."""
     found = _last_sessions(db, occasion, _MOST_SESSIONS)
     tagged = _are_all_elsewhere(found, occasion)
-    undone = _undone(db, occasion, found)
+    gone = _without_code(db, occasion, found)
     return [
         Item(
             render.session_line(
-                one, occasion.now, occasion.dated, branch=one.branch if tagged else "", is_undone=one.id in undone
+                one, occasion.now, occasion.dated, branch=one.branch if tagged else "", is_gone=one.id in gone
             ),
             one.id,
             f"session {rank} by recency",
@@ -203,8 +203,8 @@ def _are_all_elsewhere(found: list[Session], occasion: Occasion) -> bool:
     return bool(found) and all(is_hidden(one.branch, one.last_event_at, hidden) for one in found)
 
 
-def _undone(db: sqlite3.Connection, occasion: Occasion, found: list[Session]) -> set[str]:
-    """Those of the sessions that changed code of which nothing is left: it was reverted, or deleted since."""
+def _without_code(db: sqlite3.Connection, occasion: Occasion, found: list[Session]) -> set[str]:
+    """Those of the sessions that changed code of which nothing is here: reverted, deleted, or never brought here."""
     tied = memories.tied_to_code(db, [one.id for one in found], _MOST_TIED)
     verdicts = occasion.checkout.freshness(tied)
     left = {memory.session for memory in tied if _verdict(memory, verdicts) != "gone"}

@@ -56,10 +56,10 @@ def memory_line(memory: Memory, now: datetime, dated: bool, *, is_stale: bool = 
     return f"- [{memory.kind}, {when(memory.last_seen_at, now, dated)}] {mark}{safe_line(text)}{moved} #{memory.id[:6]}"
 
 
-def session_line(session: Session, now: datetime, dated: bool, *, branch: str = "", is_undone: bool = False) -> str:
+def session_line(session: Session, now: datetime, dated: bool, *, branch: str = "", is_gone: bool = False) -> str:
     """One session; the branch when its work is not in this checkout, and whether nothing is left of it."""
     where = f", on branch {safe_line(branch, _BRANCH_LIMIT)}" if branch else ""
-    mark = "[its code is not here] " if is_undone else ""
+    mark = "[its code is not here] " if is_gone else ""
     line = f"- [{when(session.last_event_at, now, dated)}{where}] {mark}{safe_line(session.summary.headline)}"
     return safe_line(line, _HEADLINE_LIMIT)
 

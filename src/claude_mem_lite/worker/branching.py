@@ -52,7 +52,7 @@ class Branching:
         known = branches.of_project(db, place.project)
         with self._lock:
             named = self._named.get(place.project, frozenset())
-        # The newest first: if time runs out, the older ones are taken as not here.
+        # The newest first: if time runs out, nothing is hidden of which it is not known.
         names = dict.fromkeys((*sessions.branches(db, place.project), *named, *(row.name for row in known)))
 
         def is_here(branch: str) -> bool | None:

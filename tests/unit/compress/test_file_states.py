@@ -4,7 +4,7 @@ from claude_mem_lite.code.values import ABSENT, PRESENT
 from claude_mem_lite.compress.tools.edits import merge, read_change
 from claude_mem_lite.compress.tools.folders import Folder
 from claude_mem_lite.models import JsonValue, ToolCall
-from tests.worker.developing import patch
+from tests.patches import patch
 
 CWD = "/home/dev/shop"
 PATH = f"{CWD}/src/auth.py"
