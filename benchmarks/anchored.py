@@ -25,6 +25,8 @@ from claude_mem_lite.worker import maintenance
 FILES = 20_000
 MEMORIES = 10_000
 BUILDS = 200
+ALONE = 30
+"""Before each of these the look in the background ends, which takes seconds: it goes on about what is missing."""
 ROUNDS = 20
 """So many starts of a worker, and switches of the branch, with some builds after each."""
 SWITCHED = 2_000
@@ -83,7 +85,7 @@ def _contexts(made: Stage, repository: MadeRepository) -> Iterator[Figure]:
     yield from ask.just_started(keep_code=False)
     yield from ask.just_started(keep_code=True)
     yield _judged("warm worker, by its API", [ask.by_api() for _ in range(BUILDS)], ask.told())
-    yield _judged("warm worker, as the start hook asks, one at a time", [ask.by_hook_alone() for _ in range(BUILDS)])
+    yield _judged("warm worker, as the start hook asks, one at a time", [ask.by_hook_alone() for _ in range(ALONE)])
     yield _judged("warm worker, as the start hook asks, one after another", [ask.by_hook() for _ in range(BUILDS)])
     yield from ask.switching()
     yield Figure("memory of the worker right after", _resident_mb(made), "MB")

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 
 from benchmarks.anchored_repository import MadeRepository
 from benchmarks.figures import Figure, p95
@@ -16,8 +17,8 @@ from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.checkout import ChangeState, Checkout
-from claude_mem_lite.context.layers import Occasion
-from claude_mem_lite.db.connection import open_for_writing
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.db.connection import open_for_reading, open_for_writing
 from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
@@ -52,9 +53,10 @@ def looks(made: Stage, repository: MadeRepository, other_branch: str) -> Iterato
 def _builds(
     home: Home, repository: MadeRepository, name: str, number: int, *, is_cold: bool = False
 ) -> Iterator[Figure]:
-    """The time that this thread works on a context, with and without a look, and what it had no time to look at."""
+    """The time that this process works on a context, with and without a look, and what it had no time to look at."""
     with closing(open_for_writing(home.memory_db)) as db:
         looking = Looking(home, db, _now, lambda _: False)
+        connect = partial(open_for_reading, home.memory_db)
         looked, unlooked = [], []
         verdicts: Counter[str] = Counter()
         for _ in range(number):
@@ -62,13 +64,13 @@ def _builds(
                 looking.let_go()
                 home.code_db.unlink(missing_ok=True)
             place = find_place(str(repository.root))
-            began = time.thread_time()
+            began = time.process_time()
             checkout = Noting(looking.checkout(db, place, time.monotonic() + LOOK_S), verdicts)
-            build(db, Occasion(place, _now(), checkout=checkout), Config().budget_tokens)
-            looked.append((time.thread_time() - began) * 1000)
-            began = time.thread_time()
-            build(db, Occasion(place, _now()), Config().budget_tokens)
-            unlooked.append((time.thread_time() - began) * 1000)
+            build(connect, Occasion(place, _now(), checkout=checkout), Config().budget_tokens)
+            looked.append((time.process_time() - began) * 1000)
+            began = time.process_time()
+            build(connect, Occasion(place, _now()), Config().budget_tokens)
+            unlooked.append((time.process_time() - began) * 1000)
         looking.let_go()
     what = f"processor time of a context, {name}"
     yield Figure(f"{what}, p95", round(p95(looked), 1), "ms", note=spread(looked))

@@ -66,15 +66,16 @@ def outcome_of(query: Query, ranked: Sequence[str]) -> Outcome:
 
 
 def over_queries(outcomes: Sequence[Outcome], name: str) -> Measured:
-    return _bootstrapped([outcome[name] for outcome in outcomes])
+    return bootstrapped([outcome[name] for outcome in outcomes])
 
 
 def difference(outcomes: Sequence[Outcome], others: Sequence[Outcome], name: str) -> Measured:
     """How much better the first are, query by query."""
-    return _bootstrapped([one[name] - other[name] for one, other in zip(outcomes, others, strict=True)])
+    return bootstrapped([one[name] - other[name] for one, other in zip(outcomes, others, strict=True)])
 
 
-def _bootstrapped(values: Sequence[float]) -> Measured:
+def bootstrapped(values: Sequence[float]) -> Measured:
+    """The mean of values, one a query or session, with its interval."""
     order = random.Random(0)
     means = sorted(statistics.fmean(order.choices(values, k=len(values))) for _ in range(ROUNDS))
     return Measured(statistics.fmean(values), means[int(ROUNDS * 0.025)], means[int(ROUNDS * 0.975)])

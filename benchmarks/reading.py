@@ -5,11 +5,12 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from benchmarks.figures import Figure, p95
 from benchmarks.stage import Stage, stage
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.db.connection import atomic, open_for_reading, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.models import KINDS, Event, Memory, SessionSummary
@@ -27,12 +28,12 @@ def measure() -> Iterator[Figure]:
     with stage() as made:
         fill(made, memories=MEMORIES, sessions=SESSIONS)
         place = find_place(str(made.folder))
-        with closing(open_for_reading(made.home.memory_db)) as db:
-            taken = []
-            for _ in range(BUILDS):
-                began = time.perf_counter()
-                build(db, Occasion(place, datetime.now(UTC)), 2000)
-                taken.append((time.perf_counter() - began) * 1000)
+        connect = partial(open_for_reading, made.home.memory_db)
+        taken = []
+        for _ in range(BUILDS):
+            began = time.perf_counter()
+            build(connect, Occasion(place, datetime.now(UTC)), 2000)
+            taken.append((time.perf_counter() - began) * 1000)
         yield Figure(
             f"start context, {MEMORIES} memories, p95", round(p95(taken), 1), "ms", 200, note=f"{BUILDS} builds"
         )

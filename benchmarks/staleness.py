@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from benchmarks.product import Product
@@ -22,7 +23,7 @@ from benchmarks.truth import SHARE, Standing, Truth, named_files
 from claude_mem_lite.codebase.freshness import Verdict, is_anchored
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.importers.turns import PastTurn
 from claude_mem_lite.models import Memory
@@ -122,11 +123,12 @@ class Walk:
     def _see(self, db: sqlite3.Connection, session: PastSession, own: frozenset[str]) -> Iterator[Seen]:
         place = replace(find_place(session.root), root=str(self._root), branch=session.branch)
         without = Occasion(place, session.began_at, session=session.id)
-        lines = {one.item.source: one.item.line for one in build(db, without, Config().budget_tokens).chosen}
+        connect = partial(open_for_reading, self._home.memory_db)
+        lines = {one.item.source: one.item.line for one in build(connect, without, Config().budget_tokens).chosen}
         with closing(open_for_reading(self._home.memory_db)) as other:
             looking = Looking(self._looking_home, other, utc_now, lambda _: False)
             checkout = looking.checkout(other, place, time.monotonic() + _TIME_S)
-            looked = build(db, replace(without, checkout=checkout), Config().budget_tokens)
+            looked = build(connect, replace(without, checkout=checkout), Config().budget_tokens)
             lines_after_look = {one.item.source: one.item.line for one in looked.chosen}
             active = _active(db, place.project)
             told = checkout.freshness(active)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from claude_mem_lite.config import Config
-from claude_mem_lite.db.connection import atomic, open_for_writing
+from claude_mem_lite.db.connection import atomic, open_for_reading, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.errors import ModelError
 from claude_mem_lite.models import Completion, Event, JsonObject, Kind, Memory, Place, Provider, SessionSummary, Usage
@@ -28,6 +28,7 @@ class Store:
     """A real memory.db with short ways to fill it."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self.db: sqlite3.Connection = open_for_writing(path)
         migrate(self.db, MEMORY_MIGRATIONS, NOW)
 
@@ -37,6 +38,10 @@ class Store:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         with closing(self.db):
             pass
+
+    def connect(self) -> sqlite3.Connection:
+        """One more connection, for reading."""
+        return open_for_reading(self._path)
 
     def remember(self, title: str, *, turn: str = "", place: Place = SHOP, **more: object) -> Memory:
         """Store a memory; what is not said is as rules would have made it a day ago."""

@@ -370,7 +370,7 @@ def query(path: Path, statement: str) -> Sequence[tuple[Any, ...]]:
 
 
 WRITTEN = ("seq", "stored_at", "told_at")
-INDEXED_LATER = ("vectors", "sketches", "unindexed", "sqlite_sequence")
+INDEXED_LATER = ("vectors", "sketches", "unindexed", "derived_by", "sqlite_sequence")
 
 
 def dump(path: Path, *, without: Sequence[str] = ()) -> dict[str, list[tuple[Any, ...]]]:

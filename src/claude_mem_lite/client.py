@@ -132,8 +132,10 @@ class Client:
         answer = self._post("/api/drain", {"timeout_s": timeout_s}, timeout_s=timeout_s + 10)
         return Drained(drained=answer.get("drained") is True, counts=_counts(answer))
 
-    def context(self, cwd: str, budget: int | None) -> JsonObject:
+    def context(self, cwd: str, budget: int | None, preset: str | None = None, *, explain: bool = False) -> JsonObject:
         query = [("cwd", cwd)] + ([("budget", str(budget))] if budget is not None else [])
+        query += [("preset", preset)] if preset is not None else []
+        query += [("explain", "true")] if explain else []
         return self._get("/api/context", query)
 
     def search(self, query: str, where: Where, wanted: Wanted = ANYTHING, *, limit: int = 10) -> Sequence[JsonObject]:
@@ -174,6 +176,21 @@ class Client:
         """Store what the user stated; without a scope the worker applies the default of the kind."""
         return self._post("/api/memories", {"kind": kind, "text": text, "scope": scope, "tags": list(tags), "cwd": cwd})
 
+    def change(self, memory_id: str, changes: JsonObject, *, cwd: str) -> JsonObject:
+        """Change what a memory says, is or holds for; returns it as it is now."""
+        return self._patch(f"/api/memories/{_quoted(memory_id)}", {**changes, "cwd": cwd})
+
+    def pin(self, memory_id: str, *, pinned: bool) -> JsonObject:
+        return self._patch(f"/api/memories/{_quoted(memory_id)}", {"pinned": pinned})
+
+    def confirm(self, memory_id: str, *, cwd: str) -> JsonObject:
+        """It holds, still or again, and so does the code of the folder's project that it tells of."""
+        return self._patch(f"/api/memories/{_quoted(memory_id)}", {"status": "active", "cwd": cwd})
+
+    def retire(self, memory_id: str, *, reason: str = "") -> JsonObject:
+        """It does not hold any more."""
+        return self._patch(f"/api/memories/{_quoted(memory_id)}", {"status": "retired", "reason": reason})
+
     def forget(self, *, ids: Sequence[str] = (), session: str | None, project: str | None) -> Sequence[str]:
         answer = self._post("/api/forget", {"ids": list(ids), "session": session, "project": project}, timeout_s=120)
         return _strings(answer, "forgotten")
@@ -182,6 +199,15 @@ class Client:
         """The last sessions, newest first; with a query those that are about it, best first."""
         parameters = [*where.as_query(), *([("query", query)] if query else []), ("limit", str(limit))]
         return _objects(self._get("/api/sessions", parameters), "sessions")
+
+    def receipts(self, where: Where, *, session: str = "", limit: int = 20) -> Sequence[JsonObject]:
+        """What sessions were given, newest first: in a folder's project, everywhere, or in one session."""
+        parameters = [*where.as_query(), *([("session", session)] if session else []), ("limit", str(limit))]
+        return _objects(self._get("/api/receipts", parameters), "receipts")
+
+    def receipt(self, id_: str) -> JsonObject:
+        """One of them by its id, or by the beginning of it."""
+        return self._get(f"/api/receipts/{_quoted(id_)}")
 
     def known_turns(self, marks: Sequence[JsonObject]) -> tuple[set[str], set[str]]:
         """The names of those past turns that are there already, and of those in folders of which nothing is kept."""
@@ -260,6 +286,9 @@ class Client:
 
     def _post(self, target: str, body: JsonObject, *, timeout_s: float = 30.0) -> JsonObject:
         return wire.request(self.home.socket, "POST", target, body=body, timeout_s=timeout_s)
+
+    def _patch(self, target: str, body: JsonObject) -> JsonObject:
+        return wire.request(self.home.socket, "PATCH", target, body=body)
 
 
 def _is_locked(lock: Path) -> bool:

@@ -4,11 +4,12 @@ import difflib
 import fnmatch
 import math
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from claude_mem_lite.errors import ConfigError
@@ -18,6 +19,32 @@ DEFAULT_MODELS = {"anthropic": "claude-haiku-4-5-20251001", "claude-cli": "claud
 # What people call a key: it has a place, but not in a file that is shown around.
 _KEYS = ("api_key", "key", "anthropic_api_key", "openai_api_key", "token")
 _MAY_BE_ZERO = ("daily_tokens", "session_tokens")
+PRESETS = ("balanced", "layers", "codes")
+"""The layouts of the context that need not be written down."""
+RESERVE = "reserve"
+LAYERS = (
+    "handoff",
+    "sessions",
+    "session index",
+    "project",
+    "universal",
+    "language",
+    "learnings",
+    "changed code",
+    "function map",
+    "observations",
+    "impl",
+    "dec",
+    "block+next",
+)
+"""What a layout of one's own can be made of."""
+
+
+class OwnPreset(NamedTuple):
+    """A layout of the user's: layers with their caps in tokens, in order of priority."""
+
+    name: str
+    caps: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +53,10 @@ class Config:
 
     budget_tokens: int = 2000
     """Size of the context given at the start of a session, in tokens."""
+    preset: str = "balanced"
+    """Which layers that context has: one of PRESETS, or of those below."""
+    presets: tuple[OwnPreset, ...] = ()
+    """Layouts of one's own, each a table `[presets.NAME]`."""
     exclude: tuple[str, ...] = ()
     """Folders of which nothing is kept, as globs: `["~/private/*"]`."""
     ignored_tools: tuple[str, ...] = ()
@@ -90,9 +121,13 @@ def _from_file(path: Path) -> Config:
             nearest = difflib.get_close_matches(key, known, n=1)
             hint = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(known)}"
             raise ConfigError(f"{path}: unknown key {key}", hint)
-        _check_type(path, key, value)
+        if key != "presets":
+            _check_type(path, key, value)
     chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    if "presets" in chosen:
+        chosen["presets"] = _own_presets(path, chosen["presets"])
     config = replace(Config(), **chosen)
+    _check_preset(f"{path}: preset", config)
     _check_exclude(path, config)
     _check_provider(path, config)
     return config
@@ -124,6 +159,43 @@ def _check_exclude(path: Path, config: Config) -> None:
             )
 
 
+def _own_presets(path: Path, given: object) -> tuple[OwnPreset, ...]:
+    if not isinstance(given, dict) or not all(isinstance(caps, dict) for caps in given.values()):
+        raise ConfigError(f"{path}: presets must be tables", "write [presets.mine], and its layers below")
+    for name in given:
+        if name in PRESETS:
+            raise ConfigError(f"{path}: the preset {name} is built in", "call yours by another name")
+    return tuple(OwnPreset(name, _caps(f"{path}: presets.{name}", caps)) for name, caps in given.items())
+
+
+def _caps(where: str, given: Mapping[str, object]) -> tuple[tuple[str, int], ...]:
+    """The layers by their own names: `changed_code` is the layer `changed code`."""
+    known = {_plain(layer): layer for layer in (*LAYERS, RESERVE)}
+    caps: dict[str, int] = {}
+    for name, cap in given.items():
+        layer = known.get(_plain(name))
+        if layer is None:
+            nearest = difflib.get_close_matches(_plain(name), known, n=1)
+            hint = f"did you mean {known[nearest[0]]}?" if nearest else f"known are {', '.join(known.values())}"
+            raise ConfigError(f"{where}: there is no layer {name[:40]!r}", hint)
+        if not isinstance(cap, int) or isinstance(cap, bool) or cap < 1 or layer in caps:
+            raise ConfigError(f"{where}: {name} must be one positive whole number", f"for example {name} = 300")
+        caps[layer] = cap
+    if not set(caps) - {RESERVE}:
+        raise ConfigError(f"{where} has no layer", "for example sessions = 500")
+    return tuple(caps.items())
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", " ", name).strip().lower()
+
+
+def _check_preset(where: str, config: Config) -> None:
+    known = (*PRESETS, *(own.name for own in config.presets))
+    if config.preset not in known:
+        raise ConfigError(f"{where} is {config.preset[:40]!r}", f"known are {', '.join(known)}")
+
+
 def _check_provider(path: Path, config: Config) -> None:
     if config.provider not in PROVIDERS:
         nearest = difflib.get_close_matches(config.provider, PROVIDERS, n=1)
@@ -144,6 +216,9 @@ def _is_address(url: str) -> bool:
 
 
 def _with_environment(config: Config, environment: Mapping[str, str]) -> Config:
+    if preset := environment.get("CLAUDE_MEM_LITE_PRESET", ""):
+        config = replace(config, preset=preset)
+        _check_preset("CLAUDE_MEM_LITE_PRESET", config)
     budget = environment.get("CLAUDE_MEM_LITE_BUDGET", "")
     if not budget:
         return config

@@ -163,6 +163,9 @@ class Draft:
     """What ties it to something outside: `error:FINGERPRINT` of a failure, `code:…` of what was changed."""
     origin: Origin = "assistant"
     confidence: float = 0.7
+    scope: str = ""
+    """Where it holds, when that is not only the project it was made in: `universal`, `language:NAME`."""
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,18 +364,45 @@ class Place:
     commit: str = ""
 
 
+Outcome = Literal["used", "ignored"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often something that was given turned up again in the work of the session it was given to."""
+
+    used: int = 0
+    ignored: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptItem:
+    """One thing that was given, and why."""
+
+    source: str
+    """The id of a memory or of a session."""
+    layer: str
+    reason: str
+    tokens: int
+    score: float | None = None
+    """None where the layer has its own order."""
+    outcome: Outcome | None = None
+    """Whether the session made use of it; None until it is over."""
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The record of one injection. `items` are memory and session ids, best first."""
+    """The record of one injection, its items in the order of the text."""
 
     spool_name: str
     session: str
     project: str
     moment: str
     """When in the session: startup, resume, clear, compact, fork."""
-    items: tuple[str, ...]
+    items: tuple[ReceiptItem, ...]
     layers: tuple[str, ...]
     layers_skipped: tuple[str, ...]
+    """Each with the reason: `language: empty`."""
     tokens: int
     budget: int
     build_ms: float

@@ -78,6 +78,12 @@ def overlap(text: str, other: str) -> float:
     return len(ours & theirs) / len(ours) if ours else 0.0
 
 
+def stems(text: str) -> dict[str, str]:
+    """The words of a text without their endings, each with one of the words it stands for; stopwords are left out."""
+    words = (word for word in index_text(text).split() if word not in STOPWORDS and word not in _GERMAN_STOPWORDS)
+    return {_stem(word): word for word in words}
+
+
 def one_line(text: str) -> str:
     """The text with every run of white space as one space."""
     return " ".join(text.split())

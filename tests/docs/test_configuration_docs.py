@@ -21,7 +21,8 @@ def as_toml(value: object) -> str:
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
-    assert {field.name: as_toml(field.default) for field in fields(Config)} == ROWS
+    defaults = {field.name: as_toml(field.default) for field in fields(Config)}
+    assert {**defaults, "presets": "{}"} == ROWS  # written as tables, kept as a tuple
 
 
 @pytest.mark.parametrize(("where", "body"), EXAMPLES, ids=[name for name, _ in EXAMPLES])

@@ -46,7 +46,7 @@ def test_edits_of_the_client_are_told_by_function_and_found_stale_once_the_code_
     file.write_text(PRICES.replace("1.19", "1.07"))
     (context,) = client.run("hello", repo).start_contexts
     assert "  - def net(gross)  [NEW, then MODIFIED outside of sessions]" in context
-    assert "[may be stale]" in context.partition("## Recent work")[2]
+    assert "[may be stale]" in context.partition("## Earlier work")[2]
 
 
 def test_work_of_the_client_on_a_branch_is_not_told_on_another(
@@ -71,4 +71,4 @@ def test_work_of_the_client_on_a_branch_is_not_told_on_another(
     assert all("on branch feature/prices" in line for line in "".join(told).split("\n") if "takes the tax off" in line)
 
     git(repo, "merge", "--quiet", "feature/prices")
-    assert "takes the tax off" in client.run("hello", repo).start_contexts[0].partition("## Recent work")[2]
+    assert "takes the tax off" in client.run("hello", repo).start_contexts[0].partition("## Earlier work")[2]

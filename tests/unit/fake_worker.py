@@ -147,7 +147,7 @@ def _serve(home: Home, worker: FakeWorker) -> _Server:
             if asked.path == "/api/stop":
                 worker.stopped.set()
 
-        do_GET = do_POST = handle_any  # noqa: N815
+        do_GET = do_POST = do_PATCH = do_DELETE = handle_any  # noqa: N815
 
         def address_string(self) -> str:
             return "unix"

@@ -36,7 +36,10 @@ CONTEXT: dict[str, JsonValue] = {
     "truncated": False,
     "layers": ["sessions"],
     "layers_skipped": [{"layer": "language", "reason": "empty"}],
-    "items": [{"id": "k7", "layer": "sessions", "line": "- one", "reason": "recent"}],
+    "items": [{"source": "k7", "layer": "sessions", "line": "- one", "reason": "recent", "explained": ""}],
+    "left_out": [
+        {"source": "m9", "layer": "project", "line": "- two", "left_out": "no room", "explained": "0.93 = scope +0.57"}
+    ],
     "build_ms": 3.5,
 }
 
@@ -65,8 +68,9 @@ def test_context_json_has_the_agreed_keys(worker: FakeWorker, capsys: pytest.Cap
 
 def test_context_of_another_folder_with_another_budget(worker: FakeWorker, tmp_path: Path) -> None:
     worker.answer("GET /api/context", CONTEXT)
-    run("context", "--cwd", str(tmp_path), "--budget", "300")
-    assert worker.last("/api/context").query == (("cwd", str(tmp_path.resolve())), ("budget", "300"))
+    run("context", "--cwd", str(tmp_path), "--budget", "300", "--preset", "codes")
+    wanted = (("cwd", str(tmp_path.resolve())), ("budget", "300"), ("preset", "codes"))
+    assert worker.last("/api/context").query == wanted
 
 
 def test_an_empty_context_is_explained_beside_the_output(
@@ -94,8 +98,17 @@ def test_an_explained_context_says_of_each_line_why_it_is_there_and_what_is_not(
     run("context", "--explain")
     shown = capsys.readouterr().out
     assert "500 of 2000 tokens" in shown
-    assert "in   sessions: " in shown
+    assert "in   sessions: k7, recent\n     - one\n" in shown
+    assert "out  project: m9, no room, 0.93 = scope +0.57\n     - two\n" in shown
     assert "out  language: empty" in shown
+
+
+def test_json_of_an_explained_context_has_what_was_left_out(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/context", CONTEXT)
+    run("context", "--explain", "--json")
+    assert json.loads(capsys.readouterr().out)["left_out"] == CONTEXT["left_out"]
 
 
 def test_remember_sends_what_was_said(
@@ -269,6 +282,18 @@ def test_forget_asks_on_a_terminal_and_obeys_a_no(
     assert run("forget", "k7f3a9") == 1
     assert [each.path for each in worker.seen if each.method == "POST"] == []
     assert "Fix the token refresh race" in capsys.readouterr().err
+
+
+def test_forget_names_a_turn_and_counts_it_apart(
+    worker: FakeWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/records/tu7f3a", {"id": "tu7f3a9", "kind": "turn", "title": "Why do tokens race"})
+    worker.answer("POST /api/forget", {"forgotten": ["tu7f3a9", "a", "b"]})
+    typed(monkeypatch, "y\n")
+    assert run("forget", "tu7f3a") == 0
+    shown = capsys.readouterr()
+    assert "tu7f3a9  Why do tokens race" in shown.err
+    assert shown.out == "Forgot 1 turn and 2 memories.\n"
 
 
 def test_forget_goes_on_after_a_yes(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch) -> None:

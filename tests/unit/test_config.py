@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.config import Config, is_excluded, load_config
+from claude_mem_lite.config import LAYERS, PRESETS, Config, OwnPreset, is_excluded, load_config
+from claude_mem_lite.context import presets
+from claude_mem_lite.context.presets import chosen
 from claude_mem_lite.errors import ConfigError
 
 
@@ -47,6 +49,50 @@ def test_a_value_of_the_wrong_form_is_refused_with_an_example(tmp_path: Path, te
     (tmp_path / "config.toml").write_text(text)
     with pytest.raises(ConfigError, match="for example"):
         load_config(tmp_path / "config.toml", {})
+
+
+def test_a_preset_of_ones_own_keeps_its_order_and_the_names_of_the_layers(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(
+        "preset = 'mine'\n[presets.mine]\nobservations = 500\nchanged_code = 300\n'block+next' = 100\nreserve = 100\n"
+    )
+    config = load_config(tmp_path / "config.toml", {})
+    caps = (("observations", 500), ("changed code", 300), ("block+next", 100), ("reserve", 100))
+    assert (config.preset, config.presets) == ("mine", (OwnPreset("mine", caps),))
+    layers = [(layer.name, layer.cap_tokens) for layer in chosen(config).layers]
+    assert layers == [("observations", 500), ("changed code", 300), ("block+next", 100)]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[presets.mine]\nobservation = 500", r"there is no layer 'observation'; did you mean observations\?"),
+        ("[presets.mine]\nweather = 500", "there is no layer 'weather'; known are handoff, sessions"),
+        ("[presets.mine]\nsessions = 0", "sessions must be one positive whole number"),
+        ("[presets.mine]\nchanged_code = 10\nchanged-code = 20", "must be one positive whole number"),
+        ("[presets.mine]\nreserve = 200", "has no layer"),
+        ("[presets.codes]\nsessions = 200", "the preset codes is built in"),
+        ("presets = 3", "presets must be tables"),
+        ("[presets]\nmine = 3", "presets must be tables"),
+        ("preset = 'mine'", "preset is 'mine'; known are balanced, layers, codes"),
+    ],
+)
+def test_a_preset_that_cannot_be_is_refused_with_what_could(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "config.toml").write_text(text)
+    with pytest.raises(ConfigError, match=told):
+        load_config(tmp_path / "config.toml", {})
+
+
+def test_a_preset_in_the_environment_outranks_the_file(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("preset = 'layers'\n")
+    assert load_config(tmp_path / "config.toml", {}).preset == "layers"
+    assert load_config(tmp_path / "config.toml", {"CLAUDE_MEM_LITE_PRESET": "codes"}).preset == "codes"
+    with pytest.raises(ConfigError, match="CLAUDE_MEM_LITE_PRESET is 'code'"):
+        load_config(tmp_path / "config.toml", {"CLAUDE_MEM_LITE_PRESET": "code"})
+
+
+def test_settings_know_every_layer_and_preset_that_there_is() -> None:
+    assert list(PRESETS) == list(presets.BUILT_IN)
+    assert list(LAYERS) == list(presets.LAYERS)
 
 
 @pytest.mark.parametrize("content", [b"budget_tokens = ", b"\xff\xfe", b"[exclude"])

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.context.budget import MOST_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.context.builder import Context, build
-from claude_mem_lite.context.layers import BALANCED, Item, Layer, Occasion
+from claude_mem_lite.context.detect import Setting
+from claude_mem_lite.context.items import Item, Layer
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.presets import BALANCED, Preset
 from claude_mem_lite.models import Place, SessionSummary
 from claude_mem_lite.store import memories
 from tests.fakes import NOW, SHOP, Store
@@ -28,7 +31,7 @@ OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other
 
 
 def context(store: Store, budget: int = 2000, occasion: Occasion | None = None) -> Context:
-    return build(store.db, occasion or Occasion(SHOP, NOW), budget)
+    return build(store.connect, occasion or Occasion(SHOP, NOW), budget)
 
 
 def test_an_empty_store_has_nothing_to_say(store: Store) -> None:
@@ -58,7 +61,7 @@ def test_what_a_session_left_open_is_told_once_with_the_state_it_was_in(store: S
     store.session("s1", TOLD)
     hand_off(store, "s1")
     text = context(store).text
-    assert "- Open when it stopped: Freeze it in the logout test too. #" in text
+    assert "- [2h ago] Open when it stopped: Freeze it in the logout test too. #" in text
     assert "- Branch: main" in text
     assert text.count("Freeze it in the logout test too") == 1
 
@@ -94,7 +97,7 @@ def test_one_turn_does_not_crowd_out_the_others(store: Store) -> None:
 def test_a_decision_that_names_itself_one_is_given_no_second_label(store: Store) -> None:
     store.session("s1", SessionSummary(headline="x", key_decisions=("Decided to keep UTC.", "Chose SQLite.")))
     lines = context(store).text.splitlines()
-    assert "- Decided to keep UTC." in lines
+    assert "- [2h ago] Decided to keep UTC." in lines
     assert "- Decided: Chose SQLite." in lines
 
 
@@ -186,11 +189,12 @@ def test_the_same_store_gives_the_same_text(store: Store) -> None:
 
 
 def test_a_layer_that_fails_costs_only_itself(store: Store) -> None:
-    def broken(db: sqlite3.Connection, occasion: Occasion) -> list[Item]:
+    def broken(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
         raise RuntimeError("no luck")
 
     store.session("s1", TOLD)
-    built = build(store.db, Occasion(SHOP, NOW), 2000, (Layer("broken", "## Broken", 500, broken), *BALANCED))
+    preset = Preset("mine", (Layer("broken", "## Broken", 500, broken), *BALANCED.layers))
+    built = build(store.connect, Occasion(SHOP, NOW), 2000, preset)
     assert "Freeze it in the logout test too" in built.text
     assert ("broken", "failed: RuntimeError") in [(one.layer, one.reason) for one in built.layers_skipped]
 
@@ -241,6 +245,18 @@ def test_the_text_tells_no_path_and_no_session_id(store: Store) -> None:
     text = context(store).text
     assert "0f0f0f0f" not in text
     assert "/nowhere/shop" not in text
+
+
+def test_what_memories_say_of_the_projects_own_folder_and_of_sessions_is_told_without_path_and_whole_id(
+    store: Store,
+) -> None:
+    store.remember(
+        "Start the worker",
+        summary="Run /nowhere/shop/bin/serve in /nowhere/shop, not in /nowhere/shop-old; see session "
+        "0f0f0f0f-1111-2222-3333-444444444444.",
+    )
+    text = context(store).text
+    assert "Run bin/serve in ., not in /nowhere/shop-old; see session 0f0f0f0f…." in text
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

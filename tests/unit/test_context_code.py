@@ -9,7 +9,7 @@ from claude_mem_lite.code.values import ABSENT, CodeChange
 from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.checkout import ChangeState
-from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Memory, Place, SessionSummary, Turn
 from claude_mem_lite.store import memories, sessions, symbols
@@ -33,7 +33,7 @@ class Seen:
 
 
 def told(store: Store, seen: Seen, place: Place = SHOP, budget: int = 2000) -> str:
-    return build(store.db, Occasion(place, NOW, checkout=seen), budget).text
+    return build(store.connect, Occasion(place, NOW, checkout=seen), budget).text
 
 
 def section(text: str, header: str) -> list[str]:
@@ -113,7 +113,7 @@ def test_what_may_be_stale_is_marked_where_it_stands(store: Store) -> None:
     store.remember("Retry three times", created_at=NOW - timedelta(hours=1), last_seen_at=NOW, session="s2")
     store.remember("Cache the tokens", created_at=NOW - timedelta(hours=5), last_seen_at=NOW, session="s3")
     seen = Seen(verdicts={"Retry three times": Freshness("changed", ("src/auth.py::renew changed",))})
-    lines = section(told(store, seen), "Recent work")
+    lines = section(told(store, seen), "Earlier work")
     assert [("Retry" in line, "[may be stale]" in line) for line in lines] == [(True, True), (False, False)]
 
 
@@ -128,7 +128,7 @@ def test_what_is_gone_is_not_told_and_what_could_not_be_looked_at_is(store: Stor
 
 
 def test_knowledge_about_code_that_changed_is_marked_as_well(store: Store) -> None:
-    store.remember("Tokens are refreshed in renew", kind="gotcha", confidence=0.9)
+    store.remember("Tokens are refreshed in renew", kind="gotcha", confidence=0.9, times_seen=3)
     seen = Seen(verdicts={"Tokens are refreshed in renew": Freshness("changed", ("renew changed",))})
     assert "[may be stale] Tokens are refreshed" in told(store, seen)
 
@@ -200,7 +200,7 @@ def test_a_session_of_which_nothing_is_left_is_marked_and_not_gone_on_with(store
 
 def test_decisions_of_hidden_branches_are_left_out_and_guidance_too(store: Store) -> None:
     for title, kind in (("Keep carts small", "decision"), ("Carts are slow", "gotcha")):
-        store.remember(title, kind=kind, confidence=0.9, branch="feature/a")
+        store.remember(title, kind=kind, confidence=0.9, branch="feature/a", times_seen=3)
     assert "Keep carts small" in told(store, Seen())
     assert "Carts are slow" in told(store, Seen())
     text = told(store, Seen(hidden=[("feature/a", None)]))

@@ -26,7 +26,7 @@ GROUPS = (
     ),
     ("db",),
     ("inbox", "compress", "embed", "store"),
-    ("codebase",),
+    ("codebase", "manifests"),
     ("search", "context"),
     ("worker",),
     ("wire", "client", "worker_start", "install", "importers", "cli"),
@@ -62,7 +62,13 @@ def test_imports_go_from_later_groups_to_earlier_ones_only() -> None:
 
 def test_compression_reads_tools_then_makes_rules_or_asks_a_model() -> None:
     """`rules` and `model` stand beside each other on `tools` and `language`."""
-    below = {"language": (), "tools": ("language",), "rules": ("language", "tools"), "model": ("language", "tools")}
+    below = {
+        "language": (),
+        "lessons": ("language",),
+        "tools": ("language",),
+        "rules": ("language", "lessons", "tools"),
+        "model": ("language", "tools"),
+    }
     forbidden = []
     for path in sorted((PACKAGE / "compress").glob("*/**/*.py")):
         part = path.relative_to(PACKAGE / "compress").parts[0]

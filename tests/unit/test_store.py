@@ -1,5 +1,6 @@
 """Memories and sessions in the store: once each, found by a prefix, forgotten for good."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Event, Place, Receipt, SessionSummary, SymbolChange
-from claude_mem_lite.store import forgetting, memories, receipts, sessions, turns
+from claude_mem_lite.store import exchange, forgetting, memories, receipts, sessions, turns
 from tests.fakes import NOW, SHOP, Store
 
 
@@ -88,6 +89,71 @@ def test_forgetting_reaches_every_session_that_saw_the_memory(store: Store) -> N
     with atomic(store.db):
         forgetting.forget(store.db, [made.id], [], NOW)
     assert {one.summary.headline for one in sessions.newest(store.db)} == {"Fix billing"}
+
+
+def test_forgetting_reaches_what_other_sessions_said_about_it(store: Store) -> None:
+    secret = "The vault passphrase rotates every full moon"
+    made = store.remember(secret, turn="t1", summary=f"{secret}.")
+    kept = "The cellar door is painted green."
+    store.turn("t2", f"{kept} {secret}, you said.", f"Yes. {secret}!", session="s2")
+    store.turn("t3", "Does the moon rotate?", "Every full moon does.", session="s2")
+    store.session("s2", SessionSummary(headline="Paint the cellar", next_steps=(secret, "Paint the lid")))
+    with atomic(store.db):
+        assert forgetting.forget(store.db, [made.id], [], NOW) == ["t1", "t2"]
+    assert turns.texts_of(store.db, "t2") == (kept, "Yes.", "")
+    assert turns.texts_of(store.db, "t3") == ("Does the moon rotate?", "Every full moon does.", "")
+    told = sessions.find(store.db, "s2")
+    assert told is not None
+    assert (told.summary.headline, told.summary.next_steps) == ("Paint the cellar", ("Paint the lid",))
+
+
+def test_forgetting_leaves_another_memory_that_says_the_same_elsewhere(store: Store) -> None:
+    place = Place("example.org/me/other", "other", "/nowhere/other")
+    made = store.remember("Run the linter before every commit", turn="t1")
+    other = store.remember("Run the linter before every commit", turn="t2", place=place)
+    with atomic(store.db):
+        forgetting.forget(store.db, [made.id], [], NOW)
+    assert memories.find(store.db, other.id) is not None
+
+
+def test_forgetting_reaches_the_earlier_version_that_was_replaced(store: Store) -> None:
+    made = store.remember("Keep the vault passphrase in the green safe", turn="t2")
+    old = store.remember(
+        "Keep the vault passphrase in the red safe", turn="t1", status="superseded", superseded_by=made.id
+    )
+    with atomic(store.db):
+        forgetting.forget(store.db, [made.id], [], NOW)
+    assert memories.find(store.db, old.id) is None
+
+
+def test_the_same_words_under_another_id_are_known_as_forgotten_by_an_import_alone(store: Store) -> None:
+    made = store.remember("Rotate the vault passphrase every full moon", turn="t1", kind="rule")
+    with atomic(store.db):
+        forgetting.forget(store.db, [made.id], [], NOW)
+    again = replace(made, id="another", title="rotate the VAULT passphrase, every full moon", summary="Told anew.")
+    elsewhere = replace(made, id="elsewhere", scope="universal")
+    taken = exchange.take_in(store.db, [exchange.Given(one, ()) for one in (again, elsewhere)], NOW)
+    assert (taken.imported, taken.forgotten) == (1, 1)
+    assert store.remember(made.title, turn="t9", kind="rule").title == made.title
+    assert memories.count(store.db) == 2
+
+
+def test_a_short_title_alone_keeps_nothing_out(store: Store) -> None:
+    made = store.remember("Change basket.py", turn="t1")
+    with atomic(store.db):
+        forgetting.forget(store.db, [made.id], [], NOW)
+    other = replace(made, id="another", summary="Something else was changed there.")
+    same = replace(made, id="again")
+    taken = exchange.take_in(store.db, [exchange.Given(one, ()) for one in (other, same)], NOW)
+    assert (taken.imported, taken.forgotten) == (1, 1)
+
+
+def test_a_tombstone_holds_no_word_of_what_was_forgotten(store: Store) -> None:
+    made = store.remember("Rotate the vault passphrase every full moon", turn="t1", kind="rule")
+    with atomic(store.db):
+        forgetting.forget(store.db, [made.id], [], NOW)
+    names = [row["memory"] for row in store.db.execute("select memory from tombstones")]
+    assert sorted(name.partition(":")[0] for name in names) == sorted(["salt", "said", "said", made.id, "t1"])
 
 
 def test_what_was_forgotten_does_not_come_back_with_its_turn(store: Store) -> None:

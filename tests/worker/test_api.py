@@ -121,11 +121,28 @@ def test_a_session_is_told_in_codes_as_well(served: Machine) -> None:
 def test_the_context_tells_its_layers_and_items(served: Machine, memory: Json) -> None:
     told = served.get("/api/context?cwd=/&budget=1000")
     assert set(told) == {
-        "context", "tokens", "budget", "truncated", "layers", "layers_skipped", "items", "build_ms", "excluded",
+        "context", "tokens", "budget", "preset", "truncated", "layers", "layers_skipped", "items", "left_out",
+        "build_ms", "excluded",
     }  # fmt: skip
     assert "Ship the parser on Fridays" in told["context"]
     assert told["tokens"] <= told["budget"] == 1000
     assert memory["id"] in [item["source"] for item in told["items"]]
+
+
+def test_an_explained_context_tells_every_candidate_with_its_score_by_parts(served: Machine, memory: Json) -> None:
+    plain = served.get("/api/context?cwd=/&budget=60")
+    told = served.get("/api/context?cwd=/&budget=60&explain=true")
+    assert told["context"] == plain["context"] == ""
+    (left,) = [one for one in told["left_out"] if one["source"] == memory["id"]]
+    assert left["left_out"] == "no room"
+    assert sum(left["parts"].values()) == pytest.approx(left["score"], abs=0.001)
+
+
+def test_a_context_can_be_asked_for_in_another_preset(served: Machine, memory: Json) -> None:
+    told = served.get("/api/context?cwd=/&preset=codes")
+    assert told["preset"] == "codes"
+    named = {*told["layers"], *(one["layer"] for one in told["layers_skipped"])}
+    assert named == {"impl", "dec", "block+next", "project", "universal", "language"}
 
 
 @pytest.mark.parametrize(
@@ -143,6 +160,7 @@ def test_the_context_tells_its_layers_and_items(served: Machine, memory: Json) -
         ("POST", "/api/memories", {"kind": "wish", "text": "x", "cwd": "/"}, 422, "invalid"),
         ("POST", "/api/memories", {"kind": "note", "cwd": "/"}, 422, "invalid"),
         ("GET", "/api/search?cwd=/", None, 422, "invalid"),
+        ("GET", "/api/context?cwd=/&preset=code", None, 400, "refused"),
         ("GET", "/api/memories?limit=0", None, 422, "invalid"),
         ("GET", "/api/queue?limit=many", None, 422, "invalid"),
         ("POST", "/api/memories", {"kind": "note", "text": "  ", "cwd": "/"}, 400, "refused"),

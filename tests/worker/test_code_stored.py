@@ -66,7 +66,7 @@ def test_work_in_a_subfolder_is_told_from_the_root_and_found_fresh_from_there(wo
     below.session("tokens must be renewed", {"src/auth.py": AUTH}, "Added `renew`, which gives a token another hour.")
     assert ("new", "packages/web/src/auth.py", "renew") in stored(work.machine)
     assert {file for one in memories(work) for file in one["files"]} == {"packages/web/src/auth.py"}
-    assert "gives a token another hour" in work.context().partition("## Recent work")[2]
+    assert "gives a token another hour" in work.context().partition("## Earlier work")[2]
     assert "[may be stale]" not in below.context()
 
 
@@ -82,7 +82,7 @@ def test_a_function_that_holds_a_secret_or_a_private_passage_is_not_taken_for_ch
 
     context = work.context()
 
-    assert "gives a token another hour" in context.partition("## Recent work")[2]
+    assert "gives a token another hour" in context.partition("## Earlier work")[2]
     assert "[may be stale]" not in context
     work.machine.drain()
     assert work.machine.files_with(secret) == []

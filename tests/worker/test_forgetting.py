@@ -95,23 +95,39 @@ def test_a_forgetting_that_cannot_be_carried_out_changes_nothing(served: Machine
     assert dump(served.home.memory_db) == before
 
 
-def test_a_turn_and_a_session_are_not_forgotten_as_memories(served: Machine) -> None:
+def test_a_session_is_not_forgotten_as_a_memory_and_a_turn_is_none(served: Machine) -> None:
     session = "f0822e04-1111-4222-8333-abcdefabcdef"
     for given in turn(session, "why do the wombats sleep", steps=1):
         leave(served.home, given)
     served.drain()
     hits = served.get("/api/search?query=wombats&all_projects=true")["hits"]
     (asked,) = [hit["id"] for hit in hits if hit["kind"] == "turn"]
-    next_step = f"`claude-mem-lite forget --session {session}` removes all of"
-    for given, told in ((asked, "a turn of session f0822e04…"), (asked[:6], "a turn of"), ("f0822e04", "a session")):
-        for answer in (
-            served.ask("POST", "/api/forget", {"ids": [given]}),
-            served.ask("GET", f"/api/memories/{given}"),
-        ):
-            assert answer.status == 404
-            error = answer.body["error"]
-            assert error["message"].startswith(f"{given} is {told}")
-            assert error["next_step"].startswith(next_step)
+    for refused in (
+        served.ask("POST", "/api/forget", {"ids": ["f0822e04"]}),
+        served.ask("GET", "/api/memories/f0822e04"),
+    ):
+        assert (refused.status, refused.body["error"]["message"]) == (404, "f0822e04 is a session")
+        assert refused.body["error"]["next_step"] == f"`claude-mem-lite forget --session {session}` removes all of it"
+    refused = served.ask("GET", f"/api/memories/{asked[:6]}")
+    assert refused.status == 404
+    assert refused.body["error"]["message"] == f"{asked[:6]} is a turn of session f0822e04…, not a memory"
+    assert f"forget {asked[:6]}" in refused.body["error"]["next_step"]
+
+
+def test_a_turn_is_forgotten_by_the_beginning_of_its_id_and_the_others_of_its_session_stay(served: Machine) -> None:
+    for prompt in ("why do the bilbies sleep", "how do the potoroos jump"):
+        for given in turn("s-two", prompt):
+            leave(served.home, given)
+    served.drain()
+    (bilbies,) = [
+        hit["id"] for hit in served.get("/api/search?query=bilbies&all_projects=true")["hits"] if hit["kind"] == "turn"
+    ]
+    assert served.post("/api/forget", {"ids": [bilbies[:6]]}) == {"forgotten": [bilbies]}
+    assert served.files_with("bilbies") == []
+    assert served.get("/api/search?query=potoroos&all_projects=true")["hits"] != []
+    told = served.get("/api/records/s-two")["summary"]
+    assert "potoroos" in told["headline"]
+    assert served.ask("POST", "/api/forget", {"ids": [bilbies]}).status == 404
 
 
 def test_a_session_is_forgotten_by_the_beginning_of_its_id(served: Machine) -> None:

@@ -91,7 +91,7 @@ def test_many_memories_are_looked_at_in_steps(store: Store, looking: Looking, ro
     while looking.is_busy():
         looking.step()
         steps += 1
-    assert steps > 6
+    assert steps > 3
     assert {status(store, memory) for memory in kept} == {"active"}
     assert {status(store, memory) for memory in lost} == {"retired"}
 

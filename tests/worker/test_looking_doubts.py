@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import memories, retirements
@@ -79,7 +79,9 @@ def test_what_comes_back_is_told_before_the_look_revives_it(
     store: Store, looking: Looking, reader: sqlite3.Connection, root: Path
 ) -> None:
     work = remember(store, root, work_on(root, "files.py", LOAD), "Load the text")
-    known = remember(store, root, work_on(root, "other.py", SAVE), "Saving overwrites", kind="gotcha", confidence=0.9)
+    known = remember(
+        store, root, work_on(root, "other.py", SAVE), "Saving overwrites", kind="convention", confidence=0.9
+    )
     lost = remember(store, root, work_on(root, "lost.py", f"class Lost:\n{SAVE}"), "Lost for good")
     for name in ("files", "other", "lost"):
         (root / f"{name}.py").write_text("")
@@ -88,7 +90,7 @@ def test_what_comes_back_is_told_before_the_look_revives_it(
 
     def context() -> str:
         place = find_place(str(root))
-        return build(reader, Occasion(place, NOW, checkout=looking.checkout(reader, place, soon())), 2000).text
+        return build(store.connect, Occasion(place, NOW, checkout=looking.checkout(reader, place, soon())), 2000).text
 
     assert "Load the text" not in context()
     (root / "files.py").write_text(LOAD)

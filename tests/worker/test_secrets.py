@@ -6,8 +6,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.models.model_server import ModelServer, anthropic_reply
@@ -18,10 +21,13 @@ from tests.worker.modelled import answer, long_turn
 
 ALL = planted()
 PART = 12
+WORD = 8
+Numbers = np.ndarray[tuple[int], np.dtype[np.uint64]]
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 CAPS = "daily_usd = 1000\nsession_usd = 1000\ndaily_tokens = 1000000000\nsession_tokens = 1000000000\n"
 
 
+@cache
 def parts_of(one: Planted) -> set[bytes]:
     """Beginning, middle and end of a secret, and what base64 makes of it."""
     secret = one.secret
@@ -30,8 +36,46 @@ def parts_of(one: Planted) -> set[bytes]:
     return {part.encode() for part in (secret[:PART], secret[middle : middle + PART], secret[-PART:])} | {encoded}
 
 
+@dataclass(frozen=True, slots=True)
+class Beginnings:
+    """The first eight bytes of every part as numbers, and which places of a table they fall on."""
+
+    numbers: Numbers
+    table: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+
+    def among(self, numbers: Numbers) -> Numbers:
+        few = numbers[self.table[place_of(numbers)]]
+        return few[np.isin(few, self.numbers)]
+
+
+def as_number(part: bytes) -> int:
+    return int.from_bytes(part[:WORD], "little")
+
+
+def place_of(numbers: Numbers) -> Numbers:
+    return (numbers * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(44)
+
+
+@cache
+def beginnings() -> Beginnings:
+    numbers = np.array([as_number(part) for one in ALL for part in parts_of(one)], dtype=np.uint64)
+    table = np.zeros(1 << 20, dtype=np.bool_)
+    table[place_of(numbers)] = True
+    return Beginnings(numbers, table)
+
+
 def names_in(content: bytes, looked_for: Iterable[Planted] = ALL) -> list[str]:
-    return [one.name for one in looked_for if any(part in content for part in parts_of(one))]
+    """Those of which a part is there. Parts whose beginning is not there are ruled out at once: to look for 1,300 of
+    them one by one takes two seconds a database."""
+    met: set[int] = set()
+    for start in range(WORD):
+        whole = content[start : start + (len(content) - start) // WORD * WORD]
+        met.update(beginnings().among(np.frombuffer(whole, dtype="<u8")).tolist())
+
+    def is_there(part: bytes) -> bool:
+        return (len(part) < WORD or as_number(part) in met) and part in content
+
+    return [one.name for one in looked_for if any(map(is_there, parts_of(one)))]
 
 
 def files_of(machine: Machine) -> list[Path]:

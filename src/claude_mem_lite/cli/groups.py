@@ -10,6 +10,7 @@ import click
 # What people type who know other programs.
 OTHER_WORDS = {
     "add": "remember",
+    "change": "edit",
     "delete": "forget",
     "disable": "off",
     "drain": "worker drain",
@@ -28,6 +29,9 @@ OTHER_WORDS = {
     "setup": "install",
     "start": "worker start",
     "stop": "worker stop",
+    "unpin": "pin --off",
+    "unretire": "confirm",
+    "update": "edit",
 }
 
 

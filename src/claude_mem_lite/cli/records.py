@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
-from claude_mem_lite.cli.output import bold, dim, field, items, plain
+from claude_mem_lite.cli.output import bold, counted, dim, field, items, plain, whole
 from claude_mem_lite.cli.times import ago, clock
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.words import one_line, within
@@ -85,10 +85,27 @@ def kind_and_status(record: JsonObject) -> str:
 
 
 def marks(record: JsonObject) -> Sequence[str]:
-    """What to know before relying on a memory: how it stands with its code, and that its branch is not merged here."""
+    """What to know before relying on a memory: that the user holds on to it, how it stands with its code, that its
+    branch is not merged here, what it is contradicted or was replaced by, and since when and why it is retired."""
     stale = _STALE.get(_freshness(record)[0], "")
     elsewhere = field(record, "elsewhere")
-    return [mark for mark in (stale, f"[on branch {elsewhere}]" if elsewhere else "") if mark]
+    against = [field(one, "id") for one in items(record, "conflicts") if isinstance(one, dict)]
+    successor = field(record, "superseded_by")
+    found = (
+        "[pinned]" if record.get("pinned") is True else "",
+        stale,
+        f"[on branch {elsewhere}]" if elsewhere else "",
+        f"[contradicted by {', '.join(against)}]" if against else "",
+        f"[now {successor}]" if successor and field(record, "status") == "superseded" else "",
+        f"[{_since(record)}{retired}]" if (retired := field(record, "retired_because")) else "",
+    )
+    return [mark for mark in found if mark]
+
+
+def related_line(other: JsonObject) -> str:
+    """Another memory in a line: its id, when it was last said, and its title."""
+    told = [clock(other.get("last_seen_at"))[:10], *(["pinned"] if other.get("pinned") is True else [])]
+    return f"{field(other, 'id')} ({', '.join(told)}): {one_line(field(other, 'title'))}"
 
 
 def project_names(records: Iterable[JsonObject]) -> Mapping[str, str]:
@@ -117,11 +134,32 @@ def _memory(memory: JsonObject) -> Iterator[str]:
     ]
     if symbols:
         yield f"{dim('symbols:')} {', '.join(symbols)}"
-    if replaced := field(memory, "superseded_by"):
-        yield f"{dim('superseded by:')} {replaced}"
+    yield from _relations(memory)
     yield from (f"{dim('state:')} {state}" for state in _states(memory))
     yield from _fields(memory, FIELDS_SHOWN)
+    yield from _given(memory)
     yield f"{dim('created:')} {field(memory, 'created_at')}, last seen {field(memory, 'last_seen_at')}"
+
+
+def _given(memory: JsonObject) -> Iterator[str]:
+    """How many sessions it was given to, and how many of them had use for it."""
+    tally = memory.get("given")
+    used, ignored = (whole(tally, "used"), whole(tally, "ignored")) if isinstance(tally, dict) else (0, 0)
+    if used or ignored:
+        yield f"{dim('given:')} to {counted(used + ignored, 'session')}, used in {used}"
+
+
+def _relations(memory: JsonObject) -> Iterator[str]:
+    """What replaced it, what it replaced, and what contradicts it, with dates."""
+    successor = memory.get("replaced_by")
+    if isinstance(successor, dict):
+        yield f"{dim('superseded by:')} {related_line(successor)}"
+    elif field(memory, "superseded_by"):
+        yield f"{dim('superseded by:')} {field(memory, 'superseded_by')}"
+    elif field(memory, "status") == "superseded":
+        yield f"{dim('superseded by:')} something that was forgotten"
+    for label, key in (("replaced:", "replaced"), ("contradicted by:", "conflicts")):
+        yield from (f"{dim(label)} {related_line(one)}" for one in items(memory, key) if isinstance(one, dict))
 
 
 def _states(memory: JsonObject) -> Iterator[str]:
@@ -131,7 +169,15 @@ def _states(memory: JsonObject) -> Iterator[str]:
     if elsewhere := field(memory, "elsewhere"):
         yield f"made on branch {elsewhere}, whose work is not here"
     if retired := field(memory, "retired_because"):
-        yield f"retired, because {retired}"
+        since = _since(memory).rstrip(": ")
+        yield f"retired{f' on {since}' if since else ''}, because {retired}"
+    if memory.get("pinned") is True:
+        yield "pinned"
+
+
+def _since(record: JsonObject) -> str:
+    """The day on which a memory was retired, before the reason: `2026-02-01: `."""
+    return f"{clock(record.get('retired_at'))[:10]}: " if record.get("retired_at") else ""
 
 
 def _freshness(record: JsonObject) -> tuple[str, Sequence[str]]:

@@ -8,7 +8,7 @@ import click
 from claude_mem_lite.cli.options import connect, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
-from claude_mem_lite.cli.output import field, print_json
+from claude_mem_lite.cli.output import counted, field, print_json
 from claude_mem_lite.cli.records import headline
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import NotFound
@@ -62,8 +62,9 @@ def forget(
 ) -> None:
     """Remove memories for good.
 
-    Takes them, and what they were made from, out of every file in the data folder; this cannot be undone. Asks
-    first on a terminal. In a script, --session and --project need --yes.
+    Takes them, and what they were made from, out of every file in the data folder; this cannot be undone. The ID of a
+    turn, as search shows it, forgets what was asked and answered in it with all that was made of it. Asks first on a
+    terminal. In a script, --session and --project need --yes.
 
     \b
     Examples:
@@ -80,12 +81,15 @@ def forget(
     client = connect()
     if not yes and may_ask:
         click.confirm(_question(client, wanted, session, project), abort=True, err=True)
+    turns = sum(_is_turn(client, each) for each in dict.fromkeys(wanted))
     forgotten = client.forget(ids=wanted, session=session, project=project)
     if as_json:
         print_json({"forgotten": forgotten})
         return
-    noun = "memory" if len(forgotten) == 1 else "memories"
-    click.echo(f"Forgot {len(forgotten)} {noun}." if forgotten else "There was nothing to forget.")
+    memories = len(forgotten) - turns
+    told = [counted(turns, "turn")] if turns else []
+    told += [counted(memories, "memory", "memories")] if memories else []
+    click.echo(f"Forgot {' and '.join(told)}." if told else "There was nothing to forget.")
 
 
 def _question(client: Client, ids: Sequence[str], session: str | None, project: str | None) -> str:
@@ -94,9 +98,16 @@ def _question(client: Client, ids: Sequence[str], session: str | None, project: 
     if project is not None:
         return f"Forget everything of project {project} for good?"
     for each in ids:
-        memory = client.memory(each)
-        click.echo(f"{field(memory, 'id')}  {field(memory, 'title')}", err=True)
+        record = client.record(each) if _is_turn(client, each) else client.memory(each)
+        click.echo(f"{field(record, 'id')}  {field(record, 'title')}", err=True)
     return "Forget this for good?" if len(ids) == 1 else f"Forget these {len(ids)} for good?"
+
+
+def _is_turn(client: Client, given: str) -> bool:
+    try:
+        return field(client.record(given), "kind") == "turn"
+    except NotFound:
+        return False
 
 
 def _session(client: Client, given: str) -> str:

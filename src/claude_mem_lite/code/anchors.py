@@ -27,7 +27,11 @@ def anchor_of(change: CodeChange) -> CodeAnchor:
 
 def anchor_to(change: CodeChange) -> str:
     """The same as text."""
-    anchor = anchor_of(change)
+    return written(anchor_of(change))
+
+
+def written(anchor: CodeAnchor) -> str:
+    """An anchor as text."""
     name = f"::{anchor.name}" if anchor.name else ""
     return f"{_LEAD}{anchor.after}:{anchor.before}:{anchor.file}{name}"
 

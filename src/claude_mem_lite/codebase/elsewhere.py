@@ -62,6 +62,7 @@ class Elsewhere:
         self._by_language: dict[str, list[tuple[float, str]]] = {}
         """The files that were listed, each with when it was changed, as a number that grows with age."""
         self._is_cut = False
+        self._is_listed = False
         self._read: set[str] = set()
 
     def places(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], Places]:
@@ -142,11 +143,14 @@ class Elsewhere:
 
     def _list(self, deadline: float) -> bool:
         """Go on looking which source files there are; whether that is done."""
+        if self._is_listed:
+            return True
         for seen, _ in enumerate(self._entries):
             if seen % _AT_ONCE == 0 and is_past(deadline):
                 return False
         for files in self._by_language.values():
             files.sort()
+        self._is_listed = True
         return True
 
     def _sources(self) -> Iterator[None]:

@@ -143,8 +143,9 @@ def known_states(db: sqlite3.Connection, root: str) -> dict[str, tuple[FileState
 
 def find_body(db: sqlite3.Connection, root: str, body: str, limit: int) -> list[tuple[str, str]]:
     """Symbols of a checkout that say this, each by its file and name."""
+    # A cross join keeps this order: the other way round all files of the checkout are gone through, 3 ms of 20,000.
     rows = db.execute(
-        """select path, name from symbols join files on files.id = symbols.file
+        """select path, name from symbols cross join files on files.id = symbols.file
            where body = ? and checkout = (select id from checkouts where root = ?) limit ?""",
         (body, root, limit),
     )

@@ -8,12 +8,13 @@ MOST_UTF16_UNITS = 9_500
 
 def estimate_tokens(text: str) -> int:
     """A cautious estimate: 3.5 ASCII characters a token, one token for each other character."""
-    ascii_characters = sum(1 for character in text if character < "\x80")
+    # By way of bytes: for each candidate the whole context is counted anew.
+    ascii_characters = len(text.encode("ascii", "ignore"))
     return math.ceil(ascii_characters / 3.5) + len(text) - ascii_characters
 
 
 def utf16_units(text: str) -> int:
-    return len(text) + sum(1 for character in text if character > "\uffff")
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def fits(text: str, budget_tokens: int) -> bool:

@@ -1,16 +1,24 @@
 """Layers -> the text given to an agent, never over its budget. One layer that fails costs only itself."""
 
 import logging
-import sqlite3
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.budget import estimate_tokens, fits
-from claude_mem_lite.context.layers import BALANCED, Item, Layer, Occasion
+from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.context.choosing import Chosen, choose
+from claude_mem_lite.context.detect import Setting, detect
+from claude_mem_lite.context.finding import Connect, Found, find
+from claude_mem_lite.context.items import Item, Layer
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.presets import BALANCED, SESSIONS, Preset
+from claude_mem_lite.models import ReceiptItem
 
-_FULL_BUDGET = 2000
+_NEVER_EMPTY_FROM = 300
+_SHARE_OF_DETECTION = 0.4
+_UNKNOWN = Setting()
 log = logging.getLogger(__name__)
 
 
@@ -21,8 +29,8 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """An item that is in the text, with the layer it belongs to."""
+class Placed:
+    """A candidate with the layer it belongs to."""
 
     layer: str
     item: Item
@@ -35,8 +43,11 @@ class Context:
     text: str
     tokens: int
     budget: int
+    preset: str
     truncated: bool
-    chosen: tuple[Chosen, ...]
+    chosen: tuple[Placed, ...]
+    left_out: tuple[Placed, ...]
+    """The candidates that are not in the text; each says why."""
     layers_skipped: tuple[Skipped, ...]
     build_ms: float
 
@@ -45,78 +56,86 @@ class Context:
         return tuple(dict.fromkeys(one.layer for one in self.chosen))
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """The memories and sessions that are told of, in the order of the text."""
-        return tuple(dict.fromkeys(one.item.source for one in self.chosen))
+    def items(self) -> tuple[ReceiptItem, ...]:
+        """What is told of, for the receipt: one for each memory or session of a layer, in the order of the text."""
+        of_source: dict[tuple[str, str], list[Item]] = {}
+        for one in self.chosen:
+            of_source.setdefault((one.layer, one.item.source), []).append(one.item)
+        return tuple(
+            ReceiptItem(
+                source,
+                layer,
+                items[0].reason,
+                estimate_tokens("\n".join(item.line for item in items)),
+                items[0].score.total if items[0].score else None,
+            )
+            for (layer, source), items in of_source.items()
+        )
 
 
-def build(
-    db: sqlite3.Connection, occasion: Occasion, budget_tokens: int, layers: Sequence[Layer] = BALANCED
-) -> Context:
-    """The start context for an occasion, deterministic for the same store, occasion and budget."""
+def build(connect: Connect, occasion: Occasion, budget_tokens: int, preset: Preset = BALANCED) -> Context:
+    """The start context for an occasion, deterministic for the same store, occasion, budget and preset.
+
+    `connect` opens the memory.db for reading, once for each layer."""
     began = time.perf_counter()
-    found, skipped = _find(db, occasion, layers)
-    chosen = _choose(found, occasion, budget_tokens)
-    for layer, items in found:
-        if items and not chosen[layer.name]:
-            skipped.append(Skipped(layer.name, "no room"))
-    text = _assemble(found, chosen, occasion)
+    setting = _setting(connect, occasion) if preset.layers else _UNKNOWN
+    found = _found(connect, occasion, setting, preset.layers)
+
+    def assemble(chosen: Sequence[Chosen]) -> str:
+        return _assemble(chosen, occasion)
+
+    chosen = choose(found, budget_tokens, assemble)
+    if preset.layers and budget_tokens >= _NEVER_EMPTY_FROM and not any(one.told for one in chosen):
+        # A preset may have nothing to say where there was work: what it was is better than nothing.
+        found += _found(connect, occasion, setting, (SESSIONS,))
+        chosen = choose(found, budget_tokens, assemble)
+    text = assemble(chosen)
     return Context(
         text=text,
         tokens=estimate_tokens(text),
         budget=budget_tokens,
-        truncated=any(len(chosen[layer.name]) < len(items) for layer, items in found),
-        chosen=tuple(Chosen(layer.name, item) for layer, _ in found for item in chosen[layer.name]),
-        layers_skipped=tuple(skipped),
+        preset=preset.name,
+        truncated=any(one.is_cut() for one in chosen),
+        chosen=tuple(Placed(one.layer.name, item) for one in chosen for item in one.told),
+        left_out=tuple(Placed(one.layer.name, item) for one in chosen for item in one.left_out),
+        layers_skipped=_skipped(found, chosen),
         build_ms=round((time.perf_counter() - began) * 1000, 2),
     )
 
 
-Found = list[tuple[Layer, list[Item]]]
+def _setting(connect: Connect, occasion: Occasion) -> Setting:
+    """What the folder and the last session are about; nothing when that cannot be told."""
+    now = time.monotonic()
+    until = now + _SHARE_OF_DETECTION * max(occasion.until - now, 0) if occasion.until is not None else None
+    try:
+        with closing(connect()) as db:
+            return detect(db, occasion.place, occasion.session, until)
+    except Exception as error:  # noqa: BLE001  the layers that do not need it are told all the same
+        log.warning("setting not detected", extra={"error": type(error).__name__})
+        return _UNKNOWN
 
 
-def _find(db: sqlite3.Connection, occasion: Occasion, layers: Sequence[Layer]) -> tuple[Found, list[Skipped]]:
-    found: Found = []
-    skipped: list[Skipped] = []
-    for layer in layers:
-        try:
-            items = layer.find(db, occasion)
-        except Exception as error:  # noqa: BLE001  one layer must not cost the others
-            log.warning("layer failed", extra={"layer": layer.name, "error": type(error).__name__})
-            skipped.append(Skipped(layer.name, f"failed: {type(error).__name__}"))
-            continue
-        if not items:
-            skipped.append(Skipped(layer.name, "nothing to say"))
-        found.append((layer, items))
-    return found, skipped
-
-
-def _choose(found: Found, occasion: Occasion, budget_tokens: int) -> dict[str, list[Item]]:
-    """As many items of each layer as its cap allows, then what room is left by order of priority."""
-    chosen: dict[str, list[Item]] = {layer.name: [] for layer, _ in found}
-    scale = budget_tokens / _FULL_BUDGET
-    for capped in (True, False):
-        for layer, items in found:
-            taken = chosen[layer.name]
-            for item in items[len(taken) :]:
-                taken.append(item)
-                over_cap = capped and _layer_tokens(layer, taken) > layer.cap_tokens * scale
-                if over_cap or not fits(_assemble(found, chosen, occasion), budget_tokens):
-                    taken.pop()
-                    break
-    return chosen
-
-
-def _layer_tokens(layer: Layer, items: Sequence[Item]) -> int:
-    return estimate_tokens("\n".join((layer.header, *(item.line for item in items))))
-
-
-def _assemble(found: Found, chosen: dict[str, list[Item]], occasion: Occasion) -> str:
-    parts = [
-        "\n".join((layer.header, *(item.line for item in chosen[layer.name])))
-        for layer, _ in found
-        if chosen[layer.name]
+def _found(connect: Connect, occasion: Occasion, setting: Setting, layers: Sequence[Layer]) -> list[Found]:
+    found = find(connect, occasion, setting, layers)
+    root = occasion.place.root
+    return [
+        replace(one, items=[replace(item, line=render.without_places(item.line, root)) for item in one.items])
+        for one in found
     ]
+
+
+def _skipped(found: Sequence[Found], chosen: Sequence[Chosen]) -> tuple[Skipped, ...]:
+    skipped = []
+    for candidates, one in zip(found, chosen, strict=True):
+        if candidates.problem:
+            skipped.append(Skipped(one.layer.name, candidates.problem))
+        elif not one.told:
+            skipped.append(Skipped(one.layer.name, "no room" if one.is_cut() else "nothing to say"))
+    return tuple(skipped)
+
+
+def _assemble(chosen: Sequence[Chosen], occasion: Occasion) -> str:
+    parts = ["\n".join((one.layer.header, *(item.line for item in one.told))) for one in chosen if one.told]
     if not parts:
         return ""
     preamble = render.NEWS_PREAMBLE if occasion.since else render.PREAMBLE

@@ -1,24 +1,82 @@
-"""What a folder is, from a few names in its root: fast, bounded, nothing is run and no tree is walked."""
+"""Where a session starts: the main language, the task, and what to look for. Fast and bounded: git is not run, no
+tree is walked, and what cannot be told within the time is left out. docs/project-facts.md has the rules."""
 
 import os
+import re
+import sqlite3
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-# In this order: a manifest that names the language more surely comes first.
-_MANIFESTS = (
-    ("Cargo.toml", "rust"),
-    ("go.mod", "go"),
-    ("tsconfig.json", "typescript"),
-    ("pyproject.toml", "python"),
-    ("setup.py", "python"),
-    ("requirements.txt", "python"),
-    ("package.json", "javascript"),
-    ("pom.xml", "java"),
-    ("build.gradle", "java"),
-    ("build.gradle.kts", "java"),
-    ("Gemfile", "ruby"),
-    ("CMakeLists.txt", "c++"),
-)
+from claude_mem_lite.context.languages import main_language
+from claude_mem_lite.context.tasks import Task as Task
+from claude_mem_lite.context.tasks import task_of
+from claude_mem_lite.git.repository import open_repository
+from claude_mem_lite.git.status import touched
+from claude_mem_lite.models import Place, Session
+from claude_mem_lite.store import sessions, turns
+from claude_mem_lite.words import one_line, within
+
+DETECT_S = 0.03
+"""How long the files of a checkout may be looked at."""
+_LAST_SESSIONS = 5
+_MOST_PROMPTS = 30
+_MOST_ASKED_ABOUT = 40
+_MOST_TOUCHED = 20
+_LONGEST_SUMMARY = 300
+_MOST_NAMED = 8
+# They say nothing of the work done there.
+_USUAL_BRANCHES = ("main", "master", "trunk", "develop", "dev")
+_BETWEEN_WORDS = re.compile(r"[^\w.]+|_+")
 
 
-def main_language(root: str) -> str:
-    """The language a project is mainly written in, by its manifest; '' when there is none."""
-    return next((language for name, language in _MANIFESTS if os.path.isfile(os.path.join(root, name))), "")
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What can be told of a place before anything is looked up."""
+
+    language: str = ""
+    task: Task | None = None
+    query: str = ""
+    """The last summary, the branch and the touched files, in a few words."""
+    touched: tuple[str, ...] = ()
+    """Files that `git status` would name, those that sessions edited first."""
+
+
+def detect(db: sqlite3.Connection, place: Place, without_session: str = "", deadline: float | None = None) -> Setting:
+    """The setting of a place, for a session that is not `without_session`; `deadline` is on the monotonic clock."""
+    until = time.monotonic() + DETECT_S if deadline is None else deadline
+    last = sessions.newest(db, project=place.project, without=without_session, told_only=True, limit=_LAST_SESSIONS)
+    repository = open_repository(place.root) if place.root else None
+    entries = repository.entries() if repository else None
+    files: list[str] = []
+    if repository is not None and entries is not None:
+        files = touched(repository, entries, place.root, _edited(last, place.root), _MOST_TOUCHED, until)
+    return Setting(
+        language=main_language(place.root, entries) if place.root else "",
+        task=task_of(turns.last_prompts(db, last[0].id, _MOST_PROMPTS)) if last else None,
+        query=_query(last[0] if last else None, place.branch, files),
+        touched=tuple(files),
+    )
+
+
+def _edited(found: Sequence[Session], root: str) -> list[str]:
+    """The files that sessions edited, as seen from the root, the last edited first."""
+    paths = (path for session in found for path in reversed(session.summary.files_edited))
+    inside = (path.removeprefix(f"{root}/") for path in paths)
+    return list(dict.fromkeys(path for path in inside if not path.startswith(("/", "~"))))[:_MOST_ASKED_ABOUT]
+
+
+def branch_words(branch: str) -> str:
+    """What the name of a branch says of the work done there; '' when it says nothing."""
+    return "" if branch in _USUAL_BRANCHES else " ".join(_BETWEEN_WORDS.split(branch))
+
+
+def _query(last: Session | None, branch: str, files: Sequence[str]) -> str:
+    told = ""
+    if last is not None:
+        summary = last.summary
+        request = summary.request if summary.request not in summary.headline else ""
+        told = within(one_line(" ".join((summary.headline, *summary.next_steps, request))), _LONGEST_SUMMARY)
+    on = branch_words(branch)
+    names = dict.fromkeys(os.path.basename(path) for path in files[:_MOST_NAMED])
+    return one_line(" ".join((told, on, *names)))

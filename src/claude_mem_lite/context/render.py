@@ -1,12 +1,15 @@
 """Values -> the lines a model reads: dated facts in one line each, nothing that could pass for an order."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
+from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.checkout import ChangeState
-from claude_mem_lite.models import Memory, Session
+from claude_mem_lite.models import Memory, Origin, Session
 from claude_mem_lite.words import one_line, overlap, within
 
 OPENING = "<claude-mem-lite>"
@@ -20,19 +23,46 @@ LOOK_DEEPER = "More: `claude-mem-lite search WORDS`, `claude-mem-lite show ID`."
 _LINE_LIMIT = 420
 _HEADLINE_LIMIT = 200
 _BRANCH_LIMIT = 60
+# Half as many again as English takes.
+_TOKENS_PER_CHARACTER = 1.5 / 3.5
 _PATH_LIMIT = 160
+_SIGNATURE_LIMIT = 100
+_MOST_FILES_OF_A_MEMORY, _MOST_FILES_OF_A_SESSION = 3, 5
+_NAMES_LIMIT = 80
 # "Decided: Decided to keep …": the text brings its label along.
 _LABELLED = re.compile(r"^Decided: (?=Decided )")
 _QUOTED = re.compile(r"""\"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`[^`]*`?""")
 # There a single quote begins the name of a lifetime, too.
 _QUOTED_IN_RUST = re.compile(r"""\"(?:[^"\\]|\\.)*"?""")
 _SINCE = {"changed since": "MODIFIED", "gone since": "DELETED", "undone since": "REVERTED"}
+# What nobody is named for was told by the agent itself.
+_ORIGINS: dict[Origin, str] = {
+    "user": "stated by the user",
+    "code": "read in the code",
+    "command": "seen in output",
+    "import": "imported,",
+}
+_UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.I)
 _TAG = re.compile(r"<(?=[/!?a-z])", re.I)
 
 
 def safe_line(text: str, limit: int = _LINE_LIMIT) -> str:
-    """Text on one line, cut at a word, unable to begin a header or to open or close any block, ours included."""
-    return within(_TAG.sub("‹", one_line(text)), limit)
+    """Text on one line, cut at a word, unable to begin a header or to open or close any block, ours included.
+
+    Of scripts that take a token a character less is shown, so that one line does not take the room of five."""
+    line = within(_TAG.sub("‹", one_line(text)), limit)
+    most = limit * _TOKENS_PER_CHARACTER
+    while (tokens := estimate_tokens(line)) > most:
+        line = within(line, int(min(len(line) * most / tokens, len(line) - 1)))
+    return line
+
+
+def without_places(text: str, root: str) -> str:
+    """Text without the path of the project, which says nothing to who works there, and with ids of sessions cut."""
+    shown = _UUID.sub(r"\1…", text)
+    if len(root) <= 1 or root not in shown:
+        return shown
+    return re.sub(rf"{re.escape(root)}(/|(?![\w.-]))", lambda found: "" if found[1] else ".", shown)
 
 
 def when(moment: datetime, now: datetime, dated: bool) -> str:
@@ -46,14 +76,28 @@ def when(moment: datetime, now: datetime, dated: bool) -> str:
     return "just now"
 
 
-def memory_line(memory: Memory, now: datetime, dated: bool, *, is_stale: bool = False, since: str = "") -> str:
-    """One memory; `since` tells where to find now what it speaks of by another name."""
+def memory_line(
+    memory: Memory,
+    now: datetime,
+    dated: bool,
+    *,
+    limit: int,
+    is_stale: bool = False,
+    since: str = "",
+    note: str = "",
+) -> str:
+    """One memory; `since` tells where to find now what it speaks of by another name, `note` what others say of it."""
     told = safe_line(memory.summary)
     title = safe_line(memory.title).rstrip(".")
     text = told if _opens_with(told, title) else f"{title}. {told}" if told else title
     mark = "[may be stale] " if is_stale else ""
     moved = f" [since: {safe_line(since, _PATH_LIMIT)}]" if since else ""
-    return f"- [{memory.kind}, {when(memory.last_seen_at, now, dated)}] {mark}{safe_line(text)}{moved} #{memory.id[:6]}"
+    told_of = f" [{note}]" if note else ""
+    age = when(memory.last_seen_at, now, dated)
+    origin = f"{_ORIGINS[memory.origin]} {age}" if memory.origin in _ORIGINS else age
+    line = safe_line(text, limit)
+    files = _named(memory.files, line, _MOST_FILES_OF_A_MEMORY)
+    return f"- [{memory.kind}, {origin}] {mark}{line}{files}{moved}{told_of} #{memory.id[:6]}"
 
 
 def session_line(session: Session, now: datetime, dated: bool, *, branch: str = "", is_gone: bool = False) -> str:
@@ -61,7 +105,13 @@ def session_line(session: Session, now: datetime, dated: bool, *, branch: str = 
     where = f", on branch {safe_line(branch, _BRANCH_LIMIT)}" if branch else ""
     mark = "[its code is not here] " if is_gone else ""
     line = f"- [{when(session.last_event_at, now, dated)}{where}] {mark}{safe_line(session.summary.headline)}"
-    return safe_line(line, _HEADLINE_LIMIT)
+    files = _named(session.summary.files_edited, line, _MOST_FILES_OF_A_SESSION)
+    return safe_line(line, _HEADLINE_LIMIT - len(files)) + files
+
+
+def code_of_session(session: Session, entries: str, now: datetime, dated: bool) -> str:
+    """What a session came to, in its codes."""
+    return f"- [{when(session.last_event_at, now, dated)}] {safe_line(entries)}"
 
 
 def file_line(path: str) -> str:
@@ -84,10 +134,17 @@ def code_line(change: CodeChange, state: ChangeState) -> str:
     since = f", then {_SINCE[state]} outside of sessions" if state in _SINCE else ""
     owner = change.name.rpartition(".")[0]
     where = f", in {owner}" if owner else ""
-    return f"  - {safe_line(signature + where, _PATH_LIMIT)}  [{safe_line(tag)}{since}]"
+    return f"  - {safe_line(signature + where, _SIGNATURE_LIMIT)}  [{safe_line(tag)}{since}]"
 
 
-def handoff_lines(session: Session, left: Memory | None, branch: str) -> list[str]:
+class HandoffLine(NamedTuple):
+    """A line with the decision that it tells, if any."""
+
+    text: str
+    decision: str = ""
+
+
+def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) -> list[HandoffLine]:
     """Where a session stopped, what matters most for going on first: what it left open, and the state it was in.
 
     The branch it was on is told on that branch only: elsewhere it was merged, and may be gone."""
@@ -95,16 +152,31 @@ def handoff_lines(session: Session, left: Memory | None, branch: str) -> list[st
     if left:
         elsewhere = [fact for fact in left.facts if branch and fact.startswith("Branch: ") and fact[8:] != branch]
         facts = [fact for fact in left.facts if fact not in elsewhere]
-        lines = [f"- {safe_line(left.summary)} #{left.id[:6]}", *(f"- {safe_line(fact)}" for fact in facts)]
+        open_ = [f"{safe_line(left.summary)} #{left.id[:6]}", *map(safe_line, facts)]
     else:
-        lines = [f"- Next: {safe_line(step)}" for step in told.next_steps]
-    lines += [f"- {_LABELLED.sub('', f'Decided: {safe_line(decision)}')}" for decision in told.key_decisions]
-    lines += [f"- Learned: {safe_line(told.learned)}"] if told.learned else []
-    lines += [f"- Done: {safe_line(told.completed)}"] if told.completed else []
-    lines += [f"- Asked: {safe_line(told.request)}"] if told.request else []
-    return lines
+        open_ = [f"Next: {safe_line(step)}" for step in told.next_steps]
+    lines = list(map(HandoffLine, open_))
+    for decision in told.key_decisions:
+        lines.append(HandoffLine(_LABELLED.sub("", f"Decided: {safe_line(decision)}"), decision))
+    rest = (("Learned", told.learned), ("Done", told.completed), ("Asked", told.request))
+    lines += [HandoffLine(f"{label}: {safe_line(text)}") for label, text in rest if text]
+    marks = [f"- [{age}] ", *["- "] * len(lines)]
+    return [line._replace(text=mark + line.text) for mark, line in zip(marks, lines, strict=False)]
 
 
 def _opens_with(told: str, title: str) -> bool:
     """Whether the first sentence of a summary says all that its title does."""
     return told.lower().startswith(title.lower()) or overlap(title, told.split(". ")[0]) >= 0.9
+
+
+def _named(files: Sequence[str], line: str, most: int) -> str:
+    """The files that a line is about and does not name, by the ends of their paths; names that may be orders are not
+    repeated."""
+    ends = ["/".join(path.split("/")[-2:]) for path in files if path.rsplit("/", 1)[-1] not in line]
+    safe = [safe_line(end) for end in ends if not reads_like_an_order(re.sub(r"[\W_]+", " ", end))]
+    told: list[str] = []
+    for end in safe[:most]:
+        if sum(map(len, told)) + len(end) <= _NAMES_LIMIT:
+            told.append(end)
+    more = f" +{len(safe) - len(told)}" if len(safe) > len(told) else ""
+    return f" ({', '.join(told)}{more})" if told else ""

@@ -41,6 +41,16 @@ def atomic(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("commit")
 
 
+def empty_log(connection: sqlite3.Connection, wait_s: float = BUSY_TIMEOUT_S) -> bool:
+    """Have what was written reach the database file, and the log beside it emptied: it holds what is overwritten.
+
+    False when somebody was reading all the time; then it is to be tried again."""
+    connection.execute(f"pragma busy_timeout={int(wait_s * 1000)}")
+    (busy, _, _) = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
+    connection.execute(f"pragma busy_timeout={int(BUSY_TIMEOUT_S * 1000)}")
+    return not busy
+
+
 def time_to_text(moment: datetime) -> str:
     """UTC with microseconds always, so that texts sort as the times do."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")

@@ -293,5 +293,45 @@ def m004_code(connection: sqlite3.Connection) -> None:
         )""")
 
 
+def m005_knowledge(connection: sqlite3.Connection) -> None:
+    """What was given and what came of it, what replaces or contradicts what, and more reasons to retire a memory."""
+    connection.execute("""
+        create table receipt_items (
+            receipt text not null,
+            position integer not null,
+            source text not null,
+            layer text not null,
+            reason text not null,
+            tokens integer not null,
+            score real,
+            outcome text check (outcome in ('used', 'ignored')),
+            primary key (receipt, position)
+        ) without rowid""")
+    connection.execute("create index receipt_items_by_source on receipt_items (source, outcome)")
+    connection.execute("""
+        insert into receipt_items (receipt, position, source, layer, reason, tokens)
+        select spool_name, item.key, item.value, '', '', 0 from receipts, json_each(receipts.items) as item""")
+    connection.execute("alter table receipts drop column items")
+    connection.execute("create index memories_by_successor on memories (superseded_by) where superseded_by is not null")
+    connection.execute("""
+        create table conflicts (
+            memory text not null,
+            other text not null,
+            noted_at text not null,
+            primary key (memory, other)
+        ) without rowid""")
+    connection.execute("alter table retirements rename to retirements_before")
+    connection.execute("""
+        create table retirements (
+            memory text primary key,
+            cause text not null check (cause in ('code', 'branch', 'taken up', 'contradicted', 'user')),
+            branch text not null,
+            reason text not null,
+            at text not null
+        )""")
+    connection.execute("insert into retirements select memory, cause, branch, reason, at from retirements_before")
+    connection.execute("drop table retirements_before")
+
+
 INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox, i002_model_turns)
-MEMORY_MIGRATIONS: tuple[Migration, ...] = (m001_memory, m002_model_calls, m003_search, m004_code)
+MEMORY_MIGRATIONS: tuple[Migration, ...] = (m001_memory, m002_model_calls, m003_search, m004_code, m005_knowledge)

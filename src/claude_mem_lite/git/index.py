@@ -6,7 +6,7 @@ from pathlib import Path
 
 from claude_mem_lite.git.files import read_bytes
 
-_LARGEST_BYTES = 32 * 1024 * 1024
+LARGEST_BYTES = 32 * 1024 * 1024
 _VERSIONS = (2, 3, 4)
 _FIRST_ENTRY_AT = 12
 _MODE_AT = 26
@@ -22,9 +22,9 @@ def read_index(git_folder: Path, id_bytes: int) -> Iterator[tuple[str, str]]:
     One by one, because it takes a second to read those of 200,000 files, and some 50 MB to keep them. None when there
     is no index or when it is larger than 32 MiB (some 300,000 files); of a damaged one, those before the damage. Of
     one that is split in two files only the newer part is read."""
-    content = read_bytes(git_folder, "index", _LARGEST_BYTES + 1) or b""
+    content = read_bytes(git_folder, "index", LARGEST_BYTES + 1) or b""
     version, count = int.from_bytes(content[4:8], "big"), int.from_bytes(content[8:12], "big")
-    if len(content) > _LARGEST_BYTES or content[:4] != b"DIRC" or version not in _VERSIONS:
+    if len(content) > LARGEST_BYTES or content[:4] != b"DIRC" or version not in _VERSIONS:
         return
     with suppress(IndexError):  # it ends in the middle of an entry
         yield from _entries(content, count, id_bytes, version)
@@ -58,6 +58,6 @@ def _number(content: bytes, at: int) -> tuple[int, int]:
     while content[at] & 128:
         at += 1
         number = (number + 1) << 7 | content[at] & 127
-        if number > _LARGEST_BYTES:
+        if number > LARGEST_BYTES:
             raise IndexError
     return number, at + 1

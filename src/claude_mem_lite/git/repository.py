@@ -10,8 +10,9 @@ from pathlib import Path
 
 from claude_mem_lite.git.checkout import common_folder, git_folder_of, read_head
 from claude_mem_lite.git.commits import Ancestry, Commits, is_on_first_line
-from claude_mem_lite.git.files import REF, read_text
-from claude_mem_lite.git.index import read_index
+from claude_mem_lite.git.entries import Entries
+from claude_mem_lite.git.files import REF, list_folder, read_bytes, read_text
+from claude_mem_lite.git.index import LARGEST_BYTES, read_index
 from claude_mem_lite.git.merges import Work, find_fork
 from claude_mem_lite.git.objects import Objects
 from claude_mem_lite.git.reflogs import Trace, created, last_made, read_traces
@@ -21,6 +22,7 @@ from claude_mem_lite.git.trees import Trees
 _USUAL_DEFAULTS = ("main", "master", "trunk", "develop")
 _MOST_ANCESTRIES = 4
 _MOST_RENAMES = 8
+_MOST_IN_FOLDER = 1_000
 _SHA_256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256", re.I | re.M)
 
 
@@ -155,12 +157,24 @@ class Repository:
 
     def each_tracked(self) -> Iterator[tuple[str, str]]:
         """The same one by one, for those who have little time; a path in conflict comes more than once."""
-        return read_index(self._git_folder, 32 if _SHA_256.search(read_text(self.common, "config")) else 20)
+        return read_index(self._git_folder, self._id_bytes())
+
+    def entries(self) -> Entries:
+        """The index to look into, of which nothing is read that nobody asks for; empty when it is over 32 MiB."""
+        content = read_bytes(self._git_folder, "index", LARGEST_BYTES + 1) or b""
+        return Entries(content if len(content) <= LARGEST_BYTES else b"", self._id_bytes())
+
+    def has_split_index(self) -> bool:
+        """Whether a part of the index stands in another file, which is not read."""
+        return any(name.startswith("sharedindex.") for name, _ in list_folder(self._git_folder, "", _MOST_IN_FOLDER))
 
     def blob_at(self, commit: str, path: str, deadline: float = inf) -> str | None:
         """The id of what a commit has at a path; '' when there is nothing, None when that cannot be told in time."""
         found = self._commits.get(commit)
         return self._trees.find(found.tree, path, deadline) if found else None
+
+    def _id_bytes(self) -> int:
+        return 32 if _SHA_256.search(read_text(self.common, "config")) else 20
 
     def _read_refs(self, lead: str) -> dict[str, str]:
         if lead not in self._refs:

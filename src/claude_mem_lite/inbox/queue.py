@@ -4,10 +4,12 @@ A unit is what is worked on together: a whole turn, or one event that stands alo
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from claude_mem_lite.agents import TURN_ENDS
-from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.db.connection import BUSY_TIMEOUT_S, atomic, empty_log
+from claude_mem_lite.inbox.naming import tells_of
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.spool_names import is_past
 
@@ -16,6 +18,7 @@ RETRY_AFTER_S = (5.0, 10.0, 20.0)
 CRASH_LIMIT = 10
 KEEP_FINISHED_S = 8 * 86400.0
 QUIET_TURN_S = 86400.0
+_FINISHED = "status in ('done', 'skipped', 'error')"
 # These stand alone: they are worked on at once, in front of a turn that is still open.
 LONE_EVENTS = ("SessionStart", "PreCompact", "Rendered", "Command")
 
@@ -155,12 +158,41 @@ class Queue:
             ).rowcount
 
     def erase(self, *, turns: Sequence[str], sessions: Sequence[str]) -> None:
-        """Remove finished events for ever, by their turn or session: part of forgetting."""
+        """Remove events for ever: finished ones by their turn, and by their session also those that wait for the end
+        of their turn. Part of forgetting."""
         with atomic(self._db):
-            finished = "status in ('done', 'skipped', 'error')"
-            self._db.executemany(f"delete from inbox where turn = ? and {finished}", [(turn,) for turn in turns])
-            self._db.executemany(f"delete from inbox where session = ? and {finished}", [(one,) for one in sessions])
-        self._db.execute("pragma wal_checkpoint(truncate)")
+            self._db.executemany(f"delete from inbox where turn = ? and {_FINISHED}", [(turn,) for turn in turns])
+            self._db.executemany(
+                f"delete from inbox where session = ? and ({_FINISHED} or status = 'raw')", [(one,) for one in sessions]
+            )
+        self.empty_log()
+
+    def erase_telling_of(self, ids: AbstractSet[str]) -> None:
+        """Remove finished commands that changed these memories, and notes of contexts that gave them or these
+        sessions; commands to forget stay, as they say nothing else."""
+        rows = self._db.execute(
+            f"select id, event, payload from inbox where event in ('Command', 'Rendered') and {_FINISHED}"
+        ).fetchall()
+        telling = [row["id"] for row in rows if tells_of(row["event"], row["payload"], ids)]
+        with atomic(self._db):
+            self._db.executemany("delete from inbox where id = ?", [(row_id,) for row_id in telling])
+        self.empty_log()
+
+    def empty_log(self, wait_s: float = BUSY_TIMEOUT_S) -> bool:
+        """See `connection.empty_log`."""
+        return empty_log(self._db, wait_s)
+
+    def tool_inputs(self, session: str, limit: int) -> list[str]:
+        """What the last tool calls of a session were given, as JSON: as long as its events are kept."""
+        rows = self._db.execute(
+            # Taken out by SQLite: with all that tools returned, a session can have a gigabyte.
+            """select json_extract(payload, '$.tool_input') as given from inbox
+               where status in ('done', 'skipped', 'processing') and session = :session
+                 and event in ('PostToolUse', 'PostToolUseFailure') and json_valid(payload)
+               order by id desc limit :limit""",
+            {"session": session, "limit": limit},
+        )
+        return [str(row["given"]) for row in rows if row["given"] is not None]
 
     def _release(self, condition: str, **values: float) -> int:
         """Rows that were under way become raw again; what a worker died on many times ends in error."""

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Memory
-from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.store import memories, sessions, tombstones
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def take_in(db: sqlite3.Connection, given: Sequence[Given], now: datetime) -> Ta
                 is_same = all(getattr(there, name) == getattr(one.memory, name) for name in one.stated)
                 known += is_same
                 different += [] if is_same else [one.memory.id]
-            elif memories.is_forgotten(db, one.memory.id):
+            elif memories.is_forgotten(db, one.memory.id) or tombstones.is_said_again(db, one.memory):
                 forgotten += 1
             else:
                 memories.insert(db, one.memory, now)

@@ -1,93 +1,133 @@
-"""Forgetting: a memory goes from every table, and what repeats it nearby goes with it.
+"""Forgetting: a memory goes from every table, and what repeats it goes with it.
 
 Called by the worker on the user's word; nothing here can be undone."""
 
 import json
-import re
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from claude_mem_lite.db.connection import time_to_text
-from claude_mem_lite.models import Memory, SessionSummary
-from claude_mem_lite.store import branches, fts, memories, passages, sessions, symbols, turns
-from claude_mem_lite.words import query_words
+from claude_mem_lite.models import LONGEST_TITLE, Memory
+from claude_mem_lite.store import (
+    branches,
+    echoes,
+    fts,
+    memories,
+    passages,
+    receipts,
+    redoing,
+    sessions,
+    symbols,
+    tombstones,
+    turns,
+)
+from claude_mem_lite.store.echoes import Echo
+from claude_mem_lite.words import one_line, within
 
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
-# A sentence repeats what is to be forgotten when this share of its words, of at least three, is from there.
-_ECHO_SHARE = 0.7
-_ECHO_WORDS = 3
+# What repeats them is looked for everywhere when no more are forgotten at once: for each that takes some milliseconds.
+_MOST_SPREAD = 50
 
 
-def forget(db: sqlite3.Connection, ids: Sequence[str], whole_sessions: Sequence[str], now: datetime) -> list[str]:
-    """Remove memories and sessions inside the caller's transaction; returns the turns they came from."""
+def forget(
+    db: sqlite3.Connection,
+    ids: Sequence[str],
+    whole_sessions: Sequence[str],
+    now: datetime,
+    *,
+    whole_turns: Sequence[str] = (),
+    project: str | None = None,
+) -> list[str]:
+    """Remove memories, and turns, sessions and a project with all that was made of them, inside the caller's
+    transaction; returns the turns whose events must go as well."""
     forgotten = [memories.get(db, id_) for id_ in ids]
-    behind = _turns_behind(db, ids)
+    behind = list(dict.fromkeys((*_turns_behind(db, ids), *whole_turns)))
+    said = echoes.said_in(text for turn in behind for text in turns.texts_of(db, turn))
+    said |= echoes.said_in((text for turn in whole_turns for text in turns.texts_of(db, turn)), echoes.SAID_WORDS)
     told_in = {memory.session for memory in forgotten} | turns.of_turns(db, behind)
+    replaced = _replaced_by(db, ids)
+    repeated = [echoes.elsewhere(db, memory) for memory in forgotten] if len(forgotten) <= _MOST_SPREAD else []
+
+    for memory in forgotten:
+        tombstones.bury_memory(db, memory, now)
     memories.remove(db, ids, now)
+    tombstones.bury(db, (*behind, *turns.prompt_ids(db, behind)), now)
     turns.forget_turns(db, behind)
     symbols.forget(db, sessions=whole_sessions, turns=behind)
     for session in whole_sessions:
         # Its transcript is still there, and those of its forks: reading them must not bring the session back.
-        db.executemany(
-            "insert or ignore into tombstones (memory, forgotten_at) values (?, ?)",
-            [(name, time_to_text(now)) for name in (session, *sorted(turns.names_in(db, session)))],
-        )
+        tombstones.bury(db, (session, *sorted(turns.names_in(db, session))), now)
         sessions.forget_session(db, session)
-    words = {word for memory in forgotten for word in _words(memory)}
-    for sibling in _seen_in(db, behind):
-        _rewrite_memory(db, sibling, words, now)
+
+    echo = replace(echoes.of_memories(forgotten), said=said)
+    versions = [version for id_ in replaced if (version := memories.find(db, id_))]
+    gone = [one.id for one in (*_seen_in(db, behind), *versions) if _is_rewritten_away(db, one, echo, now)]
     for session in told_in - set(whole_sessions):
-        _rewrite_summary(db, session, words, now)
+        _rewrite_summary(db, session, echo, now)
+    repeating = [turn for found in repeated for turn in _rewrite_elsewhere(db, *found, now)]
+
+    receipts.forget(db, sources=[*ids, *gone], sessions=whole_sessions, project=project)
+    if project is not None:
+        sessions.forget_project(db, project)
     branches.drop_unused(db)
     fts.scrub(db)
     passages.scrub(db)
-    return behind
+    return list(dict.fromkeys((*behind, *repeating)))
 
 
-def without_echo(text: str, words: set[str]) -> str:
-    """The sentences of a text that do not repeat what is to be forgotten."""
-    return " ".join(one for one in _SENTENCE_END.split(text) if one and not _is_echo(one, words))
-
-
-def _is_echo(sentence: str, words: set[str]) -> bool:
-    own = query_words(sentence)
-    return len(own) >= _ECHO_WORDS and sum(word in words for word in own) >= _ECHO_SHARE * len(own)
-
-
-def _words(memory: Memory) -> list[str]:
-    return query_words(" ".join((memory.title, memory.summary, memory.detail, *memory.facts)))
-
-
-def _rewrite_memory(db: sqlite3.Connection, memory: Memory, words: set[str], now: datetime) -> None:
-    left = replace(
-        memory,
-        title=without_echo(memory.title, words),
-        summary=without_echo(memory.summary, words),
-        detail=without_echo(memory.detail, words),
-        facts=tuple(fact for fact in memory.facts if not _is_echo(fact, words)),
+def made_in(db: sqlite3.Connection, turn: str) -> list[str]:
+    """The ids of the memories that a turn made, and of those that were seen in no other."""
+    rows = db.execute(
+        """select memory from sightings where turn = :turn
+             and not exists (select 1 from sightings as other where other.memory = sightings.memory and turn <> :turn)
+           order by memory""",
+        {"turn": turn},
     )
+    made = (memory.id for memory in redoing.of_turn(db, turn))
+    return list(dict.fromkeys((*made, *(row["memory"] for row in rows))))
+
+
+def _is_rewritten_away(db: sqlite3.Connection, memory: Memory, echo: Echo, now: datetime) -> bool:
+    """Take what is to be forgotten out of a memory; True when nothing is left of it."""
+    left = echo.out_of_memory(memory)
     if not left.title:
         memories.remove(db, [memory.id], now)
     elif left != memory:
         memories.rewrite(db, left)
+    return not left.title
 
 
-def _rewrite_summary(db: sqlite3.Connection, session: str, words: set[str], now: datetime) -> None:
+def _rewrite_summary(db: sqlite3.Connection, session: str, echo: Echo, now: datetime) -> None:
+    """Take what is to be forgotten out of a session's summary; it is told by something else, if anything is left."""
     found = sessions.find(db, session)
-    if found is None:
+    if found is None or (left := echo.out_of_summary(found.summary)) == found.summary:
         return
-    left: dict[str, Any] = {}
-    for field in fields(SessionSummary):
-        value = getattr(found.summary, field.name)
-        if isinstance(value, str):
-            left[field.name] = without_echo(value, words)
-        else:
-            left[field.name] = tuple(item for item in value if not _is_echo(item, words))
-    left["headline"] = left["headline"] or left["request"]
-    sessions.set_summary(db, session, SessionSummary(**left), now)
+    if found.summary.headline and not left.headline:
+        left = replace(left, headline=left.request or left.completed or _what_is_left(db, session))
+    sessions.set_summary(db, session, left, now)
+
+
+def _what_is_left(db: sqlite3.Connection, session: str) -> str:
+    """What a session was about, by what is still remembered of it, or was asked in it."""
+    titles = (memory.title for memory in redoing.of_session(db, session, limit=1))
+    return within(one_line(next(titles, "") or turns.last_prompt(db, session)), LONGEST_TITLE)
+
+
+def _rewrite_elsewhere(
+    db: sqlite3.Connection, echo: Echo, found: Iterable[tuple[str, str]], now: datetime
+) -> list[str]:
+    """Take what is to be forgotten out of what was said in other turns and sessions; returns the turns that had it."""
+    changed = []
+    for kind, name in found:
+        if kind == "session":
+            _rewrite_summary(db, name, echo, now)
+            continue
+        said = turns.texts_of(db, name)
+        asked, answered, tasks = (echo.out_of(text) for text in said)
+        if (asked, answered, tasks) != said:
+            turns.set_texts(db, name, asked, answered, tasks)
+            changed.append(name)
+    return changed
 
 
 def _turns_behind(db: sqlite3.Connection, ids: Sequence[str]) -> list[str]:
@@ -106,3 +146,13 @@ def _seen_in(db: sqlite3.Connection, turns: Sequence[str]) -> list[Memory]:
         {"turns": json.dumps(list(turns))},
     )
     return [memories.from_row(row) for row in rows]
+
+
+def _replaced_by(db: sqlite3.Connection, ids: Sequence[str]) -> list[str]:
+    """The ids of what these memories had replaced: earlier versions say much of the same."""
+    rows = db.execute(
+        """select id from memories where superseded_by in (select value from json_each(:ids))
+             and id not in (select value from json_each(:ids))""",
+        {"ids": json.dumps(list(ids))},
+    )
+    return [row["id"] for row in rows]

@@ -101,6 +101,24 @@ def alike(db: sqlite3.Connection, memory: Memory, limit: int) -> list[int]:
     return found + _rows(db, f"title : ({' OR '.join(pairs)}) AND marks : {scope}", "rowid", limit)
 
 
+def count_with(db: sqlite3.Connection, word: str, scope: str, most: int) -> int:
+    """How many memories of a scope have a word, counted as far as matters."""
+    return ranking.count(db, _INDEX, f"{ranking.phrase(word)} AND marks : {marks.scope_mark(scope)}", most)
+
+
+def naming(db: sqlite3.Connection, words: Sequence[str], scope: str, limit: int) -> list[int]:
+    """The row numbers of memories of a scope that have any of these words in their title, newest first."""
+    phrases = [ranking.phrase(token) for word in words[:_MOST_WORDS] for token in index_text(word).split()]
+    if not phrases:
+        return []
+    return _rows(db, f"title : ({' OR '.join(phrases)}) AND marks : {marks.scope_mark(scope)}", "rowid desc", limit)
+
+
+def count_everywhere(db: sqlite3.Connection, word: str, most: int) -> int:
+    """How many memories have a word, counted as far as matters."""
+    return ranking.count(db, _INDEX, ranking.phrase(word), most)
+
+
 def _held(filters: Filters) -> str:
     """What the index can tell of the filters, as an expression; rows that match may still not fit."""
     parts = [marks.for_memories(filters)]

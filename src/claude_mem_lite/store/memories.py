@@ -3,20 +3,19 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 from datetime import datetime
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
+from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import Kind, Memory, SymbolChange
-from claude_mem_lite.store import documents, fts, unindexed
+from claude_mem_lite.models import Kind, Memory
+from claude_mem_lite.store import conflicts, documents, fts, unindexed
 from claude_mem_lite.store.ids import one_by_prefix, short_id
-from claude_mem_lite.store.sameness import joined, say_the_same
+from claude_mem_lite.store.known import find_same
+from claude_mem_lite.store.memory_rows import COLUMNS, values_of
+from claude_mem_lite.store.memory_rows import from_row as from_row  # for whoever reads the table with joins of its own
+from claude_mem_lite.store.sameness import joined
 from claude_mem_lite.store.visibility import Hidden, not_hidden
-
-_MOST_CANDIDATES = 30
-_LISTS = ("facts", "files", "anchors", "tags")
-_COLUMNS = tuple(field.name for field in fields(Memory))
 
 
 def handoff_id(session: str) -> str:
@@ -28,29 +27,33 @@ def add(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Mem
     """Store a memory seen in a turn, or count the turn as one more sighting of what is known already."""
     if is_forgotten(db, memory.id):
         return memory
-    known = _same(db, memory)
+    known = find_same(db, memory)
     if known is None:
         insert(db, memory, now)
-        _note_sighting(db, memory.id, turn)
+        note_sighting(db, memory.id, turn)
         return memory
     if known.id != memory.id:
         more = joined(known, memory)
-        known = replace(more, times_seen=known.times_seen + _note_sighting(db, known.id, turn))
+        known = replace(more, times_seen=known.times_seen + note_sighting(db, known.id, turn))
         _overwrite(db, known)
     return known
 
 
 def put(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> None:
-    """Store a memory under its id, in the place of what it was before: one that is told anew as work goes on."""
+    """Store a memory under its id, in the place of what it was before: one that is told anew as work goes on.
+
+    What the user wrote stays as it is."""
     if is_forgotten(db, memory.id):
         return
     row = db.execute("select * from memories where id = ?", (memory.id,)).fetchone()
     if row is None:
         insert(db, memory, now)
-    else:
+    elif row["made_by"] != "user":
         before = from_row(row)
         _overwrite(db, replace(memory, created_at=before.created_at, pinned=before.pinned), stored_at=now)
-    _note_sighting(db, memory.id, turn)
+        if memory.status == "active":
+            db.execute("delete from retirements where memory = ?", (memory.id,))
+    note_sighting(db, memory.id, turn)
 
 
 def retire(db: sqlite3.Connection, id_: str) -> bool:
@@ -172,11 +175,18 @@ def ids_of(db: sqlite3.Connection, *, session: str | None = None, project: str |
 def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> None:
     """Remove memories and their words, and leave tombstones so that nothing brings them back."""
     for id_ in ids:
+        # What it had replaced is replaced by its own successor, or by something that nobody can name any more.
+        db.execute(
+            """update memories set superseded_by = (select superseded_by from memories as gone where gone.id = :id)
+               where superseded_by = :id""",
+            {"id": id_},
+        )
         row = db.execute("delete from memories where id = ? returning seq", (id_,)).fetchone()
         if row is not None:
             remove_derived(db, row["seq"])
         db.execute("delete from sightings where memory = ?", (id_,))
         db.execute("delete from retirements where memory = ?", (id_,))
+        conflicts.settle(db, id_)
         db.execute("insert or ignore into tombstones (memory, forgotten_at) values (?, ?)", (id_, time_to_text(now)))
 
 
@@ -208,35 +218,24 @@ def count_in_sessions(db: sqlite3.Connection, sessions: Sequence[str]) -> int:
     return int(number)
 
 
-def from_row(row: sqlite3.Row) -> Memory:
-    values = {name: row["commit_id" if name == "commit" else name] for name in _COLUMNS}
-    for name in _LISTS:
-        values[name] = tuple(json.loads(values[name]))
-    values["symbols"] = tuple(SymbolChange(**symbol) for symbol in json.loads(values["symbols"]))
-    values["created_at"] = text_to_time(values["created_at"])
-    values["last_seen_at"] = text_to_time(values["last_seen_at"])
-    values["pinned"] = bool(values["pinned"])
-    return Memory(**values)
-
-
 def insert(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     """Store a memory as it is, with its words; its id must be new."""
-    columns = ", ".join("commit_id" if name == "commit" else name for name in _COLUMNS)
-    marks = ", ".join(f":{name}" for name in _COLUMNS)
+    columns = ", ".join("commit_id" if name == "commit" else name for name in COLUMNS)
+    marks = ", ".join(f":{name}" for name in COLUMNS)
     row = db.execute(
         f"insert into memories ({columns}, stored_at) values ({marks}, :stored_at) returning seq",
-        {**_values(memory), "stored_at": time_to_text(now)},
+        {**values_of(memory), "stored_at": time_to_text(now)},
     ).fetchone()
     _index(db, row["seq"], memory)
 
 
 def _overwrite(db: sqlite3.Connection, memory: Memory, stored_at: datetime | None = None) -> None:
     """Change a memory where it stands; its words follow."""
-    assignments = ", ".join(f"{'commit_id' if name == 'commit' else name} = :{name}" for name in _COLUMNS)
+    assignments = ", ".join(f"{'commit_id' if name == 'commit' else name} = :{name}" for name in COLUMNS)
     row = db.execute(
         f"""update memories set {assignments}, stored_at = coalesce(:stored_at, stored_at)
             where id = :id returning seq""",
-        {**_values(memory), "stored_at": time_to_text(stored_at) if stored_at else None},
+        {**values_of(memory), "stored_at": time_to_text(stored_at) if stored_at else None},
     ).fetchone()
     fts.remove(db, row["seq"])
     _index(db, row["seq"], memory)
@@ -247,45 +246,11 @@ def _index(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
     unindexed.note(db, documents.of_memory(seq))
 
 
-def _values(memory: Memory) -> dict[str, object]:
-    values = {name: getattr(memory, name) for name in _COLUMNS}
-    for name in _LISTS:
-        values[name] = json.dumps(values[name])
-    values["symbols"] = json.dumps([asdict(symbol) for symbol in memory.symbols])
-    values["created_at"] = time_to_text(memory.created_at)
-    values["last_seen_at"] = time_to_text(memory.last_seen_at)
-    return values
-
-
 def is_forgotten(db: sqlite3.Connection, id_: str) -> bool:
     """Whether the user had it removed: nothing may bring it back."""
     return db.execute("select 1 from tombstones where memory = ?", (id_,)).fetchone() is not None
 
 
-def _note_sighting(db: sqlite3.Connection, id_: str, turn: str) -> int:
+def note_sighting(db: sqlite3.Connection, id_: str, turn: str) -> int:
     """Record that a turn saw a memory; 0 when that is known."""
     return db.execute("insert or ignore into sightings (memory, turn) values (?, ?)", (id_, turn)).rowcount
-
-
-def _same(db: sqlite3.Connection, memory: Memory) -> Memory | None:
-    """What is known already and says the same: the one with its id, else the oldest that does."""
-    row = db.execute("select * from memories where id = ?", (memory.id,)).fetchone()
-    if row is not None:
-        return from_row(row)
-    rows = db.execute(
-        # The signs keep SQLite from looking at all of the scope and kind (6 ms at 20,000) where it has the rows.
-        """select * from memories where seq in (select value from json_each(:alike))
-             and +kind = :kind and +status = 'active' and +scope = :scope
-           union
-           select * from memories where kind = :kind and status = 'active' and scope = :scope
-             and lower(title) = lower(:title)
-           order by seq limit :limit""",
-        {
-            "scope": memory.scope,
-            "kind": memory.kind,
-            "title": memory.title,
-            "alike": json.dumps(fts.alike(db, memory, _MOST_CANDIDATES)),
-            "limit": _MOST_CANDIDATES,
-        },
-    )
-    return next((found for found in map(from_row, rows) if say_the_same(found, memory)), None)

@@ -110,6 +110,29 @@ def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit
     return ranking.best_rows(db, _INDEX, words, marks.for_passages(filters), fits, limit)
 
 
+def count_with(db: sqlite3.Connection, word: str, most: int) -> int:
+    """How many passages have a word, counted as far as matters."""
+    return ranking.count(db, _INDEX, ranking.phrase(word), most)
+
+
+def with_two_of(db: sqlite3.Connection, words: Sequence[str], limit: int) -> list[tuple[str, str]]:
+    """The turns and sessions, by kind and name, whose text has at least two of these words, the newest first."""
+    asked = [ranking.phrase(word) for word in words]
+    pairs = [f"({word} AND ({' OR '.join(asked[at:])}))" for at, word in enumerate(asked[:-1], 1)]
+    rows = db.execute(
+        """select kind, source from passages where seq in (
+             select rowid from passages_fts where passages_fts match :match order by rowid desc limit :limit)""",
+        {"match": " OR ".join(pairs), "limit": limit},
+    )
+    return [(row["kind"], row["source"]) for row in rows]
+
+
+def source_of_turn(db: sqlite3.Connection, id_: str) -> str:
+    """The key of the turn that a passage tells; '' when it tells none."""
+    row = db.execute("select source from passages where id = ? and kind = 'turn'", (id_,)).fetchone()
+    return str(row["source"]) if row else ""
+
+
 def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Passage]:
     """Passages by their row number, as the index names them."""
     rows = db.execute(

@@ -1,29 +1,36 @@
-"""The table `receipts`: what was given to which session, and whether it arrived."""
+"""The tables `receipts` and `receipt_items`: what was given to which session, if it arrived, and what came of it."""
 
 import json
 import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import datetime
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
-from claude_mem_lite.models import Receipt
+from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.models import Outcome, Receipt, ReceiptItem, Tally
+from claude_mem_lite.store.ids import SHORTEST_PREFIX, short_id
+
+_ITEM = tuple(field.name for field in fields(ReceiptItem))
 
 
 def add(db: sqlite3.Connection, receipt: Receipt) -> None:
     """Record an answer that was made; it counts as given only once the hook has printed it.
 
     What was given already stays recorded as it was."""
-    db.execute("delete from receipts where spool_name = ? and given_at is null", (receipt.spool_name,))
-    db.execute(
-        """insert or ignore into receipts (spool_name, session, project, moment, items, layers,
+    drop_unprinted = "delete from receipts where spool_name = ? and given_at is null"
+    if db.execute(drop_unprinted, (receipt.spool_name,)).rowcount:
+        db.execute("delete from receipt_items where receipt = ?", (receipt.spool_name,))
+    is_new = db.execute(
+        """insert or ignore into receipts (spool_name, session, project, moment, layers,
                layers_skipped, tokens, budget, build_ms, created_at, given_at)
-           values (:spool_name, :session, :project, :moment, :items, :layers,
+           values (:spool_name, :session, :project, :moment, :layers,
                :layers_skipped, :tokens, :budget, :build_ms, :created_at, :given_at)""",
         {
             "spool_name": receipt.spool_name,
             "session": receipt.session,
             "project": receipt.project,
             "moment": receipt.moment,
-            "items": json.dumps(receipt.items),
             "layers": json.dumps(receipt.layers),
             "layers_skipped": json.dumps(receipt.layers_skipped),
             "tokens": receipt.tokens,
@@ -32,7 +39,16 @@ def add(db: sqlite3.Connection, receipt: Receipt) -> None:
             "created_at": time_to_text(receipt.created_at),
             "given_at": time_to_text(receipt.given_at) if receipt.given_at else None,
         },
-    )
+    ).rowcount
+    if is_new:
+        db.executemany(
+            """insert into receipt_items (receipt, position, source, layer, reason, tokens, score, outcome)
+               values (:receipt, :position, :source, :layer, :reason, :tokens, :score, :outcome)""",
+            [
+                {"receipt": receipt.spool_name, "position": position, **asdict(item)}
+                for position, item in enumerate(receipt.items)
+            ],
+        )
 
 
 def mark_given(db: sqlite3.Connection, spool_name: str, now: datetime) -> None:
@@ -57,3 +73,125 @@ def known_until(db: sqlite3.Connection, session: str) -> datetime | None:
         {"session": session},
     ).fetchone()
     return text_to_time(built) if built else None
+
+
+def tallies(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, Tally]:
+    """How often each of these memories and sessions was used or ignored by those it was given to; only what has any.
+
+    A session counts once for each: what it was given again after a compaction is no second vote."""
+    rows = db.execute(
+        """select source, count(distinct case when outcome = 'used' then session end) as used,
+             count(distinct session) as given
+           from receipt_items join receipts on spool_name = receipt
+           where source in (select value from json_each(:sources)) and outcome is not null group by source""",
+        {"sources": json.dumps(list(sources))},
+    )
+    return {row["source"]: Tally(row["used"], row["given"] - row["used"]) for row in rows}
+
+
+def newest(
+    db: sqlite3.Connection, *, project: str | None = None, session: str | None = None, limit: int
+) -> list[Receipt]:
+    """The last injections, newest first: all, or those to a project's sessions, or to one session."""
+    rows = db.execute(
+        """select * from receipts where (:project is null or project = :project)
+             and (:session is null or session = :session)
+           order by created_at desc, spool_name desc limit :limit""",
+        {"project": project, "session": session, "limit": limit},
+    ).fetchall()
+    return _with_items(db, rows)
+
+
+def id_of(receipt: Receipt) -> str:
+    """What a person calls a receipt: its own name is far too long to type."""
+    return _id(receipt.spool_name)
+
+
+def get(db: sqlite3.Connection, id_or_prefix: str) -> Receipt:
+    """One receipt by its id or the beginning of it, or by the name of the event that was answered."""
+    wanted = id_or_prefix.strip().lstrip("#").lower()
+    if len(wanted) < SHORTEST_PREFIX:
+        raise NotFound(f"{id_or_prefix!r} is too short for an id", f"give {SHORTEST_PREFIX} characters or more of it")
+    # Ids are made here, not stored: a few thousand receipts are there at most, and seldom asked for.
+    names = [row["spool_name"] for row in db.execute("select spool_name from receipts")]
+    found = [name for name in names if name.lower() == wanted or _id(name).startswith(wanted)]
+    if not found:
+        raise NotFound(f"there is no receipt {id_or_prefix}", "`claude-mem-lite receipts --all-projects` shows the ids")
+    if len(found) > 1:
+        raise Ambiguous(f"{id_or_prefix} is the beginning of several ids", "give more of it")
+    (receipt,) = _with_items(db, db.execute("select * from receipts where spool_name = ?", found).fetchall())
+    return receipt
+
+
+def given_to(db: sqlite3.Connection, session: str) -> list[str]:
+    """The memories and sessions that reached a session, each once, without those that are known to be used."""
+    rows = db.execute(
+        """select distinct source from receipts join receipt_items on receipt = spool_name
+           where session = :session and given_at is not null and outcome is not 'used' order by source""",
+        {"session": session},
+    )
+    return [row["source"] for row in rows]
+
+
+def mark(db: sqlite3.Connection, session: str, outcomes: Mapping[str, Outcome]) -> None:
+    """What came of what reached a session. What was used once stays used: the evidence may be gone when it is looked
+    at again."""
+    db.executemany(
+        """update receipt_items set outcome = :outcome where source = :source and outcome is not 'used'
+             and receipt in (select spool_name from receipts where session = :session and given_at is not null)""",
+        [{"session": session, "source": source, "outcome": outcome} for source, outcome in outcomes.items()],
+    )
+
+
+def trim(db: sqlite3.Connection, before: datetime) -> int:
+    """Drop what was given before a moment, and with it what came of it; returns how many receipts."""
+    gone = "select spool_name from receipts where created_at < :before"
+    values = {"before": time_to_text(before)}
+    db.execute(f"delete from receipt_items where receipt in ({gone})", values)
+    return db.execute("delete from receipts where created_at < :before", values).rowcount
+
+
+def forget(db: sqlite3.Connection, *, sources: Sequence[str], sessions: Sequence[str], project: str | None) -> None:
+    """Remove what tells of these memories and sessions in any receipt, and the receipts of these sessions and of a
+    project."""
+    values = {"sources": json.dumps([*sources, *sessions]), "sessions": json.dumps(list(sessions)), "project": project}
+    gone = "session in (select value from json_each(:sessions)) or project = :project"
+    db.execute(
+        f"""delete from receipt_items where source in (select value from json_each(:sources))
+              or receipt in (select spool_name from receipts where {gone})""",
+        values,
+    )
+    db.execute(f"delete from receipts where {gone}", values)
+
+
+def _id(spool_name: str) -> str:
+    return short_id("receipt", spool_name)
+
+
+def _with_items(db: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list[Receipt]:
+    given: dict[str, list[ReceiptItem]] = {row["spool_name"]: [] for row in rows}
+    found = db.execute(
+        """select * from receipt_items where receipt in (select value from json_each(:names))
+           order by receipt, position""",
+        {"names": json.dumps(list(given))},
+    )
+    for row in found:
+        given[row["receipt"]].append(ReceiptItem(**{name: row[name] for name in _ITEM}))
+    return [_from_row(row, tuple(given[row["spool_name"]])) for row in rows]
+
+
+def _from_row(row: sqlite3.Row, items: tuple[ReceiptItem, ...]) -> Receipt:
+    return Receipt(
+        spool_name=row["spool_name"],
+        session=row["session"],
+        project=row["project"],
+        moment=row["moment"],
+        items=items,
+        layers=tuple(json.loads(row["layers"])),
+        layers_skipped=tuple(json.loads(row["layers_skipped"])),
+        tokens=row["tokens"],
+        budget=row["budget"],
+        build_ms=row["build_ms"],
+        created_at=text_to_time(row["created_at"]),
+        given_at=text_to_time(row["given_at"]) if row["given_at"] else None,
+    )

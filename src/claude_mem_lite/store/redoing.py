@@ -11,7 +11,7 @@ from typing import Any
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Memory, SessionSummary, Usage
-from claude_mem_lite.store import memories, sessions, turns
+from claude_mem_lite.store import conflicts, memories, sessions, supersession, turns
 from claude_mem_lite.store.ids import short_id
 
 _MOST_POSITIONS = 64
@@ -39,20 +39,23 @@ def of_turn(db: sqlite3.Connection, turn: str) -> list[Memory]:
     return [memories.from_row(row) for row in rows]
 
 
-def retell(db: sqlite3.Connection, turn: str, told: Sequence[Memory], usage: Usage, now: datetime) -> None:
-    """Put these memories in the place of a turn's; the first one stored carries what the call took.
+def retell(db: sqlite3.Connection, turn: str, told: Sequence[Memory], usage: Usage, now: datetime) -> list[Memory]:
+    """Put these memories in the place of a turn's; the first one stored carries what the call took. Returns what is
+    stored of them now.
 
     A memory that must be left alone keeps its id, and the new one stands beside it."""
     before = of_turn(db, turn)
     kept = {memory.id for memory in before if _is_to_be_left_alone(db, memory, turn)}
     stored_at = min([_discard(db, memory.id) for memory in before if memory.id not in kept], default=now)
     counted = False
+    stored = []
     for position, memory in enumerate(told[:_MOST_POSITIONS]):
         beside = short_id(turn, str(position), _BESIDE)
         new = replace(memory, id=beside) if memory.id in kept else memory
         # Stored when the turn was first told: a session that was given the rules' words is not given it as news.
-        memories.add(db, new, turn, stored_at)
+        stored.append(memories.add(db, new, turn, stored_at))
         counted = counted or _count(db, new.id, usage)
+    return stored
 
 
 def retell_session(db: sqlite3.Connection, session: str, turn: str, told: SessionSummary, now: datetime) -> bool:
@@ -77,6 +80,8 @@ def over(rules: SessionSummary, told: SessionSummary) -> SessionSummary:
 def _is_to_be_left_alone(db: sqlite3.Connection, memory: Memory, turn: str) -> bool:
     if memory.pinned or memory.status != "active" or memory.times_seen > 1 or memory.made_by == "user":
         return True
+    if supersession.has_replaced(db, memory.id):
+        return True
     elsewhere = db.execute("select 1 from sightings where memory = ? and turn <> ?", (memory.id, turn)).fetchone()
     return elsewhere is not None
 
@@ -86,6 +91,7 @@ def _discard(db: sqlite3.Connection, id_: str) -> datetime:
     row = db.execute("delete from memories where id = ? returning seq, stored_at", (id_,)).fetchone()
     memories.remove_derived(db, row["seq"])
     db.execute("delete from sightings where memory = ?", (id_,))
+    conflicts.settle(db, id_)
     return text_to_time(row["stored_at"])
 
 

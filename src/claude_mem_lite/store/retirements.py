@@ -1,7 +1,8 @@
-"""The table `retirements`: which memories were retired by what became of their code or branch, and why.
+"""The table `retirements`: which memories were retired, when and why.
 
-Written by the worker's look. Only what stands here is ever made active again: not what the user retired, nor what
-something newer replaced."""
+Written by the worker: by its look at code and branches, for handoffs that were taken up, for what was contradicted too
+often, and on the user's word. Only what code or branches retired is made active again when these are back; all of it
+when the user confirms it."""
 
 import json
 import sqlite3
@@ -9,12 +10,20 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Memory
-from claude_mem_lite.store import fts, memories
+from claude_mem_lite.store import conflicts, fts, memories
 
-Cause = Literal["code", "branch"]
+Cause = Literal["code", "branch", "taken up", "contradicted", "user"]
 _PAGE = 500
+
+
+class Retirement(NamedTuple):
+    """Why and when a memory was retired."""
+
+    cause: Cause
+    reason: str
+    at: datetime
 
 
 class Retired(NamedTuple):
@@ -30,12 +39,18 @@ def retire(db: sqlite3.Connection, id_: str, cause: Cause, reason: str, now: dat
     """Retire an active memory and note why; False when it is not active."""
     if not memories.retire(db, id_):
         return False
+    note(db, id_, cause, reason, now, branch)
+    conflicts.settle(db, id_)
+    return True
+
+
+def note(db: sqlite3.Connection, id_: str, cause: Cause, reason: str, now: datetime, branch: str = "") -> None:
+    """Note why a memory is retired, in the place of what was noted before."""
     db.execute(
         """insert or replace into retirements (memory, cause, branch, reason, at)
            values (:memory, :cause, :branch, :reason, :at)""",
         {"memory": id_, "cause": cause, "branch": branch, "reason": reason, "at": time_to_text(now)},
     )
-    return True
 
 
 def revive(db: sqlite3.Connection, id_: str) -> bool:
@@ -52,6 +67,16 @@ def revive(db: sqlite3.Connection, id_: str) -> bool:
         return False
     fts.mark_again(db, row["seq"], memories.from_row(row))
     return True
+
+
+def of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Retirement]:
+    """Why and when each of these memories was retired, of those that are."""
+    rows = db.execute(
+        """select memory, cause, reason, at from retirements join memories on memories.id = retirements.memory
+           where memory in (select value from json_each(:ids)) and memories.status = 'retired'""",
+        {"ids": json.dumps(list(ids))},
+    )
+    return {row["memory"]: Retirement(row["cause"], row["reason"], text_to_time(row["at"])) for row in rows}
 
 
 def reasons(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, str]:
@@ -124,10 +149,10 @@ def newest_by_code(db: sqlite3.Connection, project: str, limit: int) -> list[Mem
 
 
 def of_project(db: sqlite3.Connection, project: str, limit: int) -> list[Retired]:
-    """The memories of a project that were retired here, the last retired first."""
+    """The memories of a project that code or branches retired, the last retired first."""
     rows = db.execute(
         """select seq, memory, cause, reason from retirements join memories on memories.id = retirements.memory
-           where memories.project = :project and memories.status = 'retired'
+           where memories.project = :project and memories.status = 'retired' and cause in ('code', 'branch')
            order by retirements.at desc, memory limit :limit""",
         {"project": project, "limit": limit},
     )

@@ -13,10 +13,14 @@ from claude_mem_lite.models import (
     MOST_FILES,
     REQUEST_LEAD,
     WORK_KINDS,
+    Kind,
     Memory,
 )
+from claude_mem_lite.store.stances import agree, content_words
 from claude_mem_lite.words import STOPWORDS
 
+TOLD_KINDS: tuple[Kind, ...] = ("preference", "rule", "correction", "convention", "anti_pattern")
+"""What the user lays down: the same is said of one kind today and of another tomorrow."""
 _LEAST_SHARED = 0.85
 _LEAST_SHARED_TITLE = 0.8
 # Text from the web or from somebody else's tool must not be joined to what can be believed.
@@ -32,6 +36,8 @@ _DENIALS = frozenset(("not", "no", "never", "without", "cannot", "don't", "doesn
 
 def say_the_same(known: Memory, new: Memory) -> bool:
     """Whether a new memory tells nothing that a known one of its kind and scope does not tell, or could not take in."""
+    if _is_told_again(known, new):
+        return True
     if (known.kind, known.scope, known.status) != (new.kind, new.scope, "active"):
         return False
     if not _may_be_joined(known, new) or _commits(known) != _commits(new):
@@ -47,6 +53,27 @@ def say_the_same(known: Memory, new: Memory) -> bool:
     return _is_within(known.files, new.files)
 
 
+def _is_told_again(known: Memory, new: Memory) -> bool:
+    """Whether the user lays down what the user laid down before, in other words: only what it comes to counts."""
+    if {known.origin, new.origin} != {"user"} or not {known.kind, new.kind} <= set(TOLD_KINDS):
+        return False
+    if (known.scope, known.status) != (new.scope, "active") or not _may_be_joined(known, new):
+        return False
+    if (known.kind == "anti_pattern") != (new.kind == "anti_pattern"):
+        return False
+    # What was written for being remembered may go on below its first line.
+    if new.made_by == "user" and not content_words(new.summary) <= content_words(_told(known)):
+        return False
+    if agree(known.title, new.title):
+        return True
+    ours, theirs = content_words(known.title) - _DENIALS, content_words(new.title) - _DENIALS
+    return (
+        ours == theirs
+        and bool(_DENIALS & set(known.title.lower().split())) == bool(_DENIALS & set(new.title.lower().split()))
+        and _NUMBER.findall(known.title) == _NUMBER.findall(new.title)
+    )
+
+
 def joined(known: Memory, new: Memory) -> Memory:
     """The known memory with all that the new sighting adds to it."""
     lines = dict.fromkeys((*known.detail.split("\n"), *new.detail.split("\n")))
@@ -60,6 +87,8 @@ def joined(known: Memory, new: Memory) -> Memory:
         tags=_union(known.tags, new.tags),
         detail=detail if len(detail) <= LONGEST_DETAIL else known.detail,
         last_seen_at=max(known.last_seen_at, new.last_seen_at),
+        confidence=max(known.confidence, new.confidence) if new.made_by == "user" else known.confidence,
+        made_by="user" if new.made_by == "user" else known.made_by,
     )
 
 

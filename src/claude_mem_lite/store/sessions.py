@@ -67,6 +67,14 @@ def close(db: sqlite3.Connection, session: str, status: SessionStatus, at: datet
     )
 
 
+def quiet(db: sqlite3.Connection, before: datetime) -> list[str]:
+    """The sessions that were never closed and have been quiet for long."""
+    rows = db.execute(
+        "select id from sessions where status = 'active' and last_event_at < ? order by id", (time_to_text(before),)
+    )
+    return [row["id"] for row in rows]
+
+
 def interrupt_quiet(db: sqlite3.Connection, before: datetime) -> int:
     """Sessions that were never closed and have been quiet for long were interrupted."""
     return db.execute(
@@ -150,9 +158,20 @@ def is_forgotten(db: sqlite3.Connection, *names: str) -> bool:
 def forget_session(db: sqlite3.Connection, session: str) -> None:
     """Remove a session and all that was asked and answered in it."""
     db.execute("delete from prompts where session = ?", (session,))
+    db.execute(
+        "delete from receipt_items where receipt in (select spool_name from receipts where session = ?)", (session,)
+    )
     db.execute("delete from receipts where session = ?", (session,))
     db.execute("delete from sessions where id = ?", (session,))
     passages.remove_of_session(db, session)
+
+
+def forget_project(db: sqlite3.Connection, project: str) -> None:
+    """Remove what a project is called and where it is, unless something that holds elsewhere was made in it."""
+    db.execute(
+        "delete from projects where id = :id and not exists (select 1 from memories where project = :id)",
+        {"id": project},
+    )
 
 
 def folders(db: sqlite3.Connection, *, project: str | None, limit: int) -> list[str]:

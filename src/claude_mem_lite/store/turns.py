@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Event
@@ -23,6 +24,13 @@ class PastTurnMark:
     name: str
     prompt_id: str
     began_at: datetime
+
+
+class Asked(NamedTuple):
+    """What was asked in a turn, and what was set out to be done in it."""
+
+    prompt: str
+    tasks: tuple[str, ...]
 
 
 def add_turn(
@@ -59,6 +67,14 @@ def last_prompt(db: sqlite3.Connection, session: str) -> str:
     return row["text"] if row else ""
 
 
+def last_prompts(db: sqlite3.Connection, session: str, limit: int) -> list[str]:
+    """What the user last asked in a session, the newest first."""
+    rows = db.execute(
+        "select text from prompts where session = ? and text <> '' order by created_at desc limit ?", (session, limit)
+    )
+    return [row["text"] for row in rows]
+
+
 def prompt_of(db: sqlite3.Connection, turn: str) -> str:
     """What was asked in a turn, or last before it: the why of a turn that is looked at again later."""
     row = db.execute(
@@ -81,6 +97,27 @@ def turns_of(db: sqlite3.Connection, session: str, least_trust: float) -> list[t
         {"session": session, "trust": least_trust},
     )
     return [(row["text"], row["reply"]) for row in rows]
+
+
+def asked_since(db: sqlite3.Connection, session: str, since: datetime, limit: int) -> list[Asked]:
+    """What was asked and set out to be done in a session after a moment, in order."""
+    rows = db.execute(
+        """select text, tasks from prompts where session = :session and created_at > :since
+             and (text <> '' or tasks <> '')
+           order by created_at, turn limit :limit""",
+        {"session": session, "since": time_to_text(since), "limit": limit},
+    )
+    return [Asked(row["text"], tuple(row["tasks"].splitlines())) for row in rows]
+
+
+def said_in(db: sqlite3.Connection, session: str, limit: int) -> list[str]:
+    """What was asked, answered and set out to be done in the last turns of a session."""
+    rows = db.execute(
+        """select text, reply, tasks from prompts where session = :session and (text <> '' or reply <> '')
+           order by created_at desc limit :limit""",
+        {"session": session, "limit": limit},
+    )
+    return [part for row in rows for part in row if part]
 
 
 def latest_turn(db: sqlite3.Connection, session: str) -> str:
@@ -150,6 +187,33 @@ def forget_turns(db: sqlite3.Connection, turns: Sequence[str]) -> None:
     """Blank what was asked and answered in turns; that they were stored stays known."""
     db.executemany("update prompts set text = '', reply = '', tasks = '' where turn = ?", [(turn,) for turn in turns])
     passages.remove_turns(db, turns)
+
+
+def texts_of(db: sqlite3.Connection, turn: str) -> tuple[str, str, str]:
+    """What was asked, answered and set out to be done in a turn."""
+    row = db.execute("select text, reply, tasks from prompts where turn = ?", (turn,)).fetchone()
+    return (row["text"], row["reply"], row["tasks"]) if row else ("", "", "")
+
+
+def set_texts(db: sqlite3.Connection, turn: str, asked: str, answered: str, tasks: str) -> None:
+    """Put other words in the place of those of a turn: part of forgetting."""
+    row = db.execute(
+        """update prompts set text = :asked, reply = :answered, tasks = :tasks where turn = :turn
+           returning session, created_at""",
+        {"turn": turn, "asked": asked, "answered": answered, "tasks": tasks},
+    ).fetchone()
+    of_session = db.execute("select project from sessions where id = ?", (row["session"],)).fetchone()
+    project, at = of_session["project"] if of_session else "", text_to_time(row["created_at"])
+    passages.put_turn(db, turn, row["session"], project, asked, answered, at)
+
+
+def prompt_ids(db: sqlite3.Connection, turns: Sequence[str]) -> set[str]:
+    """The ids of the prompts that these turns began with."""
+    rows = db.execute(
+        "select prompt_id from prompts where turn in (select value from json_each(:turns)) and prompt_id <> ''",
+        {"turns": json.dumps(list(turns))},
+    )
+    return {row["prompt_id"] for row in rows}
 
 
 def _live_prompt_ids(db: sqlite3.Connection, ids: Sequence[str]) -> set[str]:

@@ -2,15 +2,15 @@
 
 import logging
 import sqlite3
-import time
 from contextlib import closing, suppress
-from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.agents import event_from_payload
 from claude_mem_lite.config import is_excluded
-from claude_mem_lite.context.builder import Context, build
-from claude_mem_lite.context.layers import Occasion
+from claude_mem_lite.context.builder import Context
+from claude_mem_lite.context.finding import OVERTIME
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.presets import chosen
 from claude_mem_lite.db.connection import atomic, open_for_reading
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox import queue as inbox
@@ -19,7 +19,7 @@ from claude_mem_lite.models import Event, Place, Receipt
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import receipts
-from claude_mem_lite.worker.looking import LOOK_S
+from claude_mem_lite.worker.building import build_start
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.replies import context_reply
 
@@ -27,6 +27,9 @@ from claude_mem_lite.worker.replies import context_reply
 _HOOK_WAITS_S = 1.5
 _ANSWER_BY_S = 1.1
 _LEAST_WAIT_S = 0.05
+# Of that, a slow layer may take so much before it is left out.
+_LEAST_PATIENCE_S, _MOST_PATIENCE_S = 0.1, 0.5
+_WAY_BACK_S = 0.15
 log = logging.getLogger(__name__)
 
 
@@ -44,11 +47,15 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
         return None
     place, now = find_place(event.cwd), loop.clock()  # before reading: what is stored after this was not told
     with closing(open_for_reading(loop.home.memory_db)) as db:
-        checkout = loop.looking.checkout(db, place, time.monotonic() + LOOK_S)
-        context = build(db, replace(_occasion(db, event, place, now), checkout=checkout), loop.config.budget_tokens)
+        occasion = occasion_of(db, event, place, now)
+    patience_s = min(max(_HOOK_WAITS_S - _WAY_BACK_S - _age_s(loop, name), _LEAST_PATIENCE_S), _MOST_PATIENCE_S)
+    context = build_start(loop, occasion, loop.config.budget_tokens, chosen(loop.config), patience_s)
     loop.looking.want(place)  # only now: what changed outside of sessions is looked for when the answer is made
     loop.wake()
     if not context.text:
+        if any(one.reason == OVERTIME for one in context.layers_skipped):
+            # Without an answer the hook prints what was written ahead.
+            loop.stopping.wait(max(_HOOK_WAITS_S - _age_s(loop, name), 0))
         return None
     receipt = _receipt(event, place, context, now)
     loop.call(lambda db: _record(db, receipt))
@@ -81,7 +88,7 @@ def _find_event(loop: Loop, name: str, body: bytes) -> Event | None:
     return event_from_payload(name, parse(raw)) if raw else None
 
 
-def _occasion(db: sqlite3.Connection, event: Event, place: Place, now: datetime) -> Occasion:
+def occasion_of(db: sqlite3.Connection, event: Event, place: Place, now: datetime) -> Occasion:
     """Resume gets only news; after compaction the session's own work is worth telling as well."""
     if event.source == "compact":
         return Occasion(place, now)
@@ -95,9 +102,9 @@ def _receipt(event: Event, place: Place, context: Context, now: datetime) -> Rec
         session=event.session,
         project=place.project,
         moment=event.source or "startup",
-        items=context.sources,
+        items=context.items,
         layers=context.layers,
-        layers_skipped=tuple(one.layer for one in context.layers_skipped),
+        layers_skipped=tuple(f"{one.layer}: {one.reason}" for one in context.layers_skipped),
         tokens=context.tokens,
         budget=context.budget,
         build_ms=context.build_ms,

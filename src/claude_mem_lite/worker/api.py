@@ -15,9 +15,6 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field, FiniteFloat
 
 from claude_mem_lite import __version__
-from claude_mem_lite.config import is_excluded
-from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.layers import BALANCED, Occasion
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ConfigError, MemoryLiteError, NotFound
 from claude_mem_lite.inbox import model_turns
@@ -26,12 +23,11 @@ from claude_mem_lite.models import Kind
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import memories, model_calls, receipts, sessions
 from claude_mem_lite.worker import caps
-from claude_mem_lite.worker.looking import LOOK_S
 from claude_mem_lite.worker.loop import Loop
 
 _WRITE_TIMEOUT_S = 60.0
 _RETRY_LOOK_S = 0.2
-_LONGEST_MEMORY = 20_000
+LONGEST_MEMORY = 20_000
 _CONFIG_LOOK_S = 1.0
 Result = TypeVar("Result")
 router = APIRouter(prefix="/api")
@@ -178,31 +174,10 @@ async def stop(request: Request) -> dict[str, bool]:
     return {"stopping": True}
 
 
-@router.get("/context")
-def context(loop: Running, cwd: str, budget: int | None = None) -> dict[str, object]:
-    excluded = is_excluded(loop.config, cwd)
-    layers = () if excluded else BALANCED
-    with opened(loop.home.memory_db) as db:
-        place = find_place(cwd)
-        occasion = Occasion(place, loop.clock(), checkout=loop.looking.checkout(db, place, time.monotonic() + LOOK_S))
-        built = build(db, occasion, budget or loop.config.budget_tokens, layers)
-    return {
-        "context": built.text,
-        "tokens": built.tokens,
-        "budget": built.budget,
-        "truncated": built.truncated,
-        "layers": built.layers,
-        "layers_skipped": [asdict(one) for one in built.layers_skipped],
-        "excluded": excluded,
-        "items": [{"layer": one.layer, **asdict(one.item)} for one in built.chosen],
-        "build_ms": built.build_ms,
-    }
-
-
 @router.post("/memories")
 def remember(wanted: Remember, loop: Running) -> dict[str, object]:
-    if len(wanted.text) > _LONGEST_MEMORY:
-        raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {_LONGEST_MEMORY:,}")
+    if len(wanted.text) > LONGEST_MEMORY:
+        raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {LONGEST_MEMORY:,}")
     (id_,) = wait(loop.command({"command": "remember", **wanted.model_dump()}))
     with opened(loop.home.memory_db) as db:
         return asdict(memories.get(db, id_))

@@ -13,7 +13,19 @@ from starlette.exceptions import HTTPException
 from claude_mem_lite.agents import TURN_ENDS
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.spool_names import is_spool_name, new_name
-from claude_mem_lite.worker import answers, api, code_api, exchange, importing, reading, rebuilding, staleness
+from claude_mem_lite.worker import (
+    amending_api,
+    answers,
+    api,
+    code_api,
+    context_api,
+    exchange,
+    importing,
+    reading,
+    rebuilding,
+    receipts_api,
+    staleness,
+)
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.loop import Loop
 
@@ -37,8 +49,11 @@ def make_app(loop: Loop, stop: Callable[[], None]) -> FastAPI:
     app.state.for_hooks = anyio.CapacityLimiter(_HOOKS_AT_ONCE)
     app.include_router(hooks)
     app.include_router(api.router)
+    app.include_router(amending_api.router)
     app.include_router(reading.router)
     app.include_router(staleness.router)
+    app.include_router(receipts_api.router)
+    app.include_router(context_api.router)
     app.include_router(code_api.router)
     app.include_router(importing.router)
     app.include_router(rebuilding.router)

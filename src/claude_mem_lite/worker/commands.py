@@ -1,10 +1,12 @@
 """What the user does by command, taken from the inbox like any event, so that recovery can replay it."""
 
 import sqlite3
+from contextlib import suppress
 from datetime import datetime
 
+from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.compress.language.clean import clean
-from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.db.connection import atomic, empty_log
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
@@ -12,20 +14,41 @@ from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import KINDS, LONGEST_TITLE, JsonObject, Memory, Passage, text, texts
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import forgetting, memories, model_calls, sessions, timeline
+from claude_mem_lite.store import forgetting, memories, model_calls, passages, sessions, timeline
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
+from claude_mem_lite.worker import amending, settling
 from claude_mem_lite.worker.scopes import resolve_scope
 
+AMENDING = ("edit", "pin", "confirm", "retire")
 
-def carry_out(row: Row, queue: Queue, model_turns: ModelTurns, db: sqlite3.Connection, now: datetime) -> list[str]:
+
+def carry_out(
+    row: Row, queue: Queue, model_turns: ModelTurns, db: sqlite3.Connection, code: CodeCache, now: datetime
+) -> list[str]:
     """Do what a command says; returns the ids of the memories concerned."""
     payload = parse(row.payload.encode())
     if payload.get("command") == "remember":
         return [_remember(row.name, payload, db, now)]
     if payload.get("command") == "forget":
         return _forget(payload, queue, model_turns, db, now)
+    if payload.get("command") in AMENDING:
+        return [_amend(row.name, payload, db, code, now)]
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
+
+
+def _amend(name: str, payload: JsonObject, db: sqlite3.Connection, code: CodeCache, now: datetime) -> str:
+    memory = memories.get(db, text(payload.get("id")))
+    command = payload.get("command")
+    if command == "edit":
+        amending.edit(name, memory, payload, db, now)
+    elif command == "pin":
+        amending.pin(name, memory, payload, db, now)
+    elif command == "confirm":
+        amending.confirm(name, memory, payload, db, code, now)
+    else:
+        amending.retire(name, memory, payload, db)
+    return memory.id
 
 
 def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> str:
@@ -54,7 +77,9 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
         made_by="user",
     )
     with atomic(db):
-        return memories.add(db, memory, name, now).id
+        stored = memories.add(db, memory, name, now)
+        settling.settle(db, stored, name, now)
+        return stored.id
 
 
 def memory_named(db: sqlite3.Connection, given: str) -> Memory:
@@ -67,11 +92,22 @@ def memory_named(db: sqlite3.Connection, given: str) -> Memory:
         except NotFound:
             raise error from None
     if isinstance(other, Passage) and other.kind == "turn":
-        what, session, all_of = f"a turn of session {within(other.session, 9)}", other.session, "all of that session"
-    else:
-        session = other.session if isinstance(other, Passage) else other.id
-        what, all_of = "a session", "all of it"
-    raise NotFound(f"{given} is {what}", f"`claude-mem-lite forget --session {session}` removes {all_of}")
+        what = f"a turn of session {within(other.session, 9)}, not a memory"
+        raise NotFound(f"{given} is {what}", f"`claude-mem-lite show {given}` shows it, `forget {given}` removes it")
+    session = other.session if isinstance(other, Passage) else other.id
+    raise NotFound(f"{given} is a session", f"`claude-mem-lite forget --session {session}` removes all of it")
+
+
+def _memory_or_turn(db: sqlite3.Connection, given: str) -> Memory | Passage:
+    """What can be forgotten by its own id: a memory, or a turn with all that was made of it."""
+    try:
+        return memory_named(db, given)
+    except NotFound:
+        with suppress(NotFound):
+            other = timeline.find(db, given)
+            if isinstance(other, Passage) and other.kind == "turn":
+                return other
+        raise
 
 
 def _session_named(db: sqlite3.Connection, given: str) -> str:
@@ -91,16 +127,20 @@ def _forget(
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
     project = sessions.find_project(db, project) if project else None
     session = _session_named(db, session) if session else None
-    ids = [memory_named(db, wanted).id for wanted in texts(payload.get("ids"))]
-    ids += memories.ids_of(db, session=session, project=project)
+    named = [_memory_or_turn(db, wanted) for wanted in texts(payload.get("ids"))]
+    asked = {one.id: passages.source_of_turn(db, one.id) for one in named if isinstance(one, Passage)}
+    ids = [one.id for one in named if isinstance(one, Memory)]
+    ids += [id_ for turn in asked.values() for id_ in forgetting.made_in(db, turn)]
+    ids = list(dict.fromkeys((*ids, *memories.ids_of(db, session=session, project=project))))
     whole = ([session] if session else []) + (sessions.ids_of_project(db, project) if project else [])
-    if not ids and not any(sessions.find(db, one) for one in whole):
+    if not ids and not asked and not any(sessions.find(db, one) for one in whole):
         raise NotFound("there is nothing to forget by that name", "`claude-mem-lite list` shows what there is")
     with atomic(db):
-        turns = forgetting.forget(db, ids, whole, now)
+        turns = forgetting.forget(db, ids, whole, now, whole_turns=list(asked.values()), project=project)
         model_calls.forget(db, turns, whole)
         # Inside: a worker that dies here finds the memories again, and with them the events to erase.
         model_turns.erase(turns=turns, sessions=whole)
         queue.erase(turns=turns, sessions=whole)
-    db.execute("pragma wal_checkpoint(truncate)")
-    return ids
+        queue.erase_telling_of({*ids, *whole})
+    empty_log(db)
+    return [*ids, *asked]

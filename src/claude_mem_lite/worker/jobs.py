@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from claude_mem_lite.agents import event_from_payload, why_skipped
 from claude_mem_lite.compress.rules.handoff import handoff
 from claude_mem_lite.compress.rules.summary import summarize
+from claude_mem_lite.compress.rules.taught import is_taught
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic
@@ -21,7 +22,7 @@ from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, receipts, sessions, symbols, turns
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.worker import rendered
+from claude_mem_lite.worker import outcomes, rendered, said_after, settling, undone
 
 _CLOCK_SLACK_S = 300.0
 _NOTHING_KEPT = "held nothing worth keeping"
@@ -56,7 +57,9 @@ def process(
             if events[0].kind == "PreCompact":
                 sessions.mark_compacted(db, events[0].session, events[0].at)
     elif events:
-        stored = _store_turn(unit[0].name, events, db, now)
+        stored = _store_turn(unit[0].name, events, db, queue, now)
+        if events[-1].kind in ("SessionEnd", "StopFailure"):
+            outcomes.judge(db, queue, events[-1].session)
         worthless = {row for row, event in kept.items() if event.name in stored.digest.skipped}
         skipped |= dict.fromkeys(worthless, _NOTHING_KEPT)
     queue.finish([row for row in kept if row not in skipped], now.timestamp(), skipped=skipped)
@@ -133,7 +136,7 @@ def place_of(event: Event) -> Place:
     return replace(place, branch=event.branch, commit="") if event.imported else place
 
 
-def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, now: datetime) -> StoredTurn:
+def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, queue: Queue, now: datetime) -> StoredTurn:
     """Compress and store one turn."""
     first, last = events[0], events[-1]
     before = sessions.find(db, first.session)
@@ -141,7 +144,7 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, now: date
     project = before.project if before else place.project
     asked = next((event.prompt for event in events if event.prompt), "")
     turn = Turn(key, first.session, project, asked or turns.last_prompt(db, first.session), tuple(events))
-    digest = fold(turn)
+    digest = said_after.told(db, turn, undone.told(db, queue, turn, fold(turn)))
     # What is imported after later turns were seen adds memories, but how things stand is for those to say.
     is_old_news = first.imported and turns.has_later_turn(db, first.session, first.at)
     reply = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
@@ -151,12 +154,15 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, now: date
         is_new = turns.add_turn(db, key, first, asked, reply, digest.tasks)
         if is_new:
             symbols.add(db, key, turn, place.branch, digest.code, last.at)
-            for position, draft in enumerate(digest.drafts):
+            stored = [
                 memories.add(db, memory_of(draft, turn, place, position, last.at), key, now)
+                for position, draft in enumerate(digest.drafts)
+            ]
             if not is_old_news and any(event.kind != "SessionEnd" for event in events):
                 summary = summarize(before.summary if before else None, turn, digest)
                 sessions.set_summary(db, first.session, summary, now)
                 keep_handoff(db, handoff(summary, turn, digest, place.branch), turn, place, now)
+            settling.settle_turn(db, stored, turn, place.branch, now)
         if not is_old_news:
             _close(db, before.status if before else "active", events)
     log.info(
@@ -185,16 +191,20 @@ def _close(db: sqlite3.Connection, status_before: str, events: list[Event]) -> N
 def keep_handoff(db: sqlite3.Connection, left: Draft | None, turn: Turn, place: Place, now: datetime) -> None:
     """One handoff a session, as it stands now; what was open and is not any more holds no longer."""
     id_ = memories.handoff_id(turn.session)
+    known = memories.find(db, id_)
     if left is None:
-        memories.retire(db, id_)
+        if known is not None and known.made_by != "user":
+            memories.retire(db, id_)
     else:
         memories.put(db, replace(memory_of(left, turn, place, 0, turn.events[-1].at), id=id_), turn.key, now)
 
 
 def memory_of(draft: Draft, turn: Turn, place: Place, position: int, at: datetime) -> Memory:
-    """The memory a draft becomes. Its id is its place in the turn: told anew by a model, it stays the same memory."""
+    """The memory a draft becomes. Its id is its place in the turn: told anew by a model, it stays the same memory.
+
+    What the user taught is known by what it says: its place is behind all that a model may tell."""
     return Memory(
-        id=short_id(turn.key, str(position)),
+        id=short_id(turn.key, draft.title.lower() if is_taught(draft) else str(position)),
         kind=draft.kind,
         title=draft.title,
         summary=draft.summary,
@@ -208,7 +218,8 @@ def memory_of(draft: Draft, turn: Turn, place: Place, position: int, at: datetim
         confidence=draft.confidence,
         created_at=at,
         last_seen_at=at,
-        scope=f"project:{turn.project}",
+        scope=draft.scope or f"project:{turn.project}",
+        tags=draft.tags,
         project=turn.project,
         session=turn.session,
         prompt=next((event.prompt_id for event in turn.events if event.prompt_id), ""),

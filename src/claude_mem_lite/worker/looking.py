@@ -28,6 +28,7 @@ from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
 from claude_mem_lite.worker.branching import Branching, store_branches
 from claude_mem_lite.worker.clock import Clock
+from claude_mem_lite.worker.last_verdicts import LastVerdicts
 from claude_mem_lite.worker.seen import SeenCheckout
 from claude_mem_lite.worker.walking import Here, PassedOver, Root, Walk
 
@@ -58,12 +59,15 @@ class Looking:
         """What source files hold, for whoever asks."""
         self.used_at = 0.0
         """When code was last looked at, on the monotonic clock."""
+        self.asked_at = 0.0
+        """When somebody who waits last asked for a checkout, on the same clock."""
         self._lock = threading.Lock()
         self._wanted: dict[str, Place] = {}
         self._is_looking = False
         self._walk: Walk | None = None
         self._steps: Iterator[None] = iter(())
         self._passed_over: dict[str, PassedOver] = {}
+        self._last_verdicts = LastVerdicts()
         self._branching = Branching(self.cache)
 
     # What any thread may call.
@@ -80,15 +84,21 @@ class Looking:
             return bool(self._wanted) or self._is_looking
 
     def checkout(self, db: sqlite3.Connection, place: Place, deadline: float) -> SeenCheckout:
-        """How the code stands in a place, for one thread."""
+        """How the code stands in a place, for one thread, and somebody who waits."""
+        self.asked_at = time.monotonic()
+        return self.look_ahead(db, place, deadline)
+
+    def look_ahead(self, db: sqlite3.Connection, place: Place, deadline: float) -> SeenCheckout:
+        """The same for what nobody waits for yet."""
         self.used_at = time.monotonic()
         if self._may_not_look(place):
-            return SeenCheckout(db, self.cache, replace(place, root=""), None, deadline)
+            return SeenCheckout(db, self.cache, replace(place, root=""), None, deadline, self._last_verdicts)
         # The rest of the time is for what is asked afterwards.
         until = time.monotonic() + _SHARE_OF_BRANCHES * max(deadline - time.monotonic(), 0)
         repository = open_repository(place.root)
         hidden = self._look(db, place, repository, until).hidden
-        return SeenCheckout(db, self.cache, place, Elsewhere(place.root, repository), deadline, hidden)
+        elsewhere = Elsewhere(place.root, repository)
+        return SeenCheckout(db, self.cache, place, elsewhere, deadline, self._last_verdicts, hidden)
 
     def _look(
         self,
@@ -134,6 +144,7 @@ class Looking:
         """Drop all that was noted of code and branches: it may name what was forgotten. All is read again on need."""
         self._end()
         self._passed_over.clear()
+        self._last_verdicts.clear()
         self._branching.clear()
         self.cache.clear()
 
@@ -163,7 +174,7 @@ class Looking:
         while len(self._passed_over) >= _MOST_CHECKOUTS:
             del self._passed_over[next(iter(self._passed_over))]
         self._passed_over[root] = passed_over
-        self._walk = Walk(self._db, self.cache, here, self._clock, passed_over)
+        self._walk = Walk(self._db, self.cache, here, self._clock, passed_over, self._last_verdicts)
         self._walk.changed = store_branches(self._db, place.project, found, self._clock())
         self._steps = self._walk.steps()
         return self._walk

@@ -21,7 +21,7 @@ from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import Embedder, JsonObject
+from claude_mem_lite.models import Embedder, JsonObject, text
 from claude_mem_lite.paths import Home, identity, state_of
 from claude_mem_lite.places import find_place
 from claude_mem_lite.search.hybrid import Search
@@ -29,6 +29,7 @@ from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.worker import commands, jobs, maintenance, rendered
 from claude_mem_lite.worker.clock import Clock
+from claude_mem_lite.worker.fact_keeping import FactKeeping
 from claude_mem_lite.worker.indexing import Indexing
 from claude_mem_lite.worker.intake import Intake
 from claude_mem_lite.worker.looking import Looking
@@ -37,6 +38,9 @@ from claude_mem_lite.worker.modelling import MakeProvider, Modelling
 POLL_S = 2.0
 # Between two steps of a look, which takes as long: nobody waits for it, but threads that answer wait for their turn.
 _LOOK_PAUSE_S = 0.02
+# While contexts are asked for, the look stands back: beside it they take twice as long. It still goes on, slowly.
+_STAND_BACK_S = 0.5
+_LONGEST_PAUSE_S = 1.0
 _LARGE_WORK = 8 * 1024 * 1024
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
@@ -75,6 +79,7 @@ class Loop:
         self.search = Search(embedder, self._vectors)
         self.looking = Looking(home, memory_db, clock, lambda folder: is_excluded(self.config, folder))
         self.code = self.looking.cache
+        self._facts = FactKeeping(memory_db, clock, lambda folder: is_excluded(self.config, folder))
         self._database = identity(home.inbox_db)
         self._settings: tuple[int, int, int] | None = None
         self._wake = threading.Event()
@@ -86,6 +91,9 @@ class Loop:
         self._flush = False
         self._began = False
         self._has_to_look = False
+        self._looked_at = 0.0
+        self._settle_asked_at = 0.0
+        self._all_asked_at = 0.0
         self._active_at = time.monotonic()
         self._maintained_at = 0.0
         self._rested_at = 0.0
@@ -179,6 +187,10 @@ class Loop:
         with self._settled:
             self._asked += 1
             self._flush = self._flush or flush
+            if flush:
+                self._all_asked_at = time.monotonic()
+            else:
+                self._settle_asked_at = time.monotonic()
             wanted = self._asked
             self.wake()
             self._settled.wait_for(lambda: self._answered >= wanted or self.stopping.is_set(), timeout_s)
@@ -194,7 +206,7 @@ class Loop:
                 self.stop()
                 return
             self._safely(self._pass)
-            self._wake.wait(_LOOK_PAUSE_S if self._has_to_look else POLL_S)
+            self._wake.wait(self._look_in_s() if self._has_to_look else POLL_S)
             self._wake.clear()
         self._safely(self._look_once_more)
         self._safely(self._run_calls)
@@ -252,9 +264,23 @@ class Loop:
         self._has_to_look = False
         if self.stopping.is_set() or self.problem:
             return
+        if not self.looking.is_busy():
+            self._looked_at = time.monotonic()
+            return
+        if self._look_in_s() > 0:
+            self._has_to_look = True
+            return
         looked = self.looking.step()
+        self._looked_at = time.monotonic()
         self._has_to_look = looked.more
         self._render(set(looked.changed))
+
+    def _look_in_s(self) -> float:
+        """How long to wait for the next step of a look."""
+        asked_at = max(self._settle_asked_at, self.looking.asked_at)
+        if asked_at < self._all_asked_at:  # whoever wants all to be done waits for the look
+            asked_at = 0.0
+        return max(next_look_at(self._looked_at, asked_at) - time.monotonic(), 0)
 
     def _index(self) -> None:
         """A batch of what is to be indexed, then the next pass at once."""
@@ -275,7 +301,8 @@ class Loop:
     def _render(self, projects: set[str]) -> None:
         """Render the folders of projects whose context changed anew."""
         if projects:
-            rendered.refresh(self.home, self._memory_db, self.config, projects, self.clock(), self.looking.checkout)
+            see, search = self.looking.look_ahead, self.search.search
+            rendered.refresh(self.home, self._memory_db, self.config, projects, self.clock(), see, search)
 
     def _read_config(self) -> bool:
         """Load the settings. A broken file stops intake, because it may have named folders to exclude."""
@@ -314,7 +341,7 @@ class Loop:
             if size > _LARGE_WORK:
                 maintenance.give_back_memory()
         if not self.stopping.is_set():
-            self._render(touched)
+            self._render(touched | self._facts.keep_wanted())
 
     def _work_on(self, unit: list[Row]) -> set[str]:
         """Work on one unit; returns the projects whose context changed ('' for all)."""
@@ -339,6 +366,9 @@ class Loop:
             last = stored.turn.events[-1]
             if not last.imported:  # of thousands of old turns, the next session to start has them looked at
                 self.looking.want(find_place(last.cwd))
+                self._facts.want(last.cwd)
+        elif unit[0].event == "SessionStart":
+            self._facts.want(text(parse(unit[0].payload.encode()).get("cwd")))
         return {stored.turn.project} if stored else set()
 
     def _carry_out(self, row: Row) -> set[str]:
@@ -347,7 +377,7 @@ class Loop:
         waiting = self._commands.get(row.name, Future())
         try:
             rendered.clear(self.home)  # first: it may hold what is to be forgotten
-            result = commands.carry_out(row, self._queue, self._model_turns, self._memory_db, now)
+            result = commands.carry_out(row, self._queue, self._model_turns, self._memory_db, self.code, now)
             self.modelling.note_command()
             if parse(row.payload.encode()).get("command") == "forget":
                 self._vectors.let_go()  # they follow what is new, not what is gone
@@ -383,3 +413,8 @@ class Loop:
             self._maintained_at = time.monotonic()
             maintenance.tidy(self._queue, self._memory_db, self.clock())
             self.modelling.tidy()
+
+
+def next_look_at(looked_at: float, asked_at: float) -> float:
+    """When the next step of a look is due, by the end of the last one and the moment when somebody last asked."""
+    return min(max(looked_at + _LOOK_PAUSE_S, asked_at + _STAND_BACK_S), looked_at + _LONGEST_PAUSE_S)

@@ -1,4 +1,4 @@
-"""What is done now and then: old inbox rows go, sessions that fell silent are marked."""
+"""What is done now and then: old inbox rows and receipts go, sessions that fell silent are marked."""
 
 import ctypes
 import gc
@@ -6,23 +6,33 @@ import logging
 import sqlite3
 from datetime import datetime, timedelta
 
-from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.db.connection import atomic, empty_log
 from claude_mem_lite.inbox.queue import QUIET_TURN_S, Queue
-from claude_mem_lite.store import sessions
+from claude_mem_lite.store import receipts, sessions
+from claude_mem_lite.worker import outcomes
 
 EVERY_S = 600.0
 REST_S = 60.0
 """After so long without a search, what searching has loaded is let go."""
+KEEP_RECEIPTS_DAYS = 180
 log = logging.getLogger(__name__)
 
 
 def tidy(queue: Queue, db: sqlite3.Connection, now: datetime) -> None:
-    """Trim the inbox and mark sessions without a sign of life for a day as interrupted."""
-    trimmed = queue.trim(now.timestamp())
+    """Trim the inbox and the receipts, and close sessions without a sign of life for a day as interrupted."""
+    quiet_since = now - timedelta(seconds=QUIET_TURN_S)
+    for session in sessions.quiet(db, quiet_since):
+        # First: a worker that dies here finds it still open, and its events, by which it is judged, in the inbox.
+        outcomes.judge(db, queue, session)
     with atomic(db):
-        interrupted = sessions.interrupt_quiet(db, now - timedelta(seconds=QUIET_TURN_S))
-    if trimmed or interrupted:
-        log.info("tidied", extra={"trimmed": trimmed, "interrupted": interrupted})
+        interrupted = sessions.interrupt_quiet(db, quiet_since)
+        dropped = receipts.trim(db, now - timedelta(days=KEEP_RECEIPTS_DAYS))
+    trimmed = queue.trim(now.timestamp())
+    # What is forgotten leaves the logs of the databases now, should somebody have been reading when it was.
+    queue.empty_log(wait_s=0)
+    empty_log(db, wait_s=0)
+    if trimmed or interrupted or dropped:
+        log.info("tidied", extra={"trimmed": trimmed, "interrupted": interrupted, "receipts": dropped})
 
 
 def give_back_memory() -> None:

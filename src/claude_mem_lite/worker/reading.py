@@ -18,6 +18,7 @@ from claude_mem_lite.store.listing import listed
 from claude_mem_lite.words import query_words, within
 from claude_mem_lite.worker.api import Limit, Running, opened, project_of
 from claude_mem_lite.worker.commands import memory_named
+from claude_mem_lite.worker.relations import related
 from claude_mem_lite.worker.scopes import named_scope
 from claude_mem_lite.worker.staleness import UNKNOWN, State, states
 
@@ -81,7 +82,8 @@ def memory_list(loop: Running, wanted: Wanted, cwd: str = "", limit: Limit = 50)
     with opened(loop.home.memory_db) as db:
         found = listed(db, wanted, limit)
         told = states(loop, db, cwd, found)
-    return {"memories": [{**asdict(memory), **told[memory.id].shown()} for memory in found]}
+        relations = related(db, found)
+    return {"memories": [{**asdict(memory), **told[memory.id].shown(), **relations[memory.id]} for memory in found]}
 
 
 @router.get("/memories/{id_}")
@@ -98,7 +100,8 @@ def record_get(loop: Running, id_: str, cwd: str = "") -> dict[str, object]:
     with opened(loop.home.memory_db) as db:
         found = timeline.find(db, id_)
         if isinstance(found, Memory):
-            return {**asdict(found), **states(loop, db, cwd, [found])[found.id].shown()}
+            stands = states(loop, db, cwd, [found])[found.id].shown()
+            return {**asdict(found), **stands, **related(db, [found])[found.id]}
         if isinstance(found, Passage) and found.kind == "turn":
             return asdict(found)
         session = found if isinstance(found, Session) else sessions.get(db, found.session)

@@ -7,13 +7,17 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Collection
+from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.checkout import Checkout
-from claude_mem_lite.context.layers import Occasion
-from claude_mem_lite.models import Event, JsonObject, Place, Receipt, text, texts
+from claude_mem_lite.context.occasion import Occasion, Search
+from claude_mem_lite.context.presets import chosen
+from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.models import Event, JsonObject, JsonValue, Place, Receipt, ReceiptItem, text, texts
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
@@ -26,7 +30,13 @@ log = logging.getLogger(__name__)
 
 
 def refresh(
-    home: Home, db: sqlite3.Connection, config: Config, projects: Collection[str], now: datetime, see: See
+    home: Home,
+    db: sqlite3.Connection,
+    config: Config,
+    projects: Collection[str],
+    now: datetime,
+    see: See,
+    search: Search | None = None,
 ) -> None:
     """Render the folders where sessions of these projects last worked; '' stands for every project."""
     folders = {
@@ -38,8 +48,8 @@ def refresh(
     until = time.monotonic() + LOOK_S  # for all of them: whoever waits for the job thread waits for this
     for folder in sorted(folders):
         place = find_place(folder)
-        occasion = Occasion(place, now, dated=True, checkout=see(db, place, until))
-        context = build(db, occasion, config.budget_tokens)
+        occasion = Occasion(place, now, dated=True, checkout=see(db, place, until), search=search)
+        context = build(partial(open_for_reading, home.memory_db), occasion, config.budget_tokens, chosen(config))
         try:
             _write(home, folder, context, now)
         except OSError as error:  # a full disk, say; the answer over the socket does not depend on the file
@@ -65,7 +75,7 @@ def receipt_of(told: JsonObject, event: Event, place: Place, given_at: datetime)
         session=event.session,
         project=place.project,
         moment=event.source or "startup",
-        items=texts(told.get("items")),
+        items=_items(told.get("items")),
         layers=texts(told.get("layers")),
         layers_skipped=texts(told.get("layers_skipped")),
         tokens=tokens if isinstance(tokens, int) else 0,
@@ -76,6 +86,24 @@ def receipt_of(told: JsonObject, event: Event, place: Place, given_at: datetime)
     )
 
 
+def _items(given: JsonValue) -> tuple[ReceiptItem, ...]:
+    """The items as they were written beside a rendered context; odd ones are left out, as a file may be damaged."""
+    found = []
+    for one in given if isinstance(given, list) else ():
+        if isinstance(one, dict) and text(one.get("source")):
+            tokens, score = one.get("tokens"), one.get("score")
+            found.append(
+                ReceiptItem(
+                    source=text(one.get("source")),
+                    layer=text(one.get("layer")),
+                    reason=text(one.get("reason")),
+                    tokens=tokens if isinstance(tokens, int) else 0,
+                    score=float(score) if isinstance(score, int | float) else None,
+                )
+            )
+    return tuple(found)
+
+
 def _write(home: Home, folder: str, context: Context, now: datetime) -> None:
     """Three parts: the folder, what the receipt will say, and the bytes to print."""
     path = home.rendered_for(folder)
@@ -84,9 +112,9 @@ def _write(home: Home, folder: str, context: Context, now: datetime) -> None:
         return
     told = {
         "built_at": now.isoformat(),
-        "items": context.sources,
+        "items": [asdict(item) for item in context.items],
         "layers": context.layers,
-        "layers_skipped": [one.layer for one in context.layers_skipped],
+        "layers_skipped": [f"{one.layer}: {one.reason}" for one in context.layers_skipped],
         "tokens": context.tokens,
         "budget": context.budget,
     }

@@ -17,9 +17,10 @@ from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.queue import Row
 from claude_mem_lite.models import Draft, Memory, Place, Session, Turn, TurnDigest
-from claude_mem_lite.store import redoing, sessions, turns
+from claude_mem_lite.store import redoing, retirements, sessions, turns
+from claude_mem_lite.store.memories import handoff_id
 from claude_mem_lite.words import within
-from claude_mem_lite.worker import jobs
+from claude_mem_lite.worker import jobs, settling
 
 _MOST_KNOWN = 30
 _LONGEST_PROMPT = 600
@@ -77,7 +78,9 @@ def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, 
             _memory(draft, turn, place, position, told, "rules" if draft in by_rules else made_by)
             for position, draft in enumerate(drafts)
         ]
-        redoing.retell(db, turn.key, memories, told.usage, now)
+        stored = redoing.retell(db, turn.key, memories, told.usage, now)
+        for memory in stored:
+            settling.settle(db, memory, turn.key, now)
         if told.summary is not None and redoing.retell_session(db, turn.session, turn.key, told.summary, now):
             _retell_handoff(db, question, place, now)
 
@@ -85,7 +88,9 @@ def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, 
 def _retell_handoff(db: sqlite3.Connection, question: Question, place: Place, now: datetime) -> None:
     """Leave open what the session's summary says is open, now that a model has told it."""
     session = sessions.find(db, question.turn.session)
-    if session is not None:
+    settled = retirements.of(db, [handoff_id(question.turn.session)])
+    # What the user retired, or another session took up meanwhile, is not open again for being told in other words.
+    if session is not None and not settled:
         left = handoff(session.summary, question.turn, question.digest, place.branch)
         jobs.keep_handoff(db, left, question.turn, place, now)
 

@@ -1,6 +1,7 @@
 """A checkout as one context or one answer sees it, within the time there is for it."""
 
 import sqlite3
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -15,27 +16,39 @@ from claude_mem_lite.context.checkout import ChangeState
 from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.visibility import Hidden
+from claude_mem_lite.worker.last_verdicts import LastVerdicts
 
 
 @dataclass(frozen=True, slots=True)
 class SeenCheckout:
-    """For one thread, and one occasion: the deadline, on the monotonic clock, is for all that it is asked."""
+    """For one occasion: the deadline, on the monotonic clock, is for all that it is asked. Layers ask from several
+    threads; one is answered at a time, since they share a connection and what was found out."""
 
     db: sqlite3.Connection
     cache: CodeCache
     place: Place
     elsewhere: Elsewhere | None
     deadline: float
+    last_verdicts: LastVerdicts
     hidden: Hidden = ()
     known: dict[str, Freshness] = field(default_factory=dict)
     """What was told of memories already: several layers ask about the same ones."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def freshness(self, memories: Sequence[Memory]) -> dict[str, Freshness]:
-        """Whether the code that memories of this project tell of is still as they tell it, by their ids."""
+        """Whether the code that memories of this project tell of is still as they tell it, by their ids.
+
+        Of those that there is no time to look at, whether the last look in the background found them changed."""
         wanted = [memory for memory in memories if memory.project == self.place.project]
+        with self.lock:
+            return self._freshness(wanted)
+
+    def _freshness(self, wanted: Sequence[Memory]) -> dict[str, Freshness]:
         told = self._judged([memory for memory in wanted if memory.id not in self.known])
         self.known.update((id_, one) for id_, one in told.items() if one.verdict != "unknown")
-        return {memory.id: self.known.get(memory.id) or told[memory.id] for memory in wanted}
+        unknown = [memory for memory in wanted if memory.id not in self.known]
+        found = {memory.id: self.known.get(memory.id) or told[memory.id] for memory in wanted}
+        return found | self.last_verdicts.find(self.place, unknown)
 
     def _judged(self, own: Sequence[Memory]) -> dict[str, Freshness]:
         here = _made_here(self.db, self.place, own)
@@ -48,7 +61,9 @@ class SeenCheckout:
     def states(self, changes: Sequence[CodeChange]) -> list[ChangeState]:
         """Whether functions are still as a session left them, one answer a change."""
         anchors = list(map(anchor_of, changes))
-        told = check_anchors(self.cache, self.place.root, list(map(Tie, anchors)), self._effort(self.elsewhere))
+        ties = list(map(Tie, anchors))
+        with self.lock:
+            told = check_anchors(self.cache, self.place.root, ties, self._effort(self.elsewhere))
         return [_as_told(one.state, anchor) for one, anchor in zip(told, anchors, strict=True)]
 
     def _effort(self, elsewhere: Elsewhere | None = None) -> Effort:

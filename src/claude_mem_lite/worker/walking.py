@@ -21,10 +21,12 @@ from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.store import anchored, memories, retirements
 from claude_mem_lite.store.visibility import Hidden, is_hidden
 from claude_mem_lite.worker.clock import Clock
+from claude_mem_lite.worker.last_verdicts import LastVerdicts
 
 # A hook that asks for context may have to wait for a step.
 STEP_S = 0.02
-_AT_ONCE = 20
+# Those whose files are missing are looked for together: each time that takes a walk through the whole index.
+_AT_ONCE = 60
 # Without any verdict: looking for what was moved takes a while in a large checkout.
 _MOST_TRIES = 100
 # Where nothing shows why a file is missing, it may be back within minutes.
@@ -93,13 +95,14 @@ class PassedOver:
 
 @dataclass(slots=True)
 class Walk:
-    """The steps of one look; `passed_over` outlives it."""
+    """The steps of one look; `passed_over` and `last_verdicts` outlive it."""
 
     db: sqlite3.Connection
     cache: CodeCache
     here: Here
     clock: Clock
     passed_over: PassedOver
+    last_verdicts: LastVerdicts
     changed: bool = False
     """Whether anything was retired or revived."""
     branches: set[str] = field(default_factory=set)
@@ -108,6 +111,7 @@ class Walk:
     def steps(self) -> Iterator[None]:
         """Does a little each time it is asked to go on."""
         self.passed_over.begin((self.here.place.branch, self.here.hidden))
+        self.last_verdicts.begin(self.here.place)
         yield from self._walk_retired()
         yield from self._walk_active()
 
@@ -116,10 +120,12 @@ class Walk:
             self.branches |= page.branches
             rows = [row for row in page.tied if not is_hidden(row.branch, row.created_at, self.here.hidden)]
             touched = self._touched({row.seq: row.anchors for row in rows})
+            self.last_verdicts.note_same(self.here.place, {row.seq for row in rows} - touched.keys())
             yield
             for seqs in _batches(list(touched)):
                 found = memories.by_seq(self.db, seqs)
                 told = yield from self._judged(list(found.values()), self.here.root)
+                self.last_verdicts.note(self.here.place, found, told)
                 gone = {seq for seq, one in found.items() if _is_gone(told, one) and self._may_be_retired(one)}
                 sure = [found[seq] for seq in gone if self._is_for_good(seq, told[found[seq].id])]
                 yield from self._retire(sure, told)
@@ -133,6 +139,7 @@ class Walk:
             found = memories.by_seq(self.db, some)
             touched = self._touched({seq: memory.anchors for seq, memory in found.items()}, always=number == 0)
             told = yield from self._judged([found[seq] for seq in touched], self.here.root)
+            self.last_verdicts.note(self.here.place, found, told)
             self._pass_over(touched, found, told)
             with atomic(self.db):
                 for memory in found.values():

@@ -13,13 +13,18 @@ _MOST_ENTRIES = 4
 
 def codes(summary: SessionSummary) -> str:
     """What was done, decided, blocked and left to do; what there is none of is left out."""
+    return " | ".join(f"{name}: {told}" for name, told in coded(summary).items() if told)
+
+
+def coded(summary: SessionSummary) -> dict[str, str]:
+    """The same by its parts: impl, dec, block, next."""
     fields = (
         ("impl", sentences(summary.completed)[-_MOST_ENTRIES:]),
         ("dec", summary.key_decisions[-_MOST_ENTRIES:]),
         ("block", [text for text in sentences(summary.notes) if states_block(text)][:_MOST_ENTRIES]),
         ("next", summary.next_steps[:_MOST_ENTRIES]),
     )
-    return " | ".join(f"{name}: {told}" for name, entries in fields if (told := _entries(entries)))
+    return {name: _entries(entries) for name, entries in fields}
 
 
 def _entries(texts: Iterable[str]) -> str:

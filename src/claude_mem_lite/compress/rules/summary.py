@@ -15,6 +15,7 @@ from claude_mem_lite.compress.language.sentence_kinds import (
     states_next_step,
 )
 from claude_mem_lite.compress.language.verbs import impersonal, instruction, past, reported
+from claude_mem_lite.compress.rules.taught import asked_for
 from claude_mem_lite.compress.rules.turns import closing_of
 from claude_mem_lite.compress.rules.work_titles import NAMED_BY_FILE
 from claude_mem_lite.compress.tools.hearsay import only_source
@@ -117,7 +118,7 @@ def _stated(completed: str, work: Sequence[str]) -> list[str]:
 
 def _asked(prompt: str) -> str:
     """What was asked for, as long as nothing came of it."""
-    said = prompt_text(prompt)
+    said = prompt_text(asked_for(prompt))
     asked = titles.from_prompt(said) or titles.from_statement(said)
     return f"{REQUEST_LEAD}{asked}" if asked else ""
 

@@ -13,6 +13,7 @@ from claude_mem_lite.compress.rules.fixes import Fix, pair
 from claude_mem_lite.compress.rules.parts import is_test, part_draft, parts_of
 from claude_mem_lite.compress.rules.performed import performed
 from claude_mem_lite.compress.rules.plans import plan_draft
+from claude_mem_lite.compress.rules.taught import asked_for, taught
 from claude_mem_lite.compress.rules.traces import Traces
 from claude_mem_lite.compress.rules.trail import trail
 from claude_mem_lite.compress.rules.work import Piece, fix_draft, is_bugfix, side_fix_draft, work_draft
@@ -47,10 +48,14 @@ def fold(turn: Turn) -> TurnDigest:
     by_event = [(event, read_steps(event)) for event in turn.events]
     steps = [step for _, found in by_event for step in found]
     code = combined(change for step in steps if isinstance(step, Edited) for change in step.change.code)
-    told = _distinct(_with_trail(_drafts(turn, steps), "\n".join(trail(steps))))[:MOST_OF_A_TURN]
+    lessons = taught(turn)
+    asked = replace(turn, prompt=asked_for(turn.prompt))
+    told = _distinct(_with_trail(_drafts(asked, steps), "\n".join(trail(steps))))[: MOST_OF_A_TURN - len(lessons)]
     drafts = tuple(anchored(draft, code) for draft in told)
     tasks = open_tasks(steps)
     traces = Traces(drafts, tasks or ())
+    # Last, and not tied to code: the user's word holds whatever becomes of it.
+    drafts = (*drafts, *lessons)
     edited = [step.change.path for step in steps if isinstance(step, Edited)]
     read = [step.path for step in steps if isinstance(step, Opened)]
     return TurnDigest(

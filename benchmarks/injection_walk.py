@@ -1,0 +1,225 @@
+"""Recorded sessions in the order of time, each asking the product for its start context as its first hook would.
+
+A home is filled turn by turn through the worker's own API; the worker runs in this process, because its clock is set to
+the moment of each session: a context tells ages, and weighs by them. One checkout stands for the folders of all that
+worked on the project, with the branch of the session in its HEAD, and the files as they were last seen
+(sightings.py). It has no history, so nothing is known of merged branches, nor of files that were changed and not
+committed, by which the product looks for what matters as well."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from benchmarks.injection_worker import MovedClock, send_hook, served
+from benchmarks.sightings import PastSession, Tree, past_sessions, tree_at, write_tree
+from benchmarks.transcripts import Data
+from claude_mem_lite.client import Client, Wanted, Where, wait_until
+from claude_mem_lite.importers.turns import PastTurn
+from claude_mem_lite.models import WORK_KINDS, JsonObject, JsonValue, text, texts
+from claude_mem_lite.paths import Home
+from claude_mem_lite.spool_names import time_of
+from claude_mem_lite.worker.clock import utc_now
+
+FIRST = 10
+"""How many sessions are only remembered."""
+NEWEST = 50
+_REMOTE = "https://example.com/recorded/project.git"
+_BATCH_BYTES = 2 * 1024 * 1024
+_DRAIN_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A session as `sessions.json` tells of it."""
+
+    id: str
+    started_at: datetime
+    files: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A memory that the product could have shown."""
+
+    kind: str
+    title: str
+    last_seen_at: datetime
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One line of a context, with the memory or session it comes from."""
+
+    layer: str
+    line: str
+    source: str
+    files: frozenset[str] | None
+    """Those of the memory; None when the source is a session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A session that begins: what it was told, and what it could have been told."""
+
+    session: Listed
+    text: str
+    shown: tuple[Shown, ...]
+    is_same: bool
+    """Whether the hook got that too: it waits for an answer for a second only, which a busy machine may not keep."""
+    smaller: Mapping[int, tuple[str, tuple[Shown, ...]]]
+    """The same within smaller budgets."""
+    headlines: Mapping[str, tuple[datetime, str]]
+    """Of all earlier sessions that have one, with the moment of their last event, the newest first."""
+    newest: tuple[Remembered, ...]
+
+
+class Walk:
+    """Goes from session to session, and keeps the home and the checkout up with them."""
+
+    def __init__(self, data: Data, folder: Path, budgets: Sequence[int] = ()) -> None:
+        self.listed = _listed(data)
+        self._past = {session.id: session for session in past_sessions(data, utc_now())}
+        self._roots = sorted({turn.cwd for one in self._past.values() for turn in one.turns}, key=len, reverse=True)
+        self._budgets = budgets
+        self._sent: set[str] = set()
+        self._tree: Tree = {}
+        self._root = folder / "checkout"
+        git = self._root / ".git"
+        git.mkdir(parents=True)
+        (git / "config").write_text(f'[remote "origin"]\n\turl = {_REMOTE}\n')
+        self._set_branch("")
+        self.home = Home(folder / "home")
+        self.home.make()
+        self._client = Client(self.home)
+        self._clock = MovedClock(self.listed[0].started_at)
+
+    def visits(self) -> Iterator[Visit]:
+        """One session after the other, from the eleventh on."""
+        with served(self.home, self._clock):
+            for place, session in enumerate(self.listed):
+                if place >= FIRST:
+                    self._clock.at = session.started_at
+                    self._import([turn for turn in self._turns() if _ended_at(turn) < session.started_at])
+                    self._check_out(self._past[session.id], self.listed[:place])
+                    yield self._visit(session)
+
+    def _visit(self, session: Listed) -> Visit:
+        self._client.stale(str(self._root))  # has all code read that memories tell of, as a look in the background does
+        told = self._client.context(str(self._root), None)
+        given = self._start(session)
+        smaller = [self._client.context(str(self._root), budget) for budget in self._budgets]
+        where = Where(str(self._root))
+        earlier = self._client.sessions(where, limit=len(self.listed))
+        newest = self._client.memories(where, Wanted(kinds=WORK_KINDS), limit=NEWEST)
+        return Visit(
+            session=session,
+            text=str(told["context"]),
+            shown=self._shown(told),
+            is_same=given == told["context"],
+            smaller={
+                budget: (str(less["context"]), self._shown(less))
+                for budget, less in zip(self._budgets, smaller, strict=True)
+            },
+            headlines={text(one["id"]): (_moment(one["last_event_at"]), _headline(one)) for one in earlier},
+            newest=tuple(_remembered(one) for one in newest),
+        )
+
+    def _start(self, session: Listed) -> str:
+        """What the hook of a session that starts now would print, and that it was printed."""
+        name = f"{int(session.started_at.timestamp() * 1e9):020d}-1-00000000-SessionStart"
+        payload = {"session_id": session.id, "cwd": str(self._root), "source": "startup"}
+        reply = send_hook(
+            self.home, "SessionStart", name, json.dumps({**payload, "hook_event_name": "SessionStart"}).encode()
+        )
+        if not reply:
+            return ""
+        send_hook(self.home, "printed", name)
+        told = json.loads(reply)["hookSpecificOutput"]["additionalContext"]
+        assert isinstance(told, str)
+        return told
+
+    def _shown(self, told: JsonObject) -> tuple[Shown, ...]:
+        items = told["items"]
+        assert isinstance(items, list)
+        given = [item for item in items if isinstance(item, dict) and str(item["line"]) in str(told["context"])]
+        return tuple(
+            Shown(str(one["layer"]), str(one["line"]), str(one["source"]), self._files(str(one["source"])))
+            for one in given
+        )
+
+    def _files(self, source: str) -> frozenset[str] | None:
+        if source in self._past:
+            return None
+        return frozenset(texts(self._client.memory(source)["files"]))
+
+    def _check_out(self, session: PastSession, earlier: Sequence[Listed]) -> None:
+        moved = replace(session, began_at=self._clock.at)
+        tree, _ = tree_at(moved, [self._past[one.id] for one in earlier])
+        write_tree(self._root, tree, self._tree)
+        self._tree = tree
+        self._set_branch(session.branch)
+
+    def _set_branch(self, branch: str) -> None:
+        (self._root / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch or 'main'}\n")
+
+    def _turns(self) -> Iterator[PastTurn]:
+        for session in self.listed:
+            yield from (turn for turn in self._past[session.id].turns if turn.name not in self._sent)
+
+    def _import(self, turns: Sequence[PastTurn]) -> None:
+        batch: list[JsonObject] = []
+        size = 0
+        for turn in sorted(turns, key=_ended_at):
+            batch.append(self._moved(turn))
+            size += len(repr(turn))
+            if size >= _BATCH_BYTES:
+                self._client.import_turns(batch)
+                batch, size = [], 0
+        if batch:
+            self._client.import_turns(batch)
+        self._sent |= {turn.name for turn in turns}
+        if not self._client.drain(_DRAIN_S).drained:
+            raise SystemExit("not everything could be worked on")
+        self._wait_until_indexed()
+
+    def _wait_until_indexed(self) -> None:
+        if not wait_until(lambda: not self._client.index()["waiting"], time.monotonic() + _DRAIN_S):
+            raise SystemExit("not everything could be indexed")
+
+    def _moved(self, turn: PastTurn) -> JsonObject:
+        """The turn as if it had been in the one checkout."""
+        told = json.dumps(turn.as_json())
+        for root in self._roots:
+            told = told.replace(json.dumps(root)[1:-1], str(self._root))
+        moved: JsonObject = json.loads(told)
+        return moved
+
+
+def _listed(data: Data) -> list[Listed]:
+    told = json.loads((data.folder / "sessions.json").read_text())
+    return [
+        Listed(one["session"], datetime.fromisoformat(one["started"]), frozenset(one["files"]))
+        for one in sorted(told, key=lambda one: str(one["started"]))
+    ]
+
+
+def _headline(session: JsonObject) -> str:
+    summary = session["summary"]
+    return text(summary.get("headline")) if isinstance(summary, Mapping) else ""
+
+
+def _remembered(memory: JsonObject) -> Remembered:
+    seen_at = _moment(memory["last_seen_at"])
+    return Remembered(text(memory["kind"]), text(memory["title"]), seen_at, texts(memory["files"]))
+
+
+def _moment(told: JsonValue) -> datetime:
+    return datetime.fromisoformat(text(told))
+
+
+def _ended_at(turn: PastTurn) -> datetime:
+    return time_of(turn.events[-1].name)

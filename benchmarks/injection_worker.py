@@ -1,0 +1,61 @@
+"""A worker in this process, on the socket of its home, with a clock that can be set."""
+
+import http.client
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+import uvicorn
+
+from claude_mem_lite.client import Client, wait_until
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.app import make_app
+from claude_mem_lite.worker.wiring import open_loop
+
+_START_S = 30.0
+_HOOK_S = 60.0
+
+
+class MovedClock:
+    """The time that the worker goes by."""
+
+    def __init__(self, at: datetime) -> None:
+        self.at = at
+
+    def __call__(self) -> datetime:
+        return self.at
+
+
+@contextmanager
+def served(home: Home, clock: MovedClock) -> Iterator[None]:
+    """The worker at work: its jobs in one thread, its API on the home's socket in another."""
+    with open_loop(home, clock) as loop:
+        app = make_app(loop, lambda: None)
+        config = uvicorn.Config(app, uds=str(home.socket), log_config=None, access_log=False, lifespan="off")
+        server = uvicorn.Server(config)
+        threads = [threading.Thread(target=loop.run), threading.Thread(target=server.run)]
+        for thread in threads:
+            thread.start()
+        try:
+            if not wait_until(Client(home).is_answering, time.monotonic() + _START_S):
+                raise SystemExit("the worker does not answer")
+            yield
+        finally:
+            server.should_exit = True
+            loop.stop()
+            for thread in threads:
+                thread.join()
+
+
+def send_hook(home: Home, event: str, name: str, body: bytes = b"") -> bytes:
+    """What the worker answers to a hook that names its event so."""
+    connection = http.client.HTTPConnection("localhost", timeout=_HOOK_S)
+    connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.sock.connect(str(home.socket))
+    connection.request("POST", f"/hook/{event}", body=body, headers={"X-Spool": name})
+    answer = connection.getresponse().read()
+    connection.close()
+    return answer

@@ -1,0 +1,156 @@
+"""`receipts`: what was given to sessions, why, and whether they had use for it."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import click
+
+from claude_mem_lite.cli.options import all_projects_option, connect, cwd_option, json_option, limit_option, where
+from claude_mem_lite.cli.output import Column, bold, dim, field, items, print_json, print_table, whole
+from claude_mem_lite.cli.records import project_names
+from claude_mem_lite.cli.times import ago, clock
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.words import one_line, within
+
+_SHORT_ID = 8
+_LONGEST_TITLE = 100
+
+
+@click.command(short_help="Show what was given to sessions, and what came of it.")
+@click.argument("id_", metavar="[ID]", required=False)
+@cwd_option
+@all_projects_option
+@click.option("--session", metavar="S", help="Only what this session was given, by its id or the beginning of it.")
+@limit_option(20)
+@json_option
+def receipts(
+    id_: str | None, cwd: str | None, all_projects: bool, session: str | None, limit: int, as_json: bool
+) -> None:
+    """Show what was given to sessions, and what came of it.
+
+    One line for each context that was made, newest first: when and at which moment of which session, its size, and
+    how many of its items the session had use for. With ID one of them in full: every item, why it was in, its score
+    and what came of it, and the layers that were left out. Receipts are kept for half a year. Reads only.
+
+    \b
+    Examples:
+      claude-mem-lite receipts
+      claude-mem-lite receipts k7f3a9
+      claude-mem-lite receipts --session 2f6d1c0e --json
+    """
+    if id_ is not None:
+        if session is not None or all_projects or cwd is not None:
+            raise click.UsageError("one receipt is named by its ID alone")
+        receipt = connect().receipt(id_)
+        if as_json:
+            print_json(receipt)
+        else:
+            click.echo("\n".join(_whole(receipt)))
+        return
+    if session is not None and (all_projects or cwd is not None):
+        raise click.UsageError("a session is named by --session alone, wherever it was")
+    found = connect().receipts(where(cwd, all_projects), session=session or "", limit=limit)
+    if as_json:
+        print_json(found)
+    elif found:
+        _print_list(found, with_projects=all_projects)
+    else:
+        click.echo(_why_none(session, all_projects))
+
+
+def _why_none(session: str | None, all_projects: bool) -> str:
+    if session is not None:
+        return "This session was given nothing, or it was longer ago than receipts are kept."
+    wider = "" if all_projects else " --all-projects shows those of other folders."
+    return (
+        "Nothing was given to a session here yet. `claude-mem-lite context` prints what the next one would be given; "
+        f"`claude-mem-lite doctor` checks that sessions are seen.{wider}"
+    )
+
+
+def _print_list(found: Sequence[JsonObject], *, with_projects: bool) -> None:
+    now = datetime.now(UTC)
+    names = project_names(found) if with_projects else {}
+    print_table(
+        [
+            Column("receipt", "cyan"),
+            Column("when", "dim"),
+            Column("moment"),
+            Column("session"),
+            *([Column("project")] if with_projects else []),
+            Column("tokens"),
+            Column("what came of it", wide=True),
+        ],
+        [
+            [
+                field(one, "id"),
+                ago(one.get("created_at"), now),
+                field(one, "moment"),
+                field(one, "session")[:_SHORT_ID],
+                *([names.get(field(one, "project"), "")] if with_projects else []),
+                f"{field(one, 'tokens')}/{field(one, 'budget')}",
+                _outcome(one),
+            ]
+            for one in found
+        ],
+    )
+
+
+def _outcome(receipt: JsonObject) -> str:
+    """How many items there were, and what the session made of them; or that it never saw them."""
+    given = [item for item in items(receipt, "items") if isinstance(item, dict)]
+    told = f"{len(given)} item{'' if len(given) == 1 else 's'}"
+    if receipt.get("given_at") is None:
+        return f"{told}, did not reach the agent"
+    judged = [field(item, "outcome") for item in given if item.get("outcome")]
+    return f"{told}, {judged.count('used')} used" if judged else f"{told}, not over yet"
+
+
+def _whole(receipt: JsonObject) -> Iterator[str]:
+    yield f"{click.style(field(receipt, 'id'), fg='cyan')}  {bold(_moment(receipt))}"
+    yield f"{dim('session:')} {field(receipt, 'session')}"
+    yield f"{dim('project:')} {field(receipt, 'project')}"
+    yield f"{dim('made:')} {clock(receipt.get('created_at'))}, {_reached(receipt)}"
+    took = receipt.get("build_ms")
+    ahead = "rendered ahead" if not took else f"made in {took:.0f} ms" if isinstance(took, int | float) else ""
+    yield f"{dim('size:')} {field(receipt, 'tokens')} of {field(receipt, 'budget')} tokens by estimate, {ahead}"
+    layer = ""
+    for item in items(receipt, "items"):
+        if isinstance(item, dict):
+            if field(item, "layer") != layer:
+                layer = field(item, "layer")
+                yield bold(f"in: {layer}")
+            yield from _item(item)
+    for out in items(receipt, "layers_skipped"):
+        if isinstance(out, dict):
+            yield f"{bold('out:')} {field(out, 'layer')}, {field(out, 'reason') or 'for a reason nobody noted'}"
+
+
+def _moment(receipt: JsonObject) -> str:
+    return f"given at {field(receipt, 'moment')}"
+
+
+def _reached(receipt: JsonObject) -> str:
+    given = receipt.get("given_at")
+    return f"reached the agent {clock(given)}" if given else "did not reach the agent"
+
+
+def _item(item: JsonObject) -> Iterator[str]:
+    title = field(item, "title")
+    shown = within(one_line(title), _LONGEST_TITLE) if title else "no longer there"
+    yield f"  {click.style(field(item, 'source')[:10], fg='cyan')}  {shown}{_used(item)}"
+    score = item.get("score")
+    told = (
+        field(item, "kind"),
+        field(item, "reason"),
+        f"score {score:.2f}" if isinstance(score, int | float) else "",
+        f"{whole(item, 'tokens')} tokens",
+    )
+    yield dim(f"      {'; '.join(filter(None, told))}")
+
+
+def _used(item: JsonObject) -> str:
+    outcome = field(item, "outcome")
+    if not outcome:
+        return ""
+    return f"  {click.style(f'[{outcome}]', fg='green' if outcome == 'used' else None, dim=outcome != 'used')}"

@@ -1,0 +1,54 @@
+"""What a Chinese sentence teaches. There are no spaces to go by, so the marks of an order stand for themselves."""
+
+import re
+
+from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, Lesson, order
+
+_QUESTION = re.compile(r"[？?]\s*$|吗[。！]?$|呢[。！]?$|为什么|怎么|能不能|是不是|是否|可不可以|要不要")
+_APPROVAL = re.compile(r"(?:可以了|没事|没关系|好的|不用了|就行|就好|不要紧|别担心|不要担心|别着急|不客气)")
+_THIS_ONCE = re.compile(r"先(?:不要|别|不用)|暂时|这次|现在(?:先)?(?:不要|别)|目前")
+_FILLER = re.compile(r"^(?:不对?|不是这样|错了|请|那|嗯|好|但是?|所以|还有|另外|对了)\s*[，,。！!：:]\s*")
+_NO = re.compile(r"^(?:不|不对|不是|不是这样|错了|这不对|这样不对)\s*[，,。！!：:]\s*(?=.{3})")
+_SAID = re.compile(
+    r"^(?:我)(?:不是)?(?:已经|之前|早就|刚才|都)?(?:说过|说了|告诉过你|跟你说过|强调过|提醒过你)(?:了)?\s*[，,：:]?\s*"
+)
+_BOTH = re.compile(
+    r"(?:不要|别|不应该|不该)再?用.{1,40}?[，,；;。]\s*(?:而是|应该|要|请|改)*用|用.{1,40}?[，,]?\s*(?:而不是|不要用?|别用?|不是)"
+)
+_SHOULD = re.compile(r"^不是.{1,40}?[，,]\s*(?:而)?是|(?:应该|应当|要).{1,60}(?:而不是|，不是|,不是|不要)")
+_DONT = re.compile(r"^(?:请|以后|再也|都|你)*(?:不要再?|别再?|不准|不许|不能再|停止)(?=.{2})")
+_NEVER = re.compile(r"^(?:请|以后|你)*(?:千万|绝对|永远|绝|从)(?:都)?(?:不要|不能|不准|不可以?|别|不)|^禁止|^严禁")
+_ALWAYS = re.compile(
+    r"^(?:请|以后|从现在起|今后)*(?:一律|总是|始终|一直|必须|务必|每次都?要?|以后都?要?|从现在起|今后)(?!报|出错|出现|失败|返回|显示|崩)"
+)
+_WE = re.compile(
+    r"^(?:在?(?:我们|咱们|本|这个|该)(?:的)?(?:项目|仓库|团队|代码库|公司)?(?:里面?|中|这里|这边)?).{0,20}?(?:一律|总是|始终|统一|都用|都是|从不|不用|只用|一直用|习惯|约定)"
+)
+_WISH = re.compile(r"^我(?:更|比较|还是)?(?:喜欢|偏好|倾向于?|不喜欢|讨厌|希望你(?:以后|总是|每次|不要))")
+_DEED_FIRST = re.compile(
+    r"^(?!用户|页面|按钮|客户|它|他)[^，。]{1,12}(?:必须|一律|统一|务必)(?:用|写|放|加|有|经过|通过|使用)|^(?:所有|每个|每次|任何).{1,30}(?:必须|都要|务必|不能"
+    r"|不得)|(?:之前|以前|前).{0,6}(?:要|必须|务必|得)先|^(?:提交|部署|合并|发布|推送).{0,10}(?:要|必须|务必|得)"
+)
+
+
+def lesson(text: str) -> Lesson | None:
+    """What the sentence teaches, or nothing."""
+    if _QUESTION.search(text) or _APPROVAL.search(text):
+        return None
+    if found := _SAID.match(text):
+        return Lesson("correction", order(text[found.end() :]), REPEATED)
+    says_no = _NO.match(text) is not None
+    body = _FILLER.sub("", text)
+    if _THIS_ONCE.search(body):
+        return None
+    if _BOTH.search(body) or _SHOULD.search(body):
+        return Lesson("correction", order(body), ONCE)
+    if _WISH.match(body):
+        return Lesson("preference", order(body), GENERAL)
+    if _WE.match(body):
+        return Lesson("convention", order(body), GENERAL)
+    if _NEVER.match(body) or _ALWAYS.match(body) or _DEED_FIRST.search(body):
+        return Lesson("rule", order(body), GENERAL)
+    if _DONT.match(body) or says_no:
+        return Lesson("correction", order(body), ONCE)
+    return None

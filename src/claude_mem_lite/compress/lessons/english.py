@@ -1,0 +1,77 @@
+"""What an English sentence teaches. Each reader knows some forms of saying it; the first that does decides."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from claude_mem_lite.compress.lessons.english_orders import always, habit, not_to_do, undone
+from claude_mem_lite.compress.lessons.english_rights import put_right, right_and_wrong
+from claude_mem_lite.compress.lessons.english_talk import POLITE_ORDER, is_for_once, is_no_order, is_unsaid
+from claude_mem_lite.compress.lessons.english_ways import begins_with_verb, convention, disliked, preference, rule
+from claude_mem_lite.compress.lessons.leads import Body
+from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, Lesson, order, within
+
+_READERS: tuple[Callable[[Body], Lesson | None], ...] = (
+    undone, right_and_wrong, not_to_do, always, habit, preference, rule, convention, put_right,
+)  # fmt: skip
+_SAID_LATER = re.compile(
+    r"[,;.:?–—-]\s*(?:but |because |and |when )?i (?:already |just |clearly |explicitly )*(?:said|told you"
+    r"|asked(?: you)?(?: for)?"
+    r"|wanted)(?: to| that)?[:,]?\s+(?=\w)"
+)
+_REMEMBER_LAST = re.compile(r",? (?:remember|as i said|like i said|i told you)[?!. ]*$")
+_UNDO_ONLY = re.compile(r"(?:revert|undo|remove|delete|go back|restore)\b[^,:;–—-]*$")
+_FOR_WHAT = re.compile(
+    r"(?:for|in|with|on) (?!now\b|me\b|this\b|that\b|it\b|case\b)[\w./-]+(?: [\w./-]+){0,2}?,? (?=(?:use|don't"
+    r"|do not|never|always"
+    r"|prefer|avoid|put|write|only) )"
+)
+_GREETING = re.compile(r"(?:hello|hi|yes|so|it|something|nothing|goodbye|okay?|that)\b")
+_I_WANT = re.compile(r"(?i)^i want ")
+
+
+def lesson(body: Body) -> Lesson | None:
+    """What the sentence teaches, or nothing."""
+    body = _meant(body)
+    if (what := _FOR_WHAT.match(body.masked)) and (inner := lesson(body.after(what.end()))):
+        return replace(inner, title=f"{order(body.text[: what.end()])}: {within(inner.title)}")
+    if not body.is_reminder and is_no_order(body.masked):
+        polite = POLITE_ORDER.match(body.masked)
+        if polite is None:
+            return disliked(body)
+        body = replace(body.after(polite.end()), is_polite=True)
+        text, masked = body.text.rstrip("? "), body.masked.rstrip("? ")
+        if masked.startswith("not "):
+            text, masked = f"don't{text[3:]}", f"don't{masked[3:]}"
+        body = replace(body, text=text, masked=masked)
+    found = next((one for reader in _READERS if (one := reader(body)) is not None), None) or _by_lead(body)
+    if found is not None and (body.is_reminder or body.is_again):
+        found = replace(found, confidence=max(found.confidence, REPEATED))
+    return found
+
+
+def _meant(body: Body) -> Body:
+    """The sentence from where the user repeats what they said before, or up to "remember?"."""
+    if found := _SAID_LATER.search(body.masked):
+        return replace(body.after(found.end()), is_reminder=True)
+    if (found := _REMEMBER_LAST.search(body.masked)) and found.start():
+        return replace(body, text=body.text[: found.start()], masked=body.masked[: found.start()], is_reminder=True)
+    return body
+
+
+def _by_lead(body: Body) -> Lesson | None:
+    """A plain order or statement that counts because of how it begins: "no, …", "I told you to …", "in Python …"."""
+    text = body.masked
+    if body.is_reminder:
+        return (
+            None
+            if _GREETING.match(text) and not text.startswith("it ")
+            else Lesson("correction", order(body.text), REPEATED)
+        )
+    if body.is_general and len(text.split()) > 1:
+        return Lesson("preference", order(_I_WANT.sub("", body.text), with_why=True), GENERAL)
+    if not body.says_no or is_unsaid(text) or is_for_once(text) or _UNDO_ONLY.match(text):
+        return None
+    is_order = begins_with_verb(text)
+    least = 2 if is_order else 3 if text.startswith("not ") else 4
+    return Lesson("correction", order(body.text, with_why=not is_order), ONCE) if len(text.split()) >= least else None

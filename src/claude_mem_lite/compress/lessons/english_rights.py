@@ -1,0 +1,104 @@
+"""English sentences that put something right: one thing in the place of another, or how it is in truth."""
+
+import re
+
+from claude_mem_lite.compress.lessons.leads import Body, telling
+from claude_mem_lite.compress.lessons.lesson import HINTED, ONCE, Lesson, of_the_user, order, within
+
+_NOT_BUT = re.compile(
+    r"not (?:as|in|to|with|on|from|by|the|a|an|for) .{2,150}?(?:,? but |[,;.:–—-] (?:put|use|the|in|but|as|it)\b)"
+)
+_INSTEAD = re.compile(
+    r"instead of (.{1,120}?),? (?:we|you|it|i) (?:should|want to|must|could|have to) (?:do |use |be )?"
+)
+_VERB = (
+    r"(?:use|take|put|call|name|write|run|go with|do(?! not)|import|return|store|keep|make it|pick|choose"
+    r"|stick (?:to|with))"
+)
+_DO = re.compile(rf"(?:let's |we should |you should |you can |better |i want (?:you to |to )?)?({_VERB}) ")
+_YOU_SHOULD = re.compile(r"you (?:should|must|need to|have to|are supposed to) (?:be )?\w+ ")
+_EXISTS = re.compile(r".{3,100}\b(?:already|exists?)\b.{0,100}?, (?:so |please |just )*(?:use|reuse|call|extend) ")
+_NAMED = re.compile(
+    r"i (?:want|need|'d like|would like|wanted|asked for|meant) (?:the |it |this |that |my |a |an |only )"
+)
+_RATHER = re.compile(
+    r"(?:,| and|,? but)? (?:not|instead of|rather than|in place of) (?=\S)(?!only\b|just\b|sure\b|to |urgent|bad)"
+)
+_INSTEAD_LAST = re.compile(r",? instead[.! ]*$")
+_DONT_USE_BUT = re.compile(r"(?:don't|do not|never) use (.{1,80}?)(?:[,;.]| -| –) (?:but |please |rather )?use ")
+# What a program does is told by its own verbs: "it should return 404 instead of 500" reports a bug.
+_SHOULD_BE = re.compile(
+    r"(?:it|that|this|these|those|they|both|the [\w./-]+(?: [\w./-]+){0,3}) (?:should|must|has to|have to|needs to"
+    r"|(?:is|are) (?:supposed|meant) to) (?:be|go|live|stay|use|come|sit|stand|have been|happen in) (?!visible"
+    r"|shown|hidden|displayed)"
+)
+_IT_IS = re.compile(
+    r"(?:we're|we are|it's|it is|they're|they are|that's|[\w./-]+(?: [\w./-]+){0,4} (?:is|are|goes|go|lives?"
+    r"|belongs?|runs?|sits?))"
+    r" [^,]{1,80}, not (?=\S)(?!sure|urgent|bad|yet)"
+)
+_MEANT = re.compile(
+    r"(?:my|the) point (?:is|was)[,:]? |(?:what )?i (?:mostly |actually |really |only )?(?:meant)(?: is"
+    r"| was)?[,:]? (?!that's)"
+)
+_WRONG = re.compile(
+    r"(?:\b(?:that|this|it|your \w+|the (?:\w+ )?(?:part|line|sentence|section|example|description|comment|name|title))"
+    r"(?:(?:'s| is| was)(?: just| still| simply| also| exactly)? (?:wrong|incorrect|what i (?:did not|didn't"
+    r"|don't) want|not)|"
+    r" (?:isn't|wasn't))(?: (?:correct|right|true|how (?:we|i) [\w ]{2,20}|what i (?:asked|wanted|meant"
+    r"|said)(?: for| to)?))?|^wrong(?: \w+){0,2}|\b(?:that|this|it)(?:'s"
+    r"| is) the wrong \w+|\byou (?:misunderstood|misread|got (?:it|that|this|me) wrong)[\w ]{0,20}|\byou(?:'re"
+    r"| are)? \w+(?: in)? the wrong \w+(?: \w+)?)"
+    r"(?:\s*[,:;–—-]+\s*|\.\s+|,? (?:because|since|as) )(?=\S+ \S+)"
+)
+_WONT_DO = re.compile(
+    r"(?:that |the |this |your )?(?:option|approach|variant|solution|idea|suggestion|proposal|plan|way)\b.{0,20}"
+    r" (?:doesn't|does not|won't|will not|can't|cannot|wouldn't) work,? (?:since|because|as)\b"
+)
+_UNCLEAR = re.compile(
+    r"(?:i think |i find )?.{1,80} (?:is|are) (?:confusing|misleading|ambiguous|too \w+|unclear"
+    r"|not clear) (?:since|because|as)\b"
+)
+_REPLACE = re.compile(r"i would (?:rather )?replace (.{1,100}?) (?:with|by) ")
+_DROP = re.compile(
+    r"(?:remove|drop|revert|undo) .{3,120}?(?:,| -| because| since)? (?:it|that|this|they)(?:'s| is| was|'re| are)?"
+    r" (?:not|only|just|too)\b"
+)
+_ORDER_LEAD = re.compile(r"(?i)^(?:let's|we should|you should|you can|better|i want (?:you to|to)) ")
+_I_THINK = re.compile(r"(?i)^i (?:think|find) ")
+
+
+def right_and_wrong(body: Body) -> Lesson | None:
+    """One thing in the place of another."""
+    text = body.masked
+    if found := _DONT_USE_BUT.match(text):
+        wrong = body.text[found.start(1) : found.end(1)]
+        return Lesson("correction", f"{order('use ' + body.text[found.end() :])}, not {wrong}", ONCE)
+    if found := _INSTEAD.match(text):
+        wrong = body.text[found.start(1) : found.end(1)]
+        return Lesson("correction", f"{order(body.text[found.end() :])}, not {wrong}", ONCE)
+    if _NOT_BUT.match(text):
+        return Lesson("correction", order(body.text, with_why=True), ONCE)
+    if found := _REPLACE.match(text):
+        return Lesson("correction", order(f"Replace {body.text[found.start(1) :]}"), ONCE)
+    done = _DO.match(text)
+    told = done or _SHOULD_BE.match(text) or _NAMED.match(text) or _YOU_SHOULD.match(text)
+    if told and (found := _RATHER.search(text, told.end())):
+        right = order(of_the_user(_ORDER_LEAD.sub("", body.text[: found.start()])), with_why=True)
+        return Lesson("correction", f"{right}, not {within(order(body.text[found.end() :]))}", ONCE)
+    if done and (found := _INSTEAD_LAST.search(text)):
+        return Lesson("correction", order(body.text[done.start(1) : found.start()]), ONCE)
+    is_told = _IT_IS.match(text) or _EXISTS.match(text)
+    return Lesson("correction", order(body.text, with_why=True), ONCE) if is_told else None
+
+
+def put_right(body: Body) -> Lesson | None:
+    """What was said or done is wrong, and how it is."""
+    text = body.masked
+    if found := _WRONG.search(text):
+        return Lesson("correction", order(telling(body, found.end()), with_why=True), ONCE)
+    if (found := _MEANT.match(text)) and len(text[found.end() :].split()) > 3:
+        return Lesson("correction", f"Meant: {within(order(body.text[found.end() :], with_why=True))}", HINTED)
+    if _WONT_DO.match(text) or _UNCLEAR.match(text) or _DROP.match(text):
+        return Lesson("correction", order(_I_THINK.sub("", body.text), with_why=True), HINTED)
+    return None

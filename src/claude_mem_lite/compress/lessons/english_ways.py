@@ -1,0 +1,184 @@
+"""English sentences that say how the user likes it, or how things are done in a project."""
+
+import re
+
+from claude_mem_lite.compress.lessons.english_talk import BROKEN, VERBS, is_for_once
+from claude_mem_lite.compress.lessons.leads import Body
+from claude_mem_lite.compress.lessons.lesson import GENERAL, HINTED, ONCE, Lesson, of_the_user, order
+from claude_mem_lite.models import Kind
+
+_CHOICE = (
+    r"(?:option|the (?:first|second|third|last|other|latter|former|\w+ (?:one|option|version|variant|approach"
+    r"|solution))\b|that\b|this\b|it\b|number|\d|variant|approach"
+    r"|yours)"
+)
+_PREFER = re.compile(
+    rf"(?:i(?:'d| would)? (?:(?:really|much|generally|strongly|also|usually|always) )*)?prefer (?:to "
+    rf"|if )?(?!{_CHOICE})"
+)
+_RATHER_HAVE = re.compile(
+    rf"i(?:'d| would)(?: much)? rather (?:have |use |see |keep )?(?=\w)(?!{_CHOICE}|not (?:decide|do|say|talk"
+    rf"|discuss|go))"
+)
+_MY_PREFERENCE = re.compile(
+    r"my (?:strong |personal )?preference is (?:to |for )?(?!option|the (?:first|second|third|last))"
+)
+_BE = re.compile(
+    r"be (?:(?:more|less|very|as) )?(?:concise|brief|careful|consistent|explicit|precise|short|strict|conservative"
+    r"|specific|terse)\b"
+)
+_SPEAK = re.compile(
+    r"(?:speak|answer|reply|respond|write|talk)(?: to me| with me)?(?: in)? (?:english|german|french|spanish"
+    r"|chinese|italian|dutch|japanese)\b"
+)
+_DISLIKE = re.compile(
+    r"i(?:'m| am) not a (?:big |huge )?fan of |i (?:really |still |just )?(?:don't like|do not like|dislike|hate"
+    r"|can't stand) (?!how this|that it)"
+)
+_LIKE_BETTER = re.compile(r"i like (?:it )?(?:better|best|more|most|when)\b|i like (?:my|to see|to have|your)\b")
+_DONT_WANT = re.compile(r"(?:i|we) (?:really )?(?:don't|do not|never) want (?!to (?:know|talk|go into)\b)(?=\w)")
+_FROM_NOW = re.compile(
+    r"(?:from now on|going forward|in (?:the )?future|for the future)[,:]? (?!it|there|this|we (?:will|might|could"
+    r"|may))"
+)
+_FROM_NOW_LAST = re.compile(r",? (?:from now on|in (?:the )?future|going forward)(?:,? please)?[.! ]*$")
+_PLEASE_USE = re.compile(r"(?:use|write|speak|answer|reply) (?!the\b|this\b|that\b|it\b)(?:\S+ ){0,3}\S+[.! ]*$")
+_PLACED = re.compile(r"\b(?:in|to|for|from|here|on)\b(?! (?:english|german|chinese|french|spanish|one|a single)\b)")
+_EVERY = re.compile(
+    r"(?:all|every|each|any|new|everything|everyone|nothing)(?: [\w./-]+){0,7}? (?:must|has to|have to"
+    r"|should always|should never"
+    r"|needs? (?:to|an?|its|their)|shall|may only|(?:is|are) not allowed)\b"
+)
+_ARTEFACT = (
+    r"(?:commits?|messages|branch(?:es)?|tests|comments|docstrings|functions|methods|class(?:es)?|variables|names"
+    r"|files|imports|prs"
+    r"|pull requests|migrations|components|docs|types|errors|logs|endpoints|dependencies|constants|tickets|hooks"
+    r"|queries|fixtures)"
+)
+_KEEP = re.compile(rf"keep (?:(?:your|our|my|answers|replies) |(?:the |all |your )?{_ARTEFACT} )")
+_MUST_STAY = re.compile(
+    r"(?:it|this|everything|the [\w./ -]{2,40}) (?:must|has to|have to|needs to) (?:stay|remain|keep|continue|still) "
+)
+_NAMED_PLEASE = re.compile(rf"(?:[a-z-]+ )?{_ARTEFACT} (?:in|with|without|as|under|on|only)\b.{{2,80}} please[.! ]*$")
+_ARTEFACTS = re.compile(
+    rf"(?!the |these |those |this |my |all )(?:[a-z-]+ )?{_ARTEFACT} (?:should|must|need to|have to) (?:always "
+    rf"|never |not |only )?(?!pass|work|run\b|fail|show|appear)\w+"
+)
+_ONLY_BY = re.compile(
+    r"(?:the|our) (?!user|page|button|app|list|modal|message|response|request|client"
+    r"|server)[\w./ -]{2,60}? (?:must|may|should) (?:only|never|always) "
+)
+_MAKE_SURE = re.compile(r"(?:make sure|ensure) (?:that )?(?:you |to )?(?:always|never|every|all|each)\b")
+_WE_DO = re.compile(
+    r"we (?:always|never|usually|generally|only ever|normally|consistently|strictly|typically) (?!had|been|got|see"
+    r"|saw|get)\w+ "
+    r"|we (?:have )?(?:agreed|settled) (?:on|to|that) |we (?:pin|squash|sign|lint|vendor|version) (?:all|every"
+    r"|each|our) "
+    r"|we (?:follow|stick to|adhere to|target|require|enforce) "
+)
+_WE_DO_LATER = re.compile(r"[,;.:–—-] (?:because |since |as )?(we (?:always|never) (?!had|been|got|see|saw|get)\w+ )")
+_NO_LONGER = re.compile(
+    r"we (?:no longer|don't|do not) use |we(?:'re| are) not \w+ing (?!sure|going)|we stopped using "
+)
+_ENFORCED = re.compile(
+    r"(?:our|the) (?:linter|ci|style ?guide|formatter|team|reviewers?|policy|pipeline"
+    r"|compiler settings) (?:forbids?|requires?|enforces?"
+    r"|expects?|rejects?|wants?|does(?:n't| not) allow|only (?:accepts|allows)) "
+)
+_WE_USE = re.compile(r"we (?:use|write|name|keep|put|follow|prefer|call|run|store|log|deploy|test|commit|format|do) ")
+_HERE = re.compile(r"\b(?:here|in this (?:repo|repository|project|code ?base|team)|everywhere|by convention)\b")
+_RATHER = re.compile(r"(?:,| and|,? but)? (?:not|instead of|rather than|never) (?=\S)")
+_WE_DONT = re.compile(
+    r"we (?:don't|do not) (?:use|do|write|put|commit|mock|merge|push|allow|import|deploy|squash"
+    r"|abbreviate) (?!that yet|it yet)"
+)
+_IN_THIS = re.compile(
+    r"in (?:this|our) (?:repo|repository|project|code ?base|team|monorepo|company)\b,? "
+    r"(?!(?:i|i'd|i'm|can|could|there|what|how|do|does|is|are|why|let's) |we (?:need|want|should|have|see|could) )"
+)
+_IN_THIS_LAST = re.compile(
+    r" (?:in|across|throughout) (?:this|our|the) (?:repo|repository|project|code ?base|team)[.! ]*$"
+)
+_REPO_USES = re.compile(
+    r"(?:this|our|the) (?:repo|repository|project|code ?base|team|package|library|service|app) (?:uses|follows"
+    r"|requires|targets|only"
+    r"|never|always|is (?:written|built|on)|runs on|sticks to) "
+)
+_OUR_WAY = re.compile(
+    r"(?:our|the) (?:\w+ )?(?:convention|style|policy|rule|standard|guideline|practice)s?(?: here"
+    r"| in this \w+)? (?:is|are|says?)\b"
+)
+_ARE_DONE = re.compile(
+    r"(?!these|those)(?:[a-z-]+ )?[a-z-]+s (?:are|go|belong|live) (?:always |never |only )?(?:named|called|written"
+    r"|stored|kept|spelled|formatted|prefixed"
+    r"|suffixed|versioned|pinned|sorted|in|into|under|next to|to) "
+)
+_BELONGS = re.compile(r"[\w./ -]{2,60}? belongs? (?:in|to|into|under|on|next to) ")
+_TRUTH = re.compile(r"\(?.{2,80} should be (?:the |our )?(?:single )?source of truth")
+_WE_WANT_TO_BE = re.compile(r"(?:with .{2,40} )?we want to (?:be|keep|avoid|stay) ")
+_PLEASE_LAST = re.compile(r"(?i),? please[.! ]*$")
+
+
+def preference(body: Body) -> Lesson | None:
+    """How the user likes it."""
+    text = body.masked
+    for pattern, lead in (
+        (_PREFER, "Prefer "),
+        (_RATHER_HAVE, "Prefer "),
+        (_MY_PREFERENCE, "Prefer "),
+        (_DISLIKE, "Avoid "),
+        (_FROM_NOW, ""),
+    ):
+        if found := pattern.match(text):
+            return Lesson("preference", order(f"{lead}{body.text[found.end() :]}"), GENERAL)
+    if _LIKE_BETTER.match(text) or _KEEP.match(text) or _BE.match(text) or _SPEAK.match(text):
+        return Lesson("preference", order(of_the_user(body.text)), GENERAL)
+    if _DONT_WANT.match(text):
+        return Lesson("preference", order(of_the_user(body.text), with_why=True), GENERAL)
+    if _NAMED_PLEASE.match(text):
+        return Lesson("preference", order(_PLEASE_LAST.sub("", body.text)), GENERAL)
+    if (found := _FROM_NOW_LAST.search(text)) and begins_with_verb(text):
+        kind: Kind = "rule" if _MAKE_SURE.match(text) else "preference"
+        return Lesson(kind, order(body.text[: found.start()]), GENERAL)
+    if body.is_polite and _PLEASE_USE.match(text) and not _PLACED.search(text):
+        return Lesson("preference", order(body.text), HINTED)
+    return None
+
+
+def disliked(body: Body) -> Lesson | None:
+    """A dislike that ends in a question: "I don't like X, any other ideas?"."""
+    found = _DISLIKE.match(body.masked)
+    if found is None or "," not in body.masked:
+        return None
+    return Lesson("preference", order(f"Avoid {body.text[found.end() : body.masked.index(',')]}"), ONCE)
+
+
+def rule(body: Body) -> Lesson | None:
+    """What holds for everything of a sort."""
+    text = body.masked
+    is_rule = _EVERY.match(text) or _MAKE_SURE.match(text) or _ARTEFACTS.match(text) or _ONLY_BY.match(text)
+    is_rule = is_rule or _MUST_STAY.match(text)
+    return Lesson("rule", order(body.text), GENERAL) if is_rule and not is_for_once(body.masked) else None
+
+
+def convention(body: Body) -> Lesson | None:
+    """How things are done here."""
+    text = body.masked
+    if _WE_DO.match(text):
+        return Lesson("convention", order(body.text, with_why=True), GENERAL)
+    if BROKEN.search(text) or (begins_with_verb(text) and not _WE_DO_LATER.search(text)):
+        return None
+    is_said = _OUR_WAY.match(text) or _WE_DONT.match(text) or _IN_THIS.match(text) or _REPO_USES.match(text)
+    if found := _WE_DO_LATER.search(text):
+        return Lesson("convention", order(body.text[found.start(1) :], with_why=True), ONCE)
+    is_said = is_said or _NO_LONGER.match(text) or _ENFORCED.match(text)
+    is_told = _TRUTH.match(text) or _ARE_DONE.match(text) or _IN_THIS_LAST.search(text) or _BELONGS.match(text)
+    if is_said or is_told or (_WE_USE.match(text) and (_HERE.search(text) or _RATHER.search(text))):
+        return Lesson("convention", order(body.text.strip("()"), with_why=True), GENERAL)
+    return Lesson("convention", order(body.text, with_why=True), HINTED) if _WE_WANT_TO_BE.match(text) else None
+
+
+def begins_with_verb(text: str) -> bool:
+    """Whether it begins with a verb of software work, as an order does."""
+    word = re.match(r"[a-z]+", text)
+    return word is not None and word[0] in VERBS

@@ -1,0 +1,80 @@
+"""What one sentence of a user teaches: the value that the readers of each language give, and what they share."""
+
+import re
+from dataclasses import dataclass
+
+from claude_mem_lite.compress.language.drafts import whole_clauses
+from claude_mem_lite.compress.language.prose import capital
+from claude_mem_lite.models import Kind
+from claude_mem_lite.words import STOPWORDS
+
+STATED = 1.0
+"""How sure it is: the user asked for it to be remembered."""
+REPEATED = 0.9
+"""It was said before: "I told you", "again"."""
+GENERAL = 0.85
+"""It is put as holding always: a rule, a preference, a convention."""
+ONCE = 0.75
+HINTED = 0.6
+"""It reads like a correction of one thing more than of a habit."""
+
+_LONGEST_TITLE = 120
+_WORD = re.compile(r"[^\W\d_][\w'./-]*|\d+")
+_EMPTY = STOPWORDS | frozenset(
+    """don't never always one ones thing things way stuff instead again mean meant prefer avoid user stop forget asked
+    doing""".split()  # noqa: SIM905
+)
+_WHY = re.compile(
+    r"(?i)[\s,;:–—-]+(?:because|since|otherwise|so that|cause|weil|sonst|damit)\b|[,;] (?:it|they|that|this|those"
+    r"|these)"
+    r" \S|[；;，,](?:因为|否则|不然)|\s[–—-]\s"
+)
+
+_WISHES = {
+    "i don't want": "The user does not want", "i do not want": "The user does not want", "i never want":
+    "The user never wants", "i want": "The user wants", "i need": "The user needs", "i wanted": "The user wanted",
+    "i like": "The user likes", "i asked for": "Asked for was", "i'd like": "The user wants",
+    "i would like": "The user wants", "i meant": "Meant was",
+}  # fmt: skip
+_WISH = re.compile(rf"(?i)^({'|'.join(_WISHES)})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One thing taught."""
+
+    kind: Kind
+    title: str
+    """What is to be done or to be known, understood without the sentence."""
+    confidence: float
+    scope: str = ""
+    """`universal` or `language:NAME` when the user said so."""
+
+
+def order(text: str, *, with_why: bool = False) -> str:
+    """A clause as a title: without its end, its reason unless it is asked for, and what is too long."""
+    body = text.strip(" \t,;:.!–—-。！，；：")
+    if not with_why and (found := _WHY.search(body, min(len(body), 4))):
+        body = body[: found.start()]
+    return capital(whole_clauses(body, _LONGEST_TITLE).strip(" \t,;:.!–—-。！，；："))
+
+
+def of_the_user(text: str) -> str:
+    """A wish as it is told of somebody: "I don't want X" as "The user does not want X"."""
+    return _WISH.sub(lambda found: _WISHES[found[1].lower()], text, count=1)
+
+
+def within(title: str) -> str:
+    """A title inside another: with a small first letter, unless it begins with a name."""
+    first = title.split(" ", 1)[0]
+    return title if sum(map(str.isupper, first)) > 1 else title[:1].lower() + title[1:]
+
+
+def has_reason(text: str) -> bool:
+    """Whether a clause says why."""
+    return _WHY.search(text) is not None
+
+
+def says_something(title: str) -> bool:
+    """Whether a title names anything: "Use it" could be about everything."""
+    return any(word.lower() not in _EMPTY for word in _WORD.findall(title))

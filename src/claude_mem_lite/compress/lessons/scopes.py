@@ -1,0 +1,52 @@
+"""Where a lesson holds, when the sentence says so: "in all my projects", "in Python …"."""
+
+import re
+from dataclasses import dataclass
+
+_PLACES = r"(?:projects?|repos?|repositor(?:y|ies)|code ?bases?)"
+_EVERYWHERE = (
+    rf"(?:(?:in|for|across|with) (?:all|every|each|any)(?: of)?(?: (?:my|our|the|your))? {_PLACES}"
+    rf"|(?:in|für) (?:all|jed)\w* (?:(?:meine|unsere)\w* )?(?:projekte?n?|repos?)"
+    rf"|(?:always and )?everywhere|globally|(?:在)?(?:我的)?(?:所有|任何)(?:的)?(?:项目|仓库)(?:里|中)?(?:都)?)"
+)
+_FIRST = re.compile(rf"(?i)^(?:(?:and|also|please|no|but)[,:]?\s+)?{_EVERYWHERE}\s*[,:，：–—-]?\s*")
+_THIS_PROJECT = re.compile(
+    rf"(?i)^(?:(?:for|in) (?:this|our) {_PLACES}|as a (?:general )?rule|(?:our |the |house |general )?(?:rules?"
+    rf"|convention|policy))\s*[:,]\s*"
+)
+_LAST = re.compile(rf"(?i)[\s,;:(–—-]+{_EVERYWHERE}\s*[).!]*$")
+_NAMES = (
+    "python", "typescript", "javascript", "rust", "golang", "java", "kotlin", "swift", "ruby", "php", "c#", "c++",
+    "scala", "elixir", "haskell", "bash", "shell", "sql", "html", "css", "lua", "perl", "dart", "zig",
+)  # fmt: skip
+_LANGUAGE = re.compile(
+    rf"^(?:[Ii]n|[Ff]or|[Bb]ei)\s+((?i:{'|'.join(map(re.escape, _NAMES))})|Go|C|R)(?:\s+(?:code|files|projects"
+    rf"|scripts))?"
+    r"\s*[,:]?\s+(?=\S)"
+)
+_SAME = {"golang": "go", "shell": "bash"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scoped:
+    """A sentence without the words that say where it holds."""
+
+    text: str
+    scope: str = ""
+    is_general: bool = False
+    """It begins with where it holds: what follows is meant as a rule."""
+
+
+def without_scope(text: str) -> Scoped:
+    """The sentence and where it holds; a language that is named is the narrower of two."""
+    scope, is_general = "", False
+    if found := _FIRST.match(text):
+        scope, is_general, text = "universal", True, text[found.end() :]
+    elif found := _THIS_PROJECT.match(text):
+        is_general, text = True, text[found.end() :]
+    if found := _LANGUAGE.match(text):
+        name = found[1].lower()
+        scope, is_general, text = f"language:{_SAME.get(name, name)}", True, text[found.end() :]
+    if found := _LAST.search(text):
+        scope, text = scope or "universal", text[: found.start()]
+    return Scoped(text, scope, is_general)

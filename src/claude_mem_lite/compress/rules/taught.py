@@ -1,0 +1,89 @@
+"""What the user teaches in the prompts of a turn -> memories of it. What counts is told in docs/corrections.md.
+
+Called for every turn; only what the user typed is read: not what sub-agents were asked, nor what clients and hooks put
+into a prompt."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from claude_mem_lite.compress.language.drafts import make_draft
+from claude_mem_lite.compress.lessons.lesson import Lesson
+from claude_mem_lite.compress.lessons.reading import read
+from claude_mem_lite.compress.lessons.spoken import spoken
+from claude_mem_lite.models import GUIDANCE_KINDS, Draft, Turn
+from claude_mem_lite.words import overlap, within
+
+_MOST_OF_A_TURN = 4
+_LONGEST_QUOTE = 300
+# How much of a sentence the title must tell for the sentence to add nothing.
+_TOLD = 0.6
+_LONGEST_LEAD = 12
+_LEAST_REQUEST = 2
+_JOINING = re.compile(r"(?i)^(?:[,;.!\s]|(?:and|then|also|so|und|dann)\b[\s,]*)+")
+_PATH = re.compile(r"(?<![\w:/.])(?:[\w@.-]{1,60}/){1,12}[\w.-]{0,60}|(?<![\w:/.])[\w-]{1,60}\.[a-z]{1,4}\b(?!\()")
+_NO_FILE = re.compile(
+    r"^(?:e\.g|i\.e|etc|vs|and/or|on/off|true/false|yes/no|n/a|https?)\b|^\d|\.(?:com|org|io|net|de)$"
+)
+
+
+def taught(turn: Turn) -> list[Draft]:
+    """What the user said in this turn that holds beyond it, each once."""
+    found: dict[tuple[str, str], Draft] = {}
+    for sentence, lesson in _lessons(turn):
+        draft = _draft(sentence, lesson)
+        known = found.get((draft.kind, draft.title.lower()))
+        if known is None or known.confidence < draft.confidence:
+            found[draft.kind, draft.title.lower()] = draft
+    return list(found.values())[:_MOST_OF_A_TURN]
+
+
+def asked_for(prompt: str) -> str:
+    """A prompt without what it teaches, for telling what was to be done; all of it when nothing else is asked."""
+    left = prompt
+    for sentence in spoken(prompt):
+        if read(sentence) is not None:
+            left = left.replace(sentence, "", 1)
+    if left == prompt:
+        return prompt
+    left = _JOINING.sub("", left.lstrip())
+    return left if len(left.split()) >= _LEAST_REQUEST else prompt
+
+
+def is_taught(draft: Draft) -> bool:
+    """Whether a draft tells what the user taught, by word or by taking a change back."""
+    return draft.origin in ("user", "code") and draft.kind in (*GUIDANCE_KINDS, "note")
+
+
+def _lessons(turn: Turn) -> Iterator[tuple[str, Lesson]]:
+    # The prompt of a turn that came in parts was read with its first part.
+    for event in turn.events:
+        if event.kind == "UserPromptSubmit" and event.prompt and not event.agent_id:
+            for sentence in spoken(event.prompt):
+                lesson = read(sentence)
+                if lesson is not None:
+                    yield sentence, lesson
+
+
+def _draft(sentence: str, lesson: Lesson) -> Draft:
+    made = make_draft(
+        lesson.kind,
+        lesson.title,
+        _summary(sentence, lesson.title),
+        files=_files(sentence),
+        origin="user",
+        confidence=lesson.confidence,
+    )
+    return replace(made, scope=lesson.scope)
+
+
+def _summary(sentence: str, title: str) -> str:
+    """What is taught, and the user's own words when they say more than that: why, or since when."""
+    said = within(sentence.strip(), _LONGEST_QUOTE)
+    is_told = len(said) <= len(title) + _LONGEST_LEAD or overlap(said, title) >= _TOLD
+    return f"{title}." if is_told else f'{title}. The user said: "{said}"'
+
+
+def _files(sentence: str) -> list[str]:
+    """The files and folders that a sentence names."""
+    return [path.rstrip(".") for path in _PATH.findall(sentence) if not _NO_FILE.search(path)]

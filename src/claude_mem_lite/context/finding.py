@@ -1,0 +1,64 @@
+"""The layers' candidates, found side by side: each layer in a thread with a connection of its own.
+
+A layer that fails or takes too long costs only itself."""
+
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing, suppress
+from dataclasses import dataclass
+
+from claude_mem_lite.context.detect import Setting
+from claude_mem_lite.context.items import Item, Layer
+from claude_mem_lite.context.occasion import Occasion
+
+Connect = Callable[[], sqlite3.Connection]
+OVERTIME = "overtime"
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a layer has to say, or why it says nothing."""
+
+    layer: Layer
+    items: list[Item]
+    problem: str = ""
+
+
+def find(connect: Connect, occasion: Occasion, setting: Setting, layers: Sequence[Layer]) -> list[Found]:
+    """The candidates of each layer, in the order of the layers, whichever is done first."""
+    if not layers:
+        return []
+    open_now: dict[str, sqlite3.Connection] = {}
+
+    def run(layer: Layer) -> list[Item]:
+        with closing(connect()) as db:
+            open_now[layer.name] = db
+            return layer.find(db, occasion, setting)
+
+    pool = ThreadPoolExecutor(len(layers), thread_name_prefix="layer")
+    try:
+        futures = [pool.submit(run, layer) for layer in layers]
+        wait(futures, None if occasion.until is None else max(occasion.until - time.monotonic(), 0))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    found = [_outcome(layer, future) for layer, future in zip(layers, futures, strict=True)]
+    for one in found:
+        if one.problem == OVERTIME and one.layer.name in open_now:
+            with suppress(sqlite3.ProgrammingError):  # it was done just now, and is closed
+                open_now[one.layer.name].interrupt()
+    return found
+
+
+def _outcome(layer: Layer, future: Future[list[Item]]) -> Found:
+    if future.cancelled() or not future.done():
+        log.warning("layer took too long", extra={"layer": layer.name})
+        return Found(layer, [], OVERTIME)
+    error = future.exception()
+    if error is None:
+        return Found(layer, future.result())
+    log.warning("layer failed", extra={"layer": layer.name, "error": type(error).__name__})
+    return Found(layer, [], f"failed: {type(error).__name__}")

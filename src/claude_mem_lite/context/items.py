@@ -1,0 +1,43 @@
+"""What layers are made of: candidates for lines, and the share of the room that a layer has."""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from claude_mem_lite.context.detect import Setting
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.scores import Score
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A candidate for a line of a layer, the memory or session it comes from, and why it is there."""
+
+    line: str
+    source: str
+    reason: str
+    score: Score | None = None
+    """None where the layer has its own order."""
+    left_out: str = ""
+    """Why it is no candidate after all; it is shown to whoever wants the context explained."""
+    memory: str = ""
+    """The id of the memory that the line tells: no other layer tells it as well."""
+    says: str = ""
+    """What a line lays down, in words to compare: a decision stands with its session and is a memory as well."""
+    with_next: bool = False
+    """It is told together with the item after it, or not at all."""
+
+
+Find = Callable[[sqlite3.Connection, Occasion, Setting], list[Item]]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A named part of the context with its share of a budget of 2000 tokens."""
+
+    name: str
+    header: str
+    cap_tokens: int
+    find: Find
+    most: int | None = None
+    """How many of its candidates are told at most; None where that is what it finds."""

@@ -1,0 +1,46 @@
+"""Session codes: the last sessions in dense lines, by what was done, decided, blocked and left to do."""
+
+import sqlite3
+
+from claude_mem_lite.compress.rules.codes import coded
+from claude_mem_lite.context import render
+from claude_mem_lite.context.detect import Setting
+from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.layers.sessions import are_all_elsewhere, last_sessions, without_code
+from claude_mem_lite.context.occasion import Occasion
+
+_MOST_SESSIONS = 10
+# What older sessions left to do was mostly done by the newer ones.
+_OPEN_SESSIONS = 3
+
+
+def impl(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
+    """What was done."""
+    return _lines(db, occasion, ("impl",), _MOST_SESSIONS)
+
+
+def dec(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
+    """What was decided."""
+    return _lines(db, occasion, ("dec",), _MOST_SESSIONS)
+
+
+def block_and_next(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
+    """What stood in the way, and what was left to do."""
+    return _lines(db, occasion, ("block", "next"), _OPEN_SESSIONS)
+
+
+def _lines(db: sqlite3.Connection, occasion: Occasion, names: tuple[str, ...], most: int) -> list[Item]:
+    found = last_sessions(db, occasion, most)
+    if are_all_elsewhere(found, occasion):
+        return []
+    gone = without_code(db, occasion, found)
+    items = []
+    for rank, one in enumerate(found, 1):
+        told = coded(one.summary)
+        entries = " | ".join(f"{name}: {told[name]}" for name in names if told[name])
+        left_out = "gone: its code is not here" if one.id in gone else ""
+        if entries:
+            line = render.code_of_session(one, entries, occasion.now, occasion.dated)
+            says = told["dec"] if "dec" in names else ""
+            items.append(Item(line, one.id, f"session {rank} by recency", left_out=left_out, says=says))
+    return items

@@ -1,0 +1,47 @@
+"""Memories that contradict each other stand together, with their dates; a successor says what it replaced."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from claude_mem_lite.models import Memory
+from claude_mem_lite.store import conflicts, supersession
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A memory with what is to be said of others."""
+
+    memory: Memory
+    note: str
+    is_dated: bool
+    """Its date matters more than its age: it is to be compared."""
+
+
+def side_by_side(db: sqlite3.Connection, told: Sequence[Memory], admitted: Sequence[Memory]) -> Iterator[list[Told]]:
+    """Memories in their order, each followed by those of the admitted that contradict it.
+
+    One by one: what replaced what is looked up only for those that are wanted."""
+    against = conflicts.of(db, [memory.id for memory in admitted])
+    by_id = {memory.id: memory for memory in admitted}
+    done: set[str] = set()
+    for memory in told:
+        if memory.id in done:
+            continue
+        others = [by_id[id_] for id_ in against.get(memory.id, ()) if id_ in by_id and id_ not in done]
+        others.sort(key=lambda other: (other.last_seen_at, other.id), reverse=True)
+        group = [memory, *others]
+        done.update(one.id for one in group)
+        yield [Told(one, _note(db, one, against.get(one.id, ())), one.id in against) for one in group]
+
+
+def _note(db: sqlite3.Connection, memory: Memory, against: Sequence[str]) -> str:
+    notes = [f"conflicts with {_ids(sorted(against))}"] if against else []
+    if replaced := supersession.replaced_by(db, memory.id):
+        newest = max(replaced, key=lambda one: (one.last_seen_at, one.id))
+        notes.append(f"replaced #{newest.id[:6]} of {newest.created_at:%Y-%m-%d}")
+    return "; ".join(notes)
+
+
+def _ids(ids: Sequence[str]) -> str:
+    return ", ".join(f"#{id_[:6]}" for id_ in ids)

@@ -1,0 +1,187 @@
+"""Work of earlier sessions: what is most like the work at hand, or else the newest."""
+
+import logging
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple
+
+from claude_mem_lite.codebase.freshness import Freshness
+from claude_mem_lite.context.detect import Setting, branch_words
+from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.layers.conflicting import side_by_side
+from claude_mem_lite.context.layers.sessions import MOST_SESSIONS, last_sessions
+from claude_mem_lite.context.layers.standing import (
+    LEAST_CONFIDENCE,
+    back_again,
+    is_stated,
+    item_of,
+    why_not,
+)
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.models import MOST_OF_A_TURN, WORK_KINDS, Filters, Kind, Memory
+from claude_mem_lite.store import memories
+from claude_mem_lite.store.visibility import is_hidden
+
+_SEEN_KINDS: tuple[Kind, ...] = (*WORK_KINDS, "failure")
+# More than are told: decisions among them may stand in another layer.
+_MOST_CANDIDATES = 16
+_MOST_FOUND = 80
+_MOST_READ = 10 * MOST_OF_A_TURN
+_MOST_OF_A_TURN = 2
+_LONGEST = 200
+"""Of more work less is told of each: its id leads to the rest."""
+_RELEVANCE_ALONE, _MOST_NEW_FILES = 0.2, 3
+log = logging.getLogger(__name__)
+
+
+def observations(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
+    """The work that search finds for the last summary, the branch and the files at hand, then the newest."""
+    alike = _alike(db, occasion, setting)
+    candidates = _candidates(db, [hit.memory for hit in alike], occasion, "like the work at hand")
+    told = _spread(candidates, {hit.memory.id: hit.share for hit in alike}, _known_files(db, occasion))
+    if len(told) < _MOST_CANDIDATES or occasion.explained:
+        known = {hit.memory.id for hit in alike}
+        newest = [memory for memory in _newest(db, occasion) if memory.id not in known]
+        candidates += _candidates(db, newest, occasion, "recent work")
+        told = _without_crowding([*told, *candidates])
+    items = _items(db, told, candidates, occasion)
+    if not occasion.explained:
+        return items
+    shown = {item.source for item in items}
+    others = [one for one in candidates if one.memory.id not in shown]
+    return items + [replace(one.item(occasion), left_out=one.left_out or "others come before it") for one in others]
+
+
+class _Alike(NamedTuple):
+    """What search found, and how relevant it is beside the best."""
+
+    memory: Memory
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    memory: Memory
+    verdicts: Mapping[str, Freshness]
+    reason: str
+    left_out: str
+
+    def item(self, occasion: Occasion, note: str = "", *, dated: bool = False) -> Item:
+        return item_of(self.memory, self.verdicts, occasion, self.reason, note=note, dated=dated, limit=_LONGEST)
+
+
+def _items(
+    db: sqlite3.Connection, told: Sequence[_Candidate], candidates: Sequence[_Candidate], occasion: Occasion
+) -> list[Item]:
+    """The chosen ones, each with what contradicts it beside it."""
+    by_id = {one.memory.id: one for one in candidates}
+    admitted = [one.memory for one in candidates if not one.left_out]
+    items: list[Item] = []
+    for group in side_by_side(db, [one.memory for one in told], admitted):
+        if len(items) + len(group) > _MOST_CANDIDATES:
+            break
+        for one in group:
+            item = by_id[one.memory.id].item(occasion, one.note, dated=one.is_dated)
+            items.append(replace(item, with_next=one is not group[-1]))
+    return items
+
+
+def _candidates(db: sqlite3.Connection, found: Sequence[Memory], occasion: Occasion, reason: str) -> list[_Candidate]:
+    """Work with why it may not be told. What the user stated is told elsewhere, and what holds for a language or
+    everywhere too: it may have been decided here and be about another language."""
+    scope = f"project:{occasion.place.project}"
+    work = [memory for memory in found if memory.scope == scope and not is_stated(memory)]
+    verdicts = occasion.checkout.freshness(work)
+    return [
+        _Candidate(memory, verdicts, reason, _handed_off(db, memory) or why_not(memory, verdicts)) for memory in work
+    ]
+
+
+def _alike(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[_Alike]:
+    """The best hits of this project, best first; nothing when there is no search, or it fails.
+
+    The branch is asked for by itself as well: among the words of a summary its few would count for little. Of a session
+    that resumes only news are wanted, and they are few."""
+    if occasion.search is None or occasion.since is not None:
+        return []
+    filters = Filters(project=occasion.place.project, kinds=_SEEN_KINDS)
+    found: dict[str, _Alike] = {}
+    for query in filter(None, (setting.query, branch_words(occasion.place.branch))):
+        try:
+            hits = occasion.search(db, query, filters, occasion.now, _MOST_FOUND)
+        except Exception as error:  # noqa: BLE001  the newest will do
+            log.warning("no search for the context", extra={"error": type(error).__name__})
+            continue
+        for hit in hits:
+            memory, share = hit.found, hit.score / hits[0].score
+            if isinstance(memory, Memory) and share > (found[memory.id].share if memory.id in found else 0):
+                found[memory.id] = _Alike(memory, share)
+    here = [
+        one
+        for one in found.values()
+        if (not occasion.session or one.memory.session != occasion.session)
+        and not is_hidden(one.memory.branch, one.memory.created_at, occasion.checkout.hidden)
+    ]
+    return sorted(here, key=lambda one: (-one.share, one.memory.id))
+
+
+def _known_files(db: sqlite3.Connection, occasion: Occasion) -> set[str]:
+    """The files that the session index tells of."""
+    found = last_sessions(db, occasion, MOST_SESSIONS)
+    return {file for session in found for file in session.summary.files_edited}
+
+
+def _spread(found: Sequence[_Candidate], share: Mapping[str, float], known: set[str]) -> list[_Candidate]:
+    """By relevance, but what tells of files that nothing before it tells of comes before more about the same ones:
+    measured on recorded sessions, that covers more of what a session will touch (benchmarks/README.md)."""
+    pool = [one for one in found if not one.left_out]
+    told: list[_Candidate] = []
+    seen = set(known)
+
+    def value(one: _Candidate) -> float:
+        return share[one.memory.id] * (_RELEVANCE_ALONE + min(len(set(one.memory.files) - seen), _MOST_NEW_FILES))
+
+    while pool and len(told) < _MOST_CANDIDATES:
+        best = max(pool, key=value)
+        pool.remove(best)
+        if len(_without_crowding([*told, best])) > len(told):
+            told.append(best)
+            seen |= set(best.memory.files)
+    return told
+
+
+def _newest(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:
+    found = memories.newest(
+        db,
+        project=occasion.place.project,
+        kinds=_SEEN_KINDS,
+        since=occasion.since,
+        without_session=occasion.session or None,
+        hidden=occasion.checkout.hidden,
+        limit=_MOST_READ,
+    )
+    found += back_again(db, occasion, _SEEN_KINDS)
+    found.reverse()  # of one turn the first comes first: what it was about stands before what else it did
+    return sorted(found, key=lambda memory: memory.created_at, reverse=True)
+
+
+def _without_crowding(found: Sequence[_Candidate]) -> list[_Candidate]:
+    """The first few, each once; of one turn only two, and no second that is hardly sure."""
+    of_turn: Counter[tuple[str, datetime]] = Counter()
+    told: dict[str, _Candidate] = {}
+    for one in found:
+        turn = (one.memory.session, one.memory.created_at)
+        is_second = 0 < of_turn[turn] < _MOST_OF_A_TURN and one.memory.confidence > LEAST_CONFIDENCE
+        if not one.left_out and one.memory.id not in told and (not of_turn[turn] or is_second):
+            of_turn[turn] += 1
+            told[one.memory.id] = one
+    return list(told.values())[:_MOST_CANDIDATES]
+
+
+def _handed_off(db: sqlite3.Connection, memory: Memory) -> str:
+    """Whether a failure is told with what its session left open."""
+    left = memories.handoff_of(db, memory.session) if memory.kind == "failure" else None
+    return "told in handoff" if left is not None and memory.title in left.summary else ""

@@ -1,0 +1,81 @@
+"""How it stands with the code that memories tell of, and the line that says so: what several layers share."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from claude_mem_lite.codebase.freshness import Freshness, Verdict
+from claude_mem_lite.context import render
+from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory
+from claude_mem_lite.store import retirements
+from claude_mem_lite.store.visibility import is_hidden
+
+LEAST_CONFIDENCE = 0.5
+LONGEST = 420
+"""How much of a memory is told, in characters."""
+_MOST_BACK = 20
+
+
+def verdict_of(memory: Memory, verdicts: Mapping[str, Freshness]) -> Verdict:
+    known = verdicts.get(memory.id)
+    return known.verdict if known else "unknown"
+
+
+def back_again(db: sqlite3.Connection, occasion: Occasion, kinds: Sequence[Kind]) -> list[Memory]:
+    """The memories that were retired because their code was gone, if it is there again as it was: the look in the
+    background, which makes them active, comes after this context."""
+    if occasion.since is not None:
+        return []
+    found = [
+        memory
+        for memory in retirements.newest_by_code(db, occasion.place.project, _MOST_BACK)
+        if memory.kind in kinds
+        and memory.scope == f"project:{occasion.place.project}"
+        and memory.session != occasion.session
+        and not is_hidden(memory.branch, memory.created_at, occasion.checkout.hidden)
+    ]
+    verdicts = occasion.checkout.freshness(found)
+    return [memory for memory in found if verdict_of(memory, verdicts) == "fresh"]
+
+
+def why_not(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
+    """Why a memory is not told whatever its score; '' when it may be."""
+    if memory.origin in FOREIGN_ORIGINS:
+        return f"not trusted: it comes from {memory.origin}"
+    if memory.confidence < LEAST_CONFIDENCE and not memory.pinned:
+        return f"not sure enough: confidence {memory.confidence:.2f}"
+    if verdict_of(memory, verdicts) == "gone":
+        return "gone: its code is not here"
+    return ""
+
+
+def is_stated(memory: Memory) -> bool:
+    """Whether the user said it, or wants it kept in sight."""
+    return memory.origin == "user" or memory.pinned
+
+
+def item_of(
+    memory: Memory,
+    verdicts: Mapping[str, Freshness],
+    occasion: Occasion,
+    reason: str,
+    *,
+    note: str = "",
+    dated: bool = False,
+    limit: int = LONGEST,
+) -> Item:
+    """A memory as a candidate, with what became of its code since; `dated` where its date matters more than its age."""
+    verdict = verdict_of(memory, verdicts)
+    reasons = "; ".join(verdicts[memory.id].reasons) if verdict in ("fresh", "changed") else ""
+    line = render.memory_line(
+        memory,
+        occasion.now,
+        occasion.dated or dated,
+        limit=limit,
+        is_stale=verdict == "changed",
+        since=reasons if verdict == "fresh" else "",
+        note=note,
+    )
+    told = f"{reason}, {reasons}" if reasons else reason
+    return Item(line, memory.id, told, memory=memory.id, says=memory.title)

@@ -1,0 +1,80 @@
+"""Which layers a context has, in order of priority, and how much of it each may take: the one place to change that."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from claude_mem_lite.config import RESERVE, Config
+from claude_mem_lite.context.items import Find, Layer
+from claude_mem_lite.context.layers import code_changes, codes, knowledge, observations, sessions
+from claude_mem_lite.errors import ConfigError
+
+# Every layer by its name, with the header of its lines.
+LAYERS: dict[str, tuple[str, Find]] = {
+    "handoff": ("## Where the last session stopped", sessions.handoff),
+    "sessions": ("## Last sessions", sessions.session_index),
+    "session index": ("## Last sessions", sessions.session_index),
+    "project": ("## Known about this project", knowledge.project_knowledge),
+    "universal": ("## Known everywhere", knowledge.universal_knowledge),
+    "language": ("## Known about its language", knowledge.language_knowledge),
+    "learnings": ("## Learned so far", knowledge.learnings),
+    "changed code": ("## Code changed in the last sessions", code_changes.changed_code),
+    "function map": ("## Functions that the last sessions worked on", code_changes.function_map),
+    "observations": ("## Earlier work", observations.observations),
+    "impl": ("## Done in the last sessions", codes.impl),
+    "dec": ("## Decided in the last sessions", codes.dec),
+    "block+next": ("## Blocked and left to do", codes.block_and_next),
+}
+# Of a layer that finds more, because some of it may be told in others.
+_MOST = {"observations": 10}
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Layers by priority. What their caps leave of 2000 tokens is the reserve: for the frame and for what flows on."""
+
+    name: str
+    layers: tuple[Layer, ...]
+
+
+def made_of(name: str, caps: Mapping[str, int]) -> Preset:
+    """The preset with these layers and caps, in this order."""
+    layers = [(layer, cap, *LAYERS[layer]) for layer, cap in caps.items() if layer != RESERVE]
+    return Preset(name, tuple(Layer(layer, header, cap, find, _MOST.get(layer)) for layer, cap, header, find in layers))
+
+
+SILENT = Preset("silent", ())
+"""For folders to which nothing is given."""
+BALANCED = made_of(
+    "balanced",
+    {
+        "handoff": 150,
+        "sessions": 350,
+        "project": 300,
+        "universal": 150,
+        "language": 150,
+        "changed code": 300,
+        "observations": 400,
+        RESERVE: 200,
+    },
+)
+BY_LAYERS = made_of(
+    "layers",
+    {"session index": 400, "function map": 500, "learnings": 300, "observations": 600, RESERVE: 200},
+)
+BY_CODES = made_of(
+    "codes",
+    {"impl": 300, "dec": 200, "block+next": 300, "project": 400, "universal": 300, "language": 300, RESERVE: 200},
+)
+BUILT_IN = {preset.name: preset for preset in (BALANCED, BY_LAYERS, BY_CODES)}
+(SESSIONS,) = made_of("last resort", {"sessions": 350}).layers
+"""What is told where a preset has nothing to say."""
+
+
+def chosen(config: Config, name: str = "") -> Preset:
+    """The preset of this name, or the one of the settings; ConfigError when there is none."""
+    wanted = name or config.preset
+    own = {one.name: made_of(one.name, dict(one.caps)) for one in config.presets}
+    known = {**BUILT_IN, **own}
+    if wanted not in known:
+        raise ConfigError(f"there is no preset {wanted[:40]!r}", f"known are {', '.join(known)}")
+    return known[wanted]

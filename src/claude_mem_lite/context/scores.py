@@ -1,0 +1,118 @@
+"""How much a memory deserves its place in the start context: the weights, curves and floors of docs/scores.md.
+
+Called by the layers; pure, so that the same memory at the same moment has the same score."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from claude_mem_lite.context.tasks import Task, share_of
+from claude_mem_lite.models import Kind, Memory, Tally
+
+ALWAYS = 0.3
+"""The floor under which nothing is given, however much room there is."""
+ON_DEMAND = 0.5
+"""The floor for what the agent asked for."""
+AT_START = 0.7
+"""The floor for what is given unasked when a session starts."""
+
+SCOPE, FREQUENCY, RECENCY, TASK = 0.4, 0.3, 0.2, 0.1
+RECURRING: tuple[Kind, ...] = ("correction", "gotcha", "failure", "pattern")
+"""Kinds that gain by being seen again; a decision is made once."""
+_REST = SCOPE + RECENCY + TASK
+_OFTEN = 10
+_UNIVERSAL, _LANGUAGE, _PROJECT = 0.4, 0.7, 1.0
+_RECENCY_BY_DAYS = ((7, 1.0), (30, 0.8), (90, 0.6), (180, 0.4))
+_LONG_AGO = 0.2
+UNKNOWN = 0.5
+"""For what cannot be told: no date, no task."""
+_MOST_BY_OUTCOME = 0.05
+_SECONDS_A_DAY = 86_400
+_DIGITS = 4
+_YEAR_OF_NO_DATE = 1970
+"""What others wrote in the place of a date they did not know: the zero of their clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A memory's score by its parts, each from 0 to 1 and not yet weighted; `outcome` is what is added at the end."""
+
+    scope: float
+    frequency: float | None
+    """None for kinds that do not recur: that weight is spread over the rest."""
+    recency: float
+    task: float
+    outcome: float
+    total: float
+    is_stated: bool
+    """The user said or pinned it: over any floor."""
+
+    def parts(self) -> dict[str, float]:
+        """What each part adds to the total."""
+        spread = 1.0 if self.frequency is not None else _REST
+        added = {"scope": SCOPE * self.scope / spread}
+        if self.frequency is not None:
+            added["frequency"] = FREQUENCY * self.frequency
+        added |= {"recency": RECENCY * self.recency / spread, "task": TASK * self.task / spread}
+        if self.outcome:
+            added["outcome"] = self.outcome
+        return {name: round(value, _DIGITS) for name, value in added.items()}
+
+    def told(self) -> str:
+        """The score on one line, for whoever wants it explained."""
+        parts = " ".join(f"{name} {value:+.2f}" for name, value in self.parts().items())
+        return f"{self.total:.2f} = {parts}" + (", stated or pinned by the user" if self.is_stated else "")
+
+
+def score(memory: Memory, now: datetime, task: Task | None, tally: Tally) -> Score:
+    """The score of a memory that is a candidate: its scope is taken to match the place."""
+    made = Score(
+        scope=scope_value(memory.scope),
+        frequency=min(memory.times_seen / _OFTEN, 1.0) if memory.kind in RECURRING else None,
+        recency=recency_value(_days_since(memory.last_seen_at, now)),
+        task=share_of(_text(memory), task) if task else UNKNOWN,
+        outcome=outcome_value(tally),
+        total=0.0,
+        is_stated=memory.origin == "user" or memory.pinned,
+    )
+    return _summed(made)
+
+
+def passes(given: Score, floor: float) -> bool:
+    """Whether it may be given where this floor holds."""
+    return given.is_stated or given.total >= floor
+
+
+def scope_value(scope: str) -> float:
+    """How near a scope is to the work at hand."""
+    if scope.startswith("project:"):
+        return _PROJECT
+    return _LANGUAGE if scope.startswith("language:") else _UNIVERSAL
+
+
+def recency_value(days: float | None) -> float:
+    """How fresh what was last seen so many days ago is; None when that is not known."""
+    if days is None:
+        return UNKNOWN
+    return next((value for limit, value in _RECENCY_BY_DAYS if days < limit), _LONG_AGO)
+
+
+def outcome_value(tally: Tally) -> float:
+    """What it adds that sessions made use of it or not: at most 0.05, and little while there were few."""
+    given = tally.used + tally.ignored
+    return round(_MOST_BY_OUTCOME * (tally.used - tally.ignored) / (given + 2), _DIGITS)
+
+
+def _summed(made: Score) -> Score:
+    rest = SCOPE * made.scope + RECENCY * made.recency + TASK * made.task
+    base = rest / _REST if made.frequency is None else rest + FREQUENCY * made.frequency
+    # Rounded: 0.49 / 0.7 must not miss a floor of 0.7 by what floating point leaves over.
+    total = round(min(max(base + made.outcome, 0.0), 1.0), _DIGITS)
+    return Score(made.scope, made.frequency, made.recency, made.task, made.outcome, total, made.is_stated)
+
+
+def _days_since(seen: datetime, now: datetime) -> float | None:
+    return None if seen.year <= _YEAR_OF_NO_DATE else (now - seen).total_seconds() / _SECONDS_A_DAY
+
+
+def _text(memory: Memory) -> str:
+    return "\n".join((memory.title, memory.summary, memory.detail, *memory.facts, *memory.tags))

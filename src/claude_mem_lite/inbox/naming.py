@@ -1,0 +1,26 @@
+"""Which kept events tell of a memory or a session by its id: what forgetting has to erase besides its turns."""
+
+import re
+from collections.abc import Set as AbstractSet
+
+from claude_mem_lite.errors import PayloadError
+from claude_mem_lite.inbox.payload import parse
+from claude_mem_lite.models import text, texts
+
+_QUOTED = re.compile(r'"([^"\\]+)"')
+
+
+def tells_of(event: str, payload: str, ids: AbstractSet[str]) -> bool:
+    """Whether a command changed one of these, or a note tells of a context that gave one. What a command to forget says
+    is no more than their ids."""
+    if event == "Rendered":
+        return not ids.isdisjoint(_QUOTED.findall(payload))
+    try:
+        told = parse(payload.encode())
+    except PayloadError:
+        return False
+    if told.get("command") == "forget":
+        return False
+    # A person gives as much of an id as is needed.
+    given = {one.strip().lstrip("#").lower() for one in (text(told.get("id")), *texts(told.get("ids")))} - {""}
+    return any(id_.startswith(tuple(given)) for id_ in ids)

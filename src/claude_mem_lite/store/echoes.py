@@ -1,0 +1,112 @@
+"""What repeats something that is to be forgotten: in the memories and summaries beside it, and in raw text anywhere.
+
+In doubt a sentence stays: what was said in quite other words is found by nobody here."""
+
+import re
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from claude_mem_lite.models import Memory, SessionSummary
+from claude_mem_lite.store import fts, passages
+from claude_mem_lite.words import query_words
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
+# "Asked: …", as summaries begin with what was asked.
+_LABEL = re.compile(r"^\s*\w+: ")
+# A sentence repeats what is to be forgotten when this share of its words, of at least three, is from there.
+_ECHO_SHARE = 0.7
+_ECHO_WORDS = 3
+# In texts that may be about something else it must have more words, and rare ones among them.
+_ECHO_WORDS_ELSEWHERE = 4
+_ECHO_RARE = 2
+SAID_WORDS = 2
+"""Of a turn that is to be forgotten as a whole, sentences as short as this are looked for too."""
+# A word that no more documents have tells what a text is about, and is looked for everywhere.
+_RARE = 20
+_RAREST = 6
+_MOST_FOUND = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """The words of what is to be forgotten."""
+
+    words: frozenset[str]
+    rare: frozenset[str] = frozenset()
+    """With some, a sentence must have two of them as well: for texts that may have nothing to do with it."""
+    said: frozenset[tuple[str, ...]] = frozenset()
+    """Sentences of raw text that is to be forgotten, by their words."""
+
+    def is_in(self, sentence: str) -> bool:
+        """Whether a sentence repeats what is to be forgotten."""
+        own = query_words(sentence)
+        return self._is_told_by(own) or any(self._is_said_by(one) for one in (sentence, _LABEL.sub("", sentence)))
+
+    def _is_told_by(self, own: Sequence[str]) -> bool:
+        if self.rare and (len(own) < _ECHO_WORDS_ELSEWHERE or sum(word in self.rare for word in own) < _ECHO_RARE):
+            return False
+        return len(own) >= _ECHO_WORDS and sum(word in self.words for word in own) >= _ECHO_SHARE * len(own)
+
+    def _is_said_by(self, sentence: str) -> bool:
+        own = query_words(sentence) if self.said else ()
+        # A sentence may have been cut, in the middle of a word too.
+        shown = tuple(own[:-1]) if sentence.rstrip().endswith("…") else tuple(own)
+        return len(shown) >= SAID_WORDS and any(one[: len(shown)] == shown for one in self.said)
+
+    def out_of(self, text: str) -> str:
+        """The sentences of a text that do not repeat it."""
+        sentences = [one for one in _SENTENCE_END.split(text) if one]
+        left = [one for one in sentences if not self.is_in(one)]
+        return text if len(left) == len(sentences) else " ".join(left)
+
+    def out_of_memory(self, memory: Memory) -> Memory:
+        return replace(
+            memory,
+            title=self.out_of(memory.title),
+            summary=self.out_of(memory.summary),
+            detail=self.out_of(memory.detail),
+            facts=tuple(fact for fact in memory.facts if not self.is_in(fact)),
+        )
+
+    def out_of_summary(self, summary: SessionSummary) -> SessionSummary:
+        left: dict[str, Any] = {}
+        for field in fields(SessionSummary):
+            value = getattr(summary, field.name)
+            if isinstance(value, str):
+                left[field.name] = self.out_of(value)
+            else:
+                left[field.name] = tuple(item for item in value if not self.is_in(item))
+        return SessionSummary(**left)
+
+
+def of_memories(forgotten: Iterable[Memory]) -> Echo:
+    """The words of memories that are to be forgotten."""
+    return Echo(
+        frozenset(
+            word
+            for memory in forgotten
+            for word in query_words(" ".join((memory.title, memory.summary, memory.detail, *memory.facts)))
+        )
+    )
+
+
+def said_in(texts: Iterable[str], least_words: int = _ECHO_WORDS) -> frozenset[tuple[str, ...]]:
+    """The sentences of raw text that is to be forgotten, by their words; those of fewer words could be anybody's."""
+    sentences = (query_words(sentence) for text in texts for sentence in _SENTENCE_END.split(text))
+    return frozenset(tuple(words) for words in sentences if len(words) >= least_words)
+
+
+def elsewhere(db: sqlite3.Connection, memory: Memory) -> tuple[Echo, list[tuple[str, str]]]:
+    """The words of a memory for texts that may be about something else, and the turns and sessions, by kind and
+    name, that have two of its rarest words or more."""
+    asked = query_words(f"{memory.title} {memory.summary}")
+    times = {
+        word: fts.count_everywhere(db, word, _RARE + 1) + passages.count_with(db, word, _RARE + 1) for word in asked
+    }
+    rare = sorted((word for word in asked if 0 < times[word] <= _RARE), key=lambda word: times[word])
+    echo = replace(of_memories([memory]), rare=frozenset(rare))
+    if len(rare) < 2:
+        return echo, []
+    return echo, passages.with_two_of(db, rare[:_RAREST], _MOST_FOUND)

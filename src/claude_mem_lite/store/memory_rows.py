@@ -1,0 +1,34 @@
+"""Rows of the table `memories` <-> values. Called by the modules that read and write that table."""
+
+import json
+import sqlite3
+from dataclasses import asdict, fields
+
+from claude_mem_lite.db.connection import text_to_time, time_to_text
+from claude_mem_lite.models import Memory, SymbolChange
+
+COLUMNS = tuple(field.name for field in fields(Memory))
+_LISTS = ("facts", "files", "anchors", "tags")
+
+
+def from_row(row: sqlite3.Row) -> Memory:
+    """The memory that stands in a row."""
+    values = {name: row["commit_id" if name == "commit" else name] for name in COLUMNS}
+    for name in _LISTS:
+        values[name] = tuple(json.loads(values[name]))
+    values["symbols"] = tuple(SymbolChange(**symbol) for symbol in json.loads(values["symbols"]))
+    values["created_at"] = text_to_time(values["created_at"])
+    values["last_seen_at"] = text_to_time(values["last_seen_at"])
+    values["pinned"] = bool(values["pinned"])
+    return Memory(**values)
+
+
+def values_of(memory: Memory) -> dict[str, object]:
+    """What a memory is stored as, by the names of its fields."""
+    values = {name: getattr(memory, name) for name in COLUMNS}
+    for name in _LISTS:
+        values[name] = json.dumps(values[name])
+    values["symbols"] = json.dumps([asdict(symbol) for symbol in memory.symbols])
+    values["created_at"] = time_to_text(memory.created_at)
+    values["last_seen_at"] = time_to_text(memory.last_seen_at)
+    return values

@@ -1,0 +1,135 @@
+"""What replaces what: a newer memory about the same thing takes the place of the older, which stays readable.
+
+The order is that of when things were last said, never that of their arrival: an old session that is imported late
+replaces nothing that is newer. Where the order does not decide, the two are noted as a conflict."""
+
+import json
+import sqlite3
+from datetime import datetime
+
+from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory
+from claude_mem_lite.store import conflicts, fts, memories
+from claude_mem_lite.store.stances import content_words, contradict, stance_of
+
+KINDS: tuple[Kind, ...] = (
+    "decision",
+    "architecture",
+    "preference",
+    "rule",
+    "convention",
+    "correction",
+    "anti_pattern",
+    "gotcha",
+    "note",
+)
+"""What lays something down that something newer may replace. What work was done stays true, whatever comes later."""
+_MOST_CANDIDATES = 60
+_MOST_SUCCESSORS = 100
+
+
+def settle(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
+    """Have a memory that was just stored, seen again or edited replace what it replaces, or be replaced by what is
+    newer; where neither may be, note that the two contradict each other."""
+    opposed = contradicting(db, memory)
+    for other in opposed:
+        if memory.last_seen_at > other.last_seen_at and _may_replace(memory, other):
+            replace_by(db, other.id, memory.id)
+    later = [other for other in opposed if other.last_seen_at > memory.last_seen_at and _may_replace(other, memory)]
+    if later:
+        replace_by(db, memory.id, max(later, key=lambda other: (other.last_seen_at, other.id)).id)
+        return
+    for other in opposed:
+        if not (memory.last_seen_at > other.last_seen_at and _may_replace(memory, other)):
+            conflicts.note(db, memory.id, other.id, now)
+
+
+def contradicting(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
+    """The active memories of the same scope that cannot hold together with this one."""
+    if memory.kind not in KINDS or memory.status != "active" or memory.origin in FOREIGN_ORIGINS:
+        return []
+    rows = db.execute(
+        """select * from memories where seq in (select value from json_each(:seqs)) and +status = 'active'
+             and +scope = :scope and id <> :id
+             and kind in (select value from json_each(:kinds)) order by seq""",
+        {
+            "seqs": json.dumps(_candidates(db, memory)),
+            "scope": memory.scope,
+            "id": memory.id,
+            "kinds": json.dumps(KINDS),
+        },
+    )
+    found = [memories.from_row(row) for row in rows]
+    return [other for other in found if other.origin not in FOREIGN_ORIGINS and are_opposed(memory, other)]
+
+
+def are_opposed(one: Memory, other: Memory) -> bool:
+    """Whether what two memories lay down contradicts each other, by their titles."""
+    against = (one.kind == "anti_pattern", other.kind == "anti_pattern")
+    return contradict(one.title, other.title, against=against)
+
+
+def replace_by(db: sqlite3.Connection, id_: str, successor: str) -> bool:
+    """Mark an active memory as replaced; False when it is not active, or that would close a circle."""
+    if id_ == successor or id_ in _chain(db, successor):
+        return False
+    row = db.execute(
+        """update memories set status = 'superseded', superseded_by = :successor
+           where id = :id and status = 'active' returning *""",
+        {"id": id_, "successor": successor},
+    ).fetchone()
+    if row is None:
+        return False
+    fts.mark_again(db, row["seq"], memories.from_row(row))
+    conflicts.settle(db, id_)
+    return True
+
+
+def bring_back(db: sqlite3.Connection, id_: str) -> Memory | None:
+    """Make a replaced memory active again; returns what stands at the end of what replaced it, if that is active."""
+    chain = _chain(db, id_)
+    row = db.execute(
+        """update memories set status = 'active', superseded_by = null
+           where id = ? and status = 'superseded' returning *""",
+        (id_,),
+    ).fetchone()
+    if row is None:
+        return None
+    fts.mark_again(db, row["seq"], memories.from_row(row))
+    last = memories.find(db, chain[-1]) if len(chain) > 1 else None
+    return last if last is not None and last.status == "active" else None
+
+
+def replaced_by(db: sqlite3.Connection, id_: str) -> list[Memory]:
+    """What a memory replaced, the newest first."""
+    rows = db.execute("select * from memories where superseded_by = ? order by last_seen_at desc, seq desc", (id_,))
+    return [memories.from_row(row) for row in rows]
+
+
+def has_replaced(db: sqlite3.Connection, id_: str) -> bool:
+    """Whether anything was replaced by a memory."""
+    return db.execute("select 1 from memories where superseded_by = ? limit 1", (id_,)).fetchone() is not None
+
+
+def _may_replace(newer: Memory, older: Memory) -> bool:
+    """Whether being newer is enough: never for what is pinned, and for the user's word only when it is the user's."""
+    return not older.pinned and (older.origin != "user" or newer.origin == "user")
+
+
+def _candidates(db: sqlite3.Connection, memory: Memory) -> list[int]:
+    stance = stance_of(memory.title, is_against=memory.kind == "anti_pattern")
+    words = stance.words() or sorted(content_words(memory.title))
+    return [
+        *fts.alike(db, memory, _MOST_CANDIDATES),
+        *fts.naming(db, words, memory.scope, _MOST_CANDIDATES),
+    ]
+
+
+def _chain(db: sqlite3.Connection, id_: str) -> list[str]:
+    """A memory and what replaced it, one after the other."""
+    found = [id_]
+    while len(found) < _MOST_SUCCESSORS:
+        row = db.execute("select superseded_by from memories where id = ?", (found[-1],)).fetchone()
+        if row is None or not row["superseded_by"] or row["superseded_by"] in found:
+            break
+        found.append(row["superseded_by"])
+    return found

@@ -1,0 +1,73 @@
+"""The table `tombstones`: names of what was forgotten, so that nothing brings it back.
+
+Names are the ids of memories, sessions, turns and prompts; what a memory said stands here only as a salted hash, by
+which the same words under another id are known again and from which nobody can read them."""
+
+import hashlib
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterable
+from datetime import datetime
+
+from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.models import REQUEST_LEAD, Memory
+from claude_mem_lite.words import index_text, query_words
+
+_SALT = "salt:"
+_SAID = "said:"
+# A title of fewer words fits many things: by itself it would keep out what nobody wanted forgotten.
+_TELLING_TITLE = 4
+
+
+def bury(db: sqlite3.Connection, names: Iterable[str], now: datetime) -> None:
+    """Nothing by these names may come back."""
+    db.executemany(
+        "insert or ignore into tombstones (memory, forgotten_at) values (?, ?)",
+        [(name, time_to_text(now)) for name in names if name],
+    )
+
+
+def is_buried(db: sqlite3.Connection, *names: str) -> bool:
+    """Whether anything by one of these names was forgotten."""
+    found = db.execute(
+        "select 1 from tombstones where memory in (select value from json_each(:names)) and memory <> ''",
+        {"names": json.dumps(names)},
+    )
+    return found.fetchone() is not None
+
+
+def bury_memory(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
+    """Neither the memory may come back, nor, by an import, what says the same under another id."""
+    salt = _salt_of(db)
+    if salt is None:
+        salt = _SALT + secrets.token_hex(16)
+    bury(db, (salt, memory.id, *_said(salt, memory)), now)
+
+
+def is_said_again(db: sqlite3.Connection, memory: Memory) -> bool:
+    """Whether a memory says what a forgotten one said in the same scope: all of it, or by a title that tells enough."""
+    salt = _salt_of(db)
+    return salt is not None and is_buried(db, *_said(salt, memory))
+
+
+def _said(salt: str, memory: Memory) -> list[str]:
+    """The hashes of what a memory says; spelling, stops and the words of the request aside."""
+    title = index_text(memory.title)
+    told = index_text(memory.summary.partition(REQUEST_LEAD)[0])
+    hashes = [_hash(salt, "all", memory.scope, title, told)]
+    if len(query_words(memory.title)) >= _TELLING_TITLE:
+        hashes.append(_hash(salt, "title", memory.kind, memory.scope, title))
+    return hashes
+
+
+def _hash(salt: str, *parts: str) -> str:
+    return _SAID + hashlib.sha256("\x00".join((salt, *parts)).encode("utf-8", "replace")).hexdigest()
+
+
+def _salt_of(db: sqlite3.Connection) -> str | None:
+    """The salt of this home; None before the first tombstone of a memory."""
+    row = db.execute(
+        "select memory from tombstones where memory >= :salt and memory < :salt || char(0x10ffff)", {"salt": _SALT}
+    ).fetchone()
+    return str(row["memory"]) if row else None

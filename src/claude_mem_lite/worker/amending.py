@@ -1,0 +1,143 @@
+"""What the user changes about a memory by command: edit, pin, confirm, retire. Carried out from the inbox, like
+remember and forget; twice is as good as once."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from claude_mem_lite.codebase.cache import CodeCache
+from claude_mem_lite.codebase.retying import tied_to_now
+from claude_mem_lite.compress.language.clean import clean
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.models import FOREIGN_ORIGINS, KINDS, LONGEST_TITLE, TRUST, JsonObject, Memory, text, texts
+from claude_mem_lite.places import find_place
+from claude_mem_lite.spool_names import time_of
+from claude_mem_lite.store import conflicts, memories, retirements, supersession
+from claude_mem_lite.words import one_line, within
+from claude_mem_lite.worker import settling
+from claude_mem_lite.worker.scopes import named_scope
+
+CONFIRMED = 0.9
+"""How sure at least is what the user says still holds."""
+_BY_USER = "the user retired it"
+
+
+def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> None:
+    """Change what a memory says, is or holds for: from then on that is the user's word."""
+    words = clean(text(payload.get("text"))).strip()
+    given = one_line(clean(text(payload.get("title"))))
+    kind = next((known for known in KINDS if known == payload.get("kind")), memory.kind)
+    place = find_place(text(payload.get("cwd")))
+    scope = text(payload.get("scope"))
+    scope = named_scope(db, scope, place.project) if scope else memory.scope
+    dropped = set(texts(payload.get("untags")))
+    tags = dict.fromkeys((*memory.tags, *(one_line(clean(tag)) for tag in texts(payload.get("tags")))))
+    changed = replace(
+        memory,
+        title=within(given or _title(memory, words), LONGEST_TITLE),
+        kind=kind,
+        scope=scope,
+        project=scope.removeprefix("project:") if scope.startswith("project:") else memory.project,
+        tags=tuple(tag for tag in tags if tag and tag not in dropped),
+    )
+    if words and words != memory.summary:
+        # What somebody else made of it goes with it: beside other words it would be wrong, or said twice.
+        changed = replace(changed, summary=words, detail="", facts=())
+    if changed == memory:
+        return
+    changed = replace(changed, made_by="user", last_seen_at=max(memory.last_seen_at, time_of(name)))
+    # Of a page from the web that got a tag, the words are still the page's.
+    if words or (given and memory.origin not in FOREIGN_ORIGINS):
+        changed = replace(changed, origin="user", trust=TRUST["user"], confidence=1.0)
+    with atomic(db):
+        memories.note_sighting(db, memory.id, name)  # so that what was typed goes when the memory is forgotten
+        memories.rewrite(db, changed)
+        conflicts.settle(db, changed.id)
+        settling.settle(db, changed, name, now)
+
+
+def pin(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> None:
+    """Hold on to a memory, or let go of it: what is pinned is given first, and nothing replaces it unasked.
+
+    Once it is let go, what contradicts it and is newer replaces it."""
+    is_pinned = payload.get("pinned") is not False
+    if is_pinned and memory.status != "active":
+        raise MemoryLiteError(
+            f"{memory.id} is {memory.status} and given to nobody",
+            f"`claude-mem-lite confirm {memory.id}` makes it active again",
+        )
+    if is_pinned != memory.pinned:
+        with atomic(db):
+            memories.rewrite(db, replace(memory, pinned=is_pinned))
+            settling.settle(db, memory, name, now)
+
+
+def confirm(
+    name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection, code: CodeCache, now: datetime
+) -> None:
+    """A memory holds still, or again: it is active, surer, tied to the code of now, and what contradicts it yields."""
+    if memory.status == "quarantined":
+        raise MemoryLiteError(f"{memory.id} is in quarantine", "`claude-mem-lite show` tells what it says")
+    place = find_place(text(payload.get("cwd"))) if payload.get("cwd") else None
+    is_here = place is not None and place.project == memory.project
+    anchors = tied_to_now(code, place.root, memory.anchors) if place and is_here else memory.anchors
+    with atomic(db):
+        successor = _make_active(db, memory)
+        is_new = memories.note_sighting(db, memory.id, name)
+        held = replace(
+            memory,
+            status="active",
+            superseded_by=None,
+            anchors=anchors,
+            branch=place.branch if place and is_here else memory.branch,
+            commit=place.commit if place and is_here else memory.commit,
+            confidence=max(memory.confidence, CONFIRMED),
+            times_seen=memory.times_seen + is_new,
+            last_seen_at=max(memory.last_seen_at, time_of(name)),
+        )
+        memories.rewrite(db, held)
+        against = conflicts.of(db, [held.id]).get(held.id, ())
+        others = {other.id: other for other in supersession.contradicting(db, held)}
+        others |= {id_: other for id_ in against if (other := memories.find(db, id_))}
+        _prefer(db, held, [*others.values(), *([successor] if successor else ())], now)
+
+
+def retire(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection) -> None:
+    """A memory no longer holds: it stays readable, is given to nobody, and only the user brings it back."""
+    reason = within(one_line(clean(text(payload.get("reason")))), LONGEST_TITLE) or _BY_USER
+    if memory.status not in ("active", "retired"):
+        raise MemoryLiteError(
+            f"{memory.id} is {memory.status} and given to nobody",
+            f"`claude-mem-lite show {memory.id}` tells more, `forget` removes it for good",
+        )
+    with atomic(db):
+        memories.note_sighting(db, memory.id, name)
+        if not retirements.retire(db, memory.id, "user", reason, time_of(name)):
+            retirements.note(db, memory.id, "user", reason, time_of(name))
+
+
+def _title(memory: Memory, words: str) -> str:
+    """The title that goes with other words: their first line where it was the first line of those before."""
+    first = memory.summary.strip().split("\n", 1)[0]
+    return words.split("\n", 1)[0] if words and memory.title == within(first, LONGEST_TITLE) else memory.title
+
+
+def _make_active(db: sqlite3.Connection, memory: Memory) -> Memory | None:
+    """Bring a memory back; returns what had replaced it and holds now, if anything."""
+    if memory.status == "superseded":
+        return supersession.bring_back(db, memory.id)
+    if memory.status == "retired":
+        retirements.revive(db, memory.id)
+    return None
+
+
+def _prefer(db: sqlite3.Connection, held: Memory, others: Sequence[Memory], now: datetime) -> None:
+    """Settle in favour of a memory; what is pinned does not yield to it."""
+    conflicts.settle(db, held.id)
+    for other in others:
+        if other.pinned:
+            conflicts.note(db, held.id, other.id, now)
+        else:
+            supersession.replace_by(db, other.id, held.id)

@@ -1,0 +1,60 @@
+"""Start contexts with all that the worker knows: a look at the checkout, search, and the patience of who waits."""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+from claude_mem_lite.context.builder import Context, build
+from claude_mem_lite.context.occasion import Occasion, Search
+from claude_mem_lite.context.presets import Preset
+from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.models import Filters, Hit
+from claude_mem_lite.worker.looking import LOOK_S
+from claude_mem_lite.worker.loop import Loop
+
+_SHARE_OF_SEARCH = 0.6
+
+
+def build_start(
+    loop: Loop, occasion: Occasion, budget_tokens: int, preset: Preset, patience_s: float | None = None
+) -> Context:
+    """The start context for an occasion, within the time somebody waits for it; None: as long as it takes."""
+    connect = partial(open_for_reading, loop.home.memory_db)
+    began = time.monotonic()
+    until: float | None = None
+    search: Search = loop.search.search
+    if patience_s is not None:
+        until, search = began + patience_s, patient(search, connect, began + _SHARE_OF_SEARCH * patience_s)
+    db = connect()
+    try:
+        checkout = loop.looking.checkout(db, occasion.place, began + LOOK_S)
+    except BaseException:
+        db.close()
+        raise
+    try:
+        return build(connect, replace(occasion, checkout=checkout, search=search, until=until), budget_tokens, preset)
+    finally:
+        with checkout.lock:  # a layer that took too long may be asking it still
+            db.close()
+
+
+def patient(search: Search, connect: Callable[[], sqlite3.Connection], until: float) -> Search:
+    """The same search, given up at a moment of the monotonic clock: what it needs may have to be loaded first."""
+
+    def asked(db: sqlite3.Connection, query: str, filters: Filters, now: datetime, limit: int) -> list[Hit]:  # noqa: ARG001
+        def run() -> list[Hit]:
+            with closing(connect()) as own:  # whoever gave up goes on with the other
+                return search(own, query, filters, now, limit)
+
+        pool = ThreadPoolExecutor(1, thread_name_prefix="search")
+        try:
+            return pool.submit(run).result(max(until - time.monotonic(), 0))
+        finally:
+            pool.shutdown(wait=False)
+
+    return asked

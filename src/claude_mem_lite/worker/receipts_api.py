@@ -1,0 +1,75 @@
+"""The API of receipts: what was given to which session, why, and what came of it. Writes nothing."""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from fastapi import APIRouter
+
+from claude_mem_lite.errors import NotFound
+from claude_mem_lite.models import Receipt
+from claude_mem_lite.store import receipts, sessions
+from claude_mem_lite.worker.api import Limit, Running, opened, project_of
+
+router = APIRouter(prefix="/api")
+
+
+@router.get("/receipts")
+def receipt_list(
+    loop: Running, cwd: str = "", all_projects: bool = False, session: str = "", limit: Limit = 20
+) -> dict[str, object]:
+    """The last injections, newest first: in a folder's project, in all, or those of one session, wherever it was."""
+    with opened(loop.home.memory_db) as db:
+        if session:
+            found = receipts.newest(db, session=_session_named(db, session), limit=limit)
+        else:
+            found = receipts.newest(db, project=project_of(cwd, all_projects), limit=limit)
+        return {"receipts": _told(db, found)}
+
+
+@router.get("/receipts/{id_}")
+def receipt_get(loop: Running, id_: str) -> dict[str, object]:
+    """One receipt by its id or the beginning of it."""
+    with opened(loop.home.memory_db) as db:
+        return _told(db, [receipts.get(db, id_)])[0]
+
+
+def _session_named(db: sqlite3.Connection, given: str) -> str:
+    if sessions.find(db, given):
+        return given
+    try:
+        return sessions.get(db, given).id
+    except NotFound as error:
+        raise NotFound(error.message, "`claude-mem-lite sessions --all-projects` shows the ids") from None
+
+
+def _told(db: sqlite3.Connection, found: Sequence[Receipt]) -> list[dict[str, object]]:
+    titles = _titles(db, list({item.source for receipt in found for item in receipt.items}))
+    return [_receipt(receipt, titles) for receipt in found]
+
+
+def _receipt(receipt: Receipt, titles: Mapping[str, tuple[str, str]]) -> dict[str, object]:
+    """A receipt as it is, with an id that can be typed, and what its items are about, as long as they are there."""
+    items = []
+    for item in receipt.items:
+        kind, title = titles.get(item.source, (None, None))
+        items.append({**asdict(item), "kind": kind, "title": title})
+    skipped = (one.partition(": ") for one in receipt.layers_skipped)
+    return {
+        "id": receipts.id_of(receipt),
+        **asdict(receipt),
+        "layers_skipped": [{"layer": layer, "reason": reason} for layer, _, reason in skipped],
+        "items": items,
+    }
+
+
+def _titles(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, tuple[str, str]]:
+    rows = db.execute(
+        """select id, kind, title from memories where id in (select value from json_each(:sources))
+           union all
+           select id, 'session', case headline when '' then request else headline end from sessions
+           where id in (select value from json_each(:sources))""",
+        {"sources": json.dumps(list(sources))},
+    )
+    return {row["id"]: (row["kind"], row["title"]) for row in rows}

@@ -1,0 +1,104 @@
+"""What the user teaches in a turn becomes memory, behind the work and without taking its place."""
+
+from dataclasses import replace
+
+import pytest
+
+from claude_mem_lite.compress.rules.summary import summarize
+from claude_mem_lite.compress.rules.taught import asked_for, taught
+from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.models import MOST_OF_A_TURN, Event
+from tests.unit.compress.build import AT, AUTH, CWD, bash, edit, turn, write
+
+
+def test_a_correction_is_kept_as_the_users_word_with_what_was_said() -> None:
+    (draft,) = taught(turn("No, use pnpm, not npm. And set up the front end."))
+    assert (draft.kind, draft.title, draft.origin) == ("correction", "Use pnpm, not npm", "user")
+    assert draft.summary == "Use pnpm, not npm."
+    assert draft.scope == ""
+
+
+def test_the_reason_stands_in_the_users_words() -> None:
+    (draft,) = taught(turn("don't mock the database, the mocked tests passed while production broke"))
+    assert draft.title == "Don't mock the database, the mocked tests passed while production broke"
+    (draft,) = taught(turn("don't mock the database because the mocked tests passed while production broke"))
+    assert draft.title == "Don't mock the database"
+    assert draft.summary.endswith(
+        'The user said: "don\'t mock the database because the mocked tests passed while production broke"'
+    )
+
+
+def test_files_and_folders_that_are_named_become_files() -> None:
+    (draft,) = taught(
+        turn("never edit src/api/client.ts or anything under vendor/, use overrides.json instead of a patch")
+    )
+    assert draft.files == ("src/api/client.ts", "vendor/", "overrides.json")
+
+
+def test_what_the_user_taught_comes_behind_the_work_and_is_not_tied_to_code() -> None:
+    change = edit("auth.py", AUTH, "self.expires > now * 1000", "self.expires > now")
+    folded = fold(turn("Fix is_valid. And never multiply times in is_valid()", change, closing="Fixed `is_valid`."))
+    *work, lesson = folded.drafts
+    assert work
+    assert (lesson.kind, lesson.title, lesson.anchors) == ("rule", "Never multiply times in is_valid()", ())
+
+
+def test_a_turn_full_of_work_keeps_its_work() -> None:
+    commits = []
+    for number in range(20):
+        commits += [
+            write(f"part{number}.py", f"def work_{number}():\n    return {number}\n"),
+            bash(
+                f"git commit -m 'Add part number {number}'",
+                f"[main {number:07x}] Add part number {number}\n 1 file changed",
+            ),
+        ]
+    without = fold(turn("Write all the parts", *commits))
+    taught_too = fold(turn("Write all the parts. Never use globals in them", *commits))
+    work = [draft for draft in taught_too.drafts if draft.origin != "user"]
+    assert [draft.title for draft in work] == [draft.title for draft in without.drafts]
+    assert len(taught_too.drafts) <= MOST_OF_A_TURN
+
+
+def test_the_summary_of_a_session_tells_of_its_work_and_not_of_what_was_taught() -> None:
+    given = turn(
+        "Never use globals in handlers", write("a.py", "def a():\n    return 1\n"), closing="Added `a` to a.py."
+    )
+    summary = summarize(None, given, fold(given))
+    assert "globals" not in summary.headline
+    assert "globals" not in summary.completed
+
+
+def test_the_same_said_twice_in_a_turn_is_one_memory_and_the_surer_one() -> None:
+    (draft,) = taught(turn("use pnpm, not npm\n\nI told you: use pnpm, not npm"))
+    assert draft.confidence == 0.9
+
+
+def test_what_a_sub_agent_was_asked_is_not_the_users_word() -> None:
+    given = turn("look around")
+    asked = Event("1", "UserPromptSubmit", "s", AT, CWD, prompt="never commit to main", agent_id="a1")
+    assert taught(replace(given, events=(*given.events, asked))) == []
+
+
+def test_a_prompt_that_came_with_an_earlier_part_of_the_turn_is_not_read_again() -> None:
+    given = turn("never commit to main")
+    assert taught(replace(given, events=given.events[1:])) == []
+
+
+def test_a_prompt_typed_while_the_agent_works_is_read_too() -> None:
+    given = turn("look around")
+    asked = Event("1", "UserPromptSubmit", "s", AT, CWD, prompt="never commit to main")
+    assert [draft.title for draft in taught(replace(given, events=(*given.events, asked)))] == ["Never commit to main"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asked"),
+    [
+        ("No, use pnpm, not npm. And set up the front end.", "set up the front end."),
+        ("I prefer pytest over unittest. Please add a price module.", "Please add a price module."),
+        ("No, use pnpm, not npm.", "No, use pnpm, not npm."),
+        ("Add a price module.", "Add a price module."),
+    ],
+)
+def test_what_was_asked_for_is_told_without_what_was_taught(prompt: str, asked: str) -> None:
+    assert asked_for(prompt) == asked

@@ -1,0 +1,38 @@
+"""The presets, as they were agreed on."""
+
+import re
+
+import pytest
+
+from claude_mem_lite.config import Config
+from claude_mem_lite.context.choosing import FULL_BUDGET
+from claude_mem_lite.context.presets import BUILT_IN, chosen
+from claude_mem_lite.errors import ConfigError
+from tests.docs.pages import page
+
+AGREED = {
+    "balanced": "handoff 150, sessions 350, project 300, universal 150, language 150, changed code 300, "
+    "observations 400",
+    "layers": "session index 400, function map 500, learnings 300, observations 600",
+    "codes": "impl 300, dec 200, block+next 300, project 400, universal 300, language 300",
+}
+
+
+@pytest.mark.parametrize("name", AGREED)
+def test_a_preset_has_its_layers_and_caps_in_order(name: str) -> None:
+    layers = BUILT_IN[name].layers
+    assert ", ".join(f"{layer.name} {layer.cap_tokens}" for layer in layers) == AGREED[name]
+    assert sum(layer.cap_tokens for layer in layers) == FULL_BUDGET - 200
+
+
+def test_the_page_tells_the_same_numbers() -> None:
+    told = dict(re.findall(r"^\| `(\w+)` \| (.+), reserve 200 \|$", page("docs/context.md").text, re.M))
+    assert told == AGREED
+
+
+def test_the_settings_choose_unless_a_preset_is_asked_for() -> None:
+    config = Config(preset="layers")
+    assert chosen(config).name == "layers"
+    assert chosen(config, "codes").name == "codes"
+    with pytest.raises(ConfigError, match="there is no preset 'code'; known are balanced, layers, codes"):
+        chosen(config, "code")

@@ -1,0 +1,168 @@
+"""What a session leaves open is closed by the one that takes it up, and nothing that is still open is lost."""
+
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.models import Memory
+from claude_mem_lite.store import memories, retirements
+from claude_mem_lite.store.memories import handoff_id
+from claude_mem_lite.worker.handoffs import cut_down, steps_of
+from tests.fakes import NOW, Store
+from tests.running import Json, Machine, leave, payload
+
+CLOSING = "Added the CSV export. Next steps: stream large CSV exports in chunks; document the export endpoint."
+
+
+def edit(session: str, cwd: str, path: str, new: str) -> Json:
+    return payload(
+        "PostToolUse",
+        session,
+        cwd,
+        tool_name="Write",
+        tool_input={"file_path": f"{cwd}/{path}", "content": new},
+        tool_response={"type": "create", "filePath": f"{cwd}/{path}", "content": new, "structuredPatch": []},
+    )
+
+
+def work(machine: Machine, session: str, cwd: Path, asked: str, files: dict[str, str], said: str) -> None:
+    """One turn of a session, and its end."""
+    leave(machine.home, payload("UserPromptSubmit", session, str(cwd), prompt=asked))
+    for path, text in files.items():
+        (cwd / path).parent.mkdir(exist_ok=True)
+        (cwd / path).write_text(text)
+        leave(machine.home, edit(session, str(cwd), path, text))
+    leave(machine.home, payload("Stop", session, str(cwd), last_assistant_message=said))
+    leave(machine.home, payload("SessionEnd", session, str(cwd), reason="other"))
+    machine.drain()
+
+
+def left_by(machine: Machine, session: str) -> Json:
+    return machine.get(f"/api/records/{handoff_id(session)}")
+
+
+@pytest.fixture
+def begun(served: Machine, tmp_path: Path) -> tuple[Machine, Path, str]:
+    """A project in which a session left two things open."""
+    session = f"first-{tmp_path.name}"
+    work(served, session, tmp_path, "Add a CSV export", {"export.py": "def export():\n    return 1\n"}, CLOSING)
+    left = left_by(served, session)
+    assert left["status"] == "active"
+    assert "Stream large CSV exports" in left["summary"]
+    assert "document the export endpoint" in left["summary"]
+    return served, tmp_path, session
+
+
+def test_a_session_that_only_asks_something_leaves_it_standing(begun: tuple[Machine, Path, str]) -> None:
+    machine, root, first = begun
+    work(machine, f"asks-{first}", root, "How does the export endpoint stream large CSV exports?", {}, "It does not.")
+    assert left_by(machine, first)["status"] == "active"
+
+
+def test_a_session_that_works_on_something_else_leaves_it_standing(begun: tuple[Machine, Path, str]) -> None:
+    machine, root, first = begun
+    work(machine, f"other-{first}", root, "Rename the login button", {"login.py": "x = 1\n"}, "Renamed the button.")
+    assert left_by(machine, first)["status"] == "active"
+
+
+def test_a_session_that_does_all_that_was_open_takes_it_up(begun: tuple[Machine, Path, str]) -> None:
+    machine, root, first = begun
+    done = {"export.py": "def export():\n    yield 1\n", "docs/export.md": "# Export\n"}
+    said = "Streamed large CSV exports in chunks and documented the export endpoint."
+    work(machine, f"takes-{first}", root, "Stream large CSV exports in chunks, and document it", done, said)
+    left = left_by(machine, first)
+    assert (left["status"], left["retired_cause"]) == ("retired", "taken up")
+    assert f"takes-{first}" in left["retired_because"]
+
+
+def test_what_a_session_did_not_do_stays_open(begun: tuple[Machine, Path, str]) -> None:
+    machine, root, first = begun
+    done = {"export.py": "def export():\n    yield 1\n"}
+    work(machine, f"half-{first}", root, "Stream large CSV exports in chunks", done, "Large CSV exports are streamed.")
+    left = left_by(machine, first)
+    assert left["status"] == "active"
+    assert "document the export endpoint" in left["summary"]
+    assert "Stream large" not in left["summary"]
+
+
+@pytest.mark.parametrize("asked", ["continue", "Please go on with it", "weiter", "继续"])
+def test_a_session_that_was_told_to_go_on_and_leaves_the_rest_itself_takes_it_up(
+    begun: tuple[Machine, Path, str], asked: str
+) -> None:
+    machine, root, first = begun
+    done = {"export.py": "def export():\n    yield 1\n"}
+    said = "Large CSV exports are streamed now. Next steps: document the export endpoint."
+    work(machine, f"goes-on-{first}", root, asked, done, said)
+    assert left_by(machine, first)["retired_cause"] == "taken up"
+    assert "ocument the export endpoint" in left_by(machine, f"goes-on-{first}")["summary"]
+
+
+def test_a_session_that_goes_on_in_its_own_words_closes_the_one_thing_that_was_open(
+    served: Machine, tmp_path: Path
+) -> None:
+    first = f"one-{tmp_path.name}"
+    said = "Added the parser. Next: make the parser survive odd encodings."
+    work(served, first, tmp_path, "Add a parser", {"parse.py": "def parse():\n    return 1\n"}, said)
+    assert left_by(served, first)["status"] == "active"
+    work(served, f"then-{first}", tmp_path, "continue", {"parse.py": "def parse():\n    return 2\n"}, "Latin-1 works.")
+    assert left_by(served, first)["retired_cause"] == "taken up"
+
+
+def test_what_another_project_left_open_is_none_of_its_business(
+    begun: tuple[Machine, Path, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    machine, _, first = begun
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    said = "Streamed large CSV exports in chunks and documented the export endpoint."
+    work(machine, f"far-{first}", elsewhere, "continue", {"export.py": "x = 1\n", "docs.md": "# x\n"}, said)
+    assert left_by(machine, first)["status"] == "active"
+
+
+def handoff(store: Store, summary: str) -> Memory:
+    return store.remember("Left open: something", kind="handoff", summary=summary)
+
+
+def test_what_is_open_is_read_from_a_handoff_and_written_back(store: Store) -> None:
+    left = handoff(
+        store, "The session broke off while at this: Add a log. Open when it stopped: a b; c d. Blocked by e."
+    )
+    assert steps_of(left) == ["Add a log", "a b", "c d", "Blocked by e"]
+    assert steps_of(cut_down(left, ["c d", "Blocked by e"])) == ["c d", "Blocked by e"]
+    assert cut_down(left, ["c d", "Blocked by e"]).title == "Left open: c d (and 1 more)"
+
+
+def test_a_handoff_that_its_own_session_tells_anew_is_open_again(store: Store) -> None:
+    left = handoff(store, "Open when it stopped: a b.")
+    retirements.retire(store.db, left.id, "taken up", "session s2 took it up", NOW)
+    memories.put(store.db, left, "t9", NOW)
+    found = memories.find(store.db, left.id)
+    assert found is not None
+    assert found.status == "active"
+    assert retirements.of(store.db, [left.id]) == {}
+
+
+def test_a_handoff_that_the_user_wrote_is_not_told_anew(store: Store) -> None:
+    left = store.remember("Left open: mine", kind="handoff", summary="mine", made_by="user")
+    memories.put(store.db, handoff(store, "theirs"), "t9", NOW)
+    found = memories.find(store.db, left.id)
+    assert found is not None
+    assert found.summary == "mine"
+
+
+def context(machine: Machine, root: Path) -> str:
+    return str(machine.get(f"/api/context?cwd={root}")["context"])
+
+
+def test_the_next_session_sees_what_is_still_open_and_nothing_that_was_taken_up(
+    begun: tuple[Machine, Path, str],
+) -> None:
+    machine, root, first = begun
+    assert "document the export endpoint" in context(machine, root)
+    done = {"export.py": "def export():\n    yield 1\n"}
+    work(machine, f"half-{first}", root, "Stream large CSV exports in chunks", done, "Large CSV exports are streamed.")
+    told = context(machine, root)
+    assert "document the export endpoint" in told
+    assert "Open when it stopped: Stream large" not in told
+    said = "Documented the export endpoint."
+    work(machine, f"rest-{first}", root, "Document the export endpoint", {"docs/export.md": "# Export\n"}, said)
+    assert "Open when it stopped" not in context(machine, root)

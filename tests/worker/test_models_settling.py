@@ -1,0 +1,98 @@
+"""What a model tells is settled like what rules tell, and undoes nothing that was settled before."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+from claude_mem_lite.paths import Home
+from claude_mem_lite.store.memories import handoff_id
+from claude_mem_lite.worker.loop import Loop
+from tests.fakes import FakeProvider
+from tests.running import query
+from tests.worker.conftest import SetClock
+from tests.worker.modelled import answer, long_turn, rest, wait_for_question, work
+
+
+def deciding(title: str, **session: object) -> str:
+    """A model finds that something was decided."""
+    memory = {"kind": "decision", "title": title, "summary": f"{title}, as agreed.", "files": []}
+    return json.dumps({"memories": [memory], "session": {"headline": title, **session}})
+
+
+def statuses(home: Home, kind: str = "decision") -> dict[str, str]:
+    return dict(query(home.memory_db, f"select title, status from memories where kind = '{kind}'"))
+
+
+def test_a_decision_that_a_model_tells_replaces_the_older(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [deciding("Use Redis for the basket store"), deciding("Use Postgres for the basket store")]
+    work(home, modelled, long_turn("s-1", "Count the items"))
+    rest(home, modelled, clock)
+    work(home, modelled, long_turn("s-2", "Weigh the items"))
+    rest(home, modelled, clock)
+    assert statuses(home) == {
+        "Use Redis for the basket store": "superseded",
+        "Use Postgres for the basket store": "active",
+    }
+
+
+def test_what_the_user_edited_is_not_told_anew(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [answer("Count every item of the basket")]
+    provider.hold()
+    work(home, modelled, long_turn("s-1", "Count the items"))
+    wait_for_question(provider, modelled)
+    ((id_,),) = query(home.memory_db, "select id from memories where kind <> 'handoff'")
+    modelled.command({"command": "edit", "id": id_, "text": "Items count themselves", "cwd": "/"}).result(30)
+    provider.release()
+    rest(home, modelled, clock)
+    told = query(home.memory_db, f"select summary, origin, made_by from memories where id = '{id_}'")
+    assert told == [("Items count themselves", "user", "user")]
+
+
+def test_what_the_user_retired_stays_retired(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [answer("Count every item of the basket")]
+    provider.hold()
+    work(home, modelled, long_turn("s-1", "Count the items"))
+    wait_for_question(provider, modelled)
+    ((id_,),) = query(home.memory_db, "select id from memories where kind <> 'handoff'")
+    modelled.command({"command": "retire", "id": id_, "reason": "", "cwd": "/"}).result(30)
+    provider.release()
+    rest(home, modelled, clock)
+    assert query(home.memory_db, f"select status from memories where id = '{id_}'") == [("retired",)]
+
+
+def test_what_replaced_something_keeps_its_id_when_a_model_tells_the_turn_anew(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    modelled.command({"command": "remember", "kind": "note", "text": "An older memory", "cwd": "/app"}).result(30)
+    provider.answers = [answer("Count every item of the basket")]
+    provider.hold()
+    work(home, modelled, long_turn("s-1", "Count the items"))
+    wait_for_question(provider, modelled)
+    ((id_, title),) = query(home.memory_db, "select id, title from memories where session = 's-1'")
+    with closing(sqlite3.connect(home.memory_db)) as db:
+        db.execute("update memories set status = 'superseded', superseded_by = ? where kind = 'note'", (id_,))
+        db.commit()
+    provider.release()
+    rest(home, modelled, clock)
+    assert query(home.memory_db, f"select title from memories where id = '{id_}'") == [(title,)]
+
+
+def test_a_handoff_that_was_settled_is_not_opened_again_by_other_words(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [answer("Count every item of the basket", next_steps=["Weigh the basket"])]
+    provider.hold()
+    turn = long_turn("s-1", "Count the items")
+    turn[-1]["last_assistant_message"] += " Next steps: weigh the basket."
+    work(home, modelled, turn)
+    wait_for_question(provider, modelled)
+    modelled.command({"command": "retire", "id": handoff_id("s-1"), "reason": "", "cwd": "/"}).result(30)
+    provider.release()
+    rest(home, modelled, clock)
+    assert set(statuses(home, "handoff").values()) == {"retired"}

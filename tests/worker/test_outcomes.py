@@ -1,0 +1,315 @@
+"""Whether what a session was given was of use to it, by what the session said and did."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import pytest
+
+from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.db.connection import atomic, open_for_writing
+from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
+from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.models import Memory, Receipt, ReceiptItem, SessionSummary, SymbolChange, Tally, Turn
+from claude_mem_lite.paths import Home
+from claude_mem_lite.store import forgetting, memories, receipts, symbols
+from claude_mem_lite.worker import maintenance, outcomes
+from tests.fakes import NOW, SHOP, Store
+from tests.running import spool_name
+
+HERE = "5e55104a-1111-4222-8333-abcdefabcdef"
+
+
+@dataclass(slots=True)
+class Judged:
+    """A session that is given things, works and is judged."""
+
+    store: Store
+    queue: Queue
+
+    def give(self, *sources: str, session: str = HERE, reached: bool = True, name: str = "") -> str:
+        name = name or spool_name("SessionStart")
+        items = tuple(ReceiptItem(source, "observations", "recent work", 20) for source in sources)
+        receipt = Receipt(
+            name,
+            session,
+            SHOP.project,
+            "startup",
+            items,
+            ("observations",),
+            (),
+            20,
+            2000,
+            1.0,
+            NOW,
+            NOW if reached else None,
+        )
+        with atomic(self.store.db):
+            receipts.add(self.store.db, receipt)
+        return name
+
+    def call(self, tool: str, session: str = HERE, **given: str) -> None:
+        """A tool call of the session as the inbox keeps it."""
+        payload = {"hook_event_name": "PostToolUse", "session_id": session, "tool_name": tool, "tool_input": given}
+        name = spool_name("PostToolUse")
+        self.queue.add([Arrival(name, "PostToolUse", session, json.dumps(payload), 1)], NOW.timestamp())
+        for unit in self.queue.claim(NOW.timestamp(), flush=True):
+            self.queue.finish([row.id for row in unit], NOW.timestamp())
+
+    def outcome(self, source: str) -> str | None:
+        """What comes of an item when the session is over."""
+        outcomes.judge(self.store.db, self.queue, HERE)
+        found = [
+            item.outcome
+            for one in receipts.newest(self.store.db, limit=99)
+            for item in one.items
+            if item.source == source
+        ]
+        assert len(set(found)) == 1
+        return found[0]
+
+
+@pytest.fixture
+def judged(home: Home, store: Store) -> Iterator[Judged]:
+    with closing(open_for_writing(home.inbox_db)) as inbox:
+        migrate(inbox, INBOX_MIGRATIONS, NOW)
+        yield Judged(store, Queue(inbox))
+
+
+def remember(store: Store, **more: object) -> Memory:
+    title, summary = "Guard the flamingo ledger against double refresh", "Two refreshes at once logged people out."
+    made = replace(store.remember(title, summary=summary, session="earlier"), **more)  # type: ignore[arg-type]
+    with atomic(store.db):
+        memories.rewrite(store.db, made)
+    return made
+
+
+def test_what_the_session_never_came_near_is_ignored(judged: Judged) -> None:
+    made = remember(judged.store, files=("src/ledger.py",))
+    judged.give(made.id)
+    judged.store.turn("t1", "Paint the lid of the basket green", "The lid is green.", session=HERE)
+    assert judged.outcome(made.id) == "ignored"
+
+
+@pytest.mark.parametrize("length", [6, 10])
+def test_an_id_that_is_asked_for_was_used(judged: Judged, length: int) -> None:
+    made = remember(judged.store)
+    judged.give(made.id)
+    judged.store.turn("t1", "go on", "Done.", session=HERE)
+    judged.call("Bash", command=f"claude-mem-lite show {made.id[:length]}")
+    assert judged.outcome(made.id) == "used"
+
+
+@pytest.mark.parametrize("said", ["asked", "answered"])
+def test_an_id_in_a_prompt_or_a_reply_was_used(judged: Judged, said: str) -> None:
+    made = remember(judged.store)
+    judged.give(made.id)
+    words = f"As #{made.id[:6]} says."
+    judged.store.turn("t1", words if said == "asked" else "go on", words if said == "answered" else "ok", session=HERE)
+    assert judged.outcome(made.id) == "used"
+
+
+def test_fewer_characters_of_an_id_are_any_word(judged: Judged) -> None:
+    made = remember(judged.store)
+    judged.give(made.id)
+    judged.store.turn("t1", f"go on with {made.id[:5]}", "ok", session=HERE)
+    assert judged.outcome(made.id) == "ignored"
+
+
+def test_our_own_block_in_a_prompt_is_no_sign_of_use(judged: Judged) -> None:
+    made = remember(judged.store)
+    judged.give(made.id)
+    pasted = f"<claude-mem-lite>\n- {made.title}. #{made.id[:6]}\n</claude-mem-lite>\nPaint the lid"
+    judged.store.turn("t1", pasted, "ok", session=HERE)
+    assert judged.outcome(made.id) == "ignored"
+
+
+def test_a_file_that_was_edited_was_of_use(judged: Judged) -> None:
+    made = remember(judged.store, files=("src/ledger.py",))
+    judged.give(made.id)
+    judged.store.turn("t1", "go on", "ok", session=HERE)
+    judged.store.session(HERE, SessionSummary(files_edited=("src/ledger.py",)))
+    assert judged.outcome(made.id) == "used"
+
+
+def test_a_file_that_was_read_was_of_use_as_long_as_the_call_is_kept(judged: Judged) -> None:
+    made = remember(judged.store, files=("src/ledger.py",))
+    other = judged.store.remember("Another thing altogether", session="earlier", files=("lib/ledger.py",))
+    judged.give(made.id, other.id)
+    judged.store.turn("t1", "go on", "ok", session=HERE)
+    judged.call("Read", file_path="/home/me/shop/src/ledger.py")
+    assert (judged.outcome(made.id), judged.outcome(other.id)) == ("used", "ignored")
+
+
+def test_a_file_that_was_named_was_of_use_unless_every_project_has_one(judged: Judged) -> None:
+    made = remember(judged.store, files=("src/ledger.py",))
+    general = judged.store.remember("Another thing altogether", session="earlier", files=("src/__init__.py",))
+    judged.give(made.id, general.id)
+    judged.store.turn("t1", "what is wrong in ledger.py and __init__.py", "ok", session=HERE)
+    assert (judged.outcome(made.id), judged.outcome(general.id)) == ("used", "ignored")
+
+
+def test_a_file_that_nearly_every_session_touches_tells_nothing_by_itself(judged: Judged) -> None:
+    made = remember(judged.store, files=("src/app.py",))
+    judged.give(made.id)
+    for number in range(5):
+        judged.store.session(f"before-{number}", SessionSummary(headline="Work", files_edited=("src/app.py",)))
+    judged.store.turn("t1", "go on", "ok", session=HERE)
+    judged.store.session(HERE, SessionSummary(files_edited=("src/app.py",)))
+    assert judged.outcome(made.id) == "ignored"
+    judged.store.turn("t2", "the flamingo is in the ledger twice", "ok", session=HERE)
+    assert judged.outcome(made.id) == "used"
+
+
+def test_a_function_that_was_changed_was_of_use(judged: Judged) -> None:
+    made = remember(judged.store, symbols=(SymbolChange("src/app.py", "Ledger.add", "modified"),))
+    judged.give(made.id)
+    judged.store.turn("t1", "go on", "ok", session=HERE)
+    change = CodeChange("src/app.py", "Ledger.add", "method", "modified", "def add(self)", "", "1", "2")
+    with atomic(judged.store.db):
+        symbols.add(judged.store.db, "t1", Turn("t1", HERE, SHOP.project, "", ()), "main", [change], NOW)
+    assert judged.outcome(made.id) == "used"
+
+
+def test_a_function_that_was_named_was_of_use_when_its_name_is_no_plain_word(judged: Judged) -> None:
+    made = remember(judged.store, symbols=(SymbolChange("src/app.py", "Ledger.add_once", "modified"),))
+    plain = judged.store.remember("Another thing", session="earlier", symbols=(SymbolChange("a.py", "refresh", "new"),))
+    judged.give(made.id, plain.id)
+    judged.store.turn("t1", "does add_once need a refresh?", "ok", session=HERE)
+    assert (judged.outcome(made.id), judged.outcome(plain.id)) == ("used", "ignored")
+
+
+def test_rare_words_of_it_in_one_paragraph_were_of_use(judged: Judged) -> None:
+    made = remember(judged.store)
+    judged.give(made.id)
+    judged.store.turn("t1", "people are logged out when the flamingos are refreshed", "ok", session=HERE)
+    assert judged.outcome(made.id) == "used"
+
+
+def test_rare_words_far_from_each_other_tell_nothing(judged: Judged) -> None:
+    made = remember(judged.store)
+    judged.give(made.id)
+    judged.store.turn(
+        "t1", "Feed the flamingo\n\nPaint the ledger\n\nGuard the lid\n\nDouble the price", "ok", session=HERE
+    )
+    assert judged.outcome(made.id) == "ignored"
+
+
+def test_words_that_many_memories_have_tell_nothing(judged: Judged) -> None:
+    for number in range(8):
+        judged.store.remember(f"Guard the flamingo ledger against refresh {number}", turn=f"x{number}", kind="decision")
+    made = judged.store.remember("Guard the flamingo ledger against refresh", session="earlier", summary="")
+    judged.give(made.id)
+    judged.store.turn("t1", "guard the flamingo ledger", "ok", session=HERE)
+    assert judged.outcome(made.id) == "ignored"
+
+
+def test_a_preference_is_used_by_the_one_word_it_is_about(judged: Judged) -> None:
+    made = judged.store.remember("Use pnpm", session="earlier", kind="preference", scope="universal", summary="")
+    judged.give(made.id)
+    judged.store.turn("t1", "go on", "ok", session=HERE)
+    judged.call("Bash", command="pnpm install")
+    assert judged.outcome(made.id) == "used"
+
+
+def test_words_that_are_written_without_spaces_count_as_well(judged: Judged) -> None:
+    made = judged.store.remember("部署前先运行数据库迁移脚本", session="earlier", summary="")
+    judged.give(made.id)
+    judged.store.turn("t1", "数据库迁移脚本失败了", "好", session=HERE)
+    assert judged.outcome(made.id) == "used"
+
+
+def test_a_blob_in_a_prompt_holds_nothing_up(judged: Judged) -> None:
+    made = remember(judged.store, files=("src/ledger.py",))
+    judged.give(made.id)
+    judged.store.turn("t1", f"{'a/' * 150_000} and \n{' ' * 100_000}x", "ok", session=HERE)
+    assert judged.outcome(made.id) == "ignored"
+
+
+def test_a_session_is_judged_by_its_files_and_its_headline(judged: Judged) -> None:
+    judged.store.session("a", SessionSummary(headline="Teach the flamingo to count ledgers", files_edited=("x.py",)))
+    judged.store.session("b", SessionSummary(headline="Something else", files_edited=("src/ledger.py",)))
+    judged.store.session("c", SessionSummary(headline="Paint everything purple", files_edited=("y.py",)))
+    judged.give("a", "b", "c")
+    judged.store.turn("t1", "the flamingo counts the ledgers twice", "ok", session=HERE)
+    judged.call("Read", file_path="/home/me/shop/src/ledger.py")
+    assert [judged.outcome(one) for one in "abc"] == ["used", "used", "ignored"]
+
+
+def test_a_session_is_not_judged_by_its_own_work(judged: Judged) -> None:
+    made = remember(judged.store, session=HERE)
+    judged.give(made.id, HERE)
+    judged.store.turn("t1", made.title, "ok", session=HERE)
+    assert (judged.outcome(made.id), judged.outcome(HERE)) == (None, None)
+
+
+def test_a_session_in_which_nobody_asked_anything_judges_nothing(judged: Judged) -> None:
+    made = remember(judged.store)
+    judged.give(made.id)
+    judged.store.session(HERE, SessionSummary())
+    assert judged.outcome(made.id) is None
+
+
+def test_what_did_not_reach_the_agent_is_not_judged(judged: Judged) -> None:
+    made = remember(judged.store)
+    judged.give(made.id, reached=False)
+    judged.store.turn("t1", "Paint the lid", "ok", session=HERE)
+    assert judged.outcome(made.id) is None
+
+
+def test_what_was_used_once_stays_used_and_what_was_ignored_may_still_be(judged: Judged) -> None:
+    used, ignored = remember(judged.store), judged.store.remember("Feed the quokka at noon", session="earlier")
+    judged.give(used.id, ignored.id)
+    judged.store.turn("t1", f"see {used.id}", "ok", session=HERE)
+    assert (judged.outcome(used.id), judged.outcome(ignored.id)) == ("used", "ignored")
+    with atomic(judged.store.db):
+        judged.store.db.execute("update prompts set text = 'who feeds the quokka at noon'")
+    assert (judged.outcome(used.id), judged.outcome(ignored.id)) == ("used", "used")
+    before = receipts.newest(judged.store.db, limit=9)
+    outcomes.judge(judged.store.db, judged.queue, HERE)
+    assert receipts.newest(judged.store.db, limit=9) == before
+
+
+def test_a_tally_counts_each_session_once(judged: Judged) -> None:
+    made = remember(judged.store)
+    for session in (HERE, HERE, "s-2", "s-3"):
+        judged.give(made.id, session=session)
+        judged.store.turn(f"t-{session}", "see it" if session != HERE else made.id, "ok", session=session)
+    judged.give(made.id, session="s-4")
+    for session in (HERE, "s-2", "s-3"):
+        outcomes.judge(judged.store.db, judged.queue, session)
+    assert receipts.tallies(judged.store.db, [made.id, "nobody"]) == {made.id: Tally(used=1, ignored=2)}
+
+
+def test_a_session_that_fell_silent_is_judged_when_it_is_closed(judged: Judged) -> None:
+    made = remember(judged.store)
+    judged.give(made.id)
+    judged.store.turn("t1", f"see {made.id}", "ok", session=HERE, at=NOW - timedelta(days=2))
+    maintenance.tidy(judged.queue, judged.store.db, NOW)
+    assert receipts.tallies(judged.store.db, [made.id]) == {made.id: Tally(used=1)}
+
+
+def test_receipts_are_kept_for_half_a_year(judged: Judged) -> None:
+    made = remember(judged.store)
+    judged.give(made.id)
+    maintenance.tidy(judged.queue, judged.store.db, NOW + timedelta(days=179))
+    assert len(receipts.newest(judged.store.db, limit=9)) == 1
+    maintenance.tidy(judged.queue, judged.store.db, NOW + timedelta(days=181))
+    assert receipts.newest(judged.store.db, limit=9) == []
+    assert judged.store.db.execute("select count(*) from receipt_items").fetchone()[0] == 0
+
+
+def test_what_is_forgotten_leaves_the_receipts_of_others_and_their_tallies(judged: Judged) -> None:
+    made, kept = remember(judged.store), judged.store.remember("Feed the quokka at noon", session="earlier")
+    judged.give(made.id, kept.id)
+    judged.store.turn("t1", f"see {made.id}", "ok", session=HERE)
+    outcomes.judge(judged.store.db, judged.queue, HERE)
+    with atomic(judged.store.db):
+        forgetting.forget(judged.store.db, [made.id], [], NOW)
+    (receipt,) = receipts.newest(judged.store.db, limit=9)
+    assert [item.source for item in receipt.items] == [kept.id]
+    assert receipts.tallies(judged.store.db, [made.id]) == {}
+    assert memories.find(judged.store.db, kept.id) is not None

@@ -1,0 +1,56 @@
+"""What users teach in prompts is stored once, counted when it is said again, and stays away once it was forgotten."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.running import Json, Machine
+from tests.worker.developing import Developing
+
+
+@pytest.fixture
+def work(machine: Machine, tmp_path: Path) -> Developing:
+    machine.start_worker()
+    made = Developing(machine, tmp_path / "shop")
+    made.root.mkdir()
+    made.git("init", "--quiet", "--initial-branch=main")
+    made.write("README.md", "# Shop\n")
+    made.commit("Start")
+    return made
+
+
+def memories(work: Developing, kind: str) -> list[Json]:
+    found: list[Json] = work.machine.get(f"/api/memories?cwd={work.root}&kind={kind}")["memories"]
+    return found
+
+
+def test_a_correction_that_is_said_again_counts_and_is_seen_last_then(work: Developing) -> None:
+    work.session("no, use pnpm", {}, "I use pnpm now.")
+    work.session("I said use pnpm!", {}, "Sorry, pnpm it is.")
+    (found,) = memories(work, "correction")
+    assert (found["title"], found["times_seen"]) == ("Use pnpm", 2)
+    assert found["last_seen_at"] > found["created_at"]
+    assert found["confidence"] > 0.75
+
+
+def test_what_is_to_hold_everywhere_is_known_in_another_project(work: Developing, tmp_path: Path) -> None:
+    work.session("In all my projects: never add emojis to code", {}, "Understood.")
+    other = work.at(tmp_path / "other")
+    other.root.mkdir()
+    other.git("init", "--quiet")
+    assert "Never add emojis to code" in other.context()
+
+
+def test_what_was_done_before_is_told_with_what_was_taught(work: Developing) -> None:
+    name = "s-1"
+    work._hook("UserPromptSubmit", name, prompt="Add a module that formats prices.")
+    work._edit(name, "src/price.py", "def as_text(price):\n    return f'{price:.2f}'\n")
+    work._hook("Stop", name, last_assistant_message="Added `as_text` in src/price.py, which formats a price.")
+    work.machine.drain()
+    work._hook("UserPromptSubmit", name, prompt="don't use f-strings for money, they round")
+    work._hook("Stop", name, last_assistant_message="Understood.")
+    work.machine.drain()
+    (found,) = memories(work, "anti_pattern")
+    assert found["title"] == "Don't use f-strings for money"
+    assert found["detail"].startswith("Said after this work: ")
+    assert "src/price.py" in found["detail"]
