@@ -76,13 +76,18 @@ def cut(text: str) -> list[str]:
     return [part for part in parts if _LETTER.search(part)]
 
 
+def _bare(sentence: str) -> str:
+    """A sentence as the rules get it: plain, and without backticks."""
+    return plain(sentence).replace("`", "")
+
+
 def real(data: Data) -> list[Labelled]:
     labels = {(one["session"], one["sentence"]): one["teaches"] for one in json.loads(LABELS.read_text())}
     found = {(session, digest(part)): part for session, text in typed(data) for part in cut(text)}
     if missing := set(labels) - set(found):
         raise SystemExit(f"{len(missing)} labelled sentences are not in {data.folder}")
     return [
-        Labelled(found[key], True, teaches, read(plain(found[key].lstrip("-* "))) is not None)
+        Labelled(found[key], True, teaches, read(_bare(found[key].lstrip("-* "))) is not None)
         for key, teaches in labels.items()
         if teaches is not None
     ]
@@ -122,7 +127,7 @@ def _of_all(data: Data) -> list[Figure]:
     labels = {one["sentence"]: one["teaches"] for one in json.loads(LABELS.read_text())}
     prompts = list(dict.fromkeys(typed(data)))
     found = [sentence for _, prompt in prompts for sentence in spoken(prompt) if read(sentence) is not None]
-    marks = {plain(part): labels.get(digest(part)) for _, text in prompts for part in cut(text)}
+    marks = {_bare(part): labels.get(digest(part)) for _, text in prompts for part in cut(text)}
     good = sum(any(mark and (text in one or one in text) for text, mark in marks.items() if text) for one in found)
     for sentence in found:
         if not any(mark and (text in sentence or sentence in text) for text, mark in marks.items() if text):

@@ -157,7 +157,8 @@ class Walk:
         return frozenset(texts(self._client.memory(source)["files"]))
 
     def _check_out(self, session: PastSession, earlier: Sequence[Listed]) -> None:
-        moved = replace(session, began_at=self._clock.at)
+        # Without what the session itself will see: that would tell which files it is going to touch.
+        moved = replace(session, began_at=self._clock.at, turns=())
         tree, _ = tree_at(moved, [self._past[one.id] for one in earlier])
         write_tree(self._root, tree, self._tree)
         self._tree = tree

@@ -1,17 +1,16 @@
-"""What reading costs: the start context, with ten thousand memories in one project."""
+"""What reading costs: the start context of a running worker, with ten thousand memories in one project."""
 
-import random
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from functools import partial
+
+import numpy as np
 
 from benchmarks.figures import Figure, p95
 from benchmarks.stage import Stage, stage
-from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.db.connection import atomic, open_for_reading, open_for_writing
+from benchmarks.synthetic import Language, topic_of
+from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.models import KINDS, Event, Memory, SessionSummary
 from claude_mem_lite.places import find_place
@@ -22,32 +21,37 @@ from claude_mem_lite.store.ids import short_id
 MEMORIES = 10_000
 SESSIONS = 500
 BUILDS = 200
+INDEXED_S = 600.0
 
 
 def measure() -> Iterator[Figure]:
     with stage() as made:
         fill(made, memories=MEMORIES, sessions=SESSIONS)
-        place = find_place(str(made.folder))
-        connect = partial(open_for_reading, made.home.memory_db)
-        taken = []
+        made.start_worker()
+        made.client.drain(INDEXED_S)
+        taken, told = [], []
         for _ in range(BUILDS):
             began = time.perf_counter()
-            build(connect, Occasion(place, datetime.now(UTC)), 2000)
+            answer = made.client.context(str(made.folder), None)
             taken.append((time.perf_counter() - began) * 1000)
-        yield Figure(
-            f"start context, {MEMORIES} memories, p95", round(p95(taken), 1), "ms", 200, note=f"{BUILDS} builds"
-        )
+            tokens = answer["tokens"]
+            assert isinstance(tokens, int)
+            told.append(tokens)
+        made.stop_worker()
+    note = f"{BUILDS} questions to a running worker, with search by words and meaning, {min(told)} tokens at least"
+    yield Figure(f"start context, {MEMORIES} memories, p95", round(p95(taken), 1), "ms", 200, note=note)
 
 
 def fill(made: Stage, *, memories: int, sessions: int) -> None:
-    """Memories of made-up words: their number matters here, not what they say."""
-    random_words = random.Random(7)
-    words = [f"{a}{b}" for a in ("load", "parse", "cache", "route", "token") for b in ("er", "ing", "Table", "_file")]
+    """Memories of made-up words as frequent as words are: what search takes depends on how many have each."""
+    language, draws = Language(), np.random.default_rng(7)
     place = find_place(str(made.folder))
     now = datetime.now(UTC)
 
-    def text(number: int) -> str:
-        return " ".join(random_words.choices(words, k=number))
+    def texts(session: int, *lengths: int) -> list[str]:
+        (words,) = language.draw(draws, [topic_of(session)], sum(lengths))
+        ends = np.cumsum(lengths).tolist()
+        return [" ".join(words[end - length : end]) for length, end in zip(lengths, ends, strict=True)]
 
     with closing(open_for_writing(made.home.memory_db)) as db:
         migrate(db, MEMORY_MIGRATIONS, now)
@@ -55,14 +59,17 @@ def fill(made: Stage, *, memories: int, sessions: int) -> None:
             for number in range(sessions):
                 event = Event(f"n{number}", "Stop", f"s{number}", now - timedelta(hours=number), str(made.folder))
                 session_table.touch(db, event, place)
-                session_table.set_summary(db, f"s{number}", SessionSummary(headline=text(12), completed=text(30)), now)
+                headline, completed = texts(number, 12, 30)
+                told = SessionSummary(headline=headline, completed=completed)
+                session_table.set_summary(db, f"s{number}", told, now)
             for number in range(memories):
                 at = now - timedelta(minutes=number)
+                title, summary = texts(number % sessions, 8, 30)
                 memory = Memory(
                     id=short_id(str(number)),
                     kind=KINDS[number % len(KINDS)],
-                    title=text(8),
-                    summary=text(30),
+                    title=title,
+                    summary=summary,
                     created_at=at,
                     last_seen_at=at,
                     scope=f"project:{place.project}",

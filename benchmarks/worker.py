@@ -48,7 +48,7 @@ def _memory(made: Stage) -> Iterator[Figure]:
     pid = made.client.health().pid
     made.client.drain(INDEXED_S)  # vectors too
     yield Figure(f"worker, just indexed, {MANY} memories", round(_resident_mb(pid), 1), "MB")
-    for words in ("loader cacheTable", "parsing token_file", "router"):
+    for words in ("session config", "error in the build", "hook command path"):
         made.client.search(words, Where(str(made.folder)))
         made.client.context(str(made.folder), None)
     yield Figure(f"worker, just searched, {MANY} memories", round(_resident_mb(pid), 1), "MB")

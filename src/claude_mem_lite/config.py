@@ -38,6 +38,8 @@ LAYERS = (
     "block+next",
 )
 """What a layout of one's own can be made of."""
+_ONE_OF = (("sessions", "session index"), ("changed code", "function map"))
+"""Layers of which the one tells what the other does."""
 
 
 class OwnPreset(NamedTuple):
@@ -181,6 +183,9 @@ def _caps(where: str, given: Mapping[str, object]) -> tuple[tuple[str, int], ...
         if not isinstance(cap, int) or isinstance(cap, bool) or cap < 1 or layer in caps:
             raise ConfigError(f"{where}: {name} must be one positive whole number", f"for example {name} = 300")
         caps[layer] = cap
+    for both in _ONE_OF:
+        if set(both) <= set(caps):
+            raise ConfigError(f"{where}: {both[0]} and {both[1]} tell the same", "name one of them")
     if not set(caps) - {RESERVE}:
         raise ConfigError(f"{where} has no layer", "for example sessions = 500")
     return tuple(caps.items())

@@ -18,6 +18,8 @@ MOST_OF_A_TURN = 12
 """How many memories rules make of one turn."""
 REQUEST_LEAD = "Asked: "
 """Before what a prompt asked for, at the end of a summary."""
+OCCASION_LEAD = "Said after this work: "
+"""Before what the agent had just done when the user taught it something, in a detail."""
 
 JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
 JsonObject = Mapping[str, JsonValue]
@@ -36,6 +38,16 @@ def load_json(given: str) -> JsonValue:
 def text(value: JsonValue) -> str:
     """A string as it is, anything else as nothing: what agents send is not to be trusted."""
     return value if isinstance(value, str) else ""
+
+
+def without_request(summary: str) -> str:
+    """A summary without what was asked: the same may be asked for in other words."""
+    return summary.partition(REQUEST_LEAD)[0].rstrip()
+
+
+def project_of_scope(scope: str, otherwise: str) -> str:
+    """The project that a scope names; another when it names none."""
+    return scope.removeprefix("project:") if scope.startswith("project:") else otherwise
 
 
 def texts(value: JsonValue) -> tuple[str, ...]:
@@ -73,6 +85,22 @@ SCOPES = "universal, language:NAME, project or project:ID"
 """How a user writes where a memory holds."""
 
 
+# The names that a language goes by besides the one under which a project's language is found out.
+_SAME_LANGUAGE = {
+    "js": "javascript", "jsx": "javascript", "ecmascript": "javascript", "ts": "typescript", "tsx": "typescript",
+    "py": "python", "python3": "python", "golang": "go", "rs": "rust", "rb": "ruby", "kt": "kotlin",
+    "bash": "shell", "sh": "shell", "zsh": "shell", "cpp": "c++", "cxx": "c++", "cplusplus": "c++",
+    "cs": "c#", "csharp": "c#", "c-sharp": "c#", "ex": "elixir",
+}  # fmt: skip
+LANGUAGE_ALIASES = tuple(_SAME_LANGUAGE)
+
+
+def language_name(given: str) -> str:
+    """The one name of a language: "Golang" is `go`, and "bash" is `shell`."""
+    name = given.strip().lower()
+    return _SAME_LANGUAGE.get(name, name)
+
+
 def written_scope(given: str) -> str | None:
     """A scope as a user writes it, in the one spelling that is stored; None when it is none.
 
@@ -83,7 +111,7 @@ def written_scope(given: str) -> str | None:
         return word if word in ("universal", "project") else None
     if word == "project" and rest.strip():
         return f"project:{rest}"
-    name = rest.strip().lower()
+    name = language_name(rest)
     return f"language:{name}" if word == "language" and name else None
 
 
@@ -183,6 +211,8 @@ class TurnDigest:
     """The names of the events that held nothing worth keeping."""
     code: tuple[CodeChange, ...] = ()
     """What became of functions, classes and files, as seen from the root of the checkout."""
+    passed: tuple[str, ...] = ()
+    """The commands whose last run went well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,8 +62,13 @@ def fill(store: Store) -> None:
         store.remember(title, kind="feature", summary=summary, session=session, created_at=at, last_seen_at=at)
         changed(store, session, change(file, name, "new" if number % 3 else "modified"))
     store.session("s0", TOLD)
-    store.remember(TOLD.key_decisions[0].rstrip("."), kind="decision", session="s0")  # told with its session already
+    decide(store, "s0")
     know(store)
+
+
+def decide(store: Store, session: str, place: Place = SHOP) -> None:
+    """The decision that a session's summary tells, which is a memory as well."""
+    store.remember(TOLD.key_decisions[0].rstrip("."), kind="decision", session=session, place=place)
 
 
 def know(store: Store) -> None:

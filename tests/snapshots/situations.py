@@ -27,7 +27,7 @@ from claude_mem_lite.store import conflicts, memories, receipts, supersession
 from claude_mem_lite.worker import rendered
 from claude_mem_lite.worker.answers import occasion_of
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
-from tests.snapshots.busy import TOLD, fill, know, python_project
+from tests.snapshots.busy import TOLD, decide, fill, know, python_project
 
 FOLDER = Path(__file__).parent
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -50,6 +50,7 @@ def first_session_ever(store: Store, folder: Path) -> str:
 
 def one_session(store: Store, folder: Path) -> str:
     store.session("s0", TOLD)
+    decide(store, "s0")
     return started(store)
 
 
@@ -89,6 +90,7 @@ def resume_without_news(store: Store, folder: Path) -> str:
 def compact(store: Store, folder: Path) -> str:
     """The session's own work is told as well: it is about to be forgotten."""
     store.session("mine", TOLD)
+    decide(store, "mine")
     store.remember("Freeze the clock", session="mine")
     know(store)
     _given(store, "mine", NOW - timedelta(hours=3))
@@ -97,6 +99,7 @@ def compact(store: Store, folder: Path) -> str:
 
 def clear(store: Store, folder: Path) -> str:
     store.session("before", TOLD)
+    decide(store, "before")
     store.remember("Freeze the clock", session="before")
     know(store)
     return started(store, python_project(folder), moment="clear")
@@ -109,6 +112,7 @@ def worker_away(store: Store, folder: Path) -> str:
     place = find_place("/nowhere/shop")
     with Store(home.memory_db) as own:
         own.session("s0", TOLD, place=place)
+        decide(own, "s0", place)
         own.remember("Write sums in cents", kind="rule", origin="user", place=place)
         own.remember("Count the tax into the sum", kind="feature", place=place)
         rendered.refresh(home, own.db, Config(), {""}, NOW, lambda *_: Unseen())
@@ -147,6 +151,7 @@ def superseded_decision(store: Store, folder: Path) -> str:
 
 def open_handoff(store: Store, folder: Path) -> str:
     store.session("s0", TOLD)
+    decide(store, "s0")
     store.remember(
         "Left open: Freeze it in the logout test too",
         id=memories.handoff_id("s0"),

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from claude_mem_lite.models import JsonValue
@@ -122,8 +123,64 @@ def test_a_form_that_cannot_be_read_changes_nothing(
 ) -> None:
     replacing(editor, (old, new))
     assert run("edit", "k7f3a9") != 0
-    assert told in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert told in shown
     assert [one.method for one in worker.seen if one.path == ADDRESS] == ["GET"]
+    assert new in kept_form(shown)
+
+
+def kept_form(shown: str) -> str:
+    """What was typed, from the file that an error names."""
+    path = Path(shown.split("what you wrote is in ")[1].split()[0].rstrip("."))
+    text = path.read_text()
+    path.unlink()
+    return text
+
+
+def test_an_editor_that_fails_is_told_as_such_and_what_was_typed_is_kept(
+    worker: FakeWorker, editor: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replacing(editor, ("A lock around", "Two locks around"))
+    editor.write_text(editor.read_text() + "\nsys.exit(3)\n")
+    assert run("edit", "k7f3a9") == 1
+    shown = capsys.readouterr().err
+    assert "the editor ended with an error" in shown
+    assert "Two locks around" in kept_form(shown)
+
+
+def test_a_memory_that_changed_while_its_form_was_open_is_not_overwritten(
+    worker: FakeWorker, editor: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replacing(editor, ("A lock around", "Two locks around"))
+    opened = click.edit
+
+    def edit(*, filename: str) -> None:
+        opened(filename=filename)
+        worker.answer(f"GET {ADDRESS}", {**MEMORY, "detail": "Somebody else was here."})
+
+    monkeypatch.setattr(click, "edit", edit)
+    assert run("edit", "k7f3a9") == 1
+    shown = capsys.readouterr().err
+    assert "k7f3a9 was changed while you edited it" in shown
+    assert "Two locks around" in kept_form(shown)
+    assert [one.method for one in worker.seen if one.path == ADDRESS] == ["GET", "GET"]
+
+
+def test_what_the_worker_refuses_is_kept_as_it_was_typed(
+    worker: FakeWorker, editor: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replacing(editor, ("A lock around", "Two locks around"))
+    worker.refuse(f"PATCH {ADDRESS}", 400, "error", "that is no memory", "write less")
+    assert run("edit", "k7f3a9") == 1
+    assert "Two locks around" in kept_form(capsys.readouterr().err)
+
+
+def test_a_title_that_was_left_in_the_form_stays(worker: FakeWorker, editor: Path) -> None:
+    replacing(editor, ("A lock around", "Two locks around"))
+    assert run("edit", "k7f3a9") == 0
+    body = worker.last(ADDRESS).body
+    assert isinstance(body, dict)
+    assert body["title"] == "Fix the token refresh race"
 
 
 def test_an_editor_that_is_not_there_is_told_with_the_next_step(
@@ -157,6 +214,23 @@ def test_retire_says_how_to_undo_it(worker: FakeWorker, capsys: pytest.CaptureFi
     assert run("retire", "k7f3a9", "--reason", "thrown out") == 0
     assert worker.last(ADDRESS).body == {"status": "retired", "reason": "thrown out"}
     assert "`claude-mem-lite confirm k7f3a9` brings it back." in capsys.readouterr().out
+
+
+def test_retire_and_forget_name_what_had_been_replaced_and_how_it_holds_again(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = {**MEMORY, "replaced": [{**OTHER, "pinned": False}]}
+    worker.answer(f"PATCH {ADDRESS}", {**known, "status": "retired"})
+    worker.answer("GET /api/records/k7f3a9", known)
+    worker.answer("POST /api/forget", {"forgotten": ["k7f3a9"]})
+    for command in ("retire", "forget"):
+        assert run(command, "k7f3a9") == 0
+        shown = capsys.readouterr().out
+        assert "It had replaced b21c77 (2026-01-05): Use npm" in shown
+        assert "`claude-mem-lite confirm b21c77` makes it hold again" in shown
+    worker.answer("POST /api/forget", {"forgotten": ["k7f3a9", "b21c77"]})
+    run("forget", "k7f3a9")
+    assert capsys.readouterr().out == "Forgot 2 memories.\n"
 
 
 @pytest.mark.parametrize("line", [["edit", "k7f3a9", "--kind", "note"], ["pin", "k7f3a9"], ["confirm", "k7f3a9"]])

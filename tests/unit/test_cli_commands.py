@@ -127,6 +127,16 @@ def test_remember_sends_what_was_said(
     assert capsys.readouterr().out == "Remembered as k7f3a9 (rule, universal).\n"
 
 
+def test_remember_says_what_it_replaces_and_contradicts(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    other: dict[str, JsonValue] = {"id": "b21c77", "title": "Use npm", "last_seen_at": "2026-01-05T12:00:00+00:00"}
+    worker.answer("POST /api/memories", {**MEMORY, "replaced": [other], "conflicts": [{**other, "id": "c3"}]})
+    assert run("remember", "rule", "Use pnpm") == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "It replaces b21c77 (2026-01-05): Use npm",
+        "It contradicts c3 (2026-01-05): Use npm",
+    ]
+
+
 def test_remember_reads_standard_input_for_a_dash(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     worker.answer("POST /api/memories", MEMORY)
     monkeypatch.setattr(sys, "stdin", io.StringIO("two\nlines\n"))

@@ -70,6 +70,8 @@ def test_a_preset_of_ones_own_keeps_its_order_and_the_names_of_the_layers(tmp_pa
         ("[presets.mine]\nsessions = 0", "sessions must be one positive whole number"),
         ("[presets.mine]\nchanged_code = 10\nchanged-code = 20", "must be one positive whole number"),
         ("[presets.mine]\nreserve = 200", "has no layer"),
+        ("[presets.mine]\nsessions = 200\nsession_index = 200", "sessions and session index tell the same; name one"),
+        ("[presets.mine]\nfunction_map = 200\nchanged_code = 200", "changed code and function map tell the same"),
         ("[presets.codes]\nsessions = 200", "the preset codes is built in"),
         ("presets = 3", "presets must be tables"),
         ("[presets]\nmine = 3", "presets must be tables"),

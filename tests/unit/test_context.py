@@ -40,6 +40,7 @@ def test_an_empty_store_has_nothing_to_say(store: Store) -> None:
 
 def test_the_next_session_learns_where_the_last_one_stopped(store: Store) -> None:
     store.session("s1", TOLD)
+    store.remember("Keep freezegun out of the production dependencies", kind="decision")
     text = context(store).text
     for fact in ("Freeze it in the logout test too", "the clock ran on", "freezegun out of", "clock is frozen"):
         assert fact in text
@@ -96,6 +97,8 @@ def test_one_turn_does_not_crowd_out_the_others(store: Store) -> None:
 
 def test_a_decision_that_names_itself_one_is_given_no_second_label(store: Store) -> None:
     store.session("s1", SessionSummary(headline="x", key_decisions=("Decided to keep UTC.", "Chose SQLite.")))
+    store.remember("Keep UTC", kind="decision", summary="Decided to keep UTC.")
+    store.remember("SQLite", kind="decision", summary="Chose SQLite.")
     lines = context(store).text.splitlines()
     assert "- [2h ago] Decided to keep UTC." in lines
     assert "- Decided: Chose SQLite." in lines

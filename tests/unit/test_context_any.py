@@ -100,11 +100,18 @@ def assert_holds(built: Context, preset: Preset, budget: int, *, has_session: bo
     kept=st.lists(KEPT, max_size=10),
     own=st.lists(HEADLINES, max_size=4),
     others=st.lists(HEADLINES, max_size=2),
+    filler=st.sampled_from([0, 0, 40]),
     budget=st.integers(50, 4000),
     preset=st.sampled_from(list(BUILT_IN.values())),
 )
 def test_a_context_keeps_its_promises(
-    tmp_path: Path, kept: Sequence[Kept], own: Sequence[str], others: Sequence[str], budget: int, preset: Preset
+    tmp_path: Path,
+    kept: Sequence[Kept],
+    own: Sequence[str],
+    others: Sequence[str],
+    filler: int,
+    budget: int,
+    preset: Preset,
 ) -> None:
     search = Search(FakeEmbedder(), VectorIndex()).search
     with Store(tmp_path / f"{next(numbers)}.db") as store:
@@ -114,6 +121,8 @@ def test_a_context_keeps_its_promises(
             store.session(f"theirs{number}", summary(f"{FOREIGN} {text}"), place=OTHER)
         for number, one in enumerate(kept):
             keep(store, number, one)
+        for number in range(filler):  # so much that the cap on characters is met before the budget
+            store.remember(f"Rule {number}", summary="long rule " * 40, kind="rule", origin="user")
         occasion = Occasion(SHOP, NOW, search=search)
         built, again = (build(store.connect, occasion, budget, preset) for _ in range(2))
     assert_holds(built, preset, budget, has_session=bool(own))

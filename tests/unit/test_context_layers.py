@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +14,10 @@ from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item, Layer
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.presets import BALANCED, BY_LAYERS, Preset
+from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Filters, Hit, Memory, SessionSummary
-from claude_mem_lite.store import conflicts
+from claude_mem_lite.models import Event, Filters, Hit, Memory, Outcome, Receipt, ReceiptItem, SessionSummary
+from claude_mem_lite.store import conflicts, receipts, turns
 from tests.fakes import NOW, SHOP, Store
 
 HERE = Occasion(SHOP, NOW, explained=True)
@@ -92,6 +93,19 @@ def test_what_a_layer_does_not_use_flows_on_by_priority(store: Store) -> None:
     assert built.tokens > 1900
 
 
+def test_room_that_a_layer_leaves_is_for_the_next_before_it_is_for_all(store: Store) -> None:
+    lines = [f"- {number} {'words ' * 12}" for number in range(60)]
+    built = made(
+        store,
+        saying("quiet", cap=600),
+        saying("next", *lines, cap=100),
+        saying("last", *lines, cap=100),
+        budget=1000,
+    )
+    next_told, last_told = (len([one for one in built.chosen if one.layer == name]) for name in ("next", "last"))
+    assert next_told >= last_told + 10
+
+
 def test_caps_shrink_with_the_budget(store: Store) -> None:
     lines = [f"- {number} {'word ' * 6}" for number in range(60)]
     built = made(store, saying("first", *lines, cap=1000), saying("second", *lines, cap=800), budget=600)
@@ -125,7 +139,7 @@ def test_every_candidate_that_is_left_out_says_why(store: Store) -> None:
         foreign.id: "not trusted: it comes from web",
     }
     rules = [store.remember(f"Rule {number}", kind="rule", origin="user") for number in range(12)]
-    reasons = left_out(build(store.connect, HERE, 2000), "project")
+    reasons = left_out(build(store.connect, HERE, 2000, BY_LAYERS), "learnings")
     assert sorted(reasons[rule.id] for rule in rules if rule.id in reasons) == ["more than 10"] * 2
     assert "no room" in left_out(build(store.connect, HERE, 150), "project").values()
 
@@ -146,10 +160,11 @@ def test_what_the_user_stated_comes_before_any_number_of_newer_decisions(store: 
     assert "Never touch the ledger" in first.item.line
 
 
-def test_on_resume_the_session_is_not_told_what_it_learned_itself(store: Store) -> None:
+@pytest.mark.parametrize("since", [NOW - timedelta(hours=1), None])
+def test_on_resume_the_session_is_not_told_what_it_learned_itself(store: Store, since: datetime | None) -> None:
     store.remember("Use pnpm", kind="correction", origin="user", session="mine", created_at=NOW)
     store.remember("Use tabs", kind="correction", origin="user", session="other", created_at=NOW)
-    resumed = Occasion(SHOP, NOW, session="mine", since=NOW - timedelta(hours=1))
+    resumed = Occasion(SHOP, NOW, session="mine", since=since)
     text = build(store.connect, resumed, 2000).text
     assert "Use tabs" in text
     assert "Use pnpm" not in text
@@ -197,7 +212,7 @@ def test_work_on_files_that_nothing_tells_of_yet_comes_before_more_about_the_sam
         store.remember(f"Change number {number}", files=(file,), session=f"w{number}")
         for number, file in enumerate(files)
     ]
-    assert observed(store, Searching(*done)) == [done[number].id for number in (1, 3, 0, 2)]
+    assert observed(store, Searching(*done)) == [done[number].id for number in (0, 1, 3, 2)]
 
 
 def test_a_line_names_the_files_that_it_is_about_unless_their_names_are_orders(store: Store) -> None:
@@ -217,6 +232,18 @@ def test_without_a_search_that_works_the_newest_work_is_told(store: Store) -> No
     store.session("s1", SessionSummary(headline="Freeze the clock"))
     done = [work(store, number) for number in range(12)]
     assert observed(store, Searching(error=RuntimeError("no index"))) == [memory.id for memory in done[:10]]
+
+
+def test_the_work_most_like_the_work_at_hand_is_told_whatever_files_it_is_about(store: Store) -> None:
+    store.session("s1", SessionSummary(headline="Freeze the clock", files_edited=("src/clock.py",)))
+    best = store.remember("Round refunds half up", files=("src/clock.py",), session="w0")
+    others = [
+        store.remember(
+            f"Change number {number}", files=tuple(f"src/{number}/{part}.py" for part in "abc"), session=f"w{number}"
+        )
+        for number in range(1, 20)
+    ]
+    assert observed(store, Searching(best, *others))[0] == best.id
 
 
 def test_work_of_other_projects_is_not_told_though_search_finds_it(store: Store) -> None:
@@ -262,3 +289,111 @@ def test_what_contradicts_a_memory_stands_beside_it_though_its_score_is_low_but_
         conflicts.note(store.db, told.id, foreign.id, NOW)
     built = build(store.connect, HERE, 2000)
     assert [one.item.source for one in built.chosen] == [told.id, low.id]
+
+
+def told_in(built: Context, layer: str) -> list[str]:
+    return [one.item.line for one in built.chosen if one.layer == layer]
+
+
+def test_all_that_the_user_stated_is_told_while_there_is_room(store: Store) -> None:
+    for number in range(16):
+        store.remember(f"Stated rule {number}", kind="rule", origin="user")
+    assert len(told_in(build(store.connect, HERE, 2000), "project")) == 16
+
+
+def test_what_the_user_stated_goes_before_more_earlier_work_than_its_share(store: Store) -> None:
+    long = "It was about the shop, its carts and its orders. " * 5
+    for number in range(40):
+        store.remember(f"Stated rule {number}", summary=long, kind="rule", origin="user")
+        at = NOW - timedelta(days=number + 1)
+        store.remember(f"Change {number}", summary=long, session=f"w{number}", created_at=at, last_seen_at=at)
+    built = build(store.connect, HERE, 2000)
+    assert "no room" in left_out(built, "project").values()
+    assert 1 < len(told_in(built, "observations")) < 400 / 55
+
+
+def test_of_what_the_user_stated_the_pinned_comes_first_then_how_to_work_then_notes(store: Store) -> None:
+    for kind in ("note", "goal", "project_fact"):
+        store.remember(f"A {kind} of the user", kind=kind, origin="user", last_seen_at=NOW)
+    store.remember("An old rule", kind="rule", origin="user", last_seen_at=NOW - timedelta(days=400))
+    store.remember("A pinned note", kind="note", pinned=True, last_seen_at=NOW - timedelta(days=400))
+    lines = told_in(build(store.connect, HERE, 2000), "project")
+    assert "A pinned note" in lines[0]
+    assert "An old rule" in lines[1]
+
+
+def test_the_first_line_of_a_layer_goes_before_any_of_those_after_it(store: Store) -> None:
+    first, second = "- " + "first " * 30, "- " + "second " * 30
+    built = made(
+        store,
+        saying("small", first, first, cap=20),
+        saying("other", second, second, cap=20),
+        saying("last", *(f"- {number} {'more ' * 6}" for number in range(60)), cap=1800),
+        budget=300,
+    )
+    assert built.layers == ("small", "other", "last")
+    assert built.tokens <= 300
+
+
+@pytest.mark.parametrize("budget", [300, 500])
+def test_a_small_budget_tells_what_is_open_and_a_decision_before_earlier_work(store: Store, budget: int) -> None:
+    store.session("s0", SessionSummary(headline="Freeze the clock", next_steps=("Freeze it in the logout test too",)))
+    store.remember("Keep carts in SQLite", kind="decision", session="s9")
+    for number in range(4):
+        work(store, number)
+    built = build(store.connect, HERE, budget)
+    assert "Freeze it in the logout test too" in built.text
+    assert "Keep carts in SQLite" in built.text
+
+
+def test_a_list_of_several_scopes_says_how_far_each_holds(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    store.remember("Use dataclasses", kind="convention", scope="language:python")
+    store.remember("Prefer small commits", kind="preference", scope="universal", origin="user")
+    store.remember("Write sums in cents", kind="rule", origin="user")
+    place = replace(SHOP, root=str(tmp_path))
+    lines = "\n".join(told_in(build(store.connect, Occasion(place, NOW), 2000, BY_LAYERS), "learnings"))
+    assert "- [preference, everywhere, stated by the user 1d ago] Prefer small commits" in lines
+    assert "- [convention, python, 1d ago] Use dataclasses" in lines
+    assert "- [rule, stated by the user 1d ago] Write sums in cents" in lines
+
+
+def receipts_of(store: Store, source: str, outcome: Outcome, number: int) -> None:
+    """A memory was given to so many sessions, with the same outcome."""
+    with atomic(store.db):
+        for one in range(number):
+            item = ReceiptItem(source, "project", "holds in project", 20, outcome=outcome)
+            receipts.add(
+                store.db,
+                Receipt(f"r{one}", f"s{one}", SHOP.project, "startup", (item,), (), (), 20, 2000, 1.0, NOW, NOW),
+            )
+
+
+def test_what_sessions_made_use_of_rises_above_the_floor(store: Store) -> None:
+    known = store.remember("The bank answers 503 on Sundays", kind="gotcha")
+    assert left_out(build(store.connect, HERE, 2000), "project")[known.id] == "below the floor of 0.7"
+    receipts_of(store, known.id, "used", 6)
+    assert known.id in [one.item.source for one in build(store.connect, HERE, 2000).chosen]
+
+
+def test_what_sessions_ignored_sinks_below_the_floor(store: Store) -> None:
+    known = store.remember("The bank answers 503 on Sundays", kind="gotcha", times_seen=2)
+    assert known.id in [one.item.source for one in build(store.connect, HERE, 2000).chosen]
+    receipts_of(store, known.id, "ignored", 6)
+    assert left_out(build(store.connect, HERE, 2000), "project")[known.id] == "below the floor of 0.7"
+
+
+def test_a_memory_that_speaks_of_the_task_at_hand_rises(store: Store) -> None:
+    known = store.remember("A failing test crashes the fix of a bug: error in the trace", kind="gotcha")
+    assert left_out(build(store.connect, HERE, 2000), "project")[known.id] == "below the floor of 0.7"
+    store.session("s1", SessionSummary(headline="Look at the crash"))
+    event = Event("t1", "UserPromptSubmit", "s1", NOW, SHOP.root, prompt_id="p1")
+    with atomic(store.db):
+        turns.add_turn(store.db, "t1", event, "Debug the crash: the test is failing with an error, fix the bug", "")
+    assert known.id in [one.item.source for one in build(store.connect, HERE, 2000).chosen]
+
+
+@pytest.mark.parametrize("budget", [300, 400, 900])
+def test_from_300_tokens_on_a_session_is_told_by_any_preset(store: Store, budget: int) -> None:
+    store.session("s1", SessionSummary(headline="Freeze the clock"))
+    assert "Freeze the clock" in build(store.connect, HERE, budget, BY_CODES).text

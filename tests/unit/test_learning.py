@@ -174,3 +174,11 @@ def test_what_was_retired_for_being_contradicted_is_not_learned_anew_from_the_sa
         retirements.retire(store.db, guessed.id, "contradicted", "it was contradicted", NOW)
     again = seen(store, "Use npm for the scripts of this repository", 2, kind="convention")
     assert (again.id, again.status) == (guessed.id, "retired")
+
+
+@pytest.mark.parametrize("sure", [0.6, 0.75, 0.9])
+def test_what_the_user_said_once_is_as_sure_as_it_was_said(store: Store, sure: float) -> None:
+    made = seen(store, "Prefer small commits", 1, kind="preference", origin="user", confidence=sure)
+    assert made.confidence == sure
+    again = seen(store, "Prefer small commits", 2, kind="preference", origin="user", confidence=sure)
+    assert again.confidence == max(sure, 0.85)

@@ -24,7 +24,8 @@ def test_a_memory_is_retired_with_its_reason_and_found_only_among_the_retired(st
     made = store.remember("Freeze the clock")
     assert retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     assert status(store, made.id) == "retired"
-    assert retirements.reasons(store.db, [made.id, "nobody"]) == {made.id: "clock.py is gone"}
+    why = retirements.of(store.db, [made.id, "nobody"])
+    assert {id_: one.reason for id_, one in why.items()} == {made.id: "clock.py is gone"}
     assert (found(store, "active"), found(store, "retired")) == ([], [1])
 
 
@@ -33,7 +34,8 @@ def test_what_is_back_is_active_and_found_again(store: Store) -> None:
     retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     assert retirements.revive(store.db, made.id)
     assert memories.get(store.db, made.id) == made
-    assert retirements.reasons(store.db, [made.id]) == {}
+    why = retirements.of(store.db, [made.id])
+    assert {id_: one.reason for id_, one in why.items()} == {}
     assert (found(store, "active"), found(store, "retired")) == ([1], [])
 
 

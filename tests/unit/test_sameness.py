@@ -1,12 +1,15 @@
 """What says the same is counted as seen again; what says something of its own is stored beside it."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Memory, SymbolChange
-from claude_mem_lite.store import memories
+from claude_mem_lite.store import memories, retirements
+from claude_mem_lite.worker import settling
 from tests.fakes import NOW, Store
 
 
@@ -151,3 +154,70 @@ def test_the_same_work_asked_for_in_other_words_is_seen_again(store: Store) -> N
     first = store.remember("Sum Decimals in total()", turn="t1", summary="Floats rounded. Asked: Fix the sum.", **told)
     again = store.remember("Sum Decimals in total()", turn="t2", summary="Floats rounded. Asked: Once more.", **told)
     assert again.id == first.id
+
+
+@pytest.mark.parametrize(
+    ("said", "denied"),
+    [
+        ("Run migrations at start", "Don’t run migrations at start"),
+        ("Run migrations at start", "Never: run migrations at start"),
+        ("Use npm", "Never: use npm"),
+        ("Use npm", "Never again use npm"),
+    ],
+)
+def test_what_denies_is_never_the_same_however_it_is_written(store: Store, said: str, denied: str) -> None:
+    more: dict[str, Any] = {"kind": "rule", "origin": "user", "made_by": "user"}
+    first = store.remember(said, turn="t1", summary=said, **more)
+    second = store.remember(denied, turn="t2", summary=denied, **more)
+    assert second.id != first.id
+
+
+def test_what_the_user_writes_more_fully_is_one_memory_with_the_fuller_words(store: Store) -> None:
+    more: dict[str, Any] = {"kind": "preference", "origin": "user", "made_by": "user"}
+    first = store.remember("use pnpm", turn="t1", summary="use pnpm", **more)
+    again = store.remember("Use pnpm instead of npm", turn="t2", summary="Use pnpm instead of npm", **more)
+    assert (again.id, again.times_seen, again.title) == (first.id, 2, "Use pnpm instead of npm")
+
+
+def test_what_the_user_retired_comes_back_when_said_again_and_not_by_an_old_session(store: Store) -> None:
+    more: dict[str, Any] = {"kind": "rule", "origin": "user"}
+    first = store.remember("Never push on Fridays", turn="t1", summary="Never push on Fridays", **more)
+    retirements.retire(store.db, first.id, "user", "not needed", NOW)
+    old = store.remember("Never push on Fridays", turn="t2", summary="Never push on Fridays", **more)
+    assert (old.id, old.status) == (first.id, "retired")
+    again = store.remember(
+        "Never push on Fridays",
+        turn="t3",
+        summary="Never push on Fridays",
+        last_seen_at=NOW + timedelta(days=1),
+        **more,
+    )
+    assert (again.id, again.status) == (first.id, "active")
+    assert retirements.of(store.db, [first.id]) == {}
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("We use npm, not pnpm", "Use pnpm, not npm"),
+        ("I prefer tabs over spaces", "I prefer spaces over tabs"),
+        ("Log to stdout, never to stderr", "Log to stderr, never to stdout"),
+        ("Run lint before tests", "Run tests before lint"),
+        ("Run lint before tests", "Run lint after tests"),
+        ("Leave the request cache on in tests", "Leave the request cache off in tests"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["rule", "preference", "decision"])
+def test_the_same_words_turned_around_are_no_sighting_but_the_users_newer_word(
+    store: Store, first: str, then: str, kind: str
+) -> None:
+    earlier = NOW - timedelta(days=1)
+    given: dict[str, Any] = {"kind": kind, "origin": "user"}
+    old = store.remember(first, turn="t1", summary=first, created_at=earlier, last_seen_at=earlier, **given)
+    new = store.remember(then, turn="t2", summary=then, created_at=NOW, last_seen_at=NOW, **given)
+    assert new.id != old.id
+    with atomic(store.db):
+        settling.settle(store.db, new, "t2", NOW)
+    replaced = memories.find(store.db, old.id)
+    assert replaced is not None
+    assert (replaced.status, replaced.superseded_by, replaced.times_seen) == ("superseded", new.id, 1)

@@ -8,9 +8,11 @@ import click
 import pytest
 
 from claude_mem_lite.cli.options import scope
+from claude_mem_lite.compress.lessons.scopes import NAMES, without_scope
+from claude_mem_lite.context.languages import LANGUAGES
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.memory_lines import values_of
-from claude_mem_lite.models import SCOPES, written_scope
+from claude_mem_lite.models import LANGUAGE_ALIASES, SCOPES, language_name, written_scope
 from claude_mem_lite.worker.scopes import named_scope
 
 HERE = "example.org/me/here"
@@ -29,6 +31,10 @@ def db() -> Iterator[sqlite3.Connection]:
         (" Universal ", "universal"),
         ("PROJECT", "project"),
         ("Language: Python ", "language:python"),
+        ("language:golang", "language:go"),
+        ("language:JS", "language:javascript"),
+        ("language:cpp", "language:c++"),
+        ("language:bash", "language:shell"),
         (f"Project:{HERE}", f"project:{HERE}"),
         ("project:/tmp/ends with a space ", "project:/tmp/ends with a space "),
     ],
@@ -37,6 +43,14 @@ def test_a_scope_is_read_alike_wherever_it_is_written(given: str, meant: str) ->
     line = {"kind": "note", "title": "t", "scope": given}
     assert (written_scope(given), scope(given)) == (meant, meant)
     assert values_of(line) == ({"kind": "note", "title": "t", "scope": meant}, [])
+
+
+def test_every_name_of_a_language_comes_out_as_the_one_a_project_is_found_by() -> None:
+    found = {name: language_name(name) for name in (*NAMES, *LANGUAGE_ALIASES, *LANGUAGES)}
+    unknown = {meant for meant in found.values() if meant not in LANGUAGES}
+    assert unknown == {"haskell", "sql", "html", "css", "perl", "zig"}, "no project is found to be in these"
+    for name in NAMES:
+        assert without_scope(f"In {name}, use small functions").scope == f"language:{found[name]}"
 
 
 @pytest.mark.parametrize("given", ["Universal", "Language:Python", "Project", f"Project:{HERE}"])

@@ -99,3 +99,124 @@ def test_a_version_is_told_from_its_name() -> None:
     assert stance_of("Use `postgres15` for the store") == Stance(
         takes=frozenset({"postgres", "15"}), subject=frozenset({"store"}), is_role=True
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "denied"),
+    [
+        ("Run migrations at start", "Don’t run migrations at start"),
+        ("Run migrations at start", "Never: run migrations at start"),
+        ("Use npm", "Don’t use npm"),
+        ("Use npm", "Never: use npm"),
+    ],
+)
+def test_a_denial_contradicts_whatever_its_apostrophe_and_colon(said: str, denied: str) -> None:
+    assert contradict(said, denied)
+    assert not agree(said, denied)
+
+
+def test_what_is_said_against_something_in_a_way_not_understood_lays_down_nothing() -> None:
+    assert stance_of("Never again use npm") == NOTHING
+    assert stance_of("The old one never worked, so use npm").takes == {"npm"}
+
+
+@pytest.mark.parametrize(
+    ("newer", "older"),
+    [
+        ("Use pnpm, not npm", "We use npm, not pnpm"),
+        ("I prefer spaces over tabs", "I prefer tabs over spaces"),
+        ("Log to stderr, never to stdout", "Log to stdout, never to stderr"),
+        ("Always run tests before lint", "Run lint before tests"),
+        ("Run the unit tests after lint", "Run lint after the unit tests"),
+        ("Run lint after tests", "Run lint before tests"),
+        ("Run lint after tests, not before", "Run lint before tests, not after"),
+        ("Leave the request cache off in tests", "Leave the request cache on in tests"),
+    ],
+)
+def test_the_same_words_turned_around_say_the_opposite(newer: str, older: str) -> None:
+    assert contradict(newer, older)
+    assert contradict(older, newer)
+
+
+@pytest.mark.parametrize(
+    ("newer", "older"),
+    [
+        ("Keep config in TOML", "Keep config in YAML"),
+        ("Log in plain text", "Log in JSON"),
+        ("Prices are stored as integer cents", "Prices are stored as floats"),
+        ("Deploy with Kubernetes instead of Docker Compose", "Deploy with Docker Compose"),
+        ("Rewrite the CLI in Rust", "Keep the CLI in Go"),
+        ("We deploy to Fly.io", "We deploy to Heroku"),
+        ("Use integer cents for prices", "Use floats for prices"),
+        ("Store prices as integer cents", "Use floats for prices"),
+        ("Keep carts in Redis", "Keep carts in SQLite"),
+        ("Store carts in Redis", "Keep carts in SQLite"),
+        ("The API runs on Python 3.12", "The API runs on Python 3.11"),
+    ],
+)
+def test_how_one_thing_is_done_is_replaced_by_another_way_of_the_same_sort(newer: str, older: str) -> None:
+    assert contradict(newer, older)
+    assert contradict(older, newer)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Write tests in tests/", "Write tests in pytest style"),
+        ("Write docs in Markdown", "Write docs in English"),
+        ("Deploy to Heroku for staging", "Deploy to Fly.io"),
+        ("Deploy the docs to Netlify", "Deploy the API to Fly.io"),
+        ("Deploy with Docker", "Deploy with Terraform"),
+        ("Log in JSON", "Log to stdout"),
+        ("Keep the hook in Python", "Keep the hook in memory"),
+        ("Use Redis for the API", "Use Postgres for the API"),
+        ("Use Python for the website", "Use TypeScript for the website"),
+        ("Keep carts in Redis", "Keep carts in Redis for a day"),
+        ("Cache users in Redis", "Store users in Postgres"),
+    ],
+)
+def test_ways_of_different_sorts_or_for_different_things_hold_together(one: str, other: str) -> None:
+    assert not contradict(one, other)
+    assert not contradict(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Server 1 runs the nightly backup job", "Server 2 runs the nightly backup job"),
+        ("Node 18 must pass the full test suite", "Node 20 must pass the full test suite"),
+        ("Use Node 18 in the test suite", "Use Node 20 in the test suite"),
+        ("Support Python 3.11 in the test matrix", "Support Python 3.12 in the test matrix"),
+        ("Use Python 3.11 in the matrix", "Use Python 3.12 in the matrix"),
+        ("Deploy the nightly build to server 1", "Deploy the nightly build to server 2"),
+        ("Shard 4 holds the European customers", "Shard 5 holds the European customers"),
+    ],
+)
+def test_a_number_that_is_a_name_makes_two_things_and_no_contradiction(one: str, other: str) -> None:
+    assert not contradict(one, other)
+
+
+@pytest.mark.parametrize(
+    ("rule", "exception"),
+    [
+        ("Use uv, not pip", "Use pip inside Docker"),
+        ("Never use mocks", "Use mocks in the browser tests"),
+        ("Use pnpm instead of npm", "Use npm on the build server"),
+    ],
+)
+def test_what_holds_in_one_place_only_is_an_exception_to_the_rule(rule: str, exception: str) -> None:
+    assert not contradict(rule, exception)
+    assert not contradict(exception, rule)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("A rule is not a decision", "A decision is not a rule"),
+        ("Map users to orders", "Map orders to users"),
+        ("Run lint before tests", "Never run tests before lint"),
+        ("Run lint before tests", "Run lint before the release"),
+    ],
+)
+def test_not_all_that_is_turned_around_is_an_opposite(one: str, other: str) -> None:
+    assert not contradict(one, other)

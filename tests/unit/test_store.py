@@ -3,12 +3,13 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, NotFound
-from claude_mem_lite.models import Event, Place, Receipt, SessionSummary, SymbolChange
+from claude_mem_lite.models import OCCASION_LEAD, Event, Place, Receipt, SessionSummary, SymbolChange
 from claude_mem_lite.store import exchange, forgetting, memories, receipts, sessions, turns
 from tests.fakes import NOW, SHOP, Store
 
@@ -70,12 +71,12 @@ def test_forgetting_reaches_what_repeats_the_memory(store: Store, tmp_path: Path
     sibling = store.remember("Add a cache", turn="t1", summary=f"A cache was added. {secret}.", detail=secret)
     store.session("s1", SessionSummary(headline=f"Add a cache; {secret}", learned=f"Caches help. {secret}."))
     with atomic(store.db):
-        assert forgetting.forget(store.db, [made.id], [], NOW) == ["t1"]
+        assert forgetting.forget(store.db, [made.id], [], NOW).turns == ["t1"]
     store.db.execute("pragma wal_checkpoint(truncate)")
     assert memories.get(store.db, sibling.id).summary == "A cache was added."
     told = sessions.find(store.db, "s1")
     assert told is not None
-    assert (told.summary.headline, told.summary.learned) == ("Add a cache;", "Caches help.")
+    assert (told.summary.headline, told.summary.learned) == ("Add a cache", "Caches help.")
     assert not any(b"passphrase" in path.read_bytes() for path in tmp_path.glob("memory.db*"))
 
 
@@ -99,12 +100,77 @@ def test_forgetting_reaches_what_other_sessions_said_about_it(store: Store) -> N
     store.turn("t3", "Does the moon rotate?", "Every full moon does.", session="s2")
     store.session("s2", SessionSummary(headline="Paint the cellar", next_steps=(secret, "Paint the lid")))
     with atomic(store.db):
-        assert forgetting.forget(store.db, [made.id], [], NOW) == ["t1", "t2"]
+        assert forgetting.forget(store.db, [made.id], [], NOW).turns == ["t1", "t2"]
     assert turns.texts_of(store.db, "t2") == (kept, "Yes.", "")
     assert turns.texts_of(store.db, "t3") == ("Does the moon rotate?", "Every full moon does.", "")
     told = sessions.find(store.db, "s2")
     assert told is not None
     assert (told.summary.headline, told.summary.next_steps) == ("Paint the cellar", ("Paint the lid",))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "more"),
+    [
+        ("Keep prices as integer cents, not floats", "Keep prices as Decimal instead of integer cents", {}),
+        ("The vault listens on port 7", "The vault listens on port 9", {"origin": "user"}),
+        ("The vault listens on port 7", "The vault listens on port 9", {"made_by": "user"}),
+    ],
+)
+def test_forgetting_leaves_what_it_had_replaced_when_that_says_something_else_or_is_the_users(
+    store: Store, old: str, new: str, more: dict[str, Any]
+) -> None:
+    made = store.remember(new, turn="t2", kind="decision", summary=new)
+    before = store.remember(
+        old, turn="t1", kind="decision", summary=old, status="superseded", superseded_by=made.id, **more
+    )
+    with atomic(store.db):
+        assert forgetting.forget(store.db, [made.id], [], NOW).memories == [made.id]
+    left = memories.get(store.db, before.id)
+    assert (left.title, left.status) == (old, "superseded")
+
+
+def test_forgetting_counts_what_goes_along(store: Store) -> None:
+    made = store.remember("The vault listens on port 9", turn="t2", kind="gotcha")
+    older = store.remember(
+        "The vault listens on port 7", turn="t1", kind="gotcha", status="superseded", superseded_by=made.id
+    )
+    with atomic(store.db):
+        assert forgetting.forget(store.db, [made.id], [], NOW).memories == [made.id, older.id]
+
+
+def test_forgetting_a_lesson_leaves_the_work_that_it_was_said_after(store: Store) -> None:
+    work = "Make count handle None too"
+    store.remember(work, turn="t1", files=("src/cart.py",))
+    lesson = store.remember(
+        "The staging vault is wiped every Sunday",
+        turn="t2",
+        kind="note",
+        origin="user",
+        summary="The staging vault is wiped every Sunday",
+        detail=f"{OCCASION_LEAD}{work} (src/cart.py)",
+    )
+    told = SessionSummary(
+        headline=f"{work}; The staging vault is wiped every Sunday",
+        completed="Made count handle None too. The total is rounded.",
+        files_edited=("src/cart.py", "src/price.py"),
+    )
+    store.session("s1", told)
+    with atomic(store.db):
+        forgetting.forget(store.db, [lesson.id], [], NOW)
+    left = sessions.find(store.db, "s1")
+    assert left is not None
+    assert left.summary == replace(told, headline=work)
+
+
+def test_forgetting_leaves_the_files_that_other_turns_worked_on(store: Store) -> None:
+    made = store.remember("Hide src vault py and src cellar py", turn="t1", files=("src/vault.py", "src/cellar.py"))
+    store.remember("Add a lock", turn="t2", files=("src/vault.py",))
+    store.session("s1", SessionSummary(headline="Add a lock", files_edited=("src/vault.py", "src/cellar.py")))
+    with atomic(store.db):
+        forgetting.forget(store.db, [made.id], [], NOW)
+    left = sessions.find(store.db, "s1")
+    assert left is not None
+    assert left.summary.files_edited == ("src/vault.py",)
 
 
 def test_forgetting_leaves_another_memory_that_says_the_same_elsewhere(store: Store) -> None:
@@ -117,10 +183,8 @@ def test_forgetting_leaves_another_memory_that_says_the_same_elsewhere(store: St
 
 
 def test_forgetting_reaches_the_earlier_version_that_was_replaced(store: Store) -> None:
-    made = store.remember("Keep the vault passphrase in the green safe", turn="t2")
-    old = store.remember(
-        "Keep the vault passphrase in the red safe", turn="t1", status="superseded", superseded_by=made.id
-    )
+    made = store.remember("Keep the vault passphrase in safe 9", turn="t2")
+    old = store.remember("Keep the vault passphrase in safe 7", turn="t1", status="superseded", superseded_by=made.id)
     with atomic(store.db):
         forgetting.forget(store.db, [made.id], [], NOW)
     assert memories.find(store.db, old.id) is None

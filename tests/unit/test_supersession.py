@@ -3,7 +3,9 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from claude_mem_lite.db.connection import atomic
+import pytest
+
+from claude_mem_lite.db.connection import atomic, time_to_text
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import conflicts, memories, retirements, supersession
 from claude_mem_lite.worker import settling
@@ -35,7 +37,7 @@ def test_a_newer_decision_replaces_the_older_which_says_by_what(store: Store) ->
     old = now(store, old)
     assert (old.status, old.superseded_by) == ("superseded", new.id)
     assert new.status == "active"
-    assert [one.id for one in supersession.replaced_by(store.db, new.id)] == [old.id]
+    assert [one.id for one in supersession.replaced_by(store.db, [new.id])] == [old.id]
 
 
 def test_what_is_older_by_date_replaces_nothing_however_late_it_arrives(store: Store) -> None:
@@ -137,3 +139,28 @@ def test_a_failure_while_settling_loses_nothing_that_was_stored(store: Store) ->
     with atomic(store.db):
         settling.settle(store.db, made, "t1", NOW)
     assert now(store, made) == made
+
+
+def test_what_a_clock_that_was_ahead_dated_is_as_old_as_when_it_was_stored(store: Store) -> None:
+    ahead = said(store, "Use npm", NOW + timedelta(days=400), kind="rule", origin="user")
+    store.db.execute("update memories set stored_at = ? where id = ?", (time_to_text(day(1)), ahead.id))
+    today = said(store, "Use pnpm", day(2), kind="rule", origin="user")
+    assert today.status == "active"
+    assert now(store, ahead).superseded_by == today.id
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Keep config in YAML", "Keep config in TOML"),
+        ("Prices are stored as floats", "Prices are stored as integer cents"),
+        ("Keep the CLI in Go", "Rewrite the CLI in Rust"),
+        ("We deploy to Heroku", "We deploy to Fly.io"),
+        ("Log in JSON", "Log in plain text"),
+        ("Deploy with Docker Compose", "Deploy with Kubernetes instead of Docker Compose"),
+    ],
+)
+def test_another_way_of_doing_the_same_is_found_and_replaces_the_older(store: Store, older: str, newer: str) -> None:
+    old = said(store, older, day(1))
+    new = said(store, newer, day(2))
+    assert now(store, old).superseded_by == new.id

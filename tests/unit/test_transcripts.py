@@ -137,6 +137,8 @@ def test_what_the_client_itself_says_in_the_models_name_closes_nothing(tmp_path:
         ("a skill's own text", {"isMeta": True}),
         ("This session is being continued from a previous conversation that ran out of context.", {}),
         ("What was said so far", {"isCompactSummary": True}),
+        ("Never run the tests.", {"isVisibleInTranscriptOnly": True}),
+        ("Never run the tests.", {"origin": {"kind": "task-notification"}}),
         ("<command-name>/exit</command-name>\n<command-message>exit</command-message>", {}),
         ("<local-command-stdout>Bye</local-command-stdout>", {}),
         ("<local-command-caveat>Caveat: the user ran this</local-command-caveat>", {}),

@@ -247,3 +247,41 @@ def test_what_is_confirmed_holds_although_its_code_was_undone(developing: Develo
     assert state_of(developing, made["id"]) == "gone"
     change(developing.machine, made["id"], status="active", cwd=str(developing.root))
     assert state_of(developing, made["id"]) == "fresh"
+
+
+def test_a_new_text_without_a_title_makes_the_title_too(served: Machine) -> None:
+    made = made_by_rules(served, "s-retold", "Count the weasels in the basket instead of returning one")
+    edited = change(served, made["id"], text="Weasels are  counted by the shelf\nand nowhere else")
+    assert edited["title"] == "Weasels are counted by the shelf"
+    assert change(served, made["id"], text="By the shop", title="Weasels")["title"] == "Weasels"
+
+
+def test_remember_says_what_it_replaces_and_contradicts(served: Machine) -> None:
+    first = remember(served, "Keep dormice as integer cents instead of floats", "decision")
+    second = remember(served, "Keep dormice as Decimal instead of integer cents", "decision")
+    assert [one["id"] for one in second["replaced"]] == [first["id"]]
+    change(served, second["id"], pinned=True)
+    third = remember(served, "Keep dormice as floats instead of Decimal", "decision")
+    assert [one["id"] for one in third["conflicts"]] == [second["id"]]
+
+
+def test_a_rival_that_is_forgotten_leaves_what_it_replaced_and_that_can_be_confirmed(served: Machine) -> None:
+    first = remember(served, "Keep voles as integer cents instead of floats", "decision")
+    second = remember(served, "Keep voles as Decimal instead of integer cents", "decision")
+    assert served.post("/api/forget", {"ids": [second["id"]]}) == {"forgotten": [second["id"]]}
+    assert served.get(f"/api/memories/{first['id']}")["status"] == "superseded"
+    assert change(served, first["id"], status="active")["status"] == "active"
+
+
+def test_the_same_in_other_spacing_or_more_fully_is_one_memory_seen_twice(served: Machine) -> None:
+    first = remember(served, "use   shrewpack", "preference")
+    again = remember(served, "Use shrewpack instead of molepack", "preference")
+    assert first["title"] == "use shrewpack"
+    assert (again["id"], again["times_seen"]) == (first["id"], 2)
+
+
+def test_what_was_retired_and_is_remembered_again_is_active_again(served: Machine) -> None:
+    first = remember(served, "Never feed the stoats on Fridays")
+    change(served, first["id"], status="retired")
+    again = remember(served, "Never feed the stoats on Fridays")
+    assert (again["id"], again["status"], again["retired_at"]) == (first["id"], "active", None)

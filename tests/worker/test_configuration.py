@@ -129,3 +129,22 @@ def test_a_changed_file_is_told_of_at_once(machine: Machine) -> None:
     assert (machine.get("/api/health")["problem"], machine.get("/api/health")["model"]) == ("", "openai/m")
     machine.home.config.unlink()
     assert machine.get("/api/health")["model"] == "rules"
+
+
+@pytest.mark.parametrize(
+    ("written", "named"),
+    [("preset = 'blanced'\n", "blanced"), ("preset = 'mine'\n[presets.mine]\nsesions = 300\n", "sesions")],
+)
+def test_a_context_is_refused_like_a_session_while_the_configuration_is_broken(
+    machine: Machine, written: str, named: str
+) -> None:
+    machine.start_worker()
+    machine.home.config.write_text(written)
+    answer = machine.ask("GET", "/api/context?cwd=/&preset=mine")
+    assert answer.status == 400
+    told = answer.body["error"]
+    assert str(machine.home.config) in told["message"]
+    assert named in told["message"]
+    assert "sessions are given nothing" in json.dumps(told)
+    machine.home.config.unlink()
+    assert machine.ask("GET", "/api/context?cwd=/").status == 200

@@ -102,6 +102,15 @@ def test_an_imported_memory_is_found_shown_and_forgotten_like_any_other(served: 
     assert served.ask("GET", "/api/memories/i-quagga").status == 404
 
 
+def test_what_is_imported_contradicts_and_replaces_nothing_whatever_its_date(served: Machine) -> None:
+    rule = {"kind": "rule", "origin": "user", "scope": f"project:{PROJECT}"}
+    store(served, {**rule, "id": "i-own", "title": "Use pnpm, not npm"})
+    ahead = "2999-01-01T00:00:00+00:00"
+    store(served, {**rule, "id": "i-late", "title": "We use npm, not pnpm", "created_at": ahead, "last_seen_at": ahead})
+    assert (shown(served, "i-own")["status"], shown(served, "i-late")["status"]) == ("active", "active")
+    assert [one["id"] for one in shown(served, "i-own")["conflicts"]] == ["i-late"]
+
+
 def test_nothing_is_merged(served: Machine) -> None:
     same = {"title": "The build needs node 20", "kind": "gotcha"}
     assert store(served, {**same, "id": "i-one"}, {**same, "id": "i-two"})["imported"] == 2

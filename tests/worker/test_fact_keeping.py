@@ -161,13 +161,51 @@ def test_excluded_and_empty_folders_have_no_facts(store: Store, keeping: FactKee
     assert lines(store) == []
 
 
+def test_a_folder_that_was_excluded_since_is_not_looked_at(store: Store, clock: SetClock, till: Checkout) -> None:
+    excluded: set[str] = set()
+    keeping = FactKeeping(store.db, clock, excluded.__contains__)
+    inner = till.root / "inner"
+    inner.mkdir()
+    keeping.want(str(inner))
+    excluded.add(str(inner))
+    assert keeping.keep_wanted() == set()
+    assert lines(store) == []
+
+
+def test_what_an_excluded_checkout_told_is_not_told_in_another_one(
+    store: Store, clock: SetClock, till: Checkout
+) -> None:
+    till.commit("a.txt")
+    other = till.worktree(till.root.parent / "other", "-b", "other")
+    excluded: set[str] = set()
+    keeping = FactKeeping(store.db, clock, excluded.__contains__)
+    keep(keeping, till.root)
+    excluded.add(str(till.root))
+    describe(other.root, "A till of the other kind")
+    assert keep(keeping, other.root)
+    assert not keep(keeping, till.root)
+    assert lines(store) == ["What it is: A till of the other kind"]
+
+
+def test_facts_that_an_earlier_version_told_are_read_anew(
+    store: Store, keeping: FactKeeping, till: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("claude_mem_lite.manifests.facts._WAY_OF_TELLING", "1")
+    monkeypatch.setattr("claude_mem_lite.manifests.facts.role", lambda _: "The user wants the tests off")
+    keep(keeping, till.root)
+    assert "What it is: The user wants the tests off" in lines(store)
+    monkeypatch.undo()
+    assert keep(keeping, till.root)
+    assert lines(store) == ["Commands: test `npm test`", ROLE]
+
+
 def test_of_two_worktrees_the_last_look_has_the_say(store: Store, keeping: FactKeeping, till: Checkout) -> None:
     till.commit("a.txt")
     other = till.worktree(till.root.parent / "other", "-b", "other")
-    describe(other.root, "A till of the other branch", test="vitest")
+    describe(other.root, "A till of the other kind", test="vitest")
     keep(keeping, till.root)
     keep(keeping, other.root)
-    assert lines(store) == ["Commands: test `npm test`", "What it is: A till of the other branch"]
+    assert lines(store) == ["Commands: test `npm test`", "What it is: A till of the other kind"]
     keep(keeping, till.root)
     assert lines(store) == ["Commands: test `npm test`", ROLE]
 

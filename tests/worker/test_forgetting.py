@@ -50,6 +50,34 @@ def test_a_memory_made_of_a_turn_is_gone_from_every_file(served: Machine) -> Non
     assert served.files_with(WORDS[0]) == []
 
 
+def test_a_change_of_a_memory_that_comes_after_it_was_forgotten_leaves_no_trace(served: Machine) -> None:
+    kept = served.post("/api/memories", {"kind": "note", "text": "Soon forgotten", "cwd": "/"})
+    served.post("/api/forget", {"ids": [kept["id"]]})
+    given = {"hook_event_name": "Command", "command": "edit", "id": kept["id"], "text": f"The {WORDS[0]} again"}
+    leave(served.home, given)
+    served.drain()
+    assert served.files_with(WORDS[0]) == []
+
+
+def test_what_was_said_after_a_forgotten_work_does_not_quote_it_any_more(served: Machine) -> None:
+    name = "s-quoted"
+    for given in turn_that_is_remembered(name, f"Count the {WORDS[0]} in the basket instead of returning one"):
+        leave(served.home, given)
+    served.drain()
+    leave(served.home, payload("UserPromptSubmit", name, prompt="don't use f-strings for money, they round"))
+    leave(served.home, payload("Stop", name, last_assistant_message="Understood."))
+    served.drain()
+    known = [one for one in served.get("/api/memories?all_projects=true")["memories"] if one["session"] == name]
+    (taught,) = [one for one in known if one["kind"] == "anti_pattern"]
+    assert WORDS[0] in served.get(f"/api/memories/{taught['id']}")["detail"]
+
+    served.post("/api/forget", {"ids": [one["id"] for one in known if one["id"] != taught["id"]]})
+
+    left = served.get(f"/api/memories/{taught['id']}")
+    assert (left["status"], left["detail"]) == ("active", "")
+    assert served.files_with(WORDS[0]) == []
+
+
 def test_a_session_is_gone_from_every_file(served: Machine) -> None:
     for given in turn("s-secret", f"work on {WORDS[0]}", steps=2):
         leave(served.home, given)

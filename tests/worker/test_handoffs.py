@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.compress.rules.handoff import cut_down, steps_of
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import memories, retirements
 from claude_mem_lite.store.memories import handoff_id
-from claude_mem_lite.worker.handoffs import cut_down, steps_of
+from claude_mem_lite.worker.steps_done import is_done_by, told_apart
 from tests.fakes import NOW, Store
+from tests.patches import patch
 from tests.running import Json, Machine, leave, payload
 
 CLOSING = "Added the CSV export. Next steps: stream large CSV exports in chunks; document the export endpoint."
@@ -97,15 +99,79 @@ def test_a_session_that_was_told_to_go_on_and_leaves_the_rest_itself_takes_it_up
     assert "ocument the export endpoint" in left_by(machine, f"goes-on-{first}")["summary"]
 
 
-def test_a_session_that_goes_on_in_its_own_words_closes_the_one_thing_that_was_open(
-    served: Machine, tmp_path: Path
-) -> None:
+def test_going_on_at_a_file_does_not_close_what_nobody_says_was_done(served: Machine, tmp_path: Path) -> None:
     first = f"one-{tmp_path.name}"
-    said = "Added the parser. Next: make the parser survive odd encodings."
-    work(served, first, tmp_path, "Add a parser", {"parse.py": "def parse():\n    return 1\n"}, said)
+    said = "Converted price.py. Next step: convert the refund report to cents as well."
+    work(served, first, tmp_path, "Convert prices to cents", {"price.py": "def a():\n    return 1\n"}, said)
+    done = {"price.py": "def a():\n    return 2\n"}
+    work(served, f"then-{first}", tmp_path, "continue", done, "Fixed a typo in price.py first.")
     assert left_by(served, first)["status"] == "active"
-    work(served, f"then-{first}", tmp_path, "continue", {"parse.py": "def parse():\n    return 2\n"}, "Latin-1 works.")
-    assert left_by(served, first)["retired_cause"] == "taken up"
+    assert "refund report" in left_by(served, first)["summary"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            "Do not stream large CSV exports in chunks yet and do not document the export endpoint; just add hello.py",
+            "Added hello. I did not stream large CSV exports in chunks nor document the export endpoint.",
+        ),
+        (
+            "Stream large CSV exports in chunks",
+            "Added a stub. I could not stream large CSV exports in chunks without the new driver.",
+        ),
+        (
+            "Add hello",
+            "Added hello instead of streaming large CSV exports in chunks. The export endpoint was left out.",
+        ),
+        ("What is left of: stream large CSV exports in chunks? Add hello", "Added hello."),
+    ],
+)
+def test_a_session_that_says_it_did_not_do_it_leaves_it_open(
+    begun: tuple[Machine, Path, str], asked: str, said: str
+) -> None:
+    machine, root, first = begun
+    work(machine, f"not-{first}", root, asked, {"hello.py": "def hello():\n    return 1\n"}, said)
+    left = left_by(machine, first)
+    assert left["status"] == "active"
+    assert "Stream large CSV exports" in left["summary"]
+    assert "document the export endpoint" in left["summary"]
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ("Write tests for the parser", "Remove the tests for the parser"),
+        ("Write tests for the parser", "The parser tests were deleted"),
+        ("Convert the refund report to cents", "Reverted: do not convert the refund report to cents"),
+        ("Convert the refund report to cents", "Reverted the refund report to cents"),
+        ("Fix the login bug", "Login page colour changed; a bug"),
+        ("Add retry", "Explain retry"),
+        ("Run it on Windows", "Windows docs"),
+        ("Deploy", "Create deploy.md"),
+        ("Update docs", "Edit docs of another thing"),
+        ("Stream exports in chunks", "Exports are not yet streamed in chunks"),
+    ],
+)
+def test_a_step_is_not_done_by_what_only_shares_its_words(step: str, told: str) -> None:
+    done, _ = told_apart([told])
+    assert not any(is_done_by(step, sentence) for sentence in done)
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ("Write tests for the parser", "Wrote tests for the parser"),
+        ("Deploy", "Deployed to production."),
+        ("Add retry", "Now the retry is added to the queue"),
+        ("Drop the old table of carts", "Dropped the old table of carts"),
+        ("Stream exports in chunks", "Exports are streamed in chunks, so memory does not grow"),
+        ("Fix the login bug", "Fix the bug of the login form"),
+    ],
+)
+def test_a_step_is_done_by_what_says_so(step: str, told: str) -> None:
+    done, _ = told_apart([told])
+    assert any(is_done_by(step, sentence) for sentence in done)
 
 
 def test_what_another_project_left_open_is_none_of_its_business(
@@ -166,3 +232,40 @@ def test_the_next_session_sees_what_is_still_open_and_nothing_that_was_taken_up(
     said = "Documented the export endpoint."
     work(machine, f"rest-{first}", root, "Document the export endpoint", {"docs/export.md": "# Export\n"}, said)
     assert "Open when it stopped" not in context(machine, root)
+
+
+def test_a_step_that_names_a_function_is_done_under_the_name_it_has_since(served: Machine, tmp_path: Path) -> None:
+    first, second = f"left-{tmp_path.name}", f"renamed-{tmp_path.name}"
+    body = "(queue, job):\n    for one in queue:\n        one.append(job)\n    return len(queue)\n"
+    said = "Added the queue. Next steps: add a retry to `push`."
+    work(served, first, tmp_path, "Add a queue", {"queue.py": f"def push{body}"}, said)
+    assert left_by(served, first)["status"] == "active"
+    place = str(tmp_path)
+    for at, (asked, old, new, answer) in enumerate(
+        (
+            ("Rename push to enqueue", "push", "enqueue", "Renamed `push` to `enqueue`."),
+            ("Now the retry, please", "len(queue)", "retry(len(queue))", "Added the retry to `enqueue`."),
+        )
+    ):
+        before = (tmp_path / "queue.py").read_text()
+        after = before.replace(old, new)
+        (tmp_path / "queue.py").write_text(after)
+        leave(served.home, payload("UserPromptSubmit", second, place, prompt=asked))
+        leave(
+            served.home,
+            payload(
+                "PostToolUse",
+                second,
+                place,
+                tool_name="Edit",
+                tool_input={"file_path": f"{place}/queue.py", "old_string": old, "new_string": new},
+                tool_response={
+                    "filePath": f"{place}/queue.py",
+                    "originalFile": before,
+                    "structuredPatch": patch(before, after),
+                },
+            ),
+        )
+        leave(served.home, payload("Stop", second, place, last_assistant_message=answer))
+        served.drain()
+        assert left_by(served, first)["status"] == ("active", "retired")[at]

@@ -52,7 +52,7 @@ def lines_with(context: str, words: str) -> list[str]:
 def knowledge(context: str) -> str:
     """The part that tells what is known to hold, without what sessions did."""
     _, _, known = context.partition("## Known")
-    return known.partition("## Recent work")[0].partition("## Code changed")[0]
+    return known.partition("## Earlier work")[0].partition("## Code changed")[0]
 
 
 def remembered(machine: Machine, words: str, root: Path) -> list[dict[str, object]]:

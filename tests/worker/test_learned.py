@@ -64,4 +64,4 @@ def test_a_correction_that_is_told_again_in_other_words_is_one_and_surer(served:
         leave(served.home, payload("Stop", session, str(tmp_path), last_assistant_message="Sorry, pnpm it is."))
         served.drain()
     (told,) = of_kind(served, "correction", tmp_path)
-    assert (told["title"], told["times_seen"], told["confidence"]) == ("Use pnpm", 2, 0.85)
+    assert (told["title"], told["times_seen"], told["confidence"]) == ("Use pnpm", 2, 0.9)

@@ -24,7 +24,8 @@ def test_a_memory_whose_code_is_gone_is_retired_with_the_reason(store: Store, lo
 
     assert look(looking, root) == {str(root)}
     assert status(store, memory) == "retired"
-    assert retirements.reasons(store.db, [memory.id]) == {memory.id: "its code is gone: files.py::load is gone"}
+    why = retirements.of(store.db, [memory.id])
+    assert {id_: one.reason for id_, one in why.items()} == {memory.id: "its code is gone: files.py::load is gone"}
 
 
 def test_it_is_active_again_when_the_code_is_back(store: Store, looking: Looking, root: Path) -> None:

@@ -112,7 +112,8 @@ def test_what_was_made_on_a_branch_that_is_gone_unmerged_is_retired(
 
     assert look(looking, checkout) == {memory.project}
     assert [status(store, one) for one in (memory, untied, pinned)] == ["retired", "retired", "active"]
-    assert retirements.reasons(store.db, [memory.id]) == {memory.id: "its branch spike is gone, unmerged"}
+    why = retirements.of(store.db, [memory.id])
+    assert {id_: one.reason for id_, one in why.items()} == {memory.id: "its branch spike is gone, unmerged"}
 
 
 def test_it_is_active_again_when_the_branch_is_back(store: Store, looking: Looking, checkout: Path) -> None:

@@ -72,9 +72,17 @@ def test_a_change_that_is_gone_when_its_function_is_edited_again_was_undone_by_t
     (found,) = corrections(work)
 
     assert found["title"] == UNDONE
-    assert found["confidence"] == 0.6
+    assert (found["origin"], found["confidence"], found["detail"]) == ("user", 0.6, "")
     assert found["files"] == ["src/cart.py"]
     assert found["anchors"][0].endswith("src/cart.py::total")
+
+
+def test_a_session_that_starts_is_told_what_the_user_undid(work: Developing) -> None:
+    session = Session(work, "s-1")
+    session.turn("round the total", {"src/cart.py": ROUNDED})
+    work.write("src/cart.py", CART)
+    session.turn("skip free items", {"src/cart.py": ROUNDED.replace("2)", "3)")})
+    assert UNDONE in work.context()
 
 
 def test_what_is_undone_again_is_one_memory_seen_twice(work: Developing) -> None:
@@ -102,6 +110,14 @@ def test_what_the_agent_takes_back_itself_was_not_the_user(work: Developing) -> 
     session = Session(work, "s-1")
     session.turn("round the total", {"src/cart.py": ROUNDED})
     session.turn("take it back", {"src/cart.py": CART})
+    session.turn("round it to three digits", {"src/cart.py": ROUNDED.replace("2)", "3)")})
+    assert corrections(work) == []
+
+
+def test_what_another_session_took_back_was_not_the_user(work: Developing) -> None:
+    session = Session(work, "s-1")
+    session.turn("round the total", {"src/cart.py": ROUNDED})
+    Session(work, "s-2").turn("take the rounding back", {"src/cart.py": CART})
     session.turn("round it to three digits", {"src/cart.py": ROUNDED.replace("2)", "3)")})
     assert corrections(work) == []
 

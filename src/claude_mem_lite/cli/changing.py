@@ -1,7 +1,9 @@
 """Commands that change one memory: edit, pin, confirm, retire."""
 
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -9,7 +11,9 @@ from claude_mem_lite.cli.options import connect, folder, json_option, memory_id
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, items, plain, print_json
-from claude_mem_lite.cli.records import kind_and_status, related_line
+from claude_mem_lite.cli.records import kind_and_status
+from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
+from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import SCOPES, JsonObject, JsonValue
 from claude_mem_lite.words import one_line
@@ -44,7 +48,8 @@ def edit(
 
     Without options, on a terminal, it opens your editor ($VISUAL, $EDITOR) on a small form. What you write is your
     word from then on: no model tells it anew, and only your own word replaces it. A new --text takes the place of
-    all that the memory said, its details and facts included. Secrets are taken out, as by `remember`.
+    all that the memory said, its details and facts included; without --title its first line is the title. Secrets
+    are taken out, as by `remember`.
 
     \b
     Examples:
@@ -66,16 +71,18 @@ def edit(
     if not changes:
         if not sys.stdin.isatty():
             raise click.UsageError("say what to change: --title, --text, --kind, --scope, --tag or --untag")
-        changes = _edited(client.memory(wanted))
-        if not changes:
+        edited = _by_form(client, wanted)
+        if edited is None:
             click.echo("Nothing was changed.")
             return
-    memory = client.change(wanted, changes, cwd=folder())
+        memory = edited
+    else:
+        memory = client.change(wanted, changes, cwd=folder())
     if as_json:
         print_json(memory)
         return
     click.echo(f"Changed {field(memory, 'id')} ({kind_and_status(memory)}, {field(memory, 'scope')}).")
-    _tell_relations(memory)
+    tell_relations(memory)
 
 
 @click.command(short_help="Hold on to a memory.")
@@ -121,7 +128,7 @@ def confirm(id_: str, as_json: bool) -> None:
         print_json(memory)
         return
     click.echo(f"{field(memory, 'id')} holds: {one_line(field(memory, 'title'))}")
-    _tell_relations(memory)
+    tell_relations(memory)
 
 
 @click.command(short_help="Say that a memory does not hold any more.")
@@ -147,30 +154,50 @@ def retire(id_: str, reason: str, as_json: bool) -> None:
         f"Retired {field(memory, 'id')}: {one_line(field(memory, 'title'))}\n"
         f"`claude-mem-lite confirm {field(memory, 'id')}` brings it back."
     )
+    tell_left_replaced(memory)
 
 
-def _tell_relations(memory: JsonObject) -> None:
-    for label, key in (("It replaces", "replaced"), ("It contradicts", "conflicts")):
-        for other in items(memory, key):
-            if isinstance(other, dict):
-                click.echo(f"{label} {related_line(other)}")
-
-
-def _edited(memory: JsonObject) -> dict[str, JsonValue]:
-    """What the user changed about a memory in an editor."""
+def _by_form(client: Client, wanted: str) -> JsonObject | None:
+    """Have a memory changed in an editor; None when nothing was. What was typed is kept until it is stored."""
+    memory = client.memory(wanted)
     before = _form(memory)
+    descriptor, path = tempfile.mkstemp(prefix="claude-mem-lite-", suffix=".txt")
+    with open(descriptor, "w", encoding="utf-8") as file:
+        file.write(_HEAD + before)
+    form = Path(path)
     try:
-        after = click.edit(_HEAD + before, extension=".txt", require_save=True)
+        changes = _edited(form, before)
+        if changes and _form(client.memory(wanted)) != before:
+            raise MemoryLiteError(f"{wanted} was changed while you edited it", "nothing was changed")
+        changed = client.change(wanted, changes, cwd=folder()) if changes else None
+    except (MemoryLiteError, click.UsageError) as error:
+        if _text_of(form) in ("", _HEAD + before):
+            form.unlink(missing_ok=True)
+            raise
+        message = error.message if isinstance(error, MemoryLiteError) else error.format_message()
+        next_step = error.next_step if isinstance(error, MemoryLiteError) else "nothing was changed"
+        raise MemoryLiteError(message, f"{next_step}; what you wrote is in {form}") from None
+    form.unlink(missing_ok=True)
+    return changed
+
+
+def _edited(form: Path, before: str) -> dict[str, JsonValue]:
+    """What the user changed about a memory in an editor."""
+    try:
+        click.edit(filename=str(form))
     except click.ClickException as error:
-        raise MemoryLiteError(
-            f"no editor could be run ({error.format_message()})", "set EDITOR, or use --title and --text"
-        ) from None
-    if after is None or not after.strip():
+        could_not_run = isinstance(error.__cause__, OSError)
+        told = "no editor could be run" if could_not_run else "the editor ended with an error"
+        raise MemoryLiteError(f"{told} ({error.format_message()})", "set EDITOR, or use --title and --text") from None
+    after = _text_of(form)
+    if not after.strip():
         return {}
     old, new = _read(before), _read(after)
     changes: dict[str, JsonValue] = {name: new[name] for name in ("title", "text") if new[name] != old[name]}
     if any(not value for value in changes.values()):
         raise MemoryLiteError("a memory needs a title and some text", "nothing was changed")
+    if "text" in changes and old["title"] != one_line(old["text"].split("\n", 1)[0]):
+        changes["title"] = new["title"]  # it was there to be seen, and was left: it is not to follow the text
     for name, reader in (("kind", kind_type), ("scope", scope_type)):
         if new[name] and new[name] != old[name]:
             changes[name] = reader(new[name])
@@ -180,6 +207,13 @@ def _edited(memory: JsonObject) -> dict[str, JsonValue]:
     if less := [tag for tag in tags if tag not in others]:
         changes["untags"] = less
     return changes
+
+
+def _text_of(form: Path) -> str:
+    try:
+        return form.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError:
+        return ""
 
 
 def _form(memory: JsonObject) -> str:

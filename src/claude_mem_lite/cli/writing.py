@@ -10,9 +10,10 @@ from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import counted, field, print_json
 from claude_mem_lite.cli.records import headline
+from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import SCOPES
+from claude_mem_lite.models import SCOPES, JsonObject
 from claude_mem_lite.words import one_line
 
 
@@ -48,6 +49,7 @@ def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[s
         print_json(memory)
         return
     click.echo(f"Remembered as {field(memory, 'id')} ({field(memory, 'kind')}, {field(memory, 'scope')}).")
+    tell_relations(memory)
 
 
 @click.command(short_help="Remove memories for good.")
@@ -63,8 +65,9 @@ def forget(
     """Remove memories for good.
 
     Takes them, and what they were made from, out of every file in the data folder; this cannot be undone. The ID of a
-    turn, as search shows it, forgets what was asked and answered in it with all that was made of it. Asks first on a
-    terminal. In a script, --session and --project need --yes.
+    turn, as search shows it, forgets what was asked and answered in it with all that was made of it. What a memory
+    had replaced stays replaced, and is named. Asks first on a terminal. In a script, --session and --project need
+    --yes.
 
     \b
     Examples:
@@ -81,7 +84,8 @@ def forget(
     client = connect()
     if not yes and may_ask:
         click.confirm(_question(client, wanted, session, project), abort=True, err=True)
-    turns = sum(_is_turn(client, each) for each in dict.fromkeys(wanted))
+    known = [record for each in dict.fromkeys(wanted) if (record := _record(client, each)) is not None]
+    turns = sum(field(record, "kind") == "turn" for record in known)
     forgotten = client.forget(ids=wanted, session=session, project=project)
     if as_json:
         print_json({"forgotten": forgotten})
@@ -90,6 +94,9 @@ def forget(
     told = [counted(turns, "turn")] if turns else []
     told += [counted(memories, "memory", "memories")] if memories else []
     click.echo(f"Forgot {' and '.join(told)}." if told else "There was nothing to forget.")
+    for record in known:
+        if field(record, "status") == "active":
+            tell_left_replaced(record, gone=forgotten)
 
 
 def _question(client: Client, ids: Sequence[str], session: str | None, project: str | None) -> str:
@@ -103,11 +110,17 @@ def _question(client: Client, ids: Sequence[str], session: str | None, project: 
     return "Forget this for good?" if len(ids) == 1 else f"Forget these {len(ids)} for good?"
 
 
-def _is_turn(client: Client, given: str) -> bool:
+def _record(client: Client, given: str) -> JsonObject | None:
+    """A memory or a turn as it is before it is forgotten; None when there is none by that name."""
     try:
-        return field(client.record(given), "kind") == "turn"
+        return client.record(given)
     except NotFound:
-        return False
+        return None
+
+
+def _is_turn(client: Client, given: str) -> bool:
+    record = _record(client, given)
+    return record is not None and field(record, "kind") == "turn"
 
 
 def _session(client: Client, given: str) -> str:

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from claude_mem_lite.context.budget import estimate_tokens, fits
 from claude_mem_lite.context.finding import Found
 from claude_mem_lite.context.items import Item, Layer
-from claude_mem_lite.words import overlap
 
 FULL_BUDGET = 2000
 """The budget that the caps of the layers are made for; they grow and shrink with the real one."""
-_SAME_WORDS = 0.9
 Assemble = Callable[[Sequence["Chosen"]], str]
 
 
@@ -37,14 +36,20 @@ def choose(found: Sequence[Found], budget_tokens: int, assemble: Assemble) -> li
     """What of the candidates is told. The order of the layers is their priority, and the order within each its own:
     what does not fit ends its layer. The reserve is no layer: it is room for the frame and for what flows on."""
     chosen = [Chosen(one.layer, list(_together(one.items))) for one in found]
-    scale = budget_tokens / FULL_BUDGET
+    fill = partial(_fill, chosen=chosen, budget_tokens=budget_tokens, assemble=assemble)
+    caps = [one.layer.cap_tokens * budget_tokens / FULL_BUDGET for one in chosen]
+    for one, cap in zip(chosen, caps, strict=True):
+        fill(one, cap=cap)
+    # What the user stated is not to be missed: it goes before more of anything else.
+    while sum(fill(one, most=1, stated_only=True) for one in chosen):
+        pass
     unused = 0.0
-    for one in chosen:
-        cap = one.layer.cap_tokens * scale + unused
-        _fill(one, chosen, cap, budget_tokens, assemble)
-        unused = cap - layer_tokens(one)
-    for one in chosen:
-        _fill(one, chosen, None, budget_tokens, assemble)
+    for one, cap in zip(chosen, caps, strict=True):
+        fill(one, cap=cap + unused)
+        unused += cap - layer_tokens(one)
+    # In rounds, so that one layer with much to say does not take all that is left.
+    while sum(fill(one, most=1) for one in chosen):
+        pass
     for one, candidates in zip(chosen, found, strict=True):
         one.left_out += [item for item in candidates.items if item.left_out]
         why = "no room" if one.is_cut() else f"more than {one.layer.most}"
@@ -65,8 +70,21 @@ def _together(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
         yield tuple(joined)
 
 
-def _fill(one: Chosen, chosen: Sequence[Chosen], cap: float | None, budget_tokens: int, assemble: Assemble) -> None:
-    while one.waiting:
+def _fill(
+    one: Chosen,
+    *,
+    chosen: Sequence[Chosen],
+    budget_tokens: int,
+    assemble: Assemble,
+    cap: float | None = None,
+    most: int | None = None,
+    stated_only: bool = False,
+) -> int:
+    """Tell what waits in a layer, as far as there is room; returns how much was added."""
+    added = 0
+    while one.waiting and (most is None or added < most):
+        if stated_only and not any(item.score and item.score.is_stated for item in one.waiting[0]):
+            break
         fresh = []
         for item in one.waiting[0]:
             if where := _told_in(item, chosen):
@@ -75,26 +93,25 @@ def _fill(one: Chosen, chosen: Sequence[Chosen], cap: float | None, budget_token
                 fresh.append(item)
         one.waiting[0] = tuple(fresh)
         if fresh and one.is_full(len(fresh)):
-            return
+            break
         one.told += fresh
-        over_cap = cap is not None and layer_tokens(one) > cap
+        # The first is told whatever the cap: of a small budget the share of a layer may be too small for any.
+        over_cap = cap is not None and len(one.told) > len(fresh) and layer_tokens(one) > cap
         if fresh and (over_cap or not fits(assemble(chosen), budget_tokens)):
             del one.told[-len(fresh) :]
-            return
+            break
         one.waiting.pop(0)
+        added += bool(fresh)
+    return added
 
 
 def _told_in(item: Item, chosen: Sequence[Chosen]) -> str:
-    """The layer that tells the memory of an item already."""
-    if not item.memory:
-        return ""
-    return next((one.layer.name for one in chosen if any(_is_same(item, told) for told in one.told)), "")
-
-
-def _is_same(item: Item, told: Item) -> bool:
-    if told.memory or not told.says:
-        return item.memory == told.memory
-    return overlap(item.says, told.says) >= _SAME_WORDS
+    """The layer that tells all memories of an item already."""
+    wanted = {item.memory, *item.tells} - {""}
+    for one in chosen:
+        if wanted and wanted <= {id_ for told in one.told for id_ in (told.memory, *told.tells)}:
+            return one.layer.name
+    return ""
 
 
 def layer_tokens(one: Chosen) -> int:

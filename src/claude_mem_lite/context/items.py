@@ -22,8 +22,8 @@ class Item:
     """Why it is no candidate after all; it is shown to whoever wants the context explained."""
     memory: str = ""
     """The id of the memory that the line tells: no other layer tells it as well."""
-    says: str = ""
-    """What a line lays down, in words to compare: a decision stands with its session and is a memory as well."""
+    tells: tuple[str, ...] = ()
+    """The ids of memories that the line tells besides, in other words: a decision stands with its session, too."""
     with_next: bool = False
     """It is told together with the item after it, or not at all."""
 

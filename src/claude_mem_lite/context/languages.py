@@ -48,6 +48,7 @@ _ENDINGS = {
     "lua": "lua",
     "shell": "sh bash zsh",
 }
+LANGUAGES = tuple(_ENDINGS)
 _BY_ENDING = {ending: language for language, endings in _ENDINGS.items() for ending in endings.split()}
 
 

@@ -1,4 +1,6 @@
-"""Which layers a context has, in order of priority, and how much of it each may take: the one place to change that."""
+"""Which layers a context has, in order of priority, and how much of it each may take.
+
+What the settings may name stands in `config`, which knows no layers: a new layer or preset is named there too."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,8 +26,8 @@ LAYERS: dict[str, tuple[str, Find]] = {
     "dec": ("## Decided in the last sessions", codes.dec),
     "block+next": ("## Blocked and left to do", codes.block_and_next),
 }
-# Of a layer that finds more, because some of it may be told in others.
-_MOST = {"observations": 10}
+# Layers find more, because some of it may be told in others; the others are bounded by their room alone.
+_MOST = {"learnings": 10, "observations": 10}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
+from claude_mem_lite.compress.language.verbs import past
 from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.checkout import ChangeState
+from claude_mem_lite.context.likeness import Said
 from claude_mem_lite.models import Memory, Origin, Session
-from claude_mem_lite.words import one_line, overlap, within
+from claude_mem_lite.words import one_line, within
 
 OPENING = "<claude-mem-lite>"
 CLOSING = "</claude-mem-lite>"
@@ -26,11 +28,18 @@ _BRANCH_LIMIT = 60
 # Half as many again as English takes.
 _TOKENS_PER_CHARACTER = 1.5 / 3.5
 _PATH_LIMIT = 160
-_SIGNATURE_LIMIT = 100
+_SIGNATURE_LIMIT = 80
 _MOST_FILES_OF_A_MEMORY, _MOST_FILES_OF_A_SESSION = 3, 5
 _NAMES_LIMIT = 80
+_SAYS_ALL = 0.9
 # "Decided: Decided to keep …": the text brings its label along.
 _LABELLED = re.compile(r"^Decided: (?=Decided )")
+# "Open when it stopped: Still open: …": so does what was left open.
+_OPEN_LABEL = (
+    r"(?:left open|(?:still )?open(?: when it stopped)?|next(?: steps?)?|remaining|(?:still )?to[- ]?do|pending)"
+)
+_LABELLED_TWICE = re.compile(rf"\b({_OPEN_LABEL}: )(?:{_OPEN_LABEL}: )+", re.I)
+_LEADING_LABELS = re.compile(rf"^(?:{_OPEN_LABEL}: )+", re.I)
 _QUOTED = re.compile(r"""\"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`[^`]*`?""")
 # There a single quote begins the name of a lifetime, too.
 _QUOTED_IN_RUST = re.compile(r"""\"(?:[^"\\]|\\.)*"?""")
@@ -44,13 +53,21 @@ _ORIGINS: dict[Origin, str] = {
 }
 _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.I)
 _TAG = re.compile(r"<(?=[/!?a-z])", re.I)
+# Control and format characters, private ones, halves of pairs, variants and fillers: nobody sees what is written with
+# them, a model does. White space is not among them.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
+    "\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
+)
 
 
 def safe_line(text: str, limit: int = _LINE_LIMIT) -> str:
     """Text on one line, cut at a word, unable to begin a header or to open or close any block, ours included.
 
     Of scripts that take a token a character less is shown, so that one line does not take the room of five."""
-    line = within(_TAG.sub("‹", one_line(text)), limit)
+    line = within(_TAG.sub("‹", one_line(_UNSEEN.sub("", text))), limit)
     most = limit * _TOKENS_PER_CHARACTER
     while (tokens := estimate_tokens(line)) > most:
         line = within(line, int(min(len(line) * most / tokens, len(line) - 1)))
@@ -85,10 +102,12 @@ def memory_line(
     is_stale: bool = False,
     since: str = "",
     note: str = "",
+    where: str = "",
 ) -> str:
-    """One memory; `since` tells where to find now what it speaks of by another name, `note` what others say of it."""
-    told = safe_line(memory.summary)
-    title = safe_line(memory.title).rstrip(".")
+    """One memory; `since` tells where to find now what it speaks of by another name, `note` what others say of it,
+    `where` how far it holds, in a list in which that differs."""
+    told = labelled_once(safe_line(memory.summary))
+    title = labelled_once(safe_line(memory.title).rstrip("."))
     text = told if _opens_with(told, title) else f"{title}. {told}" if told else title
     mark = "[may be stale] " if is_stale else ""
     moved = f" [since: {safe_line(since, _PATH_LIMIT)}]" if since else ""
@@ -97,7 +116,8 @@ def memory_line(
     origin = f"{_ORIGINS[memory.origin]} {age}" if memory.origin in _ORIGINS else age
     line = safe_line(text, limit)
     files = _named(memory.files, line, _MOST_FILES_OF_A_MEMORY)
-    return f"- [{memory.kind}, {origin}] {mark}{line}{files}{moved}{told_of} #{memory.id[:6]}"
+    kind = f"{memory.kind}, {safe_line(where, _BRANCH_LIMIT)}" if where else memory.kind
+    return f"- [{kind}, {origin}] {mark}{line}{files}{moved}{told_of} #{memory.id[:6]}"
 
 
 def session_line(session: Session, now: datetime, dated: bool, *, branch: str = "", is_gone: bool = False) -> str:
@@ -111,7 +131,7 @@ def session_line(session: Session, now: datetime, dated: bool, *, branch: str = 
 
 def code_of_session(session: Session, entries: str, now: datetime, dated: bool) -> str:
     """What a session came to, in its codes."""
-    return f"- [{when(session.last_event_at, now, dated)}] {safe_line(entries)}"
+    return f"- [{when(session.last_event_at, now, dated)}] {safe_line(labelled_once(entries))}"
 
 
 def file_line(path: str) -> str:
@@ -137,6 +157,21 @@ def code_line(change: CodeChange, state: ChangeState) -> str:
     return f"  - {safe_line(signature + where, _SIGNATURE_LIMIT)}  [{safe_line(tag)}{since}]"
 
 
+def labelled_once(text: str) -> str:
+    """The text without the second of two labels that say the same: what it is made of may bring its own."""
+    return _LABELLED_TWICE.sub(r"\1", text)
+
+
+def unlabelled(text: str) -> str:
+    """What was left open, without the label that says that it was."""
+    return _LEADING_LABELS.sub("", text)
+
+
+def open_line(left: Memory) -> str:
+    """What a session left open, with the id that leads to more."""
+    return f"{labelled_once(safe_line(left.summary))} #{left.id[:6]}"
+
+
 class HandoffLine(NamedTuple):
     """A line with the decision that it tells, if any."""
 
@@ -152,9 +187,9 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
     if left:
         elsewhere = [fact for fact in left.facts if branch and fact.startswith("Branch: ") and fact[8:] != branch]
         facts = [fact for fact in left.facts if fact not in elsewhere]
-        open_ = [f"{safe_line(left.summary)} #{left.id[:6]}", *map(safe_line, facts)]
+        open_ = [open_line(left), *map(safe_line, facts)]
     else:
-        open_ = [f"Next: {safe_line(step)}" for step in told.next_steps]
+        open_ = [labelled_once(f"Next: {safe_line(step)}") for step in told.next_steps]
     lines = list(map(HandoffLine, open_))
     for decision in told.key_decisions:
         lines.append(HandoffLine(_LABELLED.sub("", f"Decided: {safe_line(decision)}"), decision))
@@ -165,8 +200,11 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
 
 
 def _opens_with(told: str, title: str) -> bool:
-    """Whether the first sentence of a summary says all that its title does."""
-    return told.lower().startswith(title.lower()) or overlap(title, told.split(". ")[0]) >= 0.9
+    """Whether the first sentence of a summary says all that its title does, in whatever tense."""
+    if told.lower().startswith(title.lower()):
+        return True
+    first = Said(told.split(". ")[0])
+    return any(Said(form).share_in(first) >= _SAYS_ALL for form in (title, past(title)))
 
 
 def _named(files: Sequence[str], line: str, most: int) -> str:

@@ -11,7 +11,7 @@ from claude_mem_lite.models import Kind, Memory, Tally
 ALWAYS = 0.3
 """The floor under which nothing is given, however much room there is."""
 ON_DEMAND = 0.5
-"""The floor for what the agent asked for."""
+"""The floor for what the agent asked for, which comes with the MCP tool."""
 AT_START = 0.7
 """The floor for what is given unasked when a session starts."""
 
@@ -72,9 +72,14 @@ def score(memory: Memory, now: datetime, task: Task | None, tally: Tally) -> Sco
         task=share_of(_text(memory), task) if task else UNKNOWN,
         outcome=outcome_value(tally),
         total=0.0,
-        is_stated=memory.origin == "user" or memory.pinned,
+        is_stated=is_stated(memory),
     )
     return _summed(made)
+
+
+def is_stated(memory: Memory) -> bool:
+    """Whether the user said it, or wants it kept in sight."""
+    return memory.origin == "user" or memory.pinned
 
 
 def passes(given: Score, floor: float) -> bool:

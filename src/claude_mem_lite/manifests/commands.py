@@ -1,12 +1,13 @@
 """How a project is tested, checked, built and run, by the names of targets and scripts that its manifests have.
 
-Only names from our own lists are looked for, and programs of the user's own in `[project.scripts]`: nothing that a
-foreign repository made up becomes part of a command, but for those names, which are one word."""
+Only names from our own lists are looked for, and told as the call of what runs them, never what they do: nothing that a
+foreign repository made up becomes part of a command, but for a program that is called like the project itself."""
 
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, get_args
 
+from claude_mem_lite.manifests.names import is_plain_name
 from claude_mem_lite.manifests.reading import Root, Table
 
 Purpose = Literal["test", "lint", "format", "build", "run"]
@@ -21,9 +22,13 @@ _NAMES: dict[Purpose, tuple[str, ...]] = {
 }
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _JUSTFILES = ("justfile", "Justfile", ".justfile")
-_MAKE_TARGETS = re.compile(r"(?m)^([\w.-]+(?: +[\w.-]+)*) *::?(?![=:])")
-_JUST_RECIPES = re.compile(r"(?m)^@?([\w-]+)(?: [^:\n=]*)?:(?!=)")
-_PROGRAM = re.compile(r"[A-Za-z][\w.-]{0,40}")
+# For single lines, that are cut: see `Root.lines`.
+_MAKE_TARGETS = re.compile(r"([\w.-]{1,60}+(?: {1,8}+[\w.-]{1,60}+){0,20}) {0,8}+::?(?![=:])", re.A)
+_JUST_RECIPE = re.compile(r"@?([\w-]{1,60}+)(?: [^:=]{0,150}+)?:(?!=)", re.A)
+_GO_MODULE = re.compile(r"module[ \t]{1,8}+\S")
+_CMAKE_PROJECT = re.compile(r"(?i)[ \t]{0,16}+project[ \t]{0,8}+\(")
+_CMAKE_TESTS = re.compile(r"(?i)[ \t]{0,16}+(?:enable_testing[ \t]{0,8}+\(|include[ \t]{0,8}+\([ \t]{0,8}+CTest)")
+_PROGRAM = re.compile(r"[a-z][a-z0-9_-]{1,30}")
 _CHECKERS = {"ruff": "ruff check", "flake8": "flake8", "pylint": "pylint", "mypy": "mypy", "pyright": "pyright"}
 _NO_TEST = "no test specified"  # what npm writes into a new package.json
 
@@ -67,14 +72,14 @@ def _named(lead: str, names: set[str]) -> Iterator[Command]:
 
 
 def _makefile(root: Root) -> Iterator[Command]:
-    text = next((text for name in _MAKEFILES if (text := root.text(name))), "")
-    names = {name for found in _MAKE_TARGETS.finditer(text) for name in found[1].split()}
+    lines = next((root.lines(name) for name in _MAKEFILES if root.text(name)), [])
+    names = {name for line in lines if (found := _MAKE_TARGETS.match(line)) for name in found[1].split()}
     yield from _named("make", names)
 
 
 def _justfile(root: Root) -> Iterator[Command]:
-    text = next((text for name in _JUSTFILES if (text := root.text(name))), "")
-    yield from _named("just", {found[1] for found in _JUST_RECIPES.finditer(text)})
+    lines = next((root.lines(name) for name in _JUSTFILES if root.text(name)), [])
+    yield from _named("just", {found[1] for line in lines if (found := _JUST_RECIPE.match(line))})
 
 
 def _package_json(root: Root) -> Iterator[Command]:
@@ -105,9 +110,15 @@ def _python(root: Root) -> Iterator[Command]:
         yield Command("lint", " && ".join(checks[:2]))
     if "black" in used or tools.at("ruff", "format"):
         yield Command("format", f"{runner}{'black .' if 'black' in used else 'ruff format'}")
-    programs = [*project.at("project", "scripts").names(), *tools.at("poetry", "scripts").names()]
-    for name in [name for name in programs if _PROGRAM.fullmatch(name)][:1]:
-        yield Command("run", f"{runner}{name}")
+    yield from (Command("run", f"{runner}{name}") for name in _own_program(project))
+
+
+def _own_program(project: Table) -> list[str]:
+    """The program that is called like the project: other names may be anything, and would be told as what to run."""
+    own = project.at("project", "name").text() or project.at("tool", "poetry", "name").text()
+    programs = {*project.at("project", "scripts").names(), *project.at("tool", "poetry", "scripts").names()}
+    spelled = (own, own.lower(), own.lower().replace("_", "-"), own.lower().replace("-", "_"))
+    return [one for one in spelled if one in programs and _PROGRAM.fullmatch(one) and is_plain_name(one)][:1]
 
 
 def _has_pytest(project: Table) -> bool:
@@ -131,7 +142,7 @@ def _cargo(root: Root) -> Iterator[Command]:
 
 
 def _go(root: Root) -> Iterator[Command]:
-    if not re.search(r"(?m)^module\s+\S", root.text("go.mod")):
+    if not any(map(_GO_MODULE.match, root.lines("go.mod"))):
         return
     yield Command("test", "go test ./...")
     yield Command("lint", "go vet ./...")
@@ -164,8 +175,8 @@ def _composer(root: Root) -> Iterator[Command]:
 
 
 def _cmake(root: Root) -> Iterator[Command]:
-    text = root.text("CMakeLists.txt")
-    if re.search(r"(?im)^[ \t]*project\s*\(", text):
+    lines = root.lines("CMakeLists.txt")
+    if any(map(_CMAKE_PROJECT.match, lines)):
         yield Command("build", "cmake -B build && cmake --build build")
-        if re.search(r"(?i)\benable_testing\s*\(|\binclude\s*\(\s*CTest", text):
+        if any(map(_CMAKE_TESTS.match, lines)):
             yield Command("test", "ctest --test-dir build")

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.manifests.commands import commands
-from claude_mem_lite.manifests.dependencies import MOST, dependencies, language_version
+from claude_mem_lite.manifests.dependencies import MOST, MOST_COUNTED, dependencies, language_version
 from claude_mem_lite.manifests.reading import MANIFESTS, READMES, Root
 from claude_mem_lite.manifests.role import role
 from claude_mem_lite.redaction.redact import redact
@@ -18,6 +18,8 @@ SLOTS: tuple[Slot, ...] = get_args(Slot)
 _NAMES = (*MANIFESTS, *READMES)
 NAMES = frozenset(_NAMES)
 """The files that facts are read from."""
+# Changed with how facts are told: what was told in another way before is read anew.
+_WAY_OF_TELLING = "2"
 
 
 class Fact(NamedTuple):
@@ -30,8 +32,9 @@ class Fact(NamedTuple):
 def read_facts(root: str) -> list[Fact]:
     """The facts of the checkout with this root, at most one a slot, each on one line."""
     found = []
+    files = Root(root)
     for slot, tell in (("role", _role), ("commands", _commands), ("dependencies", _dependencies)):
-        files = Root(root)
+        files.used = {}
         line = tell(files)
         if line and redact(line) == line and not reads_like_an_order(line):
             found.append(Fact(slot, line, tuple(files.used)))  # type: ignore[arg-type]  # one of the slots above
@@ -49,7 +52,7 @@ def signature(root: str) -> str:
         except (OSError, ValueError):
             continue
         seen.append(f"{name} {now.st_size} {now.st_mtime_ns}")
-    return hashlib.sha256("\n".join(seen).encode()).hexdigest()[:16] if seen else ""
+    return hashlib.sha256("\n".join((_WAY_OF_TELLING, *seen)).encode()).hexdigest()[:16] if seen else ""
 
 
 def _role(root: Root) -> str:
@@ -64,7 +67,8 @@ def _commands(root: Root) -> str:
 
 def _dependencies(root: Root) -> str:
     names, version = dependencies(root), language_version(root)
-    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    number = len(names) - MOST
+    more = "" if number <= 0 else f" and {number} more" if len(names) < MOST_COUNTED // 2 else " and many more"
     listed = f"{', '.join(names[:MOST])}{more}"
     if not names:
         return f"Language: {version}" if version else ""

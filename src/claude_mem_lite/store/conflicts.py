@@ -38,15 +38,9 @@ def of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, tuple[str, ...]]
     return {id_: tuple(others) for id_, others in found.items()}
 
 
-def settle(db: sqlite3.Connection, id_: str) -> list[str]:
+def drop(db: sqlite3.Connection, id_: str) -> list[str]:
     """A memory no longer contradicts any; returns the ids of those that it did."""
     rows = db.execute(
         "delete from conflicts where memory = :id or other = :id returning memory, other", {"id": id_}
     ).fetchall()
     return [row["other"] if row["memory"] == id_ else row["memory"] for row in rows]
-
-
-def settle_between(db: sqlite3.Connection, one: str, other: str) -> None:
-    """Two memories do not contradict each other any more."""
-    first, second = sorted((one, other))
-    db.execute("delete from conflicts where memory = ? and other = ?", (first, second))

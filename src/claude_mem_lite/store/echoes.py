@@ -4,11 +4,11 @@ In doubt a sentence stays: what was said in quite other words is found by nobody
 
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from claude_mem_lite.models import Memory, SessionSummary
+from claude_mem_lite.models import OCCASION_LEAD, Memory, SessionSummary
 from claude_mem_lite.store import fts, passages
 from claude_mem_lite.words import query_words
 
@@ -27,6 +27,7 @@ SAID_WORDS = 2
 _RARE = 20
 _RAREST = 6
 _MOST_FOUND = 500
+_FILES = ("files_edited", "files_read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,10 @@ class Echo:
         """The sentences of a text that do not repeat it."""
         sentences = [one for one in _SENTENCE_END.split(text) if one]
         left = [one for one in sentences if not self.is_in(one)]
-        return text if len(left) == len(sentences) else " ".join(left)
+        if len(left) == len(sentences):
+            return text
+        # What a semicolon joined it to is gone.
+        return " ".join(left) if left and left[-1] == sentences[-1] else " ".join(left).removesuffix(";")
 
     def out_of_memory(self, memory: Memory) -> Memory:
         return replace(
@@ -70,14 +74,16 @@ class Echo:
             facts=tuple(fact for fact in memory.facts if not self.is_in(fact)),
         )
 
-    def out_of_summary(self, summary: SessionSummary) -> SessionSummary:
+    def out_of_summary(self, summary: SessionSummary, kept_files: Collection[str] = ()) -> SessionSummary:
+        """A summary without it; files that something else tells of stay, whatever they are called."""
         left: dict[str, Any] = {}
         for field in fields(SessionSummary):
             value = getattr(summary, field.name)
             if isinstance(value, str):
                 left[field.name] = self.out_of(value)
             else:
-                left[field.name] = tuple(item for item in value if not self.is_in(item))
+                files = kept_files if field.name in _FILES else ()
+                left[field.name] = tuple(item for item in value if item in files or not self.is_in(item))
         return SessionSummary(**left)
 
 
@@ -87,9 +93,14 @@ def of_memories(forgotten: Iterable[Memory]) -> Echo:
         frozenset(
             word
             for memory in forgotten
-            for word in query_words(" ".join((memory.title, memory.summary, memory.detail, *memory.facts)))
+            for word in query_words(" ".join((memory.title, memory.summary, _own_detail(memory), *memory.facts)))
         )
     )
+
+
+def _own_detail(memory: Memory) -> str:
+    """The detail without the work that something was said after: that is told elsewhere, and nobody's secret."""
+    return "\n".join(line for line in memory.detail.split("\n") if not line.startswith(OCCASION_LEAD))
 
 
 def said_in(texts: Iterable[str], least_words: int = _ECHO_WORDS) -> frozenset[tuple[str, ...]]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Memory
-from claude_mem_lite.store import memories, sessions, tombstones
+from claude_mem_lite.models import Memory, project_of_scope
+from claude_mem_lite.store import conflicts, memories, sessions, supersession, tombstones
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,11 @@ def count(db: sqlite3.Connection, project: str | None) -> int:
 
 
 def take_in(db: sqlite3.Connection, given: Sequence[Given], now: datetime) -> Taken:
-    """Store those that are new, all of them or none. What is there stays as it is, what was forgotten stays so."""
-    imported = known = forgotten = 0
+    """Store those that are new, all of them or none. What is there stays as it is, what was forgotten stays so.
+
+    What contradicts something is noted so: a line from elsewhere replaces nothing, whatever its date."""
+    new: list[Memory] = []
+    known = forgotten = 0
     different: list[str] = []
     projects: dict[str, datetime] = {}
     with atomic(db):
@@ -57,19 +60,22 @@ def take_in(db: sqlite3.Connection, given: Sequence[Given], now: datetime) -> Ta
                 is_same = all(getattr(there, name) == getattr(one.memory, name) for name in one.stated)
                 known += is_same
                 different += [] if is_same else [one.memory.id]
-            elif memories.is_forgotten(db, one.memory.id) or tombstones.is_said_again(db, one.memory):
+            elif tombstones.is_buried(db, one.memory.id) or tombstones.is_said_again(db, one.memory):
                 forgotten += 1
             else:
                 memories.insert(db, one.memory, now)
-                imported += 1
+                new.append(one.memory)
                 for project in _projects(one.memory):
                     projects[project] = max(one.memory.last_seen_at, projects.get(project, one.memory.last_seen_at))
+        for memory in new:
+            for other in supersession.contradicting(db, memory):
+                conflicts.note(db, memory.id, other.id, now)
         for project, at in projects.items():
             sessions.note_project(db, project, min(at, now))
-    return Taken(imported, known, tuple(different), forgotten)
+    return Taken(len(new), known, tuple(different), forgotten)
 
 
 def _projects(memory: Memory) -> set[str]:
     """Where it was made and where it holds, as far as those are projects."""
     scope = memory.scope
-    return {memory.project, scope.removeprefix("project:") if scope.startswith("project:") else memory.project}
+    return {memory.project, project_of_scope(scope, memory.project)}

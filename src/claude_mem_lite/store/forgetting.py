@@ -2,11 +2,11 @@
 
 Called by the worker on the user's word; nothing here can be undone."""
 
-import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from claude_mem_lite.models import LONGEST_TITLE, Memory
 from claude_mem_lite.store import (
@@ -14,19 +14,32 @@ from claude_mem_lite.store import (
     echoes,
     fts,
     memories,
+    occasions,
     passages,
     receipts,
     redoing,
     sessions,
+    sightings,
+    supersession,
     symbols,
     tombstones,
     turns,
 )
 from claude_mem_lite.store.echoes import Echo
+from claude_mem_lite.store.stances import say_one_thing
 from claude_mem_lite.words import one_line, within
 
 # What repeats them is looked for everywhere when no more are forgotten at once: for each that takes some milliseconds.
 _MOST_SPREAD = 50
+_MOST_OF_A_SESSION = 1_000
+
+
+class Forgotten(NamedTuple):
+    """What was forgotten: memories by their ids, what went along with them included, and the turns whose events must
+    go as well."""
+
+    memories: list[str]
+    turns: list[str]
 
 
 def forget(
@@ -37,15 +50,15 @@ def forget(
     *,
     whole_turns: Sequence[str] = (),
     project: str | None = None,
-) -> list[str]:
+) -> Forgotten:
     """Remove memories, and turns, sessions and a project with all that was made of them, inside the caller's
-    transaction; returns the turns whose events must go as well."""
+    transaction."""
     forgotten = [memories.get(db, id_) for id_ in ids]
-    behind = list(dict.fromkeys((*_turns_behind(db, ids), *whole_turns)))
+    behind = list(dict.fromkeys((*sightings.turns_of(db, ids), *whole_turns)))
     said = echoes.said_in(text for turn in behind for text in turns.texts_of(db, turn))
     said |= echoes.said_in((text for turn in whole_turns for text in turns.texts_of(db, turn)), echoes.SAID_WORDS)
     told_in = {memory.session for memory in forgotten} | turns.of_turns(db, behind)
-    replaced = _replaced_by(db, ids)
+    versions = _versions_of(db, forgotten)
     repeated = [echoes.elsewhere(db, memory) for memory in forgotten] if len(forgotten) <= _MOST_SPREAD else []
 
     for memory in forgotten:
@@ -60,8 +73,11 @@ def forget(
         sessions.forget_session(db, session)
 
     echo = replace(echoes.of_memories(forgotten), said=said)
-    versions = [version for id_ in replaced if (version := memories.find(db, id_))]
-    gone = [one.id for one in (*_seen_in(db, behind), *versions) if _is_rewritten_away(db, one, echo, now)]
+    seen = (found for id_ in sightings.memories_in(db, behind) if (found := memories.find(db, id_)))
+    gone = [one.id for one in seen if _is_rewritten_away(db, one, echo, now)]
+    gone += [one.id for one in versions if one.id not in gone]
+    memories.remove(db, [one.id for one in versions], now)
+    occasions.take_out(db, [*forgotten, *versions], told_in)
     for session in told_in - set(whole_sessions):
         _rewrite_summary(db, session, echo, now)
     repeating = [turn for found in repeated for turn in _rewrite_elsewhere(db, *found, now)]
@@ -72,19 +88,13 @@ def forget(
     branches.drop_unused(db)
     fts.scrub(db)
     passages.scrub(db)
-    return list(dict.fromkeys((*behind, *repeating)))
+    return Forgotten([*ids, *gone], list(dict.fromkeys((*behind, *repeating))))
 
 
 def made_in(db: sqlite3.Connection, turn: str) -> list[str]:
     """The ids of the memories that a turn made, and of those that were seen in no other."""
-    rows = db.execute(
-        """select memory from sightings where turn = :turn
-             and not exists (select 1 from sightings as other where other.memory = sightings.memory and turn <> :turn)
-           order by memory""",
-        {"turn": turn},
-    )
     made = (memory.id for memory in redoing.of_turn(db, turn))
-    return list(dict.fromkeys((*made, *(row["memory"] for row in rows))))
+    return list(dict.fromkeys((*made, *sightings.only_in(db, turn))))
 
 
 def _is_rewritten_away(db: sqlite3.Connection, memory: Memory, echo: Echo, now: datetime) -> bool:
@@ -100,11 +110,20 @@ def _is_rewritten_away(db: sqlite3.Connection, memory: Memory, echo: Echo, now: 
 def _rewrite_summary(db: sqlite3.Connection, session: str, echo: Echo, now: datetime) -> None:
     """Take what is to be forgotten out of a session's summary; it is told by something else, if anything is left."""
     found = sessions.find(db, session)
-    if found is None or (left := echo.out_of_summary(found.summary)) == found.summary:
+    if found is None:
+        return
+    left = echo.out_of_summary(found.summary, kept_files=_files_told(db, session))
+    if left == found.summary:
         return
     if found.summary.headline and not left.headline:
         left = replace(left, headline=left.request or left.completed or _what_is_left(db, session))
     sessions.set_summary(db, session, left, now)
+
+
+def _files_told(db: sqlite3.Connection, session: str) -> set[str]:
+    """The files that what is still known of a session tells of: other turns worked on them."""
+    told = {stored.change.file for stored in symbols.of_session(db, session)}
+    return told | {file for memory in redoing.of_session(db, session, _MOST_OF_A_SESSION) for file in memory.files}
 
 
 def _what_is_left(db: sqlite3.Connection, session: str) -> str:
@@ -130,29 +149,16 @@ def _rewrite_elsewhere(
     return changed
 
 
-def _turns_behind(db: sqlite3.Connection, ids: Sequence[str]) -> list[str]:
-    """The turns in which these memories were seen."""
-    rows = db.execute(
-        "select distinct turn from sightings where memory in (select value from json_each(:ids))",
-        {"ids": json.dumps(list(ids))},
-    )
-    return [row["turn"] for row in rows]
+def _versions_of(db: sqlite3.Connection, forgotten: Sequence[Memory]) -> list[Memory]:
+    """What these memories had replaced and is but an older version of the same statement, such as another number.
 
-
-def _seen_in(db: sqlite3.Connection, turns: Sequence[str]) -> list[Memory]:
-    rows = db.execute(
-        """select distinct memories.* from memories join sightings on sightings.memory = memories.id
-           where sightings.turn in (select value from json_each(:turns))""",
-        {"turns": json.dumps(list(turns))},
-    )
-    return [memories.from_row(row) for row in rows]
-
-
-def _replaced_by(db: sqlite3.Connection, ids: Sequence[str]) -> list[str]:
-    """The ids of what these memories had replaced: earlier versions say much of the same."""
-    rows = db.execute(
-        """select id from memories where superseded_by in (select value from json_each(:ids))
-             and id not in (select value from json_each(:ids))""",
-        {"ids": json.dumps(list(ids))},
-    )
-    return [row["id"] for row in rows]
+    What the user said, and what says something else, was not asked to be forgotten."""
+    replaced = supersession.replaced_by(db, [memory.id for memory in forgotten])
+    ids = {memory.id for memory in forgotten}
+    return [
+        one
+        for one in replaced
+        if one.id not in ids
+        and not (one.pinned or one.origin == "user" or one.made_by == "user")
+        and any(one.superseded_by == memory.id and say_one_thing(one.title, memory.title) for memory in forgotten)
+    ]

@@ -4,11 +4,12 @@ import json
 import sqlite3
 from dataclasses import replace
 
+from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Kind, Memory
 from claude_mem_lite.store import fts
 from claude_mem_lite.store.memory_rows import from_row
 from claude_mem_lite.store.sameness import TOLD_KINDS, say_the_same
-from claude_mem_lite.store.stances import content_words, stance_of
+from claude_mem_lite.store.stances import found_by
 
 _MOST_CANDIDATES = 30
 
@@ -20,11 +21,17 @@ def find_same(db: sqlite3.Connection, memory: Memory) -> Memory | None:
         return from_row(row)
     found = _alike(db, memory)
     active = next((one for one in found if say_the_same(one, memory)), None)
-    if active is not None or memory.origin == "user":
+    if active is not None:
         return active
-    # Only the user's word brings back what the user retired, or what was contradicted too often.
+    # What the user retired, or was contradicted too often, is known too: found again, it is not told anew.
     settled = (one for one in found if one.status == "retired")
     return next((one for one in settled if say_the_same(replace(one, status="active"), memory)), None)
+
+
+def is_said_since(db: sqlite3.Connection, known: Memory, memory: Memory) -> bool:
+    """Whether the user says again what was retired: only that brings it back, not an old session that is read late."""
+    row = db.execute("select at from retirements where memory = ?", (known.id,)).fetchone()
+    return memory.origin == "user" and row is not None and row["at"] < time_to_text(memory.last_seen_at)
 
 
 def _alike(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
@@ -34,7 +41,7 @@ def _alike(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
     kinds: tuple[Kind, ...] = (memory.kind,)
     alike = fts.alike(db, memory, _MOST_CANDIDATES)
     if memory.origin == "user" and memory.kind in TOLD_KINDS:
-        words = stance_of(memory.title).words() or sorted(content_words(memory.title))
+        words = found_by(memory.title, is_against=memory.kind == "anti_pattern")
         kinds, alike = TOLD_KINDS, [*alike, *fts.naming(db, words, memory.scope, _MOST_CANDIDATES)]
     rows = db.execute(
         # The signs keep SQLite from looking at all of the scope and kind (6 ms at 20,000) where it has the rows.

@@ -2,19 +2,18 @@
 
 Everything here is computed from what is stored, never added up: doing it twice is as good as once."""
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.code.anchors import read_anchor
-from claude_mem_lite.models import FOREIGN_ORIGINS, MOST_FACTS, REQUEST_LEAD, Kind, Memory
-from claude_mem_lite.store import conflicts, fts, memories, retirements
+from claude_mem_lite.models import FOREIGN_ORIGINS, MOST_FACTS, Kind, Memory, without_request
+from claude_mem_lite.store import conflicts, fts, memories, retirements, sightings
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
 
-RECURRING: tuple[Kind, ...] = (
+LEARNED_BY_SIGHTING: tuple[Kind, ...] = (
     "gotcha",
     "failure",
     "convention",
@@ -47,7 +46,7 @@ class Evidence:
 
 
 def confidence(evidence: Evidence, *, is_users: bool) -> float:
-    """0.50, 0.65, 0.75, 0.82 … for one, two, three, four sessions, 0.95 at most; the user's word begins at 0.80.
+    """0.50, 0.65, 0.75, 0.82 … for one, two, three, four sessions, 0.95 at most; the user's word goes from 0.80.
 
     Each session makes a third of the remaining doubt go; each one against takes 0.15."""
     first = FIRST_OF_USER if is_users else FIRST
@@ -62,9 +61,11 @@ def weigh(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     if memory.status != "active" or memory.pinned or memory.made_by == "user":
         return
     is_users = memory.origin == "user"
-    evidence = Evidence(sessions_of(db, _seen_as(db, memory)), 0 if is_users else _against(db, memory))
-    if not evidence.against and memory.kind not in RECURRING:
+    evidence = Evidence(sightings.sessions_of(db, _seen_as(db, memory)), 0 if is_users else _against(db, memory))
+    if not evidence.against and memory.kind not in LEARNED_BY_SIGHTING:
         return
+    if is_users and evidence.sessions <= 1:
+        return  # as sure as what was said, or done, makes it
     sure = confidence(evidence, is_users=is_users)
     if not evidence.against:
         # Rules may have had better reasons than having seen it once.
@@ -76,17 +77,6 @@ def weigh(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
         retirements.retire(db, memory.id, "contradicted", f"it was contradicted by {', '.join(others)}", now)
 
 
-def sessions_of(db: sqlite3.Connection, ids: Sequence[str]) -> int:
-    """In how many sessions any of these memories was seen; what the user did by command counts as one each."""
-    (number,) = db.execute(
-        """select count(distinct coalesce(prompts.session, sightings.turn)) from sightings
-             left join prompts on prompts.turn = sightings.turn
-           where sightings.memory in (select value from json_each(:ids))""",
-        {"ids": json.dumps(list(ids))},
-    ).fetchone()
-    return int(number)
-
-
 def learn(db: sqlite3.Connection, memory: Memory, now: datetime) -> Memory | None:
     """What an error that came back and was put right the same way in several sessions teaches; None: nothing yet."""
     if memory.kind != "bugfix" or memory.status != "active":
@@ -94,7 +84,7 @@ def learn(db: sqlite3.Connection, memory: Memory, now: datetime) -> Memory | Non
     for anchor in _errors(memory):
         fixes = [memory, *(one for one in _tied_to(db, anchor, memory.scope, ("bugfix",)) if one.id != memory.id)]
         alike = [one for one in fixes if one.origin not in FOREIGN_ORIGINS and _is_same_way(one, memory)]
-        if sessions_of(db, [one.id for one in alike]) >= _LEAST_SESSIONS:
+        if sightings.sessions_of(db, [one.id for one in alike]) >= _LEAST_SESSIONS:
             return _keep(db, anchor, alike, now)
     return None
 
@@ -105,8 +95,8 @@ def _keep(db: sqlite3.Connection, anchor: str, fixes: Sequence[Memory], now: dat
     known = memories.find(db, id_)
     if known is not None and known.status != "active":
         return None
-    number = sessions_of(db, [one.id for one in fixes])
-    told = newest.summary.partition(REQUEST_LEAD)[0].strip()
+    number = sightings.sessions_of(db, [one.id for one in fixes])
+    told = without_request(newest.summary)
     learned = replace(
         newest,
         id=id_,
@@ -126,15 +116,11 @@ def _keep(db: sqlite3.Connection, anchor: str, fixes: Sequence[Memory], now: dat
         tokens_out=0,
         cost_usd=0.0,
     )
-    rows = db.execute(
-        "select distinct turn from sightings where memory in (select value from json_each(:ids)) order by turn",
-        {"ids": json.dumps([one.id for one in fixes])},
-    )
-    turns = [row["turn"] for row in rows]
+    turns = sightings.turns_of(db, [one.id for one in fixes])
     if turns:
         memories.put(db, learned, turns[0], now)
     for turn in turns[1:]:
-        memories.note_sighting(db, id_, turn)
+        sightings.note(db, id_, turn)
     return memories.find(db, id_)
 
 
@@ -164,7 +150,7 @@ def _seen_as(db: sqlite3.Connection, memory: Memory) -> list[str]:
 def _against(db: sqlite3.Connection, memory: Memory) -> int:
     """In how many sessions something was seen that contradicts a memory and is to be believed at least as much."""
     others = [memories.find(db, id_) for id_ in conflicts.of(db, [memory.id]).get(memory.id, ())]
-    return sessions_of(db, [one.id for one in others if one and (one.pinned or one.trust >= memory.trust)])
+    return sightings.sessions_of(db, [one.id for one in others if one and (one.pinned or one.trust >= memory.trust)])
 
 
 def _errors(memory: Memory) -> list[str]:

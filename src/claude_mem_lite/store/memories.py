@@ -9,9 +9,9 @@ from datetime import datetime
 from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Kind, Memory
-from claude_mem_lite.store import conflicts, documents, fts, unindexed
+from claude_mem_lite.store import conflicts, documents, fts, sightings, tombstones, unindexed
 from claude_mem_lite.store.ids import one_by_prefix, short_id
-from claude_mem_lite.store.known import find_same
+from claude_mem_lite.store.known import find_same, is_said_since
 from claude_mem_lite.store.memory_rows import COLUMNS, values_of
 from claude_mem_lite.store.memory_rows import from_row as from_row  # for whoever reads the table with joins of its own
 from claude_mem_lite.store.sameness import joined
@@ -25,16 +25,19 @@ def handoff_id(session: str) -> str:
 
 def add(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Memory:
     """Store a memory seen in a turn, or count the turn as one more sighting of what is known already."""
-    if is_forgotten(db, memory.id):
+    if tombstones.is_buried(db, memory.id):
         return memory
     known = find_same(db, memory)
     if known is None:
         insert(db, memory, now)
-        note_sighting(db, memory.id, turn)
+        sightings.note(db, memory.id, turn)
         return memory
     if known.id != memory.id:
         more = joined(known, memory)
-        known = replace(more, times_seen=known.times_seen + note_sighting(db, known.id, turn))
+        known = replace(more, times_seen=known.times_seen + sightings.note(db, known.id, turn))
+        if known.status == "retired" and is_said_since(db, known, memory):
+            db.execute("delete from retirements where memory = ?", (known.id,))
+            known = replace(known, status="active")
         _overwrite(db, known)
     return known
 
@@ -43,7 +46,7 @@ def put(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Non
     """Store a memory under its id, in the place of what it was before: one that is told anew as work goes on.
 
     What the user wrote stays as it is."""
-    if is_forgotten(db, memory.id):
+    if tombstones.is_buried(db, memory.id):
         return
     row = db.execute("select * from memories where id = ?", (memory.id,)).fetchone()
     if row is None:
@@ -53,7 +56,7 @@ def put(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Non
         _overwrite(db, replace(memory, created_at=before.created_at, pinned=before.pinned), stored_at=now)
         if memory.status == "active":
             db.execute("delete from retirements where memory = ?", (memory.id,))
-    note_sighting(db, memory.id, turn)
+    sightings.note(db, memory.id, turn)
 
 
 def retire(db: sqlite3.Connection, id_: str) -> bool:
@@ -128,12 +131,13 @@ def in_scope(
 ) -> list[Memory]:
     """Active memories of these kinds, or stated or pinned by the user, that hold in a scope.
 
-    Pinned first, then the surest, then the newest; what was made on hidden branches only when the user stated it."""
+    Pinned first, then what the user stated, the surest, the newest; what was made on hidden branches only when the
+    user stated it."""
     here, branches = not_hidden(hidden, "created_at")
     rows = db.execute(
         f"""select * from memories where scope = :scope and status = 'active' and stored_at > :since
               and ((kind in (select value from json_each(:kinds)) and {here}) or origin = 'user' or pinned)
-            order by pinned desc, confidence desc, last_seen_at desc limit :limit""",
+            order by pinned desc, origin = 'user' desc, confidence desc, last_seen_at desc limit :limit""",
         {
             **branches,
             "scope": scope,
@@ -184,10 +188,10 @@ def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> None:
         row = db.execute("delete from memories where id = ? returning seq", (id_,)).fetchone()
         if row is not None:
             remove_derived(db, row["seq"])
-        db.execute("delete from sightings where memory = ?", (id_,))
+        sightings.remove(db, id_)
         db.execute("delete from retirements where memory = ?", (id_,))
-        conflicts.settle(db, id_)
-        db.execute("insert or ignore into tombstones (memory, forgotten_at) values (?, ?)", (id_, time_to_text(now)))
+        conflicts.drop(db, id_)
+    tombstones.bury(db, ids, now)
 
 
 def remove_derived(db: sqlite3.Connection, seq: int) -> None:
@@ -244,13 +248,3 @@ def _overwrite(db: sqlite3.Connection, memory: Memory, stored_at: datetime | Non
 def _index(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
     fts.add(db, seq, memory)
     unindexed.note(db, documents.of_memory(seq))
-
-
-def is_forgotten(db: sqlite3.Connection, id_: str) -> bool:
-    """Whether the user had it removed: nothing may bring it back."""
-    return db.execute("select 1 from tombstones where memory = ?", (id_,)).fetchone() is not None
-
-
-def note_sighting(db: sqlite3.Connection, id_: str, turn: str) -> int:
-    """Record that a turn saw a memory; 0 when that is known."""
-    return db.execute("insert or ignore into sightings (memory, turn) values (?, ?)", (id_, turn)).rowcount

@@ -143,6 +143,18 @@ def mark(db: sqlite3.Connection, session: str, outcomes: Mapping[str, Outcome]) 
     )
 
 
+def titles(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The kind and the title of each of these memories and sessions, of those that are still there."""
+    rows = db.execute(
+        """select id, kind, title from memories where id in (select value from json_each(:sources))
+           union all
+           select id, 'session', case headline when '' then request else headline end from sessions
+           where id in (select value from json_each(:sources))""",
+        {"sources": json.dumps(list(sources))},
+    )
+    return {row["id"]: (row["kind"], row["title"]) for row in rows}
+
+
 def trim(db: sqlite3.Connection, before: datetime) -> int:
     """Drop what was given before a moment, and with it what came of it; returns how many receipts."""
     gone = "select spool_name from receipts where created_at < :before"

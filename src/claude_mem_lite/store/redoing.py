@@ -11,7 +11,7 @@ from typing import Any
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Memory, SessionSummary, Usage
-from claude_mem_lite.store import conflicts, memories, sessions, supersession, turns
+from claude_mem_lite.store import conflicts, memories, sessions, sightings, supersession, turns
 from claude_mem_lite.store.ids import short_id
 
 _MOST_POSITIONS = 64
@@ -80,18 +80,17 @@ def over(rules: SessionSummary, told: SessionSummary) -> SessionSummary:
 def _is_to_be_left_alone(db: sqlite3.Connection, memory: Memory, turn: str) -> bool:
     if memory.pinned or memory.status != "active" or memory.times_seen > 1 or memory.made_by == "user":
         return True
-    if supersession.has_replaced(db, memory.id):
+    if supersession.replaced_by(db, [memory.id]):
         return True
-    elsewhere = db.execute("select 1 from sightings where memory = ? and turn <> ?", (memory.id, turn)).fetchone()
-    return elsewhere is not None
+    return sightings.is_seen_elsewhere(db, memory.id, turn)
 
 
 def _discard(db: sqlite3.Connection, id_: str) -> datetime:
     """Remove a memory without a tombstone, to be told anew; returns when it was stored."""
     row = db.execute("delete from memories where id = ? returning seq, stored_at", (id_,)).fetchone()
     memories.remove_derived(db, row["seq"])
-    db.execute("delete from sightings where memory = ?", (id_,))
-    conflicts.settle(db, id_)
+    sightings.remove(db, id_)
+    conflicts.drop(db, id_)
     return text_to_time(row["stored_at"])
 
 

@@ -40,7 +40,7 @@ def retire(db: sqlite3.Connection, id_: str, cause: Cause, reason: str, now: dat
     if not memories.retire(db, id_):
         return False
     note(db, id_, cause, reason, now, branch)
-    conflicts.settle(db, id_)
+    conflicts.drop(db, id_)
     return True
 
 
@@ -77,16 +77,6 @@ def of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, Retirement]:
         {"ids": json.dumps(list(ids))},
     )
     return {row["memory"]: Retirement(row["cause"], row["reason"], text_to_time(row["at"])) for row in rows}
-
-
-def reasons(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, str]:
-    """Why each of these memories was retired, of those that were retired here."""
-    rows = db.execute(
-        """select memory, reason from retirements join memories on memories.id = retirements.memory
-           where memory in (select value from json_each(:ids)) and memories.status = 'retired'""",
-        {"ids": json.dumps(list(ids))},
-    )
-    return {row["memory"]: row["reason"] for row in rows}
 
 
 def retirable(db: sqlite3.Connection, project: str, branch: str, since: datetime | None) -> list[str]:

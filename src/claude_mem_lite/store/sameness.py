@@ -11,16 +11,20 @@ from claude_mem_lite.models import (
     MOST_ANCHORS,
     MOST_FACTS,
     MOST_FILES,
-    REQUEST_LEAD,
     WORK_KINDS,
     Kind,
     Memory,
+    without_request,
 )
-from claude_mem_lite.store.stances import agree, content_words
+from claude_mem_lite.store.differing import in_same_order
+from claude_mem_lite.store.stance_forms import DENIALS
+from claude_mem_lite.store.stances import agree, content_words, contradict, denials, denies
 from claude_mem_lite.words import STOPWORDS
 
 TOLD_KINDS: tuple[Kind, ...] = ("preference", "rule", "correction", "convention", "anti_pattern")
 """What the user lays down: the same is said of one kind today and of another tomorrow."""
+_MAY_REPEAT: tuple[Kind, ...] = ("failure", "project_fact")
+"""What is told of a machine: its words lay nothing down that could be turned around."""
 _LEAST_SHARED = 0.85
 _LEAST_SHARED_TITLE = 0.8
 # Text from the web or from somebody else's tool must not be joined to what can be believed.
@@ -31,11 +35,12 @@ _VARYING = re.compile(r"\b\d[\d:.,/-]*(?:ms|s|m|h|d|%|[kmg]b)?\b")
 _NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"\S*(?:[a-z][A-Z]|\w[_./]\w|\(\))\S*")
 _COMMIT = re.compile(r"^Commit ([0-9a-f]{6,40})\b")
-_DENIALS = frozenset(("not", "no", "never", "without", "cannot", "don't", "doesn't", "isn't", "won't"))
 
 
 def say_the_same(known: Memory, new: Memory) -> bool:
     """Whether a new memory tells nothing that a known one of its kind and scope does not tell, or could not take in."""
+    if known.kind not in _MAY_REPEAT and contradict(known.title, new.title):
+        return False  # all of the same words may say the opposite: "tabs over spaces"
     if _is_told_again(known, new):
         return True
     if (known.kind, known.scope, known.status) != (new.kind, new.scope, "active"):
@@ -46,7 +51,9 @@ def say_the_same(known: Memory, new: Memory) -> bool:
         return True
     if not _agree(known.title, new.title) or _shared(known.title, new.title) < _LEAST_SHARED_TITLE:
         return False
-    if _shared(_told(known), _told(new)) < _LEAST_SHARED or _denials(known) != _denials(new):
+    if new.kind not in _MAY_REPEAT and not in_same_order(known.title, new.title):
+        return False
+    if _shared(_told(known), _told(new)) < _LEAST_SHARED or denials(_told(known)) != denials(_told(new)):
         return False
     if new.kind in WORK_KINDS and new.kind not in ("decision", "discovery"):
         return _is_same_work(known, new)
@@ -62,20 +69,26 @@ def _is_told_again(known: Memory, new: Memory) -> bool:
     if (known.kind == "anti_pattern") != (new.kind == "anti_pattern"):
         return False
     # What was written for being remembered may go on below its first line.
-    if new.made_by == "user" and not content_words(new.summary) <= content_words(_told(known)):
+    below = new.summary.partition("\n")[2]
+    if new.made_by == "user" and not content_words(below) <= content_words(_told(known)):
         return False
     if agree(known.title, new.title):
         return True
-    ours, theirs = content_words(known.title) - _DENIALS, content_words(new.title) - _DENIALS
+    ours, theirs = content_words(known.title) - DENIALS, content_words(new.title) - DENIALS
     return (
         ours == theirs
-        and bool(_DENIALS & set(known.title.lower().split())) == bool(_DENIALS & set(new.title.lower().split()))
+        and in_same_order(known.title, new.title)
+        and denies(known.title) == denies(new.title)
         and _NUMBER.findall(known.title) == _NUMBER.findall(new.title)
     )
 
 
 def joined(known: Memory, new: Memory) -> Memory:
     """The known memory with all that the new sighting adds to it."""
+    if new.made_by == "user" and content_words(_told(known)) < content_words(_told(new)):
+        # "use pnpm instead of npm" after "use pnpm": written down by the user, the fuller words stand.
+        known = replace(known, title=new.title, summary=new.summary)
+    is_users = new.made_by == "user" or new.origin == known.origin == "user"
     lines = dict.fromkeys((*known.detail.split("\n"), *new.detail.split("\n")))
     detail = "\n".join(line for line in lines if line)
     return replace(
@@ -87,7 +100,7 @@ def joined(known: Memory, new: Memory) -> Memory:
         tags=_union(known.tags, new.tags),
         detail=detail if len(detail) <= LONGEST_DETAIL else known.detail,
         last_seen_at=max(known.last_seen_at, new.last_seen_at),
-        confidence=max(known.confidence, new.confidence) if new.made_by == "user" else known.confidence,
+        confidence=max(known.confidence, new.confidence) if is_users else known.confidence,
         made_by="user" if new.made_by == "user" else known.made_by,
     )
 
@@ -115,16 +128,11 @@ def _is_same_work(known: Memory, new: Memory) -> bool:
 
     Two edits of one function on one day have the same title more often than not, and are two pieces of work."""
     return (
-        _without_request(known.summary) == _without_request(new.summary)
+        without_request(known.summary) == without_request(new.summary)
         and set(known.files) == set(new.files)
         and set(known.symbols) == set(new.symbols)
         and set(known.facts) == set(new.facts)
     )
-
-
-def _without_request(summary: str) -> str:
-    """A summary without what was asked: the same work may be asked for in other words."""
-    return summary.partition(REQUEST_LEAD)[0].rstrip()
 
 
 def _agree(title: str, other: str) -> bool:
@@ -149,11 +157,7 @@ def _words(text: str) -> set[str]:
 
 
 def _told(memory: Memory) -> str:
-    return f"{memory.title}\n{_without_request(memory.summary)}"
-
-
-def _denials(memory: Memory) -> list[str]:
-    return sorted(word for word in _told(memory).lower().split() if word.strip(".,;:!") in _DENIALS)
+    return f"{memory.title}\n{without_request(memory.summary)}"
 
 
 def _commits(memory: Memory) -> set[str]:

@@ -116,6 +116,17 @@ def get(db: sqlite3.Connection, id_or_prefix: str) -> Session:
     return _from_row(one_by_prefix(db, _SELECT, "sessions", id_or_prefix, nobody, any_case=False))
 
 
+def named(db: sqlite3.Connection, given: str) -> str:
+    """The id of a session by its id or the beginning of it."""
+    # Of imported memories, nothing but the id of their session may be known.
+    if find(db, given) or db.execute("select 1 from memories where session = ? limit 1", (given,)).fetchone():
+        return given
+    try:
+        return get(db, given).id
+    except NotFound as error:
+        raise NotFound(error.message, "`claude-mem-lite sessions --all-projects` shows the ids") from None
+
+
 def newest(
     db: sqlite3.Connection,
     *,
@@ -146,22 +157,9 @@ def newest(
     return [_from_row(row) for row in rows]
 
 
-def is_forgotten(db: sqlite3.Connection, *names: str) -> bool:
-    """Whether a session, a turn or a prompt by one of these names was forgotten with all its session."""
-    found = db.execute(
-        "select 1 from tombstones where memory in (select value from json_each(:names)) and memory <> ''",
-        {"names": json.dumps(names)},
-    )
-    return found.fetchone() is not None
-
-
 def forget_session(db: sqlite3.Connection, session: str) -> None:
     """Remove a session and all that was asked and answered in it."""
     db.execute("delete from prompts where session = ?", (session,))
-    db.execute(
-        "delete from receipt_items where receipt in (select spool_name from receipts where session = ?)", (session,)
-    )
-    db.execute("delete from receipts where session = ?", (session,))
     db.execute("delete from sessions where id = ?", (session,))
     passages.remove_of_session(db, session)
 

@@ -5,13 +5,15 @@ replaces nothing that is newer. Where the order does not decide, the two are not
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from datetime import datetime
 
+from claude_mem_lite.db.connection import text_to_time
 from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory
 from claude_mem_lite.store import conflicts, fts, memories
-from claude_mem_lite.store.stances import content_words, contradict, stance_of
+from claude_mem_lite.store.stances import contradict, found_by
 
-KINDS: tuple[Kind, ...] = (
+REPLACEABLE_KINDS: tuple[Kind, ...] = (
     "decision",
     "architecture",
     "preference",
@@ -31,21 +33,22 @@ def settle(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     """Have a memory that was just stored, seen again or edited replace what it replaces, or be replaced by what is
     newer; where neither may be, note that the two contradict each other."""
     opposed = contradicting(db, memory)
-    for other in opposed:
-        if memory.last_seen_at > other.last_seen_at and _may_replace(memory, other):
-            replace_by(db, other.id, memory.id)
-    later = [other for other in opposed if other.last_seen_at > memory.last_seen_at and _may_replace(other, memory)]
+    said_at = {one.id: _said_at(db, one, now) for one in (memory, *opposed)}
+    older = [one for one in opposed if said_at[memory.id] > said_at[one.id] and _may_replace(memory, one)]
+    for other in older:
+        replace_by(db, other.id, memory.id)
+    later = [one for one in opposed if said_at[one.id] > said_at[memory.id] and _may_replace(one, memory)]
     if later:
-        replace_by(db, memory.id, max(later, key=lambda other: (other.last_seen_at, other.id)).id)
+        replace_by(db, memory.id, max(later, key=lambda one: (said_at[one.id], one.id)).id)
         return
     for other in opposed:
-        if not (memory.last_seen_at > other.last_seen_at and _may_replace(memory, other)):
+        if other not in older:
             conflicts.note(db, memory.id, other.id, now)
 
 
 def contradicting(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
     """The active memories of the same scope that cannot hold together with this one."""
-    if memory.kind not in KINDS or memory.status != "active" or memory.origin in FOREIGN_ORIGINS:
+    if memory.kind not in REPLACEABLE_KINDS or memory.status != "active" or memory.origin in FOREIGN_ORIGINS:
         return []
     rows = db.execute(
         """select * from memories where seq in (select value from json_each(:seqs)) and +status = 'active'
@@ -55,7 +58,7 @@ def contradicting(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
             "seqs": json.dumps(_candidates(db, memory)),
             "scope": memory.scope,
             "id": memory.id,
-            "kinds": json.dumps(KINDS),
+            "kinds": json.dumps(REPLACEABLE_KINDS),
         },
     )
     found = [memories.from_row(row) for row in rows]
@@ -80,7 +83,7 @@ def replace_by(db: sqlite3.Connection, id_: str, successor: str) -> bool:
     if row is None:
         return False
     fts.mark_again(db, row["seq"], memories.from_row(row))
-    conflicts.settle(db, id_)
+    conflicts.drop(db, id_)
     return True
 
 
@@ -99,15 +102,22 @@ def bring_back(db: sqlite3.Connection, id_: str) -> Memory | None:
     return last if last is not None and last.status == "active" else None
 
 
-def replaced_by(db: sqlite3.Connection, id_: str) -> list[Memory]:
-    """What a memory replaced, the newest first."""
-    rows = db.execute("select * from memories where superseded_by = ? order by last_seen_at desc, seq desc", (id_,))
+def replaced_by(db: sqlite3.Connection, ids: Sequence[str]) -> list[Memory]:
+    """What any of these memories replaced, the newest first."""
+    rows = db.execute(
+        """select * from memories where superseded_by in (select value from json_each(:ids))
+           order by last_seen_at desc, seq desc""",
+        {"ids": json.dumps(list(ids))},
+    )
     return [memories.from_row(row) for row in rows]
 
 
-def has_replaced(db: sqlite3.Connection, id_: str) -> bool:
-    """Whether anything was replaced by a memory."""
-    return db.execute("select 1 from memories where superseded_by = ? limit 1", (id_,)).fetchone() is not None
+def _said_at(db: sqlite3.Connection, memory: Memory, now: datetime) -> datetime:
+    """When a memory was last said; what has a date yet to come was said when it was stored, whatever clock dated it."""
+    if memory.last_seen_at <= now:
+        return memory.last_seen_at
+    row = db.execute("select stored_at from memories where id = ?", (memory.id,)).fetchone()
+    return min(text_to_time(row["stored_at"]), now) if row else now
 
 
 def _may_replace(newer: Memory, older: Memory) -> bool:
@@ -116,8 +126,7 @@ def _may_replace(newer: Memory, older: Memory) -> bool:
 
 
 def _candidates(db: sqlite3.Connection, memory: Memory) -> list[int]:
-    stance = stance_of(memory.title, is_against=memory.kind == "anti_pattern")
-    words = stance.words() or sorted(content_words(memory.title))
+    words = found_by(memory.title, is_against=memory.kind == "anti_pattern")
     return [
         *fts.alike(db, memory, _MOST_CANDIDATES),
         *fts.naming(db, words, memory.scope, _MOST_CANDIDATES),

@@ -71,6 +71,30 @@ def of_session(db: sqlite3.Connection, session: str) -> list[StoredChange]:
     return [_from_row(row) for row in rows]
 
 
+def touched_by_others(db: sqlite3.Connection, project: str, session: str, file: str, since: datetime) -> bool:
+    """Whether another session of a project has changed a file since a moment."""
+    row = db.execute(
+        """select 1 from symbol_changes
+             where session in (select id from sessions where project = :project and last_event_at >= :since)
+             and session <> :session and file = :file and at >= :since limit 1""",
+        {"project": project, "session": session, "file": file, "since": time_to_text(since)},
+    ).fetchone()
+    return row is not None
+
+
+def renames_since(db: sqlite3.Connection, project: str, since: datetime) -> list[tuple[str, str]]:
+    """What functions and classes of a project were called before and are called since, in order; without the names of
+    the classes they are in."""
+    rows = db.execute(
+        """select was, name from symbol_changes
+             where session in (select id from sessions where project = :project and last_event_at > :since)
+             and at > :since and was <> '' and name <> '' order by seq""",
+        {"project": project, "since": time_to_text(since)},
+    )
+    bare = ((row["was"].rpartition(".")[2], row["name"].rpartition(".")[2]) for row in rows)
+    return [(was, name) for was, name in bare if was != name]
+
+
 def forget(db: sqlite3.Connection, *, sessions: Sequence[str] = (), turns: Sequence[str] = ()) -> None:
     """Remove what these sessions and turns did."""
     db.executemany("delete from symbol_changes where session = ?", [(session,) for session in sessions])

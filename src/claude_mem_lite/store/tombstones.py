@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from claude_mem_lite.db.connection import time_to_text
-from claude_mem_lite.models import REQUEST_LEAD, Memory
+from claude_mem_lite.models import Memory, without_request
 from claude_mem_lite.words import index_text, query_words
 
 _SALT = "salt:"
@@ -45,6 +45,14 @@ def bury_memory(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     bury(db, (salt, memory.id, *_said(salt, memory)), now)
 
 
+def beginning_with(db: sqlite3.Connection, start: str) -> set[str]:
+    """The buried ids that begin so."""
+    rows = db.execute(
+        "select memory from tombstones where substr(memory, 1, length(:start)) = :start", {"start": start}
+    )
+    return {row["memory"] for row in rows} if start else set()
+
+
 def is_said_again(db: sqlite3.Connection, memory: Memory) -> bool:
     """Whether a memory says what a forgotten one said in the same scope: all of it, or by a title that tells enough."""
     salt = _salt_of(db)
@@ -54,7 +62,7 @@ def is_said_again(db: sqlite3.Connection, memory: Memory) -> bool:
 def _said(salt: str, memory: Memory) -> list[str]:
     """The hashes of what a memory says; spelling, stops and the words of the request aside."""
     title = index_text(memory.title)
-    told = index_text(memory.summary.partition(REQUEST_LEAD)[0])
+    told = index_text(without_request(memory.summary))
     hashes = [_hash(salt, "all", memory.scope, title, told)]
     if len(query_words(memory.title)) >= _TELLING_TITLE:
         hashes.append(_hash(salt, "title", memory.kind, memory.scope, title))

@@ -11,7 +11,7 @@ from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Event
 from claude_mem_lite.spool_names import event_of, is_past
 from claude_mem_lite.store import passages
-from claude_mem_lite.store.sessions import is_forgotten
+from claude_mem_lite.store.tombstones import is_buried
 
 _SAME_MOMENT = timedelta(seconds=10)
 
@@ -136,9 +136,9 @@ def known_turns(db: sqlite3.Connection, turns: Sequence[PastTurnMark]) -> set[st
     A turn is there under its own key, or hooks saw it live: with the same prompt id, in whatever session since a
     fork repeats turns under its own name, or, where one side has none, at the same moment."""
     live_ids = _live_prompt_ids(db, [turn.prompt_id for turn in turns])
-    known = {turn.name for turn in turns if turn.prompt_id in live_ids or is_forgotten(db, turn.name, turn.prompt_id)}
+    known = {turn.name for turn in turns if turn.prompt_id in live_ids or is_buried(db, turn.name, turn.prompt_id)}
     for session in {turn.session for turn in turns}:
-        is_gone = is_forgotten(db, session)
+        is_gone = is_buried(db, session)
         rows = db.execute("select turn, prompt_id, created_at from prompts where session = ?", (session,)).fetchall()
         live = [
             (row["prompt_id"], text_to_time(row["created_at"]))

@@ -11,10 +11,20 @@ from claude_mem_lite.codebase.retying import tied_to_now
 from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import FOREIGN_ORIGINS, KINDS, LONGEST_TITLE, TRUST, JsonObject, Memory, text, texts
+from claude_mem_lite.models import (
+    FOREIGN_ORIGINS,
+    KINDS,
+    LONGEST_TITLE,
+    TRUST,
+    JsonObject,
+    Memory,
+    project_of_scope,
+    text,
+    texts,
+)
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import conflicts, memories, retirements, supersession
+from claude_mem_lite.store import conflicts, memories, retirements, sightings, supersession
 from claude_mem_lite.words import one_line, within
 from claude_mem_lite.worker import settling
 from claude_mem_lite.worker.scopes import named_scope
@@ -22,6 +32,11 @@ from claude_mem_lite.worker.scopes import named_scope
 CONFIRMED = 0.9
 """How sure at least is what the user says still holds."""
 _BY_USER = "the user retired it"
+
+
+def title_of(words: str) -> str:
+    """The title of what the user wrote: its first line."""
+    return within(one_line(words.strip().split("\n", 1)[0]), LONGEST_TITLE)
 
 
 def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> None:
@@ -36,10 +51,11 @@ def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection,
     tags = dict.fromkeys((*memory.tags, *(one_line(clean(tag)) for tag in texts(payload.get("tags")))))
     changed = replace(
         memory,
-        title=within(given or _title(memory, words), LONGEST_TITLE),
+        # Words of before beside other words would tell the old and the new in one breath.
+        title=within(given, LONGEST_TITLE) or (title_of(words) if words else memory.title),
         kind=kind,
         scope=scope,
-        project=scope.removeprefix("project:") if scope.startswith("project:") else memory.project,
+        project=project_of_scope(scope, memory.project),
         tags=tuple(tag for tag in tags if tag and tag not in dropped),
     )
     if words and words != memory.summary:
@@ -52,9 +68,9 @@ def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection,
     if words or (given and memory.origin not in FOREIGN_ORIGINS):
         changed = replace(changed, origin="user", trust=TRUST["user"], confidence=1.0)
     with atomic(db):
-        memories.note_sighting(db, memory.id, name)  # so that what was typed goes when the memory is forgotten
+        sightings.note(db, memory.id, name)  # so that what was typed goes when the memory is forgotten
         memories.rewrite(db, changed)
-        conflicts.settle(db, changed.id)
+        conflicts.drop(db, changed.id)
         settling.settle(db, changed, name, now)
 
 
@@ -85,7 +101,7 @@ def confirm(
     anchors = tied_to_now(code, place.root, memory.anchors) if place and is_here else memory.anchors
     with atomic(db):
         successor = _make_active(db, memory)
-        is_new = memories.note_sighting(db, memory.id, name)
+        is_new = sightings.note(db, memory.id, name)
         held = replace(
             memory,
             status="active",
@@ -113,15 +129,9 @@ def retire(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connectio
             f"`claude-mem-lite show {memory.id}` tells more, `forget` removes it for good",
         )
     with atomic(db):
-        memories.note_sighting(db, memory.id, name)
+        sightings.note(db, memory.id, name)
         if not retirements.retire(db, memory.id, "user", reason, time_of(name)):
             retirements.note(db, memory.id, "user", reason, time_of(name))
-
-
-def _title(memory: Memory, words: str) -> str:
-    """The title that goes with other words: their first line where it was the first line of those before."""
-    first = memory.summary.strip().split("\n", 1)[0]
-    return words.split("\n", 1)[0] if words and memory.title == within(first, LONGEST_TITLE) else memory.title
 
 
 def _make_active(db: sqlite3.Connection, memory: Memory) -> Memory | None:
@@ -135,7 +145,7 @@ def _make_active(db: sqlite3.Connection, memory: Memory) -> Memory | None:
 
 def _prefer(db: sqlite3.Connection, held: Memory, others: Sequence[Memory], now: datetime) -> None:
     """Settle in favour of a memory; what is pinned does not yield to it."""
-    conflicts.settle(db, held.id)
+    conflicts.drop(db, held.id)
     for other in others:
         if other.pinned:
             conflicts.note(db, held.id, other.id, now)

@@ -24,6 +24,7 @@ from claude_mem_lite.places import find_place
 from claude_mem_lite.store import memories, model_calls, receipts, sessions
 from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.relations import related
 
 _WRITE_TIMEOUT_S = 60.0
 _RETRY_LOOK_S = 0.2
@@ -180,7 +181,8 @@ def remember(wanted: Remember, loop: Running) -> dict[str, object]:
         raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {LONGEST_MEMORY:,}")
     (id_,) = wait(loop.command({"command": "remember", **wanted.model_dump()}))
     with opened(loop.home.memory_db) as db:
-        return asdict(memories.get(db, id_))
+        memory = memories.get(db, id_)
+        return {**asdict(memory), **related(db, [memory])[memory.id]}
 
 
 @router.post("/forget")

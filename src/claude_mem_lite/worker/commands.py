@@ -11,10 +11,10 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import KINDS, LONGEST_TITLE, JsonObject, Memory, Passage, text, texts
+from claude_mem_lite.models import KINDS, JsonObject, Memory, Passage, project_of_scope, text, texts
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import forgetting, memories, model_calls, passages, sessions, timeline
+from claude_mem_lite.store import forgetting, memories, model_calls, passages, sessions, timeline, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
 from claude_mem_lite.worker import amending, settling
@@ -35,6 +35,14 @@ def carry_out(
     if payload.get("command") in AMENDING:
         return [_amend(row.name, payload, db, code, now)]
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
+
+
+def erase_if_forgotten(row: Row, queue: Queue, db: sqlite3.Connection) -> None:
+    """Remove a command that came for a memory after that was forgotten: it may say it once more."""
+    given = text(parse(row.payload.encode()).get("id")).strip().lstrip("#").lower()
+    buried = tombstones.beginning_with(db, given)
+    if buried:
+        queue.erase_telling_of(buried)
 
 
 def _amend(name: str, payload: JsonObject, db: sqlite3.Connection, code: CodeCache, now: datetime) -> str:
@@ -59,16 +67,15 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
     place = find_place(text(payload.get("cwd")))
     scope = resolve_scope(db, text(payload.get("scope")), kind, place.project)
     at = time_of(name)
-    title = words.splitlines()[0]
     memory = Memory(
         id=short_id(name),
         kind=kind,
-        title=within(title, LONGEST_TITLE),
+        title=amending.title_of(words),
         summary=words,
         created_at=at,
         last_seen_at=at,
         scope=scope,
-        project=scope.removeprefix("project:") if scope.startswith("project:") else place.project,
+        project=project_of_scope(scope, place.project),
         tags=texts(payload.get("tags")),
         branch=place.branch,
         commit=place.commit,
@@ -110,23 +117,13 @@ def _memory_or_turn(db: sqlite3.Connection, given: str) -> Memory | Passage:
         raise
 
 
-def _session_named(db: sqlite3.Connection, given: str) -> str:
-    """The id of a session by its id or the beginning of it."""
-    if sessions.find(db, given) or memories.ids_of(db, session=given, project=None):
-        return given  # of imported memories, nothing but the id of their session may be known
-    try:
-        return sessions.get(db, given).id
-    except NotFound as error:
-        raise NotFound(error.message, "`claude-mem-lite sessions --all-projects` shows the ids") from None
-
-
 def _forget(
     payload: JsonObject, queue: Queue, model_turns: ModelTurns, db: sqlite3.Connection, now: datetime
 ) -> list[str]:
     """Remove memories from every table, the index and the inbox; sessions and projects with all they hold."""
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
     project = sessions.find_project(db, project) if project else None
-    session = _session_named(db, session) if session else None
+    session = sessions.named(db, session) if session else None
     named = [_memory_or_turn(db, wanted) for wanted in texts(payload.get("ids"))]
     asked = {one.id: passages.source_of_turn(db, one.id) for one in named if isinstance(one, Passage)}
     ids = [one.id for one in named if isinstance(one, Memory)]
@@ -136,11 +133,11 @@ def _forget(
     if not ids and not asked and not any(sessions.find(db, one) for one in whole):
         raise NotFound("there is nothing to forget by that name", "`claude-mem-lite list` shows what there is")
     with atomic(db):
-        turns = forgetting.forget(db, ids, whole, now, whole_turns=list(asked.values()), project=project)
-        model_calls.forget(db, turns, whole)
+        gone = forgetting.forget(db, ids, whole, now, whole_turns=list(asked.values()), project=project)
+        model_calls.forget(db, gone.turns, whole)
         # Inside: a worker that dies here finds the memories again, and with them the events to erase.
-        model_turns.erase(turns=turns, sessions=whole)
-        queue.erase(turns=turns, sessions=whole)
-        queue.erase_telling_of({*ids, *whole})
+        model_turns.erase(turns=gone.turns, sessions=whole)
+        queue.erase(turns=gone.turns, sessions=whole)
+        queue.erase_telling_of({*gone.memories, *whole})
     empty_log(db)
-    return [*ids, *asked]
+    return [*gone.memories, *asked]

@@ -8,6 +8,7 @@ from claude_mem_lite.config import is_excluded
 from claude_mem_lite.context.builder import Placed
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import SILENT, chosen
+from claude_mem_lite.errors import ConfigError
 from claude_mem_lite.places import find_place
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.building import build_start
@@ -21,8 +22,12 @@ def context(
     loop: Running, cwd: str, budget: int | None = None, preset: str = "", explain: bool = False
 ) -> dict[str, object]:
     """What a new session in this folder would be told, and with `explain` all candidates; nothing counts as given."""
-    if not loop.knows_settings():
+    if loop.problem or not loop.knows_settings():
         loop.settle(_CONFIG_LOOK_S)  # they were changed just now, and a session that starts would know
+    if loop.problem:
+        raise ConfigError(
+            f"the configuration is broken: {loop.problem}", "until it is mended, sessions are given nothing"
+        )
     excluded = is_excluded(loop.config, cwd)
     wanted = chosen(loop.config, preset)
     occasion = Occasion(find_place(cwd), loop.clock(), explained=explain)

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.memory_lines import to_object, values_of
-from claude_mem_lite.models import TRUST, JsonObject, Kind, Memory, Origin
+from claude_mem_lite.models import TRUST, JsonObject, Kind, Memory, Origin, project_of_scope
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import exchange
 from claude_mem_lite.store.ids import short_id
@@ -136,7 +136,7 @@ def _where(db: sqlite3.Connection, values: Mapping[str, object], project: str) -
         named = bool(scope) and scope != "project"
         return scope if named else resolve_scope(db, scope, kind, str(own)), str(own)
     scope = resolve_scope(db, scope, kind, project)
-    return scope, scope.removeprefix("project:") if scope.startswith("project:") else project
+    return scope, project_of_scope(scope, project)
 
 
 def _id_of(told: JsonObject, scope: str, nth: int) -> str:

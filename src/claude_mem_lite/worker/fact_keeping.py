@@ -1,7 +1,8 @@
 """Project facts as memories: kept at the first sight of a project, told anew when its manifests change.
 
 Part of the job loop: `want` when a session starts and after every turn, `keep_wanted` before contexts are made. While
-nothing changed that costs some forty looks at file names."""
+nothing changed that costs some forty looks at file names; when something did, a bounded piece of each file is read, so
+that no repository holds up the thread that works for all of them."""
 
 import hashlib
 import sqlite3
@@ -15,7 +16,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.manifests.facts import SLOTS, Fact, Slot, read_facts, signature
 from claude_mem_lite.models import LONGEST_TITLE, TRUST, Memory, Place
 from claude_mem_lite.places import find_place
-from claude_mem_lite.store import memories
+from claude_mem_lite.store import memories, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
 from claude_mem_lite.worker.cleaning import cleaned
@@ -64,7 +65,9 @@ class FactKeeping:
     def keep_wanted(self) -> set[str]:
         """Look at all that is wanted; the projects of which something reads differently now."""
         wanted, self._wanted = self._wanted, {}
-        return {place.project for place in map(find_place, wanted) if self.keep(place)}
+        # Excluded since, or a folder of its own in a checkout that is not: nothing is looked at for its sake.
+        places = [find_place(folder) for folder in wanted if not self._is_excluded(folder)]
+        return {place.project for place in places if self.keep(place)}
 
     def keep(self, place: Place) -> bool:
         """Have the facts of a place as its manifests tell them now; whether any reads differently.
@@ -110,7 +113,7 @@ class FactKeeping:
             memories.rewrite(self._db, memory)
             return False
         memories.put(self._db, memory, f"{MADE_BY}-{memory.id}", now)
-        return not memories.is_forgotten(self._db, memory.id)
+        return not tombstones.is_buried(self._db, memory.id)
 
     def _retire(self, before: Memory) -> bool:
         """No manifest says it any more. Marked as ours: what the user retired never comes back by itself."""

@@ -5,27 +5,19 @@ Called by the worker in the transaction that stores a turn. In doubt a handoff s
 import re
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
-from claude_mem_lite.models import Memory, Session
-from claude_mem_lite.store import branches, memories, redoing, retirements, sessions, turns
-from claude_mem_lite.words import matched_words, query_words, within
+from claude_mem_lite.compress.rules.handoff import cut_down, steps_of
+from claude_mem_lite.models import Memory, Session, without_request
+from claude_mem_lite.store import branches, memories, redoing, retirements, sessions, symbols, turns
+from claude_mem_lite.worker.steps_done import is_about, is_done_by, told_apart
 
 _DONE_KINDS = ("feature", "bugfix", "refactor", "change")
 _LOOKS_BACK = 20
 _MOST_OPEN = 5
 _MOST_MEMORIES = 200
 _MOST_PROMPTS = 100
-_LONGEST_STEP = 140
-_LEAST_SHARED = 0.6
-_LEAST_WORDS = 2
-# What any step may say: that one was added says nothing of another that is to be.
-_COMMON = frozenset(
-    "add fix update write implement make create run check change finish continue next step".split()  # noqa: SIM905
-)
-_OPEN = "Open when it stopped: "
-_BROKEN_OFF = "The session broke off while at this: "
 _GO_ON = re.compile(
     r"(?i)^\W*(?:(?:ok|okay|yes|please|and|now|let's|so|hi|hey|hello|bitte|ja|好的?|请)\W+)*"
     r"(?:continue|go on|carry on|keep going|resume|proceed|pick (?:it )?up|finish (?:it|this|that|what|the rest)"
@@ -41,17 +33,29 @@ _GO_ON_WITH = re.compile(
 class _Done:
     """What a session has done since a moment."""
 
-    texts: tuple[str, ...]
+    sentences: tuple[str, ...]
+    denied: tuple[str, ...]
+    """What it says that it did not do: that weighs more than what it was asked for."""
     files: frozenset[str]
     open: tuple[str, ...]
     """What it leaves open itself."""
     is_told_to_go_on: bool
+    renames: tuple[tuple[str, str], ...] = ()
+    """What functions and classes were called when the step was left, and since, in order."""
 
     def covers(self, step: str) -> bool:
-        return any(_shared(step, text) for text in self.texts)
+        names = {step, self._in_names_of_now(step)}
+        if any(is_about(one, said) for one in names for said in self.denied):
+            return False
+        return any(is_done_by(one, said) for one in names for said in self.sentences)
 
     def carries(self, step: str) -> bool:
-        return any(_shared(step, text) for text in self.open)
+        return any(is_about(one, left) for one in {step, self._in_names_of_now(step)} for left in self.open)
+
+    def _in_names_of_now(self, step: str) -> str:
+        for was, name in self.renames:
+            step = re.sub(rf"(?<!\w){re.escape(was)}(?!\w)", name, step)
+        return step
 
 
 def take_up(db: sqlite3.Connection, session: str, branch: str, at: datetime, now: datetime) -> None:
@@ -71,7 +75,7 @@ def take_up(db: sqlite3.Connection, session: str, branch: str, at: datetime, now
     ]
     for rank, left in enumerate(standing[:_MOST_OPEN]):
         done = _done_since(db, found, left.last_seen_at)
-        if done.texts or done.files:
+        if done.sentences or done.files:
             _take_up(db, left, done, session, now, is_newest=rank == 0)
 
 
@@ -84,31 +88,10 @@ def _take_up(
     at_its_files = not left.files or bool(done.files & set(left.files))
     goes_on = done.is_told_to_go_on and is_newest and at_its_files
     is_begun = len(undone) < len(steps)
-    if (is_begun and not remaining) or (goes_on and (not remaining or len(steps) <= 1)):
+    if (is_begun or goes_on) and not remaining:
         retirements.retire(db, left.id, "taken up", f"session {session} took it up", now)
     elif is_begun and remaining != steps and left.made_by != "user":
         memories.rewrite(db, cut_down(left, remaining))
-
-
-def steps_of(left: Memory) -> list[str]:
-    """What a handoff says is open, one by one."""
-    text = " ".join(left.summary.split())
-    if _OPEN not in text and _BROKEN_OFF not in text:
-        return [part for part in re.split(r"(?<=[.;])\s+", text) if part]
-    before, _, after = text.partition(_OPEN)
-    broken_off = [before.partition(_BROKEN_OFF)[2]] if _BROKEN_OFF in before else []
-    parts = [part for step in after.split("; ") for part in step.split(". ")]
-    return [bare for part in (*broken_off, *parts) if (bare := part.strip().rstrip("."))]
-
-
-def cut_down(left: Memory, remaining: Sequence[str]) -> Memory:
-    """A handoff that tells only what is still open of it."""
-    more = f" (and {len(remaining) - 1} more)" if len(remaining) > 1 else ""
-    return replace(
-        left,
-        title=f"Left open: {within(remaining[0], _LONGEST_STEP)}{more}",
-        summary=f"{_OPEN}{'; '.join(remaining)}.",
-    )
 
 
 def _done_since(db: sqlite3.Connection, session: Session, since: datetime) -> _Done:
@@ -119,24 +102,20 @@ def _done_since(db: sqlite3.Connection, session: Session, since: datetime) -> _D
     ]
     told = session.summary
     asked = turns.asked_since(db, session.id, since, _MOST_PROMPTS)
-    tasks = [task for one in asked for task in one.tasks if not any(_shared(task, step) for step in told.next_steps)]
+    tasks = [task for one in asked for task in one.tasks if not any(is_about(task, step) for step in told.next_steps)]
     is_whole = session.started_at > since
     edited = told.files_edited if is_whole else ()
     completed = (told.completed,) if is_whole and told.completed and (made or edited) else ()
     files = frozenset((*edited, *(file for one in made for file in one.files)))
     # What was ticked off without a trace of work may have been planned only.
-    texts = (*(f"{one.title} {one.summary}" for one in made), *completed, *(tasks if files or made else ()))
-    return _Done(texts, files, told.next_steps, _is_told_to_go_on([one.prompt for one in asked], is_whole=is_whole))
+    work = [text for one in made for text in (one.title, without_request(one.summary))]
+    said, denied = told_apart((*work, *completed, *(tasks if files or made else ())))
+    goes_on = _is_told_to_go_on([one.prompt for one in asked], is_whole=is_whole)
+    renames = tuple(symbols.renames_since(db, session.project, since))
+    return _Done(said, denied, files, told.next_steps, goes_on, renames)
 
 
 def _is_told_to_go_on(prompts: Sequence[str], *, is_whole: bool) -> bool:
     """By the first prompt of a session; later a bare "go on" means what the session itself is at."""
     first = bool(is_whole and prompts and _GO_ON.match(prompts[0]))
     return first or any(_GO_ON_WITH.search(prompt) for prompt in prompts)
-
-
-def _shared(step: str, text: str) -> bool:
-    """Whether a text has most of the telling words of a step."""
-    words = [word for word in query_words(step) if word not in _COMMON]
-    found = len(matched_words(words, text))
-    return found >= max(_LEAST_SHARED * len(words), min(_LEAST_WORDS, len(words)), 1)

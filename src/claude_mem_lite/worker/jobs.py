@@ -20,9 +20,9 @@ from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import TRUST, Draft, Event, Memory, Place, SessionStatus, Turn, TurnDigest
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import memories, receipts, sessions, symbols, turns
+from claude_mem_lite.store import memories, receipts, sessions, symbols, tombstones, turns
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.worker import outcomes, rendered, said_after, settling, undone
+from claude_mem_lite.worker import outcomes, passing, rendered, said_after, settling, undone
 
 _CLOCK_SLACK_S = 300.0
 _NOTHING_KEPT = "held nothing worth keeping"
@@ -84,7 +84,7 @@ def read_events(unit: Sequence[Row], config: Config) -> list[Event]:
 
 def _is_forgotten(first: Event, key: str, db: sqlite3.Connection) -> bool:
     """Whether a turn is read from the transcript of a session that was forgotten, perhaps a moment ago."""
-    return first.imported and sessions.is_forgotten(db, first.session, key, first.prompt_id or "")
+    return first.imported and tombstones.is_buried(db, first.session, key, first.prompt_id or "")
 
 
 def _start_event(start: Row) -> Event | None:
@@ -144,7 +144,7 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, queue: Qu
     project = before.project if before else place.project
     asked = next((event.prompt for event in events if event.prompt), "")
     turn = Turn(key, first.session, project, asked or turns.last_prompt(db, first.session), tuple(events))
-    digest = said_after.told(db, turn, undone.told(db, queue, turn, fold(turn)))
+    digest = undone.with_undone(db, queue, turn, said_after.with_occasion(db, turn, fold(turn)))
     # What is imported after later turns were seen adds memories, but how things stand is for those to say.
     is_old_news = first.imported and turns.has_later_turn(db, first.session, first.at)
     reply = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
@@ -162,6 +162,7 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, queue: Qu
                 summary = summarize(before.summary if before else None, turn, digest)
                 sessions.set_summary(db, first.session, summary, now)
                 keep_handoff(db, handoff(summary, turn, digest, place.branch), turn, place, now)
+                passing.retire_failures(db, turn, digest, now)
             settling.settle_turn(db, stored, turn, place.branch, now)
         if not is_old_news:
             _close(db, before.status if before else "active", events)

@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from claude_mem_lite.config import Config, is_excluded, load_config
-from claude_mem_lite.errors import ConfigError, MemoryLiteError, PayloadError
+from claude_mem_lite.errors import ConfigError, MemoryLiteError, NotFound, PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.model_turns import ModelTurns
@@ -385,6 +385,8 @@ class Loop:
             self._render({""})
         except MemoryLiteError as error:
             self._queue.finish([], now.timestamp(), skipped={row.id: error.message})
+            if isinstance(error, NotFound):
+                commands.erase_if_forgotten(row, self._queue, self._memory_db)
             waiting.set_exception(error)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):  # locked or full: it is tried again

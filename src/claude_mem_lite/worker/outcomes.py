@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import REQUEST_LEAD, Outcome, Session
+from claude_mem_lite.models import Outcome, Session, without_request
 from claude_mem_lite.store import memories, rarity, receipts, sessions
 from claude_mem_lite.words import stems
 from claude_mem_lite.worker import evidence
@@ -110,7 +110,7 @@ def given_of(db: sqlite3.Connection, source: str) -> Given | None:
     if memory is not None:
         changed = tuple((symbol.file, symbol.name) for symbol in memory.symbols)
         # What was asked for is told with many memories of one turn.
-        told = f"{memory.title}\n{memory.summary.partition(REQUEST_LEAD)[0]}"
+        told = f"{memory.title}\n{without_request(memory.summary)}"
         return Given(_forms(memory.id), memory.session, told, memory.files, changed)
     session = sessions.find(db, source)
     return _given_session(session) if session else None

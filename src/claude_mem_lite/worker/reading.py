@@ -89,7 +89,8 @@ def memory_list(loop: Running, wanted: Wanted, cwd: str = "", limit: Limit = 50)
 @router.get("/memories/{id_}")
 def memory_get(loop: Running, id_: str) -> dict[str, object]:
     with opened(loop.home.memory_db) as db:
-        return asdict(memory_named(db, id_))
+        memory = memory_named(db, id_)
+        return {**asdict(memory), **related(db, [memory])[memory.id]}
 
 
 @router.get("/records/{id_}")

@@ -1,13 +1,11 @@
 """The API of receipts: what was given to which session, why, and what came of it. Writes nothing."""
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from fastapi import APIRouter
 
-from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Receipt
 from claude_mem_lite.store import receipts, sessions
 from claude_mem_lite.worker.api import Limit, Running, opened, project_of
@@ -22,7 +20,7 @@ def receipt_list(
     """The last injections, newest first: in a folder's project, in all, or those of one session, wherever it was."""
     with opened(loop.home.memory_db) as db:
         if session:
-            found = receipts.newest(db, session=_session_named(db, session), limit=limit)
+            found = receipts.newest(db, session=sessions.named(db, session), limit=limit)
         else:
             found = receipts.newest(db, project=project_of(cwd, all_projects), limit=limit)
         return {"receipts": _told(db, found)}
@@ -35,17 +33,8 @@ def receipt_get(loop: Running, id_: str) -> dict[str, object]:
         return _told(db, [receipts.get(db, id_)])[0]
 
 
-def _session_named(db: sqlite3.Connection, given: str) -> str:
-    if sessions.find(db, given):
-        return given
-    try:
-        return sessions.get(db, given).id
-    except NotFound as error:
-        raise NotFound(error.message, "`claude-mem-lite sessions --all-projects` shows the ids") from None
-
-
 def _told(db: sqlite3.Connection, found: Sequence[Receipt]) -> list[dict[str, object]]:
-    titles = _titles(db, list({item.source for receipt in found for item in receipt.items}))
+    titles = receipts.titles(db, list({item.source for receipt in found for item in receipt.items}))
     return [_receipt(receipt, titles) for receipt in found]
 
 
@@ -62,14 +51,3 @@ def _receipt(receipt: Receipt, titles: Mapping[str, tuple[str, str]]) -> dict[st
         "layers_skipped": [{"layer": layer, "reason": reason} for layer, _, reason in skipped],
         "items": items,
     }
-
-
-def _titles(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, tuple[str, str]]:
-    rows = db.execute(
-        """select id, kind, title from memories where id in (select value from json_each(:sources))
-           union all
-           select id, 'session', case headline when '' then request else headline end from sessions
-           where id in (select value from json_each(:sources))""",
-        {"sources": json.dumps(list(sources))},
-    )
-    return {row["id"]: (row["kind"], row["title"]) for row in rows}

@@ -24,7 +24,7 @@ def related(db: sqlite3.Connection, found: Sequence[Memory]) -> dict[str, dict[s
             "retired_at": why.at.isoformat() if why else None,
             "retired_cause": why.cause if why else None,
             "replaced_by": _brief(successor) if successor else None,
-            "replaced": [_brief(one) for one in supersession.replaced_by(db, memory.id)],
+            "replaced": [_brief(one) for one in supersession.replaced_by(db, [memory.id])],
             "conflicts": [_brief(one) for one in others],
             "given": asdict(given.get(memory.id, Tally())),
         }

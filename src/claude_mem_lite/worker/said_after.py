@@ -8,15 +8,12 @@ from dataclasses import replace
 
 from claude_mem_lite.compress.rules.taught import is_taught
 from claude_mem_lite.models import FOREIGN_ORIGINS, WORK_KINDS, Draft, Memory, Turn, TurnDigest
-from claude_mem_lite.store import redoing
-from claude_mem_lite.words import within
+from claude_mem_lite.store import occasions, redoing
 
 _MOST_LOOKED_AT = 12
-_LONGEST_WORK = 160
-_MOST_FILES = 3
 
 
-def told(db: sqlite3.Connection, turn: Turn, digest: TurnDigest) -> TurnDigest:
+def with_occasion(db: sqlite3.Connection, turn: Turn, digest: TurnDigest) -> TurnDigest:
     """What rules made of a turn, with the work that what it teaches was said after."""
     if not any(draft.origin == "user" and is_taught(draft) for draft in digest.drafts):
         return digest
@@ -32,5 +29,4 @@ def _is_work(memory: Memory) -> bool:
 def _after(draft: Draft, work: Memory) -> Draft:
     if draft.origin != "user" or not is_taught(draft):
         return draft
-    files = f" ({', '.join(work.files[:_MOST_FILES])})" if work.files else ""
-    return replace(draft, detail=f"Said after this work: {within(work.title, _LONGEST_WORK)}{files}")
+    return replace(draft, detail=occasions.line_after(work))

@@ -57,7 +57,7 @@ UNKNOWN = State()
 def states(loop: Loop, db: sqlite3.Connection, cwd: str, found: Sequence[Memory]) -> dict[str, State]:
     """How it stands with memories, as far as that can be told at once, seen from a folder; '' is no folder."""
     place = find_place(cwd) if cwd else None
-    reasons = retirements.reasons(db, [memory.id for memory in found if memory.status == "retired"])
+    retired = retirements.of(db, [memory.id for memory in found if memory.status == "retired"])
     own = [memory for memory in found if place and memory.project == place.project]
     told: dict[str, Freshness] = {}
     elsewhere: dict[str, str] = {}
@@ -66,7 +66,11 @@ def states(loop: Loop, db: sqlite3.Connection, cwd: str, found: Sequence[Memory]
         told = checkout.freshness([memory for memory in own if is_anchored(memory)])
         elsewhere = {memory.id: memory.branch for memory in own if _is_elsewhere(memory, checkout.hidden)}
     return {
-        memory.id: State(_known(told.get(memory.id)), elsewhere.get(memory.id, ""), reasons.get(memory.id, ""))
+        memory.id: State(
+            _known(told.get(memory.id)),
+            elsewhere.get(memory.id, ""),
+            retired[memory.id].reason if memory.id in retired else "",
+        )
         for memory in found
     }
 

@@ -1,7 +1,7 @@
 """A change of the agent that the user took back by hand: seen when the agent touches the same code again.
 
 Called by the worker for every turn, before what the turn did to code is stored; reads only. In doubt nobody undid
-anything: what the agent's own commands may have put back was not the user."""
+anything: what the agent's own commands, or another session, may have put back was not the user."""
 
 import re
 import sqlite3
@@ -25,7 +25,7 @@ _PUTS_BACK = re.compile(
 _WRITES = re.compile(r">|\b(?:sed|perl|mv|cp|tee|rm|truncate|python\d?|node|ruby|awk|dd|rsync|install|ed|ex|vim?)\b")
 
 
-def told(db: sqlite3.Connection, queue: Queue, turn: Turn, digest: TurnDigest) -> TurnDigest:
+def with_undone(db: sqlite3.Connection, queue: Queue, turn: Turn, digest: TurnDigest) -> TurnDigest:
     """What rules made of a turn, with what the user is found to have undone."""
     room = MOST_OF_A_TURN - len(digest.drafts)
     if not digest.code or room <= 0:
@@ -39,15 +39,17 @@ def told(db: sqlite3.Connection, queue: Queue, turn: Turn, digest: TurnDigest) -
 
 def _undone(db: sqlite3.Connection, turn: Turn, code: Sequence[CodeChange]) -> list[CodeChange]:
     """What the turn found as it had been before the session's own last change of it."""
-    last = {(one.change.file, one.change.name): one.change for one in symbols.of_session(db, turn.session)}
+    last = {(one.change.file, one.change.name): one for one in symbols.of_session(db, turn.session)}
     return [
         now
         for now in code
-        if (then := last.get((now.file, now.name))) is not None
+        if (stored := last.get((now.file, now.name))) is not None
+        and (then := stored.change)
         and not (now.was or then.was)
         and now.before == then.before != then.after
         # Of a file it is known that it is there, not what it holds.
         and (now.name or now.before != PRESENT)
+        and not symbols.touched_by_others(db, turn.project, turn.session, now.file, stored.at)
     ]
 
 
@@ -76,7 +78,8 @@ def _draft(file: str, changes: list[CodeChange]) -> Draft:
         "After the agent's change the code was found as it had been before, and no command of the agent put it back.",
         files=[file],
         anchors=[anchor_to(one) for one in changes[:MOST_CODE_ANCHORS]],
-        origin="code",
+        # What the user did by hand says as much as a word; only how it is meant is less sure.
+        origin="user",
         confidence=_CONFIDENCE,
     )
 

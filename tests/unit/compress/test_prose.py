@@ -164,7 +164,7 @@ def test_a_list_after_remaining_work_is_to_be_done() -> None:
 
 def test_a_short_finding_gives_way_to_its_explanation() -> None:
     closing = read_closing("I found the bug. `total` joined prices as strings.")
-    assert closing.findings() == ["total joined prices as strings."]
+    assert closing.findings() == ["`total` joined prices as strings."]
 
 
 @given(st.text() | st.text(alphabet="#*`_-|>[]() \nabc.:?!0123", max_size=300))

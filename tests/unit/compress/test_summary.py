@@ -67,7 +67,7 @@ def test_a_first_prompt_that_says_nothing_leaves_the_request_to_the_next() -> No
 def test_the_headline_grows_with_the_work() -> None:
     second = turn("rename load", FIX, closing="Renamed `load` to `read_file` in auth.py.")
     assert after(ADD_CART, second).headline == (
-        "Add a Cart class in src/cart.py that keeps its items in memory; Rename load to read_file in auth.py"
+        "Add a Cart class in src/cart.py that keeps its items in memory; Rename `load` to read_file in auth.py"
     )
 
 

@@ -28,6 +28,14 @@ def test_the_reason_stands_in_the_users_words() -> None:
     )
 
 
+def test_only_a_short_prompt_can_speak_for_every_project() -> None:
+    said = "In all my projects, never commit to main."
+    (everywhere,) = taught(turn(said))
+    (here,) = taught(turn(f"{said} {'Then look at how the cart adds its prices up. ' * 7}"))
+    assert (everywhere.scope, here.scope) == ("universal", "")
+    assert everywhere.title == here.title == "Never commit to main"
+
+
 def test_files_and_folders_that_are_named_become_files() -> None:
     (draft,) = taught(
         turn("never edit src/api/client.ts or anything under vendor/, use overrides.json instead of a patch")
@@ -98,6 +106,9 @@ def test_a_prompt_typed_while_the_agent_works_is_read_too() -> None:
         ("I prefer pytest over unittest. Please add a price module.", "Please add a price module."),
         ("No, use pnpm, not npm.", "No, use pnpm, not npm."),
         ("Add a price module.", "Add a price module."),
+        ("Hi! I prefer small commits. Please add a price module.", "Please add a price module."),
+        ("Hey Claude, add a price module.", "add a price module."),
+        ("Hi!", "Hi!"),
     ],
 )
 def test_what_was_asked_for_is_told_without_what_was_taught(prompt: str, asked: str) -> None:

@@ -245,7 +245,7 @@ def test_a_new_file_asked_for_is_a_feature() -> None:
             closing="I created `src/db.py` with a `connect` helper for SQLite.",
         )
     )
-    assert (draft.kind, draft.title) == ("feature", "Create src/db.py with a connect helper for SQLite")
+    assert (draft.kind, draft.title) == ("feature", "Create src/db.py with a `connect` helper for SQLite")
     assert draft.symbols == (SymbolChange("src/db.py", "connect", "new"),)
 
 

@@ -28,13 +28,14 @@ class Closing:
 
     @property
     def told(self) -> list[str]:
-        """Sentences of running text that tell something."""
-        return [said.text for said in self.said if said.kind == "text" and _tells(said.text)]
+        """Sentences of running text that tell something which is so by now, not what is still to be done."""
+        return [said.text for said in self.said if said.kind == "text" and _tells(said.text) and not _is_open(said)]
 
     @property
     def points(self) -> list[str]:
-        """List items and table rows that tell something."""
-        return [said.text for said in self.said if said.kind in ("item", "row") and len(said.text.split()) > 1]
+        """List items and table rows that tell something which is so by now."""
+        telling = [said for said in self.said if said.kind in ("item", "row") and len(said.text.split()) > 1]
+        return [said.text for said in telling if not _is_open(said)]
 
     def joined(self) -> list[str]:
         """A lead-in that needs its list, with the first item of it: "The cart now holds" + "several orders"."""
@@ -115,6 +116,11 @@ def read_closing(message: str | None) -> Closing:
         else:
             said.append(Said(passage.text, passage.kind, passage.under))
     return Closing(tuple(said), tuple(headings))
+
+
+def _is_open(said: Said) -> bool:
+    """Whether it is put as a step to come, by its own label or by the heading it stands under."""
+    return kinds.is_labelled_next(said.text) or kinds.announces_next_steps(said.under)
 
 
 def _tells(sentence: str) -> bool:

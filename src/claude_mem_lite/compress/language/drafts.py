@@ -7,6 +7,7 @@ from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.clean import clean, clip, storable
 from claude_mem_lite.compress.language.prose import passages, sentences
 from claude_mem_lite.compress.language.sentence_kinds import is_talk, refers_back
+from claude_mem_lite.compress.language.verbs import past
 from claude_mem_lite.models import (
     LONGEST_DETAIL,
     LONGEST_TITLE,
@@ -27,6 +28,9 @@ _MOST_SYMBOLS = 40
 # How much of a sentence may be told already for it to be worth telling: a reason, and an order nobody speaks of again.
 _TOLD, _UNTOLD = 0.6, 0.35
 _LONGEST_WHY = 120
+# "Added the footer." says what "Add the footer" does: all the same words, and hardly a letter more.
+_SAME, _LONGER = 1.0, 6
+_TOLD_BY_WORK: tuple[Kind, ...] = ("feature", "bugfix", "refactor", "change", "discovery")
 _LONGEST_POINT = 200
 
 _VAGUE_PROMPT = re.compile(
@@ -69,11 +73,12 @@ def make_draft(
     confidence: float = 0.7,
 ) -> Draft:
     """A draft within the limits of a memory."""
+    summary = _beyond(title, _tidy(summary)) if kind in _TOLD_BY_WORK else _tidy(summary)
     tidy_facts = (within(_tidy(fact), LONGEST_FACT) for fact in facts)
     return Draft(
         kind=kind,
         title=within(_tidy(_PRIVATE.sub("", title)), LONGEST_TITLE).rstrip(" ."),
-        summary=within(_tidy(summary), LONGEST_SUMMARY),
+        summary=within(summary, LONGEST_SUMMARY),
         detail=clip(storable(detail).strip(), LONGEST_DETAIL),
         facts=tuple(dict.fromkeys(fact for fact in tidy_facts if fact))[:MOST_FACTS],
         files=tuple(dict.fromkeys(files))[:MOST_FILES],
@@ -82,6 +87,16 @@ def make_draft(
         origin=origin,
         confidence=confidence,
     )
+
+
+def _beyond(title: str, summary: str) -> str:
+    """A summary without a first sentence that only says the title again, when more follows than what was asked."""
+    first, *rest = sentences(summary) or [""]
+    if not rest or rest[0].startswith(REQUEST_LEAD) or len(first) > len(title) + _LONGER:
+        return summary
+    told = past(title)
+    is_title = first.rstrip(".") == told or (overlap(first, told) >= _SAME and overlap(told, first) >= _SAME)
+    return " ".join(rest) if is_title else summary
 
 
 def prompt_text(prompt: str) -> str:

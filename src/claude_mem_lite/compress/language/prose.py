@@ -35,11 +35,13 @@ _EMPHASIS = re.compile(r"(?<![\w*/.])(\*\*\*|\*\*|\*)(?=\S)([^*\n]{1,400}?)(?<=\
 # `__init__` is a name; only several words between underscores are bold.
 _UNDERLINED = re.compile(r"(?<!\w)__(\S[^_\n]{0,200} [^_\n]{0,200}\S)__(?!\w)")
 _CODE_SPAN = re.compile(r"`([^`\n]{1,400})`")
+# Code that reads like prose without its backticks: `count`, `git push`. At the beginning it would be capitalised.
+_LIKE_PROSE = re.compile(r"[a-z][a-z0-9-]*(?: [\w./:=@-]+){0,4}")
 _LEADING_SIGNS = re.compile(r"^[\s\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff\ufe0f•▪●○·]+(?=\S)")
 _SPACES = re.compile(r"\s+")
 
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9/~<@#$_.-])|(?<=\w[.?])\s+(?=[a-z])|(?<=[。！？])\s*"
+    r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9/~<@#$_.`-])|(?<=\w[.?])\s+(?=[a-z])|(?<=[。！？])\s*"
 )
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|Dr|Mr|Ms|St|no|fig|[A-Z])|\s\d{1,3}|\.\.)\.$")
 _LONGEST = 60_000
@@ -115,12 +117,13 @@ def _continues_item(line: str, found: list[Passage]) -> bool:
 
 
 def plain(text: str) -> str:
-    """One line of markdown without its marks."""
+    """One line of markdown without its marks; only code that would be taken for prose keeps its backticks."""
     text = _LINK.sub(r"\1", _IMAGE.sub("", text)) if "](" in text else text
     # What stands between backticks is code: `__init__.py` has no emphasis in it.
     spans = _CODE_SPAN.split(text) if "`" in text else [text]
-    spans[::2] = [_without_marks(span) for span in spans[::2]]
-    text = "".join(spans).replace("`", "").replace("’", "'").replace("‘", "'")
+    spans[::2] = [_without_marks(span).replace("`", "") for span in spans[::2]]
+    spans[1::2] = [f"`{span}`" if _LIKE_PROSE.fullmatch(span) else span for span in spans[1::2]]
+    text = "".join(spans).replace("’", "'").replace("‘", "'")
     return _SPACES.sub(" ", _LEADING_SIGNS.sub("", text)).strip()
 
 
@@ -148,8 +151,8 @@ def sentences(text: str) -> list[str]:
 def capital(text: str) -> str:
     """The text with a capital first letter, unless it begins with a name."""
     first = text.split(" ", 1)[0]
-    # `getUser` and `src/app.py` keep their case.
-    if re.search(r"[_./:]|[a-z][A-Z]", first):
+    # `getUser`, `total()` and `src/app.py` keep their case.
+    if re.search(r"[_./:(]|[a-z][A-Z]", first):
         return text
     return text[:1].upper() + text[1:]
 

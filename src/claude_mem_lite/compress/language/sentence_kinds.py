@@ -2,6 +2,8 @@
 
 import re
 
+from claude_mem_lite.compress.language.acknowledgements import acknowledges
+
 _ORDER = re.compile(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|all|earlier|instructions?|rules?)\b"
     r"|\b(?:you|assistant|claude)\b.{0,20}\b(?:must|should|shall|have to)\b.{0,10}\b(?:always|never|now|at once)\b"
@@ -119,7 +121,8 @@ _NEXT = _has(
     r"^not (?:yet )?(?:done|implemented|covered|addressed|fixed|included)\b", r"^(?:pending|outstanding)\b",
     r"^open (?:issue|question|item|point)s?\b",
     r"\bstill (?:needs?|has to|have to|missing|outstanding|unresolved|failing|fails|broken|to be done)\b",
-    r"\bremains? (?:to be|open|unresolved|undone|failing|unfixed)\b", r"\byet to be\b", r"\bTODO\b(?! tool|s? list)",
+    r"\bremains? (?:to be|open|unresolved|undone|failing|unfixed)\b", r"\byet to be\b",
+    r"\b(?-i:TODO)\b(?! tool|s? list|s? in\b)",
     r"\b(?:should|must|needs? to|will need to|has to|have to) (?:be )?\w+(?: \S+){0,12} (?:(?:next|later"
     r"|afterwards)(?=[.,;]|$)|in a follow[- ]?up\b|before (?:merging|the release|releasing|deploying|shipping)\b)",
     r"\bleft (?:for (?:later|a follow[- ]?up|future|next)|as a follow[- ]?up)\b",
@@ -131,11 +134,15 @@ _NEXT = _has(
     r"|pushed|merged|deployed|wired|handled|verified|updated|fixed)\b",
 )  # fmt: skip
 _NEXT_LABEL = _begins(
-    r"next(?: steps?)?\s*[:–—-]",
-    r"to-?do\b\s*[:(–—-]",
-    r"remaining\s*[:–—-]",
-    r"follow[- ]?up\s*[:–—-]",
-    r"still (?:to do|missing|open)\b",
+    r"next(?: steps?| up)?\s*(?::|[–—-]\s)",
+    r"to[- ]?dos?\b\s*[:(–—-]",
+    r"(?-i:TODO)\b",
+    r"(?:what(?:'s| is) )?(?:left|remaining|outstanding|pending|open)(?: (?:to do|work|items?|steps?|points?|issues?"
+    r"|questions?|tasks?|for later))?\s*(?::|[–—-]\s)",
+    r"follow[- ]?ups?\s*(?::|[–—-]\s)",
+    r"(?:for )?later\s*:",
+    r"not (?:yet )?done(?: yet)?\s*:",
+    r"still (?:to do|missing|open|left|needed|pending|outstanding)\b",
 )
 _NEXT_HEADING = _begins(
     r"(?:suggested |recommended |possible |what's )?(?:next(?: steps?| up)?|to-?dos?|remaining(?: \w+){0,2}"
@@ -177,7 +184,7 @@ def is_talk(sentence: str) -> bool:
     text = sentence.strip()
     if text.endswith(("?", ":")) or len(text.split()) < 3:
         return True
-    return _TALK.match(text) is not None or _TO_THE_USER.search(text) is not None
+    return _TALK.match(text) is not None or _TO_THE_USER.search(text) is not None or acknowledges(text)
 
 
 def refers_back(sentence: str) -> bool:
@@ -214,12 +221,14 @@ def states_decision(sentence: str) -> bool:
 
 def states_next_step(sentence: str) -> bool:
     """Whether it says what is still to be done; questions and offers to the user do not."""
+    if is_labelled_next(sentence):
+        return True
     return not is_talk(sentence) and not _HEDGED.match(sentence) and _NEXT.search(sentence) is not None
 
 
 def is_labelled_next(item: str) -> bool:
-    """Whether a list item says of itself that it is to be done: "TODO: …", "Next: …"."""
-    return _NEXT_LABEL.match(item) is not None and not item.endswith("?")
+    """Whether a sentence or list item says of itself that it is to be done: "TODO: …", "Next: …"."""
+    return _NEXT_LABEL.match(item) is not None and not item.endswith(("?", ":"))
 
 
 def announces_next_steps(heading: str) -> bool:

@@ -16,7 +16,7 @@ modernize modify move narrow normalize optimize order organize override pack par
 pin polish populate port prefix prepare preserve prevent print propagate protect prune publish pull push
 raise reduce refactor refine refresh register reject release relocate remove rename render reorder reorganize
 repair replace report request require reset resolve restore restrict restructure retry return reuse review revert
-rework rotate route sanitize save scope secure separate serialize serve share shorten show silence simplify skip
+rework rotate round route sanitize save scope secure separate serialize serve share shorten show silence simplify skip
 solve sort split squash stabilize standardize start stop store streamline strip support suppress surface swap
 switch sync synchronize test tighten track transform translate treat trigger trim tune tweak type unify update
 upgrade use validate vendor verify version wire wrap write
@@ -70,6 +70,7 @@ _FROM_PAST = {
 
 _LEAD = re.compile(
     r"(?i)^(?:(?:(?:all )?(?:done|fixed|set)|perfect|excellent|great|good|yes|ok(?:ay)?|sure|right|you're right|summary"
+    r"|understood|noted|got it|will do"
     r"|completed?|success)\b\s*[,.!:;–—-]+\s+"
     r"|(?:also|now|then|finally|next|first|second|so|and|in addition|additionally|as requested"
     r"|successfully)\b,?\s+)+(?=\S)"

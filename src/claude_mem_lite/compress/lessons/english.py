@@ -4,15 +4,22 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from claude_mem_lite.compress.lessons.english_facts import put_right, right_and_wrong
+from claude_mem_lite.compress.lessons.english_no_lessons import POLITE_ORDER, is_for_once, is_no_order, is_unsaid
 from claude_mem_lite.compress.lessons.english_orders import always, habit, not_to_do, undone
-from claude_mem_lite.compress.lessons.english_rights import put_right, right_and_wrong
-from claude_mem_lite.compress.lessons.english_talk import POLITE_ORDER, is_for_once, is_no_order, is_unsaid
-from claude_mem_lite.compress.lessons.english_ways import begins_with_verb, convention, disliked, preference, rule
+from claude_mem_lite.compress.lessons.english_preferences import (
+    begins_with_verb,
+    convention,
+    disliked,
+    preference,
+    rule,
+)
+from claude_mem_lite.compress.lessons.english_terse import terse
 from claude_mem_lite.compress.lessons.leads import Body
-from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, Lesson, order, within
+from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, Lesson, order, small_first
 
 _READERS: tuple[Callable[[Body], Lesson | None], ...] = (
-    undone, right_and_wrong, not_to_do, always, habit, preference, rule, convention, put_right,
+    undone, right_and_wrong, not_to_do, always, habit, preference, rule, convention, terse, put_right,
 )  # fmt: skip
 _SAID_LATER = re.compile(
     r"[,;.:?–—-]\s*(?:but |because |and |when )?i (?:already |just |clearly |explicitly )*(?:said|told you"
@@ -26,7 +33,10 @@ _FOR_WHAT = re.compile(
     r"|do not|never|always"
     r"|prefer|avoid|put|write|only) )"
 )
-_GREETING = re.compile(r"(?:hello|hi|yes|so|it|something|nothing|goodbye|okay?|that)\b")
+_GREETING = re.compile(
+    r"(?:the (?:first|second|third|last|other) (?:one|option)\b|it would|it will|hello|hi|yes|so|it|something"
+    r"|nothing|goodbye|okay?|that)\b"
+)
 _I_WANT = re.compile(r"(?i)^i want ")
 
 
@@ -34,12 +44,13 @@ def lesson(body: Body) -> Lesson | None:
     """What the sentence teaches, or nothing."""
     body = _meant(body)
     if (what := _FOR_WHAT.match(body.masked)) and (inner := lesson(body.after(what.end()))):
-        return replace(inner, title=f"{order(body.text[: what.end()])}: {within(inner.title)}")
+        return replace(inner, title=f"{order(body.text[: what.end()])}: {small_first(inner.title)}")
     if not body.is_reminder and is_no_order(body.masked):
         polite = POLITE_ORDER.match(body.masked)
         if polite is None:
             return disliked(body)
-        body = replace(body.after(polite.end()), is_polite=True)
+        is_why = polite[0].startswith(("why", "how come"))
+        body = replace(body.after(polite.end()), is_polite=True, is_complaint=is_why)
         text, masked = body.text.rstrip("? "), body.masked.rstrip("? ")
         if masked.startswith("not "):
             text, masked = f"don't{text[3:]}", f"don't{masked[3:]}"
@@ -62,10 +73,12 @@ def _meant(body: Body) -> Body:
 def _by_lead(body: Body) -> Lesson | None:
     """A plain order or statement that counts because of how it begins: "no, …", "I told you to …", "in Python …"."""
     text = body.masked
+    if body.is_reminder and text.startswith("not to "):
+        return Lesson("correction", order(f"don't {body.text[7:]}"), REPEATED)
     if body.is_reminder:
         return (
             None
-            if _GREETING.match(text) and not text.startswith("it ")
+            if _GREETING.match(text) and (not text.startswith("it ") or text.startswith(("it would", "it will")))
             else Lesson("correction", order(body.text), REPEATED)
         )
     if body.is_general and len(text.split()) > 1:

@@ -3,7 +3,7 @@
 import re
 
 from claude_mem_lite.compress.language.verbs import base_of
-from claude_mem_lite.compress.lessons.english_talk import BROKEN, VERBS, WHENEVER, is_for_once
+from claude_mem_lite.compress.lessons.english_no_lessons import BROKEN, VERBS, WHENEVER, is_for_once
 from claude_mem_lite.compress.lessons.leads import Body, telling
 from claude_mem_lite.compress.lessons.lesson import (
     GENERAL,
@@ -13,7 +13,7 @@ from claude_mem_lite.compress.lessons.lesson import (
     Lesson,
     has_reason,
     order,
-    within,
+    small_first,
 )  # fmt: skip
 from claude_mem_lite.models import Kind
 
@@ -28,7 +28,7 @@ _DONT = re.compile(rf"{_NOT} (?!{_NO_ORDER})(?=\w)")
 _LATER_DONT = re.compile(
     rf"(?:[,;:.]| [–—-]|,? so|, and|, but)\s+(?:please |so |but )?(?:don't|do not|never) (?!{_NO_ORDER}|mind\b)(?=\w)"
 )
-_AVOID = re.compile(r"(?:avoid|refrain from) (?=\w)(?!crash)")
+_AVOID = re.compile(r"(?:avoid|refrain from) (?=\w)(?!crash|the |this |that )")
 _HANDS_OFF = re.compile(
     r"(?:hands off|stay away from|stay out of|keep your (?:hands|fingers) off) (?=\w)"
     r"|leave (?!it\b|that\b|this\b|them\b)(?:\S+ ){1,8}(?:alone|as (?:it |they )?(?:is|are)|untouched|unchanged)\b"
@@ -37,18 +37,23 @@ _NO_NEED = re.compile(
     r"(?:there(?:'s| is) )?no need to (?=\w)|you (?:don't|do not) (?:need|have) to (?=\w)|you can skip (?!it|that|this)"
 )
 _NO_THING = re.compile(r"no (?:more )?\w+(?: [\w-]+){0,7}$")
-_PLEASE_LESS = re.compile(r"(?:less|fewer|shorter|smaller|no more) \w+(?: [\w-]+){0,7}?,? please")
+_PLEASE_LESS = re.compile(
+    r"(?:less|fewer|shorter|smaller|no(?: more)?) (?!rush|hurry|need|worries"
+    r"|problem)\w+(?: [\w-]+){0,7}?,? please[.! ]*$"
+)
 _MUST_NOT = re.compile(
     r"(?:you )?(?:must not|mustn't|must never|should never|should not|shouldn't|may not"
     r"|are not allowed to) (?=\w)(?!be\b|have\b)"
 )
 _ALWAYS = re.compile(
     r"(?:(?:you|we) (?:must|should|have to|need to) |i (?:want|need|expect) you to |i'd (?:like|want) you to )?"
-    r"(?:(?:never|do not ever|don't ever) (?!mind|seen?\b|had|heard|got|did|been|was|is\b|works?\b|again\b|ever\b"
-    r"|happen|saw|knew|thought|end up|reach|get here|be here|\w+ed\b(?<!need))"
-    r"|always (?!\w+s\b(?<!pass)(?<!process)|been|had|was|got)|only (?=(?:use|edit|touch|change|run|commit|import"
+    r"(?:(?:never(?: ever)?|do not ever|don't ever) (?!mind|seen?\b|had|heard|got|did|been|was|is\b|works?\b|again\b"
+    r"|ever\b|happen|\w+ing\b(?<!bring)|saw|knew|thought|end up|reach|get here|be here|\w+ed\b(?<!need))"
+    r"|always (?!\w+s\b(?<!pass)(?<!process)|\w+ing\b(?<!bring)|been|had|was|got|this|that|the|on|in|at|off|from)"
+    r"|only (?=(?:use|edit|touch|change|commit|import"
     r"|write|add|push)\b))(?=\w+(?: |$))"
 )
+_EVER = re.compile(r"(?i)^(?:never|do not|don't) ever ")
 _LATER_ALWAYS = re.compile(
     r"(?:,| and| but|;) (?:please )?((?:always|never) (?!\w+(?:s|ed)\b|been|had|be\b|thrown|seen)(?=\w+ ))"
 )
@@ -72,7 +77,9 @@ _ASK_FIRST = re.compile(
     r" (?:asking|checking|telling|my )"
 )
 _NO_NEED_THEN = re.compile(r"you (?:didn't|did not) (?:need|have) to ")
-_ALWAYS_DO = re.compile(r"you always (\w+) ")
+_ALWAYS_DO = re.compile(r"you (always|never) (\w+)\b")
+_ENOUGH = re.compile(r"[,;.!–—-] .*\b(?:stop|don't|do not|not asked|never asked|annoying|enough|cut it)\b")
+_IS_WRONG = re.compile(r"\b(?:is|was|isn't|wasn't) (?:plain |simply |just )?(?:wrong|bad|incorrect|not|true|right)\b")
 _FIRST = re.compile(
     r"i (?:want|need|expect|'d like|would like) you to (?=.{2,80}\b(?:first|every time|each time|before you)\b)"
 )
@@ -84,6 +91,7 @@ _APPRECIATE = re.compile(
 # What goes on for a while is stopped once; what is done is stopped for good.
 _STOP = re.compile(
     r"(?:stop|quit) (?=\w+ing\b)(?!(?:watching|running|waiting|looking|working|listening|trying|searching|building"
+    r"|generating|thinking"
     r"|polling)\b"
     r"(?!.*\b(?:every|each|always|again|all)\b))"
 )
@@ -105,7 +113,9 @@ def undone(body: Body) -> Lesson | None:
     if found is None:
         return None
     return Lesson(
-        "correction", f"The user undid {within(order(re.sub(r'(?i)^your ', 'the ', body.text[found.end() :])))}", ONCE
+        "correction",
+        f"The user undid {small_first(order(re.sub(r'(?i)^your ', 'the ', body.text[found.end() :])))}",
+        ONCE,
     )
 
 
@@ -116,7 +126,7 @@ def not_to_do(body: Body) -> Lesson | None:
         return Lesson("rule", order(body.text), GENERAL)
     if _AVOID.match(text) and not WHENEVER.search(text):
         return Lesson("anti_pattern", order(body.text), ONCE)
-    if _HANDS_OFF.match(text):
+    if _HANDS_OFF.match(text) and not is_for_once(text):
         return Lesson("correction", order(body.text), ONCE)
     if _PLEASE_LESS.match(text) or (
         (body.is_polite or body.is_again) and not body.says_no and _NO_THING.match(text.rstrip(" .!"))
@@ -140,7 +150,7 @@ def not_to_do(body: Body) -> Lesson | None:
     if later and telling(body, later.end()) is body.text:
         return Lesson(kind, order(body.text, with_why=True), HINTED)
     lead = "Never" if is_never else "Don't"
-    return Lesson(kind, f"{lead} {within(order(rest.text))}", ONCE if found else HINTED)
+    return Lesson(kind, order(f"{lead} {small_first(rest.text)}"), ONCE if found else HINTED)
 
 
 def always(body: Body) -> Lesson | None:
@@ -148,12 +158,12 @@ def always(body: Body) -> Lesson | None:
     text = body.masked
     found = _MUST_NOT.match(text) or _ALWAYS.match(text)
     if found:
-        if is_for_once(text) or WHENEVER.match(text):
+        if is_for_once(text) or WHENEVER.match(text) or _IS_WRONG.search(text):
             return None
         is_barred = _MUST_NOT.match(text) is not None
         word = re.match(r".*?(?=(?:never|do not ever|don't ever|always|only) )", text) if not is_barred else None
         rest = body.text[word.end() :] if word else body.text[found.end() :]
-        title = order(f"Never {rest}" if is_barred else re.sub(r"(?i)^(?:do not|don't) ever ", "Never ", rest))
+        title = order(f"Never {rest}" if is_barred else _EVER.sub("Never ", rest))
         says_me = _ME.search(text) and not title.startswith("Never")
         return Lesson("preference" if says_me else "rule", title, GENERAL)
     if (found := _EACH_TIME.match(text)) and found[found.lastindex or 1] in VERBS and not is_for_once(text):
@@ -164,7 +174,7 @@ def always(body: Body) -> Lesson | None:
         return Lesson("preference", order(body.text[found.end() :]), GENERAL)
     if found := _APPRECIATE.match(text):
         lead = "Don't " if "n't" in found[0] or " not" in found[0] else ""
-        return Lesson("preference", f"{lead}{within(order(body.text[found.end() :]))}", GENERAL)
+        return Lesson("preference", f"{lead}{small_first(order(body.text[found.end() :]))}", GENERAL)
     if (found := _LATER_ALWAYS.search(text)) and not WHENEVER.search(text, 0, found.start()):
         return Lesson("rule", order(body.text[found.start(1) :], with_why=True), ONCE)
     return None
@@ -173,28 +183,39 @@ def always(body: Body) -> Lesson | None:
 def habit(body: Body) -> Lesson | None:
     """What the agent does again and again, left out, or did unasked."""
     text = body.masked
+    found = _ALWAYS_DO.match(text)
+    if found and found[2] in VERBS and (body.is_kept or body.is_reminder or body.is_general):
+        return Lesson("rule", order(body.text[found.start(1) :]), GENERAL)
+    if body.is_kept and text.startswith("you"):
+        return None
     if found := _STOP.match(text):
         return (
             None
             if is_for_once(text)
-            else Lesson("correction", f"Stop {within(order(body.text[found.end() :]))}", REPEATED)
+            else Lesson("correction", f"Stop {small_first(order(body.text[found.end() :]))}", REPEATED)
         )
     if found := _KEEP_DOING.match(text):
         doing = re.split(r"[,;.?]", body.text[found.start(1) :])[0]
-        return Lesson("correction", f"Stop {within(order(doing))}", REPEATED)
+        return Lesson("correction", f"Stop {small_first(order(doing))}", REPEATED)
     if found := _FORGOT.match(text):
-        rest = within(order(re.sub(r"(?i) again\b", "", body.text[found.end() :])))
+        rest = small_first(order(re.sub(r"(?i) again\b", "", body.text[found.end() :])))
+        # What was left out once is to be made up for; only what is left out time and again is a lesson.
+        if not re.search(r"\b(?:again|always|still|to|every time)\b", text):
+            return None
         to = "to " if found[0].endswith("to ") else ""
         return Lesson("correction", f"Don't forget {to}{rest}", REPEATED if " again" in text else ONCE)
     if found := _SHOULD_HAVE.match(text):
         base = base_of(found[2]) or (found[2][:-2] if found[2].endswith("ed") else "")
         rest = order(f"{base} {body.text[found.end() :].strip()}")
-        return Lesson("correction", f"Don't {within(rest)}" if found[1] else rest, ONCE) if base else None
-    if (found := _ALWAYS_DO.match(text)) and found[1] in VERBS:
-        doing = re.split(r"[,;.?]", body.text[found.start(1) :])[0]
+        return Lesson("correction", f"Don't {small_first(rest)}" if found[1] else rest, ONCE) if base else None
+    if (found := _ALWAYS_DO.match(text)) and found[1] == "always" and found[2] in VERBS:
+        # Without a word of complaint it may as well be how it is to be done.
+        if not body.is_complaint and not _ENOUGH.search(text):
+            return None
+        doing = re.split(r"[,;.?]", body.text[found.start(2) :])[0]
         return Lesson("correction", f"Don't always {doing}", REPEATED)
     if _YOU_DID.match(text) or _NO_NEED_THEN.match(text):
         return Lesson("correction", order(body.text, with_why=True), REPEATED if " again" in text else ONCE)
     if found := _NOT_ASKED.match(text):
-        return Lesson("correction", f"Not asked for: {within(order(body.text[found.end() :]))}", ONCE)
+        return Lesson("correction", f"Not asked for: {small_first(order(body.text[found.end() :]))}", ONCE)
     return None

@@ -35,11 +35,13 @@ _ALWAYS_ASK = re.compile(
 )
 _RATHER_SO = re.compile(r"lieber \w+")
 _PLEASE = re.compile(r"[\wäöüß-]+ bitte (?:auf|in|nur|immer|nicht|ohne|mit|nie)\b")
+_NONE = re.compile(r"keine?n? (?!sorge|ahnung|panik|eile|angst|umstände|fehler|zeit|idee)[\wäöüß-]{3,}")
 _BUT = re.compile(r"nicht .{1,120}?,? sondern ")
 _FROM_NOW = re.compile(r"(?:ab jetzt|ab sofort|von jetzt an|künftig|in zukunft)\b[,:]? ")
 _STOP = re.compile(r"lass .{2,80} in ruhe|h(?:ö|oe)r (?:bitte )?(?:endlich )?auf\b")
 _WRONG = re.compile(r"das (?:ist|war|stimmt) (?:falsch|nicht(?: richtig)?|verkehrt)\s*[,:;–—-]\s*(?=\w+ \w+ \w+)")
 _ORDER = re.compile(rf"(?:{_DO}|das (?:muss|soll|gehört)|es (?:muss|soll)|der|die|das|wir|du sollst) ")
+_PLEASE_LAST = re.compile(r"(?i),? bitte[.! ]*$")
 _YOU_SHALL = re.compile(r"(?i)^du sollst ")
 
 
@@ -48,7 +50,8 @@ def lesson(body: Body) -> Lesson | None:
     text = body.masked
     if _QUESTION.match(text) or _APPROVAL.match(text):
         return None
-    told = _YOU_SHALL.sub("", body.text)
+    told = _PLEASE_LAST.sub("", _YOU_SHALL.sub("", body.text))
+    is_polite = body.is_polite or told != body.text
     if body.is_reminder:
         return Lesson("correction", order(told), REPEATED)
     if _RATHER.match(text) or _STOP.match(text) or _BUT.match(text):
@@ -61,7 +64,7 @@ def lesson(body: Body) -> Lesson | None:
         return Lesson("convention", order(told), GENERAL)
     if _THIS_ONCE.search(text):
         return None
-    if _RATHER_SO.match(text):
+    if _RATHER_SO.match(text) or (is_polite and _NONE.match(text) and not _DO_NOT.match(text)):
         return Lesson("preference", order(told), GENERAL)
     if _NEVER.match(text) or (body.is_polite and _ALWAYS_ASK.match(text)):
         return Lesson("rule", order(told), GENERAL)

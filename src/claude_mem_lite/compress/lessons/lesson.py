@@ -24,11 +24,21 @@ _EMPTY = STOPWORDS | frozenset(
     """don't never always one ones thing things way stuff instead again mean meant prefer avoid user stop forget asked
     doing""".split()  # noqa: SIM905
 )
-_WHY = re.compile(
+_REASON = re.compile(
     r"(?i)[\s,;:–—-]+(?:because|since|otherwise|so that|cause|weil|sonst|damit)\b|[,;] (?:it|they|that|this|those"
     r"|these)"
     r" \S|[；;，,](?:因为|否则|不然)|\s[–—-]\s"
 )
+# What is cut must be a reason beyond doubt: "deprecated since 3.10" and "so that CI breaks" are part of the rule.
+_WHY = re.compile(
+    r"(?i)[\s,;:–—-]+(?:because|weil)\b|[,;] (?:otherwise|cause|sonst)\b"
+    r"|[,;] since (?:it|they|we|i|you|there|that|this|those|these|the \w+|our \w+)(?:'\w+)? (?:\w+ )*\w+"
+    r"|[,;] (?:(?:it|they|this|those|these)(?:'\w+)?|that's) [^,;]*$|[；;，,](?:因为|否则|不然)"
+)
+_DASH = re.compile(r"\s[–—-]\s")
+_POINTING = re.compile(r"(?:Stop|Don't|Never|Always) \w+ (?:it|them|that|this|those)(?: \w{1,5})?$")
+_LEAST_RULE = 4
+_CJK = re.compile(r"[\u4e00-\u9fff]")
 
 _WISHES = {
     "i don't want": "The user does not want", "i do not want": "The user does not want", "i never want":
@@ -54,9 +64,22 @@ class Lesson:
 def order(text: str, *, with_why: bool = False) -> str:
     """A clause as a title: without its end, its reason unless it is asked for, and what is too long."""
     body = text.strip(" \t,;:.!–—-。！，；：")
-    if not with_why and (found := _WHY.search(body, min(len(body), 4))):
-        body = body[: found.start()]
+    if not with_why and _is_whole(bare := _without_why(body)):
+        body = bare
     return capital(whole_clauses(body, _LONGEST_TITLE).strip(" \t,;:.!–—-。！，；："))
+
+
+def _without_why(body: str) -> str:
+    if found := _WHY.search(body, min(len(body), 4)):
+        body = body[: found.start()]
+    # Between two dashes stands a remark, behind one a reason.
+    parts = _DASH.split(body)
+    return parts[0] if len(parts) == 2 else body
+
+
+def _is_whole(rule: str) -> bool:
+    """Whether a rule without its reason still says what it did."""
+    return len(_CJK.findall(rule)) >= _LEAST_RULE or len(rule.split()) >= _LEAST_RULE
 
 
 def of_the_user(text: str) -> str:
@@ -64,7 +87,7 @@ def of_the_user(text: str) -> str:
     return _WISH.sub(lambda found: _WISHES[found[1].lower()], text, count=1)
 
 
-def within(title: str) -> str:
+def small_first(title: str) -> str:
     """A title inside another: with a small first letter, unless it begins with a name."""
     first = title.split(" ", 1)[0]
     return title if sum(map(str.isupper, first)) > 1 else title[:1].lower() + title[1:]
@@ -72,9 +95,9 @@ def within(title: str) -> str:
 
 def has_reason(text: str) -> bool:
     """Whether a clause says why."""
-    return _WHY.search(text) is not None
+    return _REASON.search(text) is not None
 
 
 def says_something(title: str) -> bool:
     """Whether a title names anything: "Use it" could be about everything."""
-    return any(word.lower() not in _EMPTY for word in _WORD.findall(title))
+    return not _POINTING.match(title) and any(word.lower() not in _EMPTY for word in _WORD.findall(title))

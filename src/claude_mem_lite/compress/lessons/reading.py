@@ -10,6 +10,7 @@ from claude_mem_lite.compress.lessons import chinese, german
 from claude_mem_lite.compress.lessons.english import lesson as english
 from claude_mem_lite.compress.lessons.leads import without_leads
 from claude_mem_lite.compress.lessons.lesson import STATED, Lesson, order, says_something
+from claude_mem_lite.compress.lessons.programs import is_of_the_program
 from claude_mem_lite.compress.lessons.scopes import without_scope
 from claude_mem_lite.compress.lessons.spoken import LONGEST_SENTENCE
 
@@ -31,7 +32,23 @@ _REMEMBER_LAST = re.compile(
     r"|next time|the future))?"
     r"[.! ]*$|[，,。]\s*(?:请)?记住(?:这一?点|这个)?[。！!]*$"
 )
-_REMEMBERED_DEED = re.compile(r"(?i)^to\s+(?=\w)")
+_REMEMBERED_DEED = re.compile(r"(?i)^(?:not\s+to|to\s+not|to)\s+(?=\w)")
+_MOMENT = re.compile(
+    r"(?i)\b(?:(?:when|once|as soon as) (?:(?:you|we|it|i|they|that|this)(?:'\w+| are| is| have| has)\b|done"
+    r"|finished|ready"
+    r"|the \w+ (?:is|are|has)\b)|after(?:wards?)?(?! (?:every|each|any|you|all)\b| \w+ing\b)|later|today|tomorrow"
+    r"|tonight"
+    r"|now|then|first|next|at the end|in the end|this (?:time|once)|before (?:i|we|lunch|the (?:meeting|demo|release))"
+    r"|before you (?:go|stop|leave|finish|are|start))\b"
+)
+# In haste nobody types them.
+_NO_APOSTROPHE = re.compile(
+    r"(?i)\b(?:(do|does|did|is|are|was|were|should|would|could|must|have|has|ca|wo)nt"
+    r"|(that|there|what|here)s(?= (?:a|an|the|no|not|already|one|wrong|how|what|why)\b)"
+    r"|(it)s(?= (?:a|an|the|not|spelled|called|named|written|generated|in|on|already|\w+ed)\b)|(you|they)re\b"
+    r"|(we)re(?= (?:on|using|not)\b))"
+)
+_SHORTENED = ("n't", "'s", "'s", "'re", "'re")
 _NO_CONTENT = re.compile(r"(?i)^(?:when|how|what|the (?:time|bug|day|issue|error) (?:when|we|that))\b|[?？]|吗[。]?$")
 _FYI = re.compile(r"(?i)^(?:fyi|btw|note|just so you know)[,:]?\s+")
 _LEAST_CONTENT = 8
@@ -44,7 +61,7 @@ _GERMAN = re.compile(
 
 def read(sentence: str) -> Lesson | None:
     """What a sentence teaches; None when it is a task, a question, a report, an answer or just talk."""
-    text = sentence.strip().replace("’", "'")
+    text = _with_apostrophes(sentence.strip().replace("’", "'"))
     if not text or len(text) > LONGEST_SENTENCE:
         return None
     asked = _REMEMBER.match(text)
@@ -65,8 +82,12 @@ def _remembered(content: str) -> Lesson | None:
         return None
     scoped = without_scope(content)
     deed = _REMEMBERED_DEED.match(scoped.text)
+    if deed and _MOMENT.search(scoped.text):
+        return None  # "remember to push when you're done" is a task
     text = scoped.text[deed.end() :] if deed else scoped.text
-    found = _told(text, is_general=scoped.is_general)
+    if deed and "not" in deed[0]:
+        text = f"don't {text}"
+    found = _told(text, is_general=scoped.is_general, is_kept=True)
     kind = found.kind if found else "rule" if deed else "note"
     title = found.title if found else order(text, with_why=True)
     if kind == "correction":
@@ -74,13 +95,24 @@ def _remembered(content: str) -> Lesson | None:
     return Lesson(kind, title, STATED, scoped.scope) if says_something(title) else None
 
 
-def _told(text: str, *, is_general: bool) -> Lesson | None:
+def _told(text: str, *, is_general: bool, is_kept: bool = False) -> Lesson | None:
     if _CJK.search(text):
-        return chinese.lesson(text)
+        return None if is_of_the_program(text) and not is_kept else chinese.lesson(text)
     body = without_leads(text, _masked(text))
+    is_said_for_good = is_kept or is_general or body.is_reminder or body.is_again
+    if not is_said_for_good and is_of_the_program(body.masked):
+        return None
     if _GERMAN.search(text) and (found := german.lesson(body)):
         return found
-    return english(replace(body, is_general=is_general))
+    return english(replace(body, is_general=is_general, is_kept=is_kept))
+
+
+def _with_apostrophes(text: str) -> str:
+    def put(found: re.Match[str]) -> str:
+        at = found.lastindex or 1
+        return f"{found[at]}{_SHORTENED[at - 1]}"
+
+    return _NO_APOSTROPHE.sub(put, text)
 
 
 def _masked(text: str) -> str:

@@ -3,28 +3,37 @@
 import re
 from dataclasses import dataclass
 
+from claude_mem_lite.models import language_name
+
 _PLACES = r"(?:projects?|repos?|repositor(?:y|ies)|code ?bases?)"
 _EVERYWHERE = (
     rf"(?:(?:in|for|across|with) (?:all|every|each|any)(?: of)?(?: (?:my|our|the|your))? {_PLACES}"
     rf"|(?:in|für) (?:all|jed)\w* (?:(?:meine|unsere)\w* )?(?:projekte?n?|repos?)"
-    rf"|(?:always and )?everywhere|globally|(?:在)?(?:我的)?(?:所有|任何)(?:的)?(?:项目|仓库)(?:里|中)?(?:都)?)"
+    rf"|(?:在)?(?:我的)?(?:所有|任何)(?:的)?(?:项目|仓库)(?:里|中)?(?:都)?)"
 )
-_FIRST = re.compile(rf"(?i)^(?:(?:and|also|please|no|but)[,:]?\s+)?{_EVERYWHERE}\s*[,:，：–—-]?\s*")
+_FIRST = re.compile(
+    rf"(?i)^(?:(?:and|also|please|no|but)[,:]?\s+)?(?:in general,? )?(?:{_EVERYWHERE}\s*[,:，：–—-]?"
+    rf"|everywhere\s*[,:–—])\s*"
+)
 _THIS_PROJECT = re.compile(
     rf"(?i)^(?:(?:for|in) (?:this|our) {_PLACES}|as a (?:general )?rule|(?:our |the |house |general )?(?:rules?"
     rf"|convention|policy))\s*[:,]\s*"
 )
-_LAST = re.compile(rf"(?i)[\s,;:(–—-]+{_EVERYWHERE}\s*[).!]*$")
-_NAMES = (
+_LAST = re.compile(rf"(?i)([\s,;:(–—-]+){_EVERYWHERE}\s*[).!]*$")
+# "Don't enable it in all projects" says: in some. Only a comma makes it clear.
+_NEGATIVE = re.compile(
+    r"(?i)\b(?:\w+n't|dont|not|never|no|stop|quit|avoid|without|nie|niemals|nicht|kein\w*)\b|不|别|禁止"
+)
+NAMES = (
     "python", "typescript", "javascript", "rust", "golang", "java", "kotlin", "swift", "ruby", "php", "c#", "c++",
-    "scala", "elixir", "haskell", "bash", "shell", "sql", "html", "css", "lua", "perl", "dart", "zig",
+    "scala", "elixir", "haskell", "bash", "shell", "zsh", "sql", "html", "css", "lua", "perl", "dart", "zig", "js",
+    "ts", "py", "cpp", "csharp",
 )  # fmt: skip
 _LANGUAGE = re.compile(
-    rf"^(?:[Ii]n|[Ff]or|[Bb]ei)\s+((?i:{'|'.join(map(re.escape, _NAMES))})|Go|C|R)(?:\s+(?:code|files|projects"
+    rf"^(?:[Ii]n|[Ff]or|[Bb]ei)\s+((?i:{'|'.join(map(re.escape, NAMES))})|Go|C|R)(?:\s+(?:code|files|projects"
     rf"|scripts))?"
     r"\s*[,:]?\s+(?=\S)"
 )
-_SAME = {"golang": "go", "shell": "bash"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +54,7 @@ def without_scope(text: str) -> Scoped:
     elif found := _THIS_PROJECT.match(text):
         is_general, text = True, text[found.end() :]
     if found := _LANGUAGE.match(text):
-        name = found[1].lower()
-        scope, is_general, text = f"language:{_SAME.get(name, name)}", True, text[found.end() :]
-    if found := _LAST.search(text):
+        scope, is_general, text = f"language:{language_name(found[1])}", True, text[found.end() :]
+    if (found := _LAST.search(text)) and (found[1].strip() or not _NEGATIVE.search(text)):
         scope, text = scope or "universal", text[: found.start()]
     return Scoped(text, scope, is_general)

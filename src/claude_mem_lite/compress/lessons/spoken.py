@@ -3,10 +3,11 @@
 Called with whatever was typed or pasted; what is read of it is bounded, so a prompt of a megabyte takes a moment."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from claude_mem_lite.compress.language.clean import clean, clip
 from claude_mem_lite.compress.language.prose import passages, sentences
+from claude_mem_lite.compress.lessons.own_words import asks_to_remember, hands_over, own_words
 
 _LONGEST_CLEANED = 1_000_000
 _LONGEST_READ = 20_000
@@ -23,65 +24,59 @@ _INJECTED_TAGS = (
     "command-name", "ide_opened_file", "ide_selection", "ide_diagnostics", "pasted_text", "file", "document",
 )  # fmt: skip
 _COMMAND = re.compile(r"/[\w:.-]{1,60}(?:\s|$)")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
-_NOT_PROSE = re.compile(
-    r"^\s*(?:at \S+[(:]|File \"|Traceback|\d+\s*[|→:]|[+-]{1,3}(?=\S)|[+]\s|diff --git|@@|[│├└┌╭╰┃>$❯%✓✗⎿⏺•⨯]|\S+:\d+"
-    r"|#|//|/\*|\*/|--\s|\"\"\"|(?:import|from|def|class|func|fn|const|let|var|return|if|for) .{0,200}[;:({=]$"
-    r"|\[?\d{2,4}[-/:]\d\d[-/:.]|(?:\w+\.)*\w*(?:Error|Exception|Warning)\b\s*:|(?i:(?:error|warn(?:ing)?|info|debug"
-    r"|fatal|trace|note)\b\s*[\]:]))"
-    r"|[{}\[\]\\|]{3,}|;\s*$|=>|</\w"
-)
-# "The reviewer wrote: …", "I got this feedback: …": what follows is somebody else's.
-_OTHERS = re.compile(
-    r"(?i)\b(?:(?:feedback|review(?:er)?s?|comments?|says?|wrote|writes|reads?|messages?|errors?|outputs?|logs?"
-    r"|warnings?"
-    r"|docs?|documentation|spec|ticket|issue|linter|ci|bot|copilot|colleague|address|look at|check|explain|schreibt"
-    r"|sagt|meldet)\b[^:?!.]{0,60}|you (?:also )?(?:wrote|said|say)[^:?!.]{0,30}):(?:\s|$)|(?:写道|报错|提示|评论)[：:]"
-)
-_OWN_WORDS = re.compile(r"(?i)\b(?:i|my)\b[^:]{0,40}$|\b(?:no|please|remember|note|merk dir)\b[^:]{0,20}$")
+# Nobody teaches by an address; a page that is pasted may well want something sent to one.
+_URL = re.compile(r"(?i)\b(?:https?|ftp|wss?)://|\bwww\.")
+_LONGEST_BRIEF = 300
+_LAST_WORD = re.compile(r"(?i)(?:always|ever|never|period|full stop|no exceptions?|every (?:single )?time|please)[.!]*")
 
 
 def spoken(prompt: str) -> list[str]:
     """The sentences of a prompt that its user says, in order."""
+    text = _typed(prompt)
+    return [
+        sentence
+        for at, sentence in enumerate(_said(own_words(text)))
+        if len(sentence) <= LONGEST_SENTENCE and (not _URL.search(sentence) or (at == 0 and asks_to_remember(text)))
+    ]
+
+
+def is_brief(prompt: str) -> bool:
+    """Whether a prompt is so short that all of it is the user's voice: only then can it speak for every project."""
+    return len(_typed(prompt)) <= _LONGEST_BRIEF
+
+
+def _typed(prompt: str) -> str:
+    """What may have been typed of a prompt; of what clients write in the user's place nothing."""
     text = prompt.lstrip()
     if text.startswith(_NOT_TYPED):
-        return []
+        return ""
     text = _without_injected(clip(clean(clip(text, _LONGEST_CLEANED)), _LONGEST_READ)).lstrip()
     if command := _COMMAND.match(text):
         text = text[command.end() :]
-    return [sentence for sentence in _said("\n".join(_prose(text))) if len(sentence) <= LONGEST_SENTENCE]
+    return text.strip()
 
 
-def _prose(text: str) -> Iterator[str]:
-    """The lines that are prose. A text with several headings is a document; what stands before it may be said."""
-    lines = text.split("\n")
-    headings = [at for at, line in enumerate(lines) if _HEADING.match(line)]
-    is_fenced = False
-    for line in lines[: headings[0]] if len(headings) > 1 else lines:
-        if line.lstrip().startswith(("```", "~~~")):
-            is_fenced = not is_fenced
-            yield line
-        elif is_fenced or not _NOT_PROSE.search(line[:LONGEST_SENTENCE]):
-            yield line
+def _said(blocks: Iterable[str]) -> Iterator[str]:
+    for block in blocks:
+        for passage in passages(block):
+            if passage.kind not in ("text", "item"):
+                continue
+            # Who says "use `pnpm`" means what "use pnpm" does, and is told by the same title.
+            for sentence in _with_last_words(sentences(passage.text.replace("`", ""))):
+                if hands_over(sentence[:LONGEST_SENTENCE]):
+                    return
+                yield sentence
+
+
+def _with_last_words(found: Sequence[str]) -> list[str]:
+    """The sentences, with the word that is thrown after one: "no emojis. ever"."""
+    joined: list[str] = []
+    for sentence in found:
+        if joined and _LAST_WORD.fullmatch(sentence):
+            joined[-1] = f"{joined[-1]} {sentence}"
         else:
-            yield ""
-
-
-def _said(text: str) -> Iterator[str]:
-    is_others = False
-    for passage in passages(text):
-        if passage.kind not in ("text", "item"):
-            continue
-        if is_others:
-            is_others = False
-            continue
-        for sentence in sentences(passage.text):
-            found = _OTHERS.search(sentence[:LONGEST_SENTENCE])
-            if found and not _OWN_WORDS.search(sentence[: found.start()]):
-                # The rest of the passage is theirs; when nothing of it follows here, it is the passage below.
-                is_others = found.end() >= len(sentence)
-                break
-            yield sentence
+            joined.append(sentence)
+    return joined
 
 
 def _without_injected(text: str) -> str:

@@ -8,8 +8,8 @@ from claude_mem_lite.compress.language.closing import Closing, read_closing
 from claude_mem_lite.compress.language.drafts import as_list, make_draft, prompt_text, whole_sentences, why
 from claude_mem_lite.compress.language.prose import capital, plain, sentences
 from claude_mem_lite.compress.language.sentence_kinds import is_talk, refers_back
-from claude_mem_lite.compress.language.verbs import impersonal, resolved
-from claude_mem_lite.compress.rules.fixes import cause_of, failing_tests, short_cause
+from claude_mem_lite.compress.language.verbs import impersonal, resolved, without_lead
+from claude_mem_lite.compress.rules.fixes import FAILS, cause_of, failing_tests, title_of_failure
 from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.fingerprints import anchor_of_tool, anchors_of_run
 from claude_mem_lite.compress.tools.steps import Answered, Called, Looked, Ran
@@ -115,7 +115,7 @@ def decisions(closing: Closing, answers: Sequence[Answered], prompt: str) -> lis
     found: list[Draft] = []
     said = [one.text for one in closing.said]
     for text in closing.decisions()[:3]:
-        bare = re.sub(r"(?i)^(?:the )?decision(?: was)?:?\s*", "", text)
+        bare = re.sub(r"(?i)^(?:the )?decision(?: was)?:?\s*", "", without_lead(text))
         title = titles.from_statement(resolved(bare)) or titles.from_report(bare) or titles.from_statement(bare)
         at = said.index(text)
         # "Keep it free of dependencies because …": worth keeping with the sentence that says what "it" is.
@@ -157,10 +157,14 @@ def failure(ran: Ran, closing: Closing, prompt: str) -> Draft:
     # The closing message may explain something else than this failure.
     about_it = [said for said in (*closing.findings(), *closing.causes()) if overlap(said, seen) >= _LEAST_IN_COMMON]
     explained = whole_sentences(about_it[:1], 300)
-    summary = f"{ran.command} failed{code}{totals}: {within(cause_of(ran), 300).rstrip('.')}. {explained}"
+    title, cause = title_of_failure(ran), within(cause_of(ran), 300).rstrip(".")
+    # The title has told what fails; how it fails is left to say.
+    rest = cause.removeprefix(title.partition(FAILS)[2]).strip(" :")
+    told = f": {rest}" if rest else "" if code or totals or explained else f": {cause}"
+    summary = f"{ran.command} failed{code}{totals}{told}. {explained}"
     return make_draft(
         "failure",
-        f"{titles.cut(ran.command, 6)} fails: {short_cause(ran, 14)}",
+        title,
         f"{summary} {why(prompt, summary)}",
         facts=[*failing_tests(ran), *(f"Error: {error}" for error in ran.errors[:3])],
         anchors=anchors_of_run(ran),

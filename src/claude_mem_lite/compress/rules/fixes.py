@@ -9,6 +9,7 @@ from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.edits import FileChange, merge
 from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
 
+FAILS = " fails: "
 _ROLES = ("test", "build", "lint", "install", "run", "git")
 _USAGE_ERROR = re.compile(
     r"(?i)parse error|syntax error|unrecognized (?:argument|option)|unknown (?:option|flag|argument|command)|usage:"
@@ -62,6 +63,33 @@ def pair(steps: Sequence[Step]) -> tuple[list[Fix], list[Ran]]:
         elif _is_worth_keeping(runs[-1][1]) and not _another_way_worked(steps, *runs[-1]):
             unfixed.append(runs[-1][1])
     return fixes, unfixed
+
+
+def passed(steps: Sequence[Step]) -> tuple[str, ...]:
+    """The commands whose last run of a turn went well, each as the title of its failure would name it."""
+    last = {step.command: step for step in steps if isinstance(step, Ran) and step.role in _ROLES}
+    return tuple(dict.fromkeys(named(ran.command) for ran in last.values() if not ran.failed))
+
+
+def named(command: str) -> str:
+    """A command as the title of its failure names it."""
+    return titles.cut(command, 6)
+
+
+def title_of_failure(ran: Ran) -> str:
+    """What a command that still fails is called."""
+    return f"{named(ran.command)}{FAILS}{short_cause(ran, 14)}"
+
+
+def is_over(title: str, passed: Sequence[str]) -> bool:
+    """Whether a failure, by its title, is gone: its command has passed, or one that runs the same and more."""
+    command = title.partition(FAILS)[0]
+    return any(command == one or _is_part(command.removeprefix(f"{one} "), command) for one in passed)
+
+
+def _is_part(rest: str, command: str) -> bool:
+    """Whether what a command has beyond another only narrows it: a path or a flag, and not another task."""
+    return rest != command and (rest.startswith("-") or re.match(r"\S*[/.:]", rest) is not None)
 
 
 def cause_of(ran: Ran) -> str:

@@ -1,12 +1,21 @@
-"""What a session leaves open -> its handoff: one memory, told anew after each turn while something is open."""
+"""What a session leaves open -> its handoff: one memory, told anew after each turn while something is open.
+
+Here is also how a handoff is read again, step by step, and cut down to what is left of it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.drafts import make_draft, prompt_text, whole_sentences
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.language.sentence_kinds import states_block
-from claude_mem_lite.models import FOREIGN_ORIGINS, Draft, SessionSummary, Turn, TurnDigest
+from claude_mem_lite.models import FOREIGN_ORIGINS, Draft, Memory, SessionSummary, Turn, TurnDigest
 from claude_mem_lite.words import within
 
+_TITLE = "Left open: "
+_OPEN = "Open when it stopped: "
+_BROKEN_OFF = "The session broke off while at this: "
 _LONGEST_ITEM = 140
 _LONGEST_TOLD = 800
 _MOST_FILES = 5
@@ -19,21 +28,41 @@ def handoff(summary: SessionSummary, turn: Turn, digest: TurnDigest, branch: str
     open_items = [text for text in (broken_off, *summary.next_steps, *blocked) if text]
     if not open_items:
         return None
-    first, more = within(open_items[0].rstrip("."), _LONGEST_ITEM), len(open_items) - 1
     steps = "; ".join(step.rstrip(".") for step in summary.next_steps)
     told = (
-        f"The session broke off while at this: {broken_off}" if broken_off else "",
-        f"Open when it stopped: {steps}" if steps else "",
+        f"{_BROKEN_OFF}{broken_off}" if broken_off else "",
+        f"{_OPEN}{steps}" if steps else "",
         *blocked,
     )
     return make_draft(
         "handoff",
-        f"Left open: {first}" + (f" (and {more} more)" if more else ""),
+        _title(open_items),
         whole_sentences(told, _LONGEST_TOLD),
         facts=_state(digest, branch),
         files=summary.files_edited[-_MOST_FILES:],
         confidence=0.8,
     )
+
+
+def steps_of(left: Memory) -> list[str]:
+    """What a handoff says is open, one by one."""
+    text = " ".join(left.summary.split())
+    if _OPEN not in text and _BROKEN_OFF not in text:
+        return [part for part in re.split(r"(?<=[.;])\s+", text) if part]
+    before, _, after = text.partition(_OPEN)
+    broken_off = [before.partition(_BROKEN_OFF)[2]] if _BROKEN_OFF in before else []
+    parts = [part for step in after.split("; ") for part in step.split(". ")]
+    return [bare for part in (*broken_off, *parts) if (bare := part.strip().rstrip("."))]
+
+
+def cut_down(left: Memory, remaining: Sequence[str]) -> Memory:
+    """A handoff that tells only what is still open of it."""
+    return replace(left, title=_title(remaining), summary=f"{_OPEN}{'; '.join(remaining)}.")
+
+
+def _title(items: Sequence[str]) -> str:
+    more = f" (and {len(items) - 1} more)" if len(items) > 1 else ""
+    return f"{_TITLE}{within(items[0].rstrip('.'), _LONGEST_ITEM)}{more}"
 
 
 def _broken_off(turn: Turn) -> str:

@@ -50,6 +50,7 @@ def _said_of(changes: Sequence[FileChange], closing: Closing) -> dict[str, list[
     """The sentences and list items about each file, by its path; what tells of the whole goes to none."""
     found: dict[str, list[str]] = {change.path: [] for change in changes}
     of_the_whole = {*(closing.told[:2] or closing.points[:2]), *closing.findings(), *closing.causes()}
+    of_the_whole |= {*closing.next_steps()}  # what is to come is told by the session, not by a file
     for text in (one.text for one in closing.said if one.text not in of_the_whole):
         best = max(changes, key=lambda change: _mentions(text, change))
         if _mentions(text, best) and _tells(text):

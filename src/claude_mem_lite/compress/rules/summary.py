@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.closing import Closing
 from claude_mem_lite.compress.language.drafts import prompt_text, whole_clauses, whole_sentences
-from claude_mem_lite.compress.language.prose import sentences
+from claude_mem_lite.compress.language.prose import capital, sentences
 from claude_mem_lite.compress.language.sentence_kinds import (
     is_check_result,
     refers_back,
@@ -15,6 +15,7 @@ from claude_mem_lite.compress.language.sentence_kinds import (
     states_next_step,
 )
 from claude_mem_lite.compress.language.verbs import impersonal, instruction, past, reported
+from claude_mem_lite.compress.rules.fixes import is_over
 from claude_mem_lite.compress.rules.taught import asked_for
 from claude_mem_lite.compress.rules.turns import closing_of
 from claude_mem_lite.compress.rules.work_titles import NAMED_BY_FILE
@@ -40,10 +41,16 @@ _MOST_READ = 3
 _MOST_EDITED = 8
 _LONGEST_FILES = 300
 
+_FAILING = "Still failing: "
+_TEST_FAILS = re.compile(
+    r"(?i)\b(?:tests?|test_\w+|specs?|suite|builds?|lint(?:er|ing)?|type ?checks?|ci|pytest|mypy)\b[^,;]{0,60}?"
+    r" (?:(?:now|still|also|currently) )*(?:fails?|is failing|are failing|is broken|are broken|breaks?)\b"
+)
 _WORK = ("feature", "bugfix", "refactor", "change")
 _STEP_LABEL = re.compile(
-    r"(?i)^(?:next(?: steps?| up)?|to-?dos?|remaining(?: work)?|still to do|follow[- ]?ups?|left to do"
-    r"|pending)\s*[:,–—-]\s*"
+    r"(?i)^(?:(?:next(?: steps?| up)?|to[- ]?dos?(?:\([^)]{0,40}\))?|(?:remaining|outstanding|open|pending|left)"
+    r"(?: work| items?| steps?| to do| for later)?|still (?:to do|open|left|missing|needed)|follow[- ]?ups?"
+    r"|(?:for )?later|not (?:yet )?done(?: yet)?|what(?:'s| is) (?:left|next))\s*[:,–—-]|(?-i:TODO)\b)\s*"
 )
 _NUMBER = re.compile(r"\d+")
 _NOW = re.compile(r"(?i)\bnow\b|no longer")
@@ -70,9 +77,9 @@ def summarize(previous: SessionSummary | None, turn: Turn, digest: TurnDigest) -
     read = _newest(before.files_read, digest.files_read, _MOST_READ)
     return SessionSummary(
         headline=_headline(before, turn, digest, done),
-        request=before.request or _request(turn.prompt),
+        request=before.request or _request(asked_for(turn.prompt)),
         investigated=_investigated(read),
-        learned=_grown(before.learned, _learned(turn, closing, digest, done), _LONGEST_LEARNED),
+        learned=_still_true(_grown(before.learned, _learned(turn, closing, digest, done), _LONGEST_LEARNED), digest),
         completed=_grown(before.completed, done, _LONGEST_COMPLETED),
         next_steps=_next_steps(before.next_steps, turn, digest, closing, done),
         files_read=read,
@@ -139,7 +146,9 @@ def _done(digest: TurnDigest, closing: Closing) -> str:
     work = [draft for draft in digest.drafts if draft.kind in _WORK]
     if not work:
         return ""
-    plain = [text for text in closing.told[:8] if not (refers_back(text) or states_next_step(text))]
+    decided = closing.decisions()  # told as such
+    told = [text for text in closing.told[:8] if text not in decided]
+    plain = [text for text in told if not (refers_back(text) or states_next_step(text))]
     told = [text for text in plain if titles.weight(titles.from_report(impersonal(text))) >= 3 and len(text) > 25]
     told = told or [text for text in plain[:4] if _NOW.search(text) and titles.weight(text) >= 3]
     told = [impersonal(text) for text in told if not says_all_done(text)]
@@ -164,6 +173,13 @@ def _learned(turn: Turn, closing: Closing, digest: TurnDigest, done: str) -> str
         new = [draft.title for draft in digest.drafts if draft.kind == "discovery" and draft.origin == "assistant"]
         found = [text for text in closing.told if any(overlap(title, text) > 0.9 for title in new) and _is_lesson(text)]
     return whole_sentences([impersonal(text) for text in found if overlap(text, done) < 0.8][:2], 260)
+
+
+def _still_true(learned: str, digest: TurnDigest) -> str:
+    """What was learned, without tests that fail once what was run has passed and nothing fails any more."""
+    if not digest.passed or any(draft.kind == "failure" for draft in digest.drafts):
+        return learned
+    return " ".join(part for part in sentences(learned) if not _TEST_FAILS.search(part))
 
 
 def _is_lesson(text: str) -> bool:
@@ -209,7 +225,7 @@ def _next_steps(before: Sequence[str], turn: Turn, digest: TurnDigest, closing: 
 
 def _step(text: str) -> str:
     text = impersonal(_STEP_LABEL.sub("", text).strip())
-    return within(text[:1].upper() + text[1:], _LONGEST_STEP) if len(text.split()) > 1 else ""
+    return within(capital(text), _LONGEST_STEP) if len(text.split()) > 1 else ""
 
 
 def _notes(before: str, closing: Closing, digest: TurnDigest) -> str:
@@ -217,11 +233,13 @@ def _notes(before: str, closing: Closing, digest: TurnDigest) -> str:
     failures = [
         draft.title for draft in digest.drafts if draft.kind == "failure" and draft.origin not in FOREIGN_ORIGINS
     ]
-    failing = [within(f"Still failing: {title}", _LONGEST_NOTE) for title in failures[-1:]]
+    failing = [within(f"{_FAILING}{title}", _LONGEST_NOTE) for title in failures[-1:]]
     blocked = [within(text, _LONGEST_NOTE) for text in closing.blocks()[:1]]
     if failing or blocked:
         return whole_sentences([*failing, *blocked], 2 * _LONGEST_NOTE)
-    return "" if any(draft.kind in _WORK for draft in digest.drafts) or closing.says_all_done() else before
+    if any(draft.kind in _WORK for draft in digest.drafts) or closing.says_all_done():
+        return ""
+    return " ".join(part for part in sentences(before) if not is_over(part.removeprefix(_FAILING), digest.passed))
 
 
 def _decisions(before: Sequence[str], digest: TurnDigest) -> tuple[str, ...]:

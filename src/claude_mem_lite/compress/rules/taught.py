@@ -4,13 +4,13 @@ Called for every turn; only what the user typed is read: not what sub-agents wer
 into a prompt."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.compress.language.drafts import make_draft
 from claude_mem_lite.compress.lessons.lesson import Lesson
 from claude_mem_lite.compress.lessons.reading import read
-from claude_mem_lite.compress.lessons.spoken import spoken
+from claude_mem_lite.compress.lessons.spoken import is_brief, spoken
 from claude_mem_lite.models import GUIDANCE_KINDS, Draft, Turn
 from claude_mem_lite.words import overlap, within
 
@@ -19,8 +19,13 @@ _LONGEST_QUOTE = 300
 # How much of a sentence the title must tell for the sentence to add nothing.
 _TOLD = 0.6
 _LONGEST_LEAD = 12
+_SAID_BACK = 0.7
 _LEAST_REQUEST = 2
 _JOINING = re.compile(r"(?i)^(?:[,;.!\s]|(?:and|then|also|so|und|dann)\b[\s,]*)+")
+_GREETING = re.compile(
+    r"(?i)^\s*(?:(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag)|moin)"
+    r"(?: (?:there|claude|again|all|everyone|zusammen))?\s*[,.!–—-]+\s*)+(?=\S)"
+)
 _PATH = re.compile(r"(?<![\w:/.])(?:[\w@.-]{1,60}/){1,12}[\w.-]{0,60}|(?<![\w:/.])[\w-]{1,60}\.[a-z]{1,4}\b(?!\()")
 _NO_FILE = re.compile(
     r"^(?:e\.g|i\.e|etc|vs|and/or|on/off|true/false|yes/no|n/a|https?)\b|^\d|\.(?:com|org|io|net|de)$"
@@ -39,8 +44,9 @@ def taught(turn: Turn) -> list[Draft]:
 
 
 def asked_for(prompt: str) -> str:
-    """A prompt without what it teaches, for telling what was to be done; all of it when nothing else is asked."""
-    left = prompt
+    """A prompt without greeting and without what it teaches, for telling what was to be done; all of it when nothing
+    else is asked."""
+    left = prompt = _GREETING.sub("", prompt, count=1) or prompt
     for sentence in spoken(prompt):
         if read(sentence) is not None:
             left = left.replace(sentence, "", 1)
@@ -48,6 +54,18 @@ def asked_for(prompt: str) -> str:
         return prompt
     left = _JOINING.sub("", left.lstrip())
     return left if len(left.split()) >= _LEAST_REQUEST else prompt
+
+
+def only_teaches(prompt: str) -> bool:
+    """Whether a prompt lays something down and asks for nothing: a correction may ask for its own being done."""
+    said = [read(sentence) for sentence in spoken(prompt)]
+    return bool(said) and all(lesson is not None and lesson.kind != "correction" for lesson in said)
+
+
+def says_back(draft: Draft, lessons: Sequence[Draft]) -> bool:
+    """Whether a decision of the agent's is only what the user has just taught it."""
+    is_own = draft.kind == "decision" and draft.origin == "assistant"
+    return is_own and any(overlap(draft.title, lesson.title) >= _SAID_BACK for lesson in lessons)
 
 
 def is_taught(draft: Draft) -> bool:
@@ -61,8 +79,11 @@ def _lessons(turn: Turn) -> Iterator[tuple[str, Lesson]]:
         if event.kind == "UserPromptSubmit" and event.prompt and not event.agent_id:
             for sentence in spoken(event.prompt):
                 lesson = read(sentence)
-                if lesson is not None:
-                    yield sentence, lesson
+                if lesson is None:
+                    continue
+                # What reaches into every project must not come out of a text that could have been pasted.
+                is_too_wide = lesson.scope == "universal" and not is_brief(event.prompt)
+                yield sentence, replace(lesson, scope="") if is_too_wide else lesson
 
 
 def _draft(sentence: str, lesson: Lesson) -> Draft:

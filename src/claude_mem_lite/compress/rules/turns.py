@@ -9,11 +9,11 @@ from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.closing import Closing, read_closing
 from claude_mem_lite.compress.rules import findings
 from claude_mem_lite.compress.rules.anchoring import anchored
-from claude_mem_lite.compress.rules.fixes import Fix, pair
+from claude_mem_lite.compress.rules.fixes import Fix, pair, passed
 from claude_mem_lite.compress.rules.parts import is_test, part_draft, parts_of
 from claude_mem_lite.compress.rules.performed import performed
 from claude_mem_lite.compress.rules.plans import plan_draft
-from claude_mem_lite.compress.rules.taught import asked_for, taught
+from claude_mem_lite.compress.rules.taught import asked_for, only_teaches, says_back, taught
 from claude_mem_lite.compress.rules.traces import Traces
 from claude_mem_lite.compress.rules.trail import trail
 from claude_mem_lite.compress.rules.work import Piece, fix_draft, is_bugfix, side_fix_draft, work_draft
@@ -49,8 +49,9 @@ def fold(turn: Turn) -> TurnDigest:
     steps = [step for _, found in by_event for step in found]
     code = combined(change for step in steps if isinstance(step, Edited) for change in step.change.code)
     lessons = taught(turn)
-    asked = replace(turn, prompt=asked_for(turn.prompt))
-    told = _distinct(_with_trail(_drafts(asked, steps), "\n".join(trail(steps))))[: MOST_OF_A_TURN - len(lessons)]
+    asked = replace(turn, prompt="" if only_teaches(turn.prompt) else asked_for(turn.prompt))
+    found = [draft for draft in _drafts(asked, steps) if not says_back(draft, lessons)]
+    told = _distinct(_with_trail(found, "\n".join(trail(steps))))[: MOST_OF_A_TURN - len(lessons)]
     drafts = tuple(anchored(draft, code) for draft in told)
     tasks = open_tasks(steps)
     traces = Traces(drafts, tasks or ())
@@ -66,6 +67,7 @@ def fold(turn: Turn) -> TurnDigest:
         tasks=all_tasks(steps)[:_MOST_TASKS],
         skipped=tuple(event.name for event, found in by_event if _is_work(event) and not traces.has(event, found)),
         code=code,
+        passed=passed(steps),
     )
 
 

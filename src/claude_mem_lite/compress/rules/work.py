@@ -198,7 +198,9 @@ def _kind(title: str, prompt: str, closing: Closing, changes: Sequence[FileChang
     if _REFACTOR_VERB.match(title):
         return "refactor"
     if _FEATURE_VERB.match(title) and not _SMALL_MATTER.search(title):
-        return "bugfix" if re.search(r"(?i)\b(?:fix|bugs?|broken|crash\w*|regression)\b", asked[:200]) else "feature"
+        asked_to_add = _FEATURE_VERB.match(titles.from_prompt(asked.partition(". ")[0])) is not None
+        of_a_bug = re.search(r"(?i)\b(?:fix|bugs?|broken|crash\w*|regression)\b", asked[:200])
+        return "bugfix" if of_a_bug and not asked_to_add else "feature"
     if re.search(r"(?i)\bbug\b|\bfix\b", asked) and not _FEATURE_VERB.match(title):
         return "bugfix"
     new_code = any(change.action == "new" and change.symbols for change in changes)

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from claude_mem_lite.code.values import SymbolAction
 from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.closing import Closing
 from claude_mem_lite.compress.language.drafts import prompt_text
-from claude_mem_lite.compress.language.sentence_kinds import is_talk, refers_back, states_cause
+from claude_mem_lite.compress.language.sentence_kinds import is_talk, refers_back, states_cause, states_next_step
 from claude_mem_lite.compress.language.verbs import INQUIRIES, base_of, without_lead
 from claude_mem_lite.compress.tools.edits import FileChange
 
@@ -31,7 +32,7 @@ def best_title(prompt: str, closing: Closing, *, bug: bool) -> str:
     Of a bug that was put right the outcome tells more than what was added for it."""
     lead_ins = _lead_ins(closing)
     decided = closing.decisions()
-    told = [said for said in closing.told[:8] if said not in decided]
+    told = [said for said in closing.told[:8] if said not in decided and not states_next_step(said)]
     reports = _reported((*told, *lead_ins))
     asked = _asked(prompt)
     headings = _reported(_HEADING_LEAD.sub("", heading) for heading in closing.headings[:4])
@@ -65,6 +66,7 @@ def title_of_changes(changes: Sequence[FileChange]) -> str:
     if not changes:
         return "Commit the work so far"
     first = max(changes, key=lambda change: change.added + change.removed)
+    first = first if first.path else replace(first, path="a file without a name")
     more = (
         "" if len(changes) == 1 else " and 1 more file" if len(changes) == 2 else f" and {len(changes) - 1} more files"
     )

@@ -11,7 +11,7 @@ from claude_mem_lite.store import symbols
 
 _SESSIONS, _MOST_SYMBOLS = 5, 30
 # Where there are many files, none takes the room of the others.
-_LEAST_OF_A_FILE = 4
+_LEAST_OF_A_FILE = 2
 # The map is of more than what is fresh in mind, and has more room.
 _MAPPED_SESSIONS, _MOST_MAPPED = 10, 60
 

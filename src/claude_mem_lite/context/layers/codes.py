@@ -6,6 +6,7 @@ from claude_mem_lite.compress.rules.codes import coded
 from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.layers.holding import held
 from claude_mem_lite.context.layers.sessions import are_all_elsewhere, last_sessions, without_code
 from claude_mem_lite.context.occasion import Occasion
 
@@ -14,33 +15,35 @@ _MOST_SESSIONS = 10
 _OPEN_SESSIONS = 3
 
 
-def impl(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
-    """What was done."""
-    return _lines(db, occasion, ("impl",), _MOST_SESSIONS)
+def impl(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
+    """What was done, without what was decided: that is told while it holds."""
+    return _lines(db, occasion, setting, ("impl",), _MOST_SESSIONS)
 
 
-def dec(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
-    """What was decided."""
-    return _lines(db, occasion, ("dec",), _MOST_SESSIONS)
+def dec(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
+    """What was decided and holds."""
+    return _lines(db, occasion, setting, ("dec",), _MOST_SESSIONS)
 
 
-def block_and_next(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
-    """What stood in the way, and what was left to do."""
-    return _lines(db, occasion, ("block", "next"), _OPEN_SESSIONS)
+def block_and_next(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
+    """What stood in the way and what was left to do, until somebody took it up."""
+    return _lines(db, occasion, setting, ("block", "next"), _OPEN_SESSIONS)
 
 
-def _lines(db: sqlite3.Connection, occasion: Occasion, names: tuple[str, ...], most: int) -> list[Item]:
+def _lines(
+    db: sqlite3.Connection, occasion: Occasion, setting: Setting, names: tuple[str, ...], most: int
+) -> list[Item]:
     found = last_sessions(db, occasion, most)
     if are_all_elsewhere(found, occasion):
         return []
     gone = without_code(db, occasion, found)
     items = []
-    for rank, one in enumerate(found, 1):
-        told = coded(one.summary)
+    for rank, one in enumerate(held(db, occasion, setting, found), 1):
+        told = coded(one.session.summary)
         entries = " | ".join(f"{name}: {told[name]}" for name in names if told[name])
-        left_out = "gone: its code is not here" if one.id in gone else ""
+        left_out = "gone: its code is not here" if one.session.id in gone else ""
         if entries:
-            line = render.code_of_session(one, entries, occasion.now, occasion.dated)
-            says = told["dec"] if "dec" in names else ""
-            items.append(Item(line, one.id, f"session {rank} by recency", left_out=left_out, says=says))
+            line = render.code_of_session(one.session, entries, occasion.now, occasion.dated)
+            tells = tuple(one.decided.values()) if "dec" in names else ()
+            items.append(Item(line, one.session.id, f"session {rank} by recency", left_out=left_out, tells=tells))
     return items

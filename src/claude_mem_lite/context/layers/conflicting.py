@@ -1,9 +1,10 @@
 """Memories that contradict each other stand together, with their dates; a successor says what it replaced."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from claude_mem_lite.context.items import Item
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import conflicts, supersession
 
@@ -35,9 +36,18 @@ def side_by_side(db: sqlite3.Connection, told: Sequence[Memory], admitted: Seque
         yield [Told(one, _note(db, one, against.get(one.id, ())), one.id in against) for one in group]
 
 
+def items_of(
+    db: sqlite3.Connection, told: Sequence[Memory], admitted: Sequence[Memory], item: Callable[[Told], Item]
+) -> Iterator[Item]:
+    """The same as candidates, those that contradict each other to be told together."""
+    for group in side_by_side(db, told, admitted):
+        for one in group:
+            yield replace(item(one), with_next=one is not group[-1])
+
+
 def _note(db: sqlite3.Connection, memory: Memory, against: Sequence[str]) -> str:
     notes = [f"conflicts with {_ids(sorted(against))}"] if against else []
-    if replaced := supersession.replaced_by(db, memory.id):
+    if replaced := supersession.replaced_by(db, [memory.id]):
         newest = max(replaced, key=lambda one: (one.last_seen_at, one.id))
         notes.append(f"replaced #{newest.id[:6]} of {newest.created_at:%Y-%m-%d}")
     return "; ".join(notes)

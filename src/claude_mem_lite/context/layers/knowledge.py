@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item
-from claude_mem_lite.context.layers.conflicting import side_by_side
+from claude_mem_lite.context.layers.conflicting import Told, items_of
+from claude_mem_lite.context.layers.sessions import last_sessions
 from claude_mem_lite.context.layers.standing import back_again, item_of, why_not
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.scores import ALWAYS, AT_START, Score, passes, score
@@ -16,7 +17,7 @@ from claude_mem_lite.store import memories, receipts
 
 # Decisions are work, but what was decided holds on: it is what must not be missed.
 _HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note", "decision")
-_MOST_TOLD = 10
+_GUIDING: tuple[Kind, ...] = (*GUIDANCE_KINDS, "decision")
 _MOST_CANDIDATES = 60
 
 
@@ -30,8 +31,9 @@ class _Candidate:
 
 
 def project_knowledge(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
-    """What is known to hold in this project."""
-    return _knowledge(db, occasion, setting, [f"project:{occasion.place.project}"], _HELD_KINDS, AT_START)
+    """What is known to hold in this project. Where nobody has worked yet, what its manifests say is no news."""
+    kinds = _HELD_KINDS if last_sessions(db, occasion, 1) else [kind for kind in _HELD_KINDS if kind != "project_fact"]
+    return _knowledge(db, occasion, setting, [f"project:{occasion.place.project}"], kinds, AT_START)
 
 
 def universal_knowledge(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
@@ -45,9 +47,10 @@ def language_knowledge(db: sqlite3.Connection, occasion: Occasion, setting: Sett
 
 
 def learnings(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
-    """Guidance of every scope that holds here in one list: its confidence counts, so the lowest floor will do."""
+    """Guidance of every scope that holds here in one list, each with its scope: its confidence counts, so the lowest
+    floor will do."""
     scopes = [f"project:{occasion.place.project}", *_of_language(setting), "universal"]
-    return _knowledge(db, occasion, setting, scopes, GUIDANCE_KINDS, ALWAYS)
+    return _knowledge(db, occasion, setting, scopes, GUIDANCE_KINDS, ALWAYS, with_scopes=True)
 
 
 def _of_language(setting: Setting) -> list[str]:
@@ -61,6 +64,8 @@ def _knowledge(
     scopes: Sequence[str],
     kinds: Sequence[Kind],
     floor: float,
+    *,
+    with_scopes: bool = False,
 ) -> list[Item]:
     found = _found(db, occasion, scopes, kinds)
     verdicts = occasion.checkout.freshness(found)
@@ -72,25 +77,35 @@ def _knowledge(
         below = "" if passes(made, floor) else f"below the floor of {floor}"
         candidates.append(_Candidate(memory, made, barred or below, is_low=not barred and bool(below)))
     candidates.sort(key=_rank)
-    return _items(db, candidates, verdicts, occasion)
+    return _items(db, candidates, verdicts, occasion, with_scopes=with_scopes)
 
 
 def _items(
-    db: sqlite3.Connection, candidates: Sequence[_Candidate], verdicts: Mapping[str, Freshness], occasion: Occasion
+    db: sqlite3.Connection,
+    candidates: Sequence[_Candidate],
+    verdicts: Mapping[str, Freshness],
+    occasion: Occasion,
+    *,
+    with_scopes: bool,
 ) -> list[Item]:
-    """The first few that may be told, those that contradict them beside them; then the others, if they are wanted."""
+    """Those that may be told, what contradicts them beside them; then the others, if they are wanted."""
     by_id = {one.memory.id: one for one in candidates}
+
+    def item(told: Told) -> Item:
+        memory = told.memory
+        made = item_of(
+            memory,
+            verdicts,
+            occasion,
+            f"holds in {memory.scope.partition(':')[0]}",
+            note=told.note,
+            dated=told.is_dated,
+            where=_where(memory.scope) if with_scopes else "",
+        )
+        return replace(made, score=by_id[memory.id].score)
+
     good = [one.memory for one in candidates if not one.left_out]
-    items: list[Item] = []
-    for group in side_by_side(db, good, [one.memory for one in candidates if not one.left_out or one.is_low]):
-        left_out = f"more than {_MOST_TOLD}" if len(items) + len(group) > _MOST_TOLD else ""
-        if left_out and not occasion.explained:
-            break
-        for told in group:
-            reason = f"holds in {told.memory.scope.partition(':')[0]}"
-            made = item_of(told.memory, verdicts, occasion, reason, note=told.note, dated=told.is_dated)
-            scored = replace(made, score=by_id[told.memory.id].score, left_out=left_out)
-            items.append(replace(scored, with_next=told is not group[-1]))
+    items = list(items_of(db, good, [one.memory for one in candidates if not one.left_out or one.is_low], item))
     if not occasion.explained:
         return items
     shown = {item.source for item in items}
@@ -98,6 +113,12 @@ def _items(
     return items + [
         replace(item_of(one.memory, verdicts, occasion, ""), score=one.score, left_out=one.left_out) for one in others
     ]
+
+
+def _where(scope: str) -> str:
+    """How far it holds, if farther than this project."""
+    sort, _, name = scope.partition(":")
+    return "everywhere" if sort == "universal" else name if sort == "language" else ""
 
 
 def _found(db: sqlite3.Connection, occasion: Occasion, scopes: Sequence[str], kinds: Sequence[Kind]) -> list[Memory]:
@@ -112,10 +133,16 @@ def _found(db: sqlite3.Connection, occasion: Occasion, scopes: Sequence[str], ki
 
 
 def _why_not_here(memory: Memory, occasion: Occasion) -> str:
-    is_own = occasion.since is not None and memory.session != "" and memory.session == occasion.session
+    is_own = memory.session != "" and memory.session == occasion.session
     return "made in this session" if is_own else ""
 
 
-def _rank(one: _Candidate) -> tuple[bool, float, float, str]:
-    """What the user stated before all else, so that no number of newer decisions takes its room."""
-    return not one.score.is_stated, -one.score.total, -one.memory.last_seen_at.timestamp(), one.memory.id
+def _rank(one: _Candidate) -> tuple[int, float, float, str]:
+    """What the user stated before all else, so that no number of newer decisions takes its room; of that what is
+    pinned, then what says how to work, before notes and goals."""
+    standing = 3
+    if one.memory.pinned:
+        standing = 0
+    elif one.score.is_stated:
+        standing = 1 if one.memory.kind in _GUIDING else 2
+    return standing, -one.score.total, -one.memory.last_seen_at.timestamp(), one.memory.id

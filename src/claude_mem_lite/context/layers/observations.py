@@ -11,16 +11,16 @@ from typing import NamedTuple
 from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.context.detect import Setting, branch_words
 from claude_mem_lite.context.items import Item
-from claude_mem_lite.context.layers.conflicting import side_by_side
+from claude_mem_lite.context.layers.conflicting import Told, items_of
 from claude_mem_lite.context.layers.sessions import MOST_SESSIONS, last_sessions
 from claude_mem_lite.context.layers.standing import (
     LEAST_CONFIDENCE,
     back_again,
-    is_stated,
     item_of,
     why_not,
 )
 from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.models import MOST_OF_A_TURN, WORK_KINDS, Filters, Kind, Memory
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.visibility import is_hidden
@@ -33,6 +33,8 @@ _MOST_READ = 10 * MOST_OF_A_TURN
 _MOST_OF_A_TURN = 2
 _LONGEST = 200
 """Of more work less is told of each: its id leads to the rest."""
+# What is most like the work at hand is told whatever files it is about.
+_BY_RELEVANCE_ALONE = 1
 _RELEVANCE_ALONE, _MOST_NEW_FILES = 0.2, 3
 log = logging.getLogger(__name__)
 
@@ -47,7 +49,10 @@ def observations(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -
         newest = [memory for memory in _newest(db, occasion) if memory.id not in known]
         candidates += _candidates(db, newest, occasion, "recent work")
         told = _without_crowding([*told, *candidates])
-    items = _items(db, told, candidates, occasion)
+    by_id = {one.memory.id: one for one in candidates}
+    admitted = [one.memory for one in candidates if not one.left_out]
+    first = [one.memory for one in told]
+    items = list(items_of(db, first, admitted, lambda one: by_id[one.memory.id].item(occasion, one)))
     if not occasion.explained:
         return items
     shown = {item.source for item in items}
@@ -69,24 +74,9 @@ class _Candidate:
     reason: str
     left_out: str
 
-    def item(self, occasion: Occasion, note: str = "", *, dated: bool = False) -> Item:
+    def item(self, occasion: Occasion, told: Told | None = None) -> Item:
+        note, dated = (told.note, told.is_dated) if told else ("", False)
         return item_of(self.memory, self.verdicts, occasion, self.reason, note=note, dated=dated, limit=_LONGEST)
-
-
-def _items(
-    db: sqlite3.Connection, told: Sequence[_Candidate], candidates: Sequence[_Candidate], occasion: Occasion
-) -> list[Item]:
-    """The chosen ones, each with what contradicts it beside it."""
-    by_id = {one.memory.id: one for one in candidates}
-    admitted = [one.memory for one in candidates if not one.left_out]
-    items: list[Item] = []
-    for group in side_by_side(db, [one.memory for one in told], admitted):
-        if len(items) + len(group) > _MOST_CANDIDATES:
-            break
-        for one in group:
-            item = by_id[one.memory.id].item(occasion, one.note, dated=one.is_dated)
-            items.append(replace(item, with_next=one is not group[-1]))
-    return items
 
 
 def _candidates(db: sqlite3.Connection, found: Sequence[Memory], occasion: Occasion, reason: str) -> list[_Candidate]:
@@ -135,17 +125,20 @@ def _known_files(db: sqlite3.Connection, occasion: Occasion) -> set[str]:
 
 
 def _spread(found: Sequence[_Candidate], share: Mapping[str, float], known: set[str]) -> list[_Candidate]:
-    """By relevance, but what tells of files that nothing before it tells of comes before more about the same ones:
-    measured on recorded sessions, that covers more of what a session will touch (benchmarks/README.md)."""
+    """The best by relevance; of the rest, what tells of files that nothing before it tells of comes before more about
+    the same ones: on recorded sessions that covers more of what a session will touch (benchmarks/README.md)."""
     pool = [one for one in found if not one.left_out]
     told: list[_Candidate] = []
     seen = set(known)
 
+    def relevance(one: _Candidate) -> float:
+        return share[one.memory.id]
+
     def value(one: _Candidate) -> float:
-        return share[one.memory.id] * (_RELEVANCE_ALONE + min(len(set(one.memory.files) - seen), _MOST_NEW_FILES))
+        return relevance(one) * (_RELEVANCE_ALONE + min(len(set(one.memory.files) - seen), _MOST_NEW_FILES))
 
     while pool and len(told) < _MOST_CANDIDATES:
-        best = max(pool, key=value)
+        best = max(pool, key=relevance if len(told) < _BY_RELEVANCE_ALONE else value)
         pool.remove(best)
         if len(_without_crowding([*told, best])) > len(told):
             told.append(best)

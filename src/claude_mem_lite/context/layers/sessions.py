@@ -1,14 +1,14 @@
 """What the last sessions were about, and where the newest one stopped."""
 
 import sqlite3
-from dataclasses import replace
 
 from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.layers.holding import Held, held
 from claude_mem_lite.context.layers.standing import verdict_of
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.models import Memory, Session, SessionSummary
+from claude_mem_lite.models import Session
 from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.visibility import is_hidden
 
@@ -18,42 +18,36 @@ _MOST_STILL_OPEN = 2
 _MOST_TIED = 60
 
 
-def handoff(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
+def handoff(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
     """Where the last session stopped."""
     found = last_sessions(db, occasion, _HANDOFF_LOOKS_BACK)
     if are_all_elsewhere(found, occasion):
         return []  # what is open on another branch is not to be gone on with here
     gone = without_code(db, occasion, found)
-    there = [one for one in found if one.id not in gone]
+    there = held(db, occasion, setting, [one for one in found if one.id not in gone])
     # A session that only asked something leaves standing what the one before it left to do.
-    last = next((one for one in there if _leaves_something(one.summary)), there[0] if there else None)
+    last = next((one for one in there if _leaves_something(one)), there[0] if there else None)
     if last is None:
         return []
-    left = memories.handoff_of(db, last.id)
-    age = render.when(last.last_event_at, occasion.now, occasion.dated)
-    lines = render.handoff_lines(_without_settled(db, last, left), left, occasion.place.branch, age)
-    stopped = [Item(line.text, last.id, "where work stopped", says=line.decision) for line in lines]
-    return stopped + _still_open(db, occasion, [one for one in there if one.id != last.id])
+    session = last.session
+    age = render.when(session.last_event_at, occasion.now, occasion.dated)
+    stopped = [
+        Item(line.text, session.id, "where work stopped", tells=tuple(filter(None, (last.decided.get(line.decision),))))
+        for line in render.handoff_lines(session, last.left, occasion.place.branch, age)
+    ]
+    return stopped + _still_open(occasion, [one for one in there if one is not last])
 
 
-def _without_settled(db: sqlite3.Connection, session: Session, left: Memory | None) -> Session:
-    """The session without the steps that it left, when they were taken up since or the user retired them."""
-    if left is not None or memories.find(db, memories.handoff_id(session.id)) is None:
-        return session
-    return replace(session, summary=replace(session.summary, next_steps=()))
-
-
-def _still_open(db: sqlite3.Connection, occasion: Occasion, others: list[Session]) -> list[Item]:
+def _still_open(occasion: Occasion, others: list[Held]) -> list[Item]:
     """What other sessions left open and nobody has taken up since, the newest first."""
-    found = [(one, left) for one in others if (left := memories.handoff_of(db, one.id))]
+    found = [(one.session.id, one.left) for one in others if one.left]
     return [
         Item(
-            f"- [{render.when(left.last_seen_at, occasion.now, occasion.dated)}] "
-            f"{render.safe_line(left.summary)} #{left.id[:6]}",
-            one.id,
+            f"- [{render.when(left.last_seen_at, occasion.now, occasion.dated)}] {render.open_line(left)}",
+            session,
             "left open earlier, and not taken up since",
         )
-        for one, left in found[:_MOST_STILL_OPEN]
+        for session, left in found[:_MOST_STILL_OPEN]
     ]
 
 
@@ -108,5 +102,6 @@ def without_code(db: sqlite3.Connection, occasion: Occasion, found: list[Session
     return {memory.session for memory in tied} - left
 
 
-def _leaves_something(told: SessionSummary) -> bool:
-    return bool(told.next_steps or told.key_decisions or told.completed or told.learned)
+def _leaves_something(one: Held) -> bool:
+    told = one.session.summary
+    return bool(one.left or told.next_steps or told.key_decisions or told.completed or told.learned)

@@ -50,11 +50,6 @@ def why_not(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
     return ""
 
 
-def is_stated(memory: Memory) -> bool:
-    """Whether the user said it, or wants it kept in sight."""
-    return memory.origin == "user" or memory.pinned
-
-
 def item_of(
     memory: Memory,
     verdicts: Mapping[str, Freshness],
@@ -64,6 +59,7 @@ def item_of(
     note: str = "",
     dated: bool = False,
     limit: int = LONGEST,
+    where: str = "",
 ) -> Item:
     """A memory as a candidate, with what became of its code since; `dated` where its date matters more than its age."""
     verdict = verdict_of(memory, verdicts)
@@ -76,6 +72,7 @@ def item_of(
         is_stale=verdict == "changed",
         since=reasons if verdict == "fresh" else "",
         note=note,
+        where=where,
     )
     told = f"{reason}, {reasons}" if reasons else reason
-    return Item(line, memory.id, told, memory=memory.id, says=memory.title)
+    return Item(line, memory.id, told, memory=memory.id)

@@ -2,7 +2,7 @@
 
 import re
 
-from claude_mem_lite.compress.lessons.english_talk import BROKEN, VERBS, is_for_once
+from claude_mem_lite.compress.lessons.english_no_lessons import BROKEN, VERBS, is_for_once
 from claude_mem_lite.compress.lessons.leads import Body
 from claude_mem_lite.compress.lessons.lesson import GENERAL, HINTED, ONCE, Lesson, of_the_user, order
 from claude_mem_lite.models import Kind
@@ -33,10 +33,13 @@ _SPEAK = re.compile(
 )
 _DISLIKE = re.compile(
     r"i(?:'m| am) not a (?:big |huge )?fan of |i (?:really |still |just )?(?:don't like|do not like|dislike|hate"
-    r"|can't stand) (?!how this|that it)"
+    r"|can't stand) (?!how this|that it|this\b|that\b|the \w+$|it\b)"
 )
 _LIKE_BETTER = re.compile(r"i like (?:it )?(?:better|best|more|most|when)\b|i like (?:my|to see|to have|your)\b")
-_DONT_WANT = re.compile(r"(?:i|we) (?:really )?(?:don't|do not|never) want (?!to (?:know|talk|go into)\b)(?=\w)")
+_DONT_WANT = re.compile(
+    r"(?:i|we) (?:really )?(?:don't|do not|never) want (?!to (?!see|have|use|add|depend|introduce|break|change|lose"
+    r"|touch)\w)(?=\w)"
+)
 _FROM_NOW = re.compile(
     r"(?:from now on|going forward|in (?:the )?future|for the future)[,:]? (?!it|there|this|we (?:will|might|could"
     r"|may))"
@@ -59,7 +62,12 @@ _KEEP = re.compile(rf"keep (?:(?:your|our|my|answers|replies) |(?:the |all |your
 _MUST_STAY = re.compile(
     r"(?:it|this|everything|the [\w./ -]{2,40}) (?:must|has to|have to|needs to) (?:stay|remain|keep|continue|still) "
 )
-_NAMED_PLEASE = re.compile(rf"(?:[a-z-]+ )?{_ARTEFACT} (?:in|with|without|as|under|on|only)\b.{{2,80}} please[.! ]*$")
+_NAMED_PLEASE = re.compile(
+    rf"(?:[a-z-]+ )?{_ARTEFACT} (?:in|with|without|as|under|on|only)\b.{{2,80}} please[.! ]*$"
+    rf"|(?:[a-z-]+ )?{_ARTEFACT} (?:lower ?case|upper ?case|capitali[sz]ed|short|shorter|small|smaller|imperative"
+    rf"|alphabetical"
+    rf"|sorted|typed|english|snake_case|camelcase|kebab-case|singular|plural),? please[.! ]*$"
+)
 _ARTEFACTS = re.compile(
     rf"(?!the |these |those |this |my |all )(?:[a-z-]+ )?{_ARTEFACT} (?:should|must|need to|have to) (?:always "
     rf"|never |not |only )?(?!pass|work|run\b|fail|show|appear)\w+"
@@ -69,9 +77,22 @@ _ONLY_BY = re.compile(
     r"|server)[\w./ -]{2,60}? (?:must|may|should) (?:only|never|always) "
 )
 _MAKE_SURE = re.compile(r"(?:make sure|ensure) (?:that )?(?:you |to )?(?:always|never|every|all|each)\b")
+# What goes with a step of the work holds each time; "make sure it works" is a task.
+_STEP = (
+    r"(?:commit|push|merg|deploy|releas|finish|stop|edit|answer|repl[yi]|open|rebas|delet|renam|touch|migrat|creat|add"
+    r"|writ|chang|publish|tag)\w*"
+)
+_WITH_EACH_STEP = re.compile(
+    rf"(?:(?:make|be) sure|ensure|see to it|take care)(?: that)? (?:you |to )(?=(\w+) .{{2,100}}\b(?:before|after"
+    rf"|whenever|when|each time|every time) (?:you |every |each |any )?{_STEP}\b(?! (?:this|that|it)\b))"
+)
+_EACH_STEP = re.compile(
+    r"(?=(\w+) .{2,80}\b(?:before|after|with|on) (?:every|each|any) (?:single )?(?:commit|push|pr|pull request|merge"
+    r"|release|deploy(?:ment)?|change|edit)\b)"
+)
 _WE_DO = re.compile(
     r"we (?:always|never|usually|generally|only ever|normally|consistently|strictly|typically) (?!had|been|got|see"
-    r"|saw|get)\w+ "
+    r"|saw|get|\w+ed\b(?<!need))\w+ "
     r"|we (?:have )?(?:agreed|settled) (?:on|to|that) |we (?:pin|squash|sign|lint|vendor|version) (?:all|every"
     r"|each|our) "
     r"|we (?:follow|stick to|adhere to|target|require|enforce) "
@@ -92,6 +113,12 @@ _WE_DONT = re.compile(
     r"we (?:don't|do not) (?:use|do|write|put|commit|mock|merge|push|allow|import|deploy|squash"
     r"|abbreviate) (?!that yet|it yet)"
 )
+_WE_HERE = re.compile(
+    r"we (?!have|had|need|want|see|saw|get|got|are|were|can|could|should|must|might|may|will|lost|met|came|went"
+    r"|\w+ed\b)\w+"
+    r" (?!to\b)[^,?]{2,80} (?:around )?here[.! ]*$"
+)
+_OUR_THINGS = re.compile(rf"our (?:[a-z-]+ )?{_ARTEFACT} (?:start|end|begin|use|follow|go|live|carry|come) ")
 _IN_THIS = re.compile(
     r"in (?:this|our) (?:repo|repository|project|code ?base|team|monorepo|company)\b,? "
     r"(?!(?:i|i'd|i'm|can|could|there|what|how|do|does|is|are|why|let's) |we (?:need|want|should|have|see|could) )"
@@ -131,7 +158,12 @@ def preference(body: Body) -> Lesson | None:
     ):
         if found := pattern.match(text):
             return Lesson("preference", order(f"{lead}{body.text[found.end() :]}"), GENERAL)
-    if _LIKE_BETTER.match(text) or _KEEP.match(text) or _BE.match(text) or _SPEAK.match(text):
+    if (
+        _LIKE_BETTER.match(text)
+        or (_KEEP.match(text) and not is_for_once(text))
+        or _BE.match(text)
+        or _SPEAK.match(text)
+    ):
         return Lesson("preference", order(of_the_user(body.text)), GENERAL)
     if _DONT_WANT.match(text):
         return Lesson("preference", order(of_the_user(body.text), with_why=True), GENERAL)
@@ -156,6 +188,8 @@ def disliked(body: Body) -> Lesson | None:
 def rule(body: Body) -> Lesson | None:
     """What holds for everything of a sort."""
     text = body.masked
+    if (found := _WITH_EACH_STEP.match(text) or _EACH_STEP.match(text)) and found[1] in VERBS and not is_for_once(text):
+        return Lesson("rule", order(body.text[found.end() :]), GENERAL)
     is_rule = _EVERY.match(text) or _MAKE_SURE.match(text) or _ARTEFACTS.match(text) or _ONLY_BY.match(text)
     is_rule = is_rule or _MUST_STAY.match(text)
     return Lesson("rule", order(body.text), GENERAL) if is_rule and not is_for_once(body.masked) else None
@@ -166,12 +200,16 @@ def convention(body: Body) -> Lesson | None:
     text = body.masked
     if _WE_DO.match(text):
         return Lesson("convention", order(body.text, with_why=True), GENERAL)
-    if BROKEN.search(text) or (begins_with_verb(text) and not _WE_DO_LATER.search(text)):
+    if BROKEN.search(text) or (begins_with_verb(text) and ", we " not in text and not _WE_DO_LATER.search(text)):
         return None
     is_said = _OUR_WAY.match(text) or _WE_DONT.match(text) or _IN_THIS.match(text) or _REPO_USES.match(text)
+    if (comma := text.find(", we ")) > 0 and _WE_HERE.match(text, comma + 2):
+        return Lesson("convention", order(body.text[comma + 2 :], with_why=True), ONCE)
     if found := _WE_DO_LATER.search(text):
         return Lesson("convention", order(body.text[found.start(1) :], with_why=True), ONCE)
-    is_said = is_said or _NO_LONGER.match(text) or _ENFORCED.match(text)
+    is_said = (
+        is_said or _WE_HERE.match(text) or _OUR_THINGS.match(text) or _NO_LONGER.match(text) or _ENFORCED.match(text)
+    )
     is_told = _TRUTH.match(text) or _ARE_DONE.match(text) or _IN_THIS_LAST.search(text) or _BELONGS.match(text)
     if is_said or is_told or (_WE_USE.match(text) and (_HERE.search(text) or _RATHER.search(text))):
         return Lesson("convention", order(body.text.strip("()"), with_why=True), GENERAL)

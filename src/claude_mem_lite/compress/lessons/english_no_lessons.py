@@ -12,6 +12,9 @@ _QUESTION = re.compile(
 )
 _CONDITION = re.compile(r"(?:if|when(?! you \w+)|once|unless|in case|while|although|even if|then|because|since)\b")
 _ANSWER = re.compile(r"(?:yes|yeah|yep|yup|sure|exactly|correct|agreed)\b|\d+[.)]?(?:\s|$)")
+_ASKS_AT_LAST = re.compile(
+    r"[,.;–—-] (?:any (?:ideas?|clues?|thoughts?|hints?)|ideas|thoughts|how come|what now)\b[^,]*$"
+)
 # A question that is an order all the same: "could you please always …", "can you stop adding …?".
 POLITE_ORDER = re.compile(
     r"(?:can|could|would|will) you (?:(?:please|pls|maybe|just|also) )*(?=(?:always|never|stop \w+ing|avoid|not)\b)"
@@ -24,7 +27,13 @@ _HEARSAY = re.compile(
     r"|colleague|manual|he|she|they|someone|somebody) (?:says?|said|wrote|writes|claims?|asks?|asked|told|reads)\b"
 )
 _THIS_ONCE = re.compile(
-    r"\b(?:yet|for now|for the moment|for this one|right now|this time|at the moment|today|tomorrow|until (?:i|we|then)"
+    r"\b(?:yet|for now|for the moment|for this one|right now|this time|at the moment|today|tomorrow|until (?:i|we"
+    r"|then|it|that|this|he|she|they|ci|the)\b"
+    r"|for (?:a|one|the next) (?:sec|second|minute|min|moment|bit|while|few)\w*|(?:just )?this once|hold on"
+    r"|[,;–—-] (?:i'm|im|i am) \w+ing|[,;–—-] i (?:still )?(?:want|need|have) (?:to|it|them)\b|[,;–—-] let me\b"
+    r"|[,;–—-] i(?:'ll| will)\b|for later\b|somehow\b"
+    r"|is (?:down|offline|busy|locked)\b|for this (?:call|run|test|task|pr|commit|page|feature|change)\b"
+    r"|the (?:second|third|left|right) \w+"
     r"|before i|just (?:tell|let|show|validate|check|explain|list|answer|look|review|report)|only (?:tell|check|list"
     r"|validate|look)|anything(?! (?:in|under|inside|outside|below|of|from|that|else in)\b)|any (?:code|changes?"
     r"|files?)$|(?:on|by) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b(?=.*(?:please|can you))|please (?:check"
@@ -37,7 +46,8 @@ _UNSAID = re.compile(
     r"|correct|all"
     r"|it|needed|works|enough|intended|expected|great|perfect|better)\b|not (?:yet|really|needed|necessary|now"
     r"|that|bad)\b"
-    r"|thank|problem|worries|need\b|idea|nothing|nobody|never ?mind|there (?:is|are|was|were)|it (?:doesn't"
+    r"|thank|problem|worries|need\b|idea|nothing|nobody|never ?mind|there (?:is|are|was|were)|(?:it|that|this"
+    r"|you) (?:just |only )?(?:\w{3,}ed|broke|went|got|made|did)\b|it (?:doesn't"
     r"|does not|still"
     r"|didn't|fails|was)|still\b|the (?:\w+ )?(?:error|test|build|page|issue|problem|bug)s? (?:is|are|still|does"
     r"|do|did|fail)"
@@ -73,6 +83,7 @@ WHENEVER = re.compile(r"\b(?:if|when|whenever|once|unless|in case)\b")
 def is_no_order(text: str) -> bool:
     """Whether a sentence asks, answers, or says on what condition something happens."""
     is_asked = text.rstrip(" )\"'").endswith("?") or _QUESTION.match(text) is not None
+    is_asked = is_asked or _ASKS_AT_LAST.search(text) is not None
     return is_asked or any(pattern.match(text) for pattern in (_CONDITION, _ANSWER, _HEARSAY))
 
 

@@ -1,0 +1,175 @@
+"""Which part of a prompt is its user's own voice, and not a page, a mail, a log or a plan that was pasted into it.
+
+Nothing marks pasted prose, and a rule that a web page gave would be obeyed for good. So the first paragraph is the
+user's, and further ones are only while the whole prompt is short and nothing in it tells of a paste; from where
+somebody else is given the word, all the rest is theirs."""
+
+import re
+from collections.abc import Sequence
+
+from claude_mem_lite.compress.language.prose import sentences
+
+_LONGEST_FIRST = 600
+_LONGEST_IN_ALL = 600
+_LONGEST_LINE = 400
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+_FENCE = re.compile(r"\s{0,12}(?:```|~~~)")
+_QUOTE = re.compile(r"\s*>")
+_NOT_PROSE = re.compile(
+    r"^\s*(?:at \S+[(:]|File \"|Traceback|\d+\s*[|→:]|[+-]{1,3}(?=\S)|[+]\s|diff --git|@@|[│├└┌╭╰┃$❯%✓✗⎿⏺•⨯]|\S+:\d+"
+    r"|#|//|/\*|\*/|--\s|\"\"\"|(?:import|from|def|class|func|fn|const|let|var|return|if|for) .{0,200}[;:({=]$"
+    r"|\[?\d{2,4}[-/:]\d\d[-/:.]|(?:\w+\.)*\w*(?:Error|Exception|Warning)\b\s*:|(?i:(?:error|warn(?:ing)?|info|debug"
+    r"|fatal|trace|note)\b\s*[\]:])|\w{2,10} ERR!)"
+    r"|[{}\[\]\\|]{3,}|;\s*$|=>|</\w"
+)
+# The head of a mail, of a message in a chat, of a comment on a page.
+_LETTERHEAD = re.compile(
+    r"\s*(?:(?:From|To|Cc|Subject|Date|Sent|Von|An|Betreff|Title|Author|Posted by)\s*: ?\S"
+    r"|\W{0,2}\w[\w. -]{0,40}\s[\[(]?\d{1,2}:\d\d(?: ?[AaPp][Mm])?[\])]?\s*:?\s*$"
+    r"|.{1,40}\b(?:commented|wrote|replied|posted|asked|answered)\b.{0,40}\bago\b)"
+)
+# "Bob: …" and then "Alice: …": a talk between others.
+_SPEAKER = re.compile(
+    r"(?!(?:Note|Remember|Reminder|Rules?|Important|Also|Please|PS|Correction|Again|Convention|Style|Never|Always)\b)"
+    r"[A-Z@][\w.-]{1,20}(?: [A-Z][\w.-]{1,20})?: \S"
+)
+# A prompt that gives the agent a part is written for a run without a user, or by a program.
+_ROLE = re.compile(
+    r"(?i)[\s#*>\"-]*(?:you(?: are|'re|’re) (?:an?(?! (?:bit|little|lot|few))|now an?|acting|working as|claude"
+    r"|tasked|operating|part of)\b"
+    r"|act as\b|acting as\b|as an? (?:expert|senior|experienced|professional|helpful|code)\b"
+    r"|(?:your|the) (?:task|job|role|goal|mission|objective|assignment)\b.{0,20}\b(?:is|will be)\b"
+    r"|i want you to act as\b|pretend\b|assume the role"
+    r"|du bist (?:ein|der|die)|deine aufgabe|你是一[个名位]|你的任务|请扮演)"
+)
+_ROLE_LATER = re.compile(
+    r"(?i)(?:^|[.!?\n] ?)you(?: are|'re|’re) (?:an?|the) (?:[\w-]+ ){0,4}(?:(?:sub-?)?agent|assistant|reviewer"
+    r"|expert|engineer"
+    r"|developer|architect|auditor|tester|planner|analyst|writer|bot|specialist)\b"
+)
+_THING = (
+    r"(?:page|text|article|post|e-?mail|mail|message|comments?|feedback|review|thread|ticket|issue|spec|docs?"
+    r"|documentation|readme|errors?|warnings?|outputs?|logs?|trace(?:back)?|stack ?trace|snippet|code|diff|plan|prompt"
+    r"|proposal|description|paragraphs?|section|note|notes|guide|policy|report|answer|response|instructions?|rules)"
+)
+# "The reviewer wrote: …", "I got this feedback: …": what follows is somebody else's.
+_OTHERS = re.compile(
+    r"(?i)\b(?:(?:feedback|review(?:er)?s?|comments?|says?|wrote|writes|reads?|messages?|errors?|outputs?|logs?"
+    r"|warnings?|docs?|documentation|spec|ticket|issue|linter|ci|bot|copilot|colleague|address|look at|check|explain"
+    r"|summari[sz]e|translate|page|article|readme|e-?mail|text|post|below|following|pasted?|schreibt"
+    r"|sagt|meldet)\b[^:?!.]{0,60}|you (?:also )?(?:wrote|said|say)[^:?!.]{0,30}):(?:\s|$)|(?:写道|报错|提示|评论"
+    r"|总结|翻译)[：:]"
+)
+_OWN_LEAD = re.compile(r"(?i)\b(?:i|my)\b[^:]{0,40}$|\b(?:no|please|remember|note|merk dir)\b[^:]{0,20}$")
+# A line that hands over to the lines below it, without or with a colon.
+_HANDS_DOWN = re.compile(
+    rf"(?i)[:：]\s*$|\b(?:see|read|as|quoted?|pasted?|listed) (?:below|this)\b|\b(?:found|got|get|read|saw|received"
+    rf"|copied|pasted) (?:this|these|that|the following)\b|\b(?:here(?:'s|’s| is| are| comes)|below is)\b"
+    rf"|\b(?:this|these|the following|following|an?) (?:[\w-]+ ){{0,2}}{_THING}\s*[.,;!-]*$|\bbelow\b[.!]*$"
+)
+_ABOUT = re.compile(
+    r"(?i)(?:^|[.!?,;:]\s+|\b(?:please|pls|you|and|to|just)\s+)(?:summari[sz]e|tl;?dr|translate|proof-?read|explain"
+    r"|review"
+    r"|analy[sz]e|rephrase|shorten|check out|have a look at|comment on|thoughts\b|opinions?\b|what do you (?:think"
+    r"|make)"
+    r"|what does (?:this|that|it|the)|what(?:'s| is) (?:this|that)\b|what about this|is (?:this|that|it) (?:true|right"
+    r"|correct|good|ok|legit|safe)|do you agree|(?:does|do) (?:this|that|it|these) (?:make|look|sound|apply)"
+    r"|was (?:hältst|meinst|bedeutet)|fasse?\b|übersetze?\b|erkläre?\b)|(?:总结|翻译|解释|看看|怎么看|什么意思)"
+)
+_OWN_LIST = re.compile(
+    r"(?i)(?:^|[.!?,] )\s*(?:(?:please|also|and|so|ok|hey claude)[,:]? )*(?:remember|keep in mind|note|please"
+    r"|from now on"
+    r"|(?:i have |here are )?(?:my |our |house |some |a few |two |three )?(?:rules|preferences"
+    r"|conventions)(?: for you| here)?"
+    r"|(?:in|for) (?:all|every|this|my|our)\b[\w ]{0,30}|no|again|i (?:said|told you)|merk dir)\s*[:：]\s*$"
+    r"|^记住[：:]\s*$"
+)
+_REMEMBER = re.compile(
+    r"(?i)(?:(?:please|pls|ok(?:ay)?|hey|claude|bitte|also)[,:]?\s+)*(?:(?:remember|keep in mind|bear in mind"
+    r"|note for later|for the record|merke? dir)\b|请?记住)"
+)
+# What it asks about stands above it.
+_LOOKS_BACK = re.compile(
+    r"(?i)\s*(?:(?:please|pls|so|and|ok|now|can you|could you|bitte)[,:]?\s+)*(?:(?:summari[sz]e|translate|proof-?read"
+    r"|explain|review|analy[sz]e|rephrase|shorten|comment on|respond to|reply to)(?: (?:this|that|it|these"
+    r"|the above|above)\b"
+    r"|\s*[.!?]*$)|tl;?dr|thoughts\b|(?:any )?opinions?\b|your (?:thoughts|opinion|take)\b"
+    r"|(?:so )?what do you (?:think|make)"
+    r"|what (?:does|do) (?:this|that|it|they|these)\b|what(?:'s| is) (?:this|that)\b|is (?:this|that|it) (?:true"
+    r"|right|correct"
+    r"|good|ok|legit|safe)|do you agree|(?:does|do) (?:this|that|these) (?:make|look|sound|apply)|was (?:hältst|meinst"
+    r"|bedeutet)|(?:总结|翻译|解释|怎么看|什么意思))"
+)
+_URL = re.compile(r"(?i)\b(?:https?|ftp)://|\bwww\.")
+_LONG_QUOTATION = re.compile(r"[\"“«][^\"”»]{40,}[\"”»]")
+_ENDS_ASKING = re.compile(r"(?i)[?？]\s*$|(?:^|\n|[.!] )(?:what|why|how|who|which|is|are|does|did)\b[^\n.!]*$")
+
+
+def asks_to_remember(text: str) -> bool:
+    """Whether a prompt begins by asking to keep something: that is its user's word, whatever follows."""
+    return _REMEMBER.match(text) is not None
+
+
+def hands_over(sentence: str) -> bool:
+    """Whether somebody else has the word from here on."""
+    found = _OTHERS.search(sentence)
+    return found is not None and not _OWN_LEAD.search(sentence[: found.start()])
+
+
+def own_words(text: str) -> list[str]:
+    """The paragraphs of a prompt that its user speaks."""
+    if _ROLE.match(text) or _ROLE_LATER.search(text[:_LONGEST_IN_ALL]):
+        return []
+    blocks, is_whole = _blocks(text)
+    if not blocks:
+        return []
+    first = blocks[0]
+    if len(first) > _LONGEST_FIRST:
+        return sentences(first[:_LONGEST_FIRST])[:1] if asks_to_remember(first) else []
+    below = "\n".join(blocks).split("\n")[1:]
+    if not asks_to_remember(first) and any(_LOOKS_BACK.match(line[:_LONGEST_LINE]) for line in below):
+        return []
+    is_own = is_whole and len(text) <= _LONGEST_IN_ALL and not _tells_of_a_paste(text, blocks)
+    return blocks if is_own else [first]
+
+
+def _tells_of_a_paste(text: str, blocks: Sequence[str]) -> bool:
+    if _URL.search(text) or _LONG_QUOTATION.search(text):
+        return True
+    return any(_ENDS_ASKING.search(block) or _ABOUT.search(block) for block in blocks[:-1])
+
+
+def _blocks(text: str) -> tuple[list[str], bool]:
+    """The paragraphs up to where something is pasted, and whether that is all of them.
+
+    A fence and a quotation mark have an end that can be seen, so they only part two paragraphs."""
+    lines = text.split("\n")
+    headings = [at for at, line in enumerate(lines) if _HEADING.match(line)]
+    is_talk = sum(_SPEAKER.match(line) is not None for line in lines) > 1
+    blocks: list[list[str]] = [[]]
+    is_fenced, is_whole = False, len(headings) < 2
+    for line in lines if is_whole else lines[: headings[0]]:
+        begun = line[:_LONGEST_LINE]
+        is_fence = _FENCE.match(begun) is not None
+        is_fenced = is_fenced != is_fence
+        if is_fence or is_fenced or _QUOTE.match(begun) or not begun.strip():
+            if blocks[-1]:
+                blocks.append([])
+            continue
+        # "from now on:" looks like code that imports something.
+        is_code = _NOT_PROSE.search(begun) is not None and _OWN_LIST.search(begun) is None
+        if is_code or _LETTERHEAD.match(begun) or (is_talk and _SPEAKER.match(begun)):
+            is_whole = False
+            break
+        blocks[-1].append(line)
+        if _gives_way(line[-_LONGEST_LINE:]):
+            is_whole = False
+            break
+    return ["\n".join(block) for block in blocks if block], is_whole
+
+
+def _gives_way(line: str) -> bool:
+    """Whether the lines below are somebody else's, or the parts of a task: "do this: …"."""
+    return _OWN_LIST.search(line) is None and (
+        _HANDS_DOWN.search(line) is not None or _ABOUT.search(line) is not None or hands_over(line)
+    )

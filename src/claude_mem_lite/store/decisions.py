@@ -1,0 +1,38 @@
+"""The decisions that sessions made or came back to, whatever became of them. Reads only."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.models import Memory, Session
+from claude_mem_lite.store.memory_rows import from_row
+
+
+def of_sessions(db: sqlite3.Connection, sessions: Sequence[Session]) -> dict[str, list[Memory]]:
+    """Decisions by the sessions of a project that made them or saw them again."""
+    found: dict[str, dict[str, Memory]] = {one.id: {} for one in sessions}
+    if not sessions:
+        return {}
+    made = db.execute(
+        "select * from memories where session in (select value from json_each(:ids)) and +kind = 'decision'",
+        {"ids": json.dumps([one.id for one in sessions])},
+    )
+    for row in made.fetchall():
+        found[row["session"]][row["id"]] = from_row(row)
+    # What was decided once more is one memory, of the session that decided it first.
+    seen = db.execute(
+        """select distinct memories.*, prompts.session as seen_in from memories
+             join sightings on sightings.memory = memories.id
+             join prompts on prompts.turn = sightings.turn
+           where memories.kind = 'decision' and memories.scope = :scope
+             and memories.last_seen_at >= :since and prompts.session in (select value from json_each(:ids))""",
+        {
+            "ids": json.dumps([one.id for one in sessions]),
+            "scope": f"project:{sessions[0].project}",
+            "since": time_to_text(min(one.started_at for one in sessions)),
+        },
+    )
+    for row in seen.fetchall():
+        found[row["seen_in"]][row["id"]] = from_row(row)
+    return {id_: list(by_id.values()) for id_, by_id in found.items()}

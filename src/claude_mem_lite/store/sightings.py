@@ -1,0 +1,61 @@
+"""The table `sightings`: which turns, and which commands of the user, saw which memories."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+
+def note(db: sqlite3.Connection, memory: str, turn: str) -> int:
+    """Record that a turn saw a memory; 0 when that is known."""
+    return db.execute("insert or ignore into sightings (memory, turn) values (?, ?)", (memory, turn)).rowcount
+
+
+def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> list[str]:
+    """The turns in which any of these memories was seen, in order."""
+    rows = db.execute(
+        "select distinct turn from sightings where memory in (select value from json_each(:ids)) order by turn",
+        {"ids": json.dumps(list(memories))},
+    )
+    return [row["turn"] for row in rows]
+
+
+def memories_in(db: sqlite3.Connection, turns: Sequence[str]) -> list[str]:
+    """The ids of the memories that any of these turns saw."""
+    rows = db.execute(
+        "select distinct memory from sightings where turn in (select value from json_each(:turns)) order by memory",
+        {"turns": json.dumps(list(turns))},
+    )
+    return [row["memory"] for row in rows]
+
+
+def only_in(db: sqlite3.Connection, turn: str) -> list[str]:
+    """The ids of the memories that this turn saw and no other."""
+    rows = db.execute(
+        """select memory from sightings where turn = :turn
+             and not exists (select 1 from sightings as other where other.memory = sightings.memory and turn <> :turn)
+           order by memory""",
+        {"turn": turn},
+    )
+    return [row["memory"] for row in rows]
+
+
+def is_seen_elsewhere(db: sqlite3.Connection, memory: str, turn: str) -> bool:
+    """Whether another turn than this one saw a memory."""
+    found = db.execute("select 1 from sightings where memory = ? and turn <> ? limit 1", (memory, turn))
+    return found.fetchone() is not None
+
+
+def sessions_of(db: sqlite3.Connection, memories: Sequence[str]) -> int:
+    """In how many sessions any of these memories was seen; what the user did by command counts as one each."""
+    (number,) = db.execute(
+        """select count(distinct coalesce(prompts.session, sightings.turn)) from sightings
+             left join prompts on prompts.turn = sightings.turn
+           where sightings.memory in (select value from json_each(:ids))""",
+        {"ids": json.dumps(list(memories))},
+    ).fetchone()
+    return int(number)
+
+
+def remove(db: sqlite3.Connection, memory: str) -> None:
+    """Nobody has seen a memory any more: it is gone."""
+    db.execute("delete from sightings where memory = ?", (memory,))

@@ -1,0 +1,106 @@
+"""Whether what a session tells of its work says that an open step is done. Read by handoffs.
+
+In doubt it does not: only sentences count that say what was done, none that deny it, take it back or talk about it."""
+
+import re
+from collections.abc import Iterable
+
+from claude_mem_lite.words import matched_words, query_words
+
+_LEAST_SHARED = 0.6
+_LEAST_WORDS = 2
+# What any step may say: that one was added says nothing of another that is to be.
+_COMMON = frozenset(
+    "add fix update write implement make create run check change finish continue next step".split()  # noqa: SIM905
+)
+_CLAUSE_END = re.compile(
+    r"(?<=[.!?;:])\s+|[\n;]+|,?\s+(?:but|however|although|though|while|aber|jedoch)\s+"
+    r"|,\s+(?:so|because|which|and|then|yet)\s+",
+    re.I,
+)
+_BESIDES = re.compile(r"(?i)\b(?:without|instead of|rather than|except|apart from|leaving out|ohne|statt)\b")
+_DENIED = re.compile(
+    r"(?i)\b(?:not|nor|never|cannot|left (?:out|open|for)|leaves?|skip(?:s|ped|ping)?|later|to-?do|next steps?"
+    r"|remain(?:s|ing)?|missing|pending|outstanding|postponed?|deferred|unable|failed to|still|tried|nicht|kein\w*|noch"
+    r"|nie)\b|\b\w+n['’]t\b|\bno (?!longer\b)|没有|还没|未|不"
+)
+# What takes the thing away, or only speaks of it.
+_UNDOING = frozenset(
+    """remove delete drop revert undo disable undid rollback explain describe discuss plan propose outline investigate
+    research review mention consider postpone note look read""".split()  # noqa: SIM905
+)
+_IRREGULAR = {
+    "written": "write",
+    "wrote": "write",
+    "made": "make",
+    "ran": "run",
+    "built": "build",
+    "sent": "send",
+    "set": "set",
+    "split": "split",
+    "kept": "keep",
+    "undid": "undo",
+    "undone": "undo",
+    "read": "read",
+}
+_BEFORE_A_VERB = frozenset(
+    "i we please then also now finally have has had and to the just already it need needs should must".split()  # noqa: SIM905
+)
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def told_apart(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What texts say was done, and what they say was not, sentence by sentence."""
+    done: list[str] = []
+    denied: list[str] = []
+    for clause in (one.strip() for text in texts for one in _CLAUSE_END.split(text) if one.strip()):
+        before, *besides = _BESIDES.split(clause, maxsplit=1)
+        (denied if _DENIED.search(before) else done).append(before.strip())
+        denied += besides
+    return tuple(one for one in done if one), tuple(denied)
+
+
+def is_done_by(step: str, sentence: str) -> bool:
+    """Whether a sentence that says what was done says it of this step."""
+    verbs, leading = _verbs(sentence), _leading(step)
+    if verbs & _UNDOING - _verbs(step):
+        return False
+    if not is_about(step, sentence):
+        return False
+    # One word in common is no more than a subject: what is done to it must be the same, too.
+    return len(_telling(step)) >= _LEAST_WORDS or leading in verbs
+
+
+def is_about(step: str, text: str) -> bool:
+    """Whether a text has most of the telling words of a step."""
+    words = _telling(step)
+    if not words:
+        return False
+    return len(matched_words(words, text)) >= max(_LEAST_SHARED * len(words), min(_LEAST_WORDS, len(words)))
+
+
+def _telling(step: str) -> list[str]:
+    words = query_words(step)
+    return [word for word in words if word not in _COMMON] or words
+
+
+def _verbs(sentence: str) -> set[str]:
+    """What a sentence may say was done: its first word, and what has the form of the past; as the bare verbs."""
+    words = [word.lower() for word in _WORD.findall(sentence)]
+    past = {word for word in words if word.endswith("ed") or word in _IRREGULAR}
+    return {bare for word in (*past, _leading(sentence)) for bare in _bare(word)}
+
+
+def _leading(text: str) -> str:
+    words = (word.lower() for word in _WORD.findall(text))
+    return next((word for word in words if word not in _BEFORE_A_VERB), "")
+
+
+def _bare(word: str) -> set[str]:
+    """The verbs that a form of the past may be of: `added` of `add`, `removed` of `remove`, `dropped` of `drop`."""
+    found = {word, _IRREGULAR.get(word, word)}
+    for ending in ("ed", "ing"):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            stem = word.removesuffix(ending)
+            found |= {stem, f"{stem}e", *([stem[:-1]] if stem[-1] == stem[-2] else ())}
+    return found
