@@ -80,13 +80,13 @@ def test_of_a_function_that_several_sessions_changed_only_its_newest_state_is_to
     assert lines == ["- src/auth.py", "  - def young(token)  [MODIFIED]", "  - def renew(token)  [DELETED]"]
 
 
-def test_only_the_last_five_sessions_count_and_thirty_functions(store: Store) -> None:
+def test_only_the_last_five_sessions_count_and_twenty_functions(store: Store) -> None:
     for number in range(7):
         names = [f"f{number}_{index}" for index in range(10)]
         work(store, f"s{number}", *(change(name, before=ABSENT) for name in names), hours=10 - number)
     lines = section(told(store, Seen(), budget=20_000), "Code changed in the last sessions")
     shown = [line for line in lines if line.startswith("  - ")]
-    assert len(shown) == 30
+    assert len(shown) == 20
     assert all("f1_" not in line and "f0_" not in line for line in shown)
 
 

@@ -301,15 +301,15 @@ def test_all_that_the_user_stated_is_told_while_there_is_room(store: Store) -> N
     assert len(told_in(build(store.connect, HERE, 2000), "project")) == 16
 
 
-def test_what_the_user_stated_goes_before_more_earlier_work_than_its_share(store: Store) -> None:
+def test_what_the_user_asked_to_be_remembered_goes_before_more_earlier_work_than_its_share(store: Store) -> None:
     long = "It was about the shop, its carts and its orders. " * 5
     for number in range(40):
-        store.remember(f"Stated rule {number}", summary=long, kind="rule", origin="user")
+        store.remember(f"Stated rule {number}", summary=long, kind="rule", origin="user", confidence=1.0)
         at = NOW - timedelta(days=number + 1)
         store.remember(f"Change {number}", summary=long, session=f"w{number}", created_at=at, last_seen_at=at)
     built = build(store.connect, HERE, 2000)
     assert "no room" in left_out(built, "project").values()
-    assert 1 < len(told_in(built, "observations")) < 400 / 55
+    assert 1 < len(told_in(built, "observations")) < 400 / 45
 
 
 def test_of_what_the_user_stated_the_pinned_comes_first_then_how_to_work_then_notes(store: Store) -> None:

@@ -40,8 +40,8 @@ def choose(found: Sequence[Found], budget_tokens: int, assemble: Assemble) -> li
     caps = [one.layer.cap_tokens * budget_tokens / FULL_BUDGET for one in chosen]
     for one, cap in zip(chosen, caps, strict=True):
         fill(one, cap=cap)
-    # What the user stated is not to be missed: it goes before more of anything else.
-    while sum(fill(one, most=1, stated_only=True) for one in chosen):
+    # What the user asked to be remembered is not to be missed: it goes before more of anything else.
+    while sum(fill(one, most=1, asked_for_only=True) for one in chosen):
         pass
     unused = 0.0
     for one, cap in zip(chosen, caps, strict=True):
@@ -78,12 +78,12 @@ def _fill(
     assemble: Assemble,
     cap: float | None = None,
     most: int | None = None,
-    stated_only: bool = False,
+    asked_for_only: bool = False,
 ) -> int:
     """Tell what waits in a layer, as far as there is room; returns how much was added."""
     added = 0
     while one.waiting and (most is None or added < most):
-        if stated_only and not any(item.score and item.score.is_stated for item in one.waiting[0]):
+        if asked_for_only and not any(item.is_asked_for for item in one.waiting[0]):
             break
         fresh = []
         for item in one.waiting[0]:

@@ -24,6 +24,8 @@ class Item:
     """The id of the memory that the line tells: no other layer tells it as well."""
     tells: tuple[str, ...] = ()
     """The ids of memories that the line tells besides, in other words: a decision stands with its session, too."""
+    is_asked_for: bool = False
+    """The user had it remembered in so many words, or pinned it: it goes before more of anything else."""
     with_next: bool = False
     """It is told together with the item after it, or not at all."""
 

@@ -23,12 +23,12 @@ PREAMBLE = (
 NEWS_PREAMBLE = "Recorded in other sessions on this project since this one last had notes, for reference."
 LOOK_DEEPER = "More: `claude-mem-lite search WORDS`, `claude-mem-lite show ID`."
 _LINE_LIMIT = 420
-_HEADLINE_LIMIT = 200
+_HEADLINE_LIMIT = 160
 _BRANCH_LIMIT = 60
 # Half as many again as English takes.
 _TOKENS_PER_CHARACTER = 1.5 / 3.5
 _PATH_LIMIT = 160
-_SIGNATURE_LIMIT = 80
+_SIGNATURE_LIMIT = 70
 _MOST_FILES_OF_A_MEMORY, _MOST_FILES_OF_A_SESSION = 3, 5
 _NAMES_LIMIT = 80
 _SAYS_ALL = 0.9

@@ -9,7 +9,8 @@ from claude_mem_lite.context.layers.sessions import are_all_elsewhere, last_sess
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.store import symbols
 
-_SESSIONS, _MOST_SYMBOLS = 5, 30
+# Fewer than would fit: beyond these, room for earlier work told more of what sessions were to touch (benchmarks).
+_SESSIONS, _MOST_SYMBOLS = 5, 20
 # Where there are many files, none takes the room of the others.
 _LEAST_OF_A_FILE = 2
 # The map is of more than what is fresh in mind, and has more room.

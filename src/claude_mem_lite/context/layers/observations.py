@@ -31,7 +31,7 @@ _MOST_CANDIDATES = 16
 _MOST_FOUND = 80
 _MOST_READ = 10 * MOST_OF_A_TURN
 _MOST_OF_A_TURN = 2
-_LONGEST = 200
+_LONGEST = 160
 """Of more work less is told of each: its id leads to the rest."""
 # What is most like the work at hand is told whatever files it is about.
 _BY_RELEVANCE_ALONE = 1

@@ -75,4 +75,9 @@ def item_of(
         where=where,
     )
     told = f"{reason}, {reasons}" if reasons else reason
-    return Item(line, memory.id, told, memory=memory.id)
+    return Item(line, memory.id, told, memory=memory.id, is_asked_for=_is_asked_for(memory))
+
+
+def _is_asked_for(memory: Memory) -> bool:
+    """What rules took from a prompt in passing is less sure."""
+    return memory.pinned or (memory.origin == "user" and memory.confidence >= 1.0)
