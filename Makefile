@@ -12,7 +12,7 @@ demo: $(READY)
 	@$(BIN)/python -m demo
 
 test: lint
-	$(BIN)/python -m pytest -m "not e2e"
+	$(BIN)/python -m pytest -m "not e2e" -n auto --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -180,6 +180,7 @@ def test_a_worker_that_keeps_failing_is_not_started_again_soon(hooks: Hooks, hom
         ("", "1"),
         ("no number", "1"),
     ],
+    ids=["long ago", "ahead", "a while ago", "huge", "negative", "no time", "empty", "no number"],
 )
 def test_an_old_or_unreadable_note_allows_a_start(hooks: Hooks, home: Home, note: str, count: str) -> None:
     home.make()
