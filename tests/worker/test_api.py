@@ -161,6 +161,8 @@ def test_a_context_can_be_asked_for_in_another_preset(served: Machine, memory: J
         ("POST", "/api/memories", {"kind": "note", "cwd": "/"}, 422, "invalid"),
         ("GET", "/api/search?cwd=/", None, 422, "invalid"),
         ("GET", "/api/context?cwd=/&preset=code", None, 400, "refused"),
+        ("GET", "/api/context?cwd=/&budget=-5", None, 422, "invalid"),
+        ("POST", "/api/memories", {"kind": "note", "text": "x", "tags": ["t" * 200], "cwd": "/"}, 422, "invalid"),
         ("GET", "/api/memories?limit=0", None, 422, "invalid"),
         ("GET", "/api/queue?limit=many", None, 422, "invalid"),
         ("POST", "/api/memories", {"kind": "note", "text": "  ", "cwd": "/"}, 400, "refused"),

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, Kind
 from claude_mem_lite.store import memories
-from claude_mem_lite.worker.api import LONGEST_MEMORY, Running, opened, wait
+from claude_mem_lite.worker.api import LONGEST_MEMORY, Running, Tags, opened, wait
 from claude_mem_lite.worker.relations import related
 
 router = APIRouter(prefix="/api")
@@ -25,8 +25,8 @@ class Change(BaseModel):
     text: str | None = None
     kind: Kind | None = None
     scope: str | None = None
-    tags: list[str] = []
-    untags: list[str] = []
+    tags: Tags = []
+    untags: Tags = []
     pinned: bool | None = None
     status: Literal["active", "retired"] | None = None
     """`active`: it holds, still or again; `retired`: it does not."""

@@ -44,13 +44,14 @@ async def _running(request: Request) -> Loop:
 
 Running = Annotated[Loop, Depends(_running)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
+Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=20)]
 
 
 class Remember(BaseModel):
     kind: Kind
     text: str
     scope: str | None = None
-    tags: list[str] = []
+    tags: Tags = []
     cwd: str
 
 

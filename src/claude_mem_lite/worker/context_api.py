@@ -1,8 +1,9 @@
 """The API of the start context: the text that a new session would be given, and every candidate for it."""
 
 from dataclasses import asdict
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.context.builder import Placed
@@ -14,12 +15,13 @@ from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.building import build_start
 
 _CONFIG_LOOK_S = 1.0
+Budget = Annotated[int, Query(ge=1, le=100_000)]
 router = APIRouter(prefix="/api")
 
 
 @router.get("/context")
 def context(
-    loop: Running, cwd: str, budget: int | None = None, preset: str = "", explain: bool = False
+    loop: Running, cwd: str, budget: Budget | None = None, preset: str = "", explain: bool = False
 ) -> dict[str, object]:
     """What a new session in this folder would be told, and with `explain` all candidates; nothing counts as given."""
     if loop.problem or not loop.knows_settings():
