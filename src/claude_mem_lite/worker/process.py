@@ -1,6 +1,7 @@
 """The worker as a process: one per home by lock, a private socket, an orderly end."""
 
 import asyncio
+import ctypes
 import fcntl
 import logging
 import os
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from claude_mem_lite.worker.loop import Loop
 
 _BACKLOG = 1024
+_M_ARENA_MAX = -8
 # A worker that was told to end takes up to 5 s to finish what it is answering.
 _LOCK_WAIT_S = 8.0
 _LOCK_LOOK_S = 0.02
@@ -32,6 +34,7 @@ def run(home: Home) -> int:
     os.umask(0o077)
     # numpy, when it is imported, would start a thread for each processor; for one vector at a time they gain nothing.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _share_freed_memory()
     home.make()
     lock = _take_lock(home)
     if lock is None:
@@ -47,6 +50,12 @@ def run(home: Home) -> int:
             with suppress(FileNotFoundError):
                 path.unlink()
     return 0
+
+
+def _share_freed_memory() -> None:
+    """glibc would keep freed memory apart for each of the threads that build contexts; musl and macOS do not."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def _take_lock(home: Home) -> int | None:
