@@ -37,17 +37,26 @@ def test_a_decision_that_a_model_tells_replaces_the_older(
     }
 
 
-def test_what_the_user_edited_is_not_told_anew(
-    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
-) -> None:
+def changed_while_a_model_is_asked(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock, change: dict[str, str]
+) -> str:
+    """The id of a memory that the user changed after a model was asked about its turn and before it answered."""
     provider.answers = [answer("Count every item of the basket")]
     provider.hold()
     work(home, modelled, long_turn("s-1", "Count the items"))
     wait_for_question(provider, modelled)
     ((id_,),) = query(home.memory_db, "select id from memories where kind <> 'handoff'")
-    modelled.command({"command": "edit", "id": id_, "text": "Items count themselves", "cwd": "/"}).result(30)
+    modelled.command({**change, "id": id_, "cwd": "/"}).result(30)
     provider.release()
     rest(home, modelled, clock)
+    return str(id_)
+
+
+def test_what_the_user_edited_is_not_told_anew(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    edit = {"command": "edit", "text": "Items count themselves"}
+    id_ = changed_while_a_model_is_asked(home, modelled, provider, clock, edit)
     told = query(home.memory_db, f"select summary, origin, made_by from memories where id = '{id_}'")
     assert told == [("Items count themselves", "user", "user")]
 
@@ -55,14 +64,8 @@ def test_what_the_user_edited_is_not_told_anew(
 def test_what_the_user_retired_stays_retired(
     home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
 ) -> None:
-    provider.answers = [answer("Count every item of the basket")]
-    provider.hold()
-    work(home, modelled, long_turn("s-1", "Count the items"))
-    wait_for_question(provider, modelled)
-    ((id_,),) = query(home.memory_db, "select id from memories where kind <> 'handoff'")
-    modelled.command({"command": "retire", "id": id_, "reason": "", "cwd": "/"}).result(30)
-    provider.release()
-    rest(home, modelled, clock)
+    retire = {"command": "retire", "reason": ""}
+    id_ = changed_while_a_model_is_asked(home, modelled, provider, clock, retire)
     assert query(home.memory_db, f"select status from memories where id = '{id_}'") == [("retired",)]
 
 

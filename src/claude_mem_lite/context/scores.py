@@ -2,7 +2,7 @@
 
 Called by the layers; pure, so that the same memory at the same moment has the same score."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.context.tasks import Task, share_of
@@ -112,7 +112,7 @@ def _summed(made: Score) -> Score:
     base = rest / _REST if made.frequency is None else rest + FREQUENCY * made.frequency
     # Rounded: 0.49 / 0.7 must not miss a floor of 0.7 by what floating point leaves over.
     total = round(min(max(base + made.outcome, 0.0), 1.0), _DIGITS)
-    return Score(made.scope, made.frequency, made.recency, made.task, made.outcome, total, made.is_stated)
+    return replace(made, total=total)
 
 
 def _days_since(seen: datetime, now: datetime) -> float | None:

@@ -70,7 +70,7 @@ def says_back(draft: Draft, lessons: Sequence[Draft]) -> bool:
 
 def is_taught(draft: Draft) -> bool:
     """Whether a draft tells what the user taught, by word or by taking a change back."""
-    return draft.origin in ("user", "code") and draft.kind in (*GUIDANCE_KINDS, "note")
+    return draft.origin == "user" and draft.kind in (*GUIDANCE_KINDS, "note")
 
 
 def _lessons(turn: Turn) -> Iterator[tuple[str, Lesson]]:
