@@ -23,9 +23,10 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import conflicts, memories, receipts, supersession
+from claude_mem_lite.store import memories, receipts
 from claude_mem_lite.worker import rendered
 from claude_mem_lite.worker.answers import occasion_of
+from claude_mem_lite.worker.settling import settle
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 from tests.snapshots.busy import TOLD, decide, fill, know, python_project
 
@@ -132,20 +133,21 @@ def huge_memories(store: Store, folder: Path) -> str:
 
 def conflicting_decisions(store: Store, folder: Path) -> str:
     store.session("s0", SessionSummary(headline="Talk about storage", completed="Nothing was changed."))
-    one = store.remember("Keep carts in SQLite", kind="decision", last_seen_at=NOW - timedelta(days=40))
-    other = store.remember("Keep carts in Redis", kind="decision", last_seen_at=NOW - timedelta(days=2))
+    # The agent's newer word does not replace the user's.
+    store.remember("Keep carts in SQLite", kind="decision", origin="user", last_seen_at=NOW - timedelta(days=40))
+    newer = store.remember("Keep carts in Redis", kind="decision", last_seen_at=NOW - timedelta(days=2))
     store.remember("Name branches after tickets", kind="decision", last_seen_at=NOW - timedelta(days=20))
     with atomic(store.db):
-        conflicts.note(store.db, one.id, other.id, NOW)
+        settle(store.db, newer, "turn", NOW)
     return started(store)
 
 
 def superseded_decision(store: Store, folder: Path) -> str:
     store.session("s0", SessionSummary(headline="Move the carts", completed="Carts are in Redis now."))
-    old = store.remember("Keep carts in SQLite", kind="decision", created_at=NOW - timedelta(days=40))
-    new = store.remember("Keep carts in Redis", kind="decision", created_at=NOW - timedelta(days=2))
+    store.remember("Keep carts in SQLite", kind="decision", last_seen_at=NOW - timedelta(days=40))
+    newer = store.remember("Keep carts in Redis", kind="decision", last_seen_at=NOW - timedelta(days=2))
     with atomic(store.db):
-        supersession.replace_by(store.db, old.id, new.id)
+        settle(store.db, newer, "turn", NOW)
     return started(store)
 
 

@@ -9,7 +9,7 @@ from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.layers.conflicting import Told, items_of
 from claude_mem_lite.context.layers.sessions import last_sessions
-from claude_mem_lite.context.layers.standing import back_again, item_of, why_not
+from claude_mem_lite.context.layers.standing import back_again, item_of, why_never, why_unsure
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.scores import ALWAYS, AT_START, Score, passes, score
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory, Tally
@@ -27,7 +27,7 @@ class _Candidate:
     score: Score
     left_out: str
     is_low: bool
-    """Left out for its score alone: it may stand beside a memory that it contradicts."""
+    """Left out for its score or confidence alone, which a contradiction lowers: it may stand beside what it is against."""
 
 
 def project_knowledge(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
@@ -73,9 +73,9 @@ def _knowledge(
     candidates = []
     for memory in found:
         made = score(memory, occasion.now, setting.task, tallies.get(memory.id, Tally()))
-        barred = _why_not_here(memory, occasion) or why_not(memory, verdicts)
-        below = "" if passes(made, floor) else f"below the floor of {floor}"
-        candidates.append(_Candidate(memory, made, barred or below, is_low=not barred and bool(below)))
+        barred = _why_not_here(memory, occasion) or why_never(memory, verdicts)
+        low = why_unsure(memory) or ("" if passes(made, floor) else f"below the floor of {floor}")
+        candidates.append(_Candidate(memory, made, barred or low, is_low=not barred and bool(low)))
     candidates.sort(key=_rank)
     return _items(db, candidates, verdicts, occasion, with_scopes=with_scopes)
 

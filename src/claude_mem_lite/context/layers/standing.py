@@ -41,13 +41,19 @@ def back_again(db: sqlite3.Connection, occasion: Occasion, kinds: Sequence[Kind]
 
 def why_not(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
     """Why a memory is not told whatever its score; '' when it may be."""
+    return why_never(memory, verdicts) or why_unsure(memory)
+
+
+def why_never(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
+    """Why a memory is told nowhere, not even beside one that it contradicts."""
     if memory.origin in FOREIGN_ORIGINS:
         return f"not trusted: it comes from {memory.origin}"
-    if memory.confidence < LEAST_CONFIDENCE and not memory.pinned:
-        return f"not sure enough: confidence {memory.confidence:.2f}"
-    if verdict_of(memory, verdicts) == "gone":
-        return "gone: its code is not here"
-    return ""
+    return "gone: its code is not here" if verdict_of(memory, verdicts) == "gone" else ""
+
+
+def why_unsure(memory: Memory) -> str:
+    is_sure = memory.confidence >= LEAST_CONFIDENCE or memory.pinned
+    return "" if is_sure else f"not sure enough: confidence {memory.confidence:.2f}"
 
 
 def item_of(
