@@ -27,7 +27,7 @@ class _Candidate:
     score: Score
     left_out: str
     is_low: bool
-    """Left out for its score or confidence alone, which a contradiction lowers: it may stand beside what it is against."""
+    """Left out for its score or confidence alone: it may stand beside a memory that it contradicts."""
 
 
 def project_knowledge(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
