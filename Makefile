@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 CLAUDE_CODE_VERSION := 2.1.325
 CLIENT := .e2e/.claude-code-$(CLAUDE_CODE_VERSION)
 
-.PHONY: demo test lint e2e bench bench-scale bench-code bench-sessions clean
+.PHONY: demo test lint e2e bench bench-scale bench-prompts bench-code bench-sessions clean
 
 demo: $(READY)
 	@$(BIN)/python -m demo
@@ -29,6 +29,10 @@ bench: $(READY)
 bench-scale: $(READY)
 	$(BIN)/python -m benchmarks.scale
 
+# Fills a home of 100,000 memories: about 600 MB of disk for a while, and five minutes.
+bench-prompts: $(READY)
+	$(BIN)/python -m benchmarks.prompt_speed
+
 # Makes a repository of 20,000 files and 10,000 memories about them: about ten minutes.
 bench-code: $(READY)
 	$(BIN)/python -m benchmarks.anchored
@@ -36,7 +40,7 @@ bench-code: $(READY)
 # DATA: a folder of recorded sessions, as benchmarks/README.md tells. All parts run, whatever one of them says.
 bench-sessions: $(READY)
 	@test -n "$(DATA)" || { echo "make bench-sessions DATA=FOLDER needs a folder of recorded sessions (benchmarks/README.md)"; exit 1; }
-	@failed=0; for part in retrieval compression facts cost code injection outcomes import_transcripts false_alarms redaction; do \
+	@failed=0; for part in retrieval compression facts cost code injection prompts silence outcomes import_transcripts false_alarms redaction; do \
 		$(BIN)/python -m benchmarks.$$part "$(DATA)" || failed=1; done; exit $$failed
 
 clean:

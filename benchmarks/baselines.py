@@ -32,7 +32,7 @@ class Chunks:
         self._texts: list[str] = []
         self._sessions: list[str] = []
         for turn in turns:
-            for text in _chunks(turn):
+            for text in chunks_of(turn):
                 self._texts.append(text)
                 self._sessions.append(turn.session)
         self._db = sqlite3.connect(":memory:")
@@ -133,7 +133,8 @@ def _scaled(scores: dict[int, float], row: int) -> float:
     return (scores[row] - low) / (high - low) if row in scores and high > low else 0.0
 
 
-def _chunks(turn: RawTurn) -> Iterator[str]:
+def chunks_of(turn: RawTurn) -> Iterator[str]:
+    """A turn as raw text, in pieces."""
     targets = [
         text for call in turn.calls for name in _TARGETS if isinstance(text := call.input.get(name), str) and text
     ]

@@ -82,37 +82,45 @@ class Walk:
 
     def __init__(self, data: Data, folder: Path, budgets: Sequence[int] = ()) -> None:
         self.listed = _listed(data)
-        self._past = {session.id: session for session in past_sessions(data, utc_now())}
-        self._roots = sorted({turn.cwd for one in self._past.values() for turn in one.turns}, key=len, reverse=True)
+        self.past = {session.id: session for session in past_sessions(data, utc_now())}
+        self._roots = sorted({turn.cwd for one in self.past.values() for turn in one.turns}, key=len, reverse=True)
         self._budgets = budgets
         self._sent: set[str] = set()
         self._tree: Tree = {}
-        self._root = folder / "checkout"
-        git = self._root / ".git"
+        self.root = folder / "checkout"
+        git = self.root / ".git"
         git.mkdir(parents=True)
         (git / "config").write_text(f'[remote "origin"]\n\turl = {_REMOTE}\n')
         self._set_branch("")
         self.home = Home(folder / "home")
         self.home.make()
         self._client = Client(self.home)
-        self._clock = MovedClock(self.listed[0].started_at)
+        self.clock = MovedClock(self.listed[0].started_at)
 
     def visits(self) -> Iterator[Visit]:
         """One session after the other, from the eleventh on."""
-        with served(self.home, self._clock):
+        with served(self.home, self.clock):
             for place, session in enumerate(self.listed):
                 if place >= FIRST:
-                    self._clock.at = session.started_at
-                    self._import([turn for turn in self._turns() if _ended_at(turn) < session.started_at])
-                    self._check_out(self._past[session.id], self.listed[:place])
+                    self.begin(place)
                     yield self._visit(session)
 
+    def begin(self, place: int) -> None:
+        """Go to the moment at which a session begins, in the checkout as it was then."""
+        self.go_to(self.listed[place].started_at)
+        self.check_out(place)
+
+    def go_to(self, moment: datetime) -> None:
+        """Set the clock, and import what ended before."""
+        self.clock.at = moment
+        if ended := [turn for turn in self._turns() if _ended_at(turn) < moment]:
+            self._import(ended)
+
     def _visit(self, session: Listed) -> Visit:
-        self._client.stale(str(self._root))  # has all code read that memories tell of, as a look in the background does
-        told = self._client.context(str(self._root), None)
-        given = self._start(session)
-        smaller = [self._client.context(str(self._root), budget) for budget in self._budgets]
-        where = Where(str(self._root))
+        told = self._client.context(str(self.root), None)
+        given = self.start(session)
+        smaller = [self._client.context(str(self.root), budget) for budget in self._budgets]
+        where = Where(str(self.root))
         earlier = self._client.sessions(where, limit=len(self.listed))
         newest = self._client.memories(where, Wanted(kinds=WORK_KINDS), limit=NEWEST)
         return Visit(
@@ -128,10 +136,10 @@ class Walk:
             newest=tuple(_remembered(one) for one in newest),
         )
 
-    def _start(self, session: Listed) -> str:
+    def start(self, session: Listed) -> str:
         """What the hook of a session that starts now would print, and that it was printed."""
         name = f"{int(session.started_at.timestamp() * 1e9):020d}-1-00000000-SessionStart"
-        payload = {"session_id": session.id, "cwd": str(self._root), "source": "startup"}
+        payload = {"session_id": session.id, "cwd": str(self.root), "source": "startup"}
         reply = send_hook(
             self.home, "SessionStart", name, json.dumps({**payload, "hook_event_name": "SessionStart"}).encode()
         )
@@ -152,24 +160,30 @@ class Walk:
         )
 
     def _files(self, source: str) -> frozenset[str] | None:
-        if source in self._past:
+        if source in self.past:
             return None
         return frozenset(texts(self._client.memory(source)["files"]))
 
+    def check_out(self, place: int) -> None:
+        """Have the checkout of a session at this moment, with all code read that memories tell of, as a look in the
+        background does."""
+        self._check_out(self.past[self.listed[place].id], self.listed[:place])
+        self._client.stale(str(self.root))
+
     def _check_out(self, session: PastSession, earlier: Sequence[Listed]) -> None:
         # Without what the session itself will see: that would tell which files it is going to touch.
-        moved = replace(session, began_at=self._clock.at, turns=())
-        tree, _ = tree_at(moved, [self._past[one.id] for one in earlier])
-        write_tree(self._root, tree, self._tree)
+        moved = replace(session, began_at=self.clock.at, turns=())
+        tree, _ = tree_at(moved, [self.past[one.id] for one in earlier])
+        write_tree(self.root, tree, self._tree)
         self._tree = tree
         self._set_branch(session.branch)
 
     def _set_branch(self, branch: str) -> None:
-        (self._root / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch or 'main'}\n")
+        (self.root / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch or 'main'}\n")
 
     def _turns(self) -> Iterator[PastTurn]:
         for session in self.listed:
-            yield from (turn for turn in self._past[session.id].turns if turn.name not in self._sent)
+            yield from (turn for turn in self.past[session.id].turns if turn.name not in self._sent)
 
     def _import(self, turns: Sequence[PastTurn]) -> None:
         batch: list[JsonObject] = []
@@ -195,7 +209,7 @@ class Walk:
         """The turn as if it had been in the one checkout."""
         told = json.dumps(turn.as_json())
         for root in self._roots:
-            told = told.replace(json.dumps(root)[1:-1], str(self._root))
+            told = told.replace(json.dumps(root)[1:-1], str(self.root))
         moved: JsonObject = json.loads(told)
         return moved
 

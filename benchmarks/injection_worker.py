@@ -1,10 +1,12 @@
 """A worker in this process, on the socket of its home, with a clock that can be set."""
 
 import http.client
+import logging
+import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
@@ -12,11 +14,14 @@ import uvicorn
 
 from claude_mem_lite.client import Client, wait_until
 from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.answering import prompt
 from claude_mem_lite.worker.app import make_app
+from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.wiring import open_loop
 
 _START_S = 30.0
 _HOOK_S = 60.0
+_MOST_TIMES = 20
 
 
 class MovedClock:
@@ -30,7 +35,7 @@ class MovedClock:
 
 
 @contextmanager
-def served(home: Home, clock: MovedClock) -> Iterator[None]:
+def served(home: Home, clock: MovedClock) -> Iterator[Loop]:
     """The worker at work: its jobs in one thread, its API on the home's socket in another."""
     with open_loop(home, clock) as loop:
         app = make_app(loop, lambda: None)
@@ -42,12 +47,42 @@ def served(home: Home, clock: MovedClock) -> Iterator[None]:
         try:
             if not wait_until(Client(home).is_answering, time.monotonic() + _START_S):
                 raise SystemExit("the worker does not answer")
-            yield
+            yield loop
         finally:
             server.should_exit = True
             loop.stop()
             for thread in threads:
                 thread.join()
+
+
+def unhurried(ask: Callable[[], bytes | None]) -> bytes:
+    """What the worker answers, asked again as long as its search took too long: a busy machine is no reason
+    to be silent. The worker runs in this process, and says so in its log."""
+    late = _Late()
+    log = logging.getLogger(prompt.__name__)
+    log.addHandler(late)
+    try:
+        for _ in range(_MOST_TIMES):
+            late.said = False
+            answer = ask()
+            if not late.said:
+                return answer or b""
+    finally:
+        log.removeHandler(late)
+    raise SystemExit("the machine is too busy for this")
+
+
+class _Late(logging.Handler):
+    said = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said = self.said or record.levelno >= logging.WARNING
+
+
+def hook_name(event: str, at: datetime | None = None) -> str:
+    """The name of an event of now, or of another moment, as a hook gives it."""
+    ns = time.time_ns() if at is None else int(at.timestamp() * 1e9)
+    return f"{ns:020d}-{os.getpid()}-{os.urandom(4).hex()}-{event}"
 
 
 def send_hook(home: Home, event: str, name: str, body: bytes = b"") -> bytes:

@@ -67,6 +67,12 @@ def past_sessions(data: Data, now: datetime) -> list[PastSession]:
     return sorted(found, key=lambda session: session.began_at)
 
 
+def prompt_of(turn: PastTurn) -> str:
+    """What a turn was asked; empty when it began without a prompt."""
+    asked = (event.payload for event in turn.events if event.payload.get("hook_event_name") == "UserPromptSubmit")
+    return next((text(payload.get("prompt")) for payload in asked), "")
+
+
 def is_edit(payload: JsonObject) -> bool:
     """Whether an event is an edit of which the client recorded the file before."""
     response = payload.get("tool_response")

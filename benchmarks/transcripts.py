@@ -129,7 +129,12 @@ def block_text(block: Mapping[str, object]) -> str:
 def is_prompt(record: Mapping[str, object], text: str) -> bool:
     """Whether a user's text block was typed by a person."""
     made_up = record.get("isMeta") or record.get("isCompactSummary") or record.get("isVisibleInTranscriptOnly")
-    return not made_up and bool(text.strip()) and not text.lstrip().startswith(_NOT_TYPED)
+    return not made_up and is_typed(text)
+
+
+def is_typed(text: str) -> bool:
+    """Whether a person typed a prompt, and not the client."""
+    return bool(text.strip()) and not text.lstrip().startswith(_NOT_TYPED)
 
 
 def turns_of(session: str, lines: Iterator[dict[str, object]]) -> Iterator[RawTurn]:

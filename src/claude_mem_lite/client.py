@@ -1,4 +1,4 @@
-"""Typed calls to the worker. The command line is built on it.
+"""Typed calls to the worker. The command line and the MCP server are built on it.
 
 It reads and writes no database: everything it knows it was told over the socket."""
 
@@ -87,6 +87,17 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
+class Asker:
+    """An agent that asks for itself: where it works, and in which session as far as it knows."""
+
+    cwd: str
+    session: str = ""
+
+    def as_body(self) -> JsonObject:
+        return {"cwd": self.cwd, "session": self.session}
+
+
+@dataclass(frozen=True, slots=True)
 class ExportPage:
     """Some of the memories, how many there are in all (with the first page), and after which the next page begins."""
 
@@ -137,6 +148,11 @@ class Client:
         query += [("preset", preset)] if preset is not None else []
         query += [("explain", "true")] if explain else []
         return self._get("/api/context", query)
+
+    def prompt_context(self, cwd: str, prompt: str, *, explain: bool = False) -> JsonObject:
+        """What a prompt typed now in a folder would be given; nothing counts as given."""
+        query = [("cwd", cwd), ("prompt", prompt)] + ([("explain", "true")] if explain else [])
+        return self._get("/api/prompt-context", query)
 
     def search(self, query: str, where: Where, wanted: Wanted = ANYTHING, *, limit: int = 10) -> Sequence[JsonObject]:
         parameters = [("query", query), *where.as_query(), *wanted.as_query(), ("limit", str(limit))]
@@ -195,6 +211,39 @@ class Client:
         answer = self._post("/api/forget", {"ids": list(ids), "session": session, "project": project}, timeout_s=120)
         return _strings(answer, "forgotten")
 
+    def ask(self, asker: Asker, *, query: str = "", scope: str = "", category: str = "") -> JsonObject:
+        """What an agent is told that asks, under `text`; `sent` wants its `name` once it was told, if it has one."""
+        return self._post("/api/ask", {**asker.as_body(), "query": query, "scope": scope, "category": category})
+
+    def where_it_stands(self, asker: Asker) -> JsonObject:
+        """The project of an agent and the session that is at work there; refused where nothing is given or kept."""
+        return self._post("/api/ask/here", asker.as_body())
+
+    def sent(self, name: str) -> None:
+        """An answer has reached the agent that asked for it."""
+        self._post("/api/ask/sent", {"name": name})
+
+    def save(self, asker: Asker, kind: str, text: str, *, scope: str, tags: Sequence[str]) -> JsonObject:
+        """Store what an agent says, as its own word."""
+        body: JsonObject = {"kind": kind, "text": text, "scope": scope, "tags": list(tags)}
+        return self._post("/api/ask/save", {**asker.as_body(), **body})
+
+    def forget_for(self, asker: Asker, ids: Sequence[str]) -> JsonObject:
+        """Remove memories that an agent wants gone; refused when one of them is the user's."""
+        return self._post("/api/ask/forget", {**asker.as_body(), "ids": list(ids)}, timeout_s=120)
+
+    def quarantine(self, where: Where, *, limit: int = 50) -> Sequence[JsonObject]:
+        """What waits for the user's word, newest first, each with the reason."""
+        return _objects(self._get("/api/quarantine", [*where.as_query(), ("limit", str(limit))]), "memories")
+
+    def approve(self, ids: Sequence[str]) -> Sequence[str]:
+        """Let memories out of quarantine; their ids."""
+        return _strings(self._post("/api/quarantine/approve", {"ids": list(ids)}), "approved")
+
+    def drop(self, ids: Sequence[str]) -> Sequence[str]:
+        """Forget memories that are in quarantine for good; the ids of all that went."""
+        return _strings(self._post("/api/quarantine/drop", {"ids": list(ids)}, timeout_s=120), "dropped")
+
     def sessions(self, where: Where, *, query: str = "", limit: int = 20) -> Sequence[JsonObject]:
         """The last sessions, newest first; with a query those that are about it, best first."""
         parameters = [*where.as_query(), *([("query", query)] if query else []), ("limit", str(limit))]
@@ -204,6 +253,14 @@ class Client:
         """What sessions were given, newest first: in a folder's project, everywhere, or in one session."""
         parameters = [*where.as_query(), *([("session", session)] if session else []), ("limit", str(limit))]
         return _objects(self._get("/api/receipts", parameters), "receipts")
+
+    def hit_rates(self, where: Where) -> JsonObject:
+        """What came of what was given in a folder's project, or in all, by moment and source."""
+        return self._get("/api/hit-rates", where.as_query())
+
+    def stats(self, days: int) -> JsonObject:
+        """What is stored, and what was given, used and spent over the last days."""
+        return self._get("/api/stats", [("days", str(days))])
 
     def receipt(self, id_: str) -> JsonObject:
         """One of them by its id, or by the beginning of it."""

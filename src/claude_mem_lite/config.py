@@ -18,9 +18,10 @@ PROVIDERS = ("rules", "anthropic", "openai", "claude-cli")
 DEFAULT_MODELS = {"anthropic": "claude-haiku-4-5-20251001", "claude-cli": "claude-haiku-4-5-20251001"}
 # What people call a key: it has a place, but not in a file that is shown around.
 _KEYS = ("api_key", "key", "anthropic_api_key", "openai_api_key", "token")
-_MAY_BE_ZERO = ("daily_tokens", "session_tokens")
+_MAY_BE_ZERO = ("prompt_budget_tokens", "daily_tokens", "session_tokens")
 PRESETS = ("balanced", "layers", "codes")
 """The layouts of the context that need not be written down."""
+_OFF = ("0", "false", "no", "off")
 RESERVE = "reserve"
 LAYERS = (
     "handoff",
@@ -59,6 +60,8 @@ class Config:
     """Which layers that context has: one of PRESETS, or of those below."""
     presets: tuple[OwnPreset, ...] = ()
     """Layouts of one's own, each a table `[presets.NAME]`."""
+    prompt_budget_tokens: int = 3000
+    """What prompts, failing commands and opened files of one session are given in all, in tokens; 0 for nothing."""
     exclude: tuple[str, ...] = ()
     """Folders of which nothing is kept, as globs: `["~/private/*"]`."""
     ignored_tools: tuple[str, ...] = ()
@@ -83,6 +86,8 @@ class Config:
     """Price of tokens sent, for models that are not in our table."""
     usd_per_million_out: float = 0.0
     """Price of tokens received, for models that are not in our table."""
+    debug: bool = False
+    """Whether the log tells of each prompt, failing command and opened file what was found and why."""
 
 
 def load_config(path: Path, environment: Mapping[str, str]) -> Config:
@@ -137,7 +142,10 @@ def _from_file(path: Path) -> Config:
 
 def _check_type(path: Path, key: str, value: object) -> None:
     default = getattr(Config(), key)
-    if isinstance(default, int):
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise ConfigError(f"{path}: {key} must be true or false", f"for example {key} = true")
+    elif isinstance(default, int):
         least = 0 if key in _MAY_BE_ZERO else 1
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             wanted = "a whole number, 0 or more" if least == 0 else "a positive whole number"
@@ -224,9 +232,16 @@ def _with_environment(config: Config, environment: Mapping[str, str]) -> Config:
     if preset := environment.get("CLAUDE_MEM_LITE_PRESET", ""):
         config = replace(config, preset=preset)
         _check_preset("CLAUDE_MEM_LITE_PRESET", config)
-    budget = environment.get("CLAUDE_MEM_LITE_BUDGET", "")
-    if not budget:
-        return config
-    if not budget.isascii() or not budget.isdigit() or len(budget) > 9 or int(budget) == 0:
-        raise ConfigError(f"CLAUDE_MEM_LITE_BUDGET is {budget[:20]!r}", "set it to a number of tokens, or unset it")
-    return replace(config, budget_tokens=int(budget))
+    if budget := environment.get("CLAUDE_MEM_LITE_BUDGET", ""):
+        config = replace(config, budget_tokens=_tokens("CLAUDE_MEM_LITE_BUDGET", budget, least=1))
+    if budget := environment.get("CLAUDE_MEM_LITE_PROMPT_BUDGET", ""):
+        config = replace(config, prompt_budget_tokens=_tokens("CLAUDE_MEM_LITE_PROMPT_BUDGET", budget, least=0))
+    if debug := environment.get("CLAUDE_MEM_LITE_DEBUG", ""):
+        config = replace(config, debug=debug.strip().lower() not in _OFF)
+    return config
+
+
+def _tokens(name: str, given: str, *, least: int) -> int:
+    if not given.isascii() or not given.isdigit() or len(given) > 9 or int(given) < least:
+        raise ConfigError(f"{name} is {given[:20]!r}", "set it to a number of tokens, or unset it")
+    return int(given)

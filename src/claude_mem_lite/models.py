@@ -364,10 +364,12 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     statuses: tuple[Status, ...] = ("active",)
+    with_passages: bool = True
+    """Raw text as well, where it fits."""
 
     def admits_passages(self) -> bool:
         """Whether raw text can fit: it has no kind, scope, file, branch or status."""
-        if self.kinds or self.scope or self.file or self.branch:
+        if not self.with_passages or self.kinds or self.scope or self.file or self.branch:
             return False
         return not self.statuses or "active" in self.statuses
 
@@ -381,6 +383,17 @@ class Hit:
     why: tuple[str, ...]
     alike: tuple[str, ...] = ()
     """The ids of hits that say nearly the same and were folded into this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A memory that may be about a question, and what speaks for that, whatever else was found."""
+
+    memory: Memory
+    words: float
+    """BM25 over the logarithm of the number of memories: about the same in a young home and in an old one."""
+    cosine: float | None
+    """None when nobody can tell what the question means, or the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,7 +441,7 @@ class Receipt:
     session: str
     project: str
     moment: str
-    """When in the session: startup, resume, clear, compact, fork."""
+    """When in the session: startup, resume, clear, compact, fork; prompt, failure, file, asked."""
     items: tuple[ReceiptItem, ...]
     layers: tuple[str, ...]
     layers_skipped: tuple[str, ...]

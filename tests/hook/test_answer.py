@@ -115,6 +115,31 @@ def test_a_worker_that_never_answers_is_left_at_the_deadline(hooks: Hooks, liste
     assert (worker.closed, len(hooks.kept())) == (1, 1)
 
 
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUse", "PostToolUseFailure"])
+def test_a_hung_worker_that_takes_connections_and_nothing_else_is_left_at_the_deadline(
+    hooks: Hooks, home: Home, event: str
+) -> None:
+    home.make()
+    with socket.socket(socket.AF_UNIX) as listener:  # the system takes them for it, up to the length of its queue
+        listener.bind(str(home.socket))
+        listener.listen(16)
+        assert hooks.run(event) == b""
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.recv(65536).startswith(b"POST /hook/%b " % event.encode())
+            assert connection.recv(65536) == b""
+    assert len(hooks.kept()) == 1
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUse", "PostToolUseFailure"])
+def test_a_worker_that_died_is_not_waited_for(hooks: Hooks, home: Home, event: str) -> None:
+    home.make()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(home.socket))
+    assert hooks.run(event) == b""
+    assert len(hooks.kept()) == 1
+
+
 def test_a_worker_that_drips_is_cut_off_at_the_deadline(hooks: Hooks, listen: Listen) -> None:
     cut: list[bool] = []
 

@@ -25,7 +25,7 @@ from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.store import memories, receipts
 from claude_mem_lite.worker import rendered
-from claude_mem_lite.worker.answers import occasion_of
+from claude_mem_lite.worker.answering.start import occasion_of
 from claude_mem_lite.worker.settling import settle
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 from tests.snapshots.busy import TOLD, decide, fill, know, python_project

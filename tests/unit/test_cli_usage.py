@@ -143,7 +143,7 @@ def test_help_imports_neither_the_server_nor_the_tables() -> None:
     program = (
         "import sys; from claude_mem_lite.cli.main import cli, invoke\n"
         "invoke(cli, 'claude-mem-lite', ['--help'])\n"
-        "heavy = {'fastapi', 'uvicorn', 'rich', 'http.client', 'sqlite3', 'asyncio'} & set(sys.modules)\n"
+        "heavy = {'starlette', 'pydantic', 'uvicorn', 'rich', 'http.client', 'sqlite3', 'asyncio'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
@@ -154,7 +154,7 @@ def test_reading_commands_do_not_import_the_server(home: Home) -> None:
     program = (
         "import sys; from claude_mem_lite.cli.main import cli, invoke\n"
         "invoke(cli, 'claude-mem-lite', ['queue', '--json'])\n"
-        "heavy = {'fastapi', 'uvicorn', 'rich', 'sqlite3', 'asyncio'} & set(sys.modules)\n"
+        "heavy = {'starlette', 'pydantic', 'uvicorn', 'rich', 'sqlite3', 'asyncio'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
     with fake_worker(home):

@@ -20,6 +20,22 @@ def test_the_environment_outranks_the_file(tmp_path: Path) -> None:
     assert load_config(tmp_path / "config.toml", {"CLAUDE_MEM_LITE_BUDGET": "700"}).budget_tokens == 700
 
 
+def test_prompts_may_be_given_nothing(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("prompt_budget_tokens = 0\ndebug = true\n")
+    config = load_config(tmp_path / "config.toml", {})
+    assert (config.prompt_budget_tokens, config.debug) == (0, True)
+    more = {"CLAUDE_MEM_LITE_PROMPT_BUDGET": "1200"}
+    assert load_config(tmp_path / "config.toml", more).prompt_budget_tokens == 1200
+    (tmp_path / "config.toml").unlink()
+    assert load_config(tmp_path / "config.toml", {"CLAUDE_MEM_LITE_PROMPT_BUDGET": "0"}).prompt_budget_tokens == 0
+
+
+@pytest.mark.parametrize(("given", "is_on"), [("1", True), ("yes", True), ("0", False), ("off", False), ("", True)])
+def test_debug_in_the_environment_outranks_the_file(tmp_path: Path, given: str, is_on: bool) -> None:
+    (tmp_path / "config.toml").write_text("debug = true\n")
+    assert load_config(tmp_path / "config.toml", {"CLAUDE_MEM_LITE_DEBUG": given}).debug is is_on
+
+
 def test_an_unknown_key_is_named_with_the_nearest_known_one(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("exclud = []\n")
     with pytest.raises(ConfigError, match=r"unknown key exclud; did you mean exclude\?"):
@@ -43,6 +59,10 @@ def test_an_unknown_key_is_named_with_the_nearest_known_one(tmp_path: Path) -> N
         "session_usd = '1'",
         "daily_tokens = -1",
         "session_tokens = 1.5",
+        "prompt_budget_tokens = -1",
+        "prompt_budget_tokens = '3000'",
+        "debug = 1",
+        "debug = 'yes'",
     ],
 )
 def test_a_value_of_the_wrong_form_is_refused_with_an_example(tmp_path: Path, text: str) -> None:
@@ -171,6 +191,9 @@ def test_a_folder_is_excluded_by_any_spelling_of_its_path(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("budget", ["²", "9" * 5000, "0", "-1"])
 def test_a_budget_that_is_no_plain_number_is_refused(tmp_path: Path, budget: str) -> None:
+    if budget != "0":
+        with pytest.raises(ConfigError, match="CLAUDE_MEM_LITE_PROMPT_BUDGET"):
+            load_config(tmp_path / "config.toml", {"CLAUDE_MEM_LITE_PROMPT_BUDGET": budget})
     with pytest.raises(ConfigError):
         load_config(tmp_path / "config.toml", {"CLAUDE_MEM_LITE_BUDGET": budget})
 

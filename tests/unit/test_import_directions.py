@@ -23,13 +23,14 @@ GROUPS = (
         "places",
         "spool_names",
         "hook_copy",
+        "safe_text",
     ),
     ("db",),
     ("inbox", "compress", "embed", "store"),
     ("codebase", "manifests"),
     ("search", "context"),
     ("worker",),
-    ("wire", "client", "worker_start", "install", "importers", "cli"),
+    ("wire", "client", "worker_start", "install", "importers", "mcp", "cli"),
 )
 # Group 7 talks to the worker; this is the one place where it runs one instead.
 RUNS_THE_WORKER = {("cli", "worker")}
@@ -42,6 +43,9 @@ OF_ITS_OWN_GROUP = {
     ("cli", "worker_start"),
     ("cli", "install"),
     ("cli", "importers"),
+    ("mcp", "client"),
+    ("mcp", "worker_start"),
+    ("cli", "mcp"),
 }
 
 

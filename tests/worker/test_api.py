@@ -11,6 +11,7 @@ from tests.running import Json, Machine, leave, payload, query, turn
 
 HEALTH = {
     "status", "problem", "version", "pid", "uptime_s", "queue_depth", "observations_today", "memories", "sessions",
+    "quarantined",
     "model", "model_problem", "model_next_step", "model_failed", "model_waiting", "calls_today", "spend_today",
     "tokens_today", "last_context_at", "unindexed", "index_problem",
 }  # fmt: skip

@@ -121,7 +121,7 @@ def test_what_is_there_already_is_counted_and_what_differs_is_named_and_left(ser
     store(served, note("i-there", summary="as it was"))
     assert store(served, note("i-there", summary="as it was"))["known"] == 1
     told = store(served, note("i-there", summary="otherwise"), note("i-new"))
-    counts = {"imported": 1, "known": 0, "different": ["i-there"], "forgotten": 0, "redacted": 0}
+    counts = {"imported": 1, "known": 0, "different": ["i-there"], "forgotten": 0, "redacted": 0, "quarantined": 0}
     assert told == {**counts, "projects": ["example.org/me/shop"]}
     assert shown(served, "i-there")["summary"] == "as it was"
 

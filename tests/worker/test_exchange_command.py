@@ -98,6 +98,7 @@ def test_the_report_tells_what_became_of_every_line(machine: Machine, tmp_path: 
         "different": ["note-1"],
         "forgotten": 1,
         "redacted": 1,
+        "quarantined": 0,
         "dry_run": False,
     }
 

@@ -313,3 +313,170 @@ def test_what_is_forgotten_leaves_the_receipts_of_others_and_their_tallies(judge
     assert [item.source for item in receipt.items] == [kept.id]
     assert receipts.tallies(judged.store.db, [made.id]) == {}
     assert memories.find(judged.store.db, kept.id) is not None
+
+
+# What is given at a moment of need counts as used only by what comes after it.
+
+
+def given_at(judged: Judged, moment: str, *sources: str, at: timedelta, name: str = "") -> None:
+    """Something that reached the session at a moment of need."""
+    items = tuple(ReceiptItem(source, "decision", "words", 20) for source in sources)
+    made = NOW + at
+    name = name or spool_name("UserPromptSubmit")
+    receipt = Receipt(name, HERE, SHOP.project, moment, items, (), (), 20, 2000, 1.0, made, made)
+    with atomic(judged.store.db):
+        receipts.add(judged.store.db, receipt)
+
+
+def said(judged: Judged, key: str, asked: str, answered: str, *, at: timedelta) -> None:
+    judged.store.turn(key, asked, answered, session=HERE, at=NOW + at)
+
+
+def called(judged: Judged, tool: str, *, at: timedelta, **given: object) -> str:
+    """A tool call of the session at a moment; returns the name of its event."""
+    name = spool_name("PostToolUse", int((NOW + at).timestamp() * 1e9))
+    payload = {"hook_event_name": "PostToolUse", "session_id": HERE, "tool_name": tool, "tool_input": given}
+    judged.queue.add([Arrival(name, "PostToolUse", HERE, json.dumps(payload), 1)], NOW.timestamp())
+    for unit in judged.queue.claim(NOW.timestamp(), flush=True):
+        judged.queue.finish([row.id for row in unit], NOW.timestamp())
+    return name
+
+
+SOON, LATER, LAST = timedelta(seconds=1), timedelta(minutes=5), timedelta(minutes=10)
+ASKED = "Why are people logged out when the flamingo ledger is refreshed?"
+
+
+def test_the_prompt_that_asked_for_it_is_no_sign_of_use(judged: Judged) -> None:
+    made = remember(judged.store)
+    said(judged, "t1", ASKED, "The tide was high.", at=timedelta())
+    given_at(judged, "prompt", made.id, at=SOON)
+    assert judged.outcome(made.id) == "ignored"
+
+
+def test_a_reply_or_a_prompt_that_repeats_what_was_asked_is_no_sign_of_use_either(judged: Judged) -> None:
+    made = remember(judged.store)
+    said(judged, "t1", ASKED, "I looked why people are logged out when the flamingo ledger refreshes.", at=timedelta())
+    given_at(judged, "prompt", made.id, at=SOON)
+    said(judged, "t2", "So the flamingo ledger refresh logged them out?", "Yes.", at=LATER)
+    assert judged.outcome(made.id) == "ignored"
+
+
+def test_what_was_said_before_is_no_sign_of_use(judged: Judged) -> None:
+    made = remember(judged.store, files=("src/ledger.py",))
+    said(judged, "t1", f"See {made.id} about the double guard", f"{made.title} in src/ledger.py", at=timedelta())
+    called(judged, "Read", file_path="/home/me/shop/src/ledger.py", at=SOON)
+    said(judged, "t2", "Go on with the refreshes", "The tide was high.", at=LATER)
+    given_at(judged, "prompt", made.id, at=LATER + SOON)
+    assert judged.outcome(made.id) == "ignored"
+
+
+@pytest.mark.parametrize("how", ["words", "id", "file", "symbol"])
+def test_what_a_prompt_was_given_is_used_by_what_comes_after_it(judged: Judged, how: str) -> None:
+    symbol = SymbolChange("src/app.py", "Ledger.add_once", "modified")
+    made = remember(judged.store, files=("src/ledger.py",), symbols=(symbol,))
+    replies = {
+        "words": "Two refreshes at once: I will guard it against the double one.",
+        "id": f"As #{made.id[:6]} says.",
+        "symbol": "It is add_once that has to wait.",
+    }
+    said(judged, "t1", "Why is the flamingo sad?", replies.get(how, "ok"), at=timedelta())
+    given_at(judged, "prompt", made.id, at=SOON)
+    if how == "file":
+        called(judged, "Read", file_path="/home/me/shop/src/ledger.py", at=LATER)
+    assert judged.outcome(made.id) == "used"
+
+
+def test_what_the_turn_of_the_prompt_changed_was_of_use(judged: Judged) -> None:
+    made = remember(judged.store, symbols=(SymbolChange("src/app.py", "Ledger.add", "modified"),))
+    said(judged, "t1", "Mend it", "ok", at=timedelta())
+    given_at(judged, "prompt", made.id, at=SOON)
+    change = CodeChange("src/app.py", "Ledger.add", "method", "modified", "def add(self)", "", "1", "2")
+    with atomic(judged.store.db):
+        turn = Turn("t1", HERE, SHOP.project, "", ())
+        symbols.add(judged.store.db, "t1", turn, "main", [change], NOW + LATER)
+    assert judged.outcome(made.id) == "used"
+
+
+def test_the_file_that_was_opened_is_no_sign_of_use_of_what_was_told_of_it(judged: Judged) -> None:
+    made = remember(judged.store, files=("src/ledger.py",))
+    said(judged, "t1", "Mend it", "ok", at=timedelta())
+    opened = called(judged, "Read", file_path="/home/me/shop/src/ledger.py", at=SOON)
+    given_at(judged, "file", made.id, at=2 * SOON, name=opened)
+    called(judged, "Edit", file_path="/home/me/shop/src/ledger.py", old_string="a", new_string="b", at=LATER)
+    assert judged.outcome(made.id) == "ignored"
+    called(judged, "Bash", command="grep -n 'double refresh' # guard", at=LAST)
+    assert judged.outcome(made.id) == "used"
+
+
+def test_what_our_own_tool_was_asked_is_no_sign_of_use_but_an_id_is(judged: Judged) -> None:
+    made, other = remember(judged.store), judged.store.remember("Feed the quokka at noon", session="earlier")
+    said(judged, "t1", "Mend it", "Two refreshes of the flamingo ledger logged people out.", at=timedelta())
+    tool = "mcp__claude-mem-lite__memory_"
+    given_at(judged, "asked", made.id, other.id, at=SOON)
+    called(judged, f"{tool}context", query="two refreshes flamingo ledger logged people out", at=2 * SOON)
+    called(judged, f"{tool}get", ids=[other.id[:6]], at=LATER)
+    assert (judged.outcome(made.id), judged.outcome(other.id)) == ("ignored", "used")
+
+
+def test_each_giving_of_a_session_is_judged_by_itself(judged: Judged) -> None:
+    made = remember(judged.store)
+    judged.give(made.id)
+    said(judged, "t1", ASKED, "The tide was high.", at=timedelta())
+    given_at(judged, "prompt", made.id, at=SOON)
+    outcomes.judge(judged.store.db, judged.queue, HERE)
+    found = {one.moment: one.items[0].outcome for one in receipts.newest(judged.store.db, limit=9)}
+    assert found == {"startup": "used", "prompt": "ignored"}
+
+
+# What nobody has use for sinks until it is silent, and comes back when it is seen again.
+
+
+def ignore(judged: Judged, source: str, times: int, *, moment: str = "startup", since: timedelta = LATER) -> None:
+    """So many sessions that were given something and had no use for it."""
+    for number in range(times):
+        name, at = spool_name("SessionStart"), NOW + since
+        item = ReceiptItem(source, "project", "holds", 20, outcome="ignored")
+        receipt = Receipt(name, f"s-{number}", SHOP.project, moment, (item,), (), (), 20, 2000, 1.0, at, at)
+        with atomic(judged.store.db):
+            receipts.add(judged.store.db, receipt)
+
+
+def test_starts_and_moments_of_need_do_not_count_for_each_other(judged: Judged) -> None:
+    made = remember(judged.store)
+    ignore(judged, made.id, 3)
+    ignore(judged, made.id, 2, moment="prompt")
+    ignore(judged, made.id, 1, moment="file")
+    assert receipts.standing_tallies(judged.store.db, [made.id], at_need=False) == {made.id: Tally(0, 3)}
+    assert receipts.standing_tallies(judged.store.db, [made.id], at_need=True) == {made.id: Tally(0, 2)}
+    assert receipts.tallies(judged.store.db, [made.id]) == {made.id: Tally(0, 3)}
+
+
+def test_who_ignored_it_before_it_was_seen_again_does_not_count_and_who_used_it_does(judged: Judged) -> None:
+    made = remember(judged.store)
+    judged.give(made.id)
+    judged.store.turn("t1", f"see {made.id}", "ok", session=HERE)
+    outcomes.judge(judged.store.db, judged.queue, HERE)
+    ignore(judged, made.id, 9)
+    assert receipts.standing_tallies(judged.store.db, [made.id], at_need=False) == {made.id: Tally(1, 9)}
+    with atomic(judged.store.db):
+        memories.rewrite(judged.store.db, replace(made, last_seen_at=NOW + LAST))
+    assert receipts.standing_tallies(judged.store.db, [made.id], at_need=False) == {made.id: Tally(1, 0)}
+    ignore(judged, made.id, 2, since=2 * LAST)
+    assert receipts.standing_tallies(judged.store.db, [made.id], at_need=False) == {made.id: Tally(1, 2)}
+
+
+def test_a_session_that_goes_on_starts_anew_as_well(judged: Judged) -> None:
+    judged.store.session("a", SessionSummary(headline="Paint"), at=NOW)
+    ignore(judged, "a", 8)
+    assert receipts.standing_tallies(judged.store.db, ["a"], at_need=False) == {"a": Tally(0, 8)}
+    judged.store.session("a", SessionSummary(headline="Paint more"), at=NOW + LAST)
+    assert receipts.standing_tallies(judged.store.db, ["a"], at_need=False) == {}
+
+
+def test_a_source_is_judged_by_the_last_of_its_moment_in_its_project(judged: Judged) -> None:
+    made, db = remember(judged.store), judged.store.db
+    ignore(judged, made.id, 320, moment="prompt")
+    ignore(judged, made.id, 5, moment="file")
+    assert receipts.source_tallies(db, SHOP.project, "prompt") == {"project": Tally(0, 300)}
+    assert receipts.source_tallies(db, SHOP.project, "file") == {"project": Tally(0, 5)}
+    assert receipts.source_tallies(db, "another", "prompt") == {}

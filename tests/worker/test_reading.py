@@ -9,7 +9,20 @@ from claude_mem_lite.paths import Home
 from tests.running import Json, Machine, leave, payload, query, turn
 from tests.unit.fake_worker import run
 
-HIT = {"id", "kind", "title", "summary", "session", "project", "created_at", "score", "why", "status", "alike"} | {
+HIT = {
+    "id",
+    "kind",
+    "origin",
+    "title",
+    "summary",
+    "session",
+    "project",
+    "created_at",
+    "score",
+    "why",
+    "status",
+    "alike",
+} | {
     "freshness",
     "elsewhere",
     "retired_because",
@@ -132,7 +145,7 @@ def test_a_timeline_tells_what_was_asked_before_a_memory_and_what_came_after(ser
     assert [item["created_at"] for item in items] == sorted(item["created_at"] for item in items)
     assert told["session"] == "s-login"
     assert "s-login" in [session["id"] for session in told["sessions"]]
-    assert set(items[0]) == {"id", "kind", "title", "summary", "session", "created_at", "is_center"}
+    assert set(items[0]) == {"id", "kind", "origin", "title", "summary", "session", "created_at", "is_center"}
 
 
 def test_a_timeline_of_a_session_has_all_of_it_and_nothing_else(served: Machine, shop: Path) -> None:

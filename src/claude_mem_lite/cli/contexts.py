@@ -1,4 +1,4 @@
-"""The command that shows the context a new session would be given, and why."""
+"""The command that shows the context a new session or a prompt would be given, and why."""
 
 import click
 
@@ -6,26 +6,41 @@ from claude_mem_lite.cli.options import connect, cwd_option, json_option, where
 from claude_mem_lite.cli.output import field, items, plain, print_json
 from claude_mem_lite.models import JsonObject, JsonValue
 
+_LONGEST_PROMPT = 4_000
+"""What a prompt is judged by is at its beginning; and an address has an end."""
 
-@click.command(short_help="Print the context a new session would be given.")
+
+@click.command(short_help="Print the context a new session or a prompt would be given.")
 @cwd_option
+@click.option("--prompt", metavar="TEXT", help="What this prompt would be given, instead of a new session.")
 @click.option("--preset", metavar="NAME", help="Its layers: balanced, layers, codes, or one of config.toml.")
 @click.option("--budget", metavar="N", type=click.IntRange(1, 100_000), help="Its size in tokens, at most.")
 @click.option("--explain", is_flag=True, help="Say of each candidate its score, and why it is in or out.")
 @json_option
-def context(cwd: str | None, preset: str | None, budget: int | None, explain: bool, as_json: bool) -> None:
-    """Print the context a new session would be given.
+def context(
+    cwd: str | None, prompt: str | None, preset: str | None, budget: int | None, explain: bool, as_json: bool
+) -> None:
+    """Print the context a new session or a prompt would be given.
 
     The text exactly as the agent would see it in this folder; nothing counts as given by looking. --explain adds
     every candidate of every layer, with its score by parts. --json has the text with its size, the layers in and
-    out, and why each item is there; with --explain also what was left out. Reads only.
+    out, and why each item is there; with --explain also what was left out. With --prompt it is what a prompt would be
+    given in a session that was given nothing yet, mostly nothing. Reads only.
 
     \b
     Examples:
       claude-mem-lite context
       claude-mem-lite context --cwd ~/code/shop --budget 500
       claude-mem-lite context --preset codes --explain
+      claude-mem-lite context --prompt "why do carts live in SQLite?" --explain
     """
+    if prompt is not None:
+        if preset or budget:
+            raise click.UsageError("--prompt has no layers and its own budget: leave out --preset and --budget")
+        _print_for_prompt(
+            connect().prompt_context(where(cwd, False).cwd, prompt[:_LONGEST_PROMPT], explain=explain), explain, as_json
+        )
+        return
     answer = connect().context(where(cwd, False).cwd, budget, preset, explain=explain)
     if as_json:
         print_json(_as_json(answer, explain))
@@ -37,6 +52,33 @@ def context(cwd: str | None, preset: str | None, budget: int | None, explain: bo
         click.echo(_why_nothing(answer), err=True)
     if explain:
         _print_explanation(answer)
+
+
+def _print_for_prompt(answer: JsonObject, explain: bool, as_json: bool) -> None:
+    if as_json:
+        names = ("tokens", "budget", "why_silent", "floor", "items", *(("candidates",) if explain else ()), "build_ms")
+        print_json({"text": answer.get("context"), **{name: answer.get(name) for name in names}})
+        return
+    text = field(answer, "context")
+    if text:
+        click.echo(text)
+    else:
+        click.echo(f"Nothing is said to this prompt: {field(answer, 'why_silent')}.", err=True)
+    if explain:
+        budget, floor = field(answer, "budget"), field(answer, "floor")
+        click.echo(f"\n{field(answer, 'tokens')} of {budget} tokens by estimate; the floor is {floor}")
+        for each in items(answer, "candidates"):
+            if isinstance(each, dict):
+                _print_weighed(each)
+
+
+def _print_weighed(given: JsonObject) -> None:
+    left_out, parts = field(given, "left_out"), given.get("parts")
+    told = " ".join(f"{name} {value}" for name, value in parts.items()) if isinstance(parts, dict) else ""
+    why = f", {left_out}" if left_out else ""
+    words = ", ".join(str(word) for word in items(given, "words"))
+    click.echo(f"{'out' if left_out else 'in '}  {field(given, 'id')}{why}, {field(given, 'score')} = {told}")
+    click.echo(f"     [{field(given, 'kind')}] {plain(field(given, 'title'))}{f' ({plain(words)})' if words else ''}")
 
 
 def _why_nothing(answer: JsonObject) -> str:

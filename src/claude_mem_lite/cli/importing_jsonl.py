@@ -30,6 +30,7 @@ class Report:
     different: list[str] = field(default_factory=list)
     forgotten: int = 0
     redacted: int = 0
+    quarantined: int = 0
     lines_done: int = 0
     projects: set[str] = field(default_factory=set)
     """Those that the memories belong to, as far as they do not hold everywhere."""
@@ -43,6 +44,7 @@ class Report:
         self.different += map(str, items(told, "different"))
         self.forgotten += whole(told, "forgotten")
         self.redacted += whole(told, "redacted")
+        self.quarantined += whole(told, "quarantined")
 
     def as_json(self) -> JsonObject:
         return {
@@ -52,6 +54,7 @@ class Report:
             "different": self.different,
             "forgotten": self.forgotten,
             "redacted": self.redacted,
+            "quarantined": self.quarantined,
         }
 
 
@@ -172,6 +175,9 @@ def _sentences(report: Report, stopped: bool) -> Iterator[str]:
         yield f"{counted(report.forgotten, 'memory was', 'memories were')} forgotten earlier and stays so."
     if report.redacted:
         yield f"Secrets or private passages were taken out of {counted(report.redacted, 'value')}."
+    if report.quarantined:
+        held = counted(report.quarantined, "memory is", "memories are")
+        yield f"{held} held back for giving orders to an agent: `claude-mem-lite quarantine` shows which."
 
 
 def _whose(projects: AbstractSet[str], here: str) -> str:

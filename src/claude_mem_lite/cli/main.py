@@ -30,8 +30,9 @@ SECTIONS = {
         "show": Entry(f"{_HERE}.searching", "show", "Show memories, turns and sessions in full."),
         "timeline": Entry(f"{_HERE}.searching", "timeline", "Show what came before and after something."),
         "sessions": Entry(f"{_HERE}.reading", "sessions", "List the last sessions, or those that are about something."),
-        "context": Entry(f"{_HERE}.contexts", "context", "Print the context a new session would be given."),
+        "context": Entry(f"{_HERE}.contexts", "context", "Print the context a new session or a prompt would be given."),
         "receipts": Entry(f"{_HERE}.receipts", "receipts", "Show what was given to sessions, and what came of it."),
+        "stats": Entry(f"{_HERE}.stats", "stats", "Show what is stored, given, used and spent."),
         "code": Entry(f"{_HERE}.code", "code", "Find out who calls what in your code."),
     },
     "Keep": {
@@ -41,6 +42,7 @@ SECTIONS = {
         "confirm": Entry(f"{_HERE}.changing", "confirm", "Say that a memory still holds, or holds again."),
         "retire": Entry(f"{_HERE}.changing", "retire", "Say that a memory does not hold any more."),
         "forget": Entry(f"{_HERE}.writing", "forget", "Remove memories for good."),
+        "quarantine": Entry(f"{_HERE}.quarantine", "quarantine", "See, let out or drop what is held back."),
         "import": Entry(f"{_HERE}.importing", "import_", "Bring in what was done before."),
         "export": Entry(f"{_HERE}.exporting", "export", "Write out every memory, one a line."),
     },
@@ -48,6 +50,7 @@ SECTIONS = {
         "worker": Entry(f"{_HERE}.worker", "worker", "Start, stop and look at the background worker."),
         "queue": Entry(f"{_HERE}.state", "queue", "Show what waits to be processed, and what failed."),
         "rebuild": Entry(f"{_HERE}.rebuilding", "rebuild", "Make the search index anew."),
+        "mcp": Entry(f"{_HERE}.mcp", "mcp", "Serve an agent that asks for memories (MCP)."),
     },
 }
 

@@ -8,6 +8,7 @@ import click
 from claude_mem_lite.cli.options import all_projects_option, connect, cwd_option, json_option, limit_option, where
 from claude_mem_lite.cli.output import Column, bold, dim, field, items, print_json, print_table, whole
 from claude_mem_lite.cli.records import project_names
+from claude_mem_lite.cli.stats import print_rates
 from claude_mem_lite.cli.times import ago, clock
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.words import one_line, within
@@ -21,23 +22,35 @@ _LONGEST_TITLE = 100
 @cwd_option
 @all_projects_option
 @click.option("--session", metavar="S", help="Only what this session was given, by its id or the beginning of it.")
+@click.option("--summary", is_flag=True, help="How much of what was given was used, by moment and source.")
 @limit_option(20)
 @json_option
 def receipts(
-    id_: str | None, cwd: str | None, all_projects: bool, session: str | None, limit: int, as_json: bool
+    id_: str | None, cwd: str | None, all_projects: bool, session: str | None, summary: bool, limit: int, as_json: bool
 ) -> None:
     """Show what was given to sessions, and what came of it.
 
     One line for each context that was made, newest first: when and at which moment of which session, its size, and
     how many of its items the session had use for. With ID one of them in full: every item, why it was in, its score
-    and what came of it, and the layers that were left out. Receipts are kept for half a year. Reads only.
+    and what came of it, and the layers that were left out. With --summary how much was used of all that was given, by
+    moment and by source. Receipts are kept for half a year. Reads only.
 
     \b
     Examples:
       claude-mem-lite receipts
       claude-mem-lite receipts k7f3a9
       claude-mem-lite receipts --session 2f6d1c0e --json
+      claude-mem-lite receipts --summary
     """
+    if summary:
+        if id_ is not None or session is not None:
+            raise click.UsageError("--summary is of a project, or of all with --all-projects")
+        rates = connect().hit_rates(where(cwd, all_projects))
+        if as_json:
+            print_json(rates)
+        else:
+            print_rates(rates)
+        return
     if id_ is not None:
         if session is not None or all_projects or cwd is not None:
             raise click.UsageError("one receipt is named by its ID alone")

@@ -12,7 +12,7 @@ from claude_mem_lite.cli.options import connect, folder, json_option, yes_option
 from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.cli.staleness import print_stale
 from claude_mem_lite.errors import MemoryLiteError, SettingsChanged
-from claude_mem_lite.install import claude_code
+from claude_mem_lite.install import agent_tools, claude_code
 from claude_mem_lite.install import purge as purging
 from claude_mem_lite.install.claude_code import Plan, Scope
 from claude_mem_lite.install.hooks import hook_groups, hook_settings
@@ -59,9 +59,10 @@ def _target_options(command: Decorated) -> Decorated:
 def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
     """Let your agent use this memory.
 
-    Adds hooks to Claude Code's settings.json, keeping everything else in it as it is, with a backup; makes the
-    data folder; tries one hook. Running it again changes nothing; after an upgrade it brings the hooks up to
-    date. `uninstall` takes back exactly this.
+    Adds hooks to Claude Code's settings.json, keeping everything else in it as it is, with a backup; registers
+    the MCP server by which Claude asks for memories, and writes the skill that says when; makes the data folder;
+    tries one hook. Running it again changes nothing; after an upgrade it brings all of it up to date. `uninstall`
+    takes back exactly this.
 
     \b
     Examples:
@@ -72,8 +73,12 @@ def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
     home = find_home()
     path = _settings_path(scope, config_dir)
     plan = claude_code.plan_install(home, path, hook_groups(home))
+    tools = agent_tools.places(scope, config_dir, path, os.environ)
+    agent_tools.check(home, tools)
     if dry_run:
         _print_dry_run(home, plan)
+        for sentence in agent_tools.told_before(home, tools):
+            click.echo(sentence)
         return
     claude_code.prepare(home)
     if claude_code.stop_older_worker(home):
@@ -83,7 +88,8 @@ def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
     except SettingsChanged:  # by another install, most likely, which wanted the same
         plan = claude_code.plan_install(home, path, hook_groups(home))
         claude_code.apply_install(home, plan)
-    _print_installed(home, path, plan, scope)
+    added = list(agent_tools.install(home, tools))
+    _print_installed(home, path, plan, scope, added)
 
 
 @click.command(short_help="Take the hooks out of your agent again.")
@@ -96,7 +102,8 @@ def uninstall(ctx: click.Context, scope: Scope, config_dir: Path | None, purge: 
     """Take the hooks out of your agent again.
 
     A settings file nobody wrote to since the install becomes again what it was, byte for byte; else only our
-    entries are taken out. Stops the worker. What is remembered stays, unless --purge is given.
+    entries are taken out. The MCP server and the skill go too. Stops the worker. What is remembered stays, unless
+    --purge is given.
 
     \b
     Examples:
@@ -109,14 +116,19 @@ def uninstall(ctx: click.Context, scope: Scope, config_dir: Path | None, purge: 
     others = claude_code.other_installs(home, path)
     if purge:
         _check_purge(home, others, yes or dry_run, ctx)
+    tools = agent_tools.places(scope, config_dir, path, os.environ)
     if dry_run:
         click.echo(f"Would take our hooks out of {path}{f' and delete {home.root}' if purge else ''}.")
+        click.echo(f"Would take our MCP server out of {tools.server.told()} and remove {tools.skill}.")
         return
+    sentences = list(agent_tools.uninstall(home, tools))  # first: it may have made the folder of the settings
     outcome = claude_code.uninstall(home, path)
     if outcome == "nothing":
         click.echo(f"There were no hooks of ours in {path}.")
     else:
         click.echo(f"{path}: {OUTCOMES[outcome]}.")
+    for sentence in sentences:
+        click.echo(sentence)
     if others:
         click.echo(f"Still installed in {', '.join(map(str, others))}; the worker stays for that.")
         return
@@ -146,9 +158,9 @@ def hooks() -> None:
 def doctor(ctx: click.Context, stale: bool, as_json: bool) -> None:
     """Check everything and say what to do.
 
-    Looks at the interpreters, the data folder, the hooks in the settings, the worker, the queue, search by
-    meaning, the databases and the disk. Changes nothing, but starts the worker where the data folder exists.
-    Exits 1 when something fails.
+    Looks at the interpreters, the data folder, the hooks in the settings, the MCP server and the skill, the
+    worker, the queue, search by meaning, the databases and the disk. Changes nothing, but starts the worker where
+    the data folder exists. Exits 1 when something fails.
 
     With --stale it checks what is remembered instead: it lists the memories of the current folder's project whose
     code was changed since or is gone, and those that were retired because their code or their branch is.
@@ -165,7 +177,9 @@ def doctor(ctx: click.Context, stale: bool, as_json: bool) -> None:
     from claude_mem_lite.install.doctor import as_json as check_json
     from claude_mem_lite.install.doctor import run_checks
 
-    checks = run_checks(find_home(), _settings_path("user", None))
+    settings = _settings_path("user", None)
+    tools = agent_tools.places("user", None, settings, os.environ)
+    checks = run_checks(find_home(), settings, tools)
     if as_json:
         print_json([check_json(check) for check in checks])
     else:
@@ -208,15 +222,18 @@ def _print_dry_run(home: Home, plan: Plan) -> None:
     click.echo(plan.diff(), nl=False)
 
 
-def _print_installed(home: Home, path: Path, plan: Plan, scope: Scope) -> None:
+def _print_installed(home: Home, path: Path, plan: Plan, scope: Scope, added: Sequence[str]) -> None:
     if not plan.changes:
         click.echo(f"Installed already: the hooks in {path} are up to date.")
     else:
         click.echo(f"{'Updated' if plan.had_ours else 'Added'} the hooks in {path}.")
         if plan.before is not None and not plan.had_ours:
             click.echo(f"A backup of it is in {home.installs}.")
+    for sentence in added:
+        click.echo(sentence)
     if scope == "project":
         click.echo("This is the file for you alone, because the hooks name paths of this machine: keep it out of git.")
+        click.echo("So is the skill in .claude/skills, which is of no use without them.")
     if plan.hooks_disabled:
         click.echo('Careful: the same file says "disableAllHooks", so nothing will run until that is gone.')
     if home.off_switch.exists():

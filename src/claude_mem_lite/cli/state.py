@@ -128,13 +128,19 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
         ("queue", f"{field(told, 'queue_depth')} waiting{failed}"),
         (
             "memories",
-            f"{field(told, 'memories')}, {field(told, 'observations_today')} of them from today{_index(told)}",
+            f"{field(told, 'memories')}, {field(told, 'observations_today')} of them from today"
+            f"{_waiting(told)}{_index(told)}",
         ),
         ("sessions", field(told, "sessions")),
         ("model", _model(told)),
         ("context", f"last given {ago(told.get('last_context_at'), now)}"),
         ("data", str(home.root)),
     ]
+
+
+def _waiting(told: JsonObject) -> str:
+    waiting = whole(told, "quarantined")
+    return f", {waiting} held back (`claude-mem-lite quarantine`)" if waiting else ""
 
 
 def _index(told: JsonObject) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -19,6 +19,7 @@ from claude_mem_lite.models import ReceiptItem
 _NEVER_EMPTY_FROM = 300
 _SHARE_OF_DETECTION = 0.4
 _UNKNOWN = Setting()
+_BESIDES = "told with its session"
 log = logging.getLogger(__name__)
 
 
@@ -57,10 +58,17 @@ class Context:
 
     @property
     def items(self) -> tuple[ReceiptItem, ...]:
-        """What is told of, for the receipt: one for each memory or session of a layer, in the order of the text."""
+        """What is told of, for the receipt: one for each memory or session of a layer, in the order of the text, then
+        the memories that are told in the words of a session: they need not be given again."""
         of_source: dict[tuple[str, str], list[Item]] = {}
         for one in self.chosen:
             of_source.setdefault((one.layer, one.item.source), []).append(one.item)
+        sources = {source for _, source in of_source}
+        besides = {id_: one.layer for one in self.chosen for id_ in one.item.tells if id_ not in sources}
+        return (*self._told(of_source), *(ReceiptItem(id_, layer, _BESIDES, 0) for id_, layer in besides.items()))
+
+    @staticmethod
+    def _told(of_source: Mapping[tuple[str, str], Sequence[Item]]) -> tuple[ReceiptItem, ...]:
         return tuple(
             ReceiptItem(
                 source,

@@ -12,7 +12,8 @@ from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.checkout import ChangeState
 from claude_mem_lite.context.likeness import Said
 from claude_mem_lite.models import Memory, Origin, Session
-from claude_mem_lite.words import one_line, within
+from claude_mem_lite.safe_text import harmless
+from claude_mem_lite.words import within
 
 OPENING = "<claude-mem-lite>"
 CLOSING = "</claude-mem-lite>"
@@ -45,29 +46,20 @@ _QUOTED = re.compile(r"""\"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`[^`]*`?""")
 _QUOTED_IN_RUST = re.compile(r"""\"(?:[^"\\]|\\.)*"?""")
 _SINCE = {"changed since": "MODIFIED", "gone since": "DELETED", "undone since": "REVERTED"}
 # What nobody is named for was told by the agent itself.
-_ORIGINS: dict[Origin, str] = {
+ORIGINS: dict[Origin, str] = {
     "user": "stated by the user",
     "code": "read in the code",
     "command": "seen in output",
     "import": "imported,",
 }
 _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.I)
-_TAG = re.compile(r"<(?=[/!?a-z])", re.I)
-# Control and format characters, private ones, halves of pairs, variants and fillers: nobody sees what is written with
-# them, a model does. White space is not among them.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
-    "\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ud800-\uf8ff\ufe00-\ufe0f\ufeff\uffa0"
-    "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
-)
 
 
 def safe_line(text: str, limit: int = _LINE_LIMIT) -> str:
     """Text on one line, cut at a word, unable to begin a header or to open or close any block, ours included.
 
     Of scripts that take a token a character less is shown, so that one line does not take the room of five."""
-    line = within(_TAG.sub("‹", one_line(_UNSEEN.sub("", text))), limit)
+    line = within(harmless(text), limit)
     most = limit * _TOKENS_PER_CHARACTER
     while (tokens := estimate_tokens(line)) > most:
         line = within(line, int(min(len(line) * most / tokens, len(line) - 1)))
@@ -108,14 +100,14 @@ def memory_line(
     `where` how far it holds, in a list in which that differs."""
     told = labelled_once(safe_line(memory.summary))
     title = labelled_once(safe_line(memory.title).rstrip("."))
-    text = told if _opens_with(told, title) else f"{title}. {told}" if told else title
+    text = told if opens_with(told, title) else f"{title}. {told}" if told else title
     mark = "[may be stale] " if is_stale else ""
     moved = f" [since: {safe_line(since, _PATH_LIMIT)}]" if since else ""
     told_of = f" [{note}]" if note else ""
     age = when(memory.last_seen_at, now, dated)
-    origin = f"{_ORIGINS[memory.origin]} {age}" if memory.origin in _ORIGINS else age
+    origin = f"{ORIGINS[memory.origin]} {age}" if memory.origin in ORIGINS else age
     line = safe_line(text, limit)
-    files = _named(memory.files, line, _MOST_FILES_OF_A_MEMORY)
+    files = named_files(memory.files, line, _MOST_FILES_OF_A_MEMORY)
     kind = f"{memory.kind}, {safe_line(where, _BRANCH_LIMIT)}" if where else memory.kind
     return f"- [{kind}, {origin}] {mark}{line}{files}{moved}{told_of} #{memory.id[:6]}"
 
@@ -125,7 +117,7 @@ def session_line(session: Session, now: datetime, dated: bool, *, branch: str = 
     where = f", on branch {safe_line(branch, _BRANCH_LIMIT)}" if branch else ""
     mark = "[its code is not here] " if is_gone else ""
     line = f"- [{when(session.last_event_at, now, dated)}{where}] {mark}{safe_line(session.summary.headline)}"
-    files = _named(session.summary.files_edited, line, _MOST_FILES_OF_A_SESSION)
+    files = named_files(session.summary.files_edited, line, _MOST_FILES_OF_A_SESSION)
     return safe_line(line, _HEADLINE_LIMIT - len(files)) + files
 
 
@@ -199,7 +191,7 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
     return [line._replace(text=mark + line.text) for mark, line in zip(marks, lines, strict=False)]
 
 
-def _opens_with(told: str, title: str) -> bool:
+def opens_with(told: str, title: str) -> bool:
     """Whether the first sentence of a summary says all that its title does, in whatever tense."""
     if told.lower().startswith(title.lower()):
         return True
@@ -207,7 +199,7 @@ def _opens_with(told: str, title: str) -> bool:
     return any(Said(form).share_in(first) >= _SAYS_ALL for form in (title, past(title)))
 
 
-def _named(files: Sequence[str], line: str, most: int) -> str:
+def named_files(files: Sequence[str], line: str, most: int) -> str:
     """The files that a line is about and does not name, by the ends of their paths; names that may be orders are not
     repeated."""
     ends = ["/".join(path.split("/")[-2:]) for path in files if path.rsplit("/", 1)[-1] not in line]

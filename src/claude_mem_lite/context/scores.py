@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.context.tasks import Task, share_of
+from claude_mem_lite.context.usefulness import NEUTRAL, SILENT, start_factor
 from claude_mem_lite.models import Kind, Memory, Tally
 
 ALWAYS = 0.3
@@ -45,6 +46,12 @@ class Score:
     total: float
     is_stated: bool
     """The user said or pinned it: over any floor."""
+    usefulness: float = NEUTRAL
+    """By what came of it: it sinks among its like, whatever its total, until it is silent."""
+
+    def is_silent(self) -> bool:
+        """Whether it may not be given, because nobody ever had use for it."""
+        return self.usefulness <= SILENT
 
     def parts(self) -> dict[str, float]:
         """What each part adds to the total."""
@@ -60,7 +67,8 @@ class Score:
     def told(self) -> str:
         """The score on one line, for whoever wants it explained."""
         parts = " ".join(f"{name} {value:+.2f}" for name, value in self.parts().items())
-        return f"{self.total:.2f} = {parts}" + (", stated or pinned by the user" if self.is_stated else "")
+        sunk = f", counts {self.usefulness:.2f} by what came of it" if self.usefulness != NEUTRAL else ""
+        return f"{self.total:.2f} = {parts}" + sunk + (", stated or pinned by the user" if self.is_stated else "")
 
 
 def score(memory: Memory, now: datetime, task: Task | None, tally: Tally) -> Score:
@@ -73,6 +81,7 @@ def score(memory: Memory, now: datetime, task: Task | None, tally: Tally) -> Sco
         outcome=outcome_value(tally),
         total=0.0,
         is_stated=is_stated(memory),
+        usefulness=start_factor(tally, is_stated=is_stated(memory)),
     )
     return _summed(made)
 
@@ -84,7 +93,7 @@ def is_stated(memory: Memory) -> bool:
 
 def passes(given: Score, floor: float) -> bool:
     """Whether it may be given where this floor holds."""
-    return given.is_stated or given.total >= floor
+    return given.is_stated or (given.total >= floor and not given.is_silent())
 
 
 def scope_value(scope: str) -> float:

@@ -333,5 +333,18 @@ def m005_knowledge(connection: sqlite3.Connection) -> None:
     connection.execute("drop table retirements_before")
 
 
+def m006_outcomes(connection: sqlite3.Connection) -> None:
+    """Hit rates of sources, read on every prompt, and the size of what models were sent, by our own estimate."""
+    connection.execute("create index receipts_by_moment on receipts (project, moment, created_at)")
+    connection.execute("alter table model_calls add column estimated_in integer not null default 0")
+
+
 INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox, i002_model_turns)
-MEMORY_MIGRATIONS: tuple[Migration, ...] = (m001_memory, m002_model_calls, m003_search, m004_code, m005_knowledge)
+MEMORY_MIGRATIONS: tuple[Migration, ...] = (
+    m001_memory,
+    m002_model_calls,
+    m003_search,
+    m004_code,
+    m005_knowledge,
+    m006_outcomes,
+)

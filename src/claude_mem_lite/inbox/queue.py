@@ -3,7 +3,7 @@
 A unit is what is worked on together: a whole turn, or one event that stands alone."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -47,6 +47,15 @@ class Problem:
     reason: str
     attempts: int
     received_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call by the name of its event: which tool, and what it was given, as JSON."""
+
+    name: str
+    tool: str
+    given: str
 
 
 class Queue:
@@ -184,15 +193,40 @@ class Queue:
 
     def tool_inputs(self, session: str, limit: int) -> list[str]:
         """What the last tool calls of a session were given, as JSON: as long as its events are kept."""
+        return [call.given for call in self.tool_calls(session, limit)]
+
+    def tool_calls(self, session: str, limit: int) -> list[ToolCall]:
+        """The last tool calls of a session, newest first, as long as its events are kept."""
         rows = self._db.execute(
             # Taken out by SQLite: with all that tools returned, a session can have a gigabyte.
-            """select json_extract(payload, '$.tool_input') as given from inbox
+            """select name, json_extract(payload, '$.tool_name') as tool, json_extract(payload, '$.tool_input') as given
+               from inbox
                where status in ('done', 'skipped', 'processing') and session = :session
                  and event in ('PostToolUse', 'PostToolUseFailure') and json_valid(payload)
                order by id desc limit :limit""",
             {"session": session, "limit": limit},
         )
-        return [str(row["given"]) for row in rows if row["given"] is not None]
+        return [
+            ToolCall(row["name"], str(row["tool"] or ""), str(row["given"])) for row in rows if row["given"] is not None
+        ]
+
+    def calls_from(self, session: str, name: str, limit: int) -> Iterator[tuple[str, str]]:
+        """A tool call by the name of its event, and those of the same tool that came after it in its session, in order:
+        the names and payloads, one at a time, as long as they are kept."""
+        rows = self._db.execute(
+            """select inbox.id, inbox.name from inbox join inbox as first
+                 on first.name = :name and first.session = inbox.session and inbox.id >= first.id
+               where inbox.session = :session and inbox.status in ('done', 'skipped', 'processing')
+                 and inbox.event in ('PostToolUse', 'PostToolUseFailure')
+                 and json_valid(first.payload) and json_valid(inbox.payload)
+                 and json_extract(inbox.payload, '$.tool_name') = json_extract(first.payload, '$.tool_name')
+               order by inbox.id limit :limit""",
+            {"session": session, "name": name, "limit": limit},
+        ).fetchall()
+        for row in rows:
+            kept = self._db.execute("select payload from inbox where id = ?", (row["id"],)).fetchone()
+            if kept is not None:
+                yield row["name"], kept["payload"]
 
     def _release(self, condition: str, **values: float) -> int:
         """Rows that were under way become raw again; what a worker died on many times ends in error."""

@@ -16,8 +16,9 @@ from urllib.parse import quote
 
 from claude_mem_lite import __version__, hook_copy
 from claude_mem_lite.client import Client, Health
-from claude_mem_lite.errors import SettingsError, WorkerRefused, WorkerUnavailable
-from claude_mem_lite.install import files, interpreter, record, settings
+from claude_mem_lite.errors import MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
+from claude_mem_lite.install import files, interpreter, record, serving, settings, skills
+from claude_mem_lite.install.agent_tools import Places
 from claude_mem_lite.install.hooks import hook_groups
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
@@ -46,9 +47,10 @@ def as_json(check: Check) -> JsonObject:
     return {"name": check.name, "state": check.state, "found": check.found, "next_step": check.next_step}
 
 
-def run_checks(home: Home, user_settings: Path) -> Sequence[Check]:
+def run_checks(home: Home, user_settings: Path, tools: Places | None = None) -> Sequence[Check]:
     """Every check, in the order in which one depends on another."""
     checks = [check_sqlite(), check_home(home), *check_hooks(home, user_settings), check_switch(home)]
+    checks += check_tools(home, tools) if tools is not None else []
     if home.root.is_dir():
         checks += [check_hook_python(home), check_worker_python(home)]
         if os.access(home.root, os.W_OK):  # neither a worker nor SQLite can open anything where it cannot write
@@ -104,6 +106,33 @@ def check_hooks(home: Home, user_settings: Path) -> Sequence[Check]:
     others = [path for path in recorded if path != default]
     checked = [] if others and default not in recorded and not _mentions_us(default) else [default]
     return [_check_settings(home, path) for path in (*checked, *others)]
+
+
+def check_tools(home: Home, where: Places) -> Sequence[Check]:
+    """Whether the agent can ask for memories, and knows when to; hooks work without either."""
+    try:
+        server = serving.plan_adding(where.server, serving.entry(home)).state
+        skill = skills.state_of(where.skill)
+    except MemoryLiteError as error:
+        return [Check("MCP server", "warn", error.message, error.next_step)]
+    found = {
+        "current": Check("MCP server", "ok", f"in {where.server.told()}"),
+        "absent": Check("MCP server", "warn", f"not in {where.server.told()}", INSTALL),
+        "other": Check("MCP server", "warn", f"that in {where.server.told()} is of another version or place", INSTALL),
+        "foreign": Check("MCP server", "warn", f"another one has our name in {where.server.told()}", "rename that one"),
+    }[server]
+    if skill == "changed":
+        return [found, Check("skill", "ok", f"{where.skill} is your own")]
+    is_there = skill == "current"
+    return [
+        found,
+        Check(
+            "skill",
+            "ok" if is_there else "warn",
+            f"{where.skill}{'' if is_there else ': not up to date'}",
+            "" if is_there else INSTALL,
+        ),
+    ]
 
 
 def check_switch(home: Home) -> Check:

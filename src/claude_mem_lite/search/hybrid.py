@@ -1,14 +1,15 @@
 """A question -> hits: memories and raw text, found by words and by meaning, best first, each with its reasons."""
 
 import logging
+import math
 import sqlite3
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from claude_mem_lite.models import Embedder, Filters, Hit, Memory, Passage
+from claude_mem_lite.models import Embedder, Filters, Hit, Memory, Passage, Weighed
 from claude_mem_lite.search.fusion import RULE, Relevance, Rule, fuse
 from claude_mem_lite.search.semantic import VectorIndex, one_moment
 from claude_mem_lite.store import documents, fts, memories, passages
@@ -26,6 +27,11 @@ _LOOKED_THROUGH = 4_000
 """How much of a text is looked through for the words it was found by, to name them."""
 _SPARE = 6
 _BEGINNING = 3
+# Somebody waits for what is weighed, and wants the very best of it only.
+_WEIGHED = 60
+# So that the logarithm of a number of memories is never next to nothing.
+_YOUNG = 2
+_UNTOLD_COSINE = 0.4
 # More at once would take longer each, and memory for each.
 _AT_ONCE = 2
 _MOST_NAMED = 96
@@ -64,6 +70,44 @@ class Search:
         # In one moment: a row number that was found may be another memory's a moment later.
         with self._at_once, one_moment(db):
             return self._searched(db, words, self._vector(query), filters, now, limit)
+
+    def weigh(
+        self, db: sqlite3.Connection, query: str, words: Sequence[str], filters: Filters, limit: int
+    ) -> list[Weighed]:
+        """The memories that most speaks for, each with how much: scores of a search tell only which hit is the best.
+
+        `words` are looked for, and what `query` means."""
+        self.used_at = time.monotonic()
+        wanted = replace(filters, with_passages=False)
+        with self._at_once, one_moment(db):
+            by_words = dict(fts.search(db, words, wanted, _WEIGHED, hasty=True)) if words else {}
+            cosines = self._cosines(db, query, by_words, wanted)
+            scale = math.log(fts.highest(db) + _YOUNG)
+            by_words = {seq: score / scale for seq, score in by_words.items()}
+
+            def rough(seq: int) -> float:
+                return (by_words.get(seq, 0.0) + 1) * cosines.get(seq, _UNTOLD_COSINE)
+
+            best = sorted(by_words.keys() | cosines, key=rough, reverse=True)[:limit]
+            read = memories.by_seq(db, best)
+        return [Weighed(read[seq], by_words.get(seq, 0.0), cosines.get(seq)) for seq in best if seq in read]
+
+    def _cosines(
+        self, db: sqlite3.Connection, query: str, by_words: Collection[int], filters: Filters
+    ) -> dict[int, float]:
+        """How near the nearest memories are to a query, and those that were found by words; by row number."""
+        vector = self._vector(query)
+        if not vector:
+            return {}
+        near = dict(self._index.nearest(db, vector, filters, _WEIGHED))
+        others = [document for seq in by_words if (document := documents.of_memory(seq)) not in near]
+        near |= self._index.cosines(db, vector, others)
+        return {documents.seq_of(document): cosine for document, cosine in near.items()}
+
+    def make_ready(self) -> None:
+        """Load what does not depend on the database: most of what the first search would take longer than others."""
+        self.used_at = time.monotonic()
+        self._vector("ready")
 
     def let_go(self) -> None:
         """Free what was loaded; the next search loads it again."""

@@ -56,6 +56,13 @@ class VectorIndex:
         near = zip(found, sketches.cosines(vector, list(found.values())), strict=True)
         return sorted(near, key=lambda one: (-one[1], -one[0]))[:limit]
 
+    def cosines(self, db: sqlite3.Connection, vector: bytes, wanted: Sequence[int]) -> dict[int, float]:
+        """How near each of these documents is to a vector; not those that have none yet."""
+        from claude_mem_lite.search import sketches
+
+        found = vectors.exact(db, wanted)
+        return dict(zip(found, sketches.cosines(vector, list(found.values())), strict=True)) if found else {}
+
     def let_go(self) -> None:
         """Free the sketches; the next use loads them again."""
         with self._lock:

@@ -4,6 +4,7 @@ Where a memory holds, of what kind it is and the like are marks in its row, so t
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 
 from claude_mem_lite.models import Filters, Memory
 from claude_mem_lite.store import conditions, marks, ranking
@@ -11,6 +12,7 @@ from claude_mem_lite.words import index_text, query_words
 
 # Title, summary, facts, files with symbols and tags, detail; marks tell nothing.
 _INDEX = ranking.WordIndex("memories_fts", "2.0, 1.0, 1.0, 2.0, 1.0, 0.0")
+_HASTY_INDEX = replace(_INDEX, share=0.4, is_hasty=True)
 _MOST_WORDS = 16
 _COMMON = 50
 _RAREST = 5
@@ -71,17 +73,42 @@ def mend(db: sqlite3.Connection) -> None:
     ranking.mend(db, _INDEX)
 
 
-def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int) -> list[tuple[int, float]]:
-    """Row numbers with their score, best first, of memories that have any of the words and are what is asked."""
+def search(
+    db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit: int, *, hasty: bool = False
+) -> list[tuple[int, float]]:
+    """Row numbers with their score, best first, of memories that have any of the words and are what is asked.
+
+    `hasty`: among very many memories less than half of the usual work is done, for the very best of them."""
+    index = _HASTY_INDEX if hasty else _INDEX
     return ranking.best_rows(
-        db, _INDEX, words, _held(filters), lambda seqs: conditions.matching(db, filters, seqs), limit
+        db, index, words, _held(filters), lambda seqs: conditions.matching(db, filters, seqs), limit
     )
+
+
+def highest(db: sqlite3.Connection) -> int:
+    """The highest row number: about how many memories there are."""
+    return ranking.highest_row(db, _INDEX)
 
 
 def with_anchor(db: sqlite3.Connection, anchor: str, scope: str, limit: int) -> list[int]:
     """The row numbers of memories of a scope that are tied to an anchor, newest first."""
     match = f"files : {marks.anchor_mark(anchor)} AND marks : {marks.scope_mark(scope)}"
     return _rows(db, match, "rowid desc", limit)
+
+
+def tied_to(db: sqlite3.Connection, anchors: Sequence[str], project: str, limit: int) -> list[int]:
+    """The row numbers of memories that are tied to any of these anchors and may hold in a project, newest first."""
+    tied = " OR ".join(map(marks.anchor_mark, anchors))
+    match = f"files : ({tied}) AND {marks.for_memories(Filters(project=project))}"
+    return _rows(db, match, "rowid desc", limit) if tied else []
+
+
+def about_files(db: sqlite3.Connection, paths: Sequence[str], project: str, limit: int) -> list[int]:
+    """The row numbers of a project's own guidance and decisions that name any of these files and folders, or have a
+    name like that, newest first."""
+    named = " OR ".join(map(marks.file_mark, paths))
+    match = f"marks : ({named}) AND marks : {marks.scope_mark(f'project:{project}')}"
+    return _rows(db, match, "rowid desc", limit) if named else []
 
 
 def alike(db: sqlite3.Connection, memory: Memory, limit: int) -> list[int]:

@@ -19,6 +19,8 @@ def find_same(db: sqlite3.Connection, memory: Memory) -> Memory | None:
     row = db.execute("select * from memories where id = ?", (memory.id,)).fetchone()
     if row is not None:
         return from_row(row)
+    if memory.status == "quarantined":
+        return _same_in_quarantine(db, memory)
     found = _alike(db, memory)
     active = next((one for one in found if say_the_same(one, memory)), None)
     if active is not None:
@@ -32,6 +34,16 @@ def is_said_since(db: sqlite3.Connection, known: Memory, memory: Memory) -> bool
     """Whether the user says again what was retired: only that brings it back, not an old session that is read late."""
     row = db.execute("select at from retirements where memory = ?", (known.id,)).fetchone()
     return memory.origin == "user" and row is not None and row["at"] < time_to_text(memory.last_seen_at)
+
+
+def _same_in_quarantine(db: sqlite3.Connection, memory: Memory) -> Memory | None:
+    """What waits there already, word for word: joined with anything else, its words would get out with that."""
+    row = db.execute(
+        """select * from memories where status = 'quarantined' and scope = :scope and kind = :kind and title = :title
+             and summary = :summary and origin = :origin order by seq limit 1""",
+        {name: getattr(memory, name) for name in ("scope", "kind", "title", "summary", "origin")},
+    ).fetchone()
+    return from_row(row) if row is not None else None
 
 
 def _alike(db: sqlite3.Connection, memory: Memory) -> list[Memory]:

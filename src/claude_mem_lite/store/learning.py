@@ -83,7 +83,7 @@ def learn(db: sqlite3.Connection, memory: Memory, now: datetime) -> Memory | Non
         return None
     for anchor in _errors(memory):
         fixes = [memory, *(one for one in _tied_to(db, anchor, memory.scope, ("bugfix",)) if one.id != memory.id)]
-        alike = [one for one in fixes if one.origin not in FOREIGN_ORIGINS and _is_same_way(one, memory)]
+        alike = [one for one in fixes if one.origin not in FOREIGN_ORIGINS and is_same_way(one, memory)]
         if sightings.sessions_of(db, [one.id for one in alike]) >= _LEAST_SESSIONS:
             return _keep(db, anchor, alike, now)
     return None
@@ -91,7 +91,7 @@ def learn(db: sqlite3.Connection, memory: Memory, now: datetime) -> Memory | Non
 
 def _keep(db: sqlite3.Connection, anchor: str, fixes: Sequence[Memory], now: datetime) -> Memory | None:
     newest = max(fixes, key=lambda one: (one.created_at, one.id))
-    id_ = short_id("learned", newest.scope, anchor)
+    id_ = _learned_id(newest.scope, anchor)
     known = memories.find(db, id_)
     if known is not None and known.status != "active":
         return None
@@ -124,7 +124,16 @@ def _keep(db: sqlite3.Connection, anchor: str, fixes: Sequence[Memory], now: dat
     return memories.find(db, id_)
 
 
-def _is_same_way(one: Memory, other: Memory) -> bool:
+def is_learned(memory: Memory) -> bool:
+    """Whether rules learned a memory from fixes, and nobody wrote it."""
+    return memory.kind == "gotcha" and any(memory.id == _learned_id(memory.scope, one) for one in _errors(memory))
+
+
+def _learned_id(scope: str, anchor: str) -> str:
+    return short_id("learned", scope, anchor)
+
+
+def is_same_way(one: Memory, other: Memory) -> bool:
     """Whether two fixes did the same: mostly the same files, or the same commands."""
     if one.id == other.id:
         return True

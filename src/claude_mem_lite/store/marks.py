@@ -6,9 +6,12 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 
-from claude_mem_lite.models import Filters, Kind, Memory, Status
+from claude_mem_lite.code.anchors import read_anchor
+from claude_mem_lite.models import GUIDANCE_KINDS, Filters, Kind, Memory, Status
 
 _EVERYWHERE = "everywhere"
+KINDS_OF_FILES: tuple[Kind, ...] = (*GUIDANCE_KINDS, "decision")
+"""What may have to be minded where a file is opened; only of them the files are marked."""
 # What is older or younger has the marks of the first or the last day: each year asked for takes 8 µs a word.
 _FIRST_DAY, _LAST_DAY = date(2020, 1, 1), date(2039, 12, 31)
 
@@ -19,6 +22,8 @@ def of_memory(memory: Memory) -> str:
         marks.append(scope_mark(_EVERYWHERE))
     if memory.status != "active":
         marks.append(status_mark(memory.status))
+    if memory.kind in KINDS_OF_FILES:
+        marks += dict.fromkeys(_marks_of_files(memory))
     return " ".join(marks)
 
 
@@ -67,6 +72,19 @@ def status_mark(status: Status) -> str:
 
 def anchor_mark(anchor: str) -> str:
     return _mark("an", anchor)
+
+
+def file_mark(path: str) -> str:
+    """A file or folder by its path, or by the end of one: as much of it as is known."""
+    return _mark("fi", path.removeprefix("./").rstrip("/").lower())
+
+
+def _marks_of_files(memory: Memory) -> Iterator[str]:
+    """Files that a memory names or is tied to, each by what it is called there and by its name alone."""
+    tied = (anchor.file for text in memory.anchors if (anchor := read_anchor(text)))
+    for path in (*memory.files, *(symbol.file for symbol in memory.symbols), *tied):
+        yield file_mark(path)
+        yield file_mark(path.rstrip("/").rpartition("/")[2])
 
 
 def _project_mark(project: str) -> str:

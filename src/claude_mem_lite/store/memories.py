@@ -213,6 +213,12 @@ def count(db: sqlite3.Connection, since: datetime | None = None) -> int:
     return int(number)
 
 
+def count_quarantined(db: sqlite3.Connection) -> int:
+    """How many memories wait for the user's word."""
+    (number,) = db.execute("select count(*) from memories where status = 'quarantined'").fetchone()
+    return int(number)
+
+
 def count_in_sessions(db: sqlite3.Connection, sessions: Sequence[str]) -> int:
     """How many memories these sessions have made so far."""
     (number,) = db.execute(

@@ -25,13 +25,34 @@ class Spend:
     cost_usd: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many tokens one model counted in what it was sent, and how many we had estimated."""
+
+    made_by: str
+    calls: int
+    estimated: int
+    counted: int
+
+
 def begin(
-    db: sqlite3.Connection, turn: str, session: str, made_by: str, purpose: Purpose, most: Usage, at: datetime
+    db: sqlite3.Connection,
+    turn: str,
+    session: str,
+    made_by: str,
+    purpose: Purpose,
+    most: Usage,
+    at: datetime,
+    *,
+    estimated_in: int = 0,
 ) -> int:
-    """Record a call before it is made, as the most it may take; returns its number."""
+    """Record a call before it is made, as the most it may take; returns its number. `estimated_in` is the size of what
+    is sent by our own estimate."""
     row = db.execute(
-        """insert into model_calls (turn, session, made_by, purpose, outcome, tokens_in, tokens_out, cost_usd, at)
-           values (:turn, :session, :made_by, :purpose, 'asking', :tokens_in, :tokens_out, :cost_usd, :at)
+        """insert into model_calls
+             (turn, session, made_by, purpose, outcome, tokens_in, tokens_out, cost_usd, estimated_in, at)
+           values
+             (:turn, :session, :made_by, :purpose, 'asking', :tokens_in, :tokens_out, :cost_usd, :estimated_in, :at)
            returning id""",
         {
             "turn": turn,
@@ -41,6 +62,7 @@ def begin(
             "tokens_in": most.tokens_in,
             "tokens_out": most.tokens_out,
             "cost_usd": most.cost_usd,
+            "estimated_in": estimated_in,
             "at": time_to_text(at),
         },
     ).fetchone()
@@ -81,6 +103,27 @@ def spent(
         {"since": time_to_text(since) if since else "", "session": session, "under_way": under_way},
     ).fetchone()
     return Spend(int(row["calls"]), int(row["tokens"]), float(row["cost_usd"]))
+
+
+def counted(db: sqlite3.Connection, since: datetime) -> list[Counted]:
+    """Our estimates beside what models counted, over the calls that were answered."""
+    rows = db.execute(
+        """select made_by, count(*) as calls, sum(estimated_in) as estimated, sum(tokens_in) as counted
+           from model_calls where at >= :since and outcome = 'told' and estimated_in > 0 and tokens_in > 0
+           group by made_by order by made_by""",
+        {"since": time_to_text(since)},
+    )
+    return [Counted(row["made_by"], row["calls"], row["estimated"], row["counted"]) for row in rows]
+
+
+def by_outcome(db: sqlite3.Connection, since: datetime) -> dict[str, Spend]:
+    """What was spent, by who was asked and what came of it: `anthropic/haiku told`."""
+    rows = db.execute(
+        """select made_by || ' ' || outcome as what, count(*) as calls, sum(tokens_in + tokens_out) as tokens,
+             sum(cost_usd) as cost_usd from model_calls where at >= :since group by what order by what""",
+        {"since": time_to_text(since)},
+    )
+    return {row["what"]: Spend(row["calls"], row["tokens"], row["cost_usd"]) for row in rows}
 
 
 def forget(db: sqlite3.Connection, turns: Sequence[str], sessions: Sequence[str]) -> None:

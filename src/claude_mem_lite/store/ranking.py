@@ -41,6 +41,8 @@ class WordIndex:
     weights: str
     share: float = 1.0
     """Of MOST_SCORED, what it may take: a search has one time for all its indexes."""
+    is_hasty: bool = False
+    """Rows that have only words too common to be scored are not looked for, however few others there are."""
 
     @property
     def most_scored(self) -> int:
@@ -61,7 +63,7 @@ def best_rows(
 
     Only rows that match `held`, an expression of FTS5, unless it is empty, and that fit. All of them are found when
     they are fewer than `limit`."""
-    everything = _highest_row(db, index)
+    everything = highest_row(db, index)
     within = _rows_with(db, index, held) if held else everything
     terms = _terms(db, index, words, held) if within and limit > 0 else []
     kept = _affordable(terms, everything, within, index.most_scored)
@@ -72,7 +74,7 @@ def best_rows(
         # Rows that have common words besides the rare ones are scored by all of them: what has every word comes first.
         both = _scored(db, index, f"({_any_of(kept)}) AND ({_any_of(told)})", held, is_wide, fits, limit)
         found = dict(sorted((found | dict(both)).items(), key=lambda one: -one[1]))
-    for match, counted in _by_and_by(left) if left else ():
+    for match, counted in _by_and_by(left) if left and not index.is_hasty else ():
         if len(found) >= limit:
             break
         least = min(found.values(), default=float("inf"))
@@ -230,7 +232,7 @@ def _rows_with(db: sqlite3.Connection, index: WordIndex, match: str) -> int:
     if reached is None:
         return count(db, index, match, most)
     first = _nth_row(db, index, match, 0) or 0
-    return int((most + 1) * (_highest_row(db, index) - first + 1) / (reached - first + 1))
+    return int((most + 1) * (highest_row(db, index) - first + 1) / (reached - first + 1))
 
 
 def _nth_row(db: sqlite3.Connection, index: WordIndex, match: str, n: int) -> int | None:
@@ -241,7 +243,7 @@ def _nth_row(db: sqlite3.Connection, index: WordIndex, match: str, n: int) -> in
     return row["rowid"] if row else None
 
 
-def _highest_row(db: sqlite3.Connection, index: WordIndex) -> int:
+def highest_row(db: sqlite3.Connection, index: WordIndex) -> int:
     (number,) = db.execute(f"select coalesce(max(rowid), 0) from {index.table}").fetchone()
     return int(number)
 

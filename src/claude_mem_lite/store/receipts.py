@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
@@ -11,7 +11,21 @@ from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Outcome, Receipt, ReceiptItem, Tally
 from claude_mem_lite.store.ids import SHORTEST_PREFIX, short_id
 
+NEED_MOMENTS = ("prompt", "failure", "file", "asked")
+"""The moments of need; all others are the start of a session."""
 _ITEM = tuple(field.name for field in fields(ReceiptItem))
+# Of each project and moment: enough to judge a source by, and read within 2 ms on every prompt.
+_LAST_OF_A_SOURCE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Giving:
+    """One item that reached a session, and when it could begin to be of use."""
+
+    receipt: str
+    moment: str
+    at: datetime
+    source: str
 
 
 def add(db: sqlite3.Connection, receipt: Receipt) -> None:
@@ -66,11 +80,14 @@ def last_given(db: sqlite3.Connection) -> datetime | None:
 
 
 def known_until(db: sqlite3.Connection, session: str) -> datetime | None:
-    """The moment whose state a session was last told and still remembers; None when it remembers nothing."""
+    """The moment whose state a session was last told and still remembers; None when it remembers nothing.
+
+    A few memories for a prompt are no news of all else."""
     (built,) = db.execute(
-        """select max(created_at) from receipts where session = :session and given_at >
-             coalesce((select compacted_at from sessions where id = :session), '')""",
-        {"session": session},
+        """select max(created_at) from receipts where session = :session
+             and moment not in (select value from json_each(:at_need))
+             and given_at > coalesce((select compacted_at from sessions where id = :session), '')""",
+        {"session": session, "at_need": json.dumps(NEED_MOMENTS)},
     ).fetchone()
     return text_to_time(built) if built else None
 
@@ -87,6 +104,52 @@ def tallies(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, Tally]:
         {"sources": json.dumps(list(sources))},
     )
     return {row["source"]: Tally(row["used"], row["given"] - row["used"]) for row in rows}
+
+
+def standing_tallies(db: sqlite3.Connection, sources: Sequence[str], *, at_need: bool) -> dict[str, Tally]:
+    """By what these memories and sessions rise and sink: at the start of sessions, or at moments of need.
+
+    The two do not count for each other: what a start tells in vain may be just right for a prompt. Who ignored
+    something before it was last seen, confirmed or edited is not counted, so that it can come back from silence."""
+    need = "in" if at_need else "not in"
+    rows = db.execute(
+        f"""select item.source, count(distinct case when outcome = 'used' then receipts.session end) as used,
+              count(distinct receipts.session) as given
+            from receipt_items as item join receipts on spool_name = receipt
+              left join memories on memories.id = item.source left join sessions on sessions.id = item.source
+            where item.source in (select value from json_each(:sources)) and outcome is not null
+              and moment {need} (select value from json_each(:moments))
+              and (outcome = 'used' or receipts.created_at >= coalesce(last_seen_at, last_event_at, ''))
+            group by item.source""",
+        {"sources": json.dumps(list(sources)), "moments": json.dumps(NEED_MOMENTS)},
+    )
+    return {row["source"]: Tally(row["used"], row["given"] - row["used"]) for row in rows}
+
+
+def source_tallies(db: sqlite3.Connection, project: str, moment: str) -> dict[str, Tally]:
+    """How much of what the last receipts of a moment gave in a project was used, by source (at the start of a session
+    that is the layer). Older ones do not count: a silent source is heard again once others have spoken long enough."""
+    rows = db.execute(
+        """select layer, sum(outcome = 'used') as used, sum(outcome = 'ignored') as ignored
+           from (select spool_name from receipts
+                 where project = :project and moment = :moment order by created_at desc limit :last)
+             join receipt_items on receipt = spool_name
+           where outcome is not null group by layer""",
+        {"project": project, "moment": moment, "last": _LAST_OF_A_SOURCE},
+    )
+    return {row["layer"]: Tally(row["used"], row["ignored"]) for row in rows}
+
+
+def judged_at(db: sqlite3.Connection, sources: Sequence[str], moment: str) -> list[tuple[str, str, Outcome, datetime]]:
+    """What came of giving these memories at one sort of moment: the memory, the session, the outcome and when."""
+    rows = db.execute(
+        """select source, session, outcome, created_at from receipt_items join receipts on spool_name = receipt
+           where source in (select value from json_each(:sources)) and moment = :moment and outcome is not null
+             and given_at is not null
+           order by created_at, spool_name""",
+        {"sources": json.dumps(list(sources)), "moment": moment},
+    )
+    return [(row["source"], row["session"], row["outcome"], text_to_time(row["created_at"])) for row in rows]
 
 
 def newest(
@@ -123,23 +186,28 @@ def get(db: sqlite3.Connection, id_or_prefix: str) -> Receipt:
     return receipt
 
 
-def given_to(db: sqlite3.Connection, session: str) -> list[str]:
-    """The memories and sessions that reached a session, each once, without those that are known to be used."""
+def given_to(db: sqlite3.Connection, session: str) -> list[Giving]:
+    """What reached a session, in order, without what is known to be used."""
     rows = db.execute(
-        """select distinct source from receipts join receipt_items on receipt = spool_name
-           where session = :session and given_at is not null and outcome is not 'used' order by source""",
+        """select distinct spool_name, moment, created_at, source from receipts join receipt_items
+             on receipt = spool_name
+           where session = :session and given_at is not null and outcome is not 'used'
+           order by created_at, spool_name, source""",
         {"session": session},
     )
-    return [row["source"] for row in rows]
+    return [Giving(row["spool_name"], row["moment"], text_to_time(row["created_at"]), row["source"]) for row in rows]
 
 
-def mark(db: sqlite3.Connection, session: str, outcomes: Mapping[str, Outcome]) -> None:
+def mark(db: sqlite3.Connection, outcomes: Mapping[Giving, Outcome]) -> None:
     """What came of what reached a session. What was used once stays used: the evidence may be gone when it is looked
     at again."""
     db.executemany(
-        """update receipt_items set outcome = :outcome where source = :source and outcome is not 'used'
-             and receipt in (select spool_name from receipts where session = :session and given_at is not null)""",
-        [{"session": session, "source": source, "outcome": outcome} for source, outcome in outcomes.items()],
+        """update receipt_items set outcome = :outcome where source = :source and receipt = :receipt
+             and outcome is not 'used'""",
+        [
+            {"source": giving.source, "receipt": giving.receipt, "outcome": outcome}
+            for giving, outcome in outcomes.items()
+        ],
     )
 
 

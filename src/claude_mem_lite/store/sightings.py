@@ -3,6 +3,9 @@
 import json
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
+
+from claude_mem_lite.db.connection import text_to_time
 
 
 def note(db: sqlite3.Connection, memory: str, turn: str) -> int:
@@ -54,6 +57,19 @@ def sessions_of(db: sqlite3.Connection, memories: Sequence[str]) -> int:
         {"ids": json.dumps(list(memories))},
     ).fetchone()
     return int(number)
+
+
+def seen_in(db: sqlite3.Connection, memories: Sequence[str]) -> list[tuple[str, str, datetime | None]]:
+    """Each of these memories with the sessions that saw it and when they last did; of a command of the user its name,
+    and no time."""
+    rows = db.execute(
+        """select memory, coalesce(prompts.session, sightings.turn) as session, max(prompts.created_at) as at
+           from sightings left join prompts on prompts.turn = sightings.turn
+           where memory in (select value from json_each(:ids))
+           group by memory, coalesce(prompts.session, sightings.turn)""",
+        {"ids": json.dumps(list(memories))},
+    )
+    return [(row["memory"], row["session"], text_to_time(row["at"]) if row["at"] else None) for row in rows]
 
 
 def remove(db: sqlite3.Connection, memory: str) -> None:

@@ -33,6 +33,15 @@ class Asked(NamedTuple):
     tasks: tuple[str, ...]
 
 
+class SpokenTurn(NamedTuple):
+    """What was asked, answered and set out to be done in a turn, and when it was asked."""
+
+    prompt: str
+    reply: str
+    tasks: str
+    began_at: datetime
+
+
 def add_turn(
     db: sqlite3.Connection, turn: str, event: Event, prompt: str, reply: str, tasks: Sequence[str] = ()
 ) -> bool:
@@ -110,14 +119,14 @@ def asked_since(db: sqlite3.Connection, session: str, since: datetime, limit: in
     return [Asked(row["text"], tuple(row["tasks"].splitlines())) for row in rows]
 
 
-def said_in(db: sqlite3.Connection, session: str, limit: int) -> list[str]:
-    """What was asked, answered and set out to be done in the last turns of a session."""
+def last_turns(db: sqlite3.Connection, session: str, limit: int) -> list[SpokenTurn]:
+    """What was asked, answered and set out to be done in the last turns of a session, newest first."""
     rows = db.execute(
-        """select text, reply, tasks from prompts where session = :session and (text <> '' or reply <> '')
+        """select text, reply, tasks, created_at from prompts where session = :session and (text <> '' or reply <> '')
            order by created_at desc limit :limit""",
         {"session": session, "limit": limit},
     )
-    return [part for row in rows for part in row if part]
+    return [SpokenTurn(row["text"], row["reply"], row["tasks"], text_to_time(row["created_at"])) for row in rows]
 
 
 def latest_turn(db: sqlite3.Connection, session: str) -> str:

@@ -61,6 +61,8 @@ def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection,
     if words and words != memory.summary:
         # What somebody else made of it goes with it: beside other words it would be wrong, or said twice.
         changed = replace(changed, summary=words, detail="", facts=())
+        if changed.status == "quarantined":
+            changed = replace(changed, status="active")  # nothing of the words that put it there is left
     if changed == memory:
         return
     changed = replace(changed, made_by="user", last_seen_at=max(memory.last_seen_at, time_of(name)))
@@ -80,9 +82,10 @@ def pin(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection, 
     Once it is let go, what contradicts it and is newer replaces it."""
     is_pinned = payload.get("pinned") is not False
     if is_pinned and memory.status != "active":
+        way = "quarantine approve" if memory.status == "quarantined" else "confirm"
         raise MemoryLiteError(
             f"{memory.id} is {memory.status} and given to nobody",
-            f"`claude-mem-lite confirm {memory.id}` makes it active again",
+            f"`claude-mem-lite {way} {memory.id}` makes it active again",
         )
     if is_pinned != memory.pinned:
         with atomic(db):
@@ -95,7 +98,9 @@ def confirm(
 ) -> None:
     """A memory holds still, or again: it is active, surer, tied to the code of now, and what contradicts it yields."""
     if memory.status == "quarantined":
-        raise MemoryLiteError(f"{memory.id} is in quarantine", "`claude-mem-lite show` tells what it says")
+        raise MemoryLiteError(
+            f"{memory.id} is in quarantine", f"`claude-mem-lite quarantine approve {memory.id}` lets it out"
+        )
     place = find_place(text(payload.get("cwd"))) if payload.get("cwd") else None
     is_here = place is not None and place.project == memory.project
     anchors = tied_to_now(code, place.root, memory.anchors) if place and is_here else memory.anchors

@@ -3,20 +3,20 @@
 from dataclasses import asdict
 from typing import Literal
 
-from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict, Field
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, Kind
 from claude_mem_lite.store import memories
 from claude_mem_lite.worker.api import LONGEST_MEMORY, Running, Tags, opened, wait
 from claude_mem_lite.worker.relations import related
+from claude_mem_lite.worker.routing import Body, Router
 
-router = APIRouter(prefix="/api")
+router = Router(prefix="/api")
 _EDITED = ("title", "text", "kind", "scope", "tags", "untags")
 
 
-class Change(BaseModel):
+class Change(Body):
     """What is to be another; what is not named stays as it is."""
 
     model_config = ConfigDict(extra="forbid")
@@ -25,8 +25,8 @@ class Change(BaseModel):
     text: str | None = None
     kind: Kind | None = None
     scope: str | None = None
-    tags: Tags = []
-    untags: Tags = []
+    tags: Tags = Field(default_factory=list)
+    untags: Tags = Field(default_factory=list)
     pinned: bool | None = None
     status: Literal["active", "retired"] | None = None
     """`active`: it holds, still or again; `retired`: it does not."""

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, Depends, Query, Request
-from pydantic import BaseModel, Field, FiniteFloat
+from pydantic import Field, FiniteFloat
+from starlette.requests import Request
 
 from claude_mem_lite import __version__
 from claude_mem_lite.db.connection import open_for_reading
@@ -25,51 +25,51 @@ from claude_mem_lite.store import memories, model_calls, receipts, sessions
 from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import related
+from claude_mem_lite.worker.routing import Body, From, Router
 
 _WRITE_TIMEOUT_S = 60.0
 _RETRY_LOOK_S = 0.2
 LONGEST_MEMORY = 20_000
 _CONFIG_LOOK_S = 1.0
 Result = TypeVar("Result")
-router = APIRouter(prefix="/api")
+router = Router(prefix="/api")
 
 
-async def _running(request: Request) -> Loop:
-    # async: by way of the thread pool a hook that does not wait would be gone before its request is looked at
+def _running(request: Request) -> Loop:
     loop = request.app.state.loop
     assert isinstance(loop, Loop)
     loop.note_request()
     return loop
 
 
-Running = Annotated[Loop, Depends(_running)]
-Limit = Annotated[int, Query(ge=1, le=10_000)]
+Running = Annotated[Loop, From(_running)]
+Limit = Annotated[int, Field(ge=1, le=10_000)]
 Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=20)]
 
 
-class Remember(BaseModel):
+class Remember(Body):
     kind: Kind
     text: str
     scope: str | None = None
-    tags: Tags = []
+    tags: Tags = Field(default_factory=list)
     cwd: str
 
 
-class Forget(BaseModel):
-    ids: list[str] = []
+class Forget(Body):
+    ids: list[str] = Field(default_factory=list)
     session: str | None = None
     project: str | None = None
 
 
-class Retry(BaseModel):
+class Retry(Body):
     id: Annotated[int, Field(ge=0, lt=2**63)] | None = None
 
 
-class Summarize(BaseModel):
+class Summarize(Body):
     session: str
 
 
-class Drain(BaseModel):
+class Drain(Body):
     timeout_s: Annotated[FiniteFloat, Field(ge=0, le=86_400)] = 60.0
 
 
@@ -92,6 +92,7 @@ def health(loop: Running) -> dict[str, object]:
             "queue_depth": waiting,
             "observations_today": memories.count(db, now.replace(hour=0, minute=0, second=0, microsecond=0)),
             "memories": memories.count(db),
+            "quarantined": memories.count_quarantined(db),
             "sessions": sessions.count(db),
             "unindexed": loop.indexing.waiting(db),
             "index_problem": loop.indexing.problem,

@@ -5,70 +5,91 @@ import logging
 from collections.abc import Callable
 
 import anyio
-from fastapi import APIRouter, FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from claude_mem_lite.agents import TURN_ENDS
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.spool_names import is_spool_name, new_name
 from claude_mem_lite.worker import (
     amending_api,
-    answers,
     api,
+    asked_api,
     code_api,
     context_api,
     exchange,
     importing,
+    quarantine_api,
     reading,
     rebuilding,
     receipts_api,
     staleness,
+    stats_api,
 )
+from claude_mem_lite.worker.answering import prompt, recording, start, tool_calls
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.routing import Invalid, Router
 
 _STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
     NotFound: (404, "not_found"),
     Ambiguous: (409, "ambiguous"),
 }
 _SOON_S = 0.05
-# Threads of their own: a session that starts does not stand behind two hundred searches.
+# Threads of their own: a session that starts does not stand behind two hundred searches, nor a prompt behind sessions
+# that start and wait for the inbox.
 _HOOKS_AT_ONCE = 8
+_ANSWERS = {
+    "UserPromptSubmit": prompt.prompt_context,
+    "PostToolUse": tool_calls.file_context,
+    "PostToolUseFailure": tool_calls.failure_context,
+}
 log = logging.getLogger(__name__)
-hooks = APIRouter()
+# Its handlers are async: by way of a thread, a hook that does not wait would be gone before its request is looked at.
+hooks = Router()
 
 
-def make_app(loop: Loop, stop: Callable[[], None]) -> FastAPI:
+def make_app(loop: Loop, stop: Callable[[], None]) -> Starlette:
     """The application over one job loop; `stop` ends the process in good order."""
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    routers = (
+        hooks,
+        api.router,
+        amending_api.router,
+        quarantine_api.router,
+        reading.router,
+        staleness.router,
+        receipts_api.router,
+        stats_api.router,
+        context_api.router,
+        asked_api.router,
+        code_api.router,
+        importing.router,
+        rebuilding.router,
+        exchange.router,
+    )
+    app = Starlette(
+        routes=[route for router in routers for route in router.routes],
+        exception_handlers={
+            MemoryLiteError: _refused,
+            Invalid: _invalid,
+            HTTPException: _http_error,
+            Exception: _broken,
+        },
+    )
     app.state.loop = loop
     app.state.stop = stop
     app.state.wake_due = False
+    app.state.for_starts = anyio.CapacityLimiter(_HOOKS_AT_ONCE)
     app.state.for_hooks = anyio.CapacityLimiter(_HOOKS_AT_ONCE)
-    app.include_router(hooks)
-    app.include_router(api.router)
-    app.include_router(amending_api.router)
-    app.include_router(reading.router)
-    app.include_router(staleness.router)
-    app.include_router(receipts_api.router)
-    app.include_router(context_api.router)
-    app.include_router(code_api.router)
-    app.include_router(importing.router)
-    app.include_router(rebuilding.router)
-    app.include_router(exchange.router)
-    app.add_exception_handler(MemoryLiteError, _refused)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _broken)
     return app
 
 
 @hooks.post("/hook/printed")
 async def hook_printed(request: Request, loop: Running) -> Response:
     """A hook has printed the answer to the event it names."""
-    answers.mark_printed(loop, request.headers.get("x-spool", ""))
+    recording.mark_printed(loop, request.headers.get("x-spool", ""))
     return Response(status_code=204)
 
 
@@ -86,13 +107,17 @@ async def hook(event: str, request: Request, loop: Running) -> Response:
     else:
         _wake_soon(request.app, loop)
     reply = None
-    if event == "SessionStart" and is_spool_name(name):
-        limiter = request.app.state.for_hooks
-        reply = await anyio.to_thread.run_sync(answers.start_context, loop, name, body, limiter=limiter)
+    if is_spool_name(name):
+        if event == "SessionStart":
+            limiter = request.app.state.for_starts
+            reply = await anyio.to_thread.run_sync(start.start_context, loop, name, body, limiter=limiter)
+        elif answer := _ANSWERS.get(event):
+            limiter = request.app.state.for_hooks
+            reply = await anyio.to_thread.run_sync(answer, loop, name, body, limiter=limiter)
     return Response(reply, media_type="application/json") if reply else Response(status_code=204)
 
 
-def _wake_soon(app: FastAPI, loop: Loop) -> None:
+def _wake_soon(app: Starlette, loop: Loop) -> None:
     """Wake the job loop once for all the events of a moment, after they have been answered.
 
     At once it would compete with the answer for the interpreter, and commit each event by itself."""
@@ -113,9 +138,7 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    return _error(422, "invalid", f"{'.'.join(map(str, first['loc']))}: {first['msg']}", "")
+    return _error(422, "invalid", str(error), "")
 
 
 async def _http_error(_: Request, error: Exception) -> JSONResponse:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from claude_mem_lite.compress.model.asking import Told
+from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.models import Usage
@@ -69,11 +70,13 @@ class Calls:
         made_by: str,
         purpose: Purpose,
         most: Usage,
+        sent: str,
     ) -> None:
-        """Ask in a thread; the most it may take is counted as spent until the answer is there."""
-        now = self._clock()
+        """Ask in a thread; the most it may take is counted as spent until the answer is there. Of what is sent only
+        the size is kept."""
+        now, size = self._clock(), estimate_tokens(sent)
         with atomic(self._db):
-            number = model_calls.begin(self._db, turn, session, made_by, purpose, most, now)
+            number = model_calls.begin(self._db, turn, session, made_by, purpose, most, now, estimated_in=size)
         call = Call(number, turn, session, made_by, purpose, now, note)
         self._under_way[number] = call
         # Daemon: a worker that ends does not wait for a model that hangs.

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Annotated, Literal, NoReturn
 
-from fastapi import APIRouter, Query
+from pydantic import Field
 
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.errors import MemoryLiteError
@@ -17,14 +17,15 @@ from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.code_files import LANGUAGES, Walks, why_not_read, within
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.maintenance import give_back_memory
+from claude_mem_lite.worker.routing import Router
 
 READING_S = 2.0
 _CONFIG_LOOK_S = 1.0
 _MANY_FILES = 20
 _walks = Walks()
-router = APIRouter(prefix="/api")
-Name = Annotated[str, Query(min_length=1, max_length=500)]
-Limit = Annotated[int, Query(ge=1, le=1_000)]
+router = Router(prefix="/api")
+Name = Annotated[str, Field(min_length=1, max_length=500)]
+Limit = Annotated[int, Field(ge=1, le=1_000)]
 
 
 @router.get("/code")

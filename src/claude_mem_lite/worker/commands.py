@@ -6,21 +6,28 @@ from datetime import datetime
 
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.compress.language.clean import clean
+from claude_mem_lite.compress.rules.taught import files_named
+from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.db.connection import atomic, empty_log
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import KINDS, JsonObject, Memory, Passage, project_of_scope, text, texts
+from claude_mem_lite.models import KINDS, MOST_FILES, TRUST, JsonObject, Memory, Passage, project_of_scope, text, texts
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import forgetting, memories, model_calls, passages, sessions, timeline, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
-from claude_mem_lite.worker import amending, settling
+from claude_mem_lite.worker import amending, quarantine, settling
 from claude_mem_lite.worker.scopes import resolve_scope
 
-AMENDING = ("edit", "pin", "confirm", "retire")
+AMENDING = ("edit", "pin", "confirm", "retire", "approve")
+BY_AGENT = "assistant"
+"""Who gives a command when it is not the user."""
+MOST_FORGOTTEN = 20
+"""How many memories an agent may have forgotten at a time."""
+_AGENTS_CONFIDENCE = 0.7
 
 
 def carry_out(
@@ -32,6 +39,10 @@ def carry_out(
         return [_remember(row.name, payload, db, now)]
     if payload.get("command") == "forget":
         return _forget(payload, queue, model_turns, db, now)
+    if payload.get("command") == "drop":
+        for id_ in texts(payload.get("ids")):
+            quarantine.must_wait(memories.get(db, id_))
+        return _forget({"ids": payload.get("ids")}, queue, model_turns, db, now)
     if payload.get("command") in AMENDING:
         return [_amend(row.name, payload, db, code, now)]
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
@@ -54,6 +65,8 @@ def _amend(name: str, payload: JsonObject, db: sqlite3.Connection, code: CodeCac
         amending.pin(name, memory, payload, db, now)
     elif command == "confirm":
         amending.confirm(name, memory, payload, db, code, now)
+    elif command == "approve":
+        quarantine.approve(name, memory, db, now)
     else:
         amending.retire(name, memory, payload, db)
     return memory.id
@@ -65,7 +78,9 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
     if kind is None or not words:
         raise MemoryLiteError("a memory needs a known kind and some text", f"kinds are {', '.join(KINDS)}")
     place = find_place(text(payload.get("cwd")))
-    scope = resolve_scope(db, text(payload.get("scope")), kind, place.project)
+    is_agents = payload.get("by") == BY_AGENT
+    # What an agent wants to hold everywhere it has to say so: nobody else looked at it.
+    scope = resolve_scope(db, text(payload.get("scope")) or ("project" if is_agents else ""), kind, place.project)
     at = time_of(name)
     memory = Memory(
         id=short_id(name),
@@ -76,15 +91,18 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
         last_seen_at=at,
         scope=scope,
         project=project_of_scope(scope, place.project),
+        files=tuple(files_named(words)[:MOST_FILES]),
         tags=texts(payload.get("tags")),
+        session=text(payload.get("session")) if is_agents else "",
         branch=place.branch,
         commit=place.commit,
-        origin="user",
-        confidence=1.0,
-        made_by="user",
+        origin="assistant" if is_agents else "user",
+        trust=TRUST["assistant" if is_agents else "user"],
+        confidence=_AGENTS_CONFIDENCE if is_agents else 1.0,
+        made_by=BY_AGENT if is_agents else "user",
     )
     with atomic(db):
-        stored = memories.add(db, memory, name, now)
+        stored = memories.add(db, quarantine.checked_save(memory) if is_agents else memory, name, now)
         settling.settle(db, stored, name, now)
         return stored.id
 
@@ -117,10 +135,31 @@ def _memory_or_turn(db: sqlite3.Connection, given: str) -> Memory | Passage:
         raise
 
 
+def _refuse_to_agent(payload: JsonObject, db: sqlite3.Connection) -> None:
+    """An agent forgets a few memories that hold where it works; what the user said, wrote or pinned is the user's."""
+    ids = texts(payload.get("ids"))
+    if len(ids) > MOST_FORGOTTEN:
+        raise MemoryLiteError(f"{len(ids)} memories are too many at a time", f"name {MOST_FORGOTTEN} at most")
+    here = f"project:{find_place(text(payload.get('cwd'))).project}"
+    for memory in (memory_named(db, id_) for id_ in ids):
+        if memory.scope.startswith("project:") and memory.scope != here:
+            raise MemoryLiteError(f"{memory.id} is a memory of another project", "it can be forgotten there")
+        if memory.status == "quarantined":
+            raise MemoryLiteError(f"{memory.id} is in quarantine", "the user can run `claude-mem-lite quarantine`")
+        if is_stated(memory) or memory.made_by == "user":
+            raise MemoryLiteError(
+                f"{memory.id} was stated, changed or pinned by the user, so nothing was forgotten",
+                f"ask the user, who can run `claude-mem-lite forget {memory.id}`",
+            )
+
+
 def _forget(
     payload: JsonObject, queue: Queue, model_turns: ModelTurns, db: sqlite3.Connection, now: datetime
 ) -> list[str]:
     """Remove memories from every table, the index and the inbox; sessions and projects with all they hold."""
+    if payload.get("by") == BY_AGENT:
+        _refuse_to_agent(payload, db)
+        payload = {"ids": payload.get("ids")}
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
     project = sessions.find_project(db, project) if project else None
     session = sessions.named(db, session) if session else None

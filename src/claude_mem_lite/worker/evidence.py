@@ -1,14 +1,16 @@
 """What a session said and did, as far as it can show that something it was given was of use: its words, the ids and
-names in them, the files and functions it touched. Called by `outcomes`; bounded, however long the session was."""
+names in them, the files and functions it touched, and when. Called by `outcomes`; bounded, however long it was."""
 
 import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from claude_mem_lite.compress.language.clean import without_own_blocks
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import JsonValue, Session, load_json
+from claude_mem_lite.models import JsonObject, JsonValue, Session, load_json
+from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import redoing, symbols, turns
 from claude_mem_lite.words import stems
 
@@ -24,13 +26,34 @@ _PATH = re.compile(r"[\w@+./-]+")
 _LONGEST_SUFFIX = 8
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*#]|\d+[.)]))")
 _ABOUT_FILES = ("file_path", "notebook_path", "path")
+_OWN_TOOL = re.compile(r"mcp__[\w-]*claude[-_]mem[-_]lite[\w-]*__")
+_OWN_IDS = ("id", "ids")
+_EVER = datetime.min.replace(tzinfo=UTC)
+_AT_LAST = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words with the numbers of the paragraphs they are in, looked up when asked for: of each moment that something was
+    given another part counts, and a list of all for each would take a second."""
+
+    numbers: Mapping[str, Sequence[int]]
+    times: Sequence[datetime]
+    """When each paragraph was said, by number."""
+    after: datetime
+    without: Collection[str] = ()
+
+    def paragraphs(self, stem: str) -> Sequence[int]:
+        if stem in self.without:
+            return ()
+        return [number for number in self.numbers.get(stem, ()) if self.times[number] > self.after]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a session said and did."""
+    """What a session said and did, all of it or from a moment on."""
 
-    words: Mapping[str, Collection[int]]
+    words: Words
     """The words of prompts, replies and what tools were given, without their endings, with the paragraphs they are
     in, by number."""
     identifiers: frozenset[str]
@@ -41,6 +64,8 @@ class Evidence:
     """The files it read and edited, by their names without folders."""
     symbols: frozenset[tuple[str, str]]
     """The functions and classes it changed, by file and name."""
+    echoed: frozenset[str] = frozenset()
+    """Identifiers that what was answered had in it already: to name them once more shows nothing."""
 
     def touched(self, file: str) -> bool:
         """Whether a file was read or edited; one path may begin at the root of the disk, the other in the project."""
@@ -51,36 +76,148 @@ class Evidence:
         return any(_is_same(file, other.removeprefix("./")) for other in self.named.get(_name(file), ()))
 
 
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """What something was given in answer to: its words match by themselves, so they show nothing."""
+
+    text: str = ""
+    files: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Said:
+    """What was said and given to tools: words by paragraphs, names by when they last turned up."""
+
+    numbers: dict[str, list[int]] = field(default_factory=dict)
+    times: list[datetime] = field(default_factory=list)
+    identifiers: dict[str, datetime] = field(default_factory=dict)
+    paths: dict[str, datetime] = field(default_factory=dict)
+
+    def add(self, at: datetime, text: str) -> None:
+        for paragraph in _PARAGRAPH_END.split(text):
+            for stem in stems(paragraph):
+                self.numbers.setdefault(stem, []).append(len(self.times))
+            self.times.append(at)
+        for names, found in ((self.identifiers, set(_WORD.findall(text))), (self.paths, set(_paths(text)))):
+            names.update({name: max(at, names.get(name, _EVER)) for name in found})
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """All that is known of what a session said and did, each with its time."""
+
+    said: _Said
+    calls: Mapping[str, JsonObject]
+    """What tools were given, by the names of the events."""
+    files: tuple[tuple[datetime, str], ...]
+    """The files of each turn, at its end."""
+    symbols: tuple[tuple[datetime, tuple[str, str]], ...]
+    untimed_files: tuple[str, ...]
+    """Those of the session's summary: nobody noted when."""
+    prompts: tuple[tuple[datetime, str], ...]
+    """What was asked, newest first."""
+    own_questions: str
+    """What our own tools were asked."""
+
+    def evidence(self) -> Evidence:
+        """All that there is."""
+        return self._evidence(_EVER, _EVER, Trigger(), self.untimed_files)
+
+    def evidence_after(self, moment: datetime, trigger: Trigger, *, is_prompt: bool) -> Evidence:
+        """What came after something was given, without what repeats the trigger.
+
+        Of a turn it is not known what in it was first: only what is given with its prompt has all of it after it."""
+        later = [began for began, _ in self.prompts if began > moment]
+        turns_after = moment if is_prompt else min(later, default=_AT_LAST)
+        return self._evidence(moment, turns_after, trigger, ())
+
+    def _evidence(self, after: datetime, turns_after: datetime, trigger: Trigger, more: Sequence[str]) -> Evidence:
+        paths = (path for path, at in self.said.paths.items() if at > after)
+        files = (
+            *more,
+            *(file for at, file in self.files if at > turns_after),
+            *(file for name, given in self.calls.items() if time_of(name) > after for file in _files_of(given)),
+        )
+        return Evidence(
+            words=Words(self.said.numbers, self.said.times, after, stems(trigger.text).keys()),
+            identifiers=frozenset(word for word, at in self.said.identifiers.items() if at > after),
+            named=_by_name(_without((*_paths(trigger.text), *trigger.files), paths)),
+            files=_by_name(_without(trigger.files, files)),
+            symbols=frozenset(symbol for at, symbol in self.symbols if at > turns_after),
+            echoed=frozenset(_WORD.findall(trigger.text)),
+        )
+
+    def prompt_before(self, moment: datetime) -> Trigger:
+        """What was asked last before a moment."""
+        return Trigger(next((prompt for at, prompt in self.prompts if at <= moment), ""))
+
+    def call(self, name: str) -> Trigger:
+        """What the tool call of an event was given, as long as that is known."""
+        given = self.calls.get(name, {})
+        return Trigger("\n\n".join(_strings(given)), tuple(_files_of(given)))
+
+
 def of_session(db: sqlite3.Connection, queue: Queue, session: Session) -> Evidence | None:
     """What a session said and did; None when nobody asked anything in it."""
-    said = [without_own_blocks(text) for text in turns.said_in(db, session.id, _MOST_TURNS)]
-    if not said:
+    work = work_of(db, queue, session)
+    return work.evidence() if work else None
+
+
+def work_of(db: sqlite3.Connection, queue: Queue, session: Session) -> Work | None:
+    """The same with its times."""
+    spoken = turns.last_turns(db, session.id, _MOST_TURNS)
+    if not spoken:
         return None
-    calls = [load_json(given) for given in queue.tool_inputs(session.id, _MOST_CALLS) if given.startswith("{")]
-    given = [text for call in calls for text in _strings(call) if len(text) <= _LONGEST_INPUT]
-    everything = "\n\n".join((*said, *given))[:_MOST_TEXT]
-    changed = [one.change for one in symbols.of_session(db, session.id)]
+    calls = {one: load_json(one.given) for one in queue.tool_calls(session.id, _MOST_CALLS) if one.given[:1] == "{"}
+    inputs = {one: given for one, given in calls.items() if isinstance(given, dict)}
+    own = [one for one in inputs if _OWN_TOOL.match(one.tool)]
+    given_texts = (
+        (time_of(one.name), text)
+        for one, given in inputs.items()
+        # Of our own tools only the ids that were asked for: what they were asked is no use of what they answered.
+        for text in _strings({key: given[key] for key in _OWN_IDS if key in given} if one in own else given)
+        if len(text) <= _LONGEST_INPUT
+    )
+    changed = symbols.of_session(db, session.id)
     made = redoing.of_session(db, session.id, _MOST_MEMORIES)
-    files = (
-        *session.summary.files_edited,
-        *session.summary.files_read,
-        *(file for memory in made for file in memory.files),
-        *(change.file for change in changed),
-        *(
-            text
-            for call in calls
-            if isinstance(call, dict)
-            for key in _ABOUT_FILES
-            if isinstance(text := call.get(key), str)
+    return Work(
+        said=_said([*_spoken(spoken), *given_texts]),
+        calls={one.name: given for one, given in inputs.items()},
+        files=(
+            *((memory.created_at, file) for memory in made for file in memory.files),
+            *((one.at, one.change.file) for one in changed),
         ),
+        symbols=tuple((one.at, (one.change.file, one.change.name)) for one in changed if one.change.name),
+        untimed_files=(*session.summary.files_edited, *session.summary.files_read),
+        prompts=tuple((turn.began_at, turn.prompt) for turn in spoken if turn.prompt),
+        own_questions="\n\n".join(text for one in own for text in _strings(inputs[one])),
     )
-    return Evidence(
-        words=_by_paragraph(everything),
-        identifiers=frozenset(_WORD.findall(everything)),
-        named=_by_name(_paths(everything)),
-        files=_by_name(files),
-        symbols=frozenset((change.file, change.name) for change in changed if change.name),
-    )
+
+
+def _spoken(spoken: Sequence[turns.SpokenTurn]) -> Iterator[tuple[datetime, str]]:
+    """What was said in turns, newest first. A reply closes its turn: it comes after all that was given in it."""
+    end = _AT_LAST
+    for turn in spoken:
+        yield turn.began_at, without_own_blocks(turn.prompt)
+        yield end, without_own_blocks(turn.reply)
+        yield turn.began_at, without_own_blocks(turn.tasks)
+        end = turn.began_at
+
+
+def _said(texts: Iterable[tuple[datetime, str]]) -> _Said:
+    said = _Said()
+    left = _MOST_TEXT
+    for at, text in texts:
+        said.add(at, text[:left])
+        left -= len(text[:left])
+    return said
+
+
+def _files_of(given: JsonObject) -> Iterator[str]:
+    """The files that a tool call is about."""
+    for key in _ABOUT_FILES:
+        if isinstance(file := given.get(key), str):
+            yield file
 
 
 def _strings(value: JsonValue) -> Iterator[str]:
@@ -103,12 +240,10 @@ def _paths(text: str) -> Iterator[str]:
             yield path
 
 
-def _by_paragraph(text: str) -> Mapping[str, Collection[int]]:
-    found: dict[str, list[int]] = {}
-    for number, paragraph in enumerate(_PARAGRAPH_END.split(text)):
-        for stem in stems(paragraph):
-            found.setdefault(stem, []).append(number)
-    return found
+def _without(known: Iterable[str], files: Iterable[str]) -> Iterator[str]:
+    """The files that are none of the known ones, however much of their paths is written."""
+    by_name = _by_name(known)
+    return (file for file in files if not any(_is_same(file, one) for one in by_name.get(_name(file), ())))
 
 
 def _by_name(files: Iterable[str]) -> Mapping[str, Sequence[str]]:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, cast
 
-from fastapi import APIRouter, Query, Response
-from pydantic import AwareDatetime, BaseModel
+from pydantic import AwareDatetime, Field
+from starlette.responses import Response
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.memory_lines import to_object, values_of
@@ -18,27 +18,28 @@ from claude_mem_lite.models import TRUST, JsonObject, Kind, Memory, Origin, proj
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import exchange
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.worker import maintenance
+from claude_mem_lite.worker import maintenance, quarantine
 from claude_mem_lite.worker.api import Running, opened, project_of, wait
 from claude_mem_lite.worker.cleaning import cleaned
+from claude_mem_lite.worker.routing import Body, Router
 from claude_mem_lite.worker.scopes import named_scope, resolve_scope
 
 PAGE_BYTES = 1024 * 1024
-router = APIRouter(prefix="/api")
+router = Router(prefix="/api")
 
 
-class Start(BaseModel):
+class Start(Body):
     cwd: str
-    scopes: list[str] = []
+    scopes: list[str] = Field(default_factory=list)
 
 
-class Line(BaseModel):
+class Line(Body):
     memory: dict[str, object]
     nth: int = 0
     """How many lines before it, without an id, are the same."""
 
 
-class Batch(BaseModel):
+class Batch(Body):
     project: str
     """Of those that name none."""
     at: AwareDatetime
@@ -49,8 +50,8 @@ class Batch(BaseModel):
 @router.get("/export")
 def export(
     loop: Running,
-    after: Annotated[int, Query(ge=0, lt=2**63)] = 0,
-    limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
+    after: Annotated[int, Field(ge=0, lt=2**63)] = 0,
+    limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000,
     cwd: str | None = None,
 ) -> Response:
     """Memories in the order of storing, as many as fit a page; `next` says after which the next page begins."""
@@ -93,7 +94,8 @@ def take_in(batch: Batch, loop: Running) -> dict[str, object]:
     taken = wait(loop.call(lambda db: exchange.take_in(db, given, loop.clock())))
     scopes = {one.memory.scope for one in given}
     projects = sorted(scope.removeprefix("project:") for scope in scopes if scope.startswith("project:"))
-    return {**asdict(taken), "redacted": redacted, "projects": projects}
+    quarantined = sum(one.memory.status == "quarantined" for one in given)
+    return {**asdict(taken), "redacted": redacted, "quarantined": quarantined, "projects": projects}
 
 
 @router.post("/import/memories/finish")
@@ -125,7 +127,7 @@ def read(db: sqlite3.Connection, line: Line, batch: Batch) -> tuple[exchange.Giv
         values["id"] = _id_of(told, scope, line.nth)
     memory = Memory(**{**defaults, **values, "scope": scope, "project": project})  # type: ignore[arg-type]  # checked
     memory, changed = cleaned(memory)
-    return exchange.Given(memory, frozenset(told)), changed
+    return exchange.Given(quarantine.checked(memory), frozenset(told)), changed
 
 
 def _where(db: sqlite3.Connection, values: Mapping[str, object], project: str) -> tuple[str, str]:

@@ -8,8 +8,7 @@ import os
 from collections.abc import Mapping
 from contextlib import closing
 
-from fastapi import APIRouter
-from pydantic import AwareDatetime, BaseModel
+from pydantic import AwareDatetime
 
 from claude_mem_lite.compress.language.clean import without_own_blocks
 from claude_mem_lite.config import Config, is_excluded, load_config
@@ -22,13 +21,14 @@ from claude_mem_lite.spool_names import is_past
 from claude_mem_lite.store import memories, turns
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.routing import Body, Router
 
 WORK_TIMEOUT_S = 600.0
 _OWN_MARKS = (b"<claude-mem-lite>", b"--- memory (")
-router = APIRouter(prefix="/api/import")
+router = Router(prefix="/api/import")
 
 
-class TurnMark(BaseModel):
+class TurnMark(Body):
     session: str
     name: str
     prompt_id: str
@@ -36,22 +36,22 @@ class TurnMark(BaseModel):
     cwd: str
 
 
-class Known(BaseModel):
+class Known(Body):
     turns: list[TurnMark]
 
 
-class PastEvent(BaseModel):
+class PastEvent(Body):
     name: str
     payload: dict[str, object]
 
 
-class PastTurn(BaseModel):
+class PastTurn(Body):
     session: str
     name: str
     events: list[PastEvent]
 
 
-class Import(BaseModel):
+class Import(Body):
     turns: list[PastTurn]
 
 

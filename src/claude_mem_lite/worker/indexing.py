@@ -15,7 +15,7 @@ from claude_mem_lite.embed.parts import parts_of
 from claude_mem_lite.models import Embedder, Memory, Passage
 from claude_mem_lite.store import derived, documents, fts, memories, passages, unindexed, vectors
 
-WORDS_VERSION = "1"
+WORDS_VERSION = "2"
 """Another one has all words indexed anew: for when `words.py` or the columns of the index change."""
 VECTORS_VERSION = "1"
 """Another one has all vectors made anew: for when something else of a document is embedded."""

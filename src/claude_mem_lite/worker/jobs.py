@@ -12,6 +12,7 @@ from claude_mem_lite.compress.rules.handoff import handoff
 from claude_mem_lite.compress.rules.summary import summarize
 from claude_mem_lite.compress.rules.taught import is_taught
 from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.compress.tools.hearsay import Hearsay
 from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import PayloadError
@@ -147,7 +148,9 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, queue: Qu
     digest = undone.with_undone(db, queue, turn, said_after.with_occasion(db, turn, fold(turn)))
     # What is imported after later turns were seen adds memories, but how things stand is for those to say.
     is_old_news = first.imported and turns.has_later_turn(db, first.session, first.at)
+    others = Hearsay(events)
     reply = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
+    reply = others.without_orders(reply)
     with atomic(db):
         for event in (first, last):
             sessions.touch(db, event, place)
@@ -159,9 +162,10 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, queue: Qu
                 for position, draft in enumerate(digest.drafts)
             ]
             if not is_old_news and any(event.kind != "SessionEnd" for event in events):
-                summary = summarize(before.summary if before else None, turn, digest)
+                told = others.cleared_digest(digest)
+                summary = others.cleared(summarize(before.summary if before else None, turn, told))
                 sessions.set_summary(db, first.session, summary, now)
-                keep_handoff(db, handoff(summary, turn, digest, place.branch), turn, place, now)
+                keep_handoff(db, handoff(summary, turn, told, place.branch), turn, place, now)
                 passing.retire_failures(db, turn, digest, now)
             settling.settle_turn(db, stored, turn, place.branch, now)
         if not is_old_news:
@@ -204,7 +208,9 @@ def memory_of(draft: Draft, turn: Turn, place: Place, position: int, at: datetim
     """The memory a draft becomes. Its id is its place in the turn: told anew by a model, it stays the same memory.
 
     What the user taught is known by what it says: its place is behind all that a model may tell."""
+    why_quarantined = Hearsay(turn.events).why_quarantined(draft)
     return Memory(
+        status="quarantined" if why_quarantined else "active",
         id=short_id(turn.key, draft.title.lower() if is_taught(draft) else str(position)),
         kind=draft.kind,
         title=draft.title,

@@ -32,7 +32,7 @@ from claude_mem_lite.worker.last_verdicts import LastVerdicts
 from claude_mem_lite.worker.seen import SeenCheckout
 from claude_mem_lite.worker.walking import Here, PassedOver, Root, Walk
 
-LOOK_S = 0.06
+LOOK_S = 0.045
 """How long a context may wait for a look at the checkout."""
 # What git must be asked for the first time takes longer than for all times after.
 _BRANCHES_S = 0.25

@@ -28,6 +28,7 @@ from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.worker import commands, jobs, maintenance, rendered
+from claude_mem_lite.worker.answering.given import OnTheirWay
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.fact_keeping import FactKeeping
 from claude_mem_lite.worker.indexing import Indexing
@@ -79,6 +80,8 @@ class Loop:
         self.search = Search(embedder, self._vectors)
         self.looking = Looking(home, memory_db, clock, lambda folder: is_excluded(self.config, folder))
         self.code = self.looking.cache
+        self.on_their_way = OnTheirWay()
+        """What hooks were answered, before it is known that they printed it."""
         self._facts = FactKeeping(memory_db, clock, lambda folder: is_excluded(self.config, folder))
         self._database = identity(home.inbox_db)
         self._settings: tuple[int, int, int] | None = None

@@ -218,6 +218,7 @@ class Modelling:
             made_by=provider.name,
             purpose="turn",
             most=most,
+            sent=question.sent,
         )
 
     def _note_turn(self, wanted: Wanted, question: retelling.Question, made_by: str, result: Result) -> None:

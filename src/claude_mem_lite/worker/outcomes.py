@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import Outcome, Session, without_request
+from claude_mem_lite.models import Session, without_request
 from claude_mem_lite.store import memories, rarity, receipts, sessions
+from claude_mem_lite.store.receipts import Giving
 from claude_mem_lite.words import stems
-from claude_mem_lite.worker import evidence
-from claude_mem_lite.worker.evidence import Evidence
+from claude_mem_lite.worker import evidence, fix_outcomes
+from claude_mem_lite.worker.evidence import Evidence, Trigger, Work
 
 # As many characters of an id as a context shows, and of a session's as commands take.
 _SHORTEST_ID = 6
@@ -62,22 +63,40 @@ class Given:
 
 def judge(db: sqlite3.Connection, queue: Queue, session: str) -> None:
     """Mark what reached a session as used or ignored, by all that is known of the session now."""
-    sources = receipts.given_to(db, session)
-    told = sessions.find(db, session) if sources else None
-    work = evidence.of_session(db, queue, told) if told else None
+    givings = receipts.given_to(db, session)
+    told = sessions.find(db, session) if givings else None
+    work = evidence.work_of(db, queue, told) if told else None
     if told is None or work is None:
         return
     common = rarity.common_files(db, told.project, session)
     rare = rarity.RareWords(db, told.project).among
-    known = {source: given_of(db, source) for source in sources}
-    outcomes: dict[str, Outcome] = {
-        source: "used" if why_used(given, work, common, rare) else "ignored"
-        for source, given in known.items()
+    known = {source: given_of(db, source) for source in {giving.source for giving in givings}}
+    shown: dict[str, Evidence] = {}
+    outcomes = fix_outcomes.judge(db, queue, session, givings)
+    for giving in givings:
+        given = known[giving.source]
         # Of its own work, which it is told again after a compaction, a session is sure to speak.
-        if given is not None and given.session != session
-    }
+        if given is None or given.session == session or giving.moment == fix_outcomes.MOMENT:
+            continue
+        answered = giving.receipt if giving.moment in receipts.NEED_MOMENTS else ""
+        if answered not in shown:
+            shown[answered] = _evidence(work, giving)
+        outcomes[giving] = "used" if why_used(given, shown[answered], common, rare) else "ignored"
     with atomic(db):
-        receipts.mark(db, session, outcomes)
+        receipts.mark(db, outcomes)
+
+
+def _evidence(work: Work, giving: Giving) -> Evidence:
+    """What can show use of what was given: at the start all of the session, at a moment of need what came after it and
+    does not repeat what was asked then."""
+    if giving.moment not in receipts.NEED_MOMENTS:
+        return work.evidence()
+    is_prompt = giving.moment == "prompt"
+    if giving.moment == "asked":
+        trigger = Trigger(work.own_questions)
+    else:
+        trigger = work.prompt_before(giving.at) if is_prompt else work.call(giving.receipt)
+    return work.evidence_after(giving.at, trigger, is_prompt=is_prompt)
 
 
 def why_used(
@@ -101,7 +120,7 @@ def why_used(
 
 def _most_together(stems: Collection[str], work: Evidence) -> int:
     """How many of these words one paragraph of the session has, at most."""
-    return max(Counter(number for stem in stems for number in work.words.get(stem, ())).values(), default=0)
+    return max(Counter(number for stem in stems for number in work.words.paragraphs(stem)).values(), default=0)
 
 
 def given_of(db: sqlite3.Connection, source: str) -> Given | None:
@@ -136,7 +155,8 @@ def _is_named(file: str, work: Evidence) -> bool:
 def _is_symbol_named(name: str, work: Evidence) -> bool:
     """Whether a function is named that could be no other word."""
     last = name.rpartition(".")[2]
-    return len(last) >= _SHORTEST_SYMBOL and bool(_COMPOUND.search(last)) and last in work.identifiers
+    is_name = len(last) >= _SHORTEST_SYMBOL and bool(_COMPOUND.search(last))
+    return is_name and last in work.identifiers and last not in work.echoed
 
 
 def _tells(stem: str, word: str) -> bool:

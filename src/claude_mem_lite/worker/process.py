@@ -117,6 +117,8 @@ def _serve(home: Home, listener: socket.socket) -> None:
 
 def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
     """HTTP in this thread, jobs in another, until the serving ends."""
+    # A session that starts is what a worker is mostly started for, and its context searches.
+    threading.Thread(target=loop.search.make_ready, name="ready", daemon=True).start()
     import uvicorn
 
     from claude_mem_lite.worker.app import make_app

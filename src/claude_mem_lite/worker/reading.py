@@ -5,8 +5,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from claude_mem_lite.compress.rules.codes import codes
 from claude_mem_lite.errors import MemoryLiteError
@@ -19,29 +18,30 @@ from claude_mem_lite.words import query_words, within
 from claude_mem_lite.worker.api import Limit, Running, opened, project_of
 from claude_mem_lite.worker.commands import memory_named
 from claude_mem_lite.worker.relations import related
+from claude_mem_lite.worker.routing import From, Router
 from claude_mem_lite.worker.scopes import named_scope
 from claude_mem_lite.worker.staleness import UNKNOWN, State, states
 
 _LONGEST_SUMMARY = 500
 _MOST_NAMED = 10
 _HITS_FOR_SESSIONS = 200
-router = APIRouter(prefix="/api")
+router = Router(prefix="/api")
 
-Few = Annotated[int, Query(ge=1, le=1_000)]
-Near = Annotated[int, Query(ge=0, le=500)]
+Few = Annotated[int, Field(ge=1, le=1_000)]
+Near = Annotated[int, Field(ge=0, le=500)]
 
 
 def _filters(
     loop: Running,
     cwd: str = "",
     all_projects: bool = False,
-    kind: Annotated[list[Kind] | None, Query()] = None,
+    kind: tuple[Kind, ...] = (),
     scope: str = "",
     file: str = "",
     branch: str = "",
     since: AwareDatetime | None = None,
     until: AwareDatetime | None = None,
-    status: Annotated[list[Status] | None, Query()] = None,
+    status: tuple[Status, ...] = (),
 ) -> Filters:
     since, until = _utc(since), _utc(until)
     if since and until and since > until:
@@ -55,17 +55,17 @@ def _filters(
         project = None  # a scope says it all, and may be that of another project
     return Filters(
         project=project,
-        kinds=tuple(kind or ()),
+        kinds=kind,
         scope=scope or None,
         file=file.strip() or None,
         branch=branch or None,
         since=since,
         until=until,
-        statuses=tuple(status or ("active",)),
+        statuses=status or ("active",),
     )
 
 
-Wanted = Annotated[Filters, Depends(_filters)]
+Wanted = Annotated[Filters, From(_filters)]
 
 
 @router.get("/search")
@@ -159,6 +159,7 @@ def _brief(found: Memory | Passage) -> dict[str, object]:
     return {
         "id": found.id,
         "kind": found.kind,
+        "origin": found.origin if isinstance(found, Memory) else "",
         "title": found.title,
         "summary": found.summary if isinstance(found, Memory) else within(found.text, _LONGEST_SUMMARY),
         "session": found.session,

@@ -1,11 +1,10 @@
 """The API of the index: how much of it is still to be made, and having it made anew."""
 
-from fastapi import APIRouter
-
 from claude_mem_lite.store import documents, unindexed
 from claude_mem_lite.worker.api import Running, opened, wait
+from claude_mem_lite.worker.routing import Router
 
-router = APIRouter(prefix="/api")
+router = Router(prefix="/api")
 
 
 @router.get("/index")

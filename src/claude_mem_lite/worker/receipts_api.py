@@ -4,13 +4,12 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from fastapi import APIRouter
-
 from claude_mem_lite.models import Receipt
 from claude_mem_lite.store import receipts, sessions
 from claude_mem_lite.worker.api import Limit, Running, opened, project_of
+from claude_mem_lite.worker.routing import Router
 
-router = APIRouter(prefix="/api")
+router = Router(prefix="/api")
 
 
 @router.get("/receipts")

@@ -13,6 +13,7 @@ from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.compress.rules.anchoring import anchored
 from claude_mem_lite.compress.rules.handoff import handoff
 from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.compress.tools.hearsay import Hearsay
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.queue import Row
@@ -81,7 +82,8 @@ def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, 
         stored = redoing.retell(db, turn.key, memories, told.usage, now)
         for memory in stored:
             settling.settle(db, memory, turn.key, now)
-        if told.summary is not None and redoing.retell_session(db, turn.session, turn.key, told.summary, now):
+        summary = Hearsay(turn.events).cleared(told.summary) if told.summary is not None else None
+        if summary is not None and redoing.retell_session(db, turn.session, turn.key, summary, now):
             _retell_handoff(db, question, place, now)
 
 
@@ -91,7 +93,9 @@ def _retell_handoff(db: sqlite3.Connection, question: Question, place: Place, no
     settled = retirements.of(db, [handoff_id(question.turn.session)])
     # What the user retired, or another session took up meanwhile, is not open again for being told in other words.
     if session is not None and not settled:
-        left = handoff(session.summary, question.turn, question.digest, place.branch)
+        left = handoff(
+            session.summary, question.turn, Hearsay(question.turn.events).cleared_digest(question.digest), place.branch
+        )
         jobs.keep_handoff(db, left, question.turn, place, now)
 
 

@@ -5,8 +5,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fastapi import APIRouter
-
 from claude_mem_lite.codebase.freshness import Freshness, is_anchored
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.models import Memory, Place
@@ -15,12 +13,13 @@ from claude_mem_lite.store import anchored, memories, retirements
 from claude_mem_lite.store.visibility import Hidden, is_hidden
 from claude_mem_lite.worker.api import Running, opened
 from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.routing import Router
 
 _LONGEST_S = 10.0
 _ANSWER_S = 0.02
 _AT_ONCE = 50
 _MOST_RETIRED = 1_000
-router = APIRouter(prefix="/api")
+router = Router(prefix="/api")
 
 
 @dataclass(frozen=True, slots=True)

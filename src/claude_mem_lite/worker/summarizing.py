@@ -49,7 +49,8 @@ class Summarizing:
         """Ask the model within the caps; what it tells is stored, unless the session has gone on by then."""
         future: Future[Summarized] = Future()
         material = retelling.material_of(self._db, session)
-        most = caps.most_of(provider.name, config, load("session").text + material, MOST_SUMMARY_TOKENS)
+        sent = load("session").text + material
+        most = caps.most_of(provider.name, config, sent, MOST_SUMMARY_TOKENS)
         reached = caps.reached(self._db, config, session.id, most, self._clock())
         if reached or is_excluded(config, session.cwd):
             reason = reached.reason if reached else "its folder is excluded"
@@ -64,6 +65,7 @@ class Summarizing:
             made_by=provider.name,
             purpose="summary",
             most=most,
+            sent=sent,
         )
         return future
 

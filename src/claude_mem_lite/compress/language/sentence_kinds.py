@@ -3,6 +3,7 @@
 import re
 
 from claude_mem_lite.compress.language.acknowledgements import acknowledges
+from claude_mem_lite.compress.language.instructions import looks_like_instructions
 
 _ORDER = re.compile(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|all|earlier|instructions?|rules?)\b"
@@ -242,8 +243,8 @@ def is_for_reviewers(heading: str) -> bool:
 
 
 def reads_like_an_order(text: str) -> bool:
-    """Whether a text, not written by user or assistant, speaks to whoever reads it: a planted instruction would."""
-    return _ORDER.search(text) is not None
+    """Whether a line, not written by user or assistant, speaks to whoever reads it: in doubt it is not repeated."""
+    return _ORDER.search(text) is not None or looks_like_instructions(text) != ""
 
 
 def states_block(sentence: str) -> bool:

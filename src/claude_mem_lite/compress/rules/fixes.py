@@ -15,8 +15,8 @@ _USAGE_ERROR = re.compile(
     r"(?i)parse error|syntax error|unrecognized (?:argument|option)|unknown (?:option|flag|argument|command)|usage:"
     r"|invalid option|no such option"
     r"|unexpected EOF|unmatched|SyntaxError: invalid|bad substitution|no tests? (?:ran|found|files)"
-    r"|no such file or directory"
 )
+_NO_FILE = re.compile(r"(?i)no such file or directory")
 _SAYS_NOTHING = re.compile(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
 _ASSERTION = re.compile(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
 _GOT = re.compile(r",? (?:but )?got\b")
@@ -195,7 +195,13 @@ def _is_worth_keeping(ran: Ran) -> bool:
         return False
     if ran.role in ("test", "build", "lint", "install"):
         return True
-    return not any(_USAGE_ERROR.search(error) for error in ran.errors) and not _AD_HOC.search(ran.command)
+    is_slip = is_usage_error(ran) or any(_NO_FILE.search(error) for error in ran.errors)
+    return not is_slip and not _AD_HOC.search(ran.command)
+
+
+def is_usage_error(ran: Ran) -> bool:
+    """Whether a command was only typed wrong: that is put right by typing it right."""
+    return any(_USAGE_ERROR.search(error) for error in ran.errors)
 
 
 def _another_way_worked(steps: Sequence[Step], at: int, failed: Ran) -> bool:

@@ -91,7 +91,7 @@ def _draft(sentence: str, lesson: Lesson) -> Draft:
         lesson.kind,
         lesson.title,
         _summary(sentence, lesson.title),
-        files=_files(sentence),
+        files=files_named(sentence),
         origin="user",
         confidence=lesson.confidence,
     )
@@ -105,6 +105,6 @@ def _summary(sentence: str, title: str) -> str:
     return f"{title}." if is_told else f'{title}. The user said: "{said}"'
 
 
-def _files(sentence: str) -> list[str]:
+def files_named(sentence: str) -> list[str]:
     """The files and folders that a sentence names."""
     return [path.rstrip(".") for path in _PATH.findall(sentence) if not _NO_FILE.search(path)]

@@ -9,7 +9,8 @@ _LONGEST_LOOKED_AT = 2_000
 
 _MAYBE = re.compile(
     r"(?i)error|fail|fatal|panic|exception|fault|kill|abort|denied|reject|refus|can'?t|cannot|unable|invalid|undefined"
-    r"|not |no |does|missing|conflict|time|memory|unrecogni|already|:\d+|\(\d+,\d+\)|[✗✘×❌⨯]|^E\s|^e: "
+    r"|not |no |does|missing|conflict|time|memory|unrecogni|already|too many|read-only|is a dir|unreach|problem|:\d+"
+    r"|\(\d+,\d+\)|[✗✘×❌⨯]|^E\s|^e: "
 )
 _LEVELS = tuple(
     re.compile(pattern)
@@ -20,11 +21,14 @@ _LEVELS = tuple(
         r"|^! \[(?:remote )?rejected\]|^CONFLICT \(|^[eE]: \S|(?i:\berror (?:TS|CS|MSB|NU)\d+:)"
         r"|^\S+?[:(]\d+(?:[:,]\d+)?\)?:?(?: -)? +(?:fatal )?(?:error|undefined|cannot|not|missing|unused|invalid"
         r"|expected|unexpected|declared)\b"
-        r"|^\S+\.\w{1,5}:\d+:\d+:? (?!(?:- )?(?:note|warning|info|hint|remark)\b)\S",
+        r"|^\S+\.\w{1,5}:\d+:\d+:? (?!(?:- )?(?:note|warning|info|hint|remark)\b)\S"
+        r"|^curl: \(\d+\) \S|^\w*make(?:\[\d+\])?: \*\*\* ",
         r"(?i)command not found|no such file or directory|permission denied|connection refused"
         r"|address already in use|already allocated|cannot find module"
         r"|no module named|module not found|out of memory|timed? ?out|not found|does not exist"
-        r"|is not recognized|unrecognized"
+        r"|is not recognized|unrecognized|missing script"
+        r"|no space left on device|too many open files|read-only file system|operation not permitted|is a directory"
+        r"|not a directory|could not resolve host|name or service not known|no route to host|network is unreachable"
         r"|^(?:Segmentation fault|Killed|Aborted|Bus error|Illegal instruction|Terminated)\b",
         r"(?i)\b(?:error|failed|failure|fatal|exception|denied|rejected|refused|unable to|cannot|can't|invalid)\b",
         r"^[✗✘×❌⨯]\s",
@@ -32,16 +36,21 @@ _LEVELS = tuple(
 )  # fmt: skip
 _EMPTY_WORDS = re.compile(
     r"(?i)^(?:\[?[\w:-]+\]? )?(?:ERROR task failed|FAIL$|FAILED$|Error: Process completed|error: script .* exited"
-    r"|\w*make(?:\[\d+\])?: \*\*\*|error Command failed|Found \d+ errors?|\d+ (?:errors?|problems?|issues?)\b"
+    r"|\w*make(?:\[\d+\])?: \*\*\* (?:\[|Waiting for)|error Command failed|Found \d+ errors?"
+    r"|\d+ (?:errors?|problems?|issues?)\b"
     r"|Traceback \(most recent|exit status \d+|ERROR: \"?\S+\"? exited|For more information|Some errors? "
     r"|error: aborting due to|error: could not compile|hint: |error: test failed, to rerun|Errors while running CTest"
     r"|error: subprocess-exited-with-error|\S+: error: linker command failed|collect2: error|build failed\W*$"
     r"|Failed to compile\W*$|FAILURE: Build failed with|error: failed to push some refs|Errors?:? +Files$|Errors? +\d+$"
-    r"|\S*ERR_PNPM_RECURSIVE|ELIFECYCLE|error: recipe)"
+    r"|\S*ERR_PNPM_RECURSIVE|ELIFECYCLE|error: recipe|fatal: Could not read from remote repository"
+    r"|\[INFO\] BUILD FAILURE|\[ERROR\] (?:COMPILATION ERROR|-> \[Help|Failed to execute goal .*Compilation failure$))"
 )
 _SURE_LEVEL = 2
 _TOLD_AS_ERROR = re.compile(r"(?i)\b(?:error|fatal|panic)(?:\[[\w-]+\])?:|[:(]\d+[:,]\d+")
 _LOCATION = re.compile(r"^\s*-->\s*(\S+:\d+:\d+)\s*$")
+# What a compiler of Java says below an error that is the same for every name.
+_SYMBOL = re.compile(r"\s*symbol:\s+(\S.*)$")
+_SYMBOL_WITHIN = 4
 _STACK_FRAME = re.compile(r"^\s*(?:at |File \"|from |in |\d+: |#\d+ |\.\.\. )")
 _PLACE_ALONE = re.compile(
     r"^(?:ERROR in )?((?:\./)?[\w./@\[\]()-]+\.\w{1,6}(?::\d+(?::\d+)?|\(\d+,\d+\)))(?: [\d:-]+)?:?$"
@@ -115,6 +124,9 @@ def _tidy(line: str, lines: list[str], at: int) -> str:
     line = re.sub(r"^(?:e: (?:file://)?)?(\S+:\d+:\d+)(?: -)? (?=\S)", r"\1: ", line)
     if at + 1 < len(lines) and (place := _LOCATION.match(lines[at + 1])):
         line = f"{line} ({place[1]})"
+    if line.endswith("cannot find symbol"):
+        below = (_SYMBOL.match(one) for one in lines[at + 1 : at + 1 + _SYMBOL_WITHIN])
+        line += next((f": {symbol[1].strip()}" for symbol in below if symbol), "")
     before = lines[at - 1].strip() if at else ""
     if place := _PLACE_ALONE.match(before[:300]):
         line = f"{place[1]}: {line}"

@@ -4,10 +4,11 @@ Made when a failure or its fix is stored. `anchors_of_call` makes the same of a 
 
 import hashlib
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from claude_mem_lite.compress.language.clean import clean
-from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.tools import diagnostics, shell
 from claude_mem_lite.compress.tools.steps import Called, Ran
 from claude_mem_lite.compress.tools.tool_calls import read_steps
 from claude_mem_lite.models import Event, ToolCall
@@ -24,6 +25,7 @@ _QUOTES = str.maketrans("‘’“”`", "''\"\"'")
 _URL = re.compile(r"\b(?:https?|wss?|ftp|ssh|git|postgres(?:ql)?|mysql|redis|amqp|mongodb)://(\S+)")
 _PATH = re.compile(
     r"(?<![\w<])(?:file://)?(?:~|\.{1,2}|[a-z]:)?(?:[/\\][\w.@+~{}$-]+)+[/\\]?"
+    r"|(?<![\w<./])\.[\w-]+(?:[/\\][\w.@+~-]+)+"
     r"|\b(?:[\w.@+-]+[/\\])+[\w@+-]+(?:\.[\w-]+)*\.[a-z]\w{0,5}\b"
 )
 _CHANCE_NAME = re.compile(
@@ -41,14 +43,26 @@ _VARYING: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}})(?:,? \d{{4}})?(?: \d\d:\d\d(?::\d\d)?)?\b"), "<time>"),
     (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
     (re.compile(r"\b0x[0-9a-f]+\b"), "<address>"),
-    (re.compile(r"\[(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\](?=:\d)|(?<![\w:])::1(?=:\d)"), "<host>"),
+    (re.compile(r"\[(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\](?=:\d)|(?<![\w:])::1?(?=:\d)"), "<host>"),
     (re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|\blocalhost(?=:\d)"), "<host>"),
-    (re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b"), "<hash>"),
+    (re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b(?:-[0-9a-f]{4,12}\b)*"), "<hash>"),
+    # Letters and digits that change places five times and more: nobody chose that name.
+    (re.compile(r"\b(?=\w{8,})(?:[a-z]+\d+){3,}[a-z]*\b|\b(?=\w{8,})(?:\d+[a-z]+){3,}\d*\b"), "<id>"),
 )
 # Ports that the system gives out differ each time; 5432 and 6379 are two services.
-_PORT = re.compile(r"(?<=<host>):(\d{1,5})\b")
+_PORT = re.compile(r"(?:(?<=<host>)(?::|['\"], ?(?:port )?)|\bport[ :=]+)(\d{1,5})\b")
 _FIRST_GIVEN_PORT = 32_768
-_CODE = re.compile(r"\b(status(?: code)?|code|http(?:/\d(?:\.\d)?)?|errno|signal)[ :=#]+(\d{1,5})\b")
+_CODE = re.compile(
+    r"\b(status(?: code)?|code|http(?:/\d(?:\.\d)?)?|errno|signal)[ :=#]+(\d{1,5})\b"
+    r"|\b(error|returned|response)[ :=]+([45]\d\d)\b"
+)
+# A shell tells how a job of its own ended with its number before and the command line after.
+_JOB = re.compile(
+    r"(?P<shell>\S*sh: (?:line \d+: )?(?:\d+ )?|\d+ )?"
+    r"(?P<end>segmentation fault|killed|aborted|abort trap|bus error|illegal instruction|terminated)"
+    r"(?:: \d+)?(?: \(core dumped\))?(?P<command> .*)?"
+)
+_PLACE_AT_END = re.compile(r"(.+) \(([\w.@+-]+\.\w{1,6})")
 _UNIT = r"(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|days?|[kmgt]i?b|bytes|%)"
 _NUMBER = re.compile(
     rf"(?<![\w.])[+-]?\d[\d_,]*(?:\.\d+)*(?:e[+-]?\d+)?{_UNIT}?(?!\w)|\bv\d+(?:\.\d+)+[\w.-]*|(?<=\w)@[\w.-]*\d[\w.-]*"
@@ -60,8 +74,12 @@ _COMPARED = re.compile(
     r"(?i)\b(?:assert\b|expect(?:ed)?\b|want(?:ed)?\b|got\b|received\b|actual\b|left:|values? differ|not equal).*"
 )
 _WORD = re.compile(r"[a-z_][\w.:/-]{2,}")
-_EMPTY_WORDS = "error errors err failed fail failure fatal exception panic exit status code with the and for not was"
+_EMPTY_WORDS = """error errors err failed fail failure fatal exception panic exit status code with the and for not was
+    segmentation fault core dumped killed abort aborted trap terminated bus illegal instruction
+    timed timeout out"""
 _EMPTY = frozenset(_EMPTY_WORDS.split())
+# What is the same whatever could not be resolved; the lines after it tell.
+_HEADING = re.compile(r"eresolve\b|found: ")
 
 
 def fingerprint(error: str, command: str = "") -> str:
@@ -69,7 +87,7 @@ def fingerprint(error: str, command: str = "") -> str:
 
     `command` counts only when the error by itself says next to nothing."""
     told = normalised(error)
-    if command and len(set(_WORD.findall(told)) - _EMPTY) < _FEW_WORDS:
+    if command and not _tells(told):
         told = f"{shell.tool(shell.main_part(command)[0]).lower()}: {told}"
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:_LENGTH]
 
@@ -77,22 +95,41 @@ def fingerprint(error: str, command: str = "") -> str:
 def normalised(error: str) -> str:
     """An error without what changes from one sighting to the next; the words that tell it apart stay."""
     text = " ".join(clean(error[:_LONGEST_ERROR]).translate(_QUOTES).lower().split())
+    if (job := _JOB.fullmatch(text)) and (job["shell"] or not job["command"]):
+        return job["end"]
     text = _URL.sub(lambda found: found[1].replace("/", " "), text)
     text = _PATH.sub(lambda found: _name_of(found[0]), text)
     for pattern, stands_for in _VARYING:
         text = pattern.sub(stands_for, text)
     text = _PORT.sub(lambda found: "" if int(found[1]) >= _FIRST_GIVEN_PORT else f" port{found[1]}", text)
-    text = _CODE.sub(lambda found: f"{found[1]} n{found[2]}", text)
+    text = _CODE.sub(lambda found: f"{found[1] or found[3]} n{found[2] or found[4]}", text)
     text = _PLACE.sub("", _NUMBER.sub("<n>", text))
-    return " ".join(_SIGNS.sub(" ", text).split()).strip(" .:,;-")
+    text = " ".join(_SIGNS.sub(" ", text).split()).strip(" .:,;-")
+    # One tool names the place before the error, another version of it behind.
+    return _PLACE_AT_END.sub(r"\2: \1", text) if _PLACE_AT_END.fullmatch(text) else text
+
+
+def _tells(told: str) -> bool:
+    words = {word.rstrip(".:/-") for word in _WORD.findall(told)}
+    return len(words - _EMPTY) >= _FEW_WORDS
 
 
 def anchors_of_run(ran: Ran) -> tuple[str, ...]:
     """What a failed command is known by: its failing tests, else its errors."""
     failures = ran.run.failures[:_MOST] if ran.run else ()
     found = [fingerprint(f"{test.name}: {_COMPARED.sub('', test.error)}", ran.command) for test in failures]
-    found = found or [fingerprint(error, ran.command) for error in ran.errors[:_MOST]]
+    found = found or [fingerprint(error, ran.command) for error in _telling(ran.errors[:_MOST])]
     return tuple(dict.fromkeys(f"{_ANCHOR}{one}" for one in found))
+
+
+def _telling(errors: Sequence[str]) -> Sequence[str]:
+    """The errors that tell one failure from another; the first one, when none does."""
+    told = [(error, normalised(error)) for error in errors]
+    telling = [error for error, bare in told if _tells(bare) and not _HEADING.match(bare)]
+    if telling and not _tells(told[0][1]):
+        # After how a command ended there may be a last line that is no error: how far it came by then.
+        telling = [error for error in telling if diagnostics.first_error(error)]
+    return telling or errors[:1]
 
 
 def anchor_of_tool(called: Called) -> str:
@@ -100,16 +137,25 @@ def anchor_of_tool(called: Called) -> str:
     return f"{_ANCHOR}{fingerprint(f'{called.tool}: {called.error}')}"
 
 
+def failed_step(call: ToolCall, cwd: str = "") -> Ran | Called | None:
+    """What a tool call that has just failed amounts to; None when it was stopped or refused, or says nothing.
+
+    Its input and error text are all that is needed."""
+    for step in read_steps(Event("", "PostToolUseFailure", "", _NO_TIME, cwd=cwd, tool=call)):
+        if (isinstance(step, Ran) and step.failed) or (isinstance(step, Called) and step.error):
+            return step
+    return None
+
+
+def anchors_of_step(step: Ran | Called) -> tuple[str, ...]:
+    """What a failed step is known by."""
+    return anchors_of_run(step) if isinstance(step, Ran) else (anchor_of_tool(step),)
+
+
 def anchors_of_call(call: ToolCall, cwd: str = "") -> tuple[str, ...]:
-    """The anchors of a tool call that has just failed; its input and error text are all that is needed."""
-    steps = read_steps(Event("", "PostToolUseFailure", "", _NO_TIME, cwd=cwd, tool=call))
-    found: list[str] = []
-    for step in steps:
-        if isinstance(step, Ran) and step.failed:
-            found += anchors_of_run(step)
-        elif isinstance(step, Called) and step.error:
-            found.append(anchor_of_tool(step))
-    return tuple(dict.fromkeys(found))
+    """The anchors of a tool call that has just failed."""
+    step = failed_step(call, cwd)
+    return anchors_of_step(step) if step else ()
 
 
 def _name_of(path: str) -> str:

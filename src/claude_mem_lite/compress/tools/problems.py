@@ -39,6 +39,10 @@ _PIP_CAUSES = re.compile(r"The conflict is caused by:\n((?:[ \t]+[^\n]+\n?){1,4}
 _SOLVING = re.compile(r"(?ms)^[ \t]*(Because .{1,2000}?version solving (?:has )?failed)")
 _UNFORMATTED = re.compile(r"(?mi)^(?:\[warn\]|would reformat:?|unformatted:?) (\S+\.\w+)$")
 _UNFORMATTED_END = re.compile(r"(?mi)^(?:\[warn\] )?((?:Code style issues|\d+ files? would be reformatted)[^\n.,]*)")
+_TERRAFORM = re.compile(
+    r"(?m)^[ \t]*Error: ([^\n]+)\n[ \t]*\n(?:[ \t]*with [^\n]+\n)?[ \t]*on (\S+) line (\d+)[^\n]*\n"
+    r"(?:[ \t]*\d+:[^\n]*\n)*[ \t]*\n?[ \t]*([^\n]+)"
+)
 _GRADLE = re.compile(r"\* What went wrong:\n([^\n]+)\n(?:[> \t]*([^\n]+))?")
 _GRADLE_DETAIL = re.compile(r"(?m)^(?:e: |\S+\.(?:java|kt|kts|groovy):\d+: error)")
 
@@ -149,6 +153,12 @@ def _unformatted(output: str) -> Iterator[str]:
         yield f"{end[1] if end else 'Not formatted'}: {', '.join(names[:6])}"
 
 
+def _terraform(output: str) -> Iterator[str]:
+    """What is wrong in a block; the heading is the same for every name in it."""
+    for error, file, line, told in _TERRAFORM.findall(output):
+        yield f"{error}: {told.strip()} ({file}:{line})"
+
+
 def _gradle(output: str) -> Iterator[str]:
     """What went wrong in a build, unless a compiler has said it better."""
     if not _GRADLE_DETAIL.search(output) and (found := _GRADLE.search(output)):
@@ -166,6 +176,7 @@ _READERS: tuple[tuple[str, Callable[[str], Iterator[str]]], ...] = (
     ("CMake Error", _cmake),
     ("ERROR in ", _webpack),
     (" line ", _shellcheck),
+    (", in ", _terraform),
     ("  error  ", _eslint),
     ("reformat", _unformatted),
     ("[warn]", _unformatted),

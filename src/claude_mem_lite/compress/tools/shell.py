@@ -66,7 +66,17 @@ _ROLE_PATTERNS: dict[Role, str] = {
     "explore": _EXPLORE, "files": _FILES,
     "build": _BUILD, "git": r"git \S+|gh \S+",
 }  # fmt: skip
-_FETCH = re.compile(r"(?:^|[|&;\s])(?:curl|wget|aria2c|httpie|https?|lynx|w3m|gh\s+(?:api|issue|pr))(?:\s|$)")
+# Others write issues, releases and the pages of packages. `gh run` shows what our own commands printed elsewhere.
+_FETCHER = (
+    r"(?:\S{0,60}/)?(?:curl|wget|aria2c|httpie|https?|xh|lynx|w3m|elinks|(?:gh|glab)\s+(?:-\S+\s+)*(?:api|issue|pr|mr|search"
+    r"|release|repo|gist|discussion)|hub\s+(?:api|issue|pr)|npm\s+(?:view|info|show|search)|cargo\s+(?:search|info)"
+    r"|docker\s+search|gem\s+(?:search|info)|brew\s+info)(?=[\s\"'`)]|$)"
+)
+_FETCH = re.compile(_FETCHER)
+_FETCH_INSIDE = re.compile(
+    rf"(?:\$\(|`|<\(|\bxargs\s+(?:-\S+\s+)*|\bsh\s+-\w*c\s+[\"']?)\s*{_FETCHER}"
+    r"|\b(?:requests|httpx|urllib\d?\S{0,20}|aiohttp)\.(?:get|post|request|urlopen|stream)\b|\bfetch\(\s*[\"']https?:"
+)
 _ROLES = tuple((role, re.compile(rf"(?:{pattern})(?:\s|$)")) for role, pattern in _ROLE_PATTERNS.items())
 # Which part of `cd x && make && git commit` the whole is about.
 _RANK: tuple[Role, ...] = ("commit", "test", "build", "lint", "install", "git", "run", "files", "explore")
@@ -142,7 +152,8 @@ def parts(command: str) -> list[str]:
 
 def fetches(command: str) -> bool:
     """Whether a command's output is what somebody else has put on the network."""
-    return _FETCH.search(command) is not None
+    inside = _FETCH_INSIDE.search(command[:20_000]) is not None
+    return inside or any(_FETCH.match(unwrapped(part)) for part in parts(command))
 
 
 def role(part: str) -> Role:

@@ -6,6 +6,7 @@ from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.layers.sessions import are_all_elsewhere, last_sessions
+from claude_mem_lite.context.layers.usage import unused_sessions
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.store import symbols
 
@@ -31,7 +32,9 @@ def _changes(db: sqlite3.Connection, occasion: Occasion, last: int, most: int) -
     found = last_sessions(db, occasion, last)
     if are_all_elsewhere(found, occasion):
         return []
-    newest = symbols.newest(db, [one.id for one in found], hidden=occasion.checkout.hidden, limit=most)
+    unused = unused_sessions(db, [one.id for one in found])
+    of_use = [one.id for one in found if one.id not in unused]
+    newest = symbols.newest(db, of_use, hidden=occasion.checkout.hidden, limit=most)
     seen = [one for one in newest if render.is_tellable(one.change)]
     states = occasion.checkout.states([one.change for one in seen])
     by_file: dict[str, list[Item]] = {}

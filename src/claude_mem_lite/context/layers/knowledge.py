@@ -10,6 +10,7 @@ from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.layers.conflicting import Told, items_of
 from claude_mem_lite.context.layers.sessions import last_sessions
 from claude_mem_lite.context.layers.standing import back_again, item_of, why_never, why_unsure
+from claude_mem_lite.context.layers.usage import UNUSED
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.scores import ALWAYS, AT_START, Score, passes, score
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory, Tally
@@ -69,12 +70,12 @@ def _knowledge(
 ) -> list[Item]:
     found = _found(db, occasion, scopes, kinds)
     verdicts = occasion.checkout.freshness(found)
-    tallies = receipts.tallies(db, [memory.id for memory in found])
+    tallies = receipts.standing_tallies(db, [memory.id for memory in found], at_need=False)
     candidates = []
     for memory in found:
         made = score(memory, occasion.now, setting.task, tallies.get(memory.id, Tally()))
         barred = _why_not_here(memory, occasion) or why_never(memory, verdicts)
-        low = why_unsure(memory) or ("" if passes(made, floor) else f"below the floor of {floor}")
+        low = why_unsure(memory) or _why_low(made, floor)
         candidates.append(_Candidate(memory, made, barred or low, is_low=not barred and bool(low)))
     candidates.sort(key=_rank)
     return _items(db, candidates, verdicts, occasion, with_scopes=with_scopes)
@@ -137,6 +138,12 @@ def _why_not_here(memory: Memory, occasion: Occasion) -> str:
     return "made in this session" if is_own else ""
 
 
+def _why_low(made: Score, floor: float) -> str:
+    if made.is_silent():
+        return UNUSED
+    return "" if passes(made, floor) else f"below the floor of {floor}"
+
+
 def _rank(one: _Candidate) -> tuple[int, float, float, str]:
     """What the user stated before all else, so that no number of newer decisions takes its room; of that what is
     pinned, then what says how to work, before notes and goals."""
@@ -145,4 +152,4 @@ def _rank(one: _Candidate) -> tuple[int, float, float, str]:
         standing = 0
     elif one.score.is_stated:
         standing = 1 if one.memory.kind in _GUIDING else 2
-    return standing, -one.score.total, -one.memory.last_seen_at.timestamp(), one.memory.id
+    return standing, -one.score.total * one.score.usefulness, -one.memory.last_seen_at.timestamp(), one.memory.id

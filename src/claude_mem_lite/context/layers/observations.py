@@ -19,8 +19,10 @@ from claude_mem_lite.context.layers.standing import (
     item_of,
     why_not,
 )
+from claude_mem_lite.context.layers.usage import UNUSED, memory_factors
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.scores import is_stated
+from claude_mem_lite.context.usefulness import NEUTRAL, SILENT
 from claude_mem_lite.models import MOST_OF_A_TURN, WORK_KINDS, Filters, Kind, Memory
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.visibility import is_hidden
@@ -73,6 +75,7 @@ class _Candidate:
     verdicts: Mapping[str, Freshness]
     reason: str
     left_out: str
+    usefulness: float = NEUTRAL
 
     def item(self, occasion: Occasion, told: Told | None = None) -> Item:
         note, dated = (told.note, told.is_dated) if told else ("", False)
@@ -85,9 +88,12 @@ def _candidates(db: sqlite3.Connection, found: Sequence[Memory], occasion: Occas
     scope = f"project:{occasion.place.project}"
     work = [memory for memory in found if memory.scope == scope and not is_stated(memory)]
     verdicts = occasion.checkout.freshness(work)
-    return [
-        _Candidate(memory, verdicts, reason, _handed_off(db, memory) or why_not(memory, verdicts)) for memory in work
-    ]
+    loud = memory_factors(db, [memory.id for memory in work])
+
+    def why_left_out(memory: Memory) -> str:
+        return _handed_off(db, memory) or why_not(memory, verdicts) or ("" if loud[memory.id] > SILENT else UNUSED)
+
+    return [_Candidate(memory, verdicts, reason, why_left_out(memory), loud[memory.id]) for memory in work]
 
 
 def _alike(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[_Alike]:
@@ -132,7 +138,7 @@ def _spread(found: Sequence[_Candidate], share: Mapping[str, float], known: set[
     seen = set(known)
 
     def relevance(one: _Candidate) -> float:
-        return share[one.memory.id]
+        return share[one.memory.id] * one.usefulness
 
     def value(one: _Candidate) -> float:
         return relevance(one) * (_RELEVANCE_ALONE + min(len(set(one.memory.files) - seen), _MOST_NEW_FILES))

@@ -7,6 +7,7 @@ from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.layers.holding import Held, held
 from claude_mem_lite.context.layers.standing import verdict_of
+from claude_mem_lite.context.layers.usage import UNUSED, unused_sessions
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.models import Session
 from claude_mem_lite.store import memories, sessions
@@ -56,6 +57,7 @@ def session_index(db: sqlite3.Connection, occasion: Occasion, setting: Setting) 
     found = last_sessions(db, occasion, MOST_SESSIONS)
     tagged = are_all_elsewhere(found, occasion)
     gone = without_code(db, occasion, found)
+    unused = unused_sessions(db, [one.id for one in found])
     return [
         Item(
             render.session_line(
@@ -63,6 +65,7 @@ def session_index(db: sqlite3.Connection, occasion: Occasion, setting: Setting) 
             ),
             one.id,
             f"session {rank} by recency",
+            left_out=UNUSED if one.id in unused else "",
         )
         for rank, one in enumerate(found, 1)
     ]

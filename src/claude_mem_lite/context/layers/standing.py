@@ -46,7 +46,7 @@ def why_not(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
 
 def why_never(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
     """Why a memory is told nowhere, not even beside one that it contradicts."""
-    if memory.origin in FOREIGN_ORIGINS:
+    if memory.origin in FOREIGN_ORIGINS and not memory.pinned:
         return f"not trusted: it comes from {memory.origin}"
     return "gone: its code is not here" if verdict_of(memory, verdicts) == "gone" else ""
 

@@ -1,6 +1,5 @@
-"""What the worker answers to hooks that wait: so far, the context at the start of a session."""
+"""What a session that starts is answered: the start context, or nothing."""
 
-import logging
 import sqlite3
 from contextlib import closing, suppress
 from datetime import datetime
@@ -11,7 +10,7 @@ from claude_mem_lite.context.builder import Context
 from claude_mem_lite.context.finding import OVERTIME
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import chosen
-from claude_mem_lite.db.connection import atomic, open_for_reading
+from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox.payload import parse
@@ -19,6 +18,7 @@ from claude_mem_lite.models import Event, Place, Receipt
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import receipts
+from claude_mem_lite.worker.answering.recording import record
 from claude_mem_lite.worker.building import build_start
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.replies import context_reply
@@ -30,7 +30,6 @@ _LEAST_WAIT_S = 0.05
 # Of that, a slow layer may take so much before it is left out.
 _LEAST_PATIENCE_S, _MOST_PATIENCE_S = 0.1, 0.5
 _WAY_BACK_S = 0.15
-log = logging.getLogger(__name__)
 
 
 def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
@@ -58,23 +57,12 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
             loop.stopping.wait(max(_HOOK_WAITS_S - _age_s(loop, name), 0))
         return None
     receipt = _receipt(event, place, context, now)
-    loop.call(lambda db: _record(db, receipt))
+    record(loop, receipt)
     return context_reply("SessionStart", context.text)
 
 
 def _age_s(loop: Loop, name: str) -> float:
     return (loop.clock() - time_of(name)).total_seconds()
-
-
-def mark_printed(loop: Loop, name: str) -> None:
-    """The hook has printed the answer to this event: now it counts as given."""
-    now = loop.clock()
-
-    def mark(db: sqlite3.Connection) -> None:
-        with atomic(db):
-            receipts.mark_given(db, name, now)
-
-    loop.call(mark)
 
 
 def _find_event(loop: Loop, name: str, body: bytes) -> Event | None:
@@ -109,13 +97,4 @@ def _receipt(event: Event, place: Place, context: Context, now: datetime) -> Rec
         budget=context.budget,
         build_ms=context.build_ms,
         created_at=now,
-    )
-
-
-def _record(db: sqlite3.Connection, receipt: Receipt) -> None:
-    with atomic(db):
-        receipts.add(db, receipt)
-    log.info(
-        "context built",
-        extra={"session": receipt.session, "tokens": receipt.tokens, "ms": receipt.build_ms, "cost_usd": 0.0},
     )

@@ -1,0 +1,178 @@
+"""`python -m benchmarks.prompts DATA`: is what prompts are given of use, and are most of them left alone?
+
+All prompts that were typed, from the eleventh session on, are walked in time through the product (prompts_walk.py).
+Told is how many of them are given something, how much of that is of use (prompts_counting.py), what it costs in tokens,
+and how both change with the floor below which nothing is given. A turn that changed no file cannot show by files
+whether memory helped it, so turns with edits and turns without are told apart: judged are those with edits, and all
+together stand beside them. Compared with it are raw text found by words (prompts_raw.py), with and without a floor on
+the score, and the plain formula (prompts_plain.py). A floor of raw text is laid where the wanted share of these same
+prompts is above it, which flatters it."""
+
+import itertools
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.figures import Figure, keep, p95
+from benchmarks.injection_walk import FIRST, Listed, Walk
+from benchmarks.product import temporary_folder
+from benchmarks.prompts_counting import Judged, Rates, highest_floor, judge, rates, score_floor, with_edits
+from benchmarks.prompts_plain import LEAST
+from benchmarks.prompts_raw import TOP, Found, above, given_once, raw_found
+from benchmarks.prompts_walk import FLOORS, Answer, Asked, asked_in_time
+from benchmarks.transcripts import Data
+from claude_mem_lite.context.prompt.building import MOST_ITEMS
+from claude_mem_lite.context.prompt.scoring import FLOOR
+
+PRECISION, SHARE = 0.75, 0.20
+STRICT_PRECISION, STRICT_SHARE = 0.92, 0.09
+MEDIAN_TOKENS = 300
+FIRST_PROMPTS = 6
+RAW_SHARES = (0.30, 0.18, 0.09)
+TURNS: Mapping[str, bool | None] = {"turns with edits": True, "turns without edits": False, "all turns": None}
+JUDGED = "turns with edits"
+RAW = {"raw text": False, "raw text with names split": True}
+Raw = Sequence[Sequence[Found]]
+"""What was found of raw text for each prompt."""
+Choice = Callable[[Asked], Sequence[str]]
+"""The sessions that the items for a prompt are of."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    data = Data(Path(arguments[0]))
+    began = time.monotonic()
+    with temporary_folder() as folder:
+        walk = Walk(data, folder)
+        asked = list(asked_in_time(walk))
+    took_s = time.monotonic() - began
+    order = [one.id for one in walk.listed]
+    raw = {name: raw_found(data, order, asked, is_split=is_split) for name, is_split in RAW.items()}
+    figures = list(all_figures(asked, walk.listed, raw, took_s))
+    for figure in figures:
+        print(figure.line(), flush=True)
+    return keep("prompts", "What prompts are given", figures, "python -m benchmarks.prompts DATA")
+
+
+def all_figures(
+    asked: Sequence[Asked], listed: Sequence[Listed], raw: Mapping[str, Raw], took_s: float
+) -> Iterator[Figure]:
+    judging = _Judging(asked, listed)
+    edited = sum(one.has_edits for one in asked)
+    note = (
+        f"of {len(listed) - FIRST} sessions, from number {FIRST + 1} on; {edited} with edits; walked in {took_s:.0f} s"
+    )
+    yield Figure("prompts that were typed", len(asked), "", note=note)
+    yield from _of_product(asked, judging)
+    curve = [judging.by(lambda one, place=place: one.at_floors[place].sessions) for place in range(len(FLOORS))]  # type: ignore[misc]
+    yield from _strict(curve)
+    yield from _curve(curve)
+    yield from _baselines(asked, judging, raw)
+
+
+class _Judging:
+    """Tells of ways to choose how much of what they give is of use."""
+
+    def __init__(self, asked: Sequence[Asked], listed: Sequence[Listed]) -> None:
+        self._asked = asked
+        self._sessions = {one.id: one for one in listed}
+
+    def by(self, choose: Choice, first: int | None = None) -> list[Judged]:
+        return self.of([choose(one) for one in self._asked], first)
+
+    def of(self, chosen: Sequence[Sequence[str]], first: int | None = None) -> list[Judged]:
+        """What was given for each prompt, judged; only the first prompts of each session if told so."""
+        return [
+            judge(one.session, one.has_edits, given, self._sessions)
+            for one, given in zip(self._asked, chosen, strict=True)
+            if first is None or one.number < first
+        ]
+
+
+def _of_product(asked: Sequence[Asked], judging: _Judging) -> Iterator[Figure]:
+    judged = judging.by(lambda one: one.product.sessions)
+    for name, has_edits in TURNS.items():
+        measured = rates(with_edits(judged, has_edits))
+        is_judged = name == JUDGED
+        share = f"{measured.spoke} of {measured.prompts} prompts"
+        yield _figure(f"share of prompts given something, {name}", measured.share, share, SHARE if is_judged else None)
+        yield _figure(f"precision, {name}", measured.precision, measured.told(), PRECISION if is_judged else None)
+    own = sum(one.product.sessions.count(one.session.id) for one in asked)
+    note = "after its conversation was compacted; they do not count, neither as of use nor as of none"
+    yield Figure("items that are of the session itself", own, "", note=note)
+    yield from _tokens([one.product for one in asked])
+    at_floor = FLOORS.index(FLOOR)
+    same = sum(one.product == one.at_floors[at_floor] for one in asked) / len(asked)
+    note = "the worker's own has the budget of the session, and tells again what was compacted"
+    yield _figure("answers that are the same in the curve", same, note)
+    yield Figure("building one, p95", round(p95([one.build_ms for one in asked]), 1), "ms", note="at the lowest floor")
+
+
+def _tokens(given: Sequence[Answer]) -> Iterator[Figure]:
+    spoken = [one.tokens for one in given if one.tokens]
+    note = f"p95 {p95(spoken):.0f}, most {max(spoken)}"
+    yield Figure("tokens of an answer, median", statistics.median(spoken), "", MEDIAN_TOKENS, note=note)
+    mean = statistics.fmean(one.tokens for one in given)
+    yield Figure("tokens per prompt, mean over all prompts", round(mean, 1), "", note="most prompts are given none")
+
+
+def _strict(curve: Sequence[Sequence[Judged]]) -> Iterator[Figure]:
+    """The points of the curve that the bars ask for, with the share and the precision of the same turns."""
+    for least, bar, what in ((SHARE, None, "a fifth"), (STRICT_SHARE, STRICT_PRECISION, "9 %")):
+        for name in (JUDGED, "all turns"):
+            at = [rates(with_edits(judged, TURNS[name])) for judged in curve]
+            place = highest_floor(FLOORS, [one.share for one in at], least)
+            if place is not None:
+                told = f"floor {FLOORS[place]}; {at[place].told()}"
+                floor = bar if name == JUDGED else None
+                yield _figure(f"precision where {what} of the prompts speak, {name}", at[place].precision, told, floor)
+
+
+def _curve(curve: Sequence[Sequence[Judged]]) -> Iterator[Figure]:
+    for floor, judged in zip(FLOORS, curve, strict=True):
+        edits, others, everything = (rates(with_edits(judged, has_edits)) for has_edits in TURNS.values())
+        note = (
+            f"{_both(edits)} with edits, {_both(others)} without, {_both(everything)} together; "
+            f"95 % {edits.low:.3f} to {edits.high:.3f} with edits"
+        )
+        chosen = " (chosen)" if floor == FLOOR else ""
+        yield _figure(f"curve, floor {floor}{chosen}: precision with edits", edits.precision, note)
+
+
+def _baselines(asked: Sequence[Asked], judging: _Judging, raw: Mapping[str, Raw]) -> Iterator[Figure]:
+    for first, prompts in ((FIRST_PROMPTS, f"first {FIRST_PROMPTS} prompts of a session"), (None, "all prompts")):
+        is_counted = [first is None or one.number < first for one in asked]
+        for name, found in raw.items():
+            for top in (TOP, 1):
+                chosen = [[one.session for one in chunks[:top]] for chunks in found]
+                yield _baseline(f"{name}, top {top}, {prompts}", judging.of(chosen, first))
+            best = [chunks[0].score if chunks else 0.0 for chunks in itertools.compress(found, is_counted)]
+            for share in RAW_SHARES:
+                floor = score_floor(best, share)
+                yield _baseline(f"{name}, BM25 above {floor:.1f}, {prompts}", judging.of(above(found, floor), first))
+                once = given_once(asked, found, floor, MOST_ITEMS)
+                told = f"{name}, BM25 above {floor:.1f}, nothing twice, {MOST_ITEMS} at most, {prompts}"
+                yield _baseline(told, judging.of(once, first))
+        yield _baseline(
+            f"the plain formula above {LEAST}, {prompts}", judging.by(lambda one: one.plain.sessions, first)
+        )
+        yield _baseline(f"the product, {prompts}", judging.by(lambda one: one.product.sessions, first))
+
+
+def _baseline(name: str, judged: Sequence[Judged]) -> Figure:
+    everything = rates(judged)
+    edits = rates(with_edits(judged, True))
+    return _figure(f"precision, {name}", everything.precision, f"{everything.told()}; {_both(edits)} with edits")
+
+
+def _both(measured: Rates) -> str:
+    return f"{measured.precision:.3f} at {100 * measured.share:.1f} %"
+
+
+def _figure(name: str, value: float, note: str, floor: float | None = None) -> Figure:
+    return Figure(name, round(value, 3), "", floor=floor, note=note)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,142 @@
+"""`stats`: what is stored, what was given and what came of it, what models took."""
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+from claude_mem_lite.cli.options import connect, json_option
+from claude_mem_lite.cli.output import Column, bold, counted, field, items, plain, print_json, print_table, whole
+from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.words import one_line, within
+
+_MOST_PROJECTS = 10
+_MOST_SILENT = 10
+_LONGEST_TITLE = 80
+
+
+@click.command(short_help="Show what is stored, given, used and spent.")
+@click.option(
+    "--days",
+    metavar="N",
+    type=click.IntRange(1, 180),
+    default=30,
+    help="What was given and spent over so many days, at most 180; 30 if not given.",
+)
+@json_option
+def stats(days: int, as_json: bool) -> None:
+    """Show what is stored, given, used and spent.
+
+    Over all projects: memories by kind and project; how often and how much was given at which moment, and how much of
+    it sessions had use for, by source; what is not given any more because nobody had; what models were asked and took,
+    and how good our estimate of tokens was. Reads only.
+
+    \b
+    Examples:
+      claude-mem-lite stats
+      claude-mem-lite stats --days 7
+      claude-mem-lite stats --json
+    """
+    told = connect().stats(days)
+    if as_json:
+        print_json(told)
+        return
+    for line in _stored(_part(told, "memories")):
+        click.echo(line)
+    click.echo(bold(f"given in the last {counted(days, 'day')}"))
+    print_rates(told)
+    for line in (*_retold(_part(told, "retold")), *_silent(_part(told, "silent")), *_model(_part(told, "model"))):
+        click.echo(line)
+
+
+def print_rates(told: JsonObject) -> None:
+    """What came of what was given, moment by moment, each with its sources."""
+    given = _objects(told, "given")
+    if not given:
+        click.echo("nothing was given")
+        return
+    rows = []
+    for one in given:
+        moment = field(one, "moment")
+        reached = f"{whole(one, 'reached'):,} of {whole(one, 'made'):,}"
+        rows.append([moment, "all", reached, f"{whole(one, 'tokens'):,}", *_hits(one)])
+        for source in _objects(told, "sources"):
+            if source.get("moment") == one.get("moment"):
+                gave = counted(whole(source, "items"), "item")
+                rows.append([moment, field(source, "source"), gave, f"{whole(source, 'tokens'):,}", *_hits(source)])
+    titles = ("moment", "source", "given", "tokens", "used", "ignored", "hit rate")
+    print_table([Column(title) for title in titles], rows)
+
+
+def _hits(one: JsonObject) -> list[str]:
+    rate = one.get("hit_rate")
+    shown = f"{rate:.0%}" if isinstance(rate, int | float) else "not known yet"
+    return [f"{whole(one, 'used'):,}", f"{whole(one, 'ignored'):,}", shown]
+
+
+def _stored(memories: JsonObject) -> Iterator[str]:
+    kinds = _part(memories, "by_kind")
+    yield bold(f"memories: {sum(whole(kinds, kind) for kind in kinds):,}")
+    if kinds:
+        yield "  " + ", ".join(f"{plain(kind)} {whole(kinds, kind):,}" for kind in kinds)
+    others = {status: count for status, count in _part(memories, "by_status").items() if status != "active"}
+    if others:
+        yield "  not given: " + ", ".join(f"{plain(status)} {count}" for status, count in others.items())
+    found = _objects(memories, "by_project")
+    for one in found[:_MOST_PROJECTS]:
+        name = field(one, "name") or field(one, "project") or "everywhere"
+        told = f"{counted(whole(one, 'memories'), 'memory', 'memories')}, {counted(whole(one, 'sessions'), 'session')}"
+        yield f"  {name}: {told}"
+    if len(found) > _MOST_PROJECTS:
+        yield f"  and {counted(len(found) - _MOST_PROJECTS, 'more project')}"
+
+
+def _retold(retold: JsonObject) -> Iterator[str]:
+    given, said = whole(retold, "given_tokens"), whole(retold, "said_tokens")
+    if given and said:
+        yield (
+            f"  at starts {given:,} tokens told of sessions in which {said:,} were said by prompts and closing messages"
+        )
+
+
+def _silent(silent: JsonObject) -> Iterator[str]:
+    sources, found = _objects(silent, "sources"), _objects(silent, "items")
+    if sources or found:
+        yield bold("silent, because no session had use for it")
+    for one in sources:
+        yield f"  source {field(one, 'source')} at {field(one, 'moment')} in {field(one, 'project')}: {_ignored(one)}"
+    for one in found[:_MOST_SILENT]:
+        title = within(one_line(field(one, "title")), _LONGEST_TITLE)
+        yield f"  {field(one, 'id')[:10]}  {title} ({field(one, 'silent_at')}; {_ignored(one)})"
+    if len(found) > _MOST_SILENT:
+        yield f"  and {counted(len(found) - _MOST_SILENT, 'more item')}; --json lists them"
+
+
+def _ignored(one: JsonObject) -> str:
+    return f"{whole(one, 'used')} used, {whole(one, 'ignored')} ignored"
+
+
+def _model(model: JsonObject) -> Iterator[str]:
+    calls = whole(model, "calls")
+    if not calls:
+        yield bold("model: not asked")
+        return
+    cost = model.get("cost_usd")
+    dollars = f"${cost:.4f}" if isinstance(cost, int | float) else ""
+    yield bold(f"model: {counted(calls, 'call')}, {whole(model, 'tokens'):,} tokens, {dollars}")
+    for what, spend in _part(model, "by_outcome").items():
+        if isinstance(spend, dict):
+            yield f"  {plain(what)}: {counted(whole(spend, 'calls'), 'call')}, {whole(spend, 'tokens'):,} tokens"
+    for one in _objects(model, "estimates"):
+        yield (
+            f"  estimate for {field(one, 'made_by')}: {whole(one, 'estimated'):,} tokens sent, it counted "
+            f"{whole(one, 'counted'):,} with its own frame ({field(one, 'ratio')} of it)"
+        )
+
+
+def _part(told: JsonObject, key: str) -> JsonObject:
+    value: JsonValue = told.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(told: JsonObject, key: str) -> Sequence[JsonObject]:
+    return [one for one in items(told, key) if isinstance(one, dict)]

@@ -1,0 +1,62 @@
+"""Whether a text gives orders to the agent that reads it, as planted ones do. Pure; asked of every text that others
+wrote before it becomes a memory.
+
+It goes by form and cannot be complete: what others wrote is given to nobody unasked in any case. Here is decided what
+is not even found by search before the user has seen it, so ordinary documentation must pass: "you must set a password"
+and "always use HTTPS" are no orders to an agent."""
+
+import re
+import unicodedata
+
+from claude_mem_lite.compress.language.instruction_forms import MARKS, SENTENCES
+
+_LONGEST_READ = 40_000
+_MANY_HIDDEN = 3
+
+# What cannot be seen and says something all the same: tags that spell letters, and marks that turn writing around.
+_SPELLING = re.compile("[\U000e0020-\U000e007e]")
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = re.compile("[\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
+_INSIDE_A_WORD = re.compile("(?<=[A-Za-z])[\u00ad\u200b-\u200d\u2060\ufeff](?=[A-Za-z])")
+_EMPHASIS = re.compile(r"[*`_~]{1,3}(?=\w)|(?<=\w)[*`_~]{1,3}(?!\w)")
+_JOINED = re.compile(r"(?<=[^\W\d_])[-_./+]{1,2}(?=[^\W\d_])")
+_MIXED = re.compile(r"\w*(?:[A-Za-z][\u0400-\u04ff]|[\u0400-\u04ff][A-Za-z])\w*")
+_LOOK_ALIKE = str.maketrans("асеоріхуѕјһԁԛԝАВЕКМНОРСТХІЅЈ", "aceopixysjhdqwABEKMHOPCTXISJ")
+
+
+def looks_like_instructions(text: str) -> str:
+    """Why a text is taken for orders to an agent; '' when it is not."""
+    return _why(text, attacks_only=False)
+
+
+def looks_like_an_attack(text: str) -> str:
+    """The same for what is said to be the user's own words: only what nobody writes to their own agent counts."""
+    return _why(text, attacks_only=True)
+
+
+def _why(text: str, *, attacks_only: bool) -> str:
+    text = text[:_LONGEST_READ]
+    if _SPELLING.search(text) or _TURNING.search(text) or len(_INSIDE_A_WORD.findall(text)) >= _MANY_HIDDEN:
+        return "has hidden characters"
+    plain = _plain(text)
+    lowered = plain.lower()
+    for mark in MARKS:
+        if mark.fits(plain, lowered):
+            return mark.reason
+    flat = " ".join(_EMPHASIS.sub("", plain).split())
+    written = [flat]
+    if _JOINED.search(flat):
+        written.append(_JOINED.sub(" ", flat))  # `docs/ignore-all-previous-instructions.md`
+    pairs = [(one, f" {one.lower()}") for one in written]
+    for form in SENTENCES:
+        if (form.is_attack or not attacks_only) and any(form.fits(*pair) for pair in pairs):
+            return form.reason
+    return ""
+
+
+def _plain(text: str) -> str:
+    """The text as it is read: one way of writing, and nothing in it that cannot be seen."""
+    if text.isascii():
+        return text
+    seen = unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).replace("’", "'").replace("‘", "'")
+    return _MIXED.sub(lambda found: found[0].translate(_LOOK_ALIKE), seen)

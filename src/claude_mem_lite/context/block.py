@@ -1,0 +1,183 @@
+"""What was chosen for a moment of need -> the text that is given: one form for prompts, failures, files and answers.
+
+Never over its budget; nothing that a memory says can close the block or begin a line of its frame."""
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from claude_mem_lite.context import render
+from claude_mem_lite.context.budget import estimate_tokens, fits
+from claude_mem_lite.context.layers.conflicting import side_by_side
+from claude_mem_lite.models import Memory, ReceiptItem, without_request
+
+LOOK_DEEPER = "More of these: `claude-mem-lite show ID`."
+_LONGEST_HEAD = 200
+_LONGEST_SHORT_HEAD = 120
+_LONGEST_LINE = 300
+_LONGEST_NOTE = 160
+_MOST_LINES = 4
+_MOST_FILES = 3
+# Of a text of megabytes only the beginning is looked at: cleaning all of it takes longer than anybody waits.
+_LOOKED_AT = 20
+_RULE = re.compile("-{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One memory chosen for a moment."""
+
+    memory: Memory
+    reason: str
+    """Why it won, for the receipt and for whoever wants it explained."""
+    score: float | None
+    source: str
+    """What hit rates are counted by: `guidance`, `decision`, `failure`, `fix`, `file` …"""
+    note: str = ""
+    """Further words after the head: how often it worked, what it conflicts with."""
+    is_stale: bool = False
+    lines: tuple[str, ...] = ()
+    """What is told of it besides its head; its summary when empty."""
+    is_dated: bool = False
+    """Its date is told instead of its age: it is to be compared with another."""
+    with_next: bool = False
+    """It is told together with the one after it, or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The text, and what is in it, in its order; all empty when nothing fits."""
+
+    text: str = ""
+    items: tuple[ReceiptItem, ...] = ()
+    tokens: int = 0
+
+
+def block(items: Sequence[Given], now: datetime, budget_tokens: int, title: str = "memory", root: str = "") -> Block:
+    """As many of the items as fit, the first ones first: one line each, and in full as far as there is room.
+
+    `root` is the folder of the project: its path is left out."""
+    forms = [_Forms(tuple(_form(one, now, root) for one in group)) for group in _groups(items)]
+    told: list[_Forms] = []
+    for group in forms:
+        if fits(_assemble([*told, group], title), budget_tokens):
+            told.append(group)
+    for at, group in enumerate(told):
+        fuller = [*told[:at], replace(group, is_full=True), *told[at + 1 :]]
+        if fits(_assemble(fuller, title), budget_tokens):
+            told = fuller
+    if not told:
+        return Block()
+    text = _assemble(told, title)
+    return Block(text, tuple(item for group in told for item in group.receipts()), estimate_tokens(text))
+
+
+def with_relations(db: sqlite3.Connection, items: Sequence[Given]) -> list[Given]:
+    """The items with what is to be said of others: what they contradict, next to each other, and what they replaced."""
+    by_id = {one.memory.id: one for one in items}
+    memories = [one.memory for one in by_id.values()]
+    told: list[Given] = []
+    for group in side_by_side(db, memories, memories):
+        for one in group:
+            given = by_id[one.memory.id]
+            note = "; ".join(part for part in (given.note, one.note) if part)
+            told.append(replace(given, note=note, is_dated=one.is_dated, with_next=one is not group[-1]))
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """An item as it can be told."""
+
+    given: Given
+    full: str
+    short: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """Items that are told together."""
+
+    forms: tuple[_Form, ...]
+    is_full: bool = False
+
+    def lines(self) -> list[str]:
+        return [form.full if self.is_full else form.short for form in self.forms]
+
+    def is_cut(self) -> bool:
+        return not self.is_full and any(form.full != form.short for form in self.forms)
+
+    def receipts(self) -> Iterator[ReceiptItem]:
+        for form, line in zip(self.forms, self.lines(), strict=True):
+            one = form.given
+            yield ReceiptItem(one.memory.id, one.source, one.reason, estimate_tokens(line), one.score)
+
+
+def _groups(items: Sequence[Given]) -> Iterator[tuple[Given, ...]]:
+    joined: list[Given] = []
+    for one in items:
+        joined.append(one)
+        if not one.with_next:
+            yield tuple(joined)
+            joined = []
+    if joined:
+        yield tuple(joined)
+
+
+def _assemble(told: Sequence[_Forms], title: str) -> str:
+    count = sum(len(group.forms) for group in told)
+    head = f"--- {title} ({count} {'item' if count == 1 else 'items'}, for reference) ---"
+    lines = [line for group in told for line in group.lines()]
+    more = [LOOK_DEEPER] if any(group.is_cut() for group in told) else []
+    return "\n".join((render.OPENING, head, *lines, *more, f"--- end {title} ---", render.CLOSING))
+
+
+def _form(given: Given, now: datetime, root: str) -> _Form:
+    memory = given.memory
+    title = render.labelled_once(_safe(memory.title, _LONGEST_HEAD, root)).rstrip(".")
+    lines = [_safe(line, _LONGEST_LINE, root) for line in given.lines[:_MOST_LINES]] or _summary(memory, root)
+    if lines and not given.lines and render.opens_with(lines[0], title):
+        # The summary says it all: as a head of its own the title would be told twice.
+        title, lines = (lines[0].rstrip("."), []) if len(lines[0]) <= _LONGEST_HEAD else (title, lines)
+    told = "\n".join((title, *lines))
+    files = _RULE.sub("–", render.named_files(memory.files, told, _MOST_FILES))
+    full = _head(given, title + files, now, root)
+    short = _head(given, render.safe_line(title, _LONGEST_SHORT_HEAD), now, root)
+    return _Form(given, "\n".join((full, *(f"  {line}" for line in lines if line))), short)
+
+
+def _head(given: Given, title: str, now: datetime, root: str) -> str:
+    memory = given.memory
+    stale = "[may be stale] " if given.is_stale else ""
+    note = f" [{_safe(given.note, _LONGEST_NOTE, root)}]" if given.note else ""
+    return f"[{memory.kind}] {stale}{title} ({_seen(given, now)}){note}  #{memory.id[:6]}"
+
+
+def _seen(given: Given, now: datetime) -> str:
+    """How often and when it was last seen, and who says so, unless the agent told it."""
+    memory = given.memory
+    when = f"{memory.last_seen_at:%Y-%m-%d}" if given.is_dated else _age(memory.last_seen_at, now)
+    often = f"seen {memory.times_seen}x, last " if memory.times_seen > 1 else ""
+    return " ".join(part for part in (render.ORIGINS.get(memory.origin, ""), often + when) if part)
+
+
+def _age(moment: datetime, now: datetime) -> str:
+    seconds = max((now - moment).total_seconds(), 0)
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if count := int(seconds // length):
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+def _summary(memory: Memory, root: str) -> list[str]:
+    # What was asked for then would read like a request of now.
+    told = without_request(memory.summary[: _LONGEST_LINE * _LOOKED_AT])
+    return [line] if (line := render.labelled_once(_safe(told, _LONGEST_LINE, root))) else []
+
+
+def _safe(text: str, limit: int, root: str) -> str:
+    """Text on one line that can begin or end no block, ours included."""
+    shown = render.without_places(text[: limit * _LOOKED_AT], root)
+    return _RULE.sub("–", render.safe_line(shown, limit))

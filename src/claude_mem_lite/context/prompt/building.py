@@ -1,0 +1,217 @@
+"""A prompt -> the few memories that help with it, or nothing: saying nothing is the normal case.
+
+Called by the worker while a hook waits. `docs/moments.md` tells the rules."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from claude_mem_lite.context.block import Given, block, with_relations
+from claude_mem_lite.context.languages import main_language
+from claude_mem_lite.context.layers.standing import verdict_of, why_never, why_not
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.prompt import keywords, scoring
+from claude_mem_lite.context.prompt.keywords import Keywords
+from claude_mem_lite.context.prompt.scoring import FLOOR, Score
+from claude_mem_lite.context.prompt.synonyms import Synonyms
+from claude_mem_lite.context.scores import is_stated
+from claude_mem_lite.context.usefulness import factor, source_factor
+from claude_mem_lite.git.repository import open_repository
+from claude_mem_lite.models import FOREIGN_ORIGINS, Filters, Memory, ReceiptItem, Tally, Weighed
+from claude_mem_lite.store import conflicts, fts, memories, receipts
+from claude_mem_lite.store.visibility import is_hidden
+
+Weigh = Callable[[sqlite3.Connection, str, Sequence[str], Filters, int], list[Weighed]]
+"""As `search.hybrid.Search.weigh`."""
+MOST_ITEMS = 3
+_MOST_WEIGHED = 30
+_MOST_LOOKED_AT = 8
+# A prompt or a match with less to go by is one that fits anything.
+_LEAST_STRENGTH = 1.5
+# What has nearly all that the prompt speaks of is given at half the floor: questions are short.
+_MOST_WORDS, _LEAST_OF_MOST = 0.75, 2.0
+_WITH_MOST_WORDS = 0.5
+_BELOW = "below the floor"
+# So many memories have to be there until rarity counts as much as how many of the words were found.
+_YOUNG = 50
+_OLD = 200
+# Reading one for its words takes half a millisecond.
+_MOST_READ = 16
+_OF_A_WORD, _OF_ALL_WORDS = 0.4, 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory with its score, and why it is not given."""
+
+    memory: Memory
+    score: Score
+    found: tuple[str, ...]
+    """The words of the prompt that it has."""
+    left_out: str = ""
+    is_stale: bool = False
+
+    @property
+    def reason(self) -> str:
+        return f"{scoring.source_of(self.memory.kind)}, score {self.score.total:.2f}, words {', '.join(self.found[:5])}"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptContext:
+    """What a prompt is given; no text when that is nothing, and then why."""
+
+    text: str = ""
+    items: tuple[ReceiptItem, ...] = ()
+    tokens: int = 0
+    budget: int = 0
+    build_ms: float = 0.0
+    why_silent: str = ""
+    floor: float = FLOOR
+    candidates: tuple[Candidate, ...] = ()
+    """The best first, with those that were left out; for whoever wants it explained."""
+
+
+def build_for_prompt(
+    db: sqlite3.Connection,
+    prompt: str,
+    occasion: Occasion,
+    told: Collection[str],
+    budget_tokens: int,
+    synonyms: Synonyms,
+    weigh: Weigh,
+    source_tallies: Mapping[str, Tally],
+    floor: float = FLOOR,
+) -> PromptContext:
+    """What is given for a prompt, within the budget. `told` are the ids of what the session was given before."""
+    began = time.perf_counter()
+    asked = keywords.read(prompt, synonyms)
+    candidates: list[Candidate] = []
+    if budget_tokens <= 0:
+        silent = "the budget of the session is used up"
+    elif asked.strength < _LEAST_STRENGTH:
+        silent = "the prompt says too little to go by"
+    else:
+        floor = scoring.floor_among(fts.highest(db), floor)
+        candidates = _Choosing(db, asked, occasion, told, source_tallies, floor).candidates(weigh)
+        silent = "" if any(not one.left_out for one in candidates) else "nothing is sure enough to help"
+    chosen = [one for one in candidates if not one.left_out][:MOST_ITEMS]
+    given = with_relations(db, [*map(_given, chosen), *_contradicting(db, chosen)])
+    made = block(given, occasion.now, budget_tokens, root=occasion.place.root)
+    if chosen and not made.text:
+        silent = "the budget of the session is used up"
+    return PromptContext(
+        text=made.text,
+        items=made.items,
+        tokens=made.tokens,
+        budget=budget_tokens,
+        build_ms=round((time.perf_counter() - began) * 1000, 2),
+        why_silent=silent,
+        floor=floor,
+        candidates=tuple(candidates),
+    )
+
+
+def _given(one: Candidate) -> Given:
+    source = scoring.source_of(one.memory.kind)
+    return Given(one.memory, one.reason, one.score.total, source, is_stale=one.is_stale)
+
+
+def _contradicting(db: sqlite3.Connection, chosen: Sequence[Candidate]) -> list[Given]:
+    """What contradicts something that is given: one side alone would pass for what holds."""
+    ids = [one.memory.id for one in chosen]
+    others = {other for against in conflicts.of(db, ids).values() for other in against} - set(ids)
+    found = [memory for id_ in sorted(others) if (memory := memories.find(db, id_)) and memory.status == "active"]
+    return [
+        Given(memory, "contradicts another that is given", None, scoring.source_of(memory.kind))
+        for memory in found
+        if not why_never(memory, {})
+    ]
+
+
+@dataclass
+class _Choosing:
+    """Weighs what search finds for one prompt."""
+
+    db: sqlite3.Connection
+    asked: Keywords
+    occasion: Occasion
+    told: Collection[str]
+    source_tallies: Mapping[str, Tally]
+    floor: float
+
+    def candidates(self, weigh: Weigh) -> list[Candidate]:
+        """What could be given, the best first."""
+        filters = Filters(project=self.occasion.place.project)
+        weighed = weigh(self.db, self.asked.text, self.asked.asked, filters, _MOST_WEIGHED)
+        young = weighed[:_MOST_READ] if (number := fts.highest(self.db)) < _OLD else []
+        matches = {one.memory.id: scoring.match_of(one.words, one.cosine) for one in weighed}
+        matches |= {one.memory.id: self._match_among_few(one, number) for one in young}
+        own = [one.memory for one in weighed if one.memory.origin not in FOREIGN_ORIGINS]
+        support = scoring.supports([(memory.session, matches[memory.id]) for memory in own])
+        tallies = receipts.standing_tallies(self.db, list(matches), at_need=True)
+        scored = [
+            self._candidate(one.memory, matches[one.memory.id], support, tallies.get(one.memory.id, Tally()))
+            for one in weighed
+        ]
+        scored.sort(key=lambda one: (-one.score.total, one.memory.id))
+        return self._checked(scored)
+
+    def _match_among_few(self, one: Weighed, number: int) -> float:
+        """Among few memories no word is rare: there it counts how many of the words were found."""
+        found = self.asked.strength_in(self.asked.found_in(one.memory))
+        by_share = found * (_OF_A_WORD + _OF_ALL_WORDS * found / self.asked.strength)
+        return scoring.match_of((number * one.words + _YOUNG * by_share) / (number + _YOUNG), one.cosine)
+
+    def _candidate(self, memory: Memory, match: float, support: Mapping[str, float], tally: Tally) -> Candidate:
+        source = scoring.source_of(memory.kind)
+        score = Score(
+            weight=scoring.weight_of(memory.kind),
+            recency=scoring.recency_of(memory, self.occasion.now),
+            match=match,
+            support=support.get(memory.session, 0.0),
+            branch=scoring.branch_of(memory, self.occasion.place.branch),
+            use=factor(tally, is_stated=is_stated(memory)) * source_factor(self.source_tallies.get(source, Tally())),
+        )
+        is_hopeful = score.total >= _WITH_MOST_WORDS * self.floor
+        return Candidate(memory, score, (), self._why_not(memory) or ("" if is_hopeful else _BELOW))
+
+    def _why_not(self, memory: Memory) -> str:
+        """Why it may not be given, whatever its score; what has to be looked up comes later."""
+        if memory.id in self.told:
+            return "given in this session before"
+        if self.occasion.session and memory.session == self.occasion.session:
+            return "of this session itself"
+        if memory.kind == "goal" and not self.asked.speaks_of_goals:
+            return "a goal, and the prompt does not speak of goals"
+        if is_hidden(memory.branch, memory.created_at, self.occasion.checkout.hidden):
+            return "of a branch that is not merged here"
+        if memory.scope.startswith("language:") and memory.scope != f"language:{self._language}":
+            return "of another language"
+        return why_not(memory, {})
+
+    @cached_property
+    def _language(self) -> str:
+        root = self.occasion.place.root
+        repository = open_repository(root) if root else None
+        return main_language(root, repository.entries() if repository else None) if root else ""
+
+    def _why_unsure(self, score: Score, strength: float) -> str:
+        if strength < _LEAST_STRENGTH:
+            return "it shares too few words with the prompt"
+        has_most = strength >= max(_MOST_WORDS * self.asked.strength, _LEAST_OF_MOST)
+        return "" if score.total >= self.floor or has_most else _BELOW
+
+    def _checked(self, scored: Sequence[Candidate]) -> list[Candidate]:
+        """The same, with those that would be given looked at once more: their words, and the code they tell of."""
+        hopeful = [one for one in scored if not one.left_out]
+        hopeful, rest = hopeful[:_MOST_LOOKED_AT], hopeful[_MOST_LOOKED_AT:]
+        verdicts = self.occasion.checkout.freshness([one.memory for one in hopeful])
+        checked = {one.memory.id: replace(one, left_out="others come before it") for one in rest}
+        for one in hopeful:
+            found = tuple(self.asked.found_in(one.memory))
+            why = why_not(one.memory, verdicts) or self._why_unsure(one.score, self.asked.strength_in(found))
+            is_stale = verdict_of(one.memory, verdicts) == "changed"
+            checked[one.memory.id] = replace(one, found=found, left_out=why, is_stale=is_stale)
+        return [checked.get(one.memory.id, one) for one in scored]

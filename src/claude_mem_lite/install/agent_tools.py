@@ -1,0 +1,142 @@
+"""What an agent gets besides hooks: the MCP server by which it asks for memories, and the skill that says when.
+
+`install` and `uninstall` call it. What was made is noted in the home, so that exactly that is taken back."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from claude_mem_lite.errors import SettingsChanged
+from claude_mem_lite.install import files, record, serving, skills
+from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.paths import Home
+
+_ALL_THERE = 99
+"""More objects than lead to any entry: nothing was made but the entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where both stand for one agent's settings."""
+
+    settings: Path
+    server: serving.Place
+    skill: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What an install made besides the entry and the skill: the file, objects in it, folders."""
+
+    file: bool = False
+    made_from: int = _ALL_THERE
+    folders: tuple[Path, ...] = ()
+
+
+def places(scope: str, config_dir: Path | None, settings: Path, environment: Mapping[str, str]) -> Places:
+    return Places(settings, serving.place_of(scope, config_dir, environment), skills.path_beside(settings))
+
+
+def check(home: Home, where: Places) -> None:
+    """SettingsError when a file must not be touched; asked before anything is."""
+    serving.plan_adding(where.server, serving.entry(home))
+    skills.state_of(where.skill)
+
+
+def told_before(home: Home, where: Places) -> Iterator[str]:
+    """What an install would do, in sentences."""
+    state = serving.plan_adding(where.server, serving.entry(home)).state
+    if state == "foreign":
+        yield _foreign(where)
+    elif state != "current":
+        yield f"Would register the MCP server {serving.SERVER_NAME} in {where.server.told()}."
+    if skills.state_of(where.skill) in ("absent", "other"):
+        yield f"Would write the skill {where.skill}."
+
+
+def install(home: Home, where: Places) -> Iterator[str]:
+    """Register the server and write the skill; what was done, in sentences."""
+    known = _load(home, where)
+    change = _apply(lambda: serving.plan_adding(where.server, serving.entry(home)))
+    made = known or _Made()
+    if change.made_from is not None and known is None:
+        made = _Made(change.before is None, change.made_from)
+    folders = skills.add(where.skill)
+    if change.after is not None or folders or known:
+        _save(home, where, _Made(made.file, made.made_from, made.folders or folders))
+    if change.state == "foreign":
+        yield _foreign(where)
+    elif change.after is not None:
+        word = "Updated" if change.state == "other" else "Registered"
+        yield f"{word} the MCP server {serving.SERVER_NAME} in {where.server.told()}."
+    if skills.state_of(where.skill) == "changed":
+        yield f"The skill {where.skill} was changed by somebody and was left as it is."
+
+
+def uninstall(home: Home, where: Places) -> Iterator[str]:
+    """Take both back; what was done, in sentences."""
+    known = _load(home, where) or _Made()
+    change = _apply(lambda: serving.plan_removing(where.server, known.made_from))
+    if change.after is not None:
+        if known.file and serving.is_empty(change.after):
+            files.delete(files.real_path(where.server.path))
+        yield f"Took the MCP server {serving.SERVER_NAME} out of {where.server.told()}."
+    elif change.state == "foreign":
+        yield _foreign(where)
+    state = skills.remove(where.skill, known.folders)
+    if state == "changed":
+        yield f"The skill {where.skill} was changed by somebody and was left as it is."
+    elif state != "absent":
+        yield f"Removed the skill {where.skill}."
+    files.delete(_note(home, where))
+    files.remove_empty([home.installs])
+
+
+def _apply(plan: Callable[[], serving.Change]) -> serving.Change:
+    change = plan()
+    try:
+        serving.apply(change)
+    except SettingsChanged:  # by the client, which keeps its notes there
+        change = plan()
+        serving.apply(change)
+    return change
+
+
+def _foreign(where: Places) -> str:
+    return (
+        f"A server called {serving.SERVER_NAME} in {where.server.told()} is not ours and was left alone; "
+        "remove it and install again to use the tools."
+    )
+
+
+def _note(home: Home, where: Places) -> Path:
+    return home.installs / f"{record.sha256(bytes(files.real_path(where.settings)))[:16]}.tools"
+
+
+def _save(home: Home, where: Places, made: _Made) -> None:
+    home.installs.mkdir(mode=0o700, parents=True, exist_ok=True)
+    told: JsonObject = {
+        "made_file": made.file,
+        "made_from": made.made_from,
+        "folders_made": [str(folder) for folder in made.folders],
+    }
+    path = _note(home, where)
+    files.replace(path, files.read(path), json.dumps(told, indent=2).encode() + b"\n")
+
+
+def _load(home: Home, where: Places) -> _Made | None:
+    """What was noted; None when nothing was, or it cannot be read: then only the entry and the skill are taken back."""
+    content = files.read(_note(home, where))
+    try:
+        told: JsonValue = json.loads(content) if content else None
+    except ValueError:
+        return None
+    if not isinstance(told, dict):
+        return None
+    depth, folders = told.get("made_from"), told.get("folders_made")
+    return _Made(
+        told.get("made_file") is True,
+        depth if isinstance(depth, int) else _ALL_THERE,
+        tuple(Path(str(one)) for one in folders) if isinstance(folders, list) else (),
+    )

@@ -1,0 +1,223 @@
+"""The entry by which Claude Code finds our MCP server: merged into its own file of servers and taken out again.
+
+That file, `.claude.json`, is the client's own notebook, which it rewrites all the time: only our entry is ours, and the
+bytes of before are never put back. `claude_code` calls it; `doctor` compares."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from claude_mem_lite.errors import MemoryLiteError, SettingsError
+from claude_mem_lite.git.checkout import common_folder, find_checkout
+from claude_mem_lite.install import files, jsontext
+from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.paths import HOME_VARIABLE, Home
+
+SERVER_NAME = "claude-mem-lite"
+NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
+_EMPTY = "{}\n"
+_PROGRAMS = ("claude-mem-lite",)
+State = Literal["absent", "current", "other", "foreign"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an entry stands: a file, and the object in it that holds servers by name."""
+
+    path: Path
+    inside: tuple[str, ...]
+
+    def told(self) -> str:
+        where = f" for {self.inside[1]}" if len(self.inside) > 1 else ""
+        return f"{self.path}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What will become of the file; `after` is None when it stays as it is."""
+
+    place: Place
+    before: bytes | None
+    after: bytes | None
+    state: State
+    made_from: int | None = None
+    """How many of the objects that lead to the entry were there before; None when nothing is added."""
+
+
+def place_of(scope: str, config_dir: Path | None, environment: Mapping[str, str]) -> Place:
+    """Where the client looks for the servers of a user, or of a user in one project (2.1.325).
+
+    Not in a project's `.mcp.json`: that is for everybody who has the repository, and our entry holds paths of this
+    machine. The client knows a project by the root of its repository."""
+    chosen = environment.get("CLAUDE_CONFIG_DIR")
+    folder = config_dir or (Path(chosen) if chosen else None)
+    is_default = folder is None or (not chosen and folder.expanduser().absolute() == Path.home() / ".claude")
+    base = Path.home() if is_default or folder is None else folder.expanduser().absolute()
+    path = base / ".claude.json"
+    return Place(path, ("mcpServers",) if scope == "user" else ("projects", _checkout(Path.cwd()), "mcpServers"))
+
+
+def entry(home: Home) -> JsonObject:
+    """What starts the server. Without `alwaysLoad`: its tools are found by name when they are needed, and a session
+    that does not need them pays nothing for their descriptions."""
+    is_default = home.root == Path.home() / ".claude-mem-lite"
+    return {
+        "type": "stdio",
+        "command": str(_program()),
+        "args": ["mcp"],
+        "env": {} if is_default else {HOME_VARIABLE: str(home.root)},
+    }
+
+
+def plan_adding(place: Place, wanted: JsonObject) -> Change:
+    """See what has to change; touches nothing. An entry of that name that is not ours stays."""
+    path = files.real_path(place.path)
+    before = files.read(path)
+    text = _text(path, before)
+    found = _servers(path, text, place.inside).get(SERVER_NAME)
+    state = _state(found, wanted)
+    if state in ("current", "foreign"):
+        return Change(place, before, None, state)
+    if state == "other":
+        wanted = _with_the_users(wanted, found)
+        text = _without(text, place.inside, len(place.inside))
+    there = _depth(text, place.inside)
+    return Change(place, before, _encoded(path, _with(text, place.inside, wanted)), state, there)
+
+
+def plan_removing(place: Place, made_from: int) -> Change:
+    """The same for taking it out, with the objects that an install made, as far as nothing else is in them now."""
+    path = files.real_path(place.path)
+    before = files.read(path)
+    if before is None:
+        return Change(place, None, None, "absent")
+    text = _text(path, before)
+    found = _servers(path, text, place.inside).get(SERVER_NAME)
+    if not _is_ours(found):
+        return Change(place, before, None, "absent" if found is None else "foreign")
+    return Change(place, before, _encoded(path, _without(text, place.inside, made_from)), "current")
+
+
+def apply(change: Change) -> None:
+    """Write what was planned, if the file is still what it was."""
+    if change.after is not None:
+        path = files.real_path(change.place.path)
+        files.make_folders(path.parent)
+        files.replace(path, change.before, change.after)
+
+
+def is_empty(content: bytes) -> bool:
+    """Whether nothing is left in a file."""
+    return content.strip() == b"{}"
+
+
+def _program() -> Path:
+    """The installed command: beside the interpreter that runs this, else as it was called, else on the path."""
+    beside = Path(sys.executable).parent / _PROGRAMS[0]
+    called = Path(sys.argv[0]).absolute() if sys.argv and Path(sys.argv[0]).name in _PROGRAMS else None
+    for candidate in (beside, called):
+        if candidate is not None and os.access(candidate, os.X_OK):
+            return candidate
+    if found := shutil.which(_PROGRAMS[0]):
+        return Path(found).absolute()
+    raise MemoryLiteError("the command claude-mem-lite was not found beside its Python", "install the package again")
+
+
+def _checkout(folder: Path) -> str:
+    """The root of the checkout that a folder is in, of a worktree that of its repository; itself when it is in none."""
+    real = Path(os.path.realpath(folder))
+    found = find_checkout(real)
+    if found is None:
+        return str(real)
+    root, git_folder = found
+    common = common_folder(git_folder)
+    return str(common.parent if common.name == ".git" else root)
+
+
+def _state(found: JsonValue, wanted: JsonObject) -> State:
+    if found is None:
+        return "absent"
+    if not _is_ours(found):
+        return "foreign"
+    return "current" if _with_the_users(wanted, found) == found else "other"
+
+
+def _is_ours(found: JsonValue) -> bool:
+    """Whether an entry of our name runs our server, of whatever version or place; the user may have added keys."""
+    if not isinstance(found, dict):
+        return False
+    command, arguments = found.get("command"), found.get("args")
+    return isinstance(command, str) and Path(command).name in _PROGRAMS and arguments == ["mcp"]
+
+
+def _with_the_users(wanted: JsonObject, found: JsonValue) -> JsonObject:
+    """What we want, with what the user added to our entry: `alwaysLoad`, say, or a variable."""
+    known = found if isinstance(found, dict) else {}
+    env, own = known.get("env"), wanted.get("env")
+    added = {name: value for name, value in env.items() if name != HOME_VARIABLE} if isinstance(env, dict) else {}
+    return {**known, **wanted, "env": {**added, **(own if isinstance(own, dict) else {})}}
+
+
+def _with(text: str, inside: Sequence[str], wanted: JsonObject) -> str:
+    depth = _depth(text, inside)
+    *outer, key = (*inside[depth:], SERVER_NAME)
+    value: JsonValue = wanted
+    for name in reversed((*outer, key)[1:]):
+        value = {name: value}
+    return jsontext.append(text, list(inside[:depth]), (*outer, key)[0], value)
+
+
+def _depth(text: str, inside: Sequence[str]) -> int:
+    """How many of the objects that lead to an entry are there."""
+    return next((depth for depth, key in enumerate(inside) if key not in _object(text, inside[:depth])), len(inside))
+
+
+def _without(text: str, inside: Sequence[str], made_from: int) -> str:
+    """Without our entry, and without the objects from a depth on that then hold nothing."""
+    text = jsontext.remove(text, list(inside), SERVER_NAME)
+    for depth in range(len(inside), made_from, -1):
+        if _object(text, inside[:depth]):
+            break
+        text = jsontext.remove(text, list(inside[: depth - 1]), inside[depth - 1])
+    return text
+
+
+def _object(text: str, path: Sequence[str]) -> JsonObject:
+    value = jsontext.find(text, list(path)).value
+    return value if isinstance(value, dict) else {}
+
+
+def _servers(path: Path, text: str, inside: Sequence[str]) -> JsonObject:
+    """The servers that stand there; SettingsError when something else does."""
+    try:
+        value = jsontext.parse(text).value
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{path} was left alone: it is not valid JSON ({error})", NOT_TOUCHED) from error
+    for key in inside:
+        value = _as_object(path, value).get(key, {})
+    return _as_object(path, value)
+
+
+def _as_object(path: Path, value: JsonValue) -> JsonObject:
+    if not isinstance(value, dict):
+        raise SettingsError(f"{path} was left alone: where its MCP servers should be is no object", NOT_TOUCHED)
+    return value
+
+
+def _text(path: Path, content: bytes | None) -> str:
+    try:
+        text = (content or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} was left alone: it is not UTF-8", NOT_TOUCHED) from error
+    return text if text.strip("\ufeff \t\r\n") else _EMPTY
+
+
+def _encoded(path: Path, text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise SettingsError(f"{path} was left alone: a path cannot be written in JSON", NOT_TOUCHED) from error

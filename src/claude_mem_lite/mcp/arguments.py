@@ -1,0 +1,73 @@
+"""What an agent gave to a tool -> checked values. What can be understood is taken; the rest is told in a sentence."""
+
+from collections.abc import Sequence
+
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.mcp.tools import KINDS
+from claude_mem_lite.models import JsonObject
+
+MOST_IDS = 20
+_LONGEST_ID = 100
+
+
+def text(given: JsonObject, name: str) -> str:
+    """A text, '' when there is none."""
+    value = given.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise MemoryLiteError(f"{name} is no text", f"give {name} as a string")
+    return value.strip()
+
+
+def needed(given: JsonObject, name: str) -> str:
+    if found := text(given, name):
+        return found
+    raise MemoryLiteError(f"{name} is missing", f"call it again with {name}")
+
+
+def texts(given: JsonObject, name: str) -> Sequence[str]:
+    """Several texts; one alone counts as a list of one."""
+    value = given.get(name)
+    if value is None:
+        return []
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        raise MemoryLiteError(f"{name} is no list of texts", f"give {name} as a list of strings")
+    return [one.strip() for one in listed if one.strip()]
+
+
+def ids(given: JsonObject, name: str = "ids") -> Sequence[str]:
+    """Ids, each once, as they stand in any answer: with or without a `#`."""
+    found = list(dict.fromkeys(one.lstrip("#")[:_LONGEST_ID] for one in texts(given, name)))
+    if not found:
+        raise MemoryLiteError("no id is given", "memory_search shows ids")
+    if len(found) > MOST_IDS:
+        raise MemoryLiteError(f"{len(found)} ids are too many", f"give {MOST_IDS} at a time")
+    return found
+
+
+def kinds(given: JsonObject) -> Sequence[str]:
+    found = [one.lower() for one in texts(given, "kinds")]
+    for one in found:
+        check_kind(one)
+    return found
+
+
+def check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise MemoryLiteError(f"{kind[:40]!r} is no kind of memory", f"kinds are {', '.join(KINDS)}")
+
+
+def number(given: JsonObject, name: str, default: int, most: int) -> int:
+    """A whole number from 1 to the most; what is beyond is taken as that."""
+    value = given.get(name)
+    if value is None:
+        return default
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value.strip()[:9])
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise MemoryLiteError(f"{name} is no number", f"give {name} as a whole number up to {most}")
+    return min(max(value, 1), most)

@@ -1,0 +1,79 @@
+"""The MCP server of `claude-mem-lite mcp`: one agent on stdin and stdout, a line a message, until stdin ends.
+
+Until a tool is called it imports hardly anything: an agent starts it with every session and waits for its list of
+tools. Nothing but the protocol is ever written to stdout."""
+
+import os
+import sys
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, BinaryIO
+
+from claude_mem_lite.mcp.protocol import Answer, Reply, reply_to, too_long
+
+if TYPE_CHECKING:
+    from claude_mem_lite.mcp.calls import Tools
+    from claude_mem_lite.mcp.protocol import Call
+    from claude_mem_lite.models import JsonObject
+
+LONGEST_LINE = 1024 * 1024
+_PIECE = 64 * 1024
+
+
+def main() -> int:
+    """Serve the agent that started this process; the exit status."""
+    lines, replies = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # whatever is printed by mistake is no message
+    try:
+        return serve(lines, replies, call_tool)
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        _let_go_of(replies)
+
+
+def serve(lines: BinaryIO, replies: BinaryIO, call: "Call") -> int:
+    """Answer until nobody asks any more, or nobody listens."""
+    while line := lines.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            _pass_over_line(lines)
+            reply = too_long()
+        else:
+            reply = reply_to(line, call) if line.strip() else Reply()
+        if not reply.line:
+            continue
+        try:
+            replies.write(reply.line.encode("ascii") + b"\n")
+            replies.flush()
+        except (BrokenPipeError, ConnectionResetError):
+            return 0
+        for action in reply.when_sent:
+            action()
+    return 0
+
+
+def call_tool(name: str, given: "JsonObject") -> Answer:
+    """One tool, with all that it needs imported at the first call."""
+    return _tools().call(name, given)
+
+
+@cache
+def _tools() -> "Tools":
+    from claude_mem_lite.mcp.calls import tools_of_this_process
+
+    return tools_of_this_process()
+
+
+def _pass_over_line(lines: BinaryIO) -> None:
+    while (piece := lines.readline(_PIECE)) and not piece.endswith(b"\n"):
+        pass
+
+
+def _let_go_of(replies: BinaryIO) -> None:
+    """End without a word also when nobody reads what is still to be written."""
+    with suppress(BrokenPipeError, ConnectionResetError):
+        replies.flush()
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

@@ -1,0 +1,155 @@
+"""How much there is of what, and what came of what was given: the numbers of `stats` and of `receipts --summary`.
+
+Reads only. Seldom asked for, so it counts when asked and keeps nothing."""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+
+from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.models import Tally
+from claude_mem_lite.store.receipts import NEED_MOMENTS
+
+_CHARACTERS_A_TOKEN = 3.5
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What was made for a moment, and how much of it reached an agent."""
+
+    moment: str
+    made: int
+    reached: int
+    tokens: int
+    """Of those that reached an agent."""
+    median_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class HitRate:
+    """What a source gave at a moment, and how much of what was judged by now was used."""
+
+    moment: str
+    source: str
+    items: int
+    tokens: int
+    tally: Tally
+
+
+@dataclass(frozen=True, slots=True)
+class OfProject:
+    """How many active memories a project has."""
+
+    project: str
+    name: str
+    memories: int
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retold:
+    """The size of what was given, and of what was said in the sessions it tells of, in tokens by estimate."""
+
+    given_tokens: int
+    said_tokens: int
+
+
+def memories_by_kind(db: sqlite3.Connection) -> dict[str, int]:
+    """The active memories by kind, most first."""
+    return dict(
+        db.execute("select kind, count(*) from memories where status = 'active' group by kind order by 2 desc, 1")
+    )
+
+
+def memories_by_status(db: sqlite3.Connection) -> dict[str, int]:
+    return dict(db.execute("select status, count(*) from memories group by status order by 2 desc, 1"))
+
+
+def projects(db: sqlite3.Connection) -> list[OfProject]:
+    """Every project with what is stored of it, most first; what holds everywhere has the name of none."""
+    rows = db.execute(
+        """select counted.project, coalesce(projects.name, '') as name, sum(memories) as memories,
+             sum(sessions) as sessions
+           from (select project, count(*) as memories, 0 as sessions from memories where status = 'active' group by 1
+                 union all select project, 0, count(*) from sessions group by 1) as counted
+             left join projects on projects.id = counted.project
+           group by counted.project order by 3 desc, 4 desc, 1"""
+    )
+    return [OfProject(**dict(row)) for row in rows]
+
+
+def given(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[Given]:
+    """What was given since a moment, everywhere or in a project, by the moments of sessions."""
+    rows = db.execute(
+        """select moment, given_at is not null as reached, tokens from receipts
+           where created_at >= :since and (:project is null or project = :project) order by moment, tokens""",
+        {"since": time_to_text(since), "project": project},
+    )
+    sizes: dict[str, list[int]] = {}
+    made: dict[str, int] = {}
+    for row in rows:
+        made[row["moment"]] = made.get(row["moment"], 0) + 1
+        sizes.setdefault(row["moment"], []).extend([row["tokens"]] if row["reached"] else [])
+    return [
+        Given(moment, made[moment], len(size), sum(size), size[len(size) // 2] if size else 0)
+        for moment, size in sizes.items()
+    ]
+
+
+def hit_rates(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[HitRate]:
+    """What each source gave since a moment and what came of it; at the start of a session the source is the layer."""
+    rows = db.execute(
+        """select moment, layer, count(*) as items, sum(receipt_items.tokens) as tokens,
+             sum(outcome is 'used') as used, sum(outcome is 'ignored') as ignored
+           from receipts join receipt_items on receipt = spool_name
+           where created_at >= :since and given_at is not null and (:project is null or project = :project)
+           group by moment, layer order by moment, items desc, layer""",
+        {"since": time_to_text(since), "project": project},
+    )
+    return [
+        HitRate(row["moment"], row["layer"], row["items"], row["tokens"], Tally(row["used"], row["ignored"]))
+        for row in rows
+    ]
+
+
+def often_ignored(db: sqlite3.Connection, least: int, limit: int) -> list[str]:
+    """The memories and sessions that at least so many sessions had no use for, the most ignored first."""
+    rows = db.execute(
+        """select source from receipt_items join receipts on spool_name = receipt where outcome = 'ignored'
+           group by source having count(distinct session) >= :least
+           order by count(distinct session) desc, source limit :limit""",
+        {"least": least, "limit": limit},
+    )
+    return [row["source"] for row in rows]
+
+
+def places_of_giving(db: sqlite3.Connection) -> list[tuple[str, str]]:
+    """The projects and moments in which anything was given."""
+    return [(row["project"], row["moment"]) for row in db.execute("select distinct project, moment from receipts")]
+
+
+def retold(db: sqlite3.Connection, since: datetime) -> Retold:
+    """What the starts of sessions were given, and what was said in the sessions that it tells of.
+
+    Only prompts and closing messages count: how large tool outputs were is not known any more."""
+    at_start = """receipts.created_at >= :since and given_at is not null
+        and moment not in (select value from json_each(:need))"""
+    values = {"since": time_to_text(since), "need": json.dumps(NEED_MOMENTS)}
+    (given_tokens,) = db.execute(f"select coalesce(sum(tokens), 0) from receipts where {at_start}", values).fetchone()
+    behind = db.execute(
+        f"""select distinct receipt, coalesce(memories.session, item.source) as session
+            from receipts join receipt_items as item on receipt = spool_name
+              left join memories on memories.id = item.source
+            where {at_start}""",
+        values,
+    ).fetchall()
+    said = dict(
+        db.execute(
+            """select session, sum(length(text) + length(reply)) from prompts
+               where session in (select value from json_each(:sessions)) group by session""",
+            {"sessions": json.dumps(list({row["session"] for row in behind}))},
+        ).fetchall()
+    )
+    characters = sum(said.get(row["session"], 0) for row in behind)
+    return Retold(given_tokens, round(characters / _CHARACTERS_A_TOKEN))

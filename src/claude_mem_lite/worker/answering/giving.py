@@ -1,0 +1,69 @@
+"""From what was found for a moment to what the hook prints: given once, within the budget, and only to who waits."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.models import Event, Receipt, ReceiptItem
+from claude_mem_lite.places import find_place
+from claude_mem_lite.worker.answering.given import Known
+from claude_mem_lite.worker.answering.recording import record
+from claude_mem_lite.worker.answering.waiting import LaterCheckout, Waiting
+from claude_mem_lite.worker.replies import context_reply
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An answer; without text there is none."""
+
+    text: str
+    items: tuple[ReceiptItem, ...]
+    tokens: int
+    budget: int
+    build_ms: float
+
+
+Make = Callable[[sqlite3.Connection, Occasion, Known], Made]
+
+
+def give(waiting: Waiting, event: Event, moment: str, make: Make) -> bytes | None:
+    """The reply to an event, with its receipt; None when there is nothing to say, or nobody waits for it any more."""
+    loop = waiting.loop
+    place, now = find_place(event.cwd), loop.clock()
+    with closing(open_for_reading(loop.home.memory_db)) as db:
+        while not waiting.is_over():
+            known = loop.on_their_way.known(db, event.session)
+            # After a compaction its own work of before may be told; that of since then is among what it knows.
+            session = "" if known.was_compacted else event.session
+            occasion = Occasion(
+                place, now, session, checkout=LaterCheckout(loop, db, place), until=waiting.until_monotonic()
+            )
+            made = make(db, occasion, known)
+            if not made.text or waiting.is_over():
+                return None
+            ids = [item.source for item in made.items]
+            if loop.on_their_way.claim(event.name, event.session, ids, made.tokens, now, known):
+                record(loop, _receipt(event, place.project, moment, made, now))
+                return context_reply(event.kind, made.text)
+    return None
+
+
+def _receipt(event: Event, project: str, moment: str, made: Made, now: datetime) -> Receipt:
+    """Its layers are what its items came from."""
+    return Receipt(
+        spool_name=event.name,
+        session=event.session,
+        project=project,
+        moment=moment,
+        items=made.items,
+        layers=tuple(dict.fromkeys(item.layer for item in made.items)),
+        layers_skipped=(),
+        tokens=made.tokens,
+        budget=made.budget,
+        build_ms=made.build_ms,
+        created_at=now,
+    )

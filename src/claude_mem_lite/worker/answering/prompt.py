@@ -1,0 +1,119 @@
+"""What a prompt is answered: the few memories that it is about, or nothing, which is the usual answer."""
+
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import lru_cache, partial
+from pathlib import Path
+
+from claude_mem_lite.config import Config
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.prompt.building import Candidate, PromptContext, Weigh, build_for_prompt
+from claude_mem_lite.context.prompt.scoring import source_of
+from claude_mem_lite.context.prompt.synonyms import Synonyms, defaults, load
+from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.errors import ConfigError
+from claude_mem_lite.models import Filters, Weighed
+from claude_mem_lite.paths import state_of
+from claude_mem_lite.store import receipts
+from claude_mem_lite.worker.answering.given import Known
+from claude_mem_lite.worker.answering.giving import Made, give
+from claude_mem_lite.worker.answering.recording import Weighing, explain
+from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, read_event, settings
+from claude_mem_lite.worker.loop import Loop
+
+EVENT = "UserPromptSubmit"
+HOOK_WAITS_S = 0.3
+# What search needs may have to be loaded first. What is left is for all that follows it.
+_SHARE_OF_SEARCH = 0.7
+_MOST_EXPLAINED = 5
+log = logging.getLogger(__name__)
+
+
+def prompt_context(loop: Loop, name: str, body: bytes) -> bytes | None:
+    """The reply to a prompt, or None when there is nothing worth saying, or nobody waits any more."""
+    waiting = Waiting(loop, name, HOOK_WAITS_S)
+    config = settings(loop)
+    if config is None or not config.prompt_budget_tokens or waiting.is_over():
+        return None
+    event = read_event(find_raw(loop, name, body), name, EVENT, config)
+    if event is None or not event.prompt:
+        return None
+    prompt = event.prompt
+
+    def make(db: sqlite3.Connection, occasion: Occasion, known: Known) -> Made:
+        budget = budget_of_prompt(config, known.tokens)
+        built = build_now(loop, db, prompt, occasion, known.ids, budget)
+        if config.debug:
+            best = built.candidates[:_MOST_EXPLAINED]
+            explain(event, "prompt", [_weighing(one) for one in best], built.why_silent)
+        return Made(built.text, built.items, built.tokens, budget, built.build_ms)
+
+    return give(waiting, event, "prompt", make)
+
+
+def budget_of_prompt(config: Config, used_tokens: int) -> int:
+    """What one prompt may be given: two thirds of what a session has for all of them, and no more than is left."""
+    whole = config.prompt_budget_tokens
+    return max(min(whole * 2 // 3, whole - used_tokens), 0)
+
+
+def build_now(
+    loop: Loop, db: sqlite3.Connection, prompt: str, occasion: Occasion, told: Collection[str], budget_tokens: int
+) -> PromptContext:
+    """What a prompt is given with all that the worker knows, within the patience of who waits."""
+    weigh: Weigh = loop.search.weigh
+    if occasion.until is not None:
+        now = time.monotonic()
+        until = now + _SHARE_OF_SEARCH * (occasion.until - now)
+        weigh = _patient(weigh, partial(open_for_reading, loop.home.memory_db), until)
+    tallies = receipts.source_tallies(db, occasion.place.project, "prompt")
+    return build_for_prompt(db, prompt, occasion, told, budget_tokens, synonyms_of(loop), weigh, tallies)
+
+
+def _weighing(one: Candidate) -> Weighing:
+    return Weighing(one.memory.id, source_of(one.memory.kind), one.score.total, one.left_out)
+
+
+def _patient(weigh: Weigh, connect: Callable[[], sqlite3.Connection], until: float) -> Weigh:
+    """The same search, which finds nothing once a moment of the monotonic clock has passed."""
+
+    def asked(
+        db: sqlite3.Connection,  # noqa: ARG001
+        query: str,
+        words: Sequence[str],
+        filters: Filters,
+        limit: int,
+    ) -> list[Weighed]:
+        def run() -> list[Weighed]:
+            with closing(connect()) as own:  # whoever gave up goes on with the other
+                return weigh(own, query, words, filters, limit)
+
+        pool = ThreadPoolExecutor(1, thread_name_prefix="search")
+        try:
+            return pool.submit(run).result(max(until - time.monotonic(), 0))
+        except TimeoutError:
+            log.warning("search took too long for a prompt")
+            return []
+        finally:
+            pool.shutdown(wait=False)
+
+    return asked
+
+
+def synonyms_of(loop: Loop) -> Synonyms:
+    """The synonyms in force, read anew when their file changed."""
+    path = loop.home.root / "synonyms.toml"
+    return _synonyms(path, state_of(path))
+
+
+@lru_cache(maxsize=2)
+def _synonyms(path: Path, state: tuple[int, int, int] | None) -> Synonyms:  # noqa: ARG001  the key is what counts
+    try:
+        return load(path)
+    except ConfigError as error:
+        log.error("the synonyms cannot be read; those of the package hold", extra={"why": str(error)})
+        return defaults()

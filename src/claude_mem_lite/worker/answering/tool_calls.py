@@ -1,0 +1,103 @@
+"""What a tool call is answered: a known fix for one that failed, what is known of a file that was opened or edited.
+
+Hooks of every tool call come here: those that nothing is known for must cost next to nothing."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from claude_mem_lite.config import Config
+from claude_mem_lite.context.block import Given, block, with_relations
+from claude_mem_lite.context.failing import known_fixes
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.opening import about_file
+from claude_mem_lite.models import Event, ToolCall, text
+from claude_mem_lite.worker.answering.given import Known
+from claude_mem_lite.worker.answering.giving import Made, give
+from claude_mem_lite.worker.answering.recording import Weighing, explain
+from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, read_event, settings, tool_of
+from claude_mem_lite.worker.loop import Loop
+
+HOOK_WAITS_S = 0.15
+MOST_TOKENS = 300
+"""Of one answer."""
+FILE_TOOLS = {
+    "Read": "file_path",
+    "Edit": "file_path",
+    "MultiEdit": "file_path",
+    "Write": "file_path",
+    "NotebookEdit": "notebook_path",
+}
+"""The tools that open or change a file, and what they call it."""
+Find = Callable[[sqlite3.Connection, Occasion, Collection[str]], Sequence[Given]]
+
+
+def failure_context(loop: Loop, name: str, body: bytes) -> bytes | None:
+    """The reply to a tool call that failed: what helped the last time, or nothing."""
+    call = _arrived(loop, name, body, "PostToolUseFailure")
+    if call is None:
+        return None
+    tool = call.tool
+    return _answer(call, "failure", lambda db, occasion, told: known_fixes(db, tool, occasion, told))
+
+
+def file_context(loop: Loop, name: str, body: bytes) -> bytes | None:
+    """The reply to a tool call that opened or changed a file: what to mind there, once a session, or nothing."""
+    call = _arrived(loop, name, body, "PostToolUse", only=FILE_TOOLS)
+    path = text(call.tool.input.get(FILE_TOOLS[call.tool.tool])) if call else ""
+    if call is None or not path:
+        return None
+
+    def find(db: sqlite3.Connection, occasion: Occasion, told: Collection[str]) -> Sequence[Given]:
+        if not loop.on_their_way.may_tell_of(db, call.event.session, path):
+            return ()
+        return about_file(db, path, occasion, told)
+
+    reply = _answer(call, "file", find)
+    if reply is not None:
+        loop.on_their_way.note_file(call.event.session, path, loop.clock())
+    return reply
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A tool call whose hook waits."""
+
+    event: Event
+    tool: ToolCall
+    config: Config
+    waiting: Waiting
+
+
+def _arrived(loop: Loop, name: str, body: bytes, kind: str, only: Collection[str] = ()) -> _Call | None:
+    """The call that an event is about, or None when it is none of those, or nothing is to be said to it."""
+    waiting = Waiting(loop, name, HOOK_WAITS_S)
+    config = settings(loop)
+    if config is None or not config.prompt_budget_tokens or waiting.is_over():
+        return None
+    raw = find_raw(loop, name, body)
+    if only and tool_of(raw) not in only:
+        return None  # most calls end here, before they are parsed
+    event = read_event(raw, name, kind, config)
+    if event is None or event.tool is None or (only and event.tool.tool not in only):
+        return None
+    return _Call(event, event.tool, config, waiting)
+
+
+def _answer(call: _Call, moment: str, find: Find) -> bytes | None:
+    def make(db: sqlite3.Connection, occasion: Occasion, known: Known) -> Made:
+        began = time.perf_counter()
+        budget = min(MOST_TOKENS, known.left(call.config.prompt_budget_tokens))
+        found = with_relations(db, find(db, occasion, known.ids)) if budget else []
+        told = block(found, occasion.now, budget, root=occasion.place.root)
+        if call.config.debug and found:
+            in_it = {item.source for item in told.items}
+            explain(call.event, moment, [_weighing(one, in_it) for one in found])
+        return Made(told.text, told.items, told.tokens, budget, round((time.perf_counter() - began) * 1000, 2))
+
+    return give(call.waiting, call.event, moment, make)
+
+
+def _weighing(one: Given, in_it: Collection[str]) -> Weighing:
+    return Weighing(one.memory.id, one.source, one.score, "" if one.memory.id in in_it else "no room")

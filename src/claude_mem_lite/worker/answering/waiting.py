@@ -1,0 +1,121 @@
+"""A hook that waits for an answer: which event it is about, how long it still waits, and whether it may have one."""
+
+import json
+import os
+import re
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+
+from claude_mem_lite.agents import event_from_payload, why_skipped
+from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.codebase.freshness import Freshness
+from claude_mem_lite.config import Config, is_excluded, load_config
+from claude_mem_lite.context.checkout import ChangeState, Checkout
+from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.errors import ConfigError, PayloadError
+from claude_mem_lite.inbox import queue as inbox
+from claude_mem_lite.inbox.payload import STORED_LIMIT, parse
+from claude_mem_lite.models import Event, Memory, Place
+from claude_mem_lite.spool_names import time_of
+from claude_mem_lite.store.visibility import Hidden
+from claude_mem_lite.worker.loop import Loop
+
+WAY_BACK_S = 0.03
+"""What the answer needs to reach the hook."""
+LOOK_S = 0.03
+"""How long the code of what is told may be looked at."""
+_TOOL = re.compile(rb'"tool_name"\s*:\s*("(?:[^"\\]|\\.){1,200}")')
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A hook that waits for so long, counted from the time in the name of its event."""
+
+    loop: Loop
+    name: str
+    waits_s: float
+
+    def left_s(self) -> float:
+        """How much time is left for making the answer."""
+        age_s = (self.loop.clock() - time_of(self.name)).total_seconds()
+        # A clock that was set back must not make it wait for ever.
+        return min(self.waits_s - WAY_BACK_S - age_s, self.waits_s)
+
+    def until_monotonic(self) -> float:
+        """When the answer must be made, on the monotonic clock."""
+        return time.monotonic() + self.left_s()
+
+    def is_over(self) -> bool:
+        return self.left_s() <= 0
+
+
+def settings(loop: Loop) -> Config | None:
+    """The settings in force, also when they were changed a moment ago; None while they are broken."""
+    if loop.knows_settings():
+        return None if loop.problem else loop.config
+    try:
+        return load_config(loop.home.config, os.environ)
+    except ConfigError:
+        return None
+
+
+def find_raw(loop: Loop, name: str, body: bytes) -> bytes:
+    """The bytes of an event: sent along, else in the spool, else in the inbox. Nothing when there are none, or more
+    than it is worth to read."""
+    if body:
+        return body if len(body) <= STORED_LIMIT else b""
+    try:
+        with open(loop.home.spool_new / name, "rb", buffering=0) as file:
+            return file.read() if os.fstat(file.fileno()).st_size <= STORED_LIMIT else b""
+    except OSError:  # taken in already, or kept elsewhere
+        with closing(open_for_reading(loop.home.inbox_db)) as db:
+            row = inbox.find(db, name)
+    return row.payload.encode() if row else b""
+
+
+def tool_of(raw: bytes) -> str:
+    """The tool that an event is about, without reading all of it; '' when it names none."""
+    found = _TOOL.search(raw)
+    try:
+        return str(json.loads(found[1])) if found else ""
+    except ValueError:
+        return ""
+
+
+def read_event(raw: bytes, name: str, kind: str, config: Config) -> Event | None:
+    """The event, or None when nothing is to be said to it: it is none, its folder is excluded, or it is not used."""
+    try:
+        payload = parse(raw)
+        event = event_from_payload(name, payload)
+    except PayloadError:
+        return None
+    if event.kind != kind or why_skipped(event, payload) or is_excluded(config, event.cwd):
+        return None
+    return None if event.tool and event.tool.tool in config.ignored_tools else event
+
+
+class LaterCheckout:
+    """A checkout that is looked at when somebody asks how the code stands: mostly there is nothing to ask about."""
+
+    def __init__(self, loop: Loop, db: sqlite3.Connection, place: Place) -> None:
+        self._loop = loop
+        self._db = db
+        self._place = place
+
+    @cached_property
+    def _seen(self) -> Checkout:
+        return self._loop.looking.checkout(self._db, self._place, time.monotonic() + LOOK_S)
+
+    @property
+    def hidden(self) -> Hidden:
+        return self._seen.hidden
+
+    def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
+        return self._seen.freshness(memories) if memories else {}
+
+    def states(self, changes: Sequence[CodeChange]) -> Sequence[ChangeState]:
+        return self._seen.states(changes) if changes else ()

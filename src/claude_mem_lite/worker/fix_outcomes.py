@@ -1,0 +1,72 @@
+"""Whether what was given for a failing command helped: the command passed later in the session, or it did not.
+
+Called by `outcomes` when a session is over, in the job thread."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from claude_mem_lite.agents import event_from_payload
+from claude_mem_lite.compress.tools.steps import Called, Ran, Step
+from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.errors import PayloadError
+from claude_mem_lite.inbox.payload import parse
+from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.models import Memory, Outcome
+from claude_mem_lite.store import fts, memories, sightings
+from claude_mem_lite.store.receipts import Giving
+
+MOMENT = "failure"
+_MOST_CALLS = 500
+_MOST_FIXES = 40
+
+
+def judge(db: sqlite3.Connection, queue: Queue, session: str, givings: Sequence[Giving]) -> dict[Giving, Outcome]:
+    """What came of the items that were given for failures; those of which nothing can be told any more are left out."""
+    outcomes: dict[Giving, Outcome] = {}
+    later: dict[str, Outcome | None] = {}
+    for giving in givings:
+        memory = memories.find(db, giving.source)
+        if giving.moment != MOMENT or memory is None:
+            continue
+        if giving.receipt not in later:
+            later[giving.receipt] = _became_of(queue, session, giving.receipt)
+        outcome: Outcome | None = "used" if _is_fixed_in(db, memory, session) else later[giving.receipt]
+        if outcome:
+            outcomes[giving] = outcome
+    return outcomes
+
+
+def _is_fixed_in(db: sqlite3.Connection, memory: Memory, session: str) -> bool:
+    """Whether the session has a fix of its own of the same error: one is stored only when the command passed."""
+    errors = [anchor for anchor in memory.anchors if anchor.startswith("error:")]
+    rows = fts.tied_to(db, errors, memory.project, _MOST_FIXES)
+    fixes = [one.id for one in memories.by_seq(db, rows).values() if one.kind == "bugfix"]
+    return any(seen == session for _, seen, _ in sightings.seen_in(db, fixes))
+
+
+def _became_of(queue: Queue, session: str, failed: str) -> Outcome | None:
+    """Whether the call that failed in an event went well later; None when the event is not kept any more."""
+    calls = queue.calls_from(session, failed, _MOST_CALLS)
+    first = next((step for step in _steps(*next(calls, ("", ""))) if _has_failed(step)), None)
+    if first is None:
+        return None
+    later = (step for name, payload in calls for step in _steps(name, payload))
+    return "used" if any(_is_same(first, step) and not _has_failed(step) for step in later) else "ignored"
+
+
+def _steps(name: str, payload: str) -> list[Step]:
+    try:
+        return read_steps(event_from_payload(name, parse(payload.encode())))
+    except PayloadError:
+        return []
+
+
+def _has_failed(step: Step) -> bool:
+    return (isinstance(step, Ran) and step.failed) or (isinstance(step, Called) and bool(step.error))
+
+
+def _is_same(one: Step, other: Step) -> bool:
+    """Whether two steps try the same: as a fix is found in a turn."""
+    if isinstance(one, Ran) and isinstance(other, Ran):
+        return other.goal == one.goal or other.command == one.command
+    return isinstance(one, Called) and isinstance(other, Called) and one.tool == other.tool

@@ -1,0 +1,62 @@
+"""Memories that must not be found before the user has seen them: those that give orders to an agent in the words of
+others. Here is what the user decides about them, and the check of what is brought in from elsewhere.
+
+What a turn made is checked where it becomes a memory (jobs.memory_of)."""
+
+import sqlite3
+from dataclasses import replace
+from datetime import datetime
+
+from claude_mem_lite.compress.language.instructions import looks_like_an_attack, looks_like_instructions
+from claude_mem_lite.compress.tools.hearsay import told_by
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.models import Memory
+from claude_mem_lite.spool_names import time_of
+from claude_mem_lite.store import memories, sightings
+from claude_mem_lite.worker import settling
+
+APPROVED = "approved"
+"""The tag of what the user let out of quarantine."""
+_UNKNOWN = "was put there by somebody else's word"
+
+
+def reason_of(memory: Memory) -> str:
+    """Why a memory is in quarantine, as far as its words tell."""
+    return looks_like_instructions(told_by(memory)) or _UNKNOWN
+
+
+def checked(memory: Memory) -> Memory:
+    """A memory that is brought in from elsewhere, held back if it gives orders: it can claim to be anything.
+
+    Rules of the user are orders by nature, so of what is said to be theirs only attacks are held back."""
+    told = told_by(memory)
+    reason = looks_like_an_attack(told) if memory.origin == "user" else looks_like_instructions(told)
+    if not reason or memory.status == "quarantined":
+        return memory
+    return replace(memory, status="quarantined", pinned=False, superseded_by=None)
+
+
+def checked_save(memory: Memory) -> Memory:
+    """What an agent wants to be kept: a page may have told it to. Rules that the user gave it are orders too."""
+    return replace(memory, status="quarantined") if looks_like_an_attack(told_by(memory)) else memory
+
+
+def approve(name: str, memory: Memory, db: sqlite3.Connection, now: datetime) -> None:
+    """The user has seen it and lets it out: it is found and told when asked. Whose words it holds does not change, so
+    what pages and foreign tools said is still given unasked only when it is pinned besides."""
+    if memory.status == "active" and APPROVED in memory.tags:
+        return  # twice is as good as once
+    must_wait(memory)
+    with atomic(db):
+        sightings.note(db, memory.id, name)  # told anew by a model, the turn leaves it alone
+        tags = tuple(dict.fromkeys((*memory.tags, APPROVED)))
+        seen_at = max(memory.last_seen_at, time_of(name))
+        memories.rewrite(db, replace(memory, status="active", tags=tags, last_seen_at=seen_at))
+        settling.settle(db, memory, name, now)
+
+
+def must_wait(memory: Memory) -> None:
+    """MemoryLiteError for what is not in quarantine."""
+    if memory.status != "quarantined":
+        raise MemoryLiteError(f"{memory.id} is not in quarantine", "`claude-mem-lite quarantine` lists what is")

@@ -1,0 +1,176 @@
+"""Requests to typed arguments, and what handlers return to JSON: what the worker's API needs on top of Starlette.
+
+Each module of the API has a `Router`. A handler's parameter is the `Request`, what the function of its `From` returns,
+a `Body`, text of the path, or else a value of the query; a tuple takes all values of its name."""
+
+import inspect
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeGuard, TypeVar, get_origin
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import to_json
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+Handler = TypeVar("Handler", bound=Callable[..., object])
+_building = threading.Lock()  # pydantic does not promise that two threads may build the same model
+
+
+class Invalid(Exception):
+    """A request is not as its handler declares it; says where and why."""
+
+    def __init__(self, why: str, *where: str | int) -> None:
+        super().__init__(f"{'.'.join(map(str, where))}: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class From:
+    """Marks a parameter that a function gives, whose own parameters are declared in the same way."""
+
+    function: Callable[..., object]
+
+
+class Body(BaseModel):
+    """What a request sends as JSON, or a part of it."""
+
+    # Built by the first request that needs it: all of them take 2 MB, and a worker that only hooks talk to needs none.
+    model_config = ConfigDict(defer_build=True)
+
+
+class Router:
+    """Routes under one prefix, in the order of their handlers."""
+
+    def __init__(self, prefix: str = "") -> None:
+        self.routes: list[Route] = []
+        self._prefix = prefix
+
+    def get(self, path: str) -> Callable[[Handler], Handler]:
+        return self._adding("GET", path)
+
+    def post(self, path: str) -> Callable[[Handler], Handler]:
+        return self._adding("POST", path)
+
+    def patch(self, path: str) -> Callable[[Handler], Handler]:
+        return self._adding("PATCH", path)
+
+    def delete(self, path: str) -> Callable[[Handler], Handler]:
+        return self._adding("DELETE", path)
+
+    def _adding(self, method: str, path: str) -> Callable[[Handler], Handler]:
+        def add(handler: Handler) -> Handler:
+            route = Route(self._prefix + path, _endpoint(handler))
+            route.methods = {method}  # Starlette would answer HEAD too, with all the work of a GET
+            self.routes.append(route)
+            return handler
+
+        return add
+
+
+def _endpoint(handler: Callable[..., object]) -> Callable[[Request], object]:
+    """The handler as Starlette calls it: on the event loop if it is async, else in a thread, from first to last."""
+
+    async def answer(request: Request) -> Response:
+        body = await _read_body(request) if _takes_body(handler) else b""
+        if inspect.iscoroutinefunction(handler):
+            return _response(await handler(**_arguments(handler, request, body)))
+        return await run_in_threadpool(lambda: _response(handler(**_arguments(handler, request, body))))
+
+    return answer
+
+
+def _arguments(function: Callable[..., object], request: Request, body: bytes) -> dict[str, object]:
+    """What a function is called with; what the request leaves out is left to its defaults."""
+    found: dict[str, object] = {}
+    for parameter in _parameters(function):
+        name, annotation = parameter.name, parameter.annotation
+        if source := _source(annotation):
+            found[name] = source.function(**_arguments(source.function, request, body))
+        elif annotation is Request:
+            found[name] = request
+        elif name in request.path_params:
+            found[name] = request.path_params[name]
+        elif _is_body(annotation):
+            found[name] = _checked(annotation, _content(request, body), "body")
+        elif name in request.query_params:
+            is_many = get_origin(annotation) is tuple
+            given = request.query_params.getlist(name) if is_many else request.query_params[name]
+            found[name] = _checked(annotation, given, "query", name)
+        elif parameter.default is parameter.empty:
+            raise Invalid("Field required", "query", name)
+    return found
+
+
+@cache
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    """A function's parameters; first those that other functions give, whose errors are told first."""
+    return sorted(inspect.signature(function).parameters.values(), key=lambda one: _source(one.annotation) is None)
+
+
+@cache
+def _takes_body(handler: Callable[..., object]) -> bool:
+    return any(_is_body(one.annotation) for one in _parameters(handler))
+
+
+def _source(annotation: object) -> From | None:
+    return next((one for one in getattr(annotation, "__metadata__", ()) if isinstance(one, From)), None)
+
+
+def _is_body(annotation: object) -> TypeGuard[type[Body]]:
+    return isinstance(annotation, type) and issubclass(annotation, Body)
+
+
+@cache
+def _check(annotation: Any) -> Callable[..., object]:
+    """What makes a value of a type, or raises."""
+    with _building:
+        if _is_body(annotation):
+            annotation.model_rebuild()
+            return annotation.model_validate
+        return TypeAdapter(annotation).validate_python
+
+
+def _checked(annotation: Any, given: object, *where: str) -> object:
+    try:
+        return _check(annotation)(given, from_attributes=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        raise Invalid(first["msg"], *where, *first["loc"]) from None
+
+
+async def _read_body(request: Request) -> bytes:
+    try:
+        return await request.body()
+    except ClientDisconnect as error:
+        raise _unreadable() from error
+
+
+def _content(request: Request, body: bytes) -> object:
+    """What a body holds; one that does not call itself JSON is left as bytes, which fit no model."""
+    if not body:
+        raise Invalid("Field required", "body")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+        return body
+    try:
+        return json.loads(body)
+    except json.JSONDecodeError as error:
+        raise Invalid("JSON decode error", "body", error.pos) from None
+    except (ValueError, RecursionError) as error:  # no text, a number of thousands of digits, or too deep
+        raise _unreadable() from error
+
+
+def _unreadable() -> HTTPException:
+    return HTTPException(400, "There was an error parsing the body")
+
+
+def _response(told: object) -> Response:
+    if isinstance(told, Response):
+        return told
+    return Response(to_json(told, inf_nan_mode="null"), media_type="application/json")

@@ -1,0 +1,117 @@
+"""The API of `stats`: what is stored, what was given and what came of it, what models took. Writes nothing."""
+
+import sqlite3
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from claude_mem_lite.context.scores import is_stated
+from claude_mem_lite.context.usefulness import SILENT, factor, source_factor, start_factor
+from claude_mem_lite.models import Tally
+from claude_mem_lite.store import counting, memories, model_calls, receipts
+from claude_mem_lite.worker.api import Running, opened, project_of
+from claude_mem_lite.worker.routing import Router
+
+LONGEST_DAYS = 180
+"""As long as receipts are kept."""
+# The fewest sessions that can make anything silent.
+_LEAST_IGNORED = 8
+_MOST_LOOKED_AT = 1_000
+_MOST_SILENT = 50
+Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
+router = Router(prefix="/api")
+
+
+@router.get("/stats")
+def stats(loop: Running, days: Days = 30) -> dict[str, object]:
+    """All projects together, over the last days; what is stored and what is silent is told as it is now."""
+    since = loop.clock() - timedelta(days=days)
+    with opened(loop.home.memory_db) as db:
+        rates = counting.hit_rates(db, since)
+        return {
+            "days": days,
+            "since": since.isoformat(),
+            "memories": {
+                "by_kind": counting.memories_by_kind(db),
+                "by_status": counting.memories_by_status(db),
+                "by_project": [asdict(one) for one in counting.projects(db)],
+            },
+            "given": _given(db, since, rates),
+            "sources": [_rate(one) for one in rates],
+            "silent": {"items": _silent_items(db), "sources": _silent_sources(db)},
+            "model": _model(db, since),
+            "retold": asdict(counting.retold(db, since)),
+        }
+
+
+@router.get("/hit-rates")
+def hit_rates(loop: Running, cwd: str = "", all_projects: bool = False, days: Days = LONGEST_DAYS) -> dict[str, object]:
+    """What came of what was given in a folder's project, or in all, by moment and source."""
+    since = loop.clock() - timedelta(days=days)
+    project = project_of(cwd, all_projects)
+    with opened(loop.home.memory_db) as db:
+        rates = counting.hit_rates(db, since, project)
+        return {"days": days, "given": _given(db, since, rates, project), "sources": [_rate(one) for one in rates]}
+
+
+def _given(
+    db: sqlite3.Connection, since: datetime, rates: list[counting.HitRate], project: str | None = None
+) -> list[dict[str, object]]:
+    """By moment: how often and how much was given, and how much of it was used."""
+    told = []
+    for one in counting.given(db, since, project):
+        tallies = [rate.tally for rate in rates if rate.moment == one.moment]
+        tally = Tally(sum(each.used for each in tallies), sum(each.ignored for each in tallies))
+        told.append({**asdict(one), **_hits(tally)})
+    return told
+
+
+def _rate(one: counting.HitRate) -> dict[str, object]:
+    return {"moment": one.moment, "source": one.source, "items": one.items, "tokens": one.tokens, **_hits(one.tally)}
+
+
+def _hits(tally: Tally) -> dict[str, object]:
+    judged = tally.used + tally.ignored
+    return {"used": tally.used, "ignored": tally.ignored, "hit_rate": round(tally.used / judged, 3) if judged else None}
+
+
+def _silent_items(db: sqlite3.Connection) -> list[dict[str, object]]:
+    """What is not given any more because nobody had use for it, at the start or at moments of need."""
+    ids = counting.often_ignored(db, _LEAST_IGNORED, _MOST_LOOKED_AT)
+    titles = receipts.titles(db, ids)
+    found = []
+    for at_need in (False, True):
+        for id_, tally in receipts.standing_tallies(db, ids, at_need=at_need).items():
+            kind, title = titles.get(id_, ("", ""))
+            rule = factor if at_need or kind == "session" else start_factor
+            if kind and rule(tally) <= SILENT and not _is_stated(db, id_):
+                when = "moments of need" if at_need else "start"
+                found.append({"id": id_, "kind": kind, "title": title, "silent_at": when, **_hits(tally)})
+    return found[:_MOST_SILENT]
+
+
+def _is_stated(db: sqlite3.Connection, id_: str) -> bool:
+    memory = memories.find(db, id_)
+    return memory is not None and is_stated(memory)
+
+
+def _silent_sources(db: sqlite3.Connection) -> list[dict[str, object]]:
+    return [
+        {"project": project, "moment": moment, "source": source, **_hits(tally)}
+        for project, moment in counting.places_of_giving(db)
+        if moment in receipts.NEED_MOMENTS
+        for source, tally in receipts.source_tallies(db, project, moment).items()
+        if source_factor(tally) <= SILENT
+    ]
+
+
+def _model(db: sqlite3.Connection, since: datetime) -> dict[str, object]:
+    return {
+        **asdict(model_calls.spent(db, since=since, under_way=False)),
+        "by_outcome": {what: asdict(spend) for what, spend in model_calls.by_outcome(db, since).items()},
+        "estimates": [
+            {**asdict(one), "ratio": round(one.estimated / one.counted, 3)} for one in model_calls.counted(db, since)
+        ],
+    }

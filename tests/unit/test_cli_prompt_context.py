@@ -1,0 +1,106 @@
+"""`context --prompt`: what a prompt would be given, and why."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from claude_mem_lite.models import JsonValue
+from claude_mem_lite.paths import Home
+from tests.unit.fake_worker import FakeWorker, fake_worker, run
+
+ANSWER: dict[str, JsonValue] = {
+    "context": "<claude-mem-lite>\n[decision] Keep carts\n</claude-mem-lite>",
+    "tokens": 40,
+    "budget": 2000,
+    "why_silent": "",
+    "floor": 2.5,
+    "items": [{"source": "k7f3a9", "layer": "decision", "reason": "words carts", "tokens": 12, "score": 3.1}],
+    "candidates": [
+        {
+            "id": "k7f3a9",
+            "kind": "decision",
+            "title": "Keep carts",
+            "score": 3.1,
+            "parts": {"weight": 0.9, "match": 3.2},
+            "words": ["carts", "sqlite"],
+            "left_out": "",
+        },
+        {
+            "id": "m9x2b4",
+            "kind": "note",
+            "title": "Carts\x1b[31m are red",
+            "score": 1.2,
+            "parts": {"weight": 0.3, "match": 2.0},
+            "words": [],
+            "left_out": "below the floor",
+        },
+    ],
+    "build_ms": 2.5,
+}
+SILENT: dict[str, JsonValue] = {
+    **ANSWER,
+    "context": "",
+    "items": [],
+    "candidates": [],
+    "why_silent": "the prompt says too little to go by",
+}
+
+
+@pytest.fixture
+def worker(home: Home) -> Iterator[FakeWorker]:
+    with fake_worker(home) as worker:
+        yield worker
+
+
+def test_the_text_for_a_prompt_is_printed_alone(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/prompt-context", ANSWER)
+    assert run("context", "--prompt", "where are the carts?") == 0
+    assert capsys.readouterr().out == f"{ANSWER['context']}\n"
+    assert ("prompt", "where are the carts?") in worker.last("/api/prompt-context").query
+
+
+def test_silence_is_explained_beside_the_output(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/prompt-context", SILENT)
+    assert run("context", "--prompt", "hello") == 0
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == "Nothing is said to this prompt: the prompt says too little to go by.\n"
+
+
+def test_an_explained_prompt_shows_each_candidate_with_its_score_by_parts(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/prompt-context", ANSWER)
+    run("context", "--prompt", "carts", "--explain")
+    shown = capsys.readouterr().out
+    assert "40 of 2000 tokens by estimate; the floor is 2.5\n" in shown
+    assert "in   k7f3a9, 3.1 = weight 0.9 match 3.2\n     [decision] Keep carts (carts, sqlite)\n" in shown
+    assert "out  m9x2b4, below the floor, 1.2 = weight 0.3 match 2.0\n" in shown
+    assert "\x1b" not in shown
+    assert ("explain", "true") in worker.last("/api/prompt-context").query
+
+
+def test_json_has_the_candidates_when_it_is_explained(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/prompt-context", ANSWER)
+    run("context", "--prompt", "carts", "--json")
+    plain = json.loads(capsys.readouterr().out)
+    run("context", "--prompt", "carts", "--json", "--explain")
+    explained = json.loads(capsys.readouterr().out)
+    assert list(plain) == ["text", "tokens", "budget", "why_silent", "floor", "items", "build_ms"]
+    assert explained == {**plain, "candidates": ANSWER["candidates"]}
+
+
+@pytest.mark.parametrize("more", [("--preset", "codes"), ("--budget", "300")], ids=["preset", "budget"])
+def test_a_prompt_has_no_layers_and_its_own_budget(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str], more: tuple[str, str]
+) -> None:
+    assert run("context", "--prompt", "carts", *more) == 2
+    assert "leave out --preset and --budget" in capsys.readouterr().err
+
+
+def test_of_a_prompt_of_a_megabyte_the_beginning_is_asked_about(worker: FakeWorker) -> None:
+    worker.answer("GET /api/prompt-context", SILENT)
+    assert run("context", "--prompt", "カート" * 300_000) == 0
+    asked = dict(worker.last("/api/prompt-context").query)["prompt"]
+    assert len(asked) == 4_000

@@ -1,0 +1,251 @@
+"""A prompt and a store -> what is given, or why nothing is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.codebase.freshness import Freshness
+from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.context.checkout import Unseen
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.prompt import scoring
+from claude_mem_lite.context.prompt.building import MOST_ITEMS, PromptContext, build_for_prompt
+from claude_mem_lite.context.prompt.synonyms import defaults
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.models import Memory, Receipt, ReceiptItem, Tally
+from claude_mem_lite.search.hybrid import Search
+from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.store import conflicts, receipts
+from claude_mem_lite.worker.indexing import Indexing
+from tests.fakes import NOW, SHOP, FakeEmbedder, Store
+
+QUESTION = "Which database did we choose for billing, and why?"
+DECIDED = "Decided to keep invoices in PostgreSQL because SQLite locked under concurrent webhooks."
+OTHERS = (
+    ("gotcha", "Mock the clock in invoice tests", "Due dates differ around midnight unless the clock is fixed."),
+    ("preference", "Use pnpm, not npm", "The user wants pnpm for all JavaScript packages."),
+    ("change", "Rename Customer to Account", "The model and the table were renamed; the API still says customer."),
+    ("feature", "Add CSV export of invoices", "ExportController streams invoices with a semicolon for German Excel."),
+)
+
+
+@dataclass
+class Project:
+    """A store with a few memories of one project, and what a prompt there is given."""
+
+    store: Store
+    search: Search = field(default_factory=lambda: Search(StaticTable(), VectorIndex()))
+
+    def remember(self, kind: str, title: str, summary: str, **more: object) -> Memory:
+        return self.store.remember(title, turn=title, kind=kind, summary=summary, **{"session": f"s {title}", **more})  # type: ignore[arg-type]
+
+    def decide(self, told: str = DECIDED, **more: object) -> Memory:
+        return self.remember("decision", "Use PostgreSQL for the billing service", told, **more)
+
+    def ask(
+        self,
+        prompt: str = QUESTION,
+        occasion: Occasion | None = None,
+        told: tuple[str, ...] = (),
+        budget: int = 2_000,
+        sources: dict[str, Tally] | None = None,
+        search: Search | None = None,
+    ) -> PromptContext:
+        indexing = Indexing(self.store.db, StaticTable())
+        indexing.begin()
+        while indexing.step():
+            pass
+        weigh = (search or self.search).weigh
+        at = occasion or Occasion(SHOP, NOW)
+        return build_for_prompt(self.store.db, prompt, at, told, budget, defaults(), weigh, sources or {})
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    with Store(tmp_path / "memory.db") as store:
+        made = Project(store)
+        for kind, title, summary in OTHERS:
+            made.remember(kind, title, summary)
+        yield made
+
+
+def why(context: PromptContext, memory: Memory) -> str:
+    return next(one.left_out for one in context.candidates if one.memory.id == memory.id)
+
+
+def test_an_old_decision_is_given_for_a_question_about_it(project: Project) -> None:
+    decision = project.decide()
+    given = project.ask()
+    assert [item.source for item in given.items] == [decision.id]
+    assert "SQLite locked" in given.text
+    assert "(1 item, for reference)" in given.text
+    assert given.items[0].layer == "decision"
+    assert given.tokens == estimate_tokens(given.text) <= 2_000
+    assert not given.why_silent
+
+
+@pytest.mark.parametrize(
+    "prompt", ["continue", "fix the typo in the footer", "center the login button", "what's the weather like in Rome?"]
+)
+def test_a_prompt_about_something_else_is_given_nothing(project: Project, prompt: str) -> None:
+    project.decide()
+    given = project.ask(prompt)
+    assert (given.text, given.items, given.tokens) == ("", (), 0)
+    assert given.why_silent
+
+
+def test_nothing_is_given_twice(project: Project) -> None:
+    decision = project.decide()
+    given = project.ask(told=(decision.id,))
+    assert not given.text
+    assert why(given, decision) == "given in this session before"
+
+
+def test_a_session_is_not_told_its_own_work(project: Project) -> None:
+    decision = project.decide(session="now")
+    assert not project.ask(occasion=Occasion(SHOP, NOW, session="now")).text
+    assert project.ask(occasion=Occasion(SHOP, NOW, session="later")).items[0].source == decision.id
+
+
+@pytest.mark.parametrize("origin", ["web", "mcp"])
+def test_foreign_words_are_not_given(project: Project, origin: str) -> None:
+    decision = project.decide(origin=origin)
+    given = project.ask()
+    assert not given.text
+    assert why(given, decision) == f"not trusted: it comes from {origin}"
+
+
+@pytest.mark.parametrize("status", ["superseded", "retired", "quarantined"])
+def test_what_does_not_hold_any_more_is_no_candidate(project: Project, status: str) -> None:
+    decision = project.decide(status=status)
+    given = project.ask()
+    assert decision.id not in {one.memory.id for one in given.candidates}
+    assert not given.text
+
+
+def test_another_project_is_not_heard_of(project: Project) -> None:
+    project.decide(place=replace(SHOP, project="example.org/me/other"))
+    assert not project.ask().text
+
+
+def test_another_language_is_left_out(project: Project) -> None:
+    decision = project.decide(scope="language:cobol")
+    given = project.ask()
+    assert not given.text
+    assert why(given, decision) == "of another language"
+
+
+def test_goals_are_given_when_they_are_spoken_of(project: Project) -> None:
+    goal = project.remember("goal", "Billing in PostgreSQL by June", "All invoices are to be in PostgreSQL by June.")
+    silent = project.ask("move the billing invoices to PostgreSQL")
+    assert why(silent, goal).startswith("a goal")
+    spoken = project.ask("what is our goal for the billing invoices in PostgreSQL?")
+    assert [item.source for item in spoken.items] == [goal.id]
+
+
+def test_stale_code_is_marked_and_gone_code_is_left_out(project: Project) -> None:
+    @dataclass(frozen=True, slots=True)
+    class Seen(Unseen):
+        verdict: str = "changed"
+
+        def freshness(self, memories):  # type: ignore[no-untyped-def]
+            return {memory.id: Freshness(self.verdict, ("billing.py changed",)) for memory in memories}  # type: ignore[arg-type]
+
+    decision = project.decide()
+    assert "[may be stale]" in project.ask(occasion=Occasion(SHOP, NOW, checkout=Seen())).text
+    gone = project.ask(occasion=Occasion(SHOP, NOW, checkout=Seen("gone")))
+    assert not gone.text
+    assert why(gone, decision).startswith("gone")
+
+
+def test_both_sides_of_a_contradiction_are_told(project: Project) -> None:
+    decision = project.decide()
+    other = project.remember("decision", "Keep invoices in SQLite", "One file is enough for a single machine.")
+    with atomic(project.store.db):
+        conflicts.note(project.store.db, decision.id, other.id, NOW)
+    given = project.ask()
+    assert {item.source for item in given.items} == {decision.id, other.id}
+    assert f"conflicts with #{other.id[:6]}" in given.text
+    assert f"{decision.last_seen_at:%Y-%m-%d}" in given.text
+
+
+def test_what_was_never_of_use_falls_silent(project: Project) -> None:
+    decision = project.decide(last_seen_at=NOW - timedelta(days=9))
+    for number in range(8):
+        item = ReceiptItem(decision.id, "decision", "", 10, 1.0)
+        at = NOW - timedelta(days=8) + timedelta(hours=number)
+        receipt = Receipt(f"r{number}", f"x{number}", SHOP.project, "prompt", (item,), (), (), 10, 10, 1.0, at, at)
+        with atomic(project.store.db):
+            receipts.add(project.store.db, receipt)
+            giving = receipts.given_to(project.store.db, f"x{number}")
+            receipts.mark(project.store.db, dict.fromkeys(giving, "ignored"))
+    given = project.ask()
+    assert not given.text
+    assert next(one for one in given.candidates if one.memory.id == decision.id).score.use == 0
+
+
+def test_a_source_that_nobody_has_use_for_falls_silent(project: Project) -> None:
+    project.decide()
+    assert not project.ask(sources={"decision": Tally(0, 60)}).text
+    assert project.ask(sources={"work": Tally(0, 60)}).text
+
+
+def test_room_is_kept_to_and_no_room_is_no_word(project: Project) -> None:
+    project.decide("Decided to keep invoices in PostgreSQL, since the billing locked. " * 12)
+    short = project.ask(budget=90)
+    assert 0 < short.tokens <= 90
+    assert "claude-mem-lite show" in short.text
+    none = project.ask(budget=0)
+    assert (none.text, none.why_silent) == ("", "the budget of the session is used up")
+    assert project.ask(budget=10).why_silent == "the budget of the session is used up"
+
+
+def test_at_most_a_few_are_given(project: Project) -> None:
+    for number in range(8):
+        told = f"Billing database PostgreSQL, part {number}: invoices moved, webhooks locked SQLite {number}."
+        project.remember("decision", f"Choose PostgreSQL for billing part {number}", told, session="one")
+    assert len(project.ask().items) == MOST_ITEMS
+
+
+def test_without_meaning_words_have_to_do(project: Project) -> None:
+    decision = project.decide()
+    deaf = Search(FakeEmbedder(is_broken=True), VectorIndex())
+    asked = "keep billing invoices in PostgreSQL or SQLite under concurrent webhooks?"
+    assert [item.source for item in project.ask(asked, search=deaf).items] == [decision.id]
+    assert not project.ask("center the login button", search=deaf).text
+
+
+def test_a_question_in_chinese_finds_what_was_said_in_chinese(project: Project) -> None:
+    rule = project.remember(
+        "rule", "发票数据库使用 PostgreSQL", "发票数据库使用 PostgreSQL，因为 SQLite 在并发时会锁住。"
+    )
+    assert [item.source for item in project.ask("发票数据库为什么使用 PostgreSQL？").items] == [rule.id]
+    assert not project.ask("请再解释一遍").text
+
+
+def test_the_same_branch_and_the_rest_of_a_session_speak_for_a_memory() -> None:
+    alone = scoring.Score(weight=1.0, recency=1.0, match=2.0, support=0.0, branch=1.0, use=1.0)
+    assert replace(alone, support=1.0).total > alone.total
+    assert replace(alone, branch=1.25).total > alone.total
+    assert replace(alone, weight=0.5).total < alone.total
+    assert replace(alone, recency=0.5).total < alone.total
+    assert scoring.supports([("a", 1.0), ("a", 2.0), ("a", 0.5), ("b", 4.0), ("", 3.0), ("", 2.0)]) == {
+        "a": 0.5 + 0.125,
+        "b": 0.0,
+    }
+
+
+def test_the_floor_is_lower_among_few() -> None:
+    floors = [scoring.floor_among(number) for number in (0, 1, 10, 100, 100_000)]
+    assert floors == sorted(floors)
+    assert floors[-1] == floors[-2] == scoring.FLOOR
+    assert floors[0] > 0
+
+
+def test_weights_are_those_of_the_sources() -> None:
+    kinds = ("rule", "decision", "bugfix", "handoff", "project_fact", "feature", "note", "goal")
+    assert [scoring.weight_of(kind) for kind in kinds] == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.3]  # type: ignore[arg-type]

@@ -1,0 +1,149 @@
+"""`stats` and `receipts --summary` through hooks and worker: what is stored, given, used and spent."""
+
+import json
+import subprocess
+import sys
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.db.connection import atomic, open_for_writing
+from claude_mem_lite.models import Receipt, ReceiptItem
+from claude_mem_lite.paths import Home
+from claude_mem_lite.store import receipts
+from claude_mem_lite.worker.loop import Loop
+from tests.fakes import FakeProvider
+from tests.running import WAIT_S, Json, Machine, leave, payload, query, turn, wait_until
+from tests.worker.conftest import SetClock
+from tests.worker.modelled import answer, long_turn, rest, work
+
+COMMAND = Path(sys.executable).with_name("claude-mem-lite")
+EARLIER = "ea511e40-0000-4000-8000-000000000001"
+MINE = "3113e000-0000-4000-8000-000000000002"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> str:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    return str(folder)
+
+
+@pytest.fixture
+def over(machine: Machine, project: str) -> Machine:
+    """A worker that has seen a session that was given something and is over."""
+    machine.start_worker()
+    for given in turn(EARLIER, "Teach the flamingo ledger to count", cwd=project):
+        leave(machine.home, given)
+    machine.drain()
+    machine.post("/api/memories", {"kind": "gotcha", "text": "The quokka sleeps at noon", "cwd": project})
+    machine.hook("SessionStart", payload("SessionStart", MINE, project, source="startup"))
+    wait_until(lambda: any(one["given_at"] for one in listed(machine)), "the context to count as given")
+    for one in turn(MINE, "Does the flamingo ledger count twice?", cwd=project):
+        machine.hook(one["hook_event_name"], one)
+    machine.hook("SessionEnd", payload("SessionEnd", MINE, project, reason="exit"))
+    machine.drain()
+    return machine
+
+
+def test_stats_count_what_is_stored_given_and_used(over: Machine, project: str) -> None:
+    told = over.get("/api/stats")
+    assert told["days"] == 30
+    assert told["memories"]["by_kind"]["gotcha"] == 1
+    assert sum(told["memories"]["by_status"].values()) == over.get("/api/health")["memories"]
+    (here,) = told["memories"]["by_project"]
+    assert (here["project"], here["sessions"]) == (project, 2)
+    given = next(one for one in told["given"] if one["moment"] == "startup")
+    (receipt,) = [one for one in listed(over) if one["moment"] == "startup"]
+    assert (given["made"], given["reached"], given["tokens"]) == (1, 1, receipt["tokens"])
+    outcomes = [item["outcome"] for item in receipt["items"]]
+    assert (given["used"], given["ignored"]) == (outcomes.count("used"), outcomes.count("ignored"))
+    assert given["used"] > 0 < given["ignored"]
+    assert given["hit_rate"] == round(given["used"] / len(outcomes), 3)
+    by_source = {one["source"]: one for one in told["sources"] if one["moment"] == "startup"}
+    assert by_source["project"]["hit_rate"] == 0
+    assert sum(one["items"] for one in by_source.values()) == len(outcomes)
+    assert told["silent"] == {"items": [], "sources": []}
+    assert told["model"] == {"calls": 0, "tokens": 0, "cost_usd": 0, "by_outcome": {}, "estimates": []}
+    assert told["retold"]["given_tokens"] == receipt["tokens"]
+    assert told["retold"]["said_tokens"] > 0
+
+
+@pytest.mark.parametrize("days", ["0", "181", "x"])
+def test_days_that_no_receipt_is_kept_for_are_refused(machine: Machine, days: str) -> None:
+    machine.start_worker()
+    assert machine.ask("GET", f"/api/stats?days={days}").status == 422
+
+
+def test_what_fell_silent_is_listed_but_not_what_the_user_stated(over: Machine, project: str) -> None:
+    stated = over.post("/api/memories", {"kind": "rule", "text": "Write sums in cents", "cwd": project})["id"]
+    over.stop_worker()
+    # One session had use for the earlier one.
+    write_ignored(over, project, "startup", "sessions", [EARLIER] * 28)
+    write_ignored(over, project, "startup", "project", [stated] * 60)
+    write_ignored(over, project, "prompt", "note", [f"gone-{number}" for number in range(40)])
+    over.start_worker()
+    silent = over.get("/api/stats")["silent"]
+    assert [(one["id"], one["silent_at"]) for one in silent["items"]] == [(EARLIER, "start")]
+    assert silent["sources"] == [
+        {"project": project, "moment": "prompt", "source": "note", "used": 0, "ignored": 40, "hit_rate": 0}
+    ]
+    shown = run(over, project, "stats")
+    assert f"  source note at prompt in {project}: 0 used, 40 ignored" in shown
+    assert "(start; 1 used, 28 ignored)" in shown
+
+
+def write_ignored(machine: Machine, project: str, moment: str, layer: str, sources: list[str]) -> None:
+    """Receipts of sessions that had no use for what they were given."""
+    at = datetime.now(UTC)
+    with closing(open_for_writing(machine.home.memory_db)) as db, atomic(db):
+        for number, source in enumerate(sources):
+            item = ReceiptItem(source, layer, "said", 20, outcome="ignored")
+            name = f"{moment}-{layer}-{number}"
+            receipts.add(db, Receipt(name, name, project, moment, (item,), (), (), 20, 2000, 1.0, at, at))
+
+
+def test_the_commands_show_it(over: Machine, project: str) -> None:
+    told = json.loads(run(over, project, "stats", "--json", "--days", "7"))
+    assert told["days"] == 7
+    shown = run(over, project, "stats")
+    assert shown.startswith("memories: ")
+    assert "startup\tall\t1 of 1\t" in shown
+    assert "model: not asked" in shown
+    rates = json.loads(run(over, project, "receipts", "--summary", "--json"))
+    assert rates["sources"] == told["sources"]
+    assert "startup\tall\t1 of 1\t" in run(over, project, "receipts", "--summary")
+    assert run(over, str(Path(project).parent), "receipts", "--summary") == "nothing was given\n"
+
+
+def test_the_estimate_of_what_is_sent_is_kept_beside_what_the_model_counted(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [answer("Count every item")]
+    work(home, modelled, long_turn("s-1", "Count the items"))
+    rest(home, modelled, clock)
+    ((estimated, counted),) = query(home.memory_db, "select estimated_in, tokens_in from model_calls")
+    assert counted == provider.usage.tokens_in
+    assert estimate_tokens(provider.asked[0]) <= estimated < 2 * estimate_tokens(provider.asked[0]) + 2_000
+
+
+def listed(machine: Machine) -> list[Json]:
+    found: list[Json] = machine.get("/api/receipts?all_projects=true")["receipts"]
+    return found
+
+
+def run(machine: Machine, project: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [COMMAND, *arguments],
+        env=machine.environment(),
+        cwd=project,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

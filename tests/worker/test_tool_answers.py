@@ -1,0 +1,203 @@
+"""What a failing command and an opened file are given by a real worker."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.running import Json, Machine, leave, payload, spool_name
+from tests.worker.moments import answered, ask, hooked, items, now_name, receipts, remember, wait_until_given
+
+GOTCHA = "src/cart.py: the total is kept in cents, never in floats"
+MARK = "kept in cents"
+FAILURE = "Exit code 1\nFAILED tests/test_cart.py::test_total - AssertionError: assert 110 == 100\n1 failed in 0.03s"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> str:
+    folder = tmp_path / "shop"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
+    return str(folder)
+
+
+@pytest.fixture
+def told(machine: Machine, project: str) -> Machine:
+    """A worker that knows what to mind in one file."""
+    machine.start_worker()
+    remember(machine, project, "gotcha", GOTCHA)
+    return machine
+
+
+@pytest.fixture
+def mended(machine: Machine, project: str) -> Machine:
+    """A worker that has seen a failing test and what put it right."""
+    machine.start_worker()
+    for given in _mending("earlier", project):
+        leave(machine.home, given, name=now_name(given["hook_event_name"]))
+    machine.drain()
+    return machine
+
+
+@pytest.mark.parametrize("tool", ["Read", "Edit", "MultiEdit", "Write"])
+def test_a_file_with_a_gotcha_brings_it_along(told: Machine, project: str, tool: str) -> None:
+    context = hooked(told, "PostToolUse", _opening("s-1", project, tool=tool))
+    assert MARK in context
+    assert context.startswith("<claude-mem-lite>\n--- memory (1 item, for reference) ---\n[gotcha] ")
+    wait_until_given(told, 1)
+    (kept,) = receipts(told)
+    assert (kept.session, kept.moment, kept.budget) == ("s-1", "file", 300)
+    assert 0 < kept.tokens <= 300
+    assert [layer for _, layer in items(told)] == ["file"]
+
+
+def test_a_file_is_told_of_once_a_session(told: Machine, project: str) -> None:
+    assert MARK in opened(told, "s-1", project)
+    assert opened(told, "s-1", project, tool="Edit") == ""
+    wait_until_given(told, 1)
+    remember(told, project, "gotcha", "src/cart.py: prices come sorted")
+    assert opened(told, "s-1", project) == ""
+    assert "sorted" in opened(told, "s-2", project)
+    told.hook("PreCompact", payload("PreCompact", "s-1", project, trigger="auto"))
+    told.drain()
+    assert MARK in opened(told, "s-1", project)
+
+
+def test_what_a_prompt_was_given_is_not_given_for_a_file(told: Machine, project: str) -> None:
+    assert MARK in ask(told, "s-1", project, "is the total of src/cart.py kept in cents or in floats?")
+    assert opened(told, "s-1", project) == ""
+
+
+def test_a_sub_agent_counts_as_its_session(told: Machine, project: str) -> None:
+    assert MARK in opened(told, "s-1", project, agent_id="a1", agent_type="Explore")
+    assert opened(told, "s-1", project) == ""
+
+
+def test_other_files_and_other_tools_get_nothing(told: Machine, project: str) -> None:
+    assert opened(told, "s-1", project, file="src/other.py") == ""
+    for tool in ("Bash", "Grep", "Glob", "WebFetch", "mcp__claude-mem-lite__memory_get"):
+        assert opened(told, "s-1", project, tool=tool) == ""
+    told.drain()
+    assert receipts(told) == []
+
+
+def test_calls_that_come_side_by_side_are_told_of_a_file_once(told: Machine, project: str) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        contexts = list(pool.map(lambda _: opened(told, "s-1", project), range(6)))
+    assert sum(1 for context in contexts if context) == 1
+
+
+@pytest.mark.parametrize(
+    "config",
+    ['exclude = ["{project}"]', "prompt_budget_tokens = 0", "budget_tokens = ", 'ignored_tools = ["Read"]'],
+    ids=["excluded", "switched off", "broken configuration", "an ignored tool"],
+)
+def test_silence_where_silence_is_wanted(told: Machine, project: str, config: str) -> None:
+    told.home.config.write_text(config.replace("{project}", project))
+    assert opened(told, "s-1", project) == ""
+    told.home.config.unlink()
+    assert MARK in opened(told, "s-1", project)
+
+
+def test_an_answer_that_comes_too_late_is_not_made(told: Machine, project: str) -> None:
+    late = spool_name("PostToolUse", int((datetime.now(UTC).timestamp() - 1) * 1e9))
+    leave(told.home, _opening("s-1", project), name=late)
+    assert told.ask("POST", "/hook/PostToolUse", headers={"X-Spool": late, "Content-Length": "0"}).status == 204
+    told.drain()
+    assert receipts(told) == []
+
+
+def test_an_answer_that_was_not_printed_does_not_count(told: Machine, project: str) -> None:
+    name = leave(told.home, _opening("s-1", project), name=now_name("PostToolUse", ahead_s=1))
+    answer = told.ask("POST", "/hook/PostToolUse", headers={"X-Spool": name, "Content-Length": "0"})
+    assert MARK in answer.body["hookSpecificOutput"]["additionalContext"]
+    told.drain()
+    assert [one.given_at for one in receipts(told)] == [None]
+
+
+def test_a_payload_that_is_far_too_large_is_kept_and_not_looked_at(told: Machine, project: str) -> None:
+    assert opened(told, "s-1", project, content="x" * 3_000_000) == ""
+    told.drain()
+    assert told.row_count("event = 'PostToolUse'") == 1
+
+
+def test_a_failure_that_was_put_right_before_brings_the_fix(mended: Machine, project: str) -> None:
+    context = hooked(mended, "PostToolUseFailure", _failing("s-1", project))
+    assert "worked" in context
+    assert context.startswith("<claude-mem-lite>\n--- memory (1 item, for reference) ---\n[bugfix] ")
+    wait_until_given(mended, 1)
+    (kept,) = receipts(mended)
+    assert (kept.session, kept.moment, kept.budget) == ("s-1", "failure", 300)
+    assert [layer for _, layer in items(mended)] == ["fix"]
+    assert failed(mended, "s-1", project) == ""
+    assert failed(mended, "s-2", project) != ""
+
+
+def test_another_failure_gets_nothing(mended: Machine, project: str) -> None:
+    other = "Exit code 1\nFAILED tests/test_mail.py::test_send - ConnectionRefusedError: [Errno 111]\n1 failed in 0.02s"
+    assert failed(mended, "s-1", project, error=other) == ""
+
+
+def test_failures_files_and_prompts_share_one_budget(mended: Machine, project: str) -> None:
+    remember(mended, project, "gotcha", GOTCHA)
+    spent = _tokens(failed(mended, "s-0", project), mended)
+    mended.home.config.write_text(f"prompt_budget_tokens = {spent + 10}\n")
+    assert failed(mended, "s-1", project) != ""
+    assert opened(mended, "s-1", project) == ""
+    assert ask(mended, "s-1", project, "is the total of src/cart.py kept in cents or in floats?") == ""
+    assert MARK in opened(mended, "s-2", project)
+
+
+def _tokens(context: str, machine: Machine) -> int:
+    assert context
+    wait_until_given(machine, 1)
+    return receipts(machine)[0].tokens
+
+
+def _opening(
+    session: str, cwd: str, *, tool: str = "Read", file: str = "src/cart.py", content: str = "", **more: Json
+) -> Json:
+    path = f"{cwd}/{file}"
+    given = {"command": f"cat {path}"} if tool == "Bash" else {"file_path": path}
+    response = {"type": "text", "file": {"filePath": path, "content": content}}
+    return payload("PostToolUse", session, cwd, tool_name=tool, tool_input=given, tool_response=response, **more)
+
+
+def opened(machine: Machine, session: str, cwd: str, **more: Json) -> str:
+    """What a tool call that opened a file is told."""
+    return answered(machine, "PostToolUse", _opening(session, cwd, **more))
+
+
+def failed(machine: Machine, session: str, cwd: str, *, error: str = FAILURE) -> str:
+    """What a failing test run is told."""
+    return answered(machine, "PostToolUseFailure", _failing(session, cwd, error))
+
+
+def _failing(session: str, cwd: str, error: str = FAILURE) -> Json:
+    given = {"command": "pytest -q"}
+    return payload("PostToolUseFailure", session, cwd, tool_name="Bash", tool_input=given, error=error)
+
+
+def _mending(session: str, cwd: str) -> list[Json]:
+    """A turn in which a test fails, a file is edited, and the test passes."""
+    path = f"{cwd}/src/cart.py"
+    before, after = "    return sum(prices) + 10\n", "    return sum(prices)\n"
+    run = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}
+    edit = {"file_path": path, "old_string": before, "new_string": after}
+    hunk = {
+        "oldStart": 2,
+        "oldLines": 1,
+        "newStart": 2,
+        "newLines": 1,
+        "lines": [f"-{before.strip()}", f"+{after.strip()}"],
+    }
+    edited = {"filePath": path, "originalFile": f"def total(prices):\n{before}", "structuredPatch": [hunk]}
+    passed = {"stdout": "1 passed in 0.02s", "stderr": "", "interrupted": False}
+    return [
+        payload("UserPromptSubmit", session, cwd, prompt="The total of the cart is wrong, fix it"),
+        payload("PostToolUseFailure", session, cwd, **run, error=FAILURE),
+        payload("PostToolUse", session, cwd, tool_name="Edit", tool_input=edit, tool_response=edited),
+        payload("PostToolUse", session, cwd, **run, tool_response=passed),
+        payload("Stop", session, cwd, last_assistant_message="The total counted the shipping twice; it is right now."),
+    ]
