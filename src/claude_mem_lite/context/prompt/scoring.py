@@ -10,7 +10,7 @@ from datetime import datetime
 
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory
 
-FLOOR = 2.4
+FLOOR = 2.2
 """Below this nothing is given."""
 _WEIGHTS: dict[str, float] = {
     "guidance": 1.0,
