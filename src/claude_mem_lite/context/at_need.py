@@ -1,21 +1,25 @@
-"""Which memories may be told unasked at a moment of need: what failing commands and opened files share."""
+"""Which memories may be told unasked at a moment of need, and what belongs beside them."""
 
-from collections.abc import Collection, Iterable, Mapping
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
-from claude_mem_lite.context.languages import main_language
+from claude_mem_lite.context.block import Given
+from claude_mem_lite.context.languages import language_of
 from claude_mem_lite.context.layers.standing import verdict_of, why_not
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.git.repository import open_repository
+from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.models import FOREIGN_ORIGINS, Memory
+from claude_mem_lite.store import conflicts, memories
 from claude_mem_lite.store.visibility import is_hidden
 
 
 class Here:
-    """The place of an occasion, asked which memories hold there; it is looked at no more than that takes."""
+    """The place of an occasion, asked which memories may be told there; it is looked at no more than that takes."""
 
-    def __init__(self, occasion: Occasion) -> None:
+    def __init__(self, occasion: Occasion, told: Collection[str]) -> None:
         self._occasion = occasion
+        self._told = told
 
     def holds(self, memory: Memory) -> bool:
         """Whether a memory is to be believed and is of this project, of its language, or of no project."""
@@ -25,28 +29,40 @@ class Here:
             return memory.scope == f"language:{self._language}"
         return memory.scope in ("universal", f"project:{self._occasion.place.project}")
 
-    def tellable(self, found: Iterable[Memory], told: Collection[str]) -> Mapping[str, bool]:
-        """The ids of those that may be told now, each with whether its code has changed since."""
+    def why_not(self, memory: Memory) -> str:
+        """Why a memory may not be told, whatever became of its code; '' when it may."""
         session = self._occasion.session
-        new = [
-            one
-            for one in found
-            if one.id not in told and not (session and one.session == session) and not why_not(one, {})
-        ]
-        if not new:
-            return {}
-        checkout = self._occasion.checkout
-        hidden = checkout.hidden
-        here = [
-            one
-            for one in new
-            if one.origin == "user" or one.pinned or not is_hidden(one.branch, one.created_at, hidden)
-        ]
-        verdicts = checkout.freshness(here)
+        if memory.id in self._told:
+            return "given in this session before"
+        if session and memory.session == session:
+            return "of this session itself"
+        if why := why_not(memory, {}):
+            return why
+        if not self.holds(memory):
+            return "it does not hold here"
+        # Last, because it may take a look at git. What the user said holds on every branch.
+        if not is_stated(memory) and is_hidden(memory.branch, memory.created_at, self._occasion.checkout.hidden):
+            return "of a branch that is not merged here"
+        return ""
+
+    def tellable(self, found: Iterable[Memory]) -> Mapping[str, bool]:
+        """The ids of those that may be told now, each with whether its code has changed since."""
+        here = [one for one in found if not self.why_not(one)]
+        verdicts = self._occasion.checkout.freshness(here) if here else {}
         return {one.id: verdict_of(one, verdicts) == "changed" for one in here if not why_not(one, verdicts)}
+
+    def opposites(self, db: sqlite3.Connection, chosen: Sequence[Given], source: str) -> list[Given]:
+        """What contradicts something that is given and may be told too: one side alone would pass for what holds."""
+        ids = [one.memory.id for one in chosen]
+        others = {other for against in conflicts.of(db, ids).values() for other in against} - set(ids)
+        found = [memory for id_ in sorted(others) if (memory := memories.find(db, id_))]
+        stale = self.tellable(found)
+        return [
+            Given(memory, "contradicts another that is given", None, source, is_stale=stale[memory.id])
+            for memory in found
+            if memory.id in stale
+        ]
 
     @cached_property
     def _language(self) -> str:
-        root = self._occasion.place.root
-        repository = open_repository(root) if root else None
-        return main_language(root, repository.entries() if repository else None) if root else ""
+        return language_of(self._occasion.place.root)

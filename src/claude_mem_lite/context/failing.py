@@ -15,7 +15,7 @@ from claude_mem_lite.context.block import Given
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.models import GUIDANCE_KINDS, Memory, ToolCall
 from claude_mem_lite.redaction.redact import redact
-from claude_mem_lite.store import conflicts, fts, memories, receipts, sightings
+from claude_mem_lite.store import fts, memories, receipts, sightings
 from claude_mem_lite.store.learning import is_learned, is_same_way
 
 LEAST_TRUST = 0.5
@@ -69,7 +69,7 @@ def known_fixes(db: sqlite3.Connection, call: ToolCall, occasion: Occasion, told
     rows = fts.tied_to(db, anchors, occasion.place.project, _MOST_LOOKED_AT)
     if not rows:
         return []
-    here = Here(occasion)
+    here = Here(occasion, told)
     found = [
         memory
         for _, memory in sorted(memories.by_seq(db, rows).items(), reverse=True)
@@ -78,20 +78,14 @@ def known_fixes(db: sqlite3.Connection, call: ToolCall, occasion: Occasion, told
     fixes = [one for one in found if one.kind == "bugfix" or is_learned(one)]
     written = [one for one in found if one.kind in GUIDANCE_KINDS and not is_learned(one)]
     ways = ways_of(db, fixes, anchors)
-    stale = here.tellable([*fixes, *written], told)
+    stale = here.tellable([*fixes, *written])
     warnings = [
         Given(one, "written down for this failure", None, "guidance", is_stale=stale[one.id])
         for one in written
         if one.id in stale
     ]
-    return [*_fixes(ways, stale, told), *_with_opposites(db, warnings)]
-
-
-def _with_opposites(db: sqlite3.Connection, warnings: Sequence[Given]) -> list[Given]:
-    """The first warnings, each with what contradicts it: one side alone would pass for the truth."""
-    first = [one.memory.id for one in warnings[:_MOST_WARNINGS]]
-    opposed = {id_ for ids in conflicts.of(db, first).values() for id_ in ids}
-    return [one for one in warnings if one.memory.id in first or one.memory.id in opposed]
+    first = warnings[:_MOST_WARNINGS]
+    return [*_fixes(ways, stale, told), *first, *here.opposites(db, first, "guidance")]
 
 
 def ways_of(db: sqlite3.Connection, fixes: Sequence[Memory], anchors: Collection[str]) -> list[Way]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from claude_mem_lite.git.entries import Entries
 from claude_mem_lite.git.files import list_folder
+from claude_mem_lite.git.repository import open_repository
 
 _MOST_LISTED = 2_000
 # In this order: a manifest that names the language more surely comes first. Where it may mean several, files decide.
@@ -50,6 +51,12 @@ _ENDINGS = {
 }
 LANGUAGES = tuple(_ENDINGS)
 _BY_ENDING = {ending: language for language, endings in _ENDINGS.items() for ending in endings.split()}
+
+
+def language_of(root: str) -> str:
+    """The main language of a checkout, by its own look at git's index; '' when nothing tells."""
+    repository = open_repository(root) if root else None
+    return main_language(root, repository.entries() if repository else None) if root else ""
 
 
 def main_language(root: str, entries: Entries | None = None) -> str:

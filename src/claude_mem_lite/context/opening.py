@@ -53,13 +53,13 @@ def about_file(db: sqlite3.Connection, path: str, occasion: Occasion, told: Coll
     rows = fts.about_files(db, _asked_for(file), occasion.place.project, _MOST_LOOKED_AT)
     if not rows:
         return []
-    here = Here(occasion)
+    here = Here(occasion, told)
     found = [
         one
         for one in memories.by_seq(db, rows).values()
         if one.kind in _WEIGHTS and here.holds(one) and is_about(one, file)
     ]
-    stale = here.tellable(found, told)
+    stale = here.tellable(found)
     tellable = [one for one in found if one.id in stale]
     if not tellable:
         return []
@@ -74,7 +74,8 @@ def about_file(db: sqlite3.Connection, path: str, occasion: Occasion, told: Coll
         if weight > SILENT:
             given.append(Given(one, f"about {file}", round(weight, 3), SOURCE, is_stale=stale[one.id]))
     given.sort(key=lambda one: (one.score or 0.0, one.memory.last_seen_at), reverse=True)
-    return given[:MOST]
+    chosen = given[:MOST]
+    return [*chosen, *here.opposites(db, chosen, SOURCE)]
 
 
 def name_in(root: str, path: str) -> str:

@@ -6,11 +6,10 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from claude_mem_lite.context.at_need import Here
 from claude_mem_lite.context.block import Given, block, with_relations
-from claude_mem_lite.context.languages import main_language
-from claude_mem_lite.context.layers.standing import verdict_of, why_never, why_not
+from claude_mem_lite.context.layers.standing import verdict_of, why_not
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt import keywords, scoring
 from claude_mem_lite.context.prompt.keywords import Keywords
@@ -18,10 +17,8 @@ from claude_mem_lite.context.prompt.scoring import FLOOR, Score
 from claude_mem_lite.context.prompt.synonyms import Synonyms
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.context.usefulness import factor, source_factor
-from claude_mem_lite.git.repository import open_repository
 from claude_mem_lite.models import FOREIGN_ORIGINS, Filters, Memory, ReceiptItem, Tally, Weighed
-from claude_mem_lite.store import conflicts, fts, memories, receipts
-from claude_mem_lite.store.visibility import is_hidden
+from claude_mem_lite.store import fts, receipts
 
 Weigh = Callable[[sqlite3.Connection, str, Sequence[str], Filters, int], list[Weighed]]
 """As `search.hybrid.Search.weigh`."""
@@ -86,7 +83,7 @@ def build_for_prompt(
 ) -> PromptContext:
     """What is given for a prompt, within the budget. `told` are the ids of what the session was given before."""
     began = time.perf_counter()
-    asked = keywords.read(prompt, synonyms)
+    asked, here = keywords.read(prompt, synonyms), Here(occasion, told)
     candidates: list[Candidate] = []
     if budget_tokens <= 0:
         silent = "the budget of the session is used up"
@@ -94,10 +91,11 @@ def build_for_prompt(
         silent = "the prompt says too little to go by"
     else:
         floor = scoring.floor_among(fts.highest(db), floor)
-        candidates = _Choosing(db, asked, occasion, told, source_tallies, floor).candidates(weigh)
+        candidates = _Choosing(db, asked, occasion, here, source_tallies, floor).candidates(weigh)
         silent = "" if any(not one.left_out for one in candidates) else "nothing is sure enough to help"
     chosen = [one for one in candidates if not one.left_out][:MOST_ITEMS]
-    given = with_relations(db, [*map(_given, chosen), *_contradicting(db, chosen)])
+    given = list(map(_given, chosen))
+    given = with_relations(db, [*given, *here.opposites(db, given, "contradiction")])
     made = block(given, occasion.now, budget_tokens, root=occasion.place.root)
     if chosen and not made.text:
         silent = "the budget of the session is used up"
@@ -118,18 +116,6 @@ def _given(one: Candidate) -> Given:
     return Given(one.memory, one.reason, one.score.total, source, is_stale=one.is_stale)
 
 
-def _contradicting(db: sqlite3.Connection, chosen: Sequence[Candidate]) -> list[Given]:
-    """What contradicts something that is given: one side alone would pass for what holds."""
-    ids = [one.memory.id for one in chosen]
-    others = {other for against in conflicts.of(db, ids).values() for other in against} - set(ids)
-    found = [memory for id_ in sorted(others) if (memory := memories.find(db, id_)) and memory.status == "active"]
-    return [
-        Given(memory, "contradicts another that is given", None, scoring.source_of(memory.kind))
-        for memory in found
-        if not why_never(memory, {})
-    ]
-
-
 @dataclass
 class _Choosing:
     """Weighs what search finds for one prompt."""
@@ -137,7 +123,7 @@ class _Choosing:
     db: sqlite3.Connection
     asked: Keywords
     occasion: Occasion
-    told: Collection[str]
+    here: Here
     source_tallies: Mapping[str, Tally]
     floor: float
 
@@ -178,24 +164,10 @@ class _Choosing:
         return Candidate(memory, score, (), self._why_not(memory) or ("" if is_hopeful else _BELOW))
 
     def _why_not(self, memory: Memory) -> str:
-        """Why it may not be given, whatever its score; what has to be looked up comes later."""
-        if memory.id in self.told:
-            return "given in this session before"
-        if self.occasion.session and memory.session == self.occasion.session:
-            return "of this session itself"
+        """Why it may not be given, whatever its score; what became of its code is looked up later."""
         if memory.kind == "goal" and not self.asked.speaks_of_goals:
             return "a goal, and the prompt does not speak of goals"
-        if is_hidden(memory.branch, memory.created_at, self.occasion.checkout.hidden):
-            return "of a branch that is not merged here"
-        if memory.scope.startswith("language:") and memory.scope != f"language:{self._language}":
-            return "of another language"
-        return why_not(memory, {})
-
-    @cached_property
-    def _language(self) -> str:
-        root = self.occasion.place.root
-        repository = open_repository(root) if root else None
-        return main_language(root, repository.entries() if repository else None) if root else ""
+        return self.here.why_not(memory)
 
     def _why_unsure(self, score: Score, strength: float) -> str:
         if strength < _LEAST_STRENGTH:
