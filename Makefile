@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 CLAUDE_CODE_VERSION := 2.1.325
 CLIENT := .e2e/.claude-code-$(CLAUDE_CODE_VERSION)
 
-.PHONY: demo test lint e2e bench bench-scale bench-prompts bench-code bench-sessions clean
+.PHONY: demo test lint e2e bench bench-scale bench-prompts bench-harm bench-code bench-sessions clean
 
 demo: $(READY)
 	@$(BIN)/python -m demo
@@ -33,6 +33,10 @@ bench-scale: $(READY)
 bench-prompts: $(READY)
 	$(BIN)/python -m benchmarks.prompt_speed
 
+# Plants harmful memories among 4,400 others, each beside a good one with the same words.
+bench-harm: $(READY)
+	$(BIN)/python -m benchmarks.harm
+
 # Makes a repository of 20,000 files and 10,000 memories about them: about ten minutes.
 bench-code: $(READY)
 	$(BIN)/python -m benchmarks.anchored
@@ -40,7 +44,7 @@ bench-code: $(READY)
 # DATA: a folder of recorded sessions, as benchmarks/README.md tells. All parts run, whatever one of them says.
 bench-sessions: $(READY)
 	@test -n "$(DATA)" || { echo "make bench-sessions DATA=FOLDER needs a folder of recorded sessions (benchmarks/README.md)"; exit 1; }
-	@failed=0; for part in retrieval compression facts cost code injection prompts silence outcomes import_transcripts false_alarms redaction; do \
+	@failed=0; for part in retrieval compression facts cost code injection prompts silence outcomes corrections import_transcripts false_alarms redaction; do \
 		$(BIN)/python -m benchmarks.$$part "$(DATA)" || failed=1; done; exit $$failed
 
 clean:

@@ -1,5 +1,7 @@
 """Each agent's hook payload -> the one event form. Claude Code is the only agent so far."""
 
+import re
+
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.models import Event, JsonObject, ToolCall, text
 from claude_mem_lite.spool_names import time_of
@@ -10,7 +12,8 @@ KNOWN_EVENTS = ("SessionStart", "UserPromptSubmit", *TOOL_EVENTS, "PreCompact", 
 
 # Searching and listing leave nothing worth remembering; our own MCP tools would feed memory to itself.
 IGNORED_TOOLS = ("Glob", "Grep", "LS", "ListMcpResourcesTool", "ToolSearch", "TodoRead")
-OWN_TOOL_MARK = "claude-mem-lite"
+OWN_TOOL = r"mcp__(?:claude[-_]mem[-_]lite__|plugin_.*claude[-_]mem[-_]lite_)"
+"""How the names of our own MCP tools begin, under our server's name or a plugin's; in a form that clients take, too."""
 
 
 def event_from_payload(name: str, payload: JsonObject) -> Event:
@@ -39,6 +42,11 @@ def event_from_payload(name: str, payload: JsonObject) -> Event:
     )
 
 
+def is_own_tool(name: str) -> bool:
+    """Whether a tool is one of our own MCP server's."""
+    return re.match(OWN_TOOL, name) is not None
+
+
 def why_skipped(event: Event, payload: JsonObject) -> str | None:
     """Why an event is not worth a place in a turn, or None when it is."""
     if event.kind not in KNOWN_EVENTS:
@@ -50,7 +58,7 @@ def why_skipped(event: Event, payload: JsonObject) -> str | None:
     if event.kind in TOOL_EVENTS:
         if event.tool is None or not event.tool.tool:
             return "a tool event that names no tool"
-        if event.tool.tool in IGNORED_TOOLS or OWN_TOOL_MARK in event.tool.tool:
+        if event.tool.tool in IGNORED_TOOLS or is_own_tool(event.tool.tool):
             return f"tool {event.tool.tool} is not captured"
     return None
 

@@ -3,6 +3,7 @@
 It reads and writes no database: everything it knows it was told over the socket."""
 
 import fcntl
+import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,7 @@ EXPORT_TIMEOUT_S = 120.0
 CODE_TIMEOUT_S = 60.0
 PROBE_TIMEOUT_S = 2.0
 POLL_S = 0.02
+_LEAST_TIMEOUT_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class Asker:
 
     cwd: str
     session: str = ""
+    named: str = ""
+    """The session that its client names, though another may be at work."""
 
     def as_body(self) -> JsonObject:
         return {"cwd": self.cwd, "session": self.session}
@@ -123,6 +127,8 @@ class Client:
     """The worker of one home. Every call raises WorkerUnavailable when nobody answers."""
 
     home: Home
+    until: float = math.inf
+    """A moment of the monotonic clock after which nobody waits for an answer any more."""
 
     def health(self, timeout_s: float = PROBE_TIMEOUT_S) -> Health:
         told = self._get("/api/health", timeout_s=timeout_s)
@@ -225,7 +231,7 @@ class Client:
 
     def save(self, asker: Asker, kind: str, text: str, *, scope: str, tags: Sequence[str]) -> JsonObject:
         """Store what an agent says, as its own word."""
-        body: JsonObject = {"kind": kind, "text": text, "scope": scope, "tags": list(tags)}
+        body: JsonObject = {"named": asker.named, "kind": kind, "text": text, "scope": scope, "tags": list(tags)}
         return self._post("/api/ask/save", {**asker.as_body(), **body})
 
     def forget_for(self, asker: Asker, ids: Sequence[str]) -> JsonObject:
@@ -305,9 +311,11 @@ class Client:
             unknown={scope: str(why) for scope, why in unknown.items()} if isinstance(unknown, dict) else {},
         )
 
-    def import_memories(self, start: ImportStart, lines: Sequence[JsonObject]) -> JsonObject:
-        """Store memories as they are: how many are new, and what became of the others."""
-        body: JsonObject = {"project": start.project, "at": start.at, "lines": lines}
+    def import_memories(self, start: ImportStart, lines: Sequence[JsonObject], *, trust: bool = False) -> JsonObject:
+        """Store memories as they are: how many are new, and what became of the others.
+
+        Without `trust` none of them is the user's own word, whatever it says."""
+        body: JsonObject = {"project": start.project, "at": start.at, "lines": lines, "trust": trust}
         return self._post("/api/import/memories", body, timeout_s=IMPORT_TIMEOUT_S)
 
     def finish_import(self) -> None:
@@ -339,13 +347,16 @@ class Client:
         return self.is_answering() or _is_locked(self.home.worker_lock)
 
     def _get(self, target: str, query: Sequence[tuple[str, str]] = (), *, timeout_s: float = 30.0) -> JsonObject:
-        return wire.request(self.home.socket, "GET", target, query=query, timeout_s=timeout_s)
+        return wire.request(self.home.socket, "GET", target, query=query, timeout_s=self._patience(timeout_s))
 
     def _post(self, target: str, body: JsonObject, *, timeout_s: float = 30.0) -> JsonObject:
-        return wire.request(self.home.socket, "POST", target, body=body, timeout_s=timeout_s)
+        return wire.request(self.home.socket, "POST", target, body=body, timeout_s=self._patience(timeout_s))
 
     def _patch(self, target: str, body: JsonObject) -> JsonObject:
-        return wire.request(self.home.socket, "PATCH", target, body=body)
+        return wire.request(self.home.socket, "PATCH", target, body=body, timeout_s=self._patience(30.0))
+
+    def _patience(self, timeout_s: float) -> float:
+        return max(min(timeout_s, self.until - time.monotonic()), _LEAST_TIMEOUT_S)
 
 
 def _is_locked(lock: Path) -> bool:

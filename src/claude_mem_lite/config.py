@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from claude_mem_lite.errors import ConfigError
+from claude_mem_lite.paths import read_regular
 
 PROVIDERS = ("rules", "anthropic", "openai", "claude-cli")
 DEFAULT_MODELS = {"anthropic": "claude-haiku-4-5-20251001", "claude-cli": "claude-haiku-4-5-20251001"}
@@ -22,6 +23,9 @@ _MAY_BE_ZERO = ("prompt_budget_tokens", "daily_tokens", "session_tokens")
 PRESETS = ("balanced", "layers", "codes")
 """The layouts of the context that need not be written down."""
 _OFF = ("0", "false", "no", "off")
+_MOST_BYTES_OF_SYNONYMS = 256 * 1024
+_MOST_SYNONYMS = 12
+"""Of one word."""
 RESERVE = "reserve"
 LAYERS = (
     "handoff",
@@ -104,6 +108,25 @@ def is_excluded(config: Config, folder: str) -> bool:
     spellings = {folder, os.path.normpath(folder), _real(folder)}
     ancestors = {str(one) for spelling in spellings for one in (Path(spelling), *Path(spelling).parents)}
     return any(fnmatch.fnmatchcase(ancestor, glob) for glob in globs for ancestor in ancestors)
+
+
+def read_synonyms(path: Path) -> dict[str, tuple[str, ...]]:
+    """What a file says stands for what, nothing when there is none; ConfigError when it cannot be read."""
+    try:
+        given = read_regular(path, _MOST_BYTES_OF_SYNONYMS)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", "mend or remove it") from error
+    found: dict[str, tuple[str, ...]] = {}
+    try:
+        for word, others in tomllib.loads(given.decode("utf-8")).items():
+            if not isinstance(others, list) or not all(isinstance(other, str) for other in others):
+                raise ValueError(f"{word} is no list of words")
+            found[word.strip().casefold()] = tuple(other.strip().casefold() for other in others[:_MOST_SYNONYMS])
+    except ValueError as error:  # those of TOML and UTF-8 are such too
+        raise ConfigError(f"{path} cannot be read: {error}", 'write lines like: deploy = ["ci", "pipeline"]') from error
+    return found
 
 
 def _real(folder: str) -> str:

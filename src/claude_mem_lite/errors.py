@@ -12,6 +12,7 @@ MemoryLiteError
 │   ├── ModelUnavailable    trying again may help: connection, rate limit, 5xx, time out
 │   └── ModelRefused        it will not: 4xx, no key, an unusable answer
 ├── WorkerUnavailable   nobody answers on the socket
+│   └── WorkerSilent        somebody is there, but does not answer in time
 └── WorkerRefused       the worker answered with an error
 """
 
@@ -82,6 +83,10 @@ class ModelRefused(ModelError):
 
 
 class WorkerUnavailable(MemoryLiteError):
+    pass
+
+
+class WorkerSilent(WorkerUnavailable):
     pass
 
 

@@ -408,6 +408,13 @@ class Place:
 
 
 Outcome = Literal["used", "ignored"]
+HookMoment = Literal["prompt", "failure", "file"]
+HOOK_MOMENTS: tuple[HookMoment, ...] = get_args(HookMoment)
+"""The moments in the middle of work at which a hook brings something, within one budget."""
+ASKED = "asked"
+"""The moment at which the agent asks for something itself."""
+NEED_MOMENTS = (*HOOK_MOMENTS, ASKED)
+"""The moments of need; all others are the start of a session, by whatever name its client gives it."""
 
 
 @dataclass(frozen=True, slots=True)

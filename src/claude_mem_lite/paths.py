@@ -1,6 +1,8 @@
 """Where files live. Every process but the hook asks here; the hook kernel repeats the few names it needs."""
 
+import errno
 import os
+import stat
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +71,11 @@ class Home:
         return self.root / "config.toml"
 
     @property
+    def synonyms(self) -> Path:
+        """The user's own words that stand for others, beside those of the package."""
+        return self.root / "synonyms.toml"
+
+    @property
     def api_key(self) -> Path:
         """The key of the configured model provider, for those who do not want it in the environment."""
         return self.root / "api-key"
@@ -125,6 +132,23 @@ def find_home() -> Home:
     if not chosen:
         return Home(Path.home() / ".claude-mem-lite")
     return Home(Path(chosen) if os.path.isabs(chosen) else Path.cwd() / chosen)
+
+
+def read_regular(path: Path, most_bytes: int) -> bytes:
+    """All of a regular file; OSError for anything else, and for one that is larger.
+
+    A pipe without a writer would be waited for, and a device has no end."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        with open(handle, "rb", closefd=False) as file:
+            content = file.read(most_bytes + 1)
+    finally:
+        os.close(handle)
+    if len(content) > most_bytes:
+        raise OSError(errno.EFBIG, f"it is larger than {most_bytes // 1024:,} KiB", str(path))
+    return content
 
 
 def identity(path: Path) -> tuple[int, int] | None:

@@ -11,7 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
-from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound, WorkerRefused, WorkerUnavailable
+from claude_mem_lite.errors import (
+    Ambiguous,
+    MemoryLiteError,
+    NotFound,
+    WorkerRefused,
+    WorkerSilent,
+    WorkerUnavailable,
+)
 from claude_mem_lite.models import JsonObject, JsonValue
 
 # sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
@@ -30,7 +37,8 @@ def request(
 ) -> JsonObject:
     """The JSON object the worker on socket `path` answers with.
 
-    WorkerUnavailable when nobody answers in time; NotFound, Ambiguous or WorkerRefused when it says no."""
+    WorkerUnavailable when nobody answers, WorkerSilent when somebody does but not in time; NotFound,
+    Ambiguous or WorkerRefused when it says no."""
     connection = _UnixConnection(path, timeout_s)
     address = f"{target}?{urlencode(query, errors='replace')}" if query else target
     payload = None if body is None else json.dumps(body).encode()
@@ -40,7 +48,7 @@ def request(
         response = connection.getresponse()
         return _read(response.status, response.read())
     except TimeoutError as error:
-        raise WorkerUnavailable(f"the worker did not answer within {timeout_s:g} s", DOCTOR) from error
+        raise WorkerSilent(f"the worker did not answer within {timeout_s:.3g} s", DOCTOR) from error
     except (http.client.RemoteDisconnected, http.client.IncompleteRead, ConnectionError, FileNotFoundError) as error:
         raise WorkerUnavailable("no worker answers", "run `claude-mem-lite worker start`") from error
     except http.client.HTTPException as error:

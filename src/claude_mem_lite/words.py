@@ -15,6 +15,8 @@ _HUMP = re.compile(r"[A-Z]+(?=[A-Z][^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _HEX = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,}")
 _LONG_WORD = re.compile(r"\w{3,}")
 _SUFFIX = re.compile(r"(?:ations?|ings?|ments?|ers?|ed|es|ies|ly|s|y|e|ion|ions)$")
+# "dropped" is of "drop".
+_DOUBLED = re.compile(r"([bdgmnprt])\1(?:ed|ings?|ers?)$")
 _KANA_MARKS = "\u3099\u309a"
 _MOST_JOINED = 6
 _LONGEST_WORD = 64
@@ -145,7 +147,7 @@ def _is_kin(word: str, token: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    shorter = _SUFFIX.sub("", word)
+    shorter = _SUFFIX.sub("", _DOUBLED.sub(r"\1", word))
     return shorter if len(shorter) >= _SHORTEST_BEGINNING else word
 
 

@@ -27,7 +27,7 @@ def test_every_field_is_listed_in_the_order_of_an_export() -> None:
 def test_the_defaults_are_those_of_an_import(tmp_path: Path) -> None:
     line = Line(memory={"kind": "note", "title": "t"})
     with Store(tmp_path / "memory.db") as store:
-        given, _ = read(store.db, line, Batch(project="p", at=datetime.now(UTC), lines=[]))
+        given = read(store.db, line, Batch(project="p", at=datetime.now(UTC), lines=[])).given
     made = json.loads(json.dumps(to_object(given.memory)))
     literal = {name: told[1:-1] for name, told in DEFAULTS.items() if re.fullmatch(r"`[^`]+`", told)}
     assert literal.pop("last_seen_at") == "created_at"

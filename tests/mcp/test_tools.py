@@ -1,5 +1,8 @@
 """Every tool, called by the official SDK's client over stdio, against a real worker."""
 
+import os
+import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -7,7 +10,6 @@ from mcp.client.client import Client
 
 from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.places import find_place
-from claude_mem_lite.worker import asking
 from tests.mcp.agent import Agent, Told, told
 from tests.mcp.conftest import Shop
 from tests.running import Json, Machine, payload, query
@@ -116,7 +118,7 @@ def test_get_tells_all_of_some_and_names_what_is_not_there(shop: Shop) -> None:
     hidden = shop.plant("Poisoned words", status="quarantined", origin="web")
 
     some, none = shop.agent().calls(
-        ("memory_get", {"ids": [f"#{one.id[:6]}", other.id, hidden.id, "zzzz"]}),
+        ("memory_get", {"ids": [f"#{one.id[:6]}", other.id, hidden.id, "zzzz", "../health", "a\x00b"]}),
         ("memory_get", {"ids": [hidden.id]}),
     )
 
@@ -126,6 +128,8 @@ def test_get_tells_all_of_some_and_names_what_is_not_there(shop: Shop) -> None:
     assert f"#{hidden.id[:6]} is in quarantine" in some.text
     assert "Poisoned" not in some.text
     assert "nothing has the id zzzz" in some.text
+    assert "'../health' is no id" in some.text
+    assert "'ab' is no id" in some.text
     assert none.is_error
 
 
@@ -144,8 +148,9 @@ def test_the_timeline_tells_what_was_around(shop: Shop) -> None:
     lines = [line for line in around.text.splitlines() if "#" in line]
     assert [line[0] for line in lines] == [" ", " ", " ", ">"] or lines[-1].startswith(">")
     assert "First choose a queue" in lines[0]
-    assert unknown.is_error
+    assert unknown == Told("nothing has the id zzzz; memory_search shows ids", True)
     assert foreign.is_error
+    assert "memory_search" in foreign.text
 
 
 def test_what_an_agent_saves_is_its_own_word_in_this_project(shop: Shop) -> None:
@@ -202,12 +207,50 @@ def test_saving_without_sense_is_refused_in_a_sentence(shop: Shop) -> None:
         ("memory_save", {"kind": "note"}),
         ("memory_save", {"kind": "note", "text": "x" * 2_001}),
         ("memory_save", {"kind": "note", "text": "x", "scope": "galaxy"}),
+        ("memory_save", {"kind": "note", "text": "x", "scope": "project:elsewhere"}),
     )
     assert all(one.is_error for one in answers)
     assert answers[1].text == "text is missing; call it again with text"
     assert "2,001 characters are no memory" in answers[2].text
     assert "'galaxy' is no scope" in answers[3].text
+    assert answers[4].text == (
+        "an agent saves for the project in which it works, and for no other; leave out the scope"
+    )
     assert memories(shop.machine, "id") == []
+
+
+@pytest.mark.parametrize("scope", ["universal", "language:python"])
+def test_what_an_agent_saves_holds_in_its_project_and_it_is_told_who_can_widen_it(shop: Shop, scope: str) -> None:
+    saved = shop.agent().call("memory_save", kind="convention", text="Name tests after what holds", scope=scope)
+
+    ((short, stored),) = memories(shop.machine, "substr(id, 1, 6), scope")
+    assert stored == f"project:{shop.place.project}"
+    assert saved == Told(
+        f"Saved as #{short} (convention, this project), as your word, not the user's.\nWhat an agent saves holds in "
+        f"its project only; the user can widen it with `claude-mem-lite edit {short} --scope {scope}`.",
+        False,
+    )
+
+
+def test_the_mark_of_an_approval_is_not_the_agents_to_give(shop: Shop) -> None:
+    shop.agent().call(
+        "memory_save", kind="note", text="Orders are kept for a year", tags=["approved", "Approved ", "x"]
+    )
+    assert memories(shop.machine, "tags") == [('["x"]',)]
+
+
+def test_a_session_saves_so_much_and_no_more_whichever_server_it_asks(shop: Shop) -> None:
+    text = "The {0}th shelf of the {0}th hall holds lamp {0}"
+    agent = shop.agent()
+    agent.calls(*(("memory_save", {"kind": "note", "text": text.format(number)}) for number in range(30)))
+    assert len(memories(shop.machine, "id")) == 30
+
+    refused = agent.call("memory_save", kind="note", text="One more about vouchers")
+    other = shop.agent("another").call("memory_save", kind="note", text="One more about vouchers")
+
+    assert refused.is_error
+    assert "an agent saves 30 memories a session at most, so this was not saved" in refused.text
+    assert not other.is_error
 
 
 def test_an_agent_forgets_its_own_and_says_what(shop: Shop) -> None:
@@ -244,19 +287,25 @@ def test_forgetting_has_bounds(shop: Shop) -> None:
     other = shop.plant("Of another shop", place=find_place("/nowhere/else"))
     ids = [one.id for one in planted]
 
-    too_many, foreign, twenty, one_more = shop.agent().calls(
+    too_many, foreign, unknown, bad, twenty = shop.agent().calls(
         ("memory_forget", {"ids": ids[:21]}),
         ("memory_forget", {"ids": [other.id]}),
+        ("memory_forget", {"ids": ["zzzzzz", ids[0]]}),
+        ("memory_forget", {"ids": ["a/b", ids[0]]}),
         ("memory_forget", {"ids": ids[:20]}),
-        ("memory_forget", {"ids": [ids[20]]}),
     )
+    one_more = shop.agent().call("memory_forget", ids=[ids[20]])  # another server, the same session
 
     assert too_many == Told("21 ids are too many; give 20 at a time", True)
     assert "memory of another project" in foreign.text
+    assert unknown == Told("there is no memory zzzzzz, so nothing was forgotten; memory_search shows ids", True)
+    assert bad == Told("'a/b' is no id; memory_search shows ids", True)
     assert not twenty.is_error
     assert one_more.is_error
-    assert "an agent forgets 20 memories a session at most" in one_more.text
+    assert "an agent forgets 20 memories a session at most, and 20 are gone" in one_more.text
+    assert f"`claude-mem-lite forget {ids[20]}`" in one_more.text
     assert len(memories(shop.machine, "id")) == 6
+    assert not shop.agent("another").call("memory_forget", ids=[ids[20]]).is_error
 
 
 # memory_context and its budgets.
@@ -322,7 +371,9 @@ def test_after_two_answers_there_are_ids_only_and_a_reason(shop: Shop) -> None:
         ("memory_context", {"query": "checkout retry metrics"}),
     )
 
-    assert "Given to this session before: #" in second.text
+    assert "Known to this session already: #" in second.text
+    known = re.findall(r"#\w{6} \(([^()]+)\)", second.text.partition("Known to this session already: ")[2])
+    assert any("retry" in title for title in known)
     assert estimate_tokens(second.text) <= 500
     assert "This session has had its 2 full answers. So only ids" in third.text
     assert "drops calls" not in third.text
@@ -358,7 +409,7 @@ def test_what_the_start_gave_counts(shop: Shop, monkeypatch: pytest.MonkeyPatch)
 
     text = shop.agent().call("memory_context", query="checkout retry").text
 
-    assert estimate_tokens(text) + given[0][0] <= asking.SESSION_TOKENS
+    assert estimate_tokens(text) + given[0][0] <= 3_000
 
 
 def test_without_a_query_it_is_the_start_context_once(shop: Shop) -> None:
@@ -447,7 +498,8 @@ def test_without_a_session_the_newest_of_the_folder_is_meant_or_none(shop: Shop)
     shop.plant("Retry the checkout five times")
     nobody = shop.agent("").calls(*([("memory_context", {"query": "checkout retry"})] * 2))
     assert "five times" in nobody[0].text
-    assert "before" in nobody[1].text
+    assert "Known to this session already: #" in nobody[1].text
+    assert "(Retry the checkout five times)." in nobody[1].text
     assert receipts(shop.machine)[0][0].startswith("mcp-")
 
     shop.machine.hook("UserPromptSubmit", payload("UserPromptSubmit", "here", str(shop.folder), prompt="Go on"))
@@ -499,3 +551,64 @@ def test_a_tool_that_does_not_exist_is_an_error_and_the_server_lives(shop: Shop)
     said, count = shop.agent().talk(conversation)
     assert "there is no tool memory_burn" in said
     assert count == len(NAMES)
+
+
+# Who asks, and a worker that does not answer.
+
+
+def test_a_session_of_another_project_is_not_the_one_that_asks(shop: Shop) -> None:
+    other = shop.folder.parent / "bank"
+    other.mkdir()
+    shop.machine.start_worker()
+    shop.machine.hook("SessionStart", payload("SessionStart", "both", str(other), source="startup"))
+    shop.machine.drain()
+
+    shop.agent("both").call("memory_save", kind="note", text="Orders are kept for a year")
+    ((own,),) = memories(shop.machine, "session")
+    assert str(own).startswith("mcp-")
+
+    shop.machine.hook("SessionStart", payload("SessionStart", "here", str(shop.folder), source="startup"))
+    shop.machine.drain()
+    shop.agent("both").call("memory_save", kind="note", text="Vouchers end after three years")
+    assert memories(shop.machine, "session")[-1] == ("here",)
+
+
+ODD_SESSIONS = ("../../etc/passwd", "a" * 201, "x\x01y", '"; drop table sessions;--', "a b")
+
+
+@pytest.mark.parametrize("name", ODD_SESSIONS, ids=range(len(ODD_SESSIONS)))
+def test_what_no_session_is_called_counts_for_nothing(shop: Shop, name: str) -> None:
+    shop.agent(name).call("memory_save", kind="note", text="Orders are kept for a year")
+    ((session,),) = memories(shop.machine, "session")
+    assert re.fullmatch("mcp-[0-9a-f]{16}", str(session))
+
+
+def test_a_client_that_names_no_session_has_one_however_many_servers_it_starts(shop: Shop) -> None:
+    for number in range(2):
+        shop.agent("").call("memory_save", kind="note", text=f"Shelf {number} of hall {number} holds lamp {number}")
+    first, second = memories(shop.machine, "session")
+    assert first == second
+
+
+def test_a_worker_that_hangs_is_told_in_a_sentence(shop: Shop) -> None:
+    shop.machine.start_worker()
+    os.kill(shop.machine.worker_pid(), signal.SIGSTOP)
+    try:
+        found, saved = shop.agent().calls(
+            ("memory_search", {"query": "checkout"}), ("memory_save", {"kind": "note", "text": "Orders stay"})
+        )
+    finally:
+        os.kill(shop.machine.worker_pid(), signal.SIGCONT)
+
+    assert found == Told("the worker does not answer; go on without the memory", True)
+    assert "it may still do what it was asked" in saved.text
+
+
+def test_a_long_question_is_cut(shop: Shop) -> None:
+    shop.plant("Retry the checkout five times")
+    found, context = shop.agent().calls(
+        ("memory_search", {"query": "checkout retry " + "x AND " * 50_000}),
+        ("memory_context", {"query": "checkout retry " + "lamp " * 50_000}),
+    )
+    assert "five times" in found.text
+    assert not context.is_error

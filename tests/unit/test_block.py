@@ -71,13 +71,6 @@ def test_marks_and_notes_stand_in_the_head() -> None:
     assert line == "[pattern] [may be stale] Use pnpm (2026-02-26) [worked 3 times, last 2026-02-02]  #k7f2a1"
 
 
-def test_own_lines_are_told_instead_of_the_summary() -> None:
-    told = replace(_given("Fix the lock", summary="Not told."), lines=("Cause: a stale file.", "Fix: rm worker.lock"))
-    text = block([told], NOW, 500).text
-    assert "  Cause: a stale file.\n  Fix: rm worker.lock\n" in text
-    assert "Not told" not in text
-
-
 def test_a_summary_that_begins_with_the_title_is_told_once() -> None:
     text = block(
         [_given("Keep carts in SQLite", summary="Keep carts in SQLite, because it is one file.")], NOW, 500
@@ -155,7 +148,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_nothing_a_memory_says_closes_the_block_or_forges_its_end(text: str) -> None:
-    one = replace(_given(text, summary=text, files=(text,)), note=text, lines=(text, text))
+    one = replace(_given(text, summary=text, files=(text,)), note=text)
     told = block([one, _given("An honest one")], NOW, 2000).text
     assert told.count("--- end memory ---") == 1
     assert told.count("--- memory (") == 1

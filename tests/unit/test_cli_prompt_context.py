@@ -43,6 +43,7 @@ SILENT: dict[str, JsonValue] = {
     "context": "",
     "items": [],
     "candidates": [],
+    "floor": None,
     "why_silent": "the prompt says too little to go by",
 }
 
@@ -66,6 +67,42 @@ def test_silence_is_explained_beside_the_output(worker: FakeWorker, capsys: pyte
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err == "Nothing is said to this prompt: the prompt says too little to go by.\n"
+
+
+def test_an_explained_silence_is_told_in_one_stream_without_a_floor(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/prompt-context", SILENT)
+    assert run("context", "--prompt", "hello", "--explain") == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert shown.out == (
+        "Nothing is said to this prompt: the prompt says too little to go by.\n\n40 of 2000 tokens by estimate\n"
+    )
+
+
+def test_the_floor_is_told_with_two_digits(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/prompt-context", {**ANSWER, "floor": 1.8734652})
+    run("context", "--prompt", "carts", "--explain")
+    assert "; the floor is 1.87\n" in capsys.readouterr().out
+
+
+def test_while_memory_is_off_it_says_so_beside_the_text(
+    worker: FakeWorker, home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/prompt-context", ANSWER)
+    home.off_switch.touch()
+    run("context", "--prompt", "carts")
+    shown = capsys.readouterr()
+    assert shown.out == f"{ANSWER['context']}\n"
+    assert shown.err.startswith("Memory is switched off: nothing is given until `claude-mem-lite on`.")
+    run("context", "--prompt", "carts", "--json", "--explain")
+    json.loads(capsys.readouterr().out)
+
+
+def test_an_option_without_its_value_points_to_the_help_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("context", "--prompt") == 2
+    assert "requires an argument (`claude-mem-lite context --help` tells more)" in capsys.readouterr().err
 
 
 def test_an_explained_prompt_shows_each_candidate_with_its_score_by_parts(

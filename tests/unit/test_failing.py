@@ -9,7 +9,8 @@ import pytest
 
 from claude_mem_lite.codebase.freshness import Freshness, Verdict
 from claude_mem_lite.compress.rules.turns import fold
-from claude_mem_lite.compress.tools.fingerprints import anchors_of_call
+from claude_mem_lite.compress.tools.fingerprints import anchors_named, anchors_of_call
+from claude_mem_lite.compress.tools.hearsay import Hearsay
 from claude_mem_lite.context.block import Given, block
 from claude_mem_lite.context.checkout import Unseen
 from claude_mem_lite.context.failing import known_fixes
@@ -60,7 +61,7 @@ class Past:
             sessions.touch(self.store.db, stop, self.place)
             turns.add_turn(self.store.db, made.key, stop, made.prompt, "")
             for position, draft in enumerate(fold(made).drafts):
-                memory = memory_of(draft, made, self.place, position, at)
+                memory = memory_of(draft, made, self.place, position, at, Hearsay(made.events))
                 found.append(memories.add(self.store.db, memory, made.key, at))
                 learning.learn(self.store.db, found[-1], at)
         return found
@@ -303,3 +304,32 @@ def test_a_foreign_tool_that_fails_is_told_what_was_written_down_for_it(past: Pa
     again = replace(call, error="Error: the project key 77 is not known")
     (given,) = known_fixes(past.store.db, again, Occasion(SHOP, NOW, "now"), ())
     assert given.memory.title == "Use the key SHOP"
+
+
+def test_at_a_failure_only_what_was_done_is_told_and_not_the_error(past: Past) -> None:
+    past.fixed_by_edit("monday", 3)
+    text = block(asked(past), NOW, 300).text
+    assert "[bugfix] Fixed by editing Session.is_valid in src/auth.py (3 days ago) [worked " in text
+    assert "assert" not in text
+
+
+def test_what_was_run_is_told_where_nothing_was_edited(past: Past) -> None:
+    past.session(
+        "monday", 3, bash_failed("python run.py", NO_MODULE), bash("pip install pyyaml"), bash("python run.py", "ok")
+    )
+    given = asked(past, NO_MODULE, "python run.py")
+    assert [one.told for one in given] == ["Fixed by running pip install pyyaml"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ModuleNotFoundError: No module named 'yaml' means that the image lacks libyaml",
+        "When `ModuleNotFoundError: No module named 'yaml'` comes up, run make deps",
+        "On CI: ModuleNotFoundError: No module named 'yaml'. Install the system package first.",
+    ],
+)
+def test_a_gotcha_that_names_the_error_is_given_wherever_that_comes_up(past: Past, words: str) -> None:
+    past.store.remember(words, kind="gotcha", origin="user", anchors=anchors_named(words))
+    assert [one.memory.title for one in asked(past, NO_MODULE, "python run.py")] == [words]
+    assert asked(past, NO_MODULE.replace("yaml", "lxml"), "python run.py") == []

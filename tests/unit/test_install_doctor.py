@@ -1,6 +1,7 @@
 """What doctor finds, and what it advises."""
 
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -88,6 +89,21 @@ def test_an_install_elsewhere_is_checked_instead_of_the_default(home: Home, sett
     run("install", "--config-dir", str(tmp_path / "agent"))
     (check,) = doctor.check_hooks(home, settings)
     assert (check.state, check.found) == ("ok", f"in {tmp_path / 'agent' / 'settings.json'}")
+
+
+def test_synonyms_that_cannot_be_read_are_a_warning(home: Home) -> None:
+    assert doctor.check_synonyms(home) == []
+    home.synonyms.write_text('ledger = ["books"]\n')
+    (fine,) = doctor.check_synonyms(home)
+    home.synonyms.write_text("ledger = \n")
+    (broken,) = doctor.check_synonyms(home)
+    home.synonyms.unlink()
+    os.mkfifo(home.synonyms)
+    (pipe,) = doctor.check_synonyms(home)
+    assert (fine.state, broken.state, pipe.state) == ("ok", "warn", "warn")
+    assert "those of the package hold" in broken.found
+    assert broken.next_step.startswith("write lines like")
+    assert pipe.next_step == "mend or remove it"
 
 
 def test_a_switch_that_is_off_is_a_warning(home: Home) -> None:

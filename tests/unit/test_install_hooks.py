@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.agents import IGNORED_TOOLS, KNOWN_EVENTS, TOOL_EVENTS
+from claude_mem_lite.agents import IGNORED_TOOLS, KNOWN_EVENTS, TOOL_EVENTS, is_own_tool
 from claude_mem_lite.install.hooks import hook_command, hook_groups, hook_settings, is_ours, tool_matcher
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.paths import Home
@@ -44,17 +44,30 @@ def test_only_tool_events_have_a_matcher(home: Home) -> None:
 
 
 @pytest.mark.parametrize(
-    "tool", [*IGNORED_TOOLS, "mcp__claude-mem-lite__memory_search", "mcp__plugin_claude-mem-lite_m__x"]
+    "tool",
+    [
+        *IGNORED_TOOLS,
+        "mcp__claude-mem-lite__memory_search",
+        "mcp__claude_mem_lite__memory_search",
+        "mcp__plugin_claude-mem-lite_m__x",
+        "mcp__plugin_tools_claude-mem-lite__x",
+    ],
 )
 def test_a_tool_not_worth_capturing_is_left_out(tool: str) -> None:
     assert re.search(tool_matcher(), tool) is None
+    assert tool in IGNORED_TOOLS or is_own_tool(tool)
 
 
 @pytest.mark.parametrize(
-    "tool", ["Bash", "Edit", "Write", "Read", "GrepAll", "MyGlob", "LSP", "mcp__other__Grep", "TodoWrite"]
+    "tool",
+    [
+        *("Bash", "Edit", "Write", "Read", "GrepAll", "MyGlob", "LSP", "mcp__other__Grep", "TodoWrite"),
+        *("mcp__claude-mem-lite-fork__x", "mcp__tracker__about_claude-mem-lite"),
+    ],
 )
 def test_any_other_tool_is_captured(tool: str) -> None:
     assert re.search(tool_matcher(), tool) is not None
+    assert not is_own_tool(tool)
 
 
 def test_every_command_we_write_is_ours(home: Home) -> None:

@@ -11,6 +11,7 @@ from claude_mem_lite.paths import Home
 def filled(home: Home) -> Home:
     home.make()
     home.memory_db.write_text("x")
+    home.synonyms.write_text("")
     (home.spool_new / "event").write_text("x")
     home.hook_python.symlink_to("/bin/true")
     return home

@@ -1,11 +1,13 @@
 """The MCP server and the skill: what install adds to the client's files, and what uninstall takes back."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.install import doctor, serving, skills
+from claude_mem_lite.errors import SettingsError
+from claude_mem_lite.install import doctor, files, serving, skills
 from claude_mem_lite.install.agent_tools import places
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
@@ -97,7 +99,10 @@ def test_a_server_of_our_name_that_is_not_ours_is_left_alone(notes: Path, capsys
     assert run("install") == 0
     assert run("uninstall") == 0
     assert notes.read_text() == text
-    assert capsys.readouterr().out.count("is not ours and was left alone") == 2
+    installed, uninstalled = capsys.readouterr().out.split("Next: ")
+    assert "is not ours and was left alone; remove it and install again to use the tools." in installed
+    assert "permissions" not in installed
+    assert f"A server called claude-mem-lite in {notes} is not ours and was left alone.\n" in uninstalled
 
 
 BROKEN = ('{"mcpServers": [1]}', "{broken", "[]", '{"mcpServers": {}, }')
@@ -212,10 +217,124 @@ def test_doctor_tells_of_both(home: Home, notes: Path, skill: Path) -> None:
         return [check.state for check in doctor.check_tools(home, where)]
 
     assert states() == ["warn", "warn"]
+    assert doctor.check_tools(home, where)[-1].found == f"{skill} is missing"
     run("install")
-    assert states() == ["ok", "ok"]
+    assert states() == ["ok", "ok", "ok"]
     notes.write_text("{broken")
     assert states() == ["warn"]
+
+
+ALLOWING = ("mcp__claude-mem-lite", "mcp__claude-mem-lite__*", "mcp__claude-mem-lite__memory_search")
+OTHER_RULES = ("mcp__claude-mem-lite-other", "Bash(claude-mem-lite:*)", "mcp__github")
+
+
+def permission(home: Home) -> doctor.Check:
+    settings = Path.home() / ".claude" / "settings.json"
+    checks = doctor.check_tools(home, places("user", None, settings, {}))
+    return next(check for check in checks if check.name == "MCP permission")
+
+
+@pytest.mark.parametrize("rule", [*ALLOWING, *OTHER_RULES])
+def test_doctor_tells_how_to_allow_the_tools_until_a_rule_does(home: Home, rule: str) -> None:
+    settings = Path.home() / ".claude" / "settings.json"
+    run("install")
+    before = permission(home)
+    assert before.next_step == f'to allow them, add "permissions": {{"allow": ["mcp__claude-mem-lite"]}} to {settings}'
+    told = json.loads(settings.read_text())
+    settings.write_text(json.dumps({**told, "permissions": {"allow": ["Read", 1, rule]}}))
+    after = permission(home)
+    assert after.next_step == ("" if rule in ALLOWING else before.next_step)
+    assert {before.state, after.state} == {"ok"}
+
+
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+def test_a_rule_of_the_project_counts_too(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "shop" / ".claude").mkdir(parents=True)
+    (tmp_path / "shop" / ".claude" / name).write_text('{"permissions": {"allow": ["mcp__claude-mem-lite"]}}')
+    run("install")
+    assert permission(home).next_step
+    monkeypatch.chdir(tmp_path / "shop")
+    assert not permission(home).next_step
+
+
+def test_install_tells_how_to_allow_the_tools_and_does_not_do_it(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = Path.home() / ".claude" / "settings.json"
+    run("install")
+    assert '  "permissions": {"allow": ["mcp__claude-mem-lite"]}\n' in capsys.readouterr().out
+    assert "permissions" not in settings.read_text()
+    settings.write_text(settings.read_text().replace("{", '{"permissions": {"allow": ["mcp__claude-mem-lite"]},', 1))
+    run("install")
+    assert "permissions" not in capsys.readouterr().out
+
+
+def test_install_says_what_it_wrote(skill: Path, notes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("install")
+    shown = capsys.readouterr().out
+    assert f"Registered the MCP server claude-mem-lite in {notes}.\nWrote the skill {skill}.\n" in shown
+    run("install")
+    assert "Wrote" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_what_is_no_file_stops_the_install_before_anything_is_touched(
+    notes: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if kind == "pipe":
+        os.mkfifo(notes)
+    elif kind == "device":
+        notes.symlink_to("/dev/zero")
+    else:
+        notes.mkdir()
+    assert run("install") == 1
+    assert "cannot be read (it is no regular file); nothing was changed" in capsys.readouterr().err
+    assert not (Path.home() / ".claude").exists()
+
+
+def test_a_file_without_end_is_not_read_to_it(tmp_path: Path) -> None:
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(files.MOST_BYTES + 1)
+    with pytest.raises(SettingsError, match="larger than 262,144 KiB"):
+        files.read(tmp_path / "huge")
+
+
+def test_a_place_that_cannot_be_written_stops_the_install_before_anything_is_touched(
+    notes: Path, skill: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    skill.parent.parent.parent.mkdir()
+    skill.parent.parent.symlink_to("nowhere")
+    assert run("install") == 1
+    assert f"{skill.parent.parent} is not a folder; move it away, then run this again" in capsys.readouterr().err
+    assert not notes.exists()
+    assert not (Path.home() / ".claude" / "settings.json").exists()
+
+
+def test_when_writing_fails_half_way_it_says_what_is_in_and_the_next_install_completes_it(
+    notes: Path, skill: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes.symlink_to(Path.home() / ("n" * 250))  # the name of what is written first would be too long
+    assert run("install") == 1
+    shown = capsys.readouterr()
+    assert "Added the hooks in" in shown.out
+    assert "the hooks are in and work without them; mend that and run this again, which adds the rest" in shown.err
+    notes.unlink()
+    assert run("install") == 0
+    assert "claude-mem-lite" in servers(notes)
+    assert skill.exists()
+    run("uninstall")
+    assert not notes.exists()
+    assert not skill.parent.parent.exists()
+
+
+def test_a_configuration_folder_that_was_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "agent"
+    run("install", "--config-dir", str(folder), "--dry-run")
+    assert f"Would make the folder {folder}," in capsys.readouterr().out
+    run("install", "--config-dir", str(folder))
+    assert f"Made the folder {folder}, which was not there" in capsys.readouterr().out
+    run("install", "--config-dir", str(folder))
+    assert "Made the folder" not in capsys.readouterr().out
 
 
 def test_the_skill_is_one_the_client_can_read() -> None:

@@ -19,11 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_mem_lite.code.values import SymbolAction
+from claude_mem_lite.compress.language.instructions import looks_like_instructions
+from claude_mem_lite.compress.tools.hearsay import told_by
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.importers import jsonl
 from claude_mem_lite.importers.jsonl import Checked, open_memories
 from claude_mem_lite.memory_lines import FIELDS, LONGEST_MEMORY, to_line, to_object, values_of
-from claude_mem_lite.models import KINDS, JsonValue, Memory, Origin, Status, SymbolChange
+from claude_mem_lite.models import FOREIGN_ORIGINS, KINDS, JsonValue, Memory, Origin, Status, SymbolChange
 from claude_mem_lite.store import exchange, memories, sessions
 from claude_mem_lite.worker.cleaning import cleaned
 from claude_mem_lite.worker.exchange import Batch, Line, read
@@ -331,8 +333,8 @@ def imported(store: Store, path: Path) -> exchange.Taken:
         taken = []
         for batch in file.batches(checked, ignored):
             sent = [Line(memory=dict(line.memory), nth=line.nth) for line in batch]
-            given = Batch(project="example.org/me/here", at=NOW, lines=sent)
-            found = [read(store.db, line, given)[0] for line in sent]
+            given = Batch(project="example.org/me/here", at=NOW, lines=sent, trust=True)
+            found = [read(store.db, line, given).given for line in sent]
             taken.append(exchange.take_in(store.db, found, NOW))
     return exchange.Taken(
         sum(one.imported for one in taken),
@@ -395,11 +397,13 @@ every_memory = st.builds(
     tokens_in=counts,
     tokens_out=counts,
     cost_usd=st.floats(0, allow_infinity=False).map(abs),
-)
+).map(lambda memory: replace(memory, pinned=memory.pinned and memory.origin not in FOREIGN_ORIGINS))
+# What could be an order, hidden characters among them, comes back in quarantine.
+every_harmless_memory = every_memory.filter(lambda memory: not looks_like_instructions(told_by(memory)))
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(every_memory, max_size=6, unique_by=lambda memory: memory.id))
+@given(st.lists(every_harmless_memory, max_size=6, unique_by=lambda memory: memory.id))
 def test_any_memories_come_back_byte_for_byte(made: Sequence[Memory]) -> None:
     with (
         tempfile.TemporaryDirectory() as name,

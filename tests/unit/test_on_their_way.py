@@ -7,7 +7,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Event, Receipt, ReceiptItem
 from claude_mem_lite.store import receipts, remembered, sessions
 from claude_mem_lite.store.memories import handoff_id
-from claude_mem_lite.worker.answering.given import OnTheirWay
+from claude_mem_lite.worker.answering.on_their_way import OnTheirWay
 from tests.fakes import NOW, SHOP, Store
 
 
@@ -37,6 +37,14 @@ def test_only_moments_of_need_share_the_budget(store: Store) -> None:
     assert known.tokens == 300
     assert known.left(3000) == 2700
     assert known.left(200) == 0
+
+
+def test_the_context_of_a_start_is_known_before_it_is_stored(store: Store) -> None:
+    way = OnTheirWay()
+    way.send("start", "s", ["m1"], NOW)
+    known = way.known(store.db, "s")
+    assert (known.ids, known.tokens) == (frozenset({"m1"}), 0)
+    assert way.known(store.db, "other").ids == set()
 
 
 def test_own_work_is_known_until_it_is_forgotten(store: Store) -> None:

@@ -170,3 +170,13 @@ def test_what_nobody_ever_had_use_for_falls_silent_unless_the_user_said_it(store
             made = Receipt(f"r{at}", f"s{at}", SHOP.project, "file", items, (), (), 40, 300, 1.0, NOW, given_at=NOW)
             receipts.add(store.db, made)
     assert titles(store) == ["Do not log payloads"]
+
+
+def test_a_rule_of_the_user_that_holds_everywhere_and_names_the_file_is_given(store: Store) -> None:
+    stated = {"kind": "rule", "scope": "universal", "origin": "user"}
+    known(store, "Never edit jwt.py by hand", files=("jwt.py",), **stated)
+    known(store, "Never edit __init__.py by hand", files=("__init__.py",), **stated)
+    known(store, "An agent says so", files=(FILE,), kind="rule", scope="universal")
+    assert titles(store) == ["Never edit jwt.py by hand"]
+    assert titles(store, f"{SHOP.root}/__init__.py") == []
+    assert titles(store, f"{OTHER.root}/lib/jwt.py", OTHER) == ["Never edit jwt.py by hand"]

@@ -21,6 +21,7 @@ from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.store import conflicts, receipts
 from claude_mem_lite.worker.indexing import Indexing
+from tests.docs.pages import page
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
 QUESTION = "Which database did we choose for billing, and why?"
@@ -54,6 +55,7 @@ class Project:
         budget: int = 2_000,
         sources: dict[str, Tally] | None = None,
         search: Search | None = None,
+        floor: float = scoring.FLOOR,
     ) -> PromptContext:
         indexing = Indexing(self.store.db, StaticTable())
         indexing.begin()
@@ -61,7 +63,7 @@ class Project:
             pass
         weigh = (search or self.search).weigh
         at = occasion or Occasion(SHOP, NOW)
-        return build_for_prompt(self.store.db, prompt, at, told, budget, defaults(), weigh, sources or {})
+        return build_for_prompt(self.store.db, prompt, at, told, budget, defaults(), weigh, sources or {}, floor)
 
 
 @pytest.fixture
@@ -201,7 +203,7 @@ def test_room_is_kept_to_and_no_room_is_no_word(project: Project) -> None:
     assert "claude-mem-lite show" in short.text
     none = project.ask(budget=0)
     assert (none.text, none.why_silent) == ("", "the budget of the session is used up")
-    assert project.ask(budget=10).why_silent == "the budget of the session is used up"
+    assert project.ask(budget=10).why_silent == "no item fits into 10 tokens (prompt_budget_tokens)"
 
 
 def test_at_most_a_few_are_given(project: Project) -> None:
@@ -237,6 +239,46 @@ def test_the_same_branch_and_the_rest_of_a_session_speak_for_a_memory() -> None:
         "a": 0.5 + 0.125,
         "b": 0.0,
     }
+
+
+def test_what_scores_below_the_floor_is_not_given(project: Project) -> None:
+    for number in range(300):
+        project.remember("change", f"Move part {number} of the parser", f"Token {number} was read twice by the lexer.")
+    change = project.remember(
+        "change", "Retry uploads of invoices", "Uploads failed at night when the broker restarted."
+    )
+    prompt = "uploads of large pictures should survive when the broker restarts during backups"
+    given = project.ask(prompt)
+    score = next(one.score.total for one in given.candidates if one.memory.id == change.id)
+    assert score > 0.5
+    assert project.ask(prompt, floor=score * 0.99).items[0].source == change.id
+    under = project.ask(prompt, floor=score * 1.01)
+    assert not under.text
+    assert why(under, change) == "below the floor"
+
+
+def test_what_was_decided_is_given_from_half_the_floor_on(project: Project) -> None:
+    for number in range(120):
+        project.remember("change", f"Move part {number} of the parser", f"Token {number} was read twice by the lexer.")
+    decision = project.decide()
+    prompt = "the webhooks for large pictures lock up the billing page when they arrive at once"
+    score = next(one.score.total for one in project.ask(prompt).candidates if one.memory.id == decision.id)
+    assert project.ask(prompt, floor=score * 1.9).items[0].source == decision.id
+    assert not project.ask(prompt, floor=score * 2.1).text
+
+
+def test_a_handoff_of_a_session_that_is_still_at_it_is_not_given(project: Project) -> None:
+    left = project.remember(
+        "handoff", "Left open: move billing to PostgreSQL", "Billing still uses SQLite.", session="x"
+    )
+    prompt = "move billing from SQLite to PostgreSQL"
+    assert [item.source for item in project.ask(prompt).items] == [left.id]
+    project.store.turn("k", "move billing", "doing it", session="x", at=NOW)
+    assert why(project.ask(prompt), left) == "left open by a session that is still at work"
+
+
+def test_the_floor_that_the_docs_tell_is_the_floor() -> None:
+    assert f"Below {scoring.FLOOR} nothing is given" in page("docs/moments.md").text
 
 
 def test_the_floor_is_lower_among_few() -> None:

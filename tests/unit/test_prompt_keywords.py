@@ -1,5 +1,6 @@
 """What a prompt speaks of, and what stands for what."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -96,8 +97,14 @@ def test_a_broken_file_of_synonyms_says_how_to_write_it(tmp_path: Path, written:
         synonyms.load(own)
 
 
+def test_a_pipe_in_place_of_synonyms_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "synonyms.toml")
+    with pytest.raises(ConfigError, match="no regular file; mend or remove it"):
+        synonyms.load(tmp_path / "synonyms.toml")
+
+
 def test_a_huge_file_of_synonyms_is_refused(tmp_path: Path) -> None:
     own = tmp_path / "synonyms.toml"
     own.write_bytes(b"#" * 300_000)
-    with pytest.raises(ConfigError, match="too large"):
+    with pytest.raises(ConfigError, match="larger than 256 KiB"):
         synonyms.load(own)

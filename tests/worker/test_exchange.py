@@ -17,7 +17,7 @@ PROJECT = "example.org/me/shop"
 
 def store(machine: Machine, *memories: Json) -> Json:
     lines = [{"memory": memory} for memory in memories]
-    return machine.post("/api/import/memories", {"project": PROJECT, "at": AT, "lines": lines})
+    return machine.post("/api/import/memories", {"project": PROJECT, "at": AT, "lines": lines, "trust": True})
 
 
 def note(id_: str, **more: Json) -> Json:
@@ -121,8 +121,8 @@ def test_what_is_there_already_is_counted_and_what_differs_is_named_and_left(ser
     store(served, note("i-there", summary="as it was"))
     assert store(served, note("i-there", summary="as it was"))["known"] == 1
     told = store(served, note("i-there", summary="otherwise"), note("i-new"))
-    counts = {"imported": 1, "known": 0, "different": ["i-there"], "forgotten": 0, "redacted": 0, "quarantined": 0}
-    assert told == {**counts, "projects": ["example.org/me/shop"]}
+    counts = {"imported": 1, "known": 0, "different": ["i-there"], "forgotten": 0, "redacted": 0}
+    assert told == {**counts, "quarantined": 0, "disbelieved": 0, "projects": ["example.org/me/shop"]}
     assert shown(served, "i-there")["summary"] == "as it was"
 
 
@@ -181,7 +181,7 @@ def test_projects_whose_names_only_look_like_secrets_stay_apart(served: Machine)
 def test_a_wrong_memory_is_refused_with_all_that_came_along(served: Machine, wrong: Json) -> None:
     before = dump(served.view.memory_db)
     lines = [{"memory": note("i-good")}, {"memory": {**note("i-bad"), **wrong}}]
-    answer = served.ask("POST", "/api/import/memories", {"project": PROJECT, "at": AT, "lines": lines})
+    answer = served.ask("POST", "/api/import/memories", {"project": PROJECT, "at": AT, "lines": lines, "trust": True})
     assert answer.status == 400
     assert dump(served.view.memory_db) == before
 

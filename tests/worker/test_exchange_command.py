@@ -56,23 +56,23 @@ def write(path: Path, lines: list[Json]) -> Path:
     return path
 
 
-def report(machine: Machine, path: Path) -> Json:
-    return json.loads(run(machine, "import", "jsonl", path, "--json").stdout)
+def report(machine: Machine, path: Path, *options: str) -> Json:
+    return json.loads(run(machine, "import", "jsonl", path, "--json", *options).stdout)
 
 
 def test_what_is_exported_and_imported_elsewhere_is_exported_the_same_byte_for_byte(
     machine: Machine, tmp_path: Path
 ) -> None:
-    imported = run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES))
+    imported = run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES), "--trust")
     assert imported.stdout == b"Imported 5 memories.\n"
     run(machine, "remember", "gotcha", "The test database needs port 5433", "--tag", "db")
     first = run(machine, "export")
     assert first.stderr == b"Exported 6 memories.\n"
     (tmp_path / "all.jsonl").write_bytes(first.stdout)
     with open_machine() as other:
-        assert report(other, tmp_path / "all.jsonl")["imported"] == 6
+        assert report(other, tmp_path / "all.jsonl", "--trust")["imported"] == 6
         assert run(other, "export").stdout == first.stdout
-        assert report(other, tmp_path / "all.jsonl")["known"] == 6
+        assert report(other, tmp_path / "all.jsonl", "--trust")["known"] == 6
     assert len(first.stdout.decode().splitlines()) == 6
 
 
@@ -99,8 +99,34 @@ def test_the_report_tells_what_became_of_every_line(machine: Machine, tmp_path: 
         "forgotten": 1,
         "redacted": 1,
         "quarantined": 0,
+        "disbelieved": 0,
         "dry_run": False,
     }
+
+
+def test_what_a_file_says_to_be_the_users_word_is_taken_as_imported_unless_it_is_trusted(
+    machine: Machine, tmp_path: Path
+) -> None:
+    claims: list[Json] = [
+        {"id": "rule", "kind": "rule", "title": "Use tabs", "origin": "user", "trust": 1.0, "made_by": "user"},
+        {"id": "pinned", "kind": "note", "title": "Look at this", "pinned": True},
+        {"id": "page", "kind": "note", "title": "A page said so", "origin": "web", "pinned": True},
+        {"id": "plain", "kind": "note", "title": "Nothing claimed"},
+    ]
+    told = run(machine, "import", "jsonl", write(tmp_path / "a.jsonl", claims)).stdout.decode()
+    assert "3 memories say to be your word or pinned; taken as imported. If the file is your own, --trust keeps" in told
+    asked = "select id, origin, trust, made_by, pinned from memories order by id"
+    assert [tuple(row) for row in query(machine.home.memory_db, asked)] == [
+        ("page", "web", 0.2, "import", 0),
+        ("pinned", "import", 0.6, "import", 0),
+        ("plain", "import", 0.6, "import", 0),
+        ("rule", "import", 0.6, "import", 0),
+    ]
+    own = [{**one, "id": f"{one['id']}-own"} for one in claims]
+    assert report(machine, write(tmp_path / "b.jsonl", own), "--trust")["disbelieved"] == 0
+    found = {row[0]: tuple(row)[1:] for row in query(machine.home.memory_db, asked)}
+    assert found["rule-own"] == ("user", 1.0, "user", 0)
+    assert (found["pinned-own"][-1], found["page-own"][-1]) == (1, 0)
 
 
 def test_one_wrong_line_and_nothing_is_imported(machine: Machine, tmp_path: Path) -> None:
@@ -149,7 +175,7 @@ def test_lines_belong_to_the_project_of_the_folder_that_is_named(machine: Machin
 
 def test_standard_input_and_packed_files_are_read(machine: Machine, tmp_path: Path) -> None:
     given = "\n".join(map(json.dumps, LINES)).encode()
-    assert run(machine, "import", "jsonl", "-", given=given).stdout == b"Imported 5 memories.\n"
+    assert run(machine, "import", "jsonl", "-", "--trust", given=given).stdout == b"Imported 5 memories.\n"
     out = tmp_path / "all.jsonl.gz"
     run(machine, "export", "--output", out)
     assert gzip.decompress(out.read_bytes()) == run(machine, "export").stdout
@@ -211,7 +237,7 @@ def test_a_file_in_the_place_of_a_command_is_known_for_one(tmp_path: Path, capsy
 
 
 def test_a_file_is_for_the_user_alone_and_replaces_what_was_there(machine: Machine, tmp_path: Path) -> None:
-    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES))
+    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES), "--trust")
     out = tmp_path / "out" / "all.jsonl"
     out.parent.mkdir()
     out.write_text("before")
@@ -314,7 +340,7 @@ def test_a_second_ctrl_c_does_not_wait() -> None:
 
 
 def test_a_dash_is_standard_output(machine: Machine, tmp_path: Path) -> None:
-    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES))
+    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES), "--trust")
     done = run(machine, "export", "-o", "-")
     assert (done.stdout, done.stderr) == (run(machine, "export").stdout, b"Exported 5 memories.\n")
 
@@ -325,7 +351,7 @@ def test_a_file_to_export_to_is_an_option(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_stdout_is_utf8_whatever_the_locale(machine: Machine, tmp_path: Path) -> None:
-    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES))
+    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES), "--trust")
     wanted = run(machine, "export").stdout
     assert "naïve parser 日本".encode() in wanted
     for name in ("LC_ALL", "PYTHONIOENCODING"):

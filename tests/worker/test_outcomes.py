@@ -408,13 +408,11 @@ def test_the_file_that_was_opened_is_no_sign_of_use_of_what_was_told_of_it(judge
     assert judged.outcome(made.id) == "used"
 
 
-def test_what_our_own_tool_was_asked_is_no_sign_of_use_but_an_id_is(judged: Judged) -> None:
+def test_of_what_the_agent_asked_for_only_what_came_after_it_shows_use(judged: Judged) -> None:
     made, other = remember(judged.store), judged.store.remember("Feed the quokka at noon", session="earlier")
-    said(judged, "t1", "Mend it", "Two refreshes of the flamingo ledger logged people out.", at=timedelta())
-    tool = "mcp__claude-mem-lite__memory_"
+    said(judged, "t1", "Two refreshes of the flamingo ledger logged people out: mend it", "ok", at=timedelta())
     given_at(judged, "asked", made.id, other.id, at=SOON)
-    called(judged, f"{tool}context", query="two refreshes flamingo ledger logged people out", at=2 * SOON)
-    called(judged, f"{tool}get", ids=[other.id[:6]], at=LATER)
+    called(judged, "Bash", command="quokka feed --at noon", at=LATER)
     assert (judged.outcome(made.id), judged.outcome(other.id)) == ("ignored", "used")
 
 

@@ -53,6 +53,18 @@ def test_the_words_of_the_prompt_alone_are_no_use(asked: Machine, project: str) 
     assert outcome(asked) == "ignored"
 
 
+def test_what_was_said_before_the_prompt_is_no_use(machine: Machine, project: str) -> None:
+    machine.start_worker()
+    remember(machine, project, "decision", DECISION)
+    answered(machine, "UserPromptSubmit", prompted(MINE, project, "Good morning"), 0.0)
+    said = "The nightly tarball of the vault takes one file."
+    machine.hook("Stop", payload("Stop", MINE, project, last_assistant_message=said))
+    assert "Keep the shopping carts" in ask_now(machine, MINE, project, PROMPT)
+    wait_until_given(machine, 1)
+    end(machine, project, "It is raining.")
+    assert outcome(machine) == "ignored"
+
+
 def test_use_in_a_later_turn_counts(asked: Machine, project: str) -> None:
     asked.hook("Stop", payload("Stop", MINE, project, last_assistant_message="It is raining."))
     answered(asked, "UserPromptSubmit", prompted(MINE, project, "Go on"), 0.0)

@@ -49,7 +49,21 @@ def test_silence_has_a_reason(told: Machine, tmp_path: Path) -> None:
     told.home.config.write_text(f'exclude = ["{tmp_path}"]\n')
     assert look(told, tmp_path, ABOUT_IT)["why_silent"] == "this folder is excluded"
     told.home.config.write_text("prompt_budget_tokens = 0\n")
-    assert look(told, tmp_path, ABOUT_IT)["why_silent"] == "prompts are given nothing"
+    assert look(told, tmp_path, ABOUT_IT)["why_silent"] == "prompt_budget_tokens is 0, so prompts are given nothing"
+
+
+@pytest.mark.parametrize(("setting", "fits"), [(40, 26), (1, 0)], ids=["40", "1"])
+def test_a_budget_that_is_too_small_for_anything_is_named(
+    told: Machine, tmp_path: Path, setting: int, fits: int
+) -> None:
+    told.home.config.write_text(f"prompt_budget_tokens = {setting}\n")
+    why = look(told, tmp_path, ABOUT_IT)["why_silent"]
+    assert why == f"no item fits into {fits} tokens (prompt_budget_tokens)"
+
+
+def test_a_floor_is_told_only_where_something_was_weighed(told: Machine, tmp_path: Path) -> None:
+    assert look(told, tmp_path, "hello")["floor"] is None
+    assert look(told, tmp_path, ABOUT_IT)["floor"] > 0
 
 
 def test_a_broken_configuration_is_named(told: Machine, tmp_path: Path) -> None:
@@ -64,10 +78,10 @@ def test_own_synonyms_are_used_from_the_next_prompt_on_and_a_broken_file_is_only
 ) -> None:
     asked = "where do we hold the trolleys, and why sqlite?"
     before = look(told, tmp_path, asked, explain="true")["candidates"]
-    (told.home.root / "synonyms.toml").write_text('trolleys = ["carts", "shopping"]\nhold = ["keep"]\n')
+    told.home.synonyms.write_text('trolleys = ["carts", "shopping"]\nhold = ["keep"]\n')
     after = look(told, tmp_path, asked, explain="true")["candidates"]
     assert after[0]["score"] > before[0]["score"]
-    (told.home.root / "synonyms.toml").write_text("trolleys = \n")
+    told.home.synonyms.write_text("trolleys = \n")
     assert look(told, tmp_path, asked, explain="true")["candidates"] == before
     look(told, tmp_path, asked)
     assert sum("synonyms" in line["what"] for line in told.log_lines()) == 1

@@ -5,10 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.db.connection import atomic, open_for_writing
+from claude_mem_lite.models import Receipt
+from claude_mem_lite.store import receipts
 from tests.running import WAIT_S, Json, Machine, leave, payload, turn, wait_until
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
@@ -104,6 +109,16 @@ def test_what_is_no_longer_there_is_told_without_its_title(told: Machine, projec
     told.post("/api/forget", {"session": EARLIER})
     assert all(item["title"] for item in listed(told, project)[0]["items"])
     assert EARLIER not in json.dumps(listed(told, project))
+
+
+def test_a_session_of_which_nothing_else_is_kept_is_found_by_its_receipts(told: Machine, project: str) -> None:
+    at = datetime.now(UTC)
+    with closing(open_for_writing(told.home.memory_db)) as db, atomic(db):
+        for session in ("never-started-1", "never-started-2"):
+            receipts.add(db, Receipt(f"name-{session}", session, project, "asked", (), (), (), 20, 500, 1.0, at, at))
+    (found,) = told.get("/api/receipts?session=never-started-1")["receipts"]
+    assert found["session"] == "never-started-1"
+    assert told.ask("GET", "/api/receipts?session=never-start").status == 409
 
 
 def test_receipts_are_of_a_project_of_a_session_or_of_all(told: Machine, project: str, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`stats` and `receipts --summary` through hooks and worker: what is stored, given, used and spent."""
 
 import json
+import re
 import subprocess
 import sys
 from contextlib import closing
@@ -84,7 +85,8 @@ def test_what_fell_silent_is_listed_but_not_what_the_user_stated(over: Machine, 
     # One session had use for the earlier one.
     write_ignored(over, project, "startup", "sessions", [EARLIER] * 28)
     write_ignored(over, project, "startup", "project", [stated] * 60)
-    write_ignored(over, project, "prompt", "note", [f"gone-{number}" for number in range(40)])
+    for moment in ("prompt", "asked", "failure"):  # only of prompts and files a source can be silent
+        write_ignored(over, project, moment, "note", [f"gone-{number}" for number in range(40)])
     over.start_worker()
     silent = over.get("/api/stats")["silent"]
     assert [(one["id"], one["silent_at"]) for one in silent["items"]] == [(EARLIER, "start")]
@@ -111,11 +113,12 @@ def test_the_commands_show_it(over: Machine, project: str) -> None:
     assert told["days"] == 7
     shown = run(over, project, "stats")
     assert shown.startswith("memories: ")
-    assert "startup\tall\t1 of 1\t" in shown
+    assert "\nmoment\tsource\tgiven\ttokens\tused\tignored\thit rate\nstartup\tall\t1 of 1\t" in shown
+    assert re.search(r"starts were given [\d,]+ tokens in all; the sessions that these sum up have [\d,]+ in", shown)
     assert "model: not asked" in shown
     rates = json.loads(run(over, project, "receipts", "--summary", "--json"))
     assert rates["sources"] == told["sources"]
-    assert "startup\tall\t1 of 1\t" in run(over, project, "receipts", "--summary")
+    assert run(over, project, "receipts", "--summary").startswith("moment\tsource\tgiven\t")
     assert run(over, str(Path(project).parent), "receipts", "--summary") == "nothing was given\n"
 
 

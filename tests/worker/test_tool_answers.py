@@ -64,6 +64,18 @@ def test_a_file_is_told_of_once_a_session(told: Machine, project: str) -> None:
     assert MARK in opened(told, "s-1", project)
 
 
+def test_a_file_is_told_of_once_however_it_is_spelled_and_whoever_serves(told: Machine, project: str) -> None:
+    for number in range(5):
+        remember(told, project, "gotcha", f"src/cart.py: part {number} is sorted by {'abcde'[number] * 4}")
+    assert opened(told, "s-1", project) != ""
+    wait_until_given(told, 1)
+    assert opened(told, "s-1", project, file="src/../src/cart.py") == ""
+    told.stop_worker()
+    told.start_worker()
+    assert opened(told, "s-1", project) == ""
+    assert opened(told, "s-2", project) != ""
+
+
 def test_what_a_prompt_was_given_is_not_given_for_a_file(told: Machine, project: str) -> None:
     assert MARK in ask(told, "s-1", project, "is the total of src/cart.py kept in cents or in floats?")
     assert opened(told, "s-1", project) == ""

@@ -5,9 +5,11 @@ import click
 from claude_mem_lite.cli.options import connect, cwd_option, json_option, where
 from claude_mem_lite.cli.output import field, items, plain, print_json
 from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.paths import find_home
 
 _LONGEST_PROMPT = 4_000
 """What a prompt is judged by is at its beginning; and an address has an end."""
+_OFF = "Memory is switched off: nothing is given until `claude-mem-lite on`. With it on, it would be this:"
 
 
 @click.command(short_help="Print the context a new session or a prompt would be given.")
@@ -34,6 +36,8 @@ def context(
       claude-mem-lite context --preset codes --explain
       claude-mem-lite context --prompt "why do carts live in SQLite?" --explain
     """
+    if find_home().off_switch.exists():
+        click.echo(_OFF, err=as_json or not explain)
     if prompt is not None:
         if preset or budget:
             raise click.UsageError("--prompt has no layers and its own budget: leave out --preset and --budget")
@@ -49,7 +53,7 @@ def context(
     if text:
         click.echo(text)
     else:
-        click.echo(_why_nothing(answer), err=True)
+        click.echo(_why_nothing(answer), err=not explain)
     if explain:
         _print_explanation(answer)
 
@@ -63,10 +67,11 @@ def _print_for_prompt(answer: JsonObject, explain: bool, as_json: bool) -> None:
     if text:
         click.echo(text)
     else:
-        click.echo(f"Nothing is said to this prompt: {field(answer, 'why_silent')}.", err=True)
+        click.echo(f"Nothing is said to this prompt: {field(answer, 'why_silent')}.", err=not explain)
     if explain:
-        budget, floor = field(answer, "budget"), field(answer, "floor")
-        click.echo(f"\n{field(answer, 'tokens')} of {budget} tokens by estimate; the floor is {floor}")
+        floor = answer.get("floor")
+        told = f"; the floor is {round(floor, 2)}" if isinstance(floor, int | float) else ""
+        click.echo(f"\n{field(answer, 'tokens')} of {field(answer, 'budget')} tokens by estimate{told}")
         for each in items(answer, "candidates"):
             if isinstance(each, dict):
                 _print_weighed(each)

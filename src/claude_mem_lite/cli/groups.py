@@ -38,6 +38,16 @@ OTHER_WORDS = {
 class HelpfulGroup(click.Group):
     """A group that prints its help when called bare, and the nearest names when called wrongly."""
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            name = ctx.invoked_subcommand
+            command = self.get_command(ctx, name) if error.ctx is None and name else None
+            if command is not None:  # the parser does not say whose option it was, and its help is the one to read
+                error.ctx = click.Context(command, info_name=name, parent=ctx)
+            raise
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -31,6 +31,7 @@ class Report:
     forgotten: int = 0
     redacted: int = 0
     quarantined: int = 0
+    disbelieved: int = 0
     lines_done: int = 0
     projects: set[str] = field(default_factory=set)
     """Those that the memories belong to, as far as they do not hold everywhere."""
@@ -45,6 +46,7 @@ class Report:
         self.forgotten += whole(told, "forgotten")
         self.redacted += whole(told, "redacted")
         self.quarantined += whole(told, "quarantined")
+        self.disbelieved += whole(told, "disbelieved")
 
     def as_json(self) -> JsonObject:
         return {
@@ -55,15 +57,17 @@ class Report:
             "forgotten": self.forgotten,
             "redacted": self.redacted,
             "quarantined": self.quarantined,
+            "disbelieved": self.disbelieved,
         }
 
 
 @click.command(short_help="Import memories from a file, one a line.")
 @click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
 @cwd_option
+@click.option("--trust", is_flag=True, help="The file is your own: what it says to be your word, or pinned, is.")
 @click.option("--dry-run", is_flag=True, help="Only check the file.")
 @json_option
-def jsonl(file: str, cwd: str | None, dry_run: bool, as_json: bool) -> None:
+def jsonl(file: str, cwd: str | None, trust: bool, dry_run: bool, as_json: bool) -> None:
     """Import memories from a file, one a line.
 
     Each line is a JSON object with the fields that `export` writes; only kind and title are required. What a line
@@ -75,9 +79,13 @@ def jsonl(file: str, cwd: str | None, dry_run: bool, as_json: bool) -> None:
     it is, and one that you have forgotten stays forgotten. So importing a file twice adds nothing, and an import
     that was stopped is completed by running it again.
 
+    Anybody can write a file that says to be your word. So what it says you stated or pinned counts as imported,
+    unless you vouch for all of it by --trust, as for an export of your own. What pages and foreign tools said is
+    never pinned by an import.
+
     \b
     Examples:
-      claude-mem-lite import jsonl memories.jsonl
+      claude-mem-lite import jsonl my-own-export.jsonl --trust
       claude-mem-lite import jsonl team-rules.jsonl --dry-run
       echo '{"kind": "rule", "title": "Never commit to main"}' | claude-mem-lite import jsonl -
     """
@@ -97,7 +105,7 @@ def jsonl(file: str, cwd: str | None, dry_run: bool, as_json: bool) -> None:
             _tell(report, as_json, dry_run=True)
             return
         try:
-            _send(client, start, memories, checked, report)
+            _send(client, start, memories, checked, report, trust)
         except KeyboardInterrupt:
             _tell(report, as_json, stopped=True)
             done = f"{report.lines_done:,} of {counted(report.lines, 'line')}"
@@ -116,13 +124,16 @@ def _check(memories: MemoryFile) -> Checked:
         return memories.check(advance)
 
 
-def _send(client: Client, start: ImportStart, memories: MemoryFile, checked: Checked, report: Report) -> None:
+def _send(
+    client: Client, start: ImportStart, memories: MemoryFile, checked: Checked, report: Report, trust: bool
+) -> None:
     sending = Sending(client)
     with progress(f"Importing {plain(memories.name)}", memories.size_bytes) as advance:
         for batch in memories.batches(checked, advance):
             lines = [_sent(line) for line in batch]
             with interrupted_after():
-                report.add(len(lines), sending.ask(partial(Client.import_memories, start=start, lines=lines)))
+                ask = partial(Client.import_memories, start=start, lines=lines, trust=trust)
+                report.add(len(lines), sending.ask(ask))
     sending.ask(Client.finish_import)
 
 
@@ -178,6 +189,9 @@ def _sentences(report: Report, stopped: bool) -> Iterator[str]:
     if report.quarantined:
         held = counted(report.quarantined, "memory is", "memories are")
         yield f"{held} held back for giving orders to an agent: `claude-mem-lite quarantine` shows which."
+    if report.disbelieved and report.imported:
+        claims = counted(report.disbelieved, "memory says", "memories say")
+        yield f"{claims} to be your word or pinned; taken as imported. If the file is your own, --trust keeps that."
 
 
 def _whose(projects: AbstractSet[str], here: str) -> str:

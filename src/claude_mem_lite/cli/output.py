@@ -34,11 +34,14 @@ def print_json(value: JsonValue) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-    """A table for people; one line a row with tabs between, when something else reads it or columns would not fit."""
+def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], *, always_titled: bool = False) -> None:
+    """A table for people; one line a row with tabs between, when something else reads it or columns would not fit.
+
+    These lines have no titles, since programs cut them up; `always_titled` is for figures that say nothing without."""
     shown = [[plain(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty() or shutil.get_terminal_size().columns < NARROWEST_TABLE:
-        for row in shown:
+        titles = [[column.title for column in columns]] if always_titled else []
+        for row in (*titles, *shown):
             click.echo("\t".join(" ".join(cell.split()) for cell in row))
         return
     from rich.console import Console

@@ -11,8 +11,8 @@ import click
 from claude_mem_lite.cli.options import connect, folder, json_option, yes_option
 from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.cli.staleness import print_stale
-from claude_mem_lite.errors import MemoryLiteError, SettingsChanged
-from claude_mem_lite.install import agent_tools, claude_code
+from claude_mem_lite.errors import MemoryLiteError, SettingsChanged, SettingsError
+from claude_mem_lite.install import agent_tools, claude_code, files, permissions
 from claude_mem_lite.install import purge as purging
 from claude_mem_lite.install.claude_code import Plan, Scope
 from claude_mem_lite.install.hooks import hook_groups, hook_settings
@@ -74,8 +74,13 @@ def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
     path = _settings_path(scope, config_dir)
     plan = claude_code.plan_install(home, path, hook_groups(home))
     tools = agent_tools.places(scope, config_dir, path, os.environ)
+    if plan.changes:
+        files.check_writable(plan.path)
     agent_tools.check(home, tools)
+    is_new_folder = scope == "user" and not path.parent.exists()
     if dry_run:
+        if is_new_folder:
+            click.echo(f"Would make the folder {path.parent}, which is not there.")
         _print_dry_run(home, plan)
         for sentence in agent_tools.told_before(home, tools):
             click.echo(sentence)
@@ -88,8 +93,18 @@ def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
     except SettingsChanged:  # by another install, most likely, which wanted the same
         plan = claude_code.plan_install(home, path, hook_groups(home))
         claude_code.apply_install(home, plan)
-    added = list(agent_tools.install(home, tools))
-    _print_installed(home, path, plan, scope, added)
+    if is_new_folder:
+        click.echo(f"Made the folder {path.parent}, which was not there: see that it is the one Claude Code uses.")
+    _print_hooks(home, path, plan)
+    try:
+        for sentence in agent_tools.install(home, tools):
+            click.echo(sentence)
+    except SettingsError as error:
+        raise SettingsError(
+            f"{error.message}, so the tools for asking are not all there; the hooks are in and work without them",
+            "mend that and run this again, which adds the rest",
+        ) from error
+    _print_next(home, tools, plan, scope)
 
 
 @click.command(short_help="Take the hooks out of your agent again.")
@@ -222,15 +237,16 @@ def _print_dry_run(home: Home, plan: Plan) -> None:
     click.echo(plan.diff(), nl=False)
 
 
-def _print_installed(home: Home, path: Path, plan: Plan, scope: Scope, added: Sequence[str]) -> None:
+def _print_hooks(home: Home, path: Path, plan: Plan) -> None:
     if not plan.changes:
         click.echo(f"Installed already: the hooks in {path} are up to date.")
     else:
         click.echo(f"{'Updated' if plan.had_ours else 'Added'} the hooks in {path}.")
         if plan.before is not None and not plan.had_ours:
             click.echo(f"A backup of it is in {home.installs}.")
-    for sentence in added:
-        click.echo(sentence)
+
+
+def _print_next(home: Home, tools: agent_tools.Places, plan: Plan, scope: Scope) -> None:
     if scope == "project":
         click.echo("This is the file for you alone, because the hooks name paths of this machine: keep it out of git.")
         click.echo("So is the skill in .claude/skills, which is of no use without them.")
@@ -238,6 +254,9 @@ def _print_installed(home: Home, path: Path, plan: Plan, scope: Scope, added: Se
         click.echo('Careful: the same file says "disableAllHooks", so nothing will run until that is gone.')
     if home.off_switch.exists():
         click.echo("It is switched off at the moment; `claude-mem-lite on` undoes that.")
+    if agent_tools.is_registered(home, tools) and not permissions.is_allowed(tools.settings, Path.cwd()):
+        click.echo(f"{permissions.ASKS}. To allow them, add this to {tools.settings}:")
+        click.echo(f"  {permissions.FORM}")
     click.echo(f"Memories are kept in {home.root}.")
     click.echo("Next: start claude as usual, work, then look with `claude-mem-lite status`.")
     click.echo("`claude-mem-lite import transcripts` brings in the sessions you had before.")

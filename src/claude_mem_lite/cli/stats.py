@@ -64,7 +64,7 @@ def print_rates(told: JsonObject) -> None:
                 gave = counted(whole(source, "items"), "item")
                 rows.append([moment, field(source, "source"), gave, f"{whole(source, 'tokens'):,}", *_hits(source)])
     titles = ("moment", "source", "given", "tokens", "used", "ignored", "hit rate")
-    print_table([Column(title) for title in titles], rows)
+    print_table([Column(title) for title in titles], rows, always_titled=True)
 
 
 def _hits(one: JsonObject) -> list[str]:
@@ -94,7 +94,8 @@ def _retold(retold: JsonObject) -> Iterator[str]:
     given, said = whole(retold, "given_tokens"), whole(retold, "said_tokens")
     if given and said:
         yield (
-            f"  at starts {given:,} tokens told of sessions in which {said:,} were said by prompts and closing messages"
+            f"  starts were given {given:,} tokens in all; the sessions that these sum up have {said:,} "
+            "in their prompts and closing messages alone"
         )
 
 

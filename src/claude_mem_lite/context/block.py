@@ -18,7 +18,6 @@ _LONGEST_HEAD = 200
 _LONGEST_SHORT_HEAD = 120
 _LONGEST_LINE = 300
 _LONGEST_NOTE = 160
-_MOST_LINES = 4
 _MOST_FILES = 3
 # Of a text of megabytes only the beginning is looked at: cleaning all of it takes longer than anybody waits.
 _LOOKED_AT = 20
@@ -38,12 +37,12 @@ class Given:
     note: str = ""
     """Further words after the head: how often it worked, what it conflicts with."""
     is_stale: bool = False
-    lines: tuple[str, ...] = ()
-    """What is told of it besides its head; its summary when empty."""
     is_dated: bool = False
     """Its date is told instead of its age: it is to be compared with another."""
     with_next: bool = False
     """It is told together with the one after it, or not at all."""
+    told: str = ""
+    """What is told in place of its title and summary, when those are not to be repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +135,12 @@ def _assemble(told: Sequence[_Forms], title: str) -> str:
 
 def _form(given: Given, now: datetime, root: str) -> _Form:
     memory = given.memory
+    if given.told:
+        title = _safe(given.told, _LONGEST_HEAD, root)
+        return _Form(given, *[_head(given, title, now, root)] * 2)
     title = render.labelled_once(_safe(memory.title, _LONGEST_HEAD, root)).rstrip(".")
-    lines = [_safe(line, _LONGEST_LINE, root) for line in given.lines[:_MOST_LINES]] or _summary(memory, root)
-    if lines and not given.lines and render.opens_with(lines[0], title):
+    lines = _summary(memory, root)
+    if lines and render.opens_with(lines[0], title):
         # The summary says it all: as a head of its own the title would be told twice.
         title, lines = (lines[0].rstrip("."), []) if len(lines[0]) <= _LONGEST_HEAD else (title, lines)
     told = "\n".join((title, *lines))

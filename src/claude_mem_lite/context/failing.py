@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from claude_mem_lite.compress.rules.fixes import is_usage_error
-from claude_mem_lite.compress.tools.fingerprints import anchors_of_step, failed_step
+from claude_mem_lite.compress.rules.fixes import is_usage_error, repair_told
+from claude_mem_lite.compress.tools.fingerprints import anchors_of_step, anchors_of_words, failed_step
 from claude_mem_lite.compress.tools.steps import Ran
 from claude_mem_lite.context.at_need import Here
 from claude_mem_lite.context.block import Given
@@ -66,16 +66,20 @@ def known_fixes(db: sqlite3.Connection, call: ToolCall, occasion: Occasion, told
     if step is None or (isinstance(step, Ran) and is_usage_error(step)):
         return []
     anchors = anchors_of_step(step)
-    rows = fts.tied_to(db, anchors, occasion.place.project, _MOST_LOOKED_AT)
+    # Who writes an error down leaves out where it came up.
+    as_written = {*anchors, *anchors_of_words(step)}
+    rows = fts.tied_to(db, sorted(as_written), occasion.place.project, _MOST_LOOKED_AT)
     if not rows:
         return []
     here = Here(occasion, told)
     found = [
         memory
         for _, memory in sorted(memories.by_seq(db, rows).items(), reverse=True)
-        if here.holds(memory) and not set(anchors).isdisjoint(memory.anchors)
+        if here.holds(memory) and not as_written.isdisjoint(memory.anchors)
     ]
-    fixes = [one for one in found if one.kind == "bugfix" or is_learned(one)]
+    fixes = [
+        one for one in found if not set(anchors).isdisjoint(one.anchors) and (one.kind == "bugfix" or is_learned(one))
+    ]
     written = [one for one in found if one.kind in GUIDANCE_KINDS and not is_learned(one)]
     ways = ways_of(db, fixes, anchors)
     stale = here.tellable([*fixes, *written])
@@ -138,5 +142,16 @@ def _fixes(ways: Iterable[Way], stale: Mapping[str, bool], told: Collection[str]
         if not tellable or way.trust() < LEAST_TRUST or any(one.id in told for one in way.told_by):
             continue
         best = min(tellable, key=lambda one: (one.kind != "bugfix", stale[one.id], -one.last_seen_at.timestamp()))
-        given.append(Given(best, way.reason(), round(way.trust(), 2), "fix", way.note(), stale[best.id]))
+        # The error was just seen, and who knows who wrote it: only what was done about it is told.
+        given.append(
+            Given(
+                best,
+                way.reason(),
+                round(way.trust(), 2),
+                "fix",
+                way.note(),
+                stale[best.id],
+                told=repair_told(best),
+            )
+        )
     return given[:_MOST_FIXES]

@@ -92,7 +92,9 @@ def name_in(root: str, path: str) -> str:
 
 def is_about(memory: Memory, file: str) -> bool:
     """Whether a memory is about this file: it names it among few, or is tied to code in it. In the user's own words the
-    end of its path is enough, or a folder that it is in."""
+    end of its path is enough, or a folder that it is in. What holds everywhere is about a file only by those words."""
+    if memory.scope == "universal":
+        return is_stated(memory) and any(_is_meant(one, file) and not _is_general(one) for one in memory.files)
     if len(memory.files) <= _MOST_FILES and file in memory.files:
         return True
     tied = (anchor for text in memory.anchors if (anchor := read_anchor(text)))
@@ -124,7 +126,11 @@ def _asked_for(file: str) -> list[str]:
 def _is_meant(said: str, file: str) -> bool:
     """Whether a path as people write it means a file: by its end, or by a folder it is in."""
     bare = said.removeprefix("./").rstrip("/")
-    if not bare or (bare.lower() in _GENERAL_NAMES and bare != file):
+    if not bare or (_is_general(bare) and bare != file):
         return False
     is_folder = said.endswith("/") and f"/{bare}/" in f"/{file}"
     return is_folder or file == bare or file.endswith(f"/{bare}")
+
+
+def _is_general(said: str) -> bool:
+    return said.removeprefix("./").rstrip("/").lower() in _GENERAL_NAMES

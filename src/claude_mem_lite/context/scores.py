@@ -12,7 +12,7 @@ from claude_mem_lite.models import Kind, Memory, Tally
 ALWAYS = 0.3
 """The floor under which nothing is given, however much room there is."""
 ON_DEMAND = 0.5
-"""The floor for what the agent asked for, which comes with the MCP tool."""
+"""The floor for what the agent asks for, with its MCP tool."""
 AT_START = 0.7
 """The floor for what is given unasked when a session starts."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.agents import IGNORED_TOOLS, OWN_TOOL_MARK
+from claude_mem_lite.agents import IGNORED_TOOLS, is_own_tool
 from claude_mem_lite.importers.entries import word
 from claude_mem_lite.importers.said import text_of
 from claude_mem_lite.models import JsonObject, JsonValue, text
@@ -37,7 +37,7 @@ class Calls:
     def begin(self, block: JsonObject) -> None:
         """Note a call; one of a tool that is never captured is left out, and so is its result."""
         name, id_ = word(block.get("name")), word(block.get("id"))
-        if name and id_ and name not in IGNORED_TOOLS and OWN_TOOL_MARK not in name:
+        if name and id_ and name not in IGNORED_TOOLS and not is_own_tool(name):
             self._waiting[id_] = (name, block.get("input"))
 
     def end(self, line: JsonObject, results: Sequence[JsonObject]) -> Iterator[Ended]:

@@ -58,6 +58,18 @@ class ToolCall:
     given: str
 
 
+@dataclass(frozen=True, slots=True)
+class HeardRow:
+    """A prompt or what a tool answered, as it came; without the payload where that is not wanted."""
+
+    name: str
+    event: str
+    session: str
+    agent_id: str
+    tool: str
+    payload: str = ""
+
+
 class Queue:
     """The inbox behind one writing connection. Times are seconds since the epoch."""
 
@@ -227,6 +239,42 @@ class Queue:
             kept = self._db.execute("select payload from inbox where id = ?", (row["id"],)).fetchone()
             if kept is not None:
                 yield row["name"], kept["payload"]
+
+    def heard(self, session: str, without: Sequence[str], limit: int, most_text: int) -> list[HeardRow]:
+        """The last prompts, tool calls and ends of sub-agents of a session, newest first, worked on or not; with their
+        payloads but for those of some tools and what is beyond a length in all."""
+        rows = self._db.execute(
+            # All statuses by name: that way the index finds the session.
+            """select id, name, event, length(payload) as size,
+                 case when json_valid(payload) then json_extract(payload, '$.tool_name') end as tool,
+                 case when json_valid(payload) then json_extract(payload, '$.agent_id') end as agent
+               from inbox
+               where status in ('raw', 'processing', 'done', 'skipped', 'error') and session = :session
+                 and event in ('UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure', 'SubagentStop')
+               order by id desc limit :limit""",
+            {"session": session, "limit": limit},
+        ).fetchall()
+        found = []
+        left = most_text
+        for row in rows:
+            tool = str(row["tool"] or "")
+            payload = ""
+            if row["event"] != "UserPromptSubmit" and tool not in without and row["size"] <= left:
+                left -= row["size"]
+                payload = str(self._db.execute("select payload from inbox where id = ?", (row["id"],)).fetchone()[0])
+            found.append(HeardRow(row["name"], row["event"], session, str(row["agent"] or ""), tool, payload))
+        return found
+
+    def forgotten_for(self, session: str, agent: str) -> int:
+        """How many memories an agent had forgotten in a session, as far as its commands are kept."""
+        (count,) = self._db.execute(
+            """select coalesce(sum(json_array_length(payload, '$.ids')), 0) from inbox
+               where status = 'done' and session = '' and event = 'Command' and json_valid(payload)
+                 and json_extract(payload, '$.command') = 'forget' and json_extract(payload, '$.by') = :agent
+                 and json_extract(payload, '$.asked_in') = :session""",
+            {"session": session, "agent": agent},
+        ).fetchone()
+        return int(count)
 
     def _release(self, condition: str, **values: float) -> int:
         """Rows that were under way become raw again; what a worker died on many times ends in error."""

@@ -14,6 +14,7 @@ from claude_mem_lite.paths import Home
 
 _ALL_THERE = 99
 """More objects than lead to any entry: nothing was made but the entry."""
+_TO_USE_OURS = "; remove it and install again to use the tools"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +40,27 @@ def places(scope: str, config_dir: Path | None, settings: Path, environment: Map
 
 
 def check(home: Home, where: Places) -> None:
-    """SettingsError when a file must not be touched; asked before anything is."""
-    serving.plan_adding(where.server, serving.entry(home))
-    skills.state_of(where.skill)
+    """SettingsError when a file must not or cannot be touched; asked before anything is."""
+    if serving.plan_adding(where.server, serving.entry(home)).after is not None:
+        files.check_writable(files.real_path(where.server.path))
+    if skills.state_of(where.skill) in ("absent", "other"):
+        files.check_writable(where.skill)
 
 
 def told_before(home: Home, where: Places) -> Iterator[str]:
     """What an install would do, in sentences."""
     state = serving.plan_adding(where.server, serving.entry(home)).state
     if state == "foreign":
-        yield _foreign(where)
+        yield _foreign(where, _TO_USE_OURS)
     elif state != "current":
         yield f"Would register the MCP server {serving.SERVER_NAME} in {where.server.told()}."
-    if skills.state_of(where.skill) in ("absent", "other"):
+    if skills.state_of(where.skill) == "absent":
         yield f"Would write the skill {where.skill}."
+
+
+def is_registered(home: Home, where: Places) -> bool:
+    """Whether the server of our name is ours, as it should be."""
+    return serving.plan_adding(where.server, serving.entry(home)).state == "current"
 
 
 def install(home: Home, where: Places) -> Iterator[str]:
@@ -62,15 +70,20 @@ def install(home: Home, where: Places) -> Iterator[str]:
     made = known or _Made()
     if change.made_from is not None and known is None:
         made = _Made(change.before is None, change.made_from)
-    folders = skills.add(where.skill)
-    if change.after is not None or folders or known:
-        _save(home, where, _Made(made.file, made.made_from, made.folders or folders))
+    if change.after is not None:
+        _save(home, where, made)  # now: should the skill fail, it is known all the same what was made
     if change.state == "foreign":
-        yield _foreign(where)
+        yield _foreign(where, _TO_USE_OURS)
     elif change.after is not None:
         word = "Updated" if change.state == "other" else "Registered"
         yield f"{word} the MCP server {serving.SERVER_NAME} in {where.server.told()}."
-    if skills.state_of(where.skill) == "changed":
+    skill = skills.state_of(where.skill)
+    folders = skills.add(where.skill)
+    if folders or known:
+        _save(home, where, _Made(made.file, made.made_from, made.folders or folders))
+    if skill in ("absent", "other"):
+        yield f"{'Wrote' if skill == 'absent' else 'Updated'} the skill {where.skill}."
+    elif skill == "changed":
         yield f"The skill {where.skill} was changed by somebody and was left as it is."
 
 
@@ -103,11 +116,8 @@ def _apply(plan: Callable[[], serving.Change]) -> serving.Change:
     return change
 
 
-def _foreign(where: Places) -> str:
-    return (
-        f"A server called {serving.SERVER_NAME} in {where.server.told()} is not ours and was left alone; "
-        "remove it and install again to use the tools."
-    )
+def _foreign(where: Places, more: str = "") -> str:
+    return f"A server called {serving.SERVER_NAME} in {where.server.told()} is not ours and was left alone{more}."
 
 
 def _note(home: Home, where: Places) -> Path:

@@ -16,8 +16,9 @@ from urllib.parse import quote
 
 from claude_mem_lite import __version__, hook_copy
 from claude_mem_lite.client import Client, Health
-from claude_mem_lite.errors import MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
-from claude_mem_lite.install import files, interpreter, record, serving, settings, skills
+from claude_mem_lite.config import read_synonyms
+from claude_mem_lite.errors import ConfigError, MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
+from claude_mem_lite.install import files, interpreter, permissions, record, serving, settings, skills
 from claude_mem_lite.install.agent_tools import Places
 from claude_mem_lite.install.hooks import hook_groups
 from claude_mem_lite.models import JsonObject
@@ -56,7 +57,7 @@ def run_checks(home: Home, user_settings: Path, tools: Places | None = None) -> 
         if os.access(home.root, os.W_OK):  # neither a worker nor SQLite can open anything where it cannot write
             checks += check_worker(home)
             checks += [check_database(path) for path in (home.inbox_db, home.memory_db)]
-        checks += [check_spool(home, time.time()), check_disk(home)]
+        checks += [check_spool(home, time.time()), check_disk(home), *check_synonyms(home)]
     return checks
 
 
@@ -121,18 +122,25 @@ def check_tools(home: Home, where: Places) -> Sequence[Check]:
         "other": Check("MCP server", "warn", f"that in {where.server.told()} is of another version or place", INSTALL),
         "foreign": Check("MCP server", "warn", f"another one has our name in {where.server.told()}", "rename that one"),
     }[server]
-    if skill == "changed":
-        return [found, Check("skill", "ok", f"{where.skill} is your own")]
-    is_there = skill == "current"
-    return [
-        found,
-        Check(
-            "skill",
-            "ok" if is_there else "warn",
-            f"{where.skill}{'' if is_there else ': not up to date'}",
-            "" if is_there else INSTALL,
-        ),
-    ]
+    skilled = {
+        "current": Check("skill", "ok", str(where.skill)),
+        "changed": Check("skill", "ok", f"{where.skill} is your own"),
+        "absent": Check("skill", "warn", f"{where.skill} is missing", INSTALL),
+        "other": Check("skill", "warn", f"{where.skill} is not up to date", INSTALL),
+    }[skill]
+    is_registered = server in ("current", "other")
+    return [found, *([_check_permission(where)] if is_registered else []), skilled]
+
+
+def check_synonyms(home: Home) -> Sequence[Check]:
+    """Whether the user's own synonyms can be read, when there are any."""
+    if not os.path.lexists(home.synonyms):
+        return []
+    try:
+        read_synonyms(home.synonyms)
+    except ConfigError as error:
+        return [Check("synonyms", "warn", f"{error.message}; those of the package hold", error.next_step)]
+    return [Check("synonyms", "ok", str(home.synonyms))]
 
 
 def check_switch(home: Home) -> Check:
@@ -220,6 +228,13 @@ def check_database(path: Path) -> Check:
     if told != "ok":
         return Check(path.name, "fail", f"damaged or unreadable ({told})", f"keep a copy of {path} and report it")
     return Check(path.name, "ok", f"sound, {path.stat().st_size // 1024:,} KiB")
+
+
+def _check_permission(where: Places) -> Check:
+    """No fault, whatever is found: whether to be asked is the user's choice."""
+    if permissions.is_allowed(where.settings, Path.cwd()):
+        return Check("MCP permission", "ok", "the memory tools are allowed")
+    return Check("MCP permission", "ok", permissions.ASKS, f"to allow them, add {permissions.FORM} to {where.settings}")
 
 
 def _check_settings(home: Home, path: Path) -> Check:

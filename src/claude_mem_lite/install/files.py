@@ -10,8 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from claude_mem_lite.errors import SettingsChanged, SettingsError
+from claude_mem_lite.paths import read_regular
 
 NEW_FILE_MODE = 0o600
+# Far more than any settings; what is larger would only fill the memory.
+MOST_BYTES = 256 * 2**20
 
 
 def real_path(path: Path) -> Path:
@@ -22,7 +25,7 @@ def real_path(path: Path) -> Path:
 def read(path: Path) -> bytes | None:
     """The whole file, None when it does not exist; SettingsError when it is there but cannot be read."""
     try:
-        return path.read_bytes()
+        return read_regular(path, MOST_BYTES)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -33,7 +36,7 @@ def replace(path: Path, before: bytes | None, after: bytes) -> None:
     """Let `path` hold `after`, provided that it still holds `before`; readers see one or the other."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        _check_writable(path)
+        check_writable(path)
         _write(temporary, after, like=path)
         if read(path) != before:
             raise SettingsChanged(f"{path} was changed by another program just now", "run this again")
@@ -71,10 +74,16 @@ def remove_empty(folders: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
+    """SettingsError when a file cannot be replaced or made, as far as that shows without trying."""
     # A rename would get past the mode of a file that its owner made read-only on purpose.
     if path.exists() and not os.access(path, os.W_OK):
         raise SettingsError(f"{path} is read-only", "make it writable, then run this again")
+    folder = next(each for each in path.parents if os.path.lexists(each))
+    if not folder.is_dir():
+        raise SettingsError(f"{folder} is not a folder", "move it away, then run this again")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise SettingsError(f"{folder} cannot be written", "make it writable, then run this again")
 
 
 def _write(temporary: Path, content: bytes, like: Path) -> None:

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from claude_mem_lite.agents import IGNORED_TOOLS, OWN_TOOL_MARK, TOOL_EVENTS
+from claude_mem_lite.agents import IGNORED_TOOLS, OWN_TOOL, TOOL_EVENTS
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 
@@ -31,7 +31,7 @@ def tool_matcher() -> str:
     The client searches with it anywhere in a tool's name (2.1.325): without the `^` the lookahead would
     hold at some later letter of any name, and leave nothing out."""
     ignored = "|".join(map(re.escape, IGNORED_TOOLS))
-    return f"^(?!({ignored})$|.*{OWN_TOOL_MARK})"
+    return f"^(?!({ignored})$|{OWN_TOOL})"
 
 
 def hook_groups(home: Home) -> dict[str, JsonObject]:

@@ -37,6 +37,7 @@ _OURS = (
     "off",
     "dropped",
     "config.toml",
+    "synonyms.toml",
 )
 
 

@@ -18,9 +18,9 @@ from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import HOME_VARIABLE, Home
 
 SERVER_NAME = "claude-mem-lite"
+"""Also the name of the program that serves."""
 NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
 _EMPTY = "{}\n"
-_PROGRAMS = ("claude-mem-lite",)
 State = Literal["absent", "current", "other", "foreign"]
 
 
@@ -117,12 +117,12 @@ def is_empty(content: bytes) -> bool:
 
 def _program() -> Path:
     """The installed command: beside the interpreter that runs this, else as it was called, else on the path."""
-    beside = Path(sys.executable).parent / _PROGRAMS[0]
-    called = Path(sys.argv[0]).absolute() if sys.argv and Path(sys.argv[0]).name in _PROGRAMS else None
+    beside = Path(sys.executable).parent / SERVER_NAME
+    called = Path(sys.argv[0]).absolute() if sys.argv and Path(sys.argv[0]).name == SERVER_NAME else None
     for candidate in (beside, called):
         if candidate is not None and os.access(candidate, os.X_OK):
             return candidate
-    if found := shutil.which(_PROGRAMS[0]):
+    if found := shutil.which(SERVER_NAME):
         return Path(found).absolute()
     raise MemoryLiteError("the command claude-mem-lite was not found beside its Python", "install the package again")
 
@@ -151,7 +151,7 @@ def _is_ours(found: JsonValue) -> bool:
     if not isinstance(found, dict):
         return False
     command, arguments = found.get("command"), found.get("args")
-    return isinstance(command, str) and Path(command).name in _PROGRAMS and arguments == ["mcp"]
+    return isinstance(command, str) and Path(command).name == SERVER_NAME and arguments == ["mcp"]
 
 
 def _with_the_users(wanted: JsonObject, found: JsonValue) -> JsonObject:

@@ -2,7 +2,6 @@
 
 A file that somebody changed is the user's, and stays."""
 
-import hashlib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -11,9 +10,7 @@ from typing import Literal
 from claude_mem_lite.install import files
 
 FOLDER = "claude-mem-lite"
-State = Literal["absent", "current", "other", "changed"]
-# What earlier versions wrote: theirs may be replaced and removed as well.
-_EARLIER_SHA256: frozenset[str] = frozenset()
+State = Literal["absent", "current", "changed"]
 
 
 def content() -> bytes:
@@ -29,24 +26,22 @@ def state_of(path: Path) -> State:
     found = files.read(path)
     if found is None:
         return "absent"
-    if found == content():
-        return "current"
-    return "other" if hashlib.sha256(found).hexdigest() in _EARLIER_SHA256 else "changed"
+    return "current" if found == content() else "changed"
 
 
 def add(path: Path) -> tuple[Path, ...]:
     """Write the skill, unless somebody has one of his own there; the folders that were made for it."""
-    if state_of(path) not in ("absent", "other"):
+    if state_of(path) != "absent":
         return ()
     made = files.make_folders(path.parent)
-    files.replace(path, files.read(path), content())
+    files.replace(path, None, content())
     return made
 
 
 def remove(path: Path, folders: Sequence[Path]) -> State:
     """Remove the skill if it is as we wrote it, with the folders made for it that are empty now; how it was before."""
     before = state_of(path)
-    if before in ("current", "other"):
+    if before == "current":
         files.delete(path)
         files.remove_empty(folders or [path.parent])
     return before

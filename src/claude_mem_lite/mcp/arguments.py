@@ -1,13 +1,20 @@
 """What an agent gave to a tool -> checked values. What can be understood is taken; the rest is told in a sentence."""
 
+import re
 from collections.abc import Sequence
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.mcp.tools import KINDS
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.safe_text import harmless
+
+LOOK_FOR_IDS = "memory_search shows ids"
 
 MOST_IDS = 20
-_LONGEST_ID = 100
+LONGEST_QUERY = 2_000
+"""What is longer is a page, not a question: its beginning says what it is about."""
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_LONGEST_SHOWN = 40
 
 
 def text(given: JsonObject, name: str) -> str:
@@ -18,6 +25,11 @@ def text(given: JsonObject, name: str) -> str:
     if not isinstance(value, str):
         raise MemoryLiteError(f"{name} is no text", f"give {name} as a string")
     return value.strip()
+
+
+def query(given: JsonObject) -> str:
+    """What to look for, no longer than anybody looks for."""
+    return text(given, "query")[:LONGEST_QUERY]
 
 
 def needed(given: JsonObject, name: str) -> str:
@@ -38,13 +50,22 @@ def texts(given: JsonObject, name: str) -> Sequence[str]:
 
 
 def ids(given: JsonObject, name: str = "ids") -> Sequence[str]:
-    """Ids, each once, as they stand in any answer: with or without a `#`."""
-    found = list(dict.fromkeys(one.lstrip("#")[:_LONGEST_ID] for one in texts(given, name)))
+    """Ids, each once, as they stand in any answer: with or without a `#`; refused when one is none."""
+    found, problems = ids_and_problems(given, name)
+    if problems:
+        raise MemoryLiteError("; ".join(problems), LOOK_FOR_IDS)
+    return found
+
+
+def ids_and_problems(given: JsonObject, name: str = "ids") -> tuple[Sequence[str], Sequence[str]]:
+    """The ids among what is given, and a sentence about each that cannot be one."""
+    found = list(dict.fromkeys(one.lstrip("#") for one in texts(given, name)))
     if not found:
-        raise MemoryLiteError("no id is given", "memory_search shows ids")
+        raise MemoryLiteError("no id is given", LOOK_FOR_IDS)
     if len(found) > MOST_IDS:
         raise MemoryLiteError(f"{len(found)} ids are too many", f"give {MOST_IDS} at a time")
-    return found
+    bad = [f"{harmless(one[:_LONGEST_SHOWN])!r} is no id" for one in found if not _ID.fullmatch(one)]
+    return [one for one in found if _ID.fullmatch(one)], bad
 
 
 def kinds(given: JsonObject) -> Sequence[str]:

@@ -2,12 +2,16 @@
 
 What goes wrong becomes an answer too, in one sentence with the next step: an agent that asks must never be stuck."""
 
+import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
 
 from claude_mem_lite.client import Asker, Client, Wanted, Where
-from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound, WorkerRefused, WorkerUnavailable
+from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound, WorkerRefused, WorkerSilent, WorkerUnavailable
 from claude_mem_lite.mcp import arguments, shown
 from claude_mem_lite.mcp.protocol import Answer
 from claude_mem_lite.models import JsonObject
@@ -15,11 +19,14 @@ from claude_mem_lite.paths import Home, find_home
 from claude_mem_lite.safe_text import harmless
 from claude_mem_lite.worker_start import ensure_worker
 
+CALL_S = 10.0
+"""How long an agent waits for one tool, the start of a worker included."""
 START_WAIT_S = 8.0
+CONFIRM_S = 2.0
 MOST_HITS = 30
 _NO_SUCH_ROUTE = "Not Found"
-MOST_FORGOTTEN = 20
-"""In the life of one server: an agent that was talked into it must not empty the store."""
+_CHANGING = ("memory_save", "memory_forget")
+_SESSION = re.compile(r"[A-Za-z0-9._-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +37,16 @@ class _Here:
     asker: Asker
     project: str
 
-    def refuse_foreign(self, record: JsonObject) -> None:
+    def record(self, id_: str) -> JsonObject:
+        """What is stored under an id, if it is for this agent."""
+        try:
+            record = self.client.record(id_, self.asker.cwd)
+        except (NotFound, Ambiguous) as error:
+            raise type(error)(error.message, arguments.LOOK_FOR_IDS) from error
+        self._refuse_foreign(record)
+        return record
+
+    def _refuse_foreign(self, record: JsonObject) -> None:
         """What holds in another project is not for this one, and what is in quarantine for no agent."""
         scope = shown.field(record, "scope") or f"project:{shown.field(record, 'project')}"
         id_ = shown.field(record, "id")[:6]
@@ -46,9 +62,6 @@ class Tools:
 
     home: Home
     environment: Mapping[str, str]
-    _forgotten: int = 0
-    _own_session: str = field(default_factory=lambda: f"mcp-{os.urandom(8).hex()}")
-    """For an agent of which no session is known: its budgets are counted all the same."""
 
     def call(self, name: str, given: JsonObject) -> Answer:
         """Do what a tool is for; every failure that is known is told in a sentence."""
@@ -64,6 +77,9 @@ class Tools:
             if self.home.off_switch.exists():
                 raise MemoryLiteError("the memory is switched off", "the user can run `claude-mem-lite on`")
             return tools[name](given)
+        except WorkerSilent:
+            undone = "; it may still do what it was asked" if name in _CHANGING else ""
+            return Answer(f"the worker does not answer{undone}; go on without the memory", is_error=True)
         except MemoryLiteError as error:
             return Answer(str(error), is_error=True)
         except OSError as error:
@@ -73,15 +89,15 @@ class Tools:
             return Answer(f"the memory failed with {type(error).__name__}; go on without it", is_error=True)
 
     def _context(self, given: JsonObject) -> Answer:
-        query, scope = arguments.text(given, "query"), arguments.text(given, "scope")
+        query, scope = arguments.query(given), arguments.text(given, "scope")
         category = arguments.text(given, "category")
         here = self._reach()
         told = here.client.ask(here.asker, query=query, scope=scope, category=category)
         name = shown.field(told, "name")
-        return Answer(shown.field(told, "text"), when_sent=(lambda: _confirm(here.client, name)) if name else None)
+        return Answer(shown.field(told, "text"), when_sent=(lambda: _confirm(self.home, name)) if name else None)
 
     def _search(self, given: JsonObject) -> Answer:
-        query, file = arguments.text(given, "query"), arguments.text(given, "file")
+        query, file = arguments.query(given), arguments.text(given, "file")
         kinds, limit = arguments.kinds(given), arguments.number(given, "limit", 10, MOST_HITS)
         if not query and not file:
             raise MemoryLiteError("query is missing", "say what to look for")
@@ -96,18 +112,16 @@ class Tools:
     def _timeline(self, given: JsonObject) -> Answer:
         (id_,) = arguments.ids({"id": arguments.needed(given, "id")}, "id")
         here = self._reach()
-        here.refuse_foreign(here.client.record(id_, here.asker.cwd))
+        here.record(id_)
         return Answer(shown.timeline(here.client.timeline(id_)))
 
     def _get(self, given: JsonObject) -> Answer:
-        ids = arguments.ids(given)
+        ids, bad = arguments.ids_and_problems(given)
         here = self._reach()
-        found, problems = [], []
+        found, problems = [], list(bad)
         for id_ in ids:
             try:
-                record = here.client.record(id_, here.asker.cwd)
-                here.refuse_foreign(record)
-                found.append(record)
+                found.append(here.record(id_))
             except (NotFound, Ambiguous) as error:
                 problems.append(f"#{harmless(id_)}: {error.message}")
         if not found:
@@ -123,24 +137,22 @@ class Tools:
 
     def _forget(self, given: JsonObject) -> Answer:
         ids = arguments.ids(given)
-        if self._forgotten + len(ids) > MOST_FORGOTTEN:
-            raise MemoryLiteError(
-                f"an agent forgets {MOST_FORGOTTEN} memories a session at most, and {self._forgotten} are gone",
-                f"ask the user, who can run {_by_hand(ids)}",
-            )
         here = self._reach()
-        told = here.client.forget_for(here.asker, ids)
-        self._forgotten += len(shown.objects(told, "forgotten"))
-        return Answer(shown.forgotten(told))
+        try:
+            return Answer(shown.forgotten(here.client.forget_for(here.asker, ids)))
+        except (NotFound, Ambiguous) as error:
+            raise type(error)(f"{error.message}, so nothing was forgotten", arguments.LOOK_FOR_IDS) from error
 
     def _reach(self) -> _Here:
         """A worker that answers, started when none did, and where the agent stands by what it says."""
-        asker = Asker(self._folder(), self.environment.get("CLAUDE_CODE_SESSION_ID", ""))
-        client = Client(self.home)
+        asker = Asker(self._folder(), self._named_session())
+        client = Client(self.home, time.monotonic() + CALL_S)
         try:
             told = client.where_it_stands(asker)
+        except WorkerSilent:
+            raise  # one is there: another would not be let in
         except WorkerUnavailable:
-            client = ensure_worker(self.home, START_WAIT_S)
+            ensure_worker(self.home, START_WAIT_S)
             told = client.where_it_stands(asker)
         except WorkerRefused as error:
             if error.message != _NO_SUCH_ROUTE:
@@ -148,24 +160,32 @@ class Tools:
             raise WorkerRefused(
                 "the worker is of an older version", "run `claude-mem-lite worker stop`, then call this again"
             ) from error
-        session = shown.field(told, "session") or self._own_session
-        return _Here(client, Asker(asker.cwd, session), shown.field(told, "project"))
+        session = shown.field(told, "session") or _session_of_client(asker.cwd)
+        return _Here(client, Asker(asker.cwd, session, asker.session), shown.field(told, "project"))
+
+    def _named_session(self) -> str:
+        """The session that the agent's client names; what no session is called counts for nothing."""
+        named = self.environment.get("CLAUDE_CODE_SESSION_ID", "")
+        return named if _SESSION.fullmatch(named) else ""
 
     def _folder(self) -> str:
         return self.environment.get("CLAUDE_PROJECT_DIR") or os.getcwd()
+
+
+def _session_of_client(folder: str) -> str:
+    """A name for a client of which no session is known, so that its budgets are counted all the same: one for all
+    servers that it starts in a folder on a day."""
+    client = f"{os.getppid()} {date.today().isoformat()} {folder}"
+    return f"mcp-{hashlib.sha256(os.fsencode(client)).hexdigest()[:16]}"
 
 
 def tools_of_this_process() -> Tools:
     return Tools(find_home(), os.environ)
 
 
-def _confirm(client: Client, name: str) -> None:
+def _confirm(home: Home, name: str) -> None:
     """Tell the worker that its answer was told. When it cannot be, the answer does not count."""
     try:
-        client.sent(name)
+        Client(home, time.monotonic() + CONFIRM_S).sent(name)
     except (WorkerUnavailable, WorkerRefused):
         return
-
-
-def _by_hand(ids: Sequence[str]) -> str:
-    return f"`claude-mem-lite forget {' '.join(harmless(id_) for id_ in ids)}`"

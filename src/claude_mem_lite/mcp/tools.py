@@ -90,11 +90,11 @@ TOOLS: "tuple[JsonObject, ...]" = (
     _tool(
         "memory_save",
         "Keep one thing that later sessions need and cannot read in the code: a decision with its reason, a trap, how "
-        "to run something. Not what was just done (that is kept anyway), no secrets, nothing unsure.",
+        "to run something. It holds in this project. Not what was just done (that is kept anyway), no secrets, nothing "
+        "unsure.",
         {
             "kind": {"type": "string", "enum": list(KINDS)},
             "text": {"type": "string", "description": "First line: the point. Then why, in 1 to 3 sentences"},
-            "scope": {"type": "string", "description": "project (default), language:NAME or universal"},
             "tags": _TEXTS,
         },
         ("kind", "text"),

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.db.connection import time_to_text
-from claude_mem_lite.models import Tally
-from claude_mem_lite.store.receipts import NEED_MOMENTS
+from claude_mem_lite.models import NEED_MOMENTS, Tally
 
 _CHARACTERS_A_TOKEN = 3.5
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenAtMoment:
     """What was made for a moment, and how much of it reached an agent."""
 
     moment: str
@@ -23,7 +22,6 @@ class Given:
     reached: int
     tokens: int
     """Of those that reached an agent."""
-    median_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +77,16 @@ def projects(db: sqlite3.Connection) -> list[OfProject]:
     return [OfProject(**dict(row)) for row in rows]
 
 
-def given(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[Given]:
+def given(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[GivenAtMoment]:
     """What was given since a moment, everywhere or in a project, by the moments of sessions."""
     rows = db.execute(
-        """select moment, given_at is not null as reached, tokens from receipts
-           where created_at >= :since and (:project is null or project = :project) order by moment, tokens""",
+        """select moment, count(*) as made, count(given_at) as reached,
+             coalesce(sum(tokens) filter (where given_at is not null), 0) as tokens
+           from receipts where created_at >= :since and (:project is null or project = :project)
+           group by moment order by moment""",
         {"since": time_to_text(since), "project": project},
     )
-    sizes: dict[str, list[int]] = {}
-    made: dict[str, int] = {}
-    for row in rows:
-        made[row["moment"]] = made.get(row["moment"], 0) + 1
-        sizes.setdefault(row["moment"], []).extend([row["tokens"]] if row["reached"] else [])
-    return [
-        Given(moment, made[moment], len(size), sum(size), size[len(size) // 2] if size else 0)
-        for moment, size in sizes.items()
-    ]
+    return [GivenAtMoment(**dict(row)) for row in rows]
 
 
 def hit_rates(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[HitRate]:

@@ -104,10 +104,11 @@ def tied_to(db: sqlite3.Connection, anchors: Sequence[str], project: str, limit:
 
 
 def about_files(db: sqlite3.Connection, paths: Sequence[str], project: str, limit: int) -> list[int]:
-    """The row numbers of a project's own guidance and decisions that name any of these files and folders, or have a
-    name like that, newest first."""
+    """The row numbers of guidance and decisions of a project, or such as hold everywhere, that name any of these files
+    and folders, or have a name like that, newest first."""
     named = " OR ".join(map(marks.file_mark, paths))
-    match = f"marks : ({named}) AND marks : {marks.scope_mark(f'project:{project}')}"
+    scopes = " OR ".join(map(marks.scope_mark, (f"project:{project}", "universal")))
+    match = f"marks : ({named}) AND marks : ({scopes})"
     return _rows(db, match, "rowid desc", limit) if named else []
 
 

@@ -83,6 +83,12 @@ def find(db: sqlite3.Connection, id_: str) -> Memory | None:
     return from_row(row) if row else None
 
 
+def ids_made(db: sqlite3.Connection, session: str, made_by: str) -> set[str]:
+    """The ids of what somebody made in a session."""
+    rows = db.execute("select id from memories where session = ? and made_by = ?", (session, made_by))
+    return {row["id"] for row in rows}
+
+
 def handoff_of(db: sqlite3.Connection, session: str) -> Memory | None:
     """What a session left open, while it is."""
     row = db.execute("select * from memories where id = ? and status = 'active'", (handoff_id(session),)).fetchone()

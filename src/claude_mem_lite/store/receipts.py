@@ -8,11 +8,9 @@ from datetime import datetime
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.errors import Ambiguous, NotFound
-from claude_mem_lite.models import Outcome, Receipt, ReceiptItem, Tally
+from claude_mem_lite.models import NEED_MOMENTS, Outcome, Receipt, ReceiptItem, Tally
 from claude_mem_lite.store.ids import SHORTEST_PREFIX, short_id
 
-NEED_MOMENTS = ("prompt", "failure", "file", "asked")
-"""The moments of need; all others are the start of a session."""
 _ITEM = tuple(field.name for field in fields(ReceiptItem))
 # Of each project and moment: enough to judge a source by, and read within 2 ms on every prompt.
 _LAST_OF_A_SOURCE = 300
@@ -77,6 +75,17 @@ def last_given(db: sqlite3.Connection) -> datetime | None:
     """When context last reached any session."""
     (given,) = db.execute("select max(given_at) from receipts").fetchone()
     return text_to_time(given) if given else None
+
+
+def is_told_of_file(db: sqlite3.Connection, session: str, reason: str) -> bool:
+    """Whether a session was given something for this reason when it opened a file, and still remembers it."""
+    found = db.execute(
+        """select 1 from receipts join receipt_items on receipt = spool_name
+           where session = :session and moment = 'file' and reason = :reason
+             and given_at > coalesce((select compacted_at from sessions where id = :session), '') limit 1""",
+        {"session": session, "reason": reason},
+    )
+    return found.fetchone() is not None
 
 
 def known_until(db: sqlite3.Connection, session: str) -> datetime | None:
@@ -163,6 +172,19 @@ def newest(
         {"project": project, "session": session, "limit": limit},
     ).fetchall()
     return _with_items(db, rows)
+
+
+def session_named(db: sqlite3.Connection, given: str) -> str | None:
+    """The session that receipts know by its id or the beginning of it, whether or not anything else does."""
+    rows = db.execute(
+        "select distinct session from receipts where substr(session, 1, length(:given)) = :given", {"given": given}
+    ).fetchall()
+    found = [str(row["session"]) for row in rows]
+    if given in found or len(found) == 1:
+        return given if given in found else found[0]
+    if found and len(given) >= SHORTEST_PREFIX:
+        raise Ambiguous(f"{given!r} fits {len(found)} sessions", "give more of the id")
+    return None
 
 
 def id_of(receipt: Receipt) -> str:

@@ -1,13 +1,15 @@
 """What a session knows already: what it was given and what it did itself, since it last forgot its conversation."""
 
+import json
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.db.connection import text_to_time, time_to_text
-from claude_mem_lite.store.asking import IDS
 from claude_mem_lite.store.memories import handoff_id
 
+IDS = "ids"
+"""The layer of an answer that only names what there is: a session was not told of that yet."""
 _LEFT_OPEN = ("handoff", "block+next")
 """The layers that tell what a session left open, under the id of that session."""
 
@@ -19,6 +21,7 @@ class Answered:
     spool_name: str
     moment: str
     tokens: int
+    layers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ def of_session(db: sqlite3.Connection, session: str) -> Remembered:
     since = time_to_text(forgot_at) if forgot_at else ""
     values = {"session": session, "since": since}
     answers = db.execute(
-        "select spool_name, moment, tokens from receipts where session = :session and given_at > :since", values
+        "select spool_name, moment, tokens, layers from receipts where session = :session and given_at > :since", values
     ).fetchall()
     told = db.execute(
         """select distinct source, layer from receipt_items join receipts on spool_name = receipt
@@ -53,7 +56,10 @@ def of_session(db: sqlite3.Connection, session: str) -> Remembered:
     ids |= {handoff_id(row["source"]) for row in told if row["layer"] in _LEFT_OPEN}
     return Remembered(
         frozenset(ids),
-        tuple(Answered(row["spool_name"], row["moment"], row["tokens"]) for row in answers),
+        tuple(
+            Answered(row["spool_name"], row["moment"], row["tokens"], tuple(json.loads(row["layers"])))
+            for row in answers
+        ),
         forgot_at,
     )
 

@@ -116,6 +116,24 @@ def get(db: sqlite3.Connection, id_or_prefix: str) -> Session:
     return _from_row(one_by_prefix(db, _SELECT, "sessions", id_or_prefix, nobody, any_case=False))
 
 
+def at_work(db: sqlite3.Connection, given: str, cwd: str, project: str) -> str:
+    """The session that asks from a folder: the one it says, unless that is over, else the newest that is active there.
+    One of another project is not the one that asks, whatever it says.
+
+    An agent that clears its conversation goes on with another session, and its servers still know the old one."""
+    row = db.execute("select status, project from sessions where id = ?", (given,)).fetchone() if given else None
+    if row is not None and row["project"] != project:
+        row, given = None, ""
+    if given and (row is None or row["status"] == "active"):
+        return given
+    newest = db.execute(
+        """select id from sessions where status = 'active' and project = :project
+           order by cwd = :cwd desc, last_event_at desc, id limit 1""",
+        {"project": project, "cwd": cwd},
+    ).fetchone()
+    return str(newest["id"]) if newest else given
+
+
 def named(db: sqlite3.Connection, given: str) -> str:
     """The id of a session by its id or the beginning of it."""
     # Of imported memories, nothing but the id of their session may be known.

@@ -203,6 +203,15 @@ def _refuse_without_settings(loop: Loop) -> None:
         raise ConfigError(loop.problem, "until then events wait")
 
 
+def require_settings(loop: Loop, otherwise: str) -> None:
+    """ConfigError while the settings cannot be read, with what that means for who asks; they may have been changed or
+    mended just now."""
+    if loop.problem or not loop.knows_settings():
+        loop.settle(_CONFIG_LOOK_S)
+    if loop.problem:
+        raise ConfigError(f"the configuration is broken: {loop.problem}", f"until it is mended, {otherwise}")
+
+
 def _problem(loop: Loop) -> str:
     """Why nothing is taken in; looked at anew, because the user may just have mended it, or changed the settings."""
     if loop.problem or loop.failure or not loop.knows_settings():

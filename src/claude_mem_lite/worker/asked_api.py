@@ -3,29 +3,25 @@
 An agent may have read anything a moment ago: what it says is its own word, never the user's, and what the user said
 is not its to remove."""
 
-import logging
-import sqlite3
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
 from claude_mem_lite.config import is_excluded
-from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.errors import ConfigError, MemoryLiteError
-from claude_mem_lite.models import Kind, Receipt
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.models import Kind, written_scope
 from claude_mem_lite.places import find_place
-from claude_mem_lite.store import memories, receipts
-from claude_mem_lite.store.asking import asked, session_at_work
+from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.worker import asking
-from claude_mem_lite.worker.api import Running, Tags, opened, wait
-from claude_mem_lite.worker.commands import BY_AGENT, MOST_FORGOTTEN
+from claude_mem_lite.worker.agent_saves import MOST_FORGOTTEN
+from claude_mem_lite.worker.answering.recording import mark_printed, record
+from claude_mem_lite.worker.api import Running, Tags, opened, require_settings, wait
+from claude_mem_lite.worker.commands import BY_AGENT
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import related
 from claude_mem_lite.worker.routing import Body, Router
 
 LONGEST_SAVED = 2_000
-_CONFIG_LOOK_S = 1.0
-log = logging.getLogger(__name__)
 router = Router(prefix="/api/ask")
 
 
@@ -44,6 +40,8 @@ class Ask(Asker):
 
 
 class Save(Asker):
+    named: str = ""
+    """The session that the agent's client names, when another was found to be at work: what that heard counts too."""
     kind: Kind
     text: str
     scope: str = ""
@@ -64,7 +62,7 @@ def here(wanted: Asker, loop: Running) -> dict[str, object]:
     _refuse_excluded(loop, wanted.cwd)
     place = find_place(wanted.cwd)
     with opened(loop.home.memory_db) as db:
-        return {"project": place.project, "session": session_at_work(db, wanted.session, wanted.cwd, place.project)}
+        return {"project": place.project, "session": sessions.at_work(db, wanted.session, wanted.cwd, place.project)}
 
 
 @router.post("")
@@ -73,15 +71,15 @@ def context(wanted: Ask, loop: Running) -> dict[str, object]:
     _refuse_excluded(loop, wanted.cwd)
     place, now = find_place(wanted.cwd), loop.clock()
     with opened(loop.home.memory_db) as db:
-        session = session_at_work(db, wanted.session, wanted.cwd, place.project)
-        asker = asking.Asker(session, place, now, asked(db, session))
+        session = sessions.at_work(db, wanted.session, wanted.cwd, place.project)
+        asker = asking.Asker(session, place, now, asking.asked(loop.on_their_way.known(db, session)))
         if wanted.query.strip():
             told = asking.about(loop, db, asker, wanted.query, wanted.scope, wanted.category)
         else:
             told = asking.start(loop, asker)
     receipt = told.receipt
     if receipt is not None:
-        wait(loop.call(lambda db: _record(db, receipt)))
+        wait(record(loop, receipt))
     return {
         "text": told.text,
         "tokens": receipt.tokens if receipt else 0,
@@ -93,13 +91,7 @@ def context(wanted: Ask, loop: Running) -> dict[str, object]:
 @router.post("/sent")
 def sent(wanted: Sent, loop: Running) -> dict[str, object]:
     """An answer has reached the agent: now it counts as given."""
-    now = loop.clock()
-
-    def mark(db: sqlite3.Connection) -> None:
-        with atomic(db):
-            receipts.mark_given(db, wanted.name, now)
-
-    wait(loop.call(mark))
+    wait(mark_printed(loop, wanted.name))
     return {"sent": True}
 
 
@@ -111,10 +103,11 @@ def save(wanted: Save, loop: Running) -> dict[str, object]:
         raise MemoryLiteError(
             f"{len(wanted.text):,} characters are no memory", f"say it in a few sentences, under {LONGEST_SAVED:,}"
         )
-    told = wanted.model_dump()
     place = find_place(wanted.cwd)
+    asked_scope = _wider_scope(wanted.scope, place.project)
+    told = wanted.model_dump(exclude={"scope"})
     with opened(loop.home.memory_db) as db:
-        told["session"] = session_at_work(db, wanted.session, wanted.cwd, place.project)
+        told["session"] = sessions.at_work(db, wanted.session, wanted.cwd, place.project)
     (id_,) = wait(loop.command({"command": "remember", "by": BY_AGENT, **told}))
     with opened(loop.home.memory_db) as db:
         memory = memories.get(db, id_)
@@ -124,6 +117,8 @@ def save(wanted: Save, loop: Running) -> dict[str, object]:
             "status": memory.status,
             "title": memory.title,
             "scope": memory.scope,
+            "asked_scope": asked_scope,
+            "origin": memory.origin,
             "times_seen": memory.times_seen,
             **related(db, [memory])[memory.id],
         }
@@ -135,29 +130,32 @@ def forget(wanted: Forget, loop: Running) -> dict[str, object]:
     _refuse_excluded(loop, wanted.cwd)
     with opened(loop.home.memory_db) as db:
         found = {memory.id: memory for memory in (memories.get(db, id_) for id_ in wanted.ids)}
+        session = sessions.at_work(db, wanted.session, wanted.cwd, find_place(wanted.cwd).project)
     # By their whole ids: the beginning of one may fit another when this is replayed.
-    command = {"command": "forget", "by": BY_AGENT, "ids": list(found), "cwd": wanted.cwd}
+    command = {"command": "forget", "by": BY_AGENT, "asked_in": session, "ids": list(found), "cwd": wanted.cwd}
     gone = wait(loop.command(command))
     named = [{"id": one.id, "kind": one.kind, "title": one.title} for one in found.values() if one.id in gone]
     return {"forgotten": named, "others": len(set(gone) - set(found))}
 
 
+def _wider_scope(scope: str, project: str) -> str:
+    """The scope that an agent wants beyond its own project, '' when none: it does not get it, and is told so."""
+    meant = written_scope(scope) if scope else "project"
+    if meant is None:
+        raise MemoryLiteError(f"{scope[:40]!r} is no scope", "leave it out: what you save holds in this project")
+    if meant in ("project", f"project:{project}"):
+        return ""
+    if meant.startswith("project:"):
+        raise MemoryLiteError(
+            "an agent saves for the project in which it works, and for no other", "leave out the scope"
+        )
+    return meant
+
+
 def _refuse_excluded(loop: Loop, cwd: str) -> None:
-    if loop.problem or not loop.knows_settings():
-        loop.settle(_CONFIG_LOOK_S)  # they were changed just now
-    if loop.problem:
-        raise ConfigError(f"the configuration is broken: {loop.problem}", "until it is mended, nothing is given")
+    require_settings(loop, "nothing is given")
     if is_excluded(loop.config, cwd):
         raise MemoryLiteError(
             "this folder is excluded from memory: nothing of it is kept, and nothing given here",
             "go on without; the user can change `exclude` in config.toml",
         )
-
-
-def _record(db: sqlite3.Connection, receipt: Receipt) -> None:
-    with atomic(db):
-        receipts.add(db, receipt)
-    log.info(
-        "context built",
-        extra={"session": receipt.session, "tokens": receipt.tokens, "ms": receipt.build_ms, "cost_usd": 0.0},
-    )

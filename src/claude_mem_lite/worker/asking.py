@@ -2,6 +2,7 @@
 
 Within the budgets of its session; once they are used up it is told what there is, by ids. docs/mcp.md has the rules."""
 
+import re
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -19,8 +20,10 @@ from claude_mem_lite.context.prompt.scoring import source_of
 from claude_mem_lite.context.scores import ON_DEMAND, is_stated, passes, score
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import (
+    ASKED,
     GUIDANCE_KINDS,
     HELP_KINDS,
+    HOOK_MOMENTS,
     KINDS,
     WORK_KINDS,
     Filters,
@@ -34,14 +37,17 @@ from claude_mem_lite.models import (
 )
 from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.store import receipts
-from claude_mem_lite.store.asking import ASKED, IDS, QUERY, Asked
+from claude_mem_lite.store.remembered import IDS
 from claude_mem_lite.store.visibility import is_hidden
+from claude_mem_lite.worker.answering.on_their_way import Known
 from claude_mem_lite.worker.building import build_start
 from claude_mem_lite.worker.looking import LOOK_S
 from claude_mem_lite.worker.loop import Loop
 
 SHARES = {"project": 200, "language": 150, "universal": 150}
 """Tokens of one answer, by where the memories hold; in this order they are told."""
+QUERY = "query"
+"""The layer of an answer to a question; the start context, asked for, has its own layers."""
 MOST_QUERIES = 2
 SESSION_TOKENS = 3000
 """What a session is given when it starts and when it asks, in all."""
@@ -50,8 +56,34 @@ _LEAST_RELEVANCE = 0.3
 _CANDIDATES = 40
 _MOST_IDS = 10
 _LONGEST_TITLE = 60
+_SHORTEST_TITLE = 40
 _MOST_TOLD_BEFORE = 5
+_KNOWN_TOKENS = 100
+"""For naming what a session knows already, where nothing else is told."""
+_RULE = re.compile("-{3,}")
 _CATEGORIES: dict[str, tuple[Kind, ...]] = {"guidance": GUIDANCE_KINDS, "work": WORK_KINDS, "help": HELP_KINDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a session had, and still remembers, of starts and of answers."""
+
+    queries: int = 0
+    tokens: int = 0
+    had_start: bool = False
+    told: frozenset[str] = frozenset()
+    """The ids of what it knows, whenever it was given that or made it itself."""
+
+
+def asked(known: Known) -> Asked:
+    """How much of its budget a session used. What hooks bring in the middle of work has a budget of its own."""
+    answers = [one for one in known.answers if one.moment not in HOOK_MOMENTS]
+    return Asked(
+        queries=sum(one.moment == ASKED and one.layers == (QUERY,) for one in answers),
+        tokens=sum(one.tokens for one in answers),
+        had_start=any(one.moment != ASKED or set(one.layers) - {QUERY, IDS} for one in answers),
+        told=known.ids,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +200,13 @@ def _in_shares(
     db: sqlite3.Connection, asker: Asker, scopes: dict[str, str], new: Sequence[Given], before: Sequence[Memory]
 ) -> tuple[str, tuple[ReceiptItem, ...]]:
     """A block for each sort of scope, each within its share and all within what the session has left."""
-    known = f"Given to this session before: {_names(before)}." if before else ""
+    known = _known(before, 0)
     left = asker.left - estimate_tokens(f"\n{known}")
     texts: list[str] = []
     items: list[ReceiptItem] = []
     for sort, scope in scopes.items():
         own = [one for one in new if one.memory.scope == scope]
-        # The line about what was given before is paid for by the first share.
+        # The line about what is known already is paid for by the first share.
         cap = SHARES[sort] - (estimate_tokens(f"\n{known}") if known and not texts else 0)
         made = block(with_relations(db, own), asker.now, min(cap, left), _title(sort, scope), asker.place.root)
         if made.text:
@@ -182,8 +214,11 @@ def _in_shares(
             items += made.items
             left -= made.tokens + 1
     if not items:
-        return known or "Nothing is known about this here. memory_search also looks through what was said.", ()
-    return "\n".join((*texts, *([known] if known else []))), tuple(items)
+        nothing = "Nothing is known about this here. memory_search also looks through what was said."
+        return _known(before, _KNOWN_TOKENS) or nothing, ()
+    told = "\n".join(texts)
+    room = min(sum(SHARES.values()), asker.left) - estimate_tokens(f"{told}\n") - 1
+    return "\n".join((told, *([_known(before, room)] if before else []))), tuple(items)
 
 
 def _title(sort: str, scope: str) -> str:
@@ -195,12 +230,12 @@ def _title(sort: str, scope: str) -> str:
 def _ids_only(asker: Asker, new: Sequence[Given], before: Sequence[Memory]) -> tuple[str, tuple[ReceiptItem, ...]]:
     """What there is, a short line each, and why it is no more."""
     why = _used_up(asker)
-    known = [f"Given to this session before: {_names(before)}."] if before else []
+    known = [_known(before, _KNOWN_TOKENS)] if before else []
     if not new:
         return " ".join((why, *(known or ["Nothing new is known about this."]))), ()
     items = []
     for one in new[:_MOST_IDS]:
-        title = render.safe_line(one.memory.title, _LONGEST_TITLE)
+        title = _short(one.memory, _LONGEST_TITLE)
         line = f"#{one.memory.id[:6]} [{one.memory.kind}] {title}"
         items.append((line, ReceiptItem(one.memory.id, IDS, one.reason, estimate_tokens(line), one.score)))
     lines = [line for line, _ in items]
@@ -215,8 +250,23 @@ def _used_up(asker: Asker) -> str:
     return f"This session has had its {SESSION_TOKENS} tokens of memory."
 
 
-def _names(memories: Sequence[Memory]) -> str:
-    return ", ".join(f"#{memory.id[:6]}" for memory in memories)
+def _known(before: Sequence[Memory], room: int) -> str:
+    """A line about what the session was given, or did itself; with titles as far as there is room for all of it."""
+    named = [f"#{memory.id[:6]}" for memory in before]
+    for at, memory in enumerate(before):
+        fuller = [*named[:at], f"{named[at]} ({_short(memory, _SHORTEST_TITLE)})", *named[at + 1 :]]
+        if estimate_tokens(_listed(fuller)) <= room:
+            named = fuller
+    return _listed(named) if named else ""
+
+
+def _listed(named: Sequence[str]) -> str:
+    return f"Known to this session already: {', '.join(named)}."
+
+
+def _short(memory: Memory, limit: int) -> str:
+    """A title that cannot be taken for the frame of a block."""
+    return _RULE.sub("–", render.safe_line(memory.title, limit))
 
 
 def _receipt(

@@ -3,8 +3,6 @@
 import sqlite3
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -16,6 +14,7 @@ from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.models import Filters, Hit
 from claude_mem_lite.worker.looking import LOOK_S
 from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.patience import found_until
 
 _SHARE_OF_SEARCH = 0.6
 
@@ -44,17 +43,9 @@ def build_start(
 
 
 def patient(search: Search, connect: Callable[[], sqlite3.Connection], until: float) -> Search:
-    """The same search, given up at a moment of the monotonic clock: what it needs may have to be loaded first."""
+    """The same search, given up at a moment of the monotonic clock."""
 
     def asked(db: sqlite3.Connection, query: str, filters: Filters, now: datetime, limit: int) -> list[Hit]:  # noqa: ARG001
-        def run() -> list[Hit]:
-            with closing(connect()) as own:  # whoever gave up goes on with the other
-                return search(own, query, filters, now, limit)
-
-        pool = ThreadPoolExecutor(1, thread_name_prefix="search")
-        try:
-            return pool.submit(run).result(max(until - time.monotonic(), 0))
-        finally:
-            pool.shutdown(wait=False)
+        return found_until(until, connect, lambda own: search(own, query, filters, now, limit))
 
     return asked

@@ -13,14 +13,13 @@ from pydantic import Field
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.places import find_place
-from claude_mem_lite.worker.api import Running
+from claude_mem_lite.worker.api import Running, require_settings
 from claude_mem_lite.worker.code_files import LANGUAGES, Walks, why_not_read, within
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.maintenance import give_back_memory
 from claude_mem_lite.worker.routing import Router
 
 READING_S = 2.0
-_CONFIG_LOOK_S = 1.0
 _MANY_FILES = 20
 _walks = Walks()
 router = Router(prefix="/api")
@@ -80,10 +79,7 @@ def _raise_without_code(root: str, *, by_git: bool) -> NoReturn:
 
 def _root(loop: Loop, cwd: str) -> str:
     """The checkout that a folder is in, if its code may be looked at."""
-    if loop.problem or not loop.knows_settings():
-        loop.settle(_CONFIG_LOOK_S)
-    if loop.problem:
-        raise MemoryLiteError(f"no code is read while the settings cannot be: {loop.problem}")
+    require_settings(loop, "no code is read")
     root = find_place(cwd).root
     if is_excluded(loop.config, cwd) or is_excluded(loop.config, root):
         raise MemoryLiteError(

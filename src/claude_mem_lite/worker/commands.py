@@ -7,6 +7,7 @@ from datetime import datetime
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.compress.rules.taught import files_named
+from claude_mem_lite.compress.tools.fingerprints import anchors_named
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.db.connection import atomic, empty_log
 from claude_mem_lite.errors import MemoryLiteError, NotFound
@@ -19,14 +20,12 @@ from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import forgetting, memories, model_calls, passages, sessions, timeline, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
-from claude_mem_lite.worker import amending, quarantine, settling
+from claude_mem_lite.worker import agent_saves, amending, quarantine, settling
 from claude_mem_lite.worker.scopes import resolve_scope
 
 AMENDING = ("edit", "pin", "confirm", "retire", "approve")
 BY_AGENT = "assistant"
 """Who gives a command when it is not the user."""
-MOST_FORGOTTEN = 20
-"""How many memories an agent may have forgotten at a time."""
 _AGENTS_CONFIDENCE = 0.7
 
 
@@ -36,7 +35,7 @@ def carry_out(
     """Do what a command says; returns the ids of the memories concerned."""
     payload = parse(row.payload.encode())
     if payload.get("command") == "remember":
-        return [_remember(row.name, payload, db, now)]
+        return [_remember(row.name, payload, queue, db, now)]
     if payload.get("command") == "forget":
         return _forget(payload, queue, model_turns, db, now)
     if payload.get("command") == "drop":
@@ -72,15 +71,15 @@ def _amend(name: str, payload: JsonObject, db: sqlite3.Connection, code: CodeCac
     return memory.id
 
 
-def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> str:
+def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: datetime) -> str:
     kind = next((known for known in KINDS if known == payload.get("kind")), None)
     words = clean(text(payload.get("text"))).strip()
     if kind is None or not words:
         raise MemoryLiteError("a memory needs a known kind and some text", f"kinds are {', '.join(KINDS)}")
     place = find_place(text(payload.get("cwd")))
     is_agents = payload.get("by") == BY_AGENT
-    # What an agent wants to hold everywhere it has to say so: nobody else looked at it.
-    scope = resolve_scope(db, text(payload.get("scope")) or ("project" if is_agents else ""), kind, place.project)
+    # What an agent says holds where it works, whatever it wants: nobody else looked at it.
+    scope = resolve_scope(db, "project" if is_agents else text(payload.get("scope")), kind, place.project)
     at = time_of(name)
     memory = Memory(
         id=short_id(name),
@@ -92,6 +91,7 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
         scope=scope,
         project=project_of_scope(scope, place.project),
         files=tuple(files_named(words)[:MOST_FILES]),
+        anchors=anchors_named(words),
         tags=texts(payload.get("tags")),
         session=text(payload.get("session")) if is_agents else "",
         branch=place.branch,
@@ -101,8 +101,13 @@ def _remember(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
         confidence=_AGENTS_CONFIDENCE if is_agents else 1.0,
         made_by=BY_AGENT if is_agents else "user",
     )
+    if is_agents:
+        saved = memories.ids_made(db, memory.session, BY_AGENT) if memory.session else set()
+        agent_saves.refuse_too_many_saves(len(saved - {memory.id}))
+        heard_in = dict.fromkeys((memory.session, text(payload.get("named"))))
+        memory = agent_saves.checked(quarantine.without_approval(memory), list(heard_in), queue, db)
     with atomic(db):
-        stored = memories.add(db, quarantine.checked_save(memory) if is_agents else memory, name, now)
+        stored = memories.add(db, memory, name, now)
         settling.settle(db, stored, name, now)
         return stored.id
 
@@ -135,11 +140,11 @@ def _memory_or_turn(db: sqlite3.Connection, given: str) -> Memory | Passage:
         raise
 
 
-def _refuse_to_agent(payload: JsonObject, db: sqlite3.Connection) -> None:
+def _refuse_to_agent(payload: JsonObject, queue: Queue, db: sqlite3.Connection) -> None:
     """An agent forgets a few memories that hold where it works; what the user said, wrote or pinned is the user's."""
     ids = texts(payload.get("ids"))
-    if len(ids) > MOST_FORGOTTEN:
-        raise MemoryLiteError(f"{len(ids)} memories are too many at a time", f"name {MOST_FORGOTTEN} at most")
+    session = text(payload.get("asked_in"))
+    agent_saves.refuse_too_many_forgotten(ids, queue.forgotten_for(session, BY_AGENT) if session else 0)
     here = f"project:{find_place(text(payload.get('cwd'))).project}"
     for memory in (memory_named(db, id_) for id_ in ids):
         if memory.scope.startswith("project:") and memory.scope != here:
@@ -158,7 +163,7 @@ def _forget(
 ) -> list[str]:
     """Remove memories from every table, the index and the inbox; sessions and projects with all they hold."""
     if payload.get("by") == BY_AGENT:
-        _refuse_to_agent(payload, db)
+        _refuse_to_agent(payload, queue, db)
         payload = {"ids": payload.get("ids")}
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
     project = sessions.find_project(db, project) if project else None

@@ -9,17 +9,15 @@ from claude_mem_lite.config import is_excluded
 from claude_mem_lite.context.builder import Placed
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import SILENT, chosen
-from claude_mem_lite.context.prompt.building import Candidate
-from claude_mem_lite.errors import ConfigError
+from claude_mem_lite.context.prompt.building import Candidate, no_item_fits
 from claude_mem_lite.places import find_place
 from claude_mem_lite.worker.answering.prompt import budget_of_prompt, build_now
 from claude_mem_lite.worker.answering.waiting import LaterCheckout
-from claude_mem_lite.worker.api import Running, opened
+from claude_mem_lite.worker.api import Running, opened, require_settings
 from claude_mem_lite.worker.building import build_start
-from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.routing import Router
 
-_CONFIG_LOOK_S = 1.0
+_OTHERWISE = "sessions are given nothing"
 Budget = Annotated[int, Field(ge=1, le=100_000)]
 router = Router(prefix="/api")
 
@@ -29,7 +27,7 @@ def context(
     loop: Running, cwd: str, budget: Budget | None = None, preset: str = "", explain: bool = False
 ) -> dict[str, object]:
     """What a new session in this folder would be told, and with `explain` all candidates; nothing counts as given."""
-    _read_settings(loop)
+    require_settings(loop, _OTHERWISE)
     excluded = is_excluded(loop.config, cwd)
     wanted = chosen(loop.config, preset)
     occasion = Occasion(find_place(cwd), loop.clock(), explained=explain)
@@ -53,33 +51,30 @@ def context(
 def prompt_context(loop: Running, cwd: str, prompt: str, explain: bool = False) -> dict[str, object]:
     """What a prompt typed now in a new session in this folder would be given, or why nothing; with `explain` every
     candidate. Nothing counts as given."""
-    _read_settings(loop)
+    require_settings(loop, _OTHERWISE)
     excluded = is_excluded(loop.config, cwd)
     budget = 0 if excluded else budget_of_prompt(loop.config, 0)
     with opened(loop.home.memory_db) as db:
         place = find_place(cwd)
         occasion = Occasion(place, loop.clock(), checkout=LaterCheckout(loop, db, place), explained=explain)
         built = build_now(loop, db, prompt, occasion, (), budget)
-    why = "this folder is excluded" if excluded else built.why_silent if budget else "prompts are given nothing"
+    why = built.why_silent
+    if excluded:
+        why = "this folder is excluded"
+    elif not loop.config.prompt_budget_tokens:
+        why = "prompt_budget_tokens is 0, so prompts are given nothing"
+    elif not budget:
+        why = no_item_fits(budget)
     return {
         "context": built.text,
         "tokens": built.tokens,
         "budget": budget,
         "why_silent": "" if built.text else why,
-        "floor": built.floor,
+        "floor": built.floor if built.candidates else None,  # nothing was held against it
         "items": [asdict(item) for item in built.items],
         "candidates": [_candidate(one) for one in built.candidates] if explain else [],
         "build_ms": built.build_ms,
     }
-
-
-def _read_settings(loop: Loop) -> None:
-    if loop.problem or not loop.knows_settings():
-        loop.settle(_CONFIG_LOOK_S)  # they were changed just now, and a session that starts would know
-    if loop.problem:
-        raise ConfigError(
-            f"the configuration is broken: {loop.problem}", "until it is mended, sessions are given nothing"
-        )
 
 
 def _candidate(one: Candidate) -> dict[str, object]:

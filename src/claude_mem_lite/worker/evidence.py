@@ -26,8 +26,6 @@ _PATH = re.compile(r"[\w@+./-]+")
 _LONGEST_SUFFIX = 8
 _PARAGRAPH_END = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*#]|\d+[.)]))")
 _ABOUT_FILES = ("file_path", "notebook_path", "path")
-_OWN_TOOL = re.compile(r"mcp__[\w-]*claude[-_]mem[-_]lite[\w-]*__")
-_OWN_IDS = ("id", "ids")
 _EVER = datetime.min.replace(tzinfo=UTC)
 _AT_LAST = datetime.max.replace(tzinfo=UTC)
 
@@ -116,8 +114,6 @@ class Work:
     """Those of the session's summary: nobody noted when."""
     prompts: tuple[tuple[datetime, str], ...]
     """What was asked, newest first."""
-    own_questions: str
-    """What our own tools were asked."""
 
     def evidence(self) -> Evidence:
         """All that there is."""
@@ -170,12 +166,10 @@ def work_of(db: sqlite3.Connection, queue: Queue, session: Session) -> Work | No
         return None
     calls = {one: load_json(one.given) for one in queue.tool_calls(session.id, _MOST_CALLS) if one.given[:1] == "{"}
     inputs = {one: given for one, given in calls.items() if isinstance(given, dict)}
-    own = [one for one in inputs if _OWN_TOOL.match(one.tool)]
     given_texts = (
         (time_of(one.name), text)
         for one, given in inputs.items()
-        # Of our own tools only the ids that were asked for: what they were asked is no use of what they answered.
-        for text in _strings({key: given[key] for key in _OWN_IDS if key in given} if one in own else given)
+        for text in _strings(given)
         if len(text) <= _LONGEST_INPUT
     )
     changed = symbols.of_session(db, session.id)
@@ -190,7 +184,6 @@ def work_of(db: sqlite3.Connection, queue: Queue, session: Session) -> Work | No
         symbols=tuple((one.at, (one.change.file, one.change.name)) for one in changed if one.change.name),
         untimed_files=(*session.summary.files_edited, *session.summary.files_read),
         prompts=tuple((turn.began_at, turn.prompt) for turn in spoken if turn.prompt),
-        own_questions="\n\n".join(text for one in own for text in _strings(inputs[one])),
     )
 
 

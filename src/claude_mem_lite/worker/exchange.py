@@ -6,7 +6,7 @@ An import begins with `start`, sends its memories in batches, each stored whole 
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, cast
 
 from pydantic import AwareDatetime, Field
@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.memory_lines import to_object, values_of
-from claude_mem_lite.models import TRUST, JsonObject, Kind, Memory, Origin, project_of_scope
+from claude_mem_lite.models import FOREIGN_ORIGINS, TRUST, JsonObject, Kind, Memory, Origin, project_of_scope
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import exchange
 from claude_mem_lite.store.ids import short_id
@@ -25,6 +25,7 @@ from claude_mem_lite.worker.routing import Body, Router
 from claude_mem_lite.worker.scopes import named_scope, resolve_scope
 
 PAGE_BYTES = 1024 * 1024
+_CLAIMS = frozenset(("origin", "trust", "pinned", "made_by", "confidence"))
 router = Router(prefix="/api")
 
 
@@ -45,6 +46,8 @@ class Batch(Body):
     at: AwareDatetime
     """When those were made that do not say."""
     lines: list[Line]
+    trust: bool = False
+    """The file is the user's own: what it says to be their word, or pinned, is."""
 
 
 @router.get("/export")
@@ -89,13 +92,19 @@ def take_in(batch: Batch, loop: Running) -> dict[str, object]:
     """Store those of the memories that are new; nothing is merged, and nothing that is there is changed."""
     with opened(loop.home.memory_db) as db:
         lines = [read(db, line, batch) for line in batch.lines]
-    redacted = sum(changed for _, changed in lines)
-    given = [one for one, _ in lines]
+    redacted = sum(one.cleaned for one in lines)
+    given = [one.given for one in lines]
     taken = wait(loop.call(lambda db: exchange.take_in(db, given, loop.clock())))
     scopes = {one.memory.scope for one in given}
     projects = sorted(scope.removeprefix("project:") for scope in scopes if scope.startswith("project:"))
     quarantined = sum(one.memory.status == "quarantined" for one in given)
-    return {**asdict(taken), "redacted": redacted, "quarantined": quarantined, "projects": projects}
+    return {
+        **asdict(taken),
+        "redacted": redacted,
+        "quarantined": quarantined,
+        "disbelieved": sum(one.disbelieved for one in lines),
+        "projects": projects,
+    }
 
 
 @router.post("/import/memories/finish")
@@ -106,12 +115,25 @@ def finish(loop: Running) -> dict[str, bool]:
     return {"finished": True}
 
 
-def read(db: sqlite3.Connection, line: Line, batch: Batch) -> tuple[exchange.Given, int]:
-    """The memory of a line, what is not said filled in, and how many of its values were cleaned."""
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A line as it is stored."""
+
+    given: exchange.Given
+    cleaned: int
+    """How many of its values were."""
+    disbelieved: bool
+    """It said to be the user's word, or pinned, and that was not taken over."""
+
+
+def read(db: sqlite3.Connection, line: Line, batch: Batch) -> Taken:
+    """The memory of a line, what is not said filled in and what is not to be believed left out."""
     told = cast("JsonObject", line.memory)  # what comes from JSON is JSON
     values, problems = values_of(told)
     if problems:
         raise MemoryLiteError(f"a memory cannot be imported: {problems[0]}")
+    believed = _believed(values, batch.trust)
+    values |= believed
     scope, project = _where(db, values, batch.project)
     made_at = values.get("created_at", batch.at)
     origin = cast("Origin", values.get("origin", "import"))
@@ -127,7 +149,30 @@ def read(db: sqlite3.Connection, line: Line, batch: Batch) -> tuple[exchange.Giv
         values["id"] = _id_of(told, scope, line.nth)
     memory = Memory(**{**defaults, **values, "scope": scope, "project": project})  # type: ignore[arg-type]  # checked
     memory, changed = cleaned(memory)
-    return exchange.Given(quarantine.checked(memory), frozenset(told)), changed
+    memory = quarantine.without_approval(quarantine.checked(memory))
+    # What is there by the same id may have been said by the user, or pinned since.
+    compared = frozenset(told) - _CLAIMS if believed else frozenset(told)
+    is_claimed = not batch.trust and not believed.keys().isdisjoint(("origin", "pinned", "made_by"))
+    return Taken(exchange.Given(memory, compared), changed, is_claimed)
+
+
+def _believed(values: Mapping[str, object], trust: bool) -> dict[str, object]:
+    """What a memory says of who stated it, in place of what it claims: whoever wrote the file can claim anything.
+
+    What pages and foreign tools said is pinned by nobody but the user, one by one."""
+    believed: dict[str, object] = {}
+    if values.get("pinned") and (not trust or values.get("origin") in FOREIGN_ORIGINS):
+        believed["pinned"] = False
+    if trust:
+        return believed
+    if values.get("origin") == "user":
+        believed["origin"] = "import"
+    most = TRUST[cast("Origin", believed.get("origin", values.get("origin", "import")))]
+    if cast("float", values.get("trust", 0.0)) > most:
+        believed["trust"] = most
+    if values.get("made_by") == "user":
+        believed["made_by"] = "import"
+    return believed
 
 
 def _where(db: sqlite3.Connection, values: Mapping[str, object], project: str) -> tuple[str, str]:

@@ -11,11 +11,11 @@ from claude_mem_lite.compress.tools.tool_calls import read_steps
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import Memory, Outcome
+from claude_mem_lite.models import HookMoment, Memory, Outcome
 from claude_mem_lite.store import fts, memories, sightings
 from claude_mem_lite.store.receipts import Giving
 
-MOMENT = "failure"
+MOMENT: HookMoment = "failure"
 _MOST_CALLS = 500
 _MOST_FIXES = 40
 

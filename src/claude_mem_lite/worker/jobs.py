@@ -154,18 +154,18 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, queue: Qu
     with atomic(db):
         for event in (first, last):
             sessions.touch(db, event, place)
-        is_new = turns.add_turn(db, key, first, asked, reply, digest.tasks)
+        is_new = turns.add_turn(db, key, first, asked, reply, others.own(digest.tasks))
         if is_new:
             symbols.add(db, key, turn, place.branch, digest.code, last.at)
             stored = [
-                memories.add(db, memory_of(draft, turn, place, position, last.at), key, now)
+                memories.add(db, memory_of(draft, turn, place, position, last.at, others), key, now)
                 for position, draft in enumerate(digest.drafts)
             ]
             if not is_old_news and any(event.kind != "SessionEnd" for event in events):
                 told = others.cleared_digest(digest)
                 summary = others.cleared(summarize(before.summary if before else None, turn, told))
                 sessions.set_summary(db, first.session, summary, now)
-                keep_handoff(db, handoff(summary, turn, told, place.branch), turn, place, now)
+                keep_handoff(db, handoff(summary, turn, told, place.branch), turn, place, others, now)
                 passing.retire_failures(db, turn, digest, now)
             settling.settle_turn(db, stored, turn, place.branch, now)
         if not is_old_news:
@@ -193,7 +193,9 @@ def _close(db: sqlite3.Connection, status_before: str, events: list[Event]) -> N
         sessions.close(db, last.session, "failed" if failed else ended, last.at)
 
 
-def keep_handoff(db: sqlite3.Connection, left: Draft | None, turn: Turn, place: Place, now: datetime) -> None:
+def keep_handoff(
+    db: sqlite3.Connection, left: Draft | None, turn: Turn, place: Place, others: Hearsay, now: datetime
+) -> None:
     """One handoff a session, as it stands now; what was open and is not any more holds no longer."""
     id_ = memories.handoff_id(turn.session)
     known = memories.find(db, id_)
@@ -201,14 +203,16 @@ def keep_handoff(db: sqlite3.Connection, left: Draft | None, turn: Turn, place: 
         if known is not None and known.made_by != "user":
             memories.retire(db, id_)
     else:
-        memories.put(db, replace(memory_of(left, turn, place, 0, turn.events[-1].at), id=id_), turn.key, now)
+        made = memory_of(left, turn, place, 0, turn.events[-1].at, others)
+        memories.put(db, replace(made, id=id_), turn.key, now)
 
 
-def memory_of(draft: Draft, turn: Turn, place: Place, position: int, at: datetime) -> Memory:
+def memory_of(draft: Draft, turn: Turn, place: Place, position: int, at: datetime, others: Hearsay) -> Memory:
     """The memory a draft becomes. Its id is its place in the turn: told anew by a model, it stays the same memory.
 
-    What the user taught is known by what it says: its place is behind all that a model may tell."""
-    why_quarantined = Hearsay(turn.events).why_quarantined(draft)
+    What the user taught is known by what it says: its place is behind all that a model may tell. `others` is what
+    the turn heard: to read that takes long, so it is read once for all drafts."""
+    why_quarantined = others.why_quarantined(draft)
     return Memory(
         status="quarantined" if why_quarantined else "active",
         id=short_id(turn.key, draft.title.lower() if is_taught(draft) else str(position)),

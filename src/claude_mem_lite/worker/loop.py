@@ -28,7 +28,7 @@ from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.worker import commands, jobs, maintenance, rendered
-from claude_mem_lite.worker.answering.given import OnTheirWay
+from claude_mem_lite.worker.answering.on_their_way import OnTheirWay
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.fact_keeping import FactKeeping
 from claude_mem_lite.worker.indexing import Indexing
@@ -380,6 +380,8 @@ class Loop:
         waiting = self._commands.get(row.name, Future())
         try:
             rendered.clear(self.home)  # first: it may hold what is to be forgotten
+            if parse(row.payload.encode()).get("by") == commands.BY_AGENT:
+                self._take_in()  # what it wants kept is held against all that it heard before
             result = commands.carry_out(row, self._queue, self._model_turns, self._memory_db, self.code, now)
             self.modelling.note_command()
             if parse(row.payload.encode()).get("command") == "forget":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import Session, without_request
+from claude_mem_lite.models import ASKED, NEED_MOMENTS, Session, without_request
 from claude_mem_lite.store import memories, rarity, receipts, sessions
 from claude_mem_lite.store.receipts import Giving
 from claude_mem_lite.words import stems
@@ -50,7 +50,7 @@ _COMPOUND = re.compile(r"[a-z0-9][A-Z]|\w_\w|[A-Za-z]\d")
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Knowable:
     """What a memory or a session can be known by."""
 
     ids: frozenset[str]
@@ -78,7 +78,7 @@ def judge(db: sqlite3.Connection, queue: Queue, session: str) -> None:
         # Of its own work, which it is told again after a compaction, a session is sure to speak.
         if given is None or given.session == session or giving.moment == fix_outcomes.MOMENT:
             continue
-        answered = giving.receipt if giving.moment in receipts.NEED_MOMENTS else ""
+        answered = giving.receipt if giving.moment in NEED_MOMENTS else ""
         if answered not in shown:
             shown[answered] = _evidence(work, giving)
         outcomes[giving] = "used" if why_used(given, shown[answered], common, rare) else "ignored"
@@ -88,19 +88,19 @@ def judge(db: sqlite3.Connection, queue: Queue, session: str) -> None:
 
 def _evidence(work: Work, giving: Giving) -> Evidence:
     """What can show use of what was given: at the start all of the session, at a moment of need what came after it and
-    does not repeat what was asked then."""
-    if giving.moment not in receipts.NEED_MOMENTS:
+    does not repeat the prompt or the tool call it was given for. Questions to our own tools are never captured."""
+    if giving.moment not in NEED_MOMENTS:
         return work.evidence()
     is_prompt = giving.moment == "prompt"
-    if giving.moment == "asked":
-        trigger = Trigger(work.own_questions)
+    if giving.moment == ASKED:
+        trigger = Trigger()
     else:
         trigger = work.prompt_before(giving.at) if is_prompt else work.call(giving.receipt)
     return work.evidence_after(giving.at, trigger, is_prompt=is_prompt)
 
 
 def why_used(
-    given: Given, work: Evidence, common: Collection[str], rare: Callable[[Mapping[str, str]], set[str]]
+    given: Knowable, work: Evidence, common: Collection[str], rare: Callable[[Mapping[str, str]], set[str]]
 ) -> str:
     """By what a session shows that it had use for something: `id`, `file`, `symbol` or `words`; '' when by nothing."""
     if not given.ids.isdisjoint(work.identifiers):
@@ -123,25 +123,25 @@ def _most_together(stems: Collection[str], work: Evidence) -> int:
     return max(Counter(number for stem in stems for number in work.words.paragraphs(stem)).values(), default=0)
 
 
-def given_of(db: sqlite3.Connection, source: str) -> Given | None:
+def given_of(db: sqlite3.Connection, source: str) -> Knowable | None:
     """A memory or a session by its id, as long as it is there."""
     memory = memories.find(db, source)
     if memory is not None:
         changed = tuple((symbol.file, symbol.name) for symbol in memory.symbols)
         # What was asked for is told with many memories of one turn.
         told = f"{memory.title}\n{without_request(memory.summary)}"
-        return Given(_forms(memory.id), memory.session, told, memory.files, changed)
+        return Knowable(_forms(memory.id), memory.session, told, memory.files, changed)
     session = sessions.find(db, source)
     return _given_session(session) if session else None
 
 
-def _given_session(session: Session) -> Given:
+def _given_session(session: Session) -> Knowable:
     told = session.summary
     first = session.id[:_SHORTEST_SESSION_ID]
     # As clients make them; any other could be a word of the user's.
     ids = frozenset((first,)) if _HEX.fullmatch(first) else frozenset()
     text = "\n".join((told.headline, told.request, *told.next_steps))
-    return Given(ids | _forms(memories.handoff_id(session.id)), session.id, text, told.files_edited)
+    return Knowable(ids | _forms(memories.handoff_id(session.id)), session.id, text, told.files_edited)
 
 
 def _forms(id_: str) -> frozenset[str]:

@@ -11,13 +11,15 @@ from claude_mem_lite.compress.language.instructions import looks_like_an_attack,
 from claude_mem_lite.compress.tools.hearsay import told_by
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import Memory
+from claude_mem_lite.models import FOREIGN_ORIGINS, GUIDANCE_KINDS, Memory
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, sightings
 from claude_mem_lite.worker import settling
 
 APPROVED = "approved"
 """The tag of what the user let out of quarantine."""
+STANDING_ORDERS = "gives standing orders"
+"""The reason of forms that rules of a project have too."""
 _UNKNOWN = "was put there by somebody else's word"
 
 
@@ -38,8 +40,18 @@ def checked(memory: Memory) -> Memory:
 
 
 def checked_save(memory: Memory) -> Memory:
-    """What an agent wants to be kept: a page may have told it to. Rules that the user gave it are orders too."""
-    return replace(memory, status="quarantined") if looks_like_an_attack(told_by(memory)) else memory
+    """What an agent wants to be kept: a page may have told it to. Only a rule for the project in its own words may be a
+    standing order; what speaks to agents, or wants to be remembered, is none."""
+    told = told_by(memory)
+    reason = looks_like_instructions(told)
+    if reason == STANDING_ORDERS and memory.kind in GUIDANCE_KINDS and memory.origin not in FOREIGN_ORIGINS:
+        reason = looks_like_an_attack(told)
+    return replace(memory, status="quarantined") if reason else memory
+
+
+def without_approval(memory: Memory) -> Memory:
+    """A memory that nobody but the user may have let out of quarantine, without the mark of that."""
+    return replace(memory, tags=tuple(tag for tag in memory.tags if tag.strip().casefold() != APPROVED))
 
 
 def approve(name: str, memory: Memory, db: sqlite3.Connection, now: datetime) -> None:

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
+from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Receipt
 from claude_mem_lite.store import receipts, sessions
 from claude_mem_lite.worker.api import Limit, Running, opened, project_of
@@ -19,7 +20,7 @@ def receipt_list(
     """The last injections, newest first: in a folder's project, in all, or those of one session, wherever it was."""
     with opened(loop.home.memory_db) as db:
         if session:
-            found = receipts.newest(db, session=sessions.named(db, session), limit=limit)
+            found = receipts.newest(db, session=_session(db, session), limit=limit)
         else:
             found = receipts.newest(db, project=project_of(cwd, all_projects), limit=limit)
         return {"receipts": _told(db, found)}
@@ -30,6 +31,16 @@ def receipt_get(loop: Running, id_: str) -> dict[str, object]:
     """One receipt by its id or the beginning of it."""
     with opened(loop.home.memory_db) as db:
         return _told(db, [receipts.get(db, id_)])[0]
+
+
+def _session(db: sqlite3.Connection, given: str) -> str:
+    """The id of a session, by its id or the beginning of it; receipts may know one of which nothing else is kept."""
+    try:
+        return sessions.named(db, given)
+    except NotFound:
+        if known := receipts.session_named(db, given):
+            return known
+        raise
 
 
 def _told(db: sqlite3.Connection, found: Sequence[Receipt]) -> list[dict[str, object]]:

@@ -69,34 +69,33 @@ def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, 
         session = sessions.find(db, turn.session)
         if session is None:
             return
-        place = _place(session, redoing.of_turn(db, turn.key))
+        place, others = _place(session, redoing.of_turn(db, turn.key)), Hearsay(turn.events)
         by_rules = set(question.digest.drafts)
         drafts = [
             draft if draft in by_rules else _tied(draft, question)
             for draft in joined(question.digest.drafts, told.drafts)
         ]
-        memories = [
-            _memory(draft, turn, place, position, told, "rules" if draft in by_rules else made_by)
-            for position, draft in enumerate(drafts)
-        ]
+        memories = []
+        for position, draft in enumerate(drafts):
+            made = jobs.memory_of(draft, turn, place, position, turn.events[-1].at, others)
+            is_by_rules = draft in by_rules
+            memories.append(made if is_by_rules else replace(made, made_by=made_by, prompt_version=told.prompt_version))
         stored = redoing.retell(db, turn.key, memories, told.usage, now)
         for memory in stored:
             settling.settle(db, memory, turn.key, now)
-        summary = Hearsay(turn.events).cleared(told.summary) if told.summary is not None else None
+        summary = others.cleared(told.summary) if told.summary is not None else None
         if summary is not None and redoing.retell_session(db, turn.session, turn.key, summary, now):
-            _retell_handoff(db, question, place, now)
+            _retell_handoff(db, question, place, others, now)
 
 
-def _retell_handoff(db: sqlite3.Connection, question: Question, place: Place, now: datetime) -> None:
+def _retell_handoff(db: sqlite3.Connection, question: Question, place: Place, others: Hearsay, now: datetime) -> None:
     """Leave open what the session's summary says is open, now that a model has told it."""
     session = sessions.find(db, question.turn.session)
     settled = retirements.of(db, [handoff_id(question.turn.session)])
     # What the user retired, or another session took up meanwhile, is not open again for being told in other words.
     if session is not None and not settled:
-        left = handoff(
-            session.summary, question.turn, Hearsay(question.turn.events).cleared_digest(question.digest), place.branch
-        )
-        jobs.keep_handoff(db, left, question.turn, place, now)
+        left = handoff(session.summary, question.turn, others.cleared_digest(question.digest), place.branch)
+        jobs.keep_handoff(db, left, question.turn, place, others, now)
 
 
 def material_of(db: sqlite3.Connection, session: Session) -> str:
@@ -112,11 +111,6 @@ def material_of(db: sqlite3.Connection, session: Session) -> str:
 def _known(db: sqlite3.Connection, session: Session, before: datetime | None = None) -> list[Memory]:
     """What the session has stored, without what pages and foreign tools said: retold, that would be trusted."""
     return [one for one in redoing.of_session(db, session.id, _MOST_KNOWN, before) if one.trust >= _LEAST_TRUST]
-
-
-def _memory(draft: Draft, turn: Turn, place: Place, position: int, told: Told, made_by: str) -> Memory:
-    memory = jobs.memory_of(draft, turn, place, position, turn.events[-1].at)
-    return memory if made_by == "rules" else replace(memory, made_by=made_by, prompt_version=told.prompt_version)
 
 
 def _tied(draft: Draft, question: Question) -> Draft:

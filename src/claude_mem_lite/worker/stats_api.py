@@ -9,7 +9,7 @@ from pydantic import Field
 
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.context.usefulness import SILENT, factor, source_factor, start_factor
-from claude_mem_lite.models import Tally
+from claude_mem_lite.models import HookMoment, Tally
 from claude_mem_lite.store import counting, memories, model_calls, receipts
 from claude_mem_lite.worker.api import Running, opened, project_of
 from claude_mem_lite.worker.routing import Router
@@ -20,6 +20,8 @@ LONGEST_DAYS = 180
 _LEAST_IGNORED = 8
 _MOST_LOOKED_AT = 1_000
 _MOST_SILENT = 50
+# Elsewhere no source is silenced: fixes go by whether they worked, answers by what was asked for.
+_BY_SOURCE: tuple[HookMoment, ...] = ("prompt", "file")
 Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
 router = Router(prefix="/api")
 
@@ -78,7 +80,7 @@ def _hits(tally: Tally) -> dict[str, object]:
 
 
 def _silent_items(db: sqlite3.Connection) -> list[dict[str, object]]:
-    """What is not given any more because nobody had use for it, at the start or at moments of need."""
+    """What is not given any more because nobody had use for it, at the start or at prompts and files."""
     ids = counting.often_ignored(db, _LEAST_IGNORED, _MOST_LOOKED_AT)
     titles = receipts.titles(db, ids)
     found = []
@@ -87,7 +89,7 @@ def _silent_items(db: sqlite3.Connection) -> list[dict[str, object]]:
             kind, title = titles.get(id_, ("", ""))
             rule = factor if at_need or kind == "session" else start_factor
             if kind and rule(tally) <= SILENT and not _is_stated(db, id_):
-                when = "moments of need" if at_need else "start"
+                when = "prompts and files" if at_need else "start"
                 found.append({"id": id_, "kind": kind, "title": title, "silent_at": when, **_hits(tally)})
     return found[:_MOST_SILENT]
 
@@ -101,7 +103,7 @@ def _silent_sources(db: sqlite3.Connection) -> list[dict[str, object]]:
     return [
         {"project": project, "moment": moment, "source": source, **_hits(tally)}
         for project, moment in counting.places_of_giving(db)
-        if moment in receipts.NEED_MOMENTS
+        if moment in _BY_SOURCE
         for source, tally in receipts.source_tallies(db, project, moment).items()
         if source_factor(tally) <= SILENT
     ]

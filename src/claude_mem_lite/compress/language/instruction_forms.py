@@ -1,5 +1,5 @@
-"""The forms that orders to an agent take, in several languages: what a text is held against. Read by "
-"instructions.py."""
+"""The forms that orders to an agent take, in several languages: what a text is held against. Read by
+`instructions.py`."""
 
 import re
 from functools import cache
@@ -48,6 +48,24 @@ _SOMEWHERE = (
 )
 
 
+# "The user's request body", "the task queue": things of a program that have such a name.
+_NO_THING = (
+    r"(?! (?:body|bodies|headers?|params?|parameters?|objects?|queues?|payloads?|urls?|paths?|ids?|handlers?|cache"
+    r"|runner|lists?|scheduler|types?|engine|table|size|timeout)\b)"
+)
+_NOT_SAID = r"(?<!did not )(?<!didn't )(?<!does not )(?<!doesn't )"
+_RUN_IT = (
+    r"(?:run|execute|eval|follow|obey)(?:\s{0,3}(?:$|[.!,;:\n])|\s{1,3}(?:it|this|that|them|what|whatever|each|all"
+    r"|(?:the|its|those|these) (?:\w{1,12} )?(?:results?|output|text|strings?|instructions?|commands?|payload|scripts?"
+    r"|code|contents?|orders?|steps?|message|lines?))\b)"
+)
+# Of these everybody's documentation has it: the makers say to install it so.
+_NO_INSTALLER = (
+    r"(?![^|\n]{0,60}https://(?:bun\.sh|sh\.rustup\.rs|astral\.sh|get\.docker\.com|deno\.land|mise\.run|get\.pnpm\.io"
+    r"|install\.python-poetry\.org|starship\.rs|get\.k3s\.io|raw\.githubusercontent\.com/(?:nvm-sh|Homebrew|helm)/))"
+)
+
+
 class Form(NamedTuple):
     """One way of giving orders: why it is one, and how it is known."""
 
@@ -83,16 +101,16 @@ MARKS: Final = (
         "#+system system: assistant: human: system+: assistant+: human+: system* assistant* human* --- "
         "---begin",
         r"</?(?:system|assistant|human|instructions?|system[-_]\w{1,20}|user[-_](?:message|prompt|input)"
-        r"|claude[-_]mem[-_]lite)\s{0,3}>",
+        r"|claude[-_]mem[-_]lite)\s{0,3}>(?! (?:tag|element|node|section|attribute)s?\b)",
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id|end_of_turn)\b",
         r"\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>",
-        r"(?:^|\n)\s{0,8}#{1,4}\s{0,3}(?:system|new instructions?|instructions? (?:for|to) \w|system (?:prompt"
-        r"|message))\b[^\n]{0,60}",
+        r"(?:^|\n)\s{0,8}#{1,4}\s{0,3}(?:system\s{0,3}(?::|\n|$)|new instructions?\b"
+        r"|system (?:prompt|message|override|instructions?|notice|update|note)\b)",
         r"(?:^|\n)[*_#>\s-]{0,8}(?-i:SYSTEM|ASSISTANT|HUMAN)\s{0,3}[*_]{0,2}:[*_]{0,2}\s{0,3}\S",
         r"(?:^|\n)[*_#>\s-]{0,8}(?-i:System|Assistant|Human)\s{0,3}[*_]{0,2}:[*_]{0,2}\s{0,3}"
         r"(?-i:[A-Z])\w{0,20} \w{1,20} \w",
-        r"\b(?:human|user)\s{0,2}:[^\n]{1,300}(?:\n|\s){1,4}assistant\s{0,2}:",
-        r"--- ?(?:begin|end|start)(?: of)? (?:system|user|assistant|prompt|instructions?|memory)\b",
+        r"\b(?:human|user)\s{0,2}:[^\n]{1,300}\n\s{0,8}assistant\s{0,2}:|\bhuman\s{0,2}:[^\n]{1,300}\sassistant\s{0,2}:",
+        r"--- ?(?:begin|end|start)(?: of)? (?:system|user|assistant|prompt|instructions?|memory)\b(?! dump)",
     ),
     _form(
         "has a call of a tool in it",
@@ -105,17 +123,16 @@ MARKS: Final = (
     _form(
         "has something downloaded or decoded run by a shell",
         "curl wget fetch iwr invoke-web base64 decode decrypt unpack rot13 eval exec rm+",
-        r"\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b[^|\n;]{0,300}\|"
+        rf"\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b{_NO_INSTALLER}[^|\n;]{{0,300}}\|"
         r"\s{0,3}(?:sudo\s+(?:-\S{1,10}\s+)?)?(?:\S{0,20}/)?(?:ba|z|da|k|fi)?sh\b",
         r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^|\n;]{0,300}\|\s{0,3}(?:sudo\s+)?(?:python3?|node|perl|ruby"
         r"|iex|php)\b",
         r"(?:bash|sh|zsh|eval|source|\.)\s{1,3}(?:-c\s{1,3})?[\"']?(?:<\(|\$\(|`)\s{0,3}(?:curl|wget)\b",
         r"base64\s{1,3}(?:-{1,2}d\w{0,6}|-D)\b[^\n]{0,80}\|\s{0,3}(?:sudo\s+)?(?:ba|z|da)?sh\b",
-        r"\bbase64\b[^\n]{0,120}\b(?:and|then|,)\s{0,3}(?:then )?(?:run|execute|eval|follow|obey)\b",
-        r"\b(?:decode|decrypt|unpack|rot13)\b[^\n]{0,120}\b(?:and|then)\s{1,3}(?:then )?(?:run|execute|eval"
-        r"|follow|obey)\b",
+        rf"\bbase64\b[^\n]{{0,120}}\b(?:and|then|,)\s{{0,3}}(?:then )?{_RUN_IT}",
+        rf"\b(?:decode|decrypt|unpack|rot13)\b[^\n]{{0,120}}\b(?:and|then)\s{{1,3}}(?:then )?{_RUN_IT}",
         r"\b(?:eval|exec)\s{0,2}\(\s{0,3}(?:atob|base64|b64decode|fetch|requests)\b",
-        r"rm\s{1,3}-(?:rf|fr|r\s{1,3}-f)\s{1,3}(?:--no-preserve-root\s{1,3})?[\"']?(?:~|/(?:\s|$|\*)|\$HOME)",
+        r"rm\s{1,3}-(?:rf|fr|r\s{1,3}-f)\s{1,3}(?:--no-preserve-root\s{1,3})?[\"']?(?:(?:~|\$HOME)(?!/(?:\.cache|\.npm|\.gradle|\.m2|Library/Caches|tmp)\b)|/(?:\s|$|\*))",
     ),
 )
 # Looked for in the text on one line.
@@ -125,16 +142,17 @@ SENTENCES: Final = (
         "ignor disregard forget overrid bypass discard follow obey void obsolete invalid revoked cancel "
         "replaced superseded suspended outdated no+longer null vergiss olvid descart omit oubli neglig néglig "
         "dimentic trascur esque desconsider negeer vergeet glöm zapomnij talimat komut kural игнор забудь "
-        "внимани ігнор 忽略 无视 無視 忘 不要理 破棄 무시 잊 تجاهل انس अनदेखा भूल नज़र",
-        rf"\b{_DROP}\b (?:(?:absolutely "
-        rf"|completely )?{_BEFORE}[ ,]{{1,2}}){{1,5}}(?:\w{{1,15}} ){{0,2}}{_ORDERS}\b",
-        rf"\b{_DROP}\b (?:all|any|every|your|previous|prior) (?:\w{{1,15}} ){{0,3}}{_ORDERS}\b",
+        "внимани ігнор unohda bỏ+qua phớt+lờ αγνόησ αγνοήσ התעלם "
+        "เพิกเฉย abaikan 忽略 无视 無視 忘 不要理 破棄 무시 잊 تجاهل انس अनदेखा भूल नज़र",
+        rf"{_NOT_SAID}\b{_DROP}\b (?:(?:absolutely "
+        rf"|completely )?{_BEFORE}[ ,]{{1,2}}){{1,5}}(?:\w{{1,15}} ){{0,2}}{_ORDERS}\b{_NO_THING}",
+        rf"{_NOT_SAID}\b{_DROP}\b (?:all|any|every|your|previous|prior) (?:\w{{1,15}} ){{0,3}}{_ORDERS}\b{_NO_THING}",
         rf"\b{_DROP}\b (?:everything|anything|all|whatever"
         rf"|what)\b(?: that)?(?: \w{{1,12}}){{0,3}} (?:you (?:were|have been|are) (?:told|given|asked|instructed)"
         r"|(?:above|before|so far)\b|user (?:said|says|asked|wants|wanted))",
         rf"\b{_DROP}\b (?:the |your )?(?:user's|users?|current|original|actual) (?:request|task|question"
-        rf"|instructions?|prompt|goal)s?\b",
-        rf"{_START}forget (?:the|your) (?:task|goal|assignment|question)\b",
+        rf"|instructions?|prompt|goal)s?\b{_NO_THING}",
+        rf"{_START}forget (?:the|your) (?:task|goal|assignment|question)\b{_NO_THING}",
         rf"\b(?:previous|prior|earlier|above|old|original) {_ORDERS} (?:are|were|is|have been"
         rf"|no longer) (?:now )?(?:void|obsolete|invalid|revoked|cancell?ed|replaced"
         r"|superseded|suspended|outdated|apply|valid|null)",
@@ -154,6 +172,11 @@ SENTENCES: Final = (
         r"|görmezden gel|unut)",
         r"(?:игнорируй|проигнорируй|забудь|не обращай внимания)\w{0,4}.{0,40}(?:инструкци|указани|правил|команд)",
         r"(?:ігноруй|забудь)\w{0,4}.{0,40}(?:інструкці|вказівк|правил)",
+        r"\bunohda\b.{0,30}\bohjee?t|\babaikan\b.{0,30}\b(?:instruksi|perintah|aturan)"
+        r"|\b(?:ignoruj|zapomeň)\w{0,3}\b.{0,30}\b(?:pokyny|instrukce|příkazy|pravidla)",
+        r"(?:bỏ qua|phớt lờ).{0,30}(?:hướng dẫn|chỉ dẫn|lệnh|quy tắc)",
+        r"(?:αγνόησ|αγνοήσ)\w{0,4}.{0,30}(?:οδηγί|εντολ|κανόν)",
+        r"התעלם.{0,30}(?:הוראות|ההוראות|הכללים)|เพิกเฉย.{0,20}(?:ค(?:ำ|\u0e4d\u0e32)สั่ง|กฎ)",
         r"(?:忽略|无视|無視|忘记|忘記|不要理会|不要理會).{0,15}(?:指令|指示|说明|說明|提示|规则|規則|要求|命令)",
         r"(?:指示|命令|指令|ルール|プロンプト|説明).{0,12}(?:無視|忘れ|破棄)",
         r"(?:지시|명령|지침|규칙|프롬프트).{0,12}(?:무시|잊)",
@@ -185,7 +208,7 @@ SENTENCES: Final = (
         r"|policy) (?:is|are|has been|have been)(?: now)?"
         r" (?:suspended|lifted|switched off|turned off|disabled|void|revoked) (?:for|in|until|by|while)\b",
         r"\b(?:developer|god|admin|dan|jailbreak|unrestricted|sudo|debug) mode (?:is "
-        r"|has been )?(?:now )?(?:enabled|activated|engaged|unlocked)",
+        r"|has been )?(?:now )?(?:enabled|activated|engaged|unlocked)(?! (?:when|if|in|by|with|via|on)\b)",
         r"\bsystem (?:prompt|message|instructions?)\b.{0,12}\b(?:update|override|change|injection|begins?"
         r"|follows)\b",
         r"\b(?:reveal|print|show|repeat|output|display|tell me|leak|dump|expose)\w{0,3} (?:me )?(?:your|the|its"
@@ -207,7 +230,7 @@ SENTENCES: Final = (
         "append add include put writ encod env manda sube invia schick sende lade отправ пришл вышл "
         "загруз 发 上传 發 上傳 寄 泄露 送 出力 アップロード 表示 전송 보내 업로드 출력 curl cat+",
         rf"\b{_SEND}\b(?:ing|s)?\b.{{0,80}}?{_SECRET}.{{0,80}}?\b(?:to|into|in|at|as|on|via"
-        rf"|through)\b.{{0,25}}?{_SOMEWHERE}",
+        rf"|through)\b.{{0,25}}?{_SOMEWHERE}(?! (?:with|by|via|over) (?:rsync|scp|ssh|sftp)\b)",
         r"\b(?:send|upload|e-?mail|forward|exfiltrate|leak|transmit)\b (?:me |us |them )?(?:all |the |your "
         r"|any |a copy of )*(?:user's |users' |developer's )"
         rf".{{0,40}}{_SECRET}",
@@ -231,7 +254,9 @@ SENTENCES: Final = (
         "user human developer operator person owner anyone anybody to+others silently quietly secretly covertly "
         "stealthily maintainer no+need approved trusted authori permission permitted allowed free+to as+an "
         "as+order as+instr as+command confirmation approval consent",
-        r"\b(?:do not|don't|never|without|avoid|must not|should not|shall not)\b(?: ever)? (?:tell|inform"
+        r"\b(?:do not|don't|never|without|avoid|must not|should not|shall not)\b(?: ever)?"
+        r"(?! (?:show|reveal|disclose|mention) (?:the |any |raw |full |internal )*(?:passwords?|tokens?|secrets?"
+        r"|hash(?:es)?|stack ?traces?|internal)\b)(?! asking the user, the \w{1,20} \w{1,20}s\b) (?:tell|inform"
         r"|mention|reveal|show|notify|alert|ask|warn|disclose|report|say|telling|informing"
         r"|mentioning|notifying|asking|warning|alerting)\w{0,3}\b.{0,50}\b(?:the (?:user|human|developer"
         r"|operator|person|owner)|your (?:user|operator|human)|anyone|anybody|to others)\b",
@@ -345,7 +370,8 @@ SENTENCES: Final = (
         r"|approve|merge|call|ask)\b",
         r"\b(?:at the (?:start|beginning|end) of|in|to|with|on) every (?:session|conversation|reply|answer"
         r"|response|commit|commit message|pull request|prompt)(?: you (?:write|give|make"
-        r"|send))?\b.{0,60}\b(?:run|add|append|include|say|send|call|must|always|following)\b",
+        r"|send))?\b.{0,60}\b(?:run|add|append|include|say|send|call|must|always|following)\b"
+        r"(?! (?:an? |the )?changelog)",
         r"\b(?:add|append|include|insert|prepend) (?:the following|this|these)(?: \w{1,12}){0,2} (?:to|in"
         r"|at the end of) (?:every|each|all|any|your) (?:commit|reply|answer|response|message|file|pull request)",
         is_attack=False,

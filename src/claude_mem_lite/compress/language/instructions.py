@@ -20,8 +20,14 @@ _UNSEEN = re.compile("[\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0
 _INSIDE_A_WORD = re.compile("(?<=[A-Za-z])[\u00ad\u200b-\u200d\u2060\ufeff](?=[A-Za-z])")
 _EMPHASIS = re.compile(r"[*`_~]{1,3}(?=\w)|(?<=\w)[*`_~]{1,3}(?!\w)")
 _JOINED = re.compile(r"(?<=[^\W\d_])[-_./+]{1,2}(?=[^\W\d_])")
-_MIXED = re.compile(r"\w*(?:[A-Za-z][\u0400-\u04ff]|[\u0400-\u04ff][A-Za-z])\w*")
-_LOOK_ALIKE = str.maketrans("асеоріхуѕјһԁԛԝАВЕКМНОРСТХІЅЈ", "aceopixysjhdqwABEKMHOPCTXISJ")
+_MIXED = re.compile(r"\w*(?:[A-Za-z][\u0370-\u04ff]|[\u0370-\u04ff][A-Za-z])\w*")
+_LOOK_ALIKE = str.maketrans(
+    "асеоріхуѕјһԁԛԝАВЕКМНОРСТХІЅЈοαειρυνκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aceopixysjhdqwABEKMHOPCTXISJoaeipuvkABEZHIKMNOPTYX"
+)
+_MARKED = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
+_WIDE = re.compile(r"\s{2,}")
+_LETTERS = re.compile(r"(?<!\S)\w(?: \w)+(?!\S)")
+_SPACED_OUT = re.compile(r"(?<!\S)\w(?: \w){4,}(?!\S)")
 
 
 def looks_like_instructions(text: str) -> str:
@@ -34,8 +40,13 @@ def looks_like_an_attack(text: str) -> str:
     return _why(text, attacks_only=True)
 
 
+def head_and_tail(text: str, most: int) -> str:
+    """The beginning and the end of a text that is longer than is read of it."""
+    return text if len(text) <= most else f"{text[: most // 2]}\n{text[-(most // 2) :]}"
+
+
 def _why(text: str, *, attacks_only: bool) -> str:
-    text = text[:_LONGEST_READ]
+    text = head_and_tail(text, _LONGEST_READ)
     if _SPELLING.search(text) or _TURNING.search(text) or len(_INSIDE_A_WORD.findall(text)) >= _MANY_HIDDEN:
         return "has hidden characters"
     plain = _plain(text)
@@ -47,11 +58,25 @@ def _why(text: str, *, attacks_only: bool) -> str:
     written = [flat]
     if _JOINED.search(flat):
         written.append(_JOINED.sub(" ", flat))  # `docs/ignore-all-previous-instructions.md`
+    if _SPACED_OUT.search(flat):
+        # Two spaces may stand between words, so it is read before they are taken for one.
+        spaced = _LETTERS.sub(lambda found: found[0].replace(" ", ""), _WIDE.sub("  ", _EMPHASIS.sub("", plain)))
+        written.append(" ".join(spaced.split()))
+    if bare := _without_marks(flat):
+        written.append(bare)
     pairs = [(one, f" {one.lower()}") for one in written]
     for form in SENTENCES:
         if (form.is_attack or not attacks_only) and any(form.fits(*pair) for pair in pairs):
             return form.reason
     return ""
+
+
+def _without_marks(text: str) -> str:
+    """The text without what is put on its letters, where there is any; ''."""
+    if text.isascii():
+        return ""
+    bare = _MARKED.sub("", unicodedata.normalize("NFD", text))
+    return bare if bare != text else ""
 
 
 def _plain(text: str) -> str:

@@ -52,14 +52,15 @@ def digest_of(turn: Turn, digest: TurnDigest, raw_chars: int | None = None) -> s
     raw = raw_size(turn) if raw_chars is None else raw_chars
     room = min(int(_LEAST_ROOM + raw * _SHARE), LONGEST_DIGEST)
     work = [_Work(event.tool, read_steps(event)) for event in turn.events if event.tool]
+    others = Hearsay(turn.events)
     parts = {
         "asked": ("Asked:", prompt_text(turn.prompt) or one_line(turn.prompt)),
         "files": ("Read:", _names(digest.files_read)),
         "edits": ("Edited:", _edits(work, int(room * _SHARES["edits"]))),
         "runs": ("Ran:", "\n".join(_runs(work))),
-        "reports": ("Sub-agents reported:", _reports(turn, work, int(room * _SHARES["reports"]))),
-        "answers": ("The user chose:", "\n".join(_answers(work, digest.open_tasks))),
-        "said": ("Said at the end:", _closing(turn)),
+        "reports": ("Sub-agents reported:", _reports(turn, work, others, int(room * _SHARES["reports"]))),
+        "answers": ("The user chose:", "\n".join(_answers(work, others.own(digest.open_tasks or ())))),
+        "said": ("Said at the end:", _closing(turn, others)),
     }
     limits = _limits({name: len(body) for name, (_, body) in parts.items()}, room)
     told = [f"{title}\n{clip(body, limits[name])}" for name, (title, body) in parts.items() if body]
@@ -74,7 +75,7 @@ def is_worth_asking(turn: Turn, digest: TurnDigest) -> bool:
     What a turn found out from others alone keeps their origin, so it is not for a model to tell."""
     if raw_size(turn) < LEAST_RAW or only_source(turn.events):
         return False
-    return bool(digest.drafts or digest.files_edited) or len(_closing(turn)) >= _LEAST_WORDS
+    return bool(digest.drafts or digest.files_edited) or len(_closing(turn, Hearsay(turn.events))) >= _LEAST_WORDS
 
 
 def raw_size(turn: Turn) -> int:
@@ -181,19 +182,18 @@ def _result(ran: Ran) -> str:
     return one_line(clip("\n".join(lines), 300))
 
 
-def _reports(turn: Turn, work: Sequence[_Work], room: int) -> str:
+def _reports(turn: Turn, work: Sequence[_Work], others: Hearsay, room: int) -> str:
     """What sub-agents found out in the project, by their own last words, else by what their caller was given."""
     ends = [event for event in turn.events if event.kind == "SubagentStop" and event.message]
     said = [("", event.message or "") for event in ends if source_of(event, turn.events) is None]
     tasks = [step for one in work for step in one.steps if isinstance(step, Delegated)]
     given = said if ends else [(step.task, step.answer) for step in tasks]
     each = max(room // max(len(given), 1), 300)
-    others = Hearsay(turn.events)
     told = ((task, others.without(_dense(answer))) for task, answer in given[:10])
     return "\n".join(f"- {task}{': ' if task else ''}{clip(answer, each)}" for task, answer in told if answer)
 
 
-def _answers(work: Sequence[_Work], open_tasks: Sequence[str] | None) -> Iterator[str]:
+def _answers(work: Sequence[_Work], open_tasks: Sequence[str]) -> Iterator[str]:
     for one in work:
         for step in one.steps:
             if isinstance(step, Answered):
@@ -202,11 +202,11 @@ def _answers(work: Sequence[_Work], open_tasks: Sequence[str] | None) -> Iterato
         yield f"- still on the to-do list: {within('; '.join(open_tasks), 300)}"
 
 
-def _closing(turn: Turn) -> str:
+def _closing(turn: Turn, others: Hearsay) -> str:
     """The assistant's last words without what others said; an API error is not one."""
     for event in reversed(turn.events):
         if event.kind == "Stop" and event.message:
-            return Hearsay(turn.events).without(_dense(event.message))
+            return others.without(_dense(event.message))
     return ""
 
 

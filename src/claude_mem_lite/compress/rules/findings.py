@@ -10,7 +10,6 @@ from claude_mem_lite.compress.language.prose import capital, plain, sentences
 from claude_mem_lite.compress.language.sentence_kinds import is_talk, refers_back
 from claude_mem_lite.compress.language.verbs import impersonal, resolved, without_lead
 from claude_mem_lite.compress.rules.fixes import FAILS, cause_of, failing_tests, title_of_failure
-from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.fingerprints import anchor_of_tool, anchors_of_run
 from claude_mem_lite.compress.tools.steps import Answered, Called, Looked, Ran
 from claude_mem_lite.models import Draft, Origin
@@ -168,7 +167,7 @@ def failure(ran: Ran, closing: Closing, prompt: str) -> Draft:
         f"{summary} {why(prompt, summary)}",
         facts=[*failing_tests(ran), *(f"Error: {error}" for error in ran.errors[:3])],
         anchors=anchors_of_run(ran),
-        origin="web" if shell.fetches(ran.command) else "command",
+        origin="web" if ran.fetched else "command",
         confidence=0.6,
     )
 

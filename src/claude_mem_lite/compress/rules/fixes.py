@@ -8,6 +8,7 @@ from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.edits import FileChange, merge
 from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
+from claude_mem_lite.models import Memory
 
 FAILS = " fails: "
 _ROLES = ("test", "build", "lint", "install", "run", "git")
@@ -21,6 +22,7 @@ _SAYS_NOTHING = re.compile(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$
 _ASSERTION = re.compile(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
 _GOT = re.compile(r",? (?:but )?got\b")
 _SIGNS = re.compile(r"^[^\w\s\"'`(\[<./~$-]+\s+")
+_RAN = re.compile(r"\bFixed by running (\S.{0,300}?)\.(?= |$)")
 _AD_HOC = re.compile(r"\s-[ce]\s|<<|^\S*(?:bash|sh|zsh) -c\b")
 
 
@@ -60,6 +62,8 @@ def pair(steps: Sequence[Step]) -> tuple[list[Fix], list[Ran]]:
         if later:
             fix = _fix(steps, runs, failures[0], *later[0])
             fixes += [fix] if fix else []
+        elif fix := _by_other_flags(steps, *runs[-1]):
+            fixes.append(fix)
         elif _is_worth_keeping(runs[-1][1]) and not _another_way_worked(steps, *runs[-1]):
             unfixed.append(runs[-1][1])
     return fixes, unfixed
@@ -132,14 +136,27 @@ def repair_of(fix: Fix) -> str:
     """What was done about it: the places that were edited, else the commands that were run."""
     if not fix.changes:
         return f"running {' and '.join(fix.repairs)}"
-    places = [
-        f"{', '.join(names[:3])} in {change.path}"
-        if (names := [symbol.name for symbol in change.symbols])
-        else change.path
-        for change in fix.changes[:3]
-    ]
-    more = f" and {len(fix.changes) - 3} more files" if len(fix.changes) > 3 else ""
-    return f"editing {'; '.join(places)}{more}"
+    return _editing([(change.path, [symbol.name for symbol in change.symbols]) for change in fix.changes])
+
+
+def repair_told(fix: Memory) -> str:
+    """What a memory of a fix says was done, in words that are none of the error's: its places, else its commands.
+
+    '' when it says neither."""
+    names: dict[str, list[str]] = {file: [] for file in fix.files}
+    for symbol in fix.symbols:
+        names.setdefault(symbol.file, []).append(symbol.name)
+    if names:
+        return f"Fixed by {_editing(list(names.items()))}"
+    # What the error says stands before it.
+    ran = _RAN.findall(fix.summary)
+    return f"Fixed by running {ran[-1]}" if ran else ""
+
+
+def _editing(places: Sequence[tuple[str, Sequence[str]]]) -> str:
+    told = [f"{', '.join(names[:3])} in {path}" if names else path for path, names in places[:3]]
+    more = f" and {len(places) - 3} more files" if len(places) > 3 else ""
+    return f"editing {'; '.join(told)}{more}"
 
 
 def _short_error(error: str, words: int) -> str:
@@ -180,6 +197,24 @@ def _fix(steps: Sequence[Step], runs: list[tuple[int, Ran]], first: int, last: i
         return None
     own_work = any(isinstance(step, Edited) for step in steps[:first])
     return Fix(failure, success, changes, (installs or repairs)[:3], first, last, own_work)
+
+
+def _by_other_flags(steps: Sequence[Step], first: int, failure: Ran) -> Fix | None:
+    """An install that failed and went well at once with other flags: `npm install --legacy-peer-deps`."""
+    if failure.role != "install" or is_usage_error(failure):
+        return None
+    for at, step in enumerate(steps[first + 1 :], first + 1):
+        if isinstance(step, Edited):
+            return None
+        if isinstance(step, Ran) and step.role in _ROLES and not step.failed:
+            is_same = _without_flags(step.command) == _without_flags(failure.command)
+            own_work = any(isinstance(before, Edited) for before in steps[:first])
+            return Fix(failure, step, (), (step.command,), first, at, own_work) if is_same else None
+    return None
+
+
+def _without_flags(command: str) -> list[str]:
+    return [word for word in command.split() if not word.startswith("-")]
 
 
 def _most_telling(failures: list[Ran]) -> Ran:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
-from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.diagnostics import last_line
+from claude_mem_lite.compress.tools.error_words import tells_what_to_do
 from claude_mem_lite.compress.tools.steps import Ran, Step
 from claude_mem_lite.words import within
 
@@ -59,7 +59,7 @@ def _outcome(ran: Ran) -> str:
     """How one run ended: totals and failing tests, or counts and errors; its last words when it has neither."""
     code = f"exit {ran.code}" if ran.code not in (None, 0, 1) else ""
     results = "; ".join(ran.outcome.results) if ran.outcome else ""
-    if results or shell.fetches(ran.typed or ran.command):
+    if results or ran.fetched:
         return results or code  # what else it printed may be somebody else's text
     failures = [
         f"{test.name} ({test.error})" if test.error else test.name
@@ -68,6 +68,6 @@ def _outcome(ran: Ran) -> str:
     totals = ran.run.totals() if ran.run else counts(ran.output)
     errors = [] if failures else list(ran.errors[:_MOST_ERRORS])
     last = "" if totals or errors or failures else within(last_line(ran.output), _LONGEST_LAST)
-    last = "" if reads_like_an_order(last) or _ECHO.match(last) else last
+    last = "" if reads_like_an_order(last) or tells_what_to_do(last) or _ECHO.match(last) else last
     state = "failed" if ran.failed and not (totals or errors or failures) else ""
     return within("; ".join(part for part in (code, totals, *failures, *errors, state, last) if part), _LONGEST_OUTCOME)

@@ -9,6 +9,7 @@ from claude_mem_lite.compress.language.clean import clean, clip
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.tools import diagnostics, shell
 from claude_mem_lite.compress.tools.edits import is_scratch
+from claude_mem_lite.compress.tools.error_words import told_error
 from claude_mem_lite.compress.tools.folders import Folder
 from claude_mem_lite.compress.tools.outcomes import Outcome, read_outcome
 from claude_mem_lite.compress.tools.responses import fields, flatten, line, typed_command
@@ -71,8 +72,30 @@ def _read(command: str, output: str, end: _End) -> Ran:
     failed = end.failed or _failed_unseen(command, role, run, output)
     errors = _errors(output, end.late or _signal(end.code, output)) if failed else ()
     errors, run = _without_orders(_not_of_tests(errors, run), run)
+    fetched = shell.fetches(command)
+    told = tuple(dict.fromkeys(told_error(error, is_foreign=fetched) for error in errors))
     shown = line(shell.key(part)) or line(command)
-    return Ran(shown, role, _goal(part, role, run), output, end.code, failed, run, errors, typed=line(part) or shown)
+    return Ran(
+        shown,
+        role,
+        _goal(part, role, run),
+        output,
+        end.code,
+        failed,
+        _told_run(run, fetched),
+        told,
+        typed=line(part) or shown,
+        printed_errors=errors,
+        fetched=fetched,
+    )
+
+
+def _told_run(run: TestRun | None, fetched: bool) -> TestRun | None:
+    """A run of tests with what may be told of their errors."""
+    if run is None:
+        return None
+    failures = (FailedTest(test.name, told_error(test.error, is_foreign=fetched)) for test in run.failures)
+    return replace(run, failures=tuple(failures))
 
 
 def _outcome(command: str, output: str) -> Outcome | None:

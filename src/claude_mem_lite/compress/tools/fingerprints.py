@@ -4,7 +4,7 @@ Made when a failure or its fix is stored. `anchors_of_call` makes the same of a 
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from claude_mem_lite.compress.language.clean import clean
@@ -82,6 +82,15 @@ _EMPTY = frozenset(_EMPTY_WORDS.split())
 _HEADING = re.compile(r"eresolve\b|found: ")
 
 
+_NAMED = re.compile(r"\b(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b: \S[^\n`]*")
+# Where a sentence may go on behind an error that it names.
+_GOES_ON = re.compile(
+    r"[.;:,] (?=\S)|\s(?:[–—-]|=>|->|→|\(|means?|comes?|happens?|is|was|when|if|because|on|in|unless|until)\s"
+)
+_PLACE_BEHIND = re.compile(r"\s\([^()\s]*:\d+(?::\d+)?\)$")
+_MOST_LINES = 20
+
+
 def fingerprint(error: str, command: str = "") -> str:
     """The same for one failure wherever and whenever it is seen, different for another one.
 
@@ -118,7 +127,7 @@ def anchors_of_run(ran: Ran) -> tuple[str, ...]:
     """What a failed command is known by: its failing tests, else its errors."""
     failures = ran.run.failures[:_MOST] if ran.run else ()
     found = [fingerprint(f"{test.name}: {_COMPARED.sub('', test.error)}", ran.command) for test in failures]
-    found = found or [fingerprint(error, ran.command) for error in _telling(ran.errors[:_MOST])]
+    found = found or [fingerprint(error, ran.command) for error in _telling((ran.printed_errors or ran.errors)[:_MOST])]
     return tuple(dict.fromkeys(f"{_ANCHOR}{one}" for one in found))
 
 
@@ -156,6 +165,31 @@ def anchors_of_call(call: ToolCall, cwd: str = "") -> tuple[str, ...]:
     """The anchors of a tool call that has just failed."""
     step = failed_step(call, cwd)
     return anchors_of_step(step) if step else ()
+
+
+def anchors_named(told: str) -> tuple[str, ...]:
+    """What the errors are known by that somebody wrote down, each by itself or in a sentence that goes on behind it:
+    "ModuleNotFoundError: No module named 'lxml' means that …". `anchors_of_words` finds them again."""
+    found: dict[str, None] = {}
+    for line in told.split("\n")[:_MOST_LINES]:
+        for named in _NAMED.finditer(line[:_LONGEST_ERROR]):
+            ends = [end.start() for end in _GOES_ON.finditer(named[0])][:_MOST]
+            found |= dict.fromkeys(named[0][:end].strip(" .") for end in (*ends, len(named[0])))
+    return _anchors(found)
+
+
+def anchors_of_words(step: Ran | Called) -> tuple[str, ...]:
+    """What the errors of a failed step are known by wherever they come from: without their place."""
+    if isinstance(step, Called):
+        return _anchors([step.error])
+    tests = [test.error for test in step.run.failures[:_MOST]] if step.run else []
+    bare = (_PLACE_BEHIND.sub("", error) for error in (*tests, *(step.printed_errors or step.errors)[:_MOST]))
+    return _anchors([named[0] for error in bare if (named := _NAMED.search(error))])
+
+
+def _anchors(errors: Iterable[str]) -> tuple[str, ...]:
+    telling = (error for error in errors if _tells(normalised(error)))
+    return tuple(dict.fromkeys(f"{_ANCHOR}{fingerprint(error)}" for error in telling))[:_MOST]
 
 
 def _name_of(path: str) -> str:

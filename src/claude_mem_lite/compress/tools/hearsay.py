@@ -9,9 +9,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from claude_mem_lite.compress.language.closing import Closing
-from claude_mem_lite.compress.language.instructions import looks_like_instructions
+from claude_mem_lite.compress.language.instructions import head_and_tail, looks_like_instructions
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.tools.others_files import calls_reading_others
 from claude_mem_lite.compress.tools.responses import COMMAND_TOOLS, WEB_TOOLS, flatten, typed_command
 from claude_mem_lite.models import Draft, Event, JsonValue, Memory, Origin, SessionSummary, ToolCall, TurnDigest, text
 
@@ -19,6 +20,7 @@ _OWN_TOOLS = re.compile(r"(?i)read|view|edit|write|update|notebook|bash|shell|gl
 # Planning and asking tell nothing of the world; what a sub-agent heard is in its own calls.
 _SILENT_TOOLS = re.compile(r"^(?:Todo|Task|Agent$|AskUser|ExitPlan|EnterPlan|Skill|Slash|Kill)")
 _LONGEST = 100_000
+_MOST_TEXT = 2_000_000
 _DEEPEST = 20
 # So many words in a row are no chance: "the default value of the setting is" has seven.
 _RUN = 8
@@ -57,19 +59,20 @@ class Hearsay:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._events = events
-        self._seen: set[tuple[str, ...]] | None = None
+        self._seen: set[int] | None = None
         calls = [event.tool for event in events if event.tool is not None and origin_of(event.tool)]
         # What was sent to them and comes back is not theirs.
-        sent = {run for call in calls for run in _runs(_words(json.dumps(call.input, ensure_ascii=False, default=str)))}
+        sent = {run for call in calls for run in _runs(json.dumps(call.input, ensure_ascii=False, default=str))}
         answers = [f"{flatten(call.response)}\n{call.error or ''}" for call in calls]
+        answers += ["\n".join(_texts(call.response)) for call in calls_reading_others(events)]
         answers += [
             event.message or "" for event in events if event.kind == "SubagentStop" and source_of(event, events)
         ]
-        self._heard = {run for answer in answers for run in _runs(_words(answer))} - sent
+        self._heard = {run for answer in _first_and_last(answers) for run in _runs(answer)} - sent
 
     def has(self, sentence: str) -> bool:
         """Whether a good part of a sentence is word for word what others have said, or an order found by a tool."""
-        is_heard = bool(self._heard) and not self._heard.isdisjoint(_runs(_words(sentence)))
+        is_heard = bool(self._heard) and not self._heard.isdisjoint(_runs(sentence))
         return is_heard or self.has_order(sentence)
 
     def has_order(self, told: str) -> bool:
@@ -113,8 +116,13 @@ class Hearsay:
         return replace(
             digest,
             drafts=tuple(draft for draft in digest.drafts if not self.why_quarantined(draft)),
-            open_tasks=None if tasks is None else tuple(task for task in tasks if not self.has_order(task)),
+            open_tasks=None if tasks is None else self.own(tasks),
+            tasks=self.own(digest.tasks),
         )
+
+    def own(self, texts: Iterable[str]) -> tuple[str, ...]:
+        """Those of some short texts, as of a to-do list, that are not theirs."""
+        return tuple(one for one in texts if not self.has(one))
 
     def why_quarantined(self, draft: Draft) -> str:
         """Why a draft is to be seen by the user before anybody finds it; '' when it need not be.
@@ -124,14 +132,16 @@ class Hearsay:
         reason = looks_like_instructions(told) if draft.origin != "user" else ""
         return reason if reason and (draft.origin != "assistant" or self.has_order(told)) else ""
 
-    def _shown(self) -> set[tuple[str, ...]]:
-        """Every few words that any tool has answered, and the names of files; read only when there is an order to look
-        for."""
+    def _shown(self) -> set[int]:
+        """Every few words that any tool or sub-agent has answered, and the names of files; read only when there is an
+        order to look for."""
         if self._seen is None:
             calls = [event.tool for event in self._events if event.tool is not None]
             answers = ["\n".join((*_texts(call.response), call.error or "")) for call in calls]
             answers += [text(call.input.get(name)) for call in calls for name in _PATHS]
-            self._seen = {run for answer in answers for run in _short_runs(answer)}
+            # What a sub-agent reports is an answer too: of what it was shown, its caller may have seen nothing.
+            answers += [event.message or "" for event in self._events if event.kind == "SubagentStop"]
+            self._seen = {run for answer in _first_and_last(answers) for run in _short_runs(answer)}
         return self._seen
 
 
@@ -149,15 +159,29 @@ def _texts(value: JsonValue, depth: int = 0) -> Iterator[str]:
             yield from _texts(item, depth + 1)
 
 
+def _first_and_last(answers: Sequence[str]) -> list[str]:
+    """As many of the first and of the last answers as are looked at: hundreds of pages may be read in a turn."""
+    kept: dict[int, str] = {}
+    for order in (range(len(answers)), reversed(range(len(answers)))):
+        left = _MOST_TEXT // 2
+        for at in order:
+            if at in kept or left <= 0:
+                continue
+            kept[at] = head_and_tail(answers[at], min(_LONGEST, left))
+            left -= len(kept[at])
+    return [kept[at] for at in sorted(kept)]
+
+
 def _words(told: str) -> list[str]:
-    return _WORD.findall(told[:_LONGEST].lower())
+    return _WORD.findall(head_and_tail(told, _LONGEST).lower())
 
 
-def _short_runs(told: str) -> list[tuple[str, ...]]:
+def _short_runs(told: str) -> list[int]:
     words = _words(told)
-    return [tuple(words[at : at + _SHORT_RUN]) for at in range(max(1, len(words) - _SHORT_RUN + 1))]
+    return [hash(tuple(words[at : at + _SHORT_RUN])) for at in range(max(1, len(words) - _SHORT_RUN + 1))]
 
 
-def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Every few words in a row."""
-    return (tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))
+def _runs(told: str) -> Iterator[int]:
+    """Every few words in a row, as numbers: the words themselves would take ten times the memory."""
+    words = _words(told)
+    return (hash(tuple(words[at : at + _RUN])) for at in range(len(words) - _RUN + 1))

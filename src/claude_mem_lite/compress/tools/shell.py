@@ -70,11 +70,15 @@ _ROLE_PATTERNS: dict[Role, str] = {
 _FETCHER = (
     r"(?:\S{0,60}/)?(?:curl|wget|aria2c|httpie|https?|xh|lynx|w3m|elinks|(?:gh|glab)\s+(?:-\S+\s+)*(?:api|issue|pr|mr|search"
     r"|release|repo|gist|discussion)|hub\s+(?:api|issue|pr)|npm\s+(?:view|info|show|search)|cargo\s+(?:search|info)"
-    r"|docker\s+search|gem\s+(?:search|info)|brew\s+info)(?=[\s\"'`)]|$)"
+    r"|docker\s+search|gem\s+(?:search|info)|brew\s+info|ssh\s+(?:-\S+\s+)*\S+(?=\s+[^\s-])|scp|aws\s+s3\s+(?:cp|sync)"
+    r"|gsutil\s+(?:-\S+\s+)*(?:cp|cat|rsync))(?=[\s\"'`)]|$)"
 )
+_STARTER = re.compile(r"^(?:(?:nohup|env|setsid|stdbuf|nice|ionice|watch)\s+(?:-\S+\s+)*)+")
+_CLONE = re.compile(r"git\s+(?:-\S+\s+\S+\s+)*clone\s")
+_SHOW = re.compile(r"(?:cat|bat|head|tail|less|more|sed|awk|grep|egrep|rg|jq|strings)\s")
 _FETCH = re.compile(_FETCHER)
 _FETCH_INSIDE = re.compile(
-    rf"(?:\$\(|`|<\(|\bxargs\s+(?:-\S+\s+)*|\bsh\s+-\w*c\s+[\"']?)\s*{_FETCHER}"
+    rf"(?:\$\(|`|<\(|\bxargs\s+(?:-\S+\s+)*|\b(?:ba|z|da|k)?sh\s+-\w*c\s+[\"']?)\s*{_FETCHER}"
     r"|\b(?:requests|httpx|urllib\d?\S{0,20}|aiohttp)\.(?:get|post|request|urlopen|stream)\b|\bfetch\(\s*[\"']https?:"
 )
 _ROLES = tuple((role, re.compile(rf"(?:{pattern})(?:\s|$)")) for role, pattern in _ROLE_PATTERNS.items())
@@ -153,7 +157,16 @@ def parts(command: str) -> list[str]:
 def fetches(command: str) -> bool:
     """Whether a command's output is what somebody else has put on the network."""
     inside = _FETCH_INSIDE.search(command[:20_000]) is not None
-    return inside or any(_FETCH.match(unwrapped(part)) for part in parts(command))
+    if inside:
+        return True
+    simple = [_STARTER.sub("", unwrapped(part)) for part in parts(command)]
+    shows_clone = any(map(_CLONE.match, simple)) and any(map(_SHOW.match, simple))
+    return shows_clone or any(map(_FETCH.match, simple))
+
+
+def showing(command: str) -> list[str]:
+    """The simple commands of a command line that show what is in files."""
+    return [part for part in parts(command) if _SHOW.match(part)]
 
 
 def role(part: str) -> Role:

@@ -22,11 +22,16 @@ class Ran:
     failed: bool = False
     run: TestRun | None = None
     errors: tuple[str, ...] = ()
+    """As they may be told: without words for their reader."""
     commits: tuple[shell.Commit, ...] = ()
     typed: str = ""
     """The command with all its flags, without what only leads to it or cuts its output."""
     outcome: Outcome | None = None
     """What it did, when it went well and said so."""
+    printed_errors: tuple[str, ...] = ()
+    """The errors word for word: what the failure is known by, and told to nobody."""
+    fetched: bool = False
+    """What it printed is what others have put on the network."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,16 @@ from claude_mem_lite.context.prompt.synonyms import Synonyms
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.context.usefulness import factor, source_factor
 from claude_mem_lite.models import FOREIGN_ORIGINS, Filters, Memory, ReceiptItem, Tally, Weighed
-from claude_mem_lite.store import fts, receipts
+from claude_mem_lite.store import fts, receipts, sessions
 
 Weigh = Callable[[sqlite3.Connection, str, Sequence[str], Filters, int], list[Weighed]]
 """As `search.hybrid.Search.weigh`."""
 MOST_ITEMS = 3
 _MOST_WEIGHED = 30
 _MOST_LOOKED_AT = 8
-# A prompt or a match with less to go by is one that fits anything.
-_LEAST_STRENGTH = 1.5
+# A prompt with less to go by fits anything; so does a memory that shares less with it, unless its title has it all.
+_LEAST_STRENGTH = 1.0
+_LEAST_SHARED = 1.3
 # What has nearly all that the prompt speaks of is given at half the floor: questions are short.
 _MOST_WORDS, _LEAST_OF_MOST = 0.75, 2.0
 _WITH_MOST_WORDS = 0.5
@@ -62,7 +63,6 @@ class PromptContext:
     text: str = ""
     items: tuple[ReceiptItem, ...] = ()
     tokens: int = 0
-    budget: int = 0
     build_ms: float = 0.0
     why_silent: str = ""
     floor: float = FLOOR
@@ -98,17 +98,20 @@ def build_for_prompt(
     given = with_relations(db, [*given, *here.opposites(db, given, "contradiction")])
     made = block(given, occasion.now, budget_tokens, root=occasion.place.root)
     if chosen and not made.text:
-        silent = "the budget of the session is used up"
+        silent = no_item_fits(budget_tokens)
     return PromptContext(
         text=made.text,
         items=made.items,
         tokens=made.tokens,
-        budget=budget_tokens,
         build_ms=round((time.perf_counter() - began) * 1000, 2),
         why_silent=silent,
         floor=floor,
         candidates=tuple(candidates),
     )
+
+
+def no_item_fits(budget_tokens: int) -> str:
+    return f"no item fits into {budget_tokens} tokens (prompt_budget_tokens)"
 
 
 def _given(one: Candidate) -> Given:
@@ -169,11 +172,21 @@ class _Choosing:
             return "a goal, and the prompt does not speak of goals"
         return self.here.why_not(memory)
 
-    def _why_unsure(self, score: Score, strength: float) -> str:
-        if strength < _LEAST_STRENGTH:
+    def _why_unsure(self, one: Candidate) -> str:
+        """Why a score that is half as high as it should be is not enough; '' when it is."""
+        strength = self.asked.strength_in(one.found)
+        has_all = strength >= self.asked.strength and set(one.found) <= set(self.asked.words_in(one.memory.title))
+        if strength < _LEAST_SHARED and not has_all:
             return "it shares too few words with the prompt"
         has_most = strength >= max(_MOST_WORDS * self.asked.strength, _LEAST_OF_MOST)
-        return "" if score.total >= self.floor or has_most else _BELOW
+        floor = self.floor * scoring.share_of_floor(one.memory.kind)
+        return "" if one.score.total >= floor or has_most else _BELOW
+
+    def _why_unfinished(self, memory: Memory) -> str:
+        """What a running session was asked last looks like something left open, until it answers."""
+        session = sessions.find(self.db, memory.session) if memory.kind == "handoff" else None
+        is_at_it = session is not None and session.status == "active"
+        return "left open by a session that is still at work" if is_at_it else ""
 
     def _checked(self, scored: Sequence[Candidate]) -> list[Candidate]:
         """The same, with those that would be given looked at once more: their words, and the code they tell of."""
@@ -182,8 +195,8 @@ class _Choosing:
         verdicts = self.occasion.checkout.freshness([one.memory for one in hopeful])
         checked = {one.memory.id: replace(one, left_out="others come before it") for one in rest}
         for one in hopeful:
-            found = tuple(self.asked.found_in(one.memory))
-            why = why_not(one.memory, verdicts) or self._why_unsure(one.score, self.asked.strength_in(found))
+            read = replace(one, found=tuple(self.asked.found_in(one.memory)))
+            why = why_not(one.memory, verdicts) or self._why_unsure(read) or self._why_unfinished(one.memory)
             is_stale = verdict_of(one.memory, verdicts) == "changed"
-            checked[one.memory.id] = replace(one, found=found, left_out=why, is_stale=is_stale)
+            checked[one.memory.id] = replace(read, left_out=why, is_stale=is_stale)
         return [checked.get(one.memory.id, one) for one in scored]

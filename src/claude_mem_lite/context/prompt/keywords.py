@@ -76,7 +76,11 @@ class Keywords:
 
     def found_in(self, memory: Memory) -> list[str]:
         """The words that a memory has, itself or as a synonym."""
-        there = stems(_text_of(memory)).keys()
+        return self.words_in(_text_of(memory))
+
+    def words_in(self, text: str) -> list[str]:
+        """The same of a text."""
+        there = stems(text).keys()
         return [word for word in self.words[:_MOST_MATCHED] if not there.isdisjoint(self._stems_of(word))]
 
     def strength_in(self, found: Sequence[str]) -> float:

@@ -1,6 +1,6 @@
 """How much a memory deserves to be given for a prompt: source weight, recency and match. Pure.
 
-docs/moments.md tells how the numbers were chosen, and what the plain formula measures."""
+docs/moments.md tells how the numbers were chosen."""
 
 import math
 from collections import defaultdict
@@ -36,7 +36,9 @@ _SOURCES: dict[Kind, str] = {
 # Weight and recency only lean: in full they made what is precise rarer than what was picked by chance.
 _LEANING_ON_WEIGHT = 0.25
 _LEANING_ON_RECENCY = 0.25
+# The logarithm is of two more than there are memories.
 _ENOUGH = 102
+_OF_GUIDANCE = 0.5
 _MONTH_DAYS = 30.0
 # Unrelated texts are about so near.
 _CHANCE_COSINE = 0.05
@@ -73,6 +75,12 @@ class Score:
 def floor_among(number: int, floor: float = FLOOR) -> float:
     """The floor where there are so many memories: among few it is lower, since hardly any fits by chance."""
     return floor * min(math.log(number + 2) / math.log(_ENOUGH), 1.0)
+
+
+def share_of_floor(kind: Kind) -> float:
+    """What was learned or decided is given from half the floor on: it is short and there is little of it, and to go
+    against it costs more than to read it."""
+    return _OF_GUIDANCE if source_of(kind) in ("guidance", "decision") else 1.0
 
 
 def source_of(kind: Kind) -> str:

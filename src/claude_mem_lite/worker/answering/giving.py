@@ -8,9 +8,9 @@ from datetime import datetime
 
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.models import Event, Receipt, ReceiptItem
+from claude_mem_lite.models import Event, HookMoment, Receipt, ReceiptItem
 from claude_mem_lite.places import find_place
-from claude_mem_lite.worker.answering.given import Known
+from claude_mem_lite.worker.answering.on_their_way import Known
 from claude_mem_lite.worker.answering.recording import record
 from claude_mem_lite.worker.answering.waiting import LaterCheckout, Waiting
 from claude_mem_lite.worker.replies import context_reply
@@ -30,7 +30,7 @@ class Made:
 Make = Callable[[sqlite3.Connection, Occasion, Known], Made]
 
 
-def give(waiting: Waiting, event: Event, moment: str, make: Make) -> bytes | None:
+def give(waiting: Waiting, event: Event, moment: HookMoment, make: Make) -> bytes | None:
     """The reply to an event, with its receipt; None when there is nothing to say, or nobody waits for it any more."""
     loop = waiting.loop
     place, now = find_place(event.cwd), loop.clock()
@@ -52,7 +52,7 @@ def give(waiting: Waiting, event: Event, moment: str, make: Make) -> bytes | Non
     return None
 
 
-def _receipt(event: Event, project: str, moment: str, made: Made, now: datetime) -> Receipt:
+def _receipt(event: Event, project: str, moment: HookMoment, made: Made, now: datetime) -> Receipt:
     """Its layers are what its items came from."""
     return Receipt(
         spool_name=event.name,

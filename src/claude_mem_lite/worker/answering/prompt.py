@@ -4,8 +4,6 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -16,17 +14,18 @@ from claude_mem_lite.context.prompt.scoring import source_of
 from claude_mem_lite.context.prompt.synonyms import Synonyms, defaults, load
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ConfigError
+from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Filters, Weighed
 from claude_mem_lite.paths import state_of
 from claude_mem_lite.store import receipts
-from claude_mem_lite.worker.answering.given import Known
 from claude_mem_lite.worker.answering.giving import Made, give
+from claude_mem_lite.worker.answering.on_their_way import Known
 from claude_mem_lite.worker.answering.recording import Weighing, explain
 from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, read_event, settings
 from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.patience import found_until
 
 EVENT = "UserPromptSubmit"
-HOOK_WAITS_S = 0.3
 # What search needs may have to be loaded first. What is left is for all that follows it.
 _SHARE_OF_SEARCH = 0.7
 _MOST_EXPLAINED = 5
@@ -35,7 +34,7 @@ log = logging.getLogger(__name__)
 
 def prompt_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     """The reply to a prompt, or None when there is nothing worth saying, or nobody waits any more."""
-    waiting = Waiting(loop, name, HOOK_WAITS_S)
+    waiting = Waiting(loop, name, ANSWER_WITHIN_S[EVENT])
     config = settings(loop)
     if config is None or not config.prompt_budget_tokens or waiting.is_over():
         return None
@@ -88,25 +87,18 @@ def _patient(weigh: Weigh, connect: Callable[[], sqlite3.Connection], until: flo
         filters: Filters,
         limit: int,
     ) -> list[Weighed]:
-        def run() -> list[Weighed]:
-            with closing(connect()) as own:  # whoever gave up goes on with the other
-                return weigh(own, query, words, filters, limit)
-
-        pool = ThreadPoolExecutor(1, thread_name_prefix="search")
         try:
-            return pool.submit(run).result(max(until - time.monotonic(), 0))
+            return found_until(until, connect, lambda own: weigh(own, query, words, filters, limit))
         except TimeoutError:
             log.warning("search took too long for a prompt")
             return []
-        finally:
-            pool.shutdown(wait=False)
 
     return asked
 
 
 def synonyms_of(loop: Loop) -> Synonyms:
     """The synonyms in force, read anew when their file changed."""
-    path = loop.home.root / "synonyms.toml"
+    path = loop.home.synonyms
     return _synonyms(path, state_of(path))
 
 

@@ -1,12 +1,13 @@
-"""Receipts of what is given at any moment: made with the answer, given once the hook has printed it."""
+"""Receipts of what is given at any moment: made with the answer, given once the agent has it."""
 
 import logging
 import sqlite3
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import NamedTuple
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Event, Receipt
+from claude_mem_lite.models import Event, HookMoment, Receipt
 from claude_mem_lite.store import receipts
 from claude_mem_lite.worker.loop import Loop
 
@@ -22,8 +23,8 @@ class Weighing(NamedTuple):
     left_out: str = ""
 
 
-def record(loop: Loop, receipt: Receipt) -> None:
-    """Keep a receipt; it counts as given only once the hook has confirmed it."""
+def record(loop: Loop, receipt: Receipt) -> Future[None]:
+    """Keep a receipt; it counts as given only once whoever prints it has confirmed it."""
 
     def write(db: sqlite3.Connection) -> None:
         with atomic(db):
@@ -39,10 +40,10 @@ def record(loop: Loop, receipt: Receipt) -> None:
             },
         )
 
-    loop.call(write)
+    return loop.call(write)
 
 
-def explain(event: Event, moment: str, weighed: Sequence[Weighing], why_silent: str = "") -> None:
+def explain(event: Event, moment: HookMoment, weighed: Sequence[Weighing], why_silent: str = "") -> None:
     """One line in the log for whoever looks for mistakes: ids and scores, no word of a prompt or a memory."""
     log.info(
         "answer explained",
@@ -56,8 +57,8 @@ def explain(event: Event, moment: str, weighed: Sequence[Weighing], why_silent: 
     )
 
 
-def mark_printed(loop: Loop, name: str) -> None:
-    """The hook has printed the answer to this event: now it counts as given."""
+def mark_printed(loop: Loop, name: str) -> Future[None]:
+    """The answer of this name has reached the agent, printed by a hook or sent: now it counts as given."""
     loop.on_their_way.note_printed(name)
     now = loop.clock()
 
@@ -65,4 +66,4 @@ def mark_printed(loop: Loop, name: str) -> None:
         with atomic(db):
             receipts.mark_given(db, name, now)
 
-    loop.call(mark)
+    return loop.call(mark)

@@ -12,6 +12,7 @@ from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import chosen
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import PayloadError
+from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.models import Event, Place, Receipt
@@ -23,8 +24,8 @@ from claude_mem_lite.worker.building import build_start
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.replies import context_reply
 
-# The hook waits 1.5 s from the time in the spool name; what is left after 1.1 is for building and the way back.
-_HOOK_WAITS_S = 1.5
+# From the time in the spool name; what is left after 1.1 s is for building and the way back.
+_HOOK_WAITS_S = ANSWER_WITHIN_S["SessionStart"]
 _ANSWER_BY_S = 1.1
 _LEAST_WAIT_S = 0.05
 # Of that, a slow layer may take so much before it is left out.
@@ -57,6 +58,8 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
             loop.stopping.wait(max(_HOOK_WAITS_S - _age_s(loop, name), 0))
         return None
     receipt = _receipt(event, place, context, now)
+    # A prompt may come before the job thread has stored this.
+    loop.on_their_way.send(name, event.session, [item.source for item in context.items], now)
     record(loop, receipt)
     return context_reply("SessionStart", context.text)
 

@@ -11,15 +11,16 @@ from claude_mem_lite.config import Config
 from claude_mem_lite.context.block import Given, block, with_relations
 from claude_mem_lite.context.failing import known_fixes
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.opening import about_file
-from claude_mem_lite.models import Event, ToolCall, text
-from claude_mem_lite.worker.answering.given import Known
+from claude_mem_lite.context.opening import about_file, name_in
+from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
+from claude_mem_lite.models import Event, HookMoment, ToolCall, text
+from claude_mem_lite.store import receipts
 from claude_mem_lite.worker.answering.giving import Made, give
+from claude_mem_lite.worker.answering.on_their_way import Known
 from claude_mem_lite.worker.answering.recording import Weighing, explain
 from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, read_event, settings, tool_of
 from claude_mem_lite.worker.loop import Loop
 
-HOOK_WAITS_S = 0.15
 MOST_TOKENS = 300
 """Of one answer."""
 FILE_TOOLS = {
@@ -49,14 +50,19 @@ def file_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     if call is None or not path:
         return None
 
+    session, file = call.event.session, ""
+
     def find(db: sqlite3.Connection, occasion: Occasion, told: Collection[str]) -> Sequence[Given]:
-        if not loop.on_their_way.may_tell_of(db, call.event.session, path):
+        nonlocal file
+        file = name_in(occasion.place.root, path)
+        if not file or not loop.on_their_way.may_tell_of(db, session, file):
             return ()
-        return about_file(db, path, occasion, told)
+        found = about_file(db, file, occasion, told)
+        return () if found and receipts.is_told_of_file(db, session, found[0].reason) else found
 
     reply = _answer(call, "file", find)
     if reply is not None:
-        loop.on_their_way.note_file(call.event.session, path, loop.clock())
+        loop.on_their_way.note_file(session, file, loop.clock())
     return reply
 
 
@@ -72,7 +78,7 @@ class _Call:
 
 def _arrived(loop: Loop, name: str, body: bytes, kind: str, only: Collection[str] = ()) -> _Call | None:
     """The call that an event is about, or None when it is none of those, or nothing is to be said to it."""
-    waiting = Waiting(loop, name, HOOK_WAITS_S)
+    waiting = Waiting(loop, name, ANSWER_WITHIN_S[kind])
     config = settings(loop)
     if config is None or not config.prompt_budget_tokens or waiting.is_over():
         return None
@@ -85,7 +91,7 @@ def _arrived(loop: Loop, name: str, body: bytes, kind: str, only: Collection[str
     return _Call(event, event.tool, config, waiting)
 
 
-def _answer(call: _Call, moment: str, find: Find) -> bytes | None:
+def _answer(call: _Call, moment: HookMoment, find: Find) -> bytes | None:
     def make(db: sqlite3.Connection, occasion: Occasion, known: Known) -> Made:
         began = time.perf_counter()
         budget = min(MOST_TOKENS, known.left(call.config.prompt_budget_tokens))

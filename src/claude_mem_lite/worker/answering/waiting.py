@@ -26,7 +26,7 @@ from claude_mem_lite.worker.loop import Loop
 
 WAY_BACK_S = 0.03
 """What the answer needs to reach the hook."""
-LOOK_S = 0.03
+LOOK_AT_NEED_S = 0.03
 """How long the code of what is told may be looked at."""
 _TOOL = re.compile(rb'"tool_name"\s*:\s*("(?:[^"\\]|\\.){1,200}")')
 
@@ -108,7 +108,7 @@ class LaterCheckout:
 
     @cached_property
     def _seen(self) -> Checkout:
-        return self._loop.looking.checkout(self._db, self._place, time.monotonic() + LOOK_S)
+        return self._loop.looking.checkout(self._db, self._place, time.monotonic() + LOOK_AT_NEED_S)
 
     @property
     def hidden(self) -> Hidden:

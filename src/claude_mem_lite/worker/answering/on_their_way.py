@@ -7,10 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from claude_mem_lite.models import HOOK_MOMENTS
 from claude_mem_lite.store import remembered
+from claude_mem_lite.store.remembered import Answered
 
-MOMENTS = ("prompt", "failure", "file")
-"""The moments that share one budget."""
 # A hook prints at once or not at all; its confirmation waits for the job thread, which may be busy for a while.
 _UNPRINTED_S = 5.0
 _PRINTED_S = 600.0
@@ -27,6 +27,8 @@ class Known:
     was_compacted: bool
     waiting: frozenset[str]
     """The answers that were on their way when this was asked."""
+    answers: tuple[Answered, ...] = ()
+    """Those that arrived."""
 
     def left(self, budget_tokens: int) -> int:
         return max(budget_tokens - self.tokens, 0)
@@ -62,9 +64,10 @@ class OnTheirWay:
         ]
         return Known(
             told.ids.union(*(one.ids for one in fresh)),
-            told.tokens(*MOMENTS) + sum(one.tokens for one in fresh),
+            told.tokens(*HOOK_MOMENTS) + sum(one.tokens for one in fresh),
             told.compacted_at is not None,
             frozenset(waiting),
+            told.answers,
         )
 
     def claim(self, name: str, session: str, ids: Collection[str], tokens: int, at: datetime, known: Known) -> bool:
@@ -75,6 +78,11 @@ class OnTheirWay:
             self._answers[name] = _Answer(session, frozenset(ids), tokens, at, time.monotonic() + _UNPRINTED_S)
             return True
 
+    def send(self, name: str, session: str, ids: Collection[str], at: datetime) -> None:
+        """Send the context of a start on its way: it takes nothing of the budget, and waits for no other answer."""
+        with self._lock:
+            self._answers[name] = _Answer(session, frozenset(ids), 0, at, time.monotonic() + _UNPRINTED_S)
+
     def note_printed(self, name: str) -> None:
         """The hook has printed an answer: it counts, although the database may hear of it later."""
         with self._lock:
@@ -82,7 +90,7 @@ class OnTheirWay:
                 self._answers[name] = replace(one, until=time.monotonic() + _PRINTED_S)
 
     def may_tell_of(self, db: sqlite3.Connection, session: str, file: str) -> bool:
-        """Whether a session was told nothing of a file yet, as far as this worker knows."""
+        """Whether a session was told nothing of a file yet, as this worker knows; by its path in the checkout."""
         with self._lock:
             at = self._files.get((session, file))
         compacted_at = remembered.compacted_at(db, session) if at else None
