@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 # Han, kana and Hangul are written without spaces, or with endings on every word.
 _CJK = "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u318e\u31a0-\u31ff"
@@ -146,6 +147,7 @@ def _is_kin(word: str, token: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=8_192)
 def _stem(word: str) -> str:
     shorter = _SUFFIX.sub("", _DOUBLED.sub(r"\1", word))
     return shorter if len(shorter) >= _SHORTEST_BEGINNING else word

@@ -19,6 +19,7 @@ from claude_mem_lite.store import memories, receipts
 # Decisions are work, but what was decided holds on: it is what must not be missed.
 _HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note", "decision")
 _GUIDING: tuple[Kind, ...] = (*GUIDANCE_KINDS, "decision")
+_MOST_WRITTEN = 30
 _MOST_CANDIDATES = 60
 
 
@@ -106,6 +107,8 @@ def _items(
         return replace(made, score=by_id[memory.id].score)
 
     good = [one.memory for one in candidates if not one.left_out]
+    if not occasion.explained:
+        good = good[:_MOST_WRITTEN]  # writing a line takes half a millisecond, and no budget has room for more
     items = list(items_of(db, good, [one.memory for one in candidates if not one.left_out or one.is_low], item))
     if not occasion.explained:
         return items
