@@ -6,7 +6,7 @@ from claude_mem_lite.compress.tools.fingerprints import anchors_of_call
 from claude_mem_lite.models import ToolCall
 
 HERE = "/home/dev/shop"
-THERE = "/Users/ana/work/checkouts/shop"
+THERE = "/Users/ana/code/checkouts/shop"
 CI = "/builds/team-7/shop"
 
 

@@ -32,7 +32,7 @@ FAILED tests/test_session.py::test_fresh_is_valid - AssertionError: assert False
 """,
         ),
         Failed(
-            "cd /Users/ana/work/checkouts/shop && python -m pytest -q",
+            "cd /Users/ana/code/checkouts/shop && python -m pytest -q",
             """.....................F.....................................              [100%]
 =================================== FAILURES ===================================
 ______________________________ test_fresh_is_valid _____________________________
@@ -72,9 +72,9 @@ Traceback (most recent call last):
   File "/opt/homebrew/Cellar/python@3.12/3.12.2/lib/python3.12/runpy.py", line 198, in _run_module_as_main
     return _run_code(code, main_globals, None,
            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  File "/Users/ana/work/checkouts/shop/shop/report.py", line 93, in <module>
+  File "/Users/ana/code/checkouts/shop/shop/report.py", line 93, in <module>
     main()
-  File "/Users/ana/work/checkouts/shop/shop/report.py", line 76, in main
+  File "/Users/ana/code/checkouts/shop/shop/report.py", line 76, in main
     total = rows["total"]
             ~~~~^^^^^^^^^
 KeyError: 'total'
@@ -130,13 +130,13 @@ Node.js v20.11.1
 
 Error: Cannot find module 'express'
 Require stack:
-- /Users/ana/work/checkouts/shop/server.js
+- /Users/ana/code/checkouts/shop/server.js
     at Function._resolveFilename (node:internal/modules/cjs/loader:1225:15)
     at Function._load (node:internal/modules/cjs/loader:1055:27)
     at TracingChannel.traceSync (node:diagnostics_channel:322:14)
-    at Object.<anonymous> (/Users/ana/work/checkouts/shop/server.js:5:17) {
+    at Object.<anonymous> (/Users/ana/code/checkouts/shop/server.js:5:17) {
   code: 'MODULE_NOT_FOUND',
-  requireStack: [ '/Users/ana/work/checkouts/shop/server.js' ]
+  requireStack: [ '/Users/ana/code/checkouts/shop/server.js' ]
 }
 
 Node.js v22.14.0
@@ -235,7 +235,7 @@ Found 1 error in src/cart/total.ts\x1b[90m:29\x1b[0m
         Failed(
             "npx eslint src --max-warnings 0",
             """
-/Users/ana/work/checkouts/shop/src/cart.js
+/Users/ana/code/checkouts/shop/src/cart.js
   31:9  error  'discount' is assigned a value but never used  no-unused-vars
 
 ✖ 1 problem (1 error, 0 warnings)
@@ -499,8 +499,8 @@ LINE 3: ALTER TABLE orders ADD COLUMN paid_at timestamptz;
 """,
         ),
         Failed(
-            "kubectl apply -f /Users/ana/work/checkouts/shop/deploy/shop.yaml",
-            """Error from server (NotFound): error when creating "/Users/ana/work/checkouts/shop/deploy/shop.yaml": namespaces "shop-staging" not found
+            "kubectl apply -f /Users/ana/code/checkouts/shop/deploy/shop.yaml",
+            """Error from server (NotFound): error when creating "/Users/ana/code/checkouts/shop/deploy/shop.yaml": namespaces "shop-staging" not found
 """,
             cwd=THERE,
         ),
@@ -660,7 +660,7 @@ AssertionError: expected 'EUR' to be 'USD' // Object.is equality
         Failed(
             "pnpm vitest run src",
             """
- RUN  v2.1.8 /Users/ana/work/checkouts/shop
+ RUN  v2.1.8 /Users/ana/code/checkouts/shop
 
  ✓ src/store.test.ts (9 tests) 31ms
  ❯ src/cart.test.ts (6 tests | 1 failed) 19ms
@@ -800,7 +800,7 @@ gmake: *** [Makefile:91: all] Error 2
             "cmake --build build -j4",
             """[ 25%] Building CXX object CMakeFiles/shop.dir/src/main.cpp.o
 [ 75%] Building CXX object CMakeFiles/shop.dir/src/cart.cpp.o
-/Users/ana/work/checkouts/shop/src/cart.cpp:29:10: error: no member named 'total' in 'shop::Cart'
+/Users/ana/code/checkouts/shop/src/cart.cpp:29:10: error: no member named 'total' in 'shop::Cart'
    29 |     cart.total();
       |     ~~~~ ^
 1 error generated.
@@ -943,13 +943,13 @@ Node.js v20.11.1
             "node scripts/import.mjs data/2026-08.json",
             """(node:4411) ExperimentalWarning: Importing JSON modules is an experimental feature
 (Use `node --trace-warnings ...` to show where the warning was created)
-file:///Users/ana/work/checkouts/shop/scripts/import.mjs:24
+file:///Users/ana/code/checkouts/shop/scripts/import.mjs:24
   return order.customer.email;
                         ^
 
 TypeError: Cannot read properties of undefined (reading 'email')
-    at emailOf (file:///Users/ana/work/checkouts/shop/scripts/import.mjs:24:25)
-    at file:///Users/ana/work/checkouts/shop/scripts/import.mjs:40:3
+    at emailOf (file:///Users/ana/code/checkouts/shop/scripts/import.mjs:24:25)
+    at file:///Users/ana/code/checkouts/shop/scripts/import.mjs:40:3
     at async onImport.tracePromise.__proto__ (node:internal/modules/esm/loader:547:26)
 
 Node.js v22.14.0
@@ -1037,9 +1037,9 @@ panic: runtime error: invalid memory address or nil pointer dereference
 
 goroutine 18 [running]:
 example.com/shop/cart.(*Cart).Total(0x0)
-	/Users/ana/work/checkouts/shop/cart/cart.go:29 +0x1c
+	/Users/ana/code/checkouts/shop/cart/cart.go:29 +0x1c
 main.main()
-	/Users/ana/work/checkouts/shop/cmd/shop/main.go:20 +0x40
+	/Users/ana/code/checkouts/shop/cmd/shop/main.go:20 +0x40
 exit status 2
 """,
             cwd=THERE,
@@ -1289,7 +1289,7 @@ are terminated then try again.
         ),
         Failed(
             "git commit -m wip",
-            """fatal: Unable to create '/Users/ana/work/checkouts/shop/.git/index.lock': File exists.
+            """fatal: Unable to create '/Users/ana/code/checkouts/shop/.git/index.lock': File exists.
 
 Another git process seems to be running in this repository, e.g.
 an editor opened by 'git commit'. Please make sure all processes
@@ -1390,7 +1390,7 @@ error: fatalError
             "swift build -c release",
             """Building for production...
 [3/4] Compiling shop main.swift
-/Users/ana/work/checkouts/shop/Sources/shop/main.swift:9:9: error: cannot find 'total' in scope
+/Users/ana/code/checkouts/shop/Sources/shop/main.swift:9:9: error: cannot find 'total' in scope
 7 |
 8 |
 9 | let x = total()
