@@ -35,6 +35,14 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
+def project(tmp_path: Path) -> str:
+    """The folder of a project, as hooks name it."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    return str(folder)
+
+
+@pytest.fixture
 def loop(home: Home, clock: SetClock) -> Iterator[Loop]:
     with running_loop(home, clock) as running:
         yield running

@@ -2,7 +2,6 @@
 
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -15,13 +14,6 @@ from tests.worker.moments import answered, ask, ask_now, prompted, remember, wai
 MINE = "3113e000-0000-4000-8000-000000000002"
 DECISION = "Keep the shopping carts in SQLite, because the nightly tarball of the vault takes one file"
 PROMPT = "where do we keep the shopping carts, and why SQLite?"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> str:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    return str(folder)
 
 
 @pytest.fixture

@@ -18,13 +18,6 @@ PLAIN = "Rename the invoice template to receipt.html"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> str:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    return str(folder)
-
-
-@pytest.fixture
 def told(machine: Machine, project: str) -> Machine:
     """A worker that knows of one decision in the project, and of little else."""
     machine.start_worker()

@@ -22,13 +22,6 @@ MINE = "3113e000-0000-4000-8000-000000000002"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> str:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    return str(folder)
-
-
-@pytest.fixture
 def told(machine: Machine, project: str) -> Machine:
     """A worker that knows of an earlier session, and of something the user stated."""
     machine.start_worker()

@@ -14,13 +14,6 @@ from tests.running import SILENT, Json, Machine, leave, payload, query, spool_na
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> str:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    return str(folder)
-
-
-@pytest.fixture
 def told(machine: Machine, project: str) -> Machine:
     """A worker that knows of one session in the project."""
     machine.start_worker()

@@ -27,13 +27,6 @@ MINE = "3113e000-0000-4000-8000-000000000002"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> str:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    return str(folder)
-
-
-@pytest.fixture
 def over(machine: Machine, project: str) -> Machine:
     """A worker that has seen a session that was given something and is over."""
     machine.start_worker()

@@ -72,7 +72,7 @@ class Asked:
     tokens: int = 0
     had_start: bool = False
     told: frozenset[str] = frozenset()
-    """The ids of what it knows, whenever it was given that or made it itself."""
+    """The ids of what it was given or made itself since it was last compacted."""
 
 
 def asked(known: Known) -> Asked:
