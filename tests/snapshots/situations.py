@@ -11,13 +11,14 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.checkout import Unseen
 from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset
-from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.db.connection import atomic, open_for_reading
 from claude_mem_lite.models import Event, Place, Receipt, SessionSummary
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
@@ -116,7 +117,9 @@ def worker_away(store: Store, folder: Path) -> str:
         decide(own, "s0", place)
         own.remember("Write sums in cents", kind="rule", origin="user", place=place)
         own.remember("Count the tax into the sum", kind="feature", place=place)
-        rendered.refresh(home, own.db, Config(), {""}, NOW, lambda *_: Unseen())
+        rendered.refresh(
+            home, own.db, partial(open_for_reading, home.memory_db), Config(), {""}, NOW, lambda *_: Unseen()
+        )
     reply = json.loads(home.rendered_for("/nowhere/shop").read_bytes().split(b"\n", 2)[2])
     return str(reply["hookSpecificOutput"]["additionalContext"])
 

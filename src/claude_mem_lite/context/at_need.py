@@ -40,8 +40,9 @@ class Here:
             return why
         if not self.holds(memory):
             return "it does not hold here"
-        # Last, because it may take a look at git. What the user said holds on every branch.
-        if not is_stated(memory) and is_hidden(memory.branch, memory.created_at, self._occasion.checkout.hidden):
+        # Last, because it takes a look at git. What the user said holds on every branch.
+        is_of_another = memory.branch not in ("", self._occasion.place.branch) and not is_stated(memory)
+        if is_of_another and is_hidden(memory.branch, memory.created_at, self._occasion.checkout.hidden):
             return "of a branch that is not merged here"
         return ""
 

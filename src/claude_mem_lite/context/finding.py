@@ -4,10 +4,11 @@ A layer that fails or takes too long costs only itself."""
 
 import logging
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 
 from claude_mem_lite.context.detect import Setting
@@ -34,10 +35,17 @@ def find(connect: Connect, occasion: Occasion, setting: Setting, layers: Sequenc
         return []
     open_now: dict[str, sqlite3.Connection] = {}
 
+    using = threading.Lock()  # what is closed may be another's a moment later
+
     def run(layer: Layer) -> list[Item]:
         with closing(connect()) as db:
-            open_now[layer.name] = db
-            return layer.find(db, occasion, setting)
+            with using:
+                open_now[layer.name] = db
+            try:
+                return layer.find(db, occasion, setting)
+            finally:
+                with using:
+                    del open_now[layer.name]
 
     pool = ThreadPoolExecutor(len(layers), thread_name_prefix="layer")
     try:
@@ -46,9 +54,9 @@ def find(connect: Connect, occasion: Occasion, setting: Setting, layers: Sequenc
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     found = [_outcome(layer, future) for layer, future in zip(layers, futures, strict=True)]
-    for one in found:
-        if one.problem == OVERTIME and one.layer.name in open_now:
-            with suppress(sqlite3.ProgrammingError):  # it was done just now, and is closed
+    with using:
+        for one in found:
+            if one.problem == OVERTIME and one.layer.name in open_now:
                 open_now[one.layer.name].interrupt()
     return found
 

@@ -20,9 +20,9 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def open_for_reading(path: Path) -> sqlite3.Connection:
+def open_for_reading(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
     """A connection that cannot write, for answers given beside the writer."""
-    connection = _connect(path)
+    connection = _connect(path, kind)
     connection.execute("pragma query_only=on")
     return connection
 
@@ -60,8 +60,10 @@ def text_to_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+def _connect(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, factory=kind
+    )
     connection.row_factory = sqlite3.Row
     connection.execute("pragma foreign_keys=on")
     return connection

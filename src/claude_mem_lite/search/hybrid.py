@@ -28,7 +28,7 @@ _LOOKED_THROUGH = 4_000
 _SPARE = 6
 _BEGINNING = 3
 # Somebody waits for what is weighed, and wants the very best of it only.
-_WEIGHED = 60
+_WEIGHED = 40
 # So that the logarithm of a number of memories is never next to nothing.
 _YOUNG = 2
 _UNTOLD_COSINE = 0.4

@@ -12,7 +12,7 @@ from claude_mem_lite.words import index_text, query_words
 
 # Title, summary, facts, files with symbols and tags, detail; marks tell nothing.
 _INDEX = ranking.WordIndex("memories_fts", "2.0, 1.0, 1.0, 2.0, 1.0, 0.0")
-_HASTY_INDEX = replace(_INDEX, share=0.4, is_hasty=True)
+_HASTY_INDEX = replace(_INDEX, share=0.2, is_hasty=True)
 _MOST_WORDS = 16
 _COMMON = 50
 _RAREST = 5

@@ -42,11 +42,16 @@ class WordIndex:
     share: float = 1.0
     """Of MOST_SCORED, what it may take: a search has one time for all its indexes."""
     is_hasty: bool = False
-    """Rows that have only words too common to be scored are not looked for, however few others there are."""
+    """Rows that have only words too common to be scored are not looked for, however few others there are, and fewer
+    common words are counted beside rare ones."""
 
     @property
     def most_scored(self) -> int:
         return int(MOST_SCORED * self.share)
+
+    @property
+    def most_beside(self) -> int:
+        return int(_MOST_BESIDE * self.share) if self.is_hasty else _MOST_BESIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,7 @@ def best_rows(
     left = [term for term in terms if term not in kept]
     is_wide = within > index.most_scored
     found = dict(_scored(db, index, _any_of(kept), held, is_wide, fits, limit)) if kept else {}
-    if kept and (told := _countable(kept, left)):
+    if kept and (told := _countable(kept, left, index.most_beside)):
         # Rows that have common words besides the rare ones are scored by all of them: what has every word comes first.
         both = _scored(db, index, f"({_any_of(kept)}) AND ({_any_of(told)})", held, is_wide, fits, limit)
         found = dict(sorted((found | dict(both)).items(), key=lambda one: -one[1]))
@@ -122,18 +127,17 @@ def mend(db: sqlite3.Connection, index: WordIndex) -> None:
 
 def _terms(db: sqlite3.Connection, index: WordIndex, words: Sequence[str], held: str) -> list[_Term]:
     """What can be found of the words, rarest first. A word that nobody wrote is taken for the beginning of one."""
-    phrases: dict[str, None] = {}
+    rows: dict[str, int] = {}
     beginnings = 0
     for word in _rarest(db, index, words, held):
         asked = phrase(word)
-        if not count(db, index, _and(asked, held), 1):
-            if is_beginning(word) or len(word) < _SHORTEST_BEGINNING or beginnings == _MOST_BEGINNINGS:
-                continue
-            beginnings += 1
-            asked = f'"{word}" *'
-        phrases[asked] = None
-    terms = [_Term(asked, _rows_with(db, index, asked)) for asked in phrases]
-    return sorted((term for term in terms if term.rows), key=lambda term: term.rows)
+        rows[asked] = _rows_with(db, index, asked) if index.is_hasty or count(db, index, _and(asked, held), 1) else 0
+        if rows[asked] or is_beginning(word) or len(word) < _SHORTEST_BEGINNING or beginnings == _MOST_BEGINNINGS:
+            continue
+        beginnings += 1
+        asked = f'"{word}" *'
+        rows[asked] = _rows_with(db, index, asked)
+    return sorted((_Term(*one) for one in rows.items() if one[1]), key=lambda term: term.rows)
 
 
 def _rarest(db: sqlite3.Connection, index: WordIndex, words: Sequence[str], held: str) -> list[str]:
@@ -160,11 +164,11 @@ def _affordable(terms: Sequence[_Term], everything: int, within: int, most_score
     return kept
 
 
-def _countable(kept: Sequence[_Term], left: Sequence[_Term]) -> list[_Term]:
+def _countable(kept: Sequence[_Term], left: Sequence[_Term], most: int) -> list[_Term]:
     """Those of the common terms whose rows may still be counted, rarest first."""
     counted = sum(term.rows for term in kept)
     rows = itertools.accumulate((term.rows for term in left), initial=counted)
-    return [term for term, sum_ in zip(left, itertools.islice(rows, 1, None), strict=True) if sum_ <= _MOST_BESIDE]
+    return [term for term, sum_ in zip(left, itertools.islice(rows, 1, None), strict=True) if sum_ <= most]
 
 
 def _by_and_by(left: Sequence[_Term]) -> Iterator[tuple[str, int]]:
@@ -226,21 +230,20 @@ def _fitting(rows: Iterator[tuple[int, float]], fits: Fits, most: int) -> list[t
 
 def _rows_with(db: sqlite3.Connection, index: WordIndex, match: str) -> int:
     """How many rows match. Beyond what may be scored it is estimated from how close together the first of them are."""
-    # Stepping over rows takes half the time of looking at their numbers.
     most = index.most_scored
-    reached = _nth_row(db, index, match, most)
-    if reached is None:
-        return count(db, index, match, most)
-    first = _nth_row(db, index, match, 0) or 0
+    # Stepping over rows takes half the time of looking at their numbers.
+    if (number := count(db, index, match, most + 1)) <= most:
+        return number
+    first, reached = _nth_row(db, index, match, 0), _nth_row(db, index, match, most)
     return int((most + 1) * (highest_row(db, index) - first + 1) / (reached - first + 1))
 
 
-def _nth_row(db: sqlite3.Connection, index: WordIndex, match: str, n: int) -> int | None:
-    row = db.execute(
+def _nth_row(db: sqlite3.Connection, index: WordIndex, match: str, n: int) -> int:
+    (number,) = db.execute(
         f"select rowid from {index.table} where {index.table} match :match limit 1 offset :n",
         {"match": match, "n": n},
     ).fetchone()
-    return row["rowid"] if row else None
+    return int(number)
 
 
 def highest_row(db: sqlite3.Connection, index: WordIndex) -> int:

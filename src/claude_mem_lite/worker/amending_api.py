@@ -1,5 +1,6 @@
 """The API that changes one memory on the user's word: edit, pin, confirm, retire, forget. Writes through the inbox."""
 
+from contextlib import closing
 from dataclasses import asdict
 from typing import Literal
 
@@ -8,7 +9,7 @@ from pydantic import ConfigDict, Field
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, Kind
 from claude_mem_lite.store import memories
-from claude_mem_lite.worker.api import LONGEST_MEMORY, Running, Tags, opened, wait
+from claude_mem_lite.worker.api import LONGEST_MEMORY, Running, Tags, wait
 from claude_mem_lite.worker.relations import related
 from claude_mem_lite.worker.routing import Body, Router
 
@@ -44,14 +45,14 @@ def change(id_: str, wanted: Change, loop: Running) -> dict[str, object]:
             raise MemoryLiteError("a memory needs a title and some text", "`claude-mem-lite forget` removes one")
         if value is not None and len(value) > LONGEST_MEMORY:
             raise MemoryLiteError(f"{len(value):,} characters are no memory", f"keep it under {LONGEST_MEMORY:,}")
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         whole = memories.get(db, id_).id  # by its whole id: the beginning may fit another one when this is replayed
     asked = _asked(wanted)
     if not asked:
         raise MemoryLiteError("nothing is to be changed", "name what is to be another")
     for one in asked:
         wait(loop.command({**one, "id": whole, "cwd": wanted.cwd}))
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         memory = memories.get(db, whole)
         return {**asdict(memory), **related(db, [memory])[whole]}
 

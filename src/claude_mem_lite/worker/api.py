@@ -80,7 +80,7 @@ def health(loop: Running) -> dict[str, object]:
     with opened(loop.home.inbox_db) as db:
         waiting = _left_to_do(db)
         turns = model_turns.counts(db)
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         given = receipts.last_given(db)
         spend = model_calls.spent(db, since=caps.start_of_day(now), under_way=False)
         return {
@@ -149,7 +149,7 @@ def drain(wanted: Drain, loop: Running) -> dict[str, object]:
         with opened(loop.home.inbox_db) as db:
             drained = settled and _left_to_do(db) == 0
         if drained:
-            with opened(loop.home.memory_db) as db:
+            with closing(loop.readers.open()) as db:
                 drained = loop.indexing.waiting(db) == 0 and not loop.looking.is_busy()
         if not drained:
             # What is left waits to be tried again.
@@ -182,7 +182,7 @@ def remember(wanted: Remember, loop: Running) -> dict[str, object]:
     if len(wanted.text) > LONGEST_MEMORY:
         raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {LONGEST_MEMORY:,}")
     (id_,) = wait(loop.command({"command": "remember", **wanted.model_dump()}))
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         memory = memories.get(db, id_)
         return {**asdict(memory), **related(db, [memory])[memory.id]}
 

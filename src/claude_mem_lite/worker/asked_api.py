@@ -3,6 +3,7 @@
 An agent may have read anything a moment ago: what it says is its own word, never the user's, and what the user said
 is not its to remove."""
 
+from contextlib import closing
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
@@ -15,7 +16,7 @@ from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.worker import asking
 from claude_mem_lite.worker.agent_saves import MOST_FORGOTTEN
 from claude_mem_lite.worker.answering.recording import mark_printed, record
-from claude_mem_lite.worker.api import Running, Tags, opened, require_settings, wait
+from claude_mem_lite.worker.api import Running, Tags, require_settings, wait
 from claude_mem_lite.worker.commands import BY_AGENT
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import related
@@ -61,7 +62,7 @@ def here(wanted: Asker, loop: Running) -> dict[str, object]:
     """Where an agent stands; refused where nothing is to be given or kept."""
     _refuse_excluded(loop, wanted.cwd)
     place = find_place(wanted.cwd)
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         return {"project": place.project, "session": sessions.at_work(db, wanted.session, wanted.cwd, place.project)}
 
 
@@ -70,7 +71,7 @@ def context(wanted: Ask, loop: Running) -> dict[str, object]:
     """What a session is told about its question, or at its start. It counts as given once `sent` says so."""
     _refuse_excluded(loop, wanted.cwd)
     place, now = find_place(wanted.cwd), loop.clock()
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         session = sessions.at_work(db, wanted.session, wanted.cwd, place.project)
         asker = asking.Asker(session, place, now, asking.asked(loop.on_their_way.known(db, session)))
         if wanted.query.strip():
@@ -106,10 +107,10 @@ def save(wanted: Save, loop: Running) -> dict[str, object]:
     place = find_place(wanted.cwd)
     asked_scope = _wider_scope(wanted.scope, place.project)
     told = wanted.model_dump(exclude={"scope"})
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         told["session"] = sessions.at_work(db, wanted.session, wanted.cwd, place.project)
     (id_,) = wait(loop.command({"command": "remember", "by": BY_AGENT, **told}))
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         memory = memories.get(db, id_)
         return {
             "id": memory.id,
@@ -128,7 +129,7 @@ def save(wanted: Save, loop: Running) -> dict[str, object]:
 def forget(wanted: Forget, loop: Running) -> dict[str, object]:
     """Remove memories for good, but none of the user's; what was removed by title, and how many went along."""
     _refuse_excluded(loop, wanted.cwd)
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         found = {memory.id: memory for memory in (memories.get(db, id_) for id_ in wanted.ids)}
         session = sessions.at_work(db, wanted.session, wanted.cwd, find_place(wanted.cwd).project)
     # By their whole ids: the beginning of one may fit another when this is replayed.

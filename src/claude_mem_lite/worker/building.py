@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.occasion import Occasion, Search
@@ -23,13 +22,14 @@ def build_start(
     loop: Loop, occasion: Occasion, budget_tokens: int, preset: Preset, patience_s: float | None = None
 ) -> Context:
     """The start context for an occasion, within the time somebody waits for it; None: as long as it takes."""
-    connect = partial(open_for_reading, loop.home.memory_db)
+    connect = loop.readers.open
     began = time.monotonic()
     until: float | None = None
     search: Search = loop.search.search
     if patience_s is not None:
         until, search = began + patience_s, patient(search, connect, began + _SHARE_OF_SEARCH * patience_s)
-    db = connect()
+    # Not one that another has after us: a layer that took too long may be asking it still.
+    db = open_for_reading(loop.home.memory_db)
     try:
         checkout = loop.looking.checkout(db, occasion.place, began + LOOK_S)
     except BaseException:
@@ -38,7 +38,7 @@ def build_start(
     try:
         return build(connect, replace(occasion, checkout=checkout, search=search, until=until), budget_tokens, preset)
     finally:
-        with checkout.lock:  # a layer that took too long may be asking it still
+        with checkout.lock:
             db.close()
 
 

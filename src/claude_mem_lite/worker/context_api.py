@@ -1,5 +1,6 @@
 """The API of contexts: the text that a new session or a prompt would be given, and every candidate for it."""
 
+from contextlib import closing
 from dataclasses import asdict
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from claude_mem_lite.context.prompt.building import Candidate, no_item_fits
 from claude_mem_lite.places import find_place
 from claude_mem_lite.worker.answering.prompt import budget_of_prompt, build_now
 from claude_mem_lite.worker.answering.waiting import LaterCheckout
-from claude_mem_lite.worker.api import Running, opened, require_settings
+from claude_mem_lite.worker.api import Running, require_settings
 from claude_mem_lite.worker.building import build_start
 from claude_mem_lite.worker.routing import Router
 
@@ -54,7 +55,7 @@ def prompt_context(loop: Running, cwd: str, prompt: str, explain: bool = False) 
     require_settings(loop, _OTHERWISE)
     excluded = is_excluded(loop.config, cwd)
     budget = 0 if excluded else budget_of_prompt(loop.config, 0)
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         place = find_place(cwd)
         occasion = Occasion(place, loop.clock(), checkout=LaterCheckout(loop, db, place), explained=explain)
         built = build_now(loop, db, prompt, occasion, (), budget)

@@ -6,6 +6,7 @@ An import begins with `start`, sends its memories in batches, each stored whole 
 import json
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Annotated, cast
 
@@ -19,7 +20,7 @@ from claude_mem_lite.places import find_place
 from claude_mem_lite.store import exchange
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.worker import maintenance, quarantine
-from claude_mem_lite.worker.api import Running, opened, project_of, wait
+from claude_mem_lite.worker.api import Running, project_of, wait
 from claude_mem_lite.worker.cleaning import cleaned
 from claude_mem_lite.worker.routing import Body, Router
 from claude_mem_lite.worker.scopes import named_scope, resolve_scope
@@ -61,7 +62,7 @@ def export(
     project = None if cwd is None else project_of(cwd, all_projects=False)
     found: list[str] = []
     size, last, more = 0, after, False
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         total = exchange.count(db, project) if not after else None
         for seq, memory in exchange.all_after(db, after, project):
             if len(found) == limit or size >= PAGE_BYTES:
@@ -78,7 +79,7 @@ def start(wanted: Start, loop: Running) -> dict[str, object]:
     """Where and when an import happens, and which of the scopes that its lines name cannot be told."""
     project = find_place(wanted.cwd).project
     unknown: dict[str, str] = {}
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         for scope in wanted.scopes:
             try:
                 named_scope(db, scope, project)
@@ -90,7 +91,7 @@ def start(wanted: Start, loop: Running) -> dict[str, object]:
 @router.post("/import/memories")
 def take_in(batch: Batch, loop: Running) -> dict[str, object]:
     """Store those of the memories that are new; nothing is merged, and nothing that is there is changed."""
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         lines = [read(db, line, batch) for line in batch.lines]
     redacted = sum(one.cleaned for one in lines)
     given = [one.given for one in lines]

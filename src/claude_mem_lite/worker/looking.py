@@ -83,12 +83,16 @@ class Looking:
         with self._lock:
             return bool(self._wanted) or self._is_looking
 
-    def checkout(self, db: sqlite3.Connection, place: Place, deadline: float) -> SeenCheckout:
+    def checkout(
+        self, db: sqlite3.Connection, place: Place, deadline: float, *, with_branches: bool = True
+    ) -> SeenCheckout:
         """How the code stands in a place, for one thread, and somebody who waits."""
         self.asked_at = time.monotonic()
-        return self.look_ahead(db, place, deadline)
+        return self.look_ahead(db, place, deadline, with_branches=with_branches)
 
-    def look_ahead(self, db: sqlite3.Connection, place: Place, deadline: float) -> SeenCheckout:
+    def look_ahead(
+        self, db: sqlite3.Connection, place: Place, deadline: float, *, with_branches: bool = True
+    ) -> SeenCheckout:
         """The same for what nobody waits for yet."""
         self.used_at = time.monotonic()
         if self._may_not_look(place):
@@ -96,7 +100,7 @@ class Looking:
         # The rest of the time is for what is asked afterwards.
         until = time.monotonic() + _SHARE_OF_BRANCHES * max(deadline - time.monotonic(), 0)
         repository = open_repository(place.root)
-        hidden = self._look(db, place, repository, until).hidden
+        hidden = self._look(db, place, repository, until).hidden if with_branches else ()
         elsewhere = Elsewhere(place.root, repository)
         return SeenCheckout(db, self.cache, place, elsewhere, deadline, self._last_verdicts, hidden)
 

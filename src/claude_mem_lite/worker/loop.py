@@ -15,6 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from claude_mem_lite.config import Config, is_excluded, load_config
+from claude_mem_lite.db.readers import Readers
 from claude_mem_lite.errors import ConfigError, MemoryLiteError, NotFound, PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox import spool
@@ -69,6 +70,7 @@ class Loop:
         """Why the last pass failed; the next one tries again."""
         self.stopping = threading.Event()
         """Set once the loop is to end; for whoever waits for something it may never do."""
+        self.readers = Readers(home.memory_db)
         self._inbox_db = inbox_db
         self._memory_db = memory_db
         self._queue = Queue(inbox_db)
@@ -126,8 +128,8 @@ class Loop:
     def idle_s(self) -> float:
         return time.monotonic() - self._active_at
 
-    def call(self, write: Callable[[sqlite3.Connection], Result]) -> Future[Result]:
-        """Run a write on memory.db in this thread, in order."""
+    def call(self, write: Callable[[sqlite3.Connection], Result], *, in_time: bool = False) -> Future[Result]:
+        """Run a write on memory.db in this thread, in order; `in_time`: with whatever comes next, nobody waits."""
         future: Future[Result] = Future()
 
         def run() -> None:
@@ -137,7 +139,8 @@ class Loop:
                 future.set_exception(error)
 
         self._calls.put(run)
-        self.wake()
+        if not in_time:
+            self.wake()
         return future
 
     def call_queue(self, write: Callable[[Queue], Result]) -> Future[Result]:
@@ -297,6 +300,7 @@ class Loop:
             self._rested_at = time.monotonic()
             self.search.let_go()
             self.looking.let_go()
+            self.readers.let_go()
             for db in (self._inbox_db, self._memory_db):
                 db.execute("pragma shrink_memory")
             maintenance.give_back_memory()
@@ -305,7 +309,8 @@ class Loop:
         """Render the folders of projects whose context changed anew."""
         if projects:
             see, search = self.looking.look_ahead, self.search.search
-            rendered.refresh(self.home, self._memory_db, self.config, projects, self.clock(), see, search)
+            dbs = self._memory_db, self.readers.open
+            rendered.refresh(self.home, *dbs, self.config, projects, self.clock(), see, search)
 
     def _read_config(self) -> bool:
         """Load the settings. A broken file stops intake, because it may have named folders to exclude."""

@@ -8,6 +8,8 @@ from contextlib import closing
 from typing import TypeVar
 
 Found = TypeVar("Found")
+# Kept: starting one for each search takes a millisecond where other threads work. More would wait for each other.
+_THREADS = ThreadPoolExecutor(4, thread_name_prefix="search")
 
 
 def found_until(
@@ -19,8 +21,4 @@ def found_until(
         with closing(connect()) as own:  # whoever gives up closes the other
             return find(own)
 
-    pool = ThreadPoolExecutor(1, thread_name_prefix="search")
-    try:
-        return pool.submit(run).result(max(until - time.monotonic(), 0))
-    finally:
-        pool.shutdown(wait=False)
+    return _THREADS.submit(run).result(max(until - time.monotonic(), 0))

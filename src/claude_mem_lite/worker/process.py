@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _BACKLOG = 1024
 _M_ARENA_MAX = -8
+# How long a thread keeps the interpreter when another wants it; by default 5 ms, which is what an answer may take.
+_SWITCH_S = 0.001
 # A worker that was told to end takes up to 5 s to finish what it is answering.
 _LOCK_WAIT_S = 8.0
 _LOCK_LOOK_S = 0.02
@@ -35,6 +38,7 @@ def run(home: Home) -> int:
     # numpy, when it is imported, would start a thread for each processor; for one vector at a time they gain nothing.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _share_freed_memory()
+    sys.setswitchinterval(_SWITCH_S)
     home.make()
     lock = _take_lock(home)
     if lock is None:

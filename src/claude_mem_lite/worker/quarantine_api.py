@@ -1,5 +1,6 @@
 """The API of the quarantine: what waits there for the user's word, and that word. Writes through the inbox."""
 
+from contextlib import closing
 from dataclasses import asdict
 
 from pydantic import ConfigDict
@@ -9,7 +10,7 @@ from claude_mem_lite.models import Filters
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.listing import listed
 from claude_mem_lite.worker import quarantine
-from claude_mem_lite.worker.api import Limit, Running, opened, project_of, wait
+from claude_mem_lite.worker.api import Limit, Running, project_of, wait
 from claude_mem_lite.worker.routing import Body, Router
 
 router = Router(prefix="/api")
@@ -27,7 +28,7 @@ class Named(Body):
 def waiting(loop: Running, cwd: str = "", all_projects: bool = True, limit: Limit = 50) -> dict[str, object]:
     """What waits, newest first, each with the reason: of all projects, or what holds in a folder's."""
     wanted = Filters(project=project_of(cwd, all_projects), statuses=("quarantined",))
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         found = listed(db, wanted, limit)
     return {"memories": [{**asdict(one), "reason": quarantine.reason_of(one)} for one in found]}
 
@@ -52,7 +53,7 @@ def _in_quarantine(named: Named, loop: Running) -> list[str]:
     """Their whole ids: the beginning of one may fit another when the command is replayed."""
     if not named.ids:
         raise MemoryLiteError("no memory is named", "`claude-mem-lite quarantine` lists what waits")
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         found = [memories.get(db, id_) for id_ in dict.fromkeys(named.ids)]
     for memory in found:
         quarantine.must_wait(memory)

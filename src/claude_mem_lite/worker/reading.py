@@ -1,6 +1,7 @@
 """The API that reads what is remembered: search, lists, single records and what surrounds them. Writes nothing."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
@@ -15,7 +16,7 @@ from claude_mem_lite.search.sessions import rank_sessions
 from claude_mem_lite.store import sessions, timeline
 from claude_mem_lite.store.listing import listed
 from claude_mem_lite.words import query_words, within
-from claude_mem_lite.worker.api import Limit, Running, opened, project_of
+from claude_mem_lite.worker.api import Limit, Running, project_of
 from claude_mem_lite.worker.commands import memory_named
 from claude_mem_lite.worker.relations import related
 from claude_mem_lite.worker.routing import From, Router
@@ -50,7 +51,7 @@ def _filters(
     if written_scope(scope) == "project" and project is None:
         raise MemoryLiteError("over all projects, `project` is no scope", "name the one that is meant: project:ID")
     if scope:
-        with opened(loop.home.memory_db) as db:
+        with closing(loop.readers.open()) as db:
             scope = named_scope(db, scope, project or "")
         project = None  # a scope says it all, and may be that of another project
     return Filters(
@@ -70,7 +71,7 @@ Wanted = Annotated[Filters, From(_filters)]
 
 @router.get("/search")
 def search(loop: Running, query: str, wanted: Wanted, cwd: str = "", limit: Few = 10) -> dict[str, object]:
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         hits = loop.search.search(db, query, wanted, loop.clock(), limit)
         told = states(loop, db, cwd, [hit.found for hit in hits if isinstance(hit.found, Memory)])
     words = query_words(query)
@@ -79,7 +80,7 @@ def search(loop: Running, query: str, wanted: Wanted, cwd: str = "", limit: Few 
 
 @router.get("/memories")
 def memory_list(loop: Running, wanted: Wanted, cwd: str = "", limit: Limit = 50) -> dict[str, object]:
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         found = listed(db, wanted, limit)
         told = states(loop, db, cwd, found)
         relations = related(db, found)
@@ -88,7 +89,7 @@ def memory_list(loop: Running, wanted: Wanted, cwd: str = "", limit: Limit = 50)
 
 @router.get("/memories/{id_}")
 def memory_get(loop: Running, id_: str) -> dict[str, object]:
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         memory = memory_named(db, id_)
         return {**asdict(memory), **related(db, [memory])[memory.id]}
 
@@ -98,7 +99,7 @@ def record_get(loop: Running, id_: str, cwd: str = "") -> dict[str, object]:
     """A memory, a turn with all that was asked and answered, or a session with its summary, by its own id too.
 
     Of a memory also how it stands with its code, when it is of the project of the folder that is asked from."""
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         found = timeline.find(db, id_)
         if isinstance(found, Memory):
             stands = states(loop, db, cwd, [found])[found.id].shown()
@@ -112,7 +113,7 @@ def record_get(loop: Running, id_: str, cwd: str = "") -> dict[str, object]:
 @router.get("/timeline")
 def timeline_get(loop: Running, id: str, before: Near = 5, after: Near = 5) -> dict[str, object]:
     """What surrounds a memory or a turn in its project; of a session, what is in it."""
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         center = timeline.find(db, id)
         session = center.id if isinstance(center, Session) else center.session
         if isinstance(center, Session) or center.kind == "session":
@@ -134,7 +135,7 @@ def session_list(
 ) -> dict[str, object]:
     """The last sessions, newest first; with a query those that are about it, best first."""
     project = project_of(cwd, all_projects)
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         if not query.strip():
             return {"sessions": [_session(one) for one in sessions.newest(db, project=project, limit=limit)]}
         hits = loop.search.search(db, query, Filters(project=project), loop.clock(), _HITS_FOR_SESSIONS)

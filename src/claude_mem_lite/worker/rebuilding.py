@@ -1,7 +1,9 @@
 """The API of the index: how much of it is still to be made, and having it made anew."""
 
+from contextlib import closing
+
 from claude_mem_lite.store import documents, unindexed
-from claude_mem_lite.worker.api import Running, opened, wait
+from claude_mem_lite.worker.api import Running, wait
 from claude_mem_lite.worker.routing import Router
 
 router = Router(prefix="/api")
@@ -10,7 +12,7 @@ router = Router(prefix="/api")
 @router.get("/index")
 def index(loop: Running) -> dict[str, object]:
     """How many documents are to be worked on, of how many, and why there are no vectors, or nothing goes on."""
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         return {
             "waiting": loop.indexing.waiting(db),
             "documents": documents.count(db),
@@ -22,7 +24,7 @@ def index(loop: Running) -> dict[str, object]:
 @router.post("/rebuild")
 def rebuild(loop: Running) -> dict[str, object]:
     """Have everything derived made anew; answers when that has begun, be it earlier."""
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         joined = unindexed.count(db, words_only=True) > 0
     if not joined:
         wait(loop.rebuild())

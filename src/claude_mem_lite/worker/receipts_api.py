@@ -2,12 +2,13 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Receipt
 from claude_mem_lite.store import receipts, sessions
-from claude_mem_lite.worker.api import Limit, Running, opened, project_of
+from claude_mem_lite.worker.api import Limit, Running, project_of
 from claude_mem_lite.worker.routing import Router
 
 router = Router(prefix="/api")
@@ -18,7 +19,7 @@ def receipt_list(
     loop: Running, cwd: str = "", all_projects: bool = False, session: str = "", limit: Limit = 20
 ) -> dict[str, object]:
     """The last injections, newest first: in a folder's project, in all, or those of one session, wherever it was."""
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         if session:
             found = receipts.newest(db, session=_session(db, session), limit=limit)
         else:
@@ -29,7 +30,7 @@ def receipt_list(
 @router.get("/receipts/{id_}")
 def receipt_get(loop: Running, id_: str) -> dict[str, object]:
     """One receipt by its id or the beginning of it."""
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         return _told(db, [receipts.get(db, id_)])[0]
 
 

@@ -9,14 +9,12 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import asdict
 from datetime import datetime
-from functools import partial
 
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.checkout import Checkout
 from claude_mem_lite.context.occasion import Occasion, Search
 from claude_mem_lite.context.presets import chosen
-from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.models import Event, JsonObject, JsonValue, Place, Receipt, ReceiptItem, text, texts
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
@@ -25,6 +23,7 @@ from claude_mem_lite.worker.looking import LOOK_S
 from claude_mem_lite.worker.replies import context_reply
 
 _MOST_FOLDERS = 20
+Connect = Callable[[], sqlite3.Connection]
 See = Callable[[sqlite3.Connection, Place, float], Checkout]
 log = logging.getLogger(__name__)
 
@@ -32,6 +31,7 @@ log = logging.getLogger(__name__)
 def refresh(
     home: Home,
     db: sqlite3.Connection,
+    connect: Connect,
     config: Config,
     projects: Collection[str],
     now: datetime,
@@ -49,7 +49,7 @@ def refresh(
     for folder in sorted(folders):
         place = find_place(folder)
         occasion = Occasion(place, now, dated=True, checkout=see(db, place, until), search=search)
-        context = build(partial(open_for_reading, home.memory_db), occasion, config.budget_tokens, chosen(config))
+        context = build(connect, occasion, config.budget_tokens, chosen(config))
         try:
             _write(home, folder, context, now)
         except OSError as error:  # a full disk, say; the answer over the socket does not depend on the file

@@ -3,6 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from claude_mem_lite.codebase.freshness import Freshness, is_anchored
@@ -11,7 +12,7 @@ from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import anchored, memories, retirements
 from claude_mem_lite.store.visibility import Hidden, is_hidden
-from claude_mem_lite.worker.api import Running, opened
+from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.routing import Router
 
@@ -82,7 +83,7 @@ def stale(loop: Running, cwd: str) -> dict[str, object]:
     place = find_place(cwd)
     if is_excluded(loop.config, cwd):
         return {"project": place.project, "excluded": True, "memories": [], "checked": 0, "unchecked": 0}
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         found, checked, unchecked = _look_through(loop, db, place)
         retired = retirements.of_project(db, place.project, _MOST_RETIRED)
         read = memories.by_seq(db, [one.seq for one in retired])

@@ -1,6 +1,7 @@
 """The API of `stats`: what is stored, what was given and what came of it, what models took. Writes nothing."""
 
 import sqlite3
+from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Annotated
@@ -11,7 +12,7 @@ from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.context.usefulness import SILENT, factor, source_factor, start_factor
 from claude_mem_lite.models import HookMoment, Tally
 from claude_mem_lite.store import counting, memories, model_calls, receipts
-from claude_mem_lite.worker.api import Running, opened, project_of
+from claude_mem_lite.worker.api import Running, project_of
 from claude_mem_lite.worker.routing import Router
 
 LONGEST_DAYS = 180
@@ -30,7 +31,7 @@ router = Router(prefix="/api")
 def stats(loop: Running, days: Days = 30) -> dict[str, object]:
     """All projects together, over the last days; what is stored and what is silent is told as it is now."""
     since = loop.clock() - timedelta(days=days)
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         rates = counting.hit_rates(db, since)
         return {
             "days": days,
@@ -53,7 +54,7 @@ def hit_rates(loop: Running, cwd: str = "", all_projects: bool = False, days: Da
     """What came of what was given in a folder's project, or in all, by moment and source."""
     since = loop.clock() - timedelta(days=days)
     project = project_of(cwd, all_projects)
-    with opened(loop.home.memory_db) as db:
+    with closing(loop.readers.open()) as db:
         rates = counting.hit_rates(db, since, project)
         return {"days": days, "given": _given(db, since, rates, project), "sources": [_rate(one) for one in rates]}
 

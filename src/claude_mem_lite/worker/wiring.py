@@ -28,4 +28,6 @@ def open_loop(
     ):
         migrate(inbox_db, INBOX_MIGRATIONS, clock())
         migrate(memory_db, MEMORY_MIGRATIONS, clock())
-        yield Loop(home, inbox_db, memory_db, clock, make_provider, embedder or StaticTable())
+        loop = Loop(home, inbox_db, memory_db, clock, make_provider, embedder or StaticTable())
+        with closing(loop.readers):
+            yield loop

@@ -23,7 +23,7 @@ from claude_mem_lite.store import fts, receipts, sessions
 Weigh = Callable[[sqlite3.Connection, str, Sequence[str], Filters, int], list[Weighed]]
 """As `search.hybrid.Search.weigh`."""
 MOST_ITEMS = 3
-_MOST_WEIGHED = 30
+_MOST_WEIGHED = 24
 _MOST_LOOKED_AT = 8
 # A prompt with less to go by fits anything; so does a memory that shares less with it, unless its title has it all.
 _LEAST_STRENGTH = 1.0
@@ -32,6 +32,7 @@ _LEAST_SHARED = 1.3
 _MOST_WORDS, _LEAST_OF_MOST = 0.75, 2.0
 _WITH_MOST_WORDS = 0.5
 _BELOW = "below the floor"
+_OUTRANKED = "others come before it"
 # So many memories have to be there until rarity counts as much as how many of the words were found.
 _YOUNG = 50
 _OLD = 200
@@ -164,7 +165,7 @@ class _Choosing:
             use=factor(tally, is_stated=is_stated(memory)) * source_factor(self.source_tallies.get(source, Tally())),
         )
         is_hopeful = score.total >= _WITH_MOST_WORDS * self.floor
-        return Candidate(memory, score, (), self._why_not(memory) or ("" if is_hopeful else _BELOW))
+        return Candidate(memory, score, (), self._why_not(memory) if is_hopeful else _BELOW)
 
     def _why_not(self, memory: Memory) -> str:
         """Why it may not be given, whatever its score; what became of its code is looked up later."""
@@ -190,13 +191,16 @@ class _Choosing:
 
     def _checked(self, scored: Sequence[Candidate]) -> list[Candidate]:
         """The same, with those that would be given looked at once more: their words, and the code they tell of."""
-        hopeful = [one for one in scored if not one.left_out]
-        hopeful, rest = hopeful[:_MOST_LOOKED_AT], hopeful[_MOST_LOOKED_AT:]
+        hopeful = [one for one in scored if not one.left_out][:_MOST_LOOKED_AT]
         verdicts = self.occasion.checkout.freshness([one.memory for one in hopeful])
-        checked = {one.memory.id: replace(one, left_out="others come before it") for one in rest}
+        checked = {one.memory.id: replace(one, left_out=one.left_out or _OUTRANKED) for one in scored}
+        given = 0
         for one in hopeful:
+            if given == MOST_ITEMS:  # reading the others for their words would take as long again
+                break
             read = replace(one, found=tuple(self.asked.found_in(one.memory)))
             why = why_not(one.memory, verdicts) or self._why_unsure(read) or self._why_unfinished(one.memory)
             is_stale = verdict_of(one.memory, verdicts) == "changed"
             checked[one.memory.id] = replace(read, left_out=why, is_stale=is_stale)
-        return [checked.get(one.memory.id, one) for one in scored]
+            given += not why
+        return [checked[one.memory.id] for one in scored]

@@ -13,7 +13,7 @@ LONGEST_PROMPT = 4_000
 MOST_TERMS = 10
 _MOST_MATCHED = 48
 # Each has to be counted, and somebody waits.
-_MOST_ASKED = 20
+_MOST_ASKED = 16
 _ENOUGH = 4
 _LOOKED_THROUGH = 6_000
 # Written by the client in the user's name.

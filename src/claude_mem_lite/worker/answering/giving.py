@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.models import Event, HookMoment, Receipt, ReceiptItem
 from claude_mem_lite.places import find_place
 from claude_mem_lite.worker.answering.on_their_way import Known
@@ -34,7 +33,7 @@ def give(waiting: Waiting, event: Event, moment: HookMoment, make: Make) -> byte
     """The reply to an event, with its receipt; None when there is nothing to say, or nobody waits for it any more."""
     loop = waiting.loop
     place, now = find_place(event.cwd), loop.clock()
-    with closing(open_for_reading(loop.home.memory_db)) as db:
+    with closing(loop.readers.open()) as db:
         while not waiting.is_over():
             known = loop.on_their_way.known(db, event.session)
             # After a compaction its own work of before may be told; that of since then is among what it knows.
@@ -47,7 +46,7 @@ def give(waiting: Waiting, event: Event, moment: HookMoment, make: Make) -> byte
                 return None
             ids = [item.source for item in made.items]
             if loop.on_their_way.claim(event.name, event.session, ids, made.tokens, now, known):
-                record(loop, _receipt(event, place.project, moment, made, now))
+                record(loop, _receipt(event, place.project, moment, made, now), in_time=True)
                 return context_reply(event.kind, made.text)
     return None
 

@@ -4,7 +4,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 
 from claude_mem_lite.config import Config
@@ -12,7 +12,6 @@ from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt.building import Candidate, PromptContext, Weigh, build_for_prompt
 from claude_mem_lite.context.prompt.scoring import source_of
 from claude_mem_lite.context.prompt.synonyms import Synonyms, defaults, load
-from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ConfigError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Filters, Weighed
@@ -68,7 +67,7 @@ def build_now(
     if occasion.until is not None:
         now = time.monotonic()
         until = now + _SHARE_OF_SEARCH * (occasion.until - now)
-        weigh = _patient(weigh, partial(open_for_reading, loop.home.memory_db), until)
+        weigh = _patient(weigh, loop.readers.open, until)
     tallies = receipts.source_tallies(db, occasion.place.project, "prompt")
     return build_for_prompt(db, prompt, occasion, told, budget_tokens, synonyms_of(loop), weigh, tallies)
 

@@ -23,8 +23,10 @@ class Weighing(NamedTuple):
     left_out: str = ""
 
 
-def record(loop: Loop, receipt: Receipt) -> Future[None]:
-    """Keep a receipt; it counts as given only once whoever prints it has confirmed it."""
+def record(loop: Loop, receipt: Receipt, *, in_time: bool = False) -> Future[None]:
+    """Keep a receipt; it counts as given only once whoever prints it has confirmed it.
+
+    `in_time`: not before that. The job thread would compete with the answer for the interpreter."""
 
     def write(db: sqlite3.Connection) -> None:
         with atomic(db):
@@ -40,7 +42,7 @@ def record(loop: Loop, receipt: Receipt) -> Future[None]:
             },
         )
 
-    return loop.call(write)
+    return loop.call(write, in_time=in_time)
 
 
 def explain(event: Event, moment: HookMoment, weighed: Sequence[Weighing], why_silent: str = "") -> None:

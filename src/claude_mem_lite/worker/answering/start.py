@@ -46,7 +46,7 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     if event is None or loop.problem or is_excluded(loop.config, event.cwd):
         return None
     place, now = find_place(event.cwd), loop.clock()  # before reading: what is stored after this was not told
-    with closing(open_for_reading(loop.home.memory_db)) as db:
+    with closing(loop.readers.open()) as db:
         occasion = occasion_of(db, event, place, now)
     patience_s = min(max(_HOOK_WAITS_S - _WAY_BACK_S - _age_s(loop, name), _LEAST_PATIENCE_S), _MOST_PATIENCE_S)
     context = build_start(loop, occasion, loop.config.budget_tokens, chosen(loop.config), patience_s)
@@ -60,7 +60,7 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     receipt = _receipt(event, place, context, now)
     # A prompt may come before the job thread has stored this.
     loop.on_their_way.send(name, event.session, [item.source for item in context.items], now)
-    record(loop, receipt)
+    record(loop, receipt, in_time=True)
     return context_reply("SessionStart", context.text)
 
 

@@ -108,11 +108,12 @@ class LaterCheckout:
 
     @cached_property
     def _seen(self) -> Checkout:
-        return self._loop.looking.checkout(self._db, self._place, time.monotonic() + LOOK_AT_NEED_S)
+        deadline = time.monotonic() + LOOK_AT_NEED_S
+        return self._loop.looking.checkout(self._db, self._place, deadline, with_branches=False)
 
-    @property
+    @cached_property
     def hidden(self) -> Hidden:
-        return self._seen.hidden
+        return self._loop.looking.checkout(self._db, self._place, time.monotonic() + LOOK_AT_NEED_S).hidden
 
     def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
         return self._seen.freshness(memories) if memories else {}
