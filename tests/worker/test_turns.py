@@ -2,12 +2,13 @@
 
 import sqlite3
 import subprocess
+import threading
 from contextlib import closing
 from pathlib import Path
 
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
-from tests.running import Json, dump, leave, payload, query, running_loop, spool_name, turn
+from tests.running import Json, dump, leave, payload, query, running_loop, spool_name, turn, wait_until
 from tests.worker.conftest import SetClock
 
 
@@ -218,3 +219,29 @@ def test_a_turn_that_broke_off_leaves_its_request_open(home: Home, loop: Loop, c
     assert query(home.memory_db, "select title, status from memories where kind = 'handoff'") == [
         ("Left open: Move the session check to the middleware", "active")
     ]
+
+
+def test_what_waits_besides_an_event_is_seen_at_once(home: Home, loop: Loop) -> None:
+    """A session that starts waits for the end of the one before it, and for nothing else."""
+    own = spool_name("SessionStart")
+    wait_until(lambda: not loop.is_behind(own), "rest")
+    leave(home, payload("SessionStart", "s-2", source="startup"), name=own)
+    wait_until(lambda: not loop.is_behind(own), "rest")  # it looks into the spool by itself now and then
+    leave(home, turn("s-1", "the end")[-1])
+    assert loop.is_behind(own)
+    assert loop.settle(30)
+    wait_until(lambda: not loop.is_behind(own), "rest")
+
+
+def test_an_event_under_way_is_seen(home: Home, loop: Loop) -> None:
+    held, go_on = threading.Event(), threading.Event()
+
+    def hold(_: sqlite3.Connection) -> None:
+        held.set()
+        go_on.wait(30)
+
+    done = loop.call(hold)
+    assert held.wait(30)
+    assert loop.is_behind(spool_name("SessionStart"))
+    go_on.set()
+    done.result(30)

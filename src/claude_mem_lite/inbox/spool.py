@@ -72,6 +72,11 @@ def batches(home: Home, is_excluded: Callable[[str], bool]) -> Iterator[Batch]:
         yield Batch(tuple(arrivals), tuple(files))
 
 
+def waiting(home: Home) -> list[str]:
+    """The names of the events that hooks have left, oldest first."""
+    return [path.name.removeprefix(_FALLBACK_TMP) for path in _kept_files(home)]
+
+
 def remove(batch: Batch) -> None:
     """Forget the files of a batch; one that cannot go is only read once more."""
     for path in batch.files:

@@ -104,17 +104,19 @@ async def hook(event: str, request: Request, loop: Running) -> Response:
         loop.hold(name, body)
     elif event in TURN_ENDS:
         loop.wake()
-    else:
+    try:
+        reply = await _answer(request.app, loop, event, name, body) if is_spool_name(name) else None
+    finally:
         _wake_soon(request.app, loop)
-    reply = None
-    if is_spool_name(name):
-        if event == "SessionStart":
-            limiter = request.app.state.for_starts
-            reply = await anyio.to_thread.run_sync(start.start_context, loop, name, body, limiter=limiter)
-        elif answer := _ANSWERS.get(event):
-            limiter = request.app.state.for_hooks
-            reply = await anyio.to_thread.run_sync(answer, loop, name, body, limiter=limiter)
     return Response(reply, media_type="application/json") if reply else Response(status_code=204)
+
+
+async def _answer(app: Starlette, loop: Loop, event: str, name: str, body: bytes) -> bytes | None:
+    if event == "SessionStart":
+        return await anyio.to_thread.run_sync(start.start_context, loop, name, body, limiter=app.state.for_starts)
+    if answer := _ANSWERS.get(event):
+        return await anyio.to_thread.run_sync(answer, loop, name, body, limiter=app.state.for_hooks)
+    return None
 
 
 def _wake_soon(app: Starlette, loop: Loop) -> None:

@@ -95,6 +95,7 @@ class Loop:
         self._answered = 0
         self._flush = False
         self._began = False
+        self._is_under_way = True
         self._has_to_look = False
         self._looked_at = 0.0
         self._settle_asked_at = 0.0
@@ -202,6 +203,12 @@ class Loop:
             self._settled.wait_for(lambda: self._answered >= wanted or self.stopping.is_set(), timeout_s)
             return self._answered >= wanted
 
+    def is_behind(self, name: str) -> bool:
+        """Whether anything but the event of this name is to be taken in, or is being worked on."""
+        if self._is_under_way or self._wake.is_set() or not self.knows_settings():
+            return True
+        return any(other != name for other in spool.waiting(self.home))
+
     # The thread itself.
 
     def run(self) -> None:
@@ -213,6 +220,7 @@ class Loop:
                 return
             self._safely(self._pass)
             self._wake.wait(self._look_in_s() if self._has_to_look else POLL_S)
+            self._is_under_way = True  # first: what woke it is not to be passed over by whoever asks
             self._wake.clear()
         self._safely(self._look_once_more)
         self._safely(self._run_calls)
@@ -254,6 +262,7 @@ class Loop:
             self._maintain()
         self._run_calls()
         with self._settled:
+            self._is_under_way = False
             self._answered = max(self._answered, asked)
             self._settled.notify_all()
         # Last: whoever waits for the inbox to be settled does not wait for questions to a model.

@@ -36,7 +36,8 @@ _WAY_BACK_S = 0.15
 def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     """The reply to a SessionStart, or None when there is nothing worth saying."""
     # The session before this one may have ended a moment ago: its last turn belongs into the context.
-    loop.settle(min(max(_ANSWER_BY_S - _age_s(loop, name), _LEAST_WAIT_S), _ANSWER_BY_S))
+    if loop.is_behind(name):
+        loop.settle(min(max(_ANSWER_BY_S - _age_s(loop, name), _LEAST_WAIT_S), _ANSWER_BY_S))
     if _age_s(loop, name) > _HOOK_WAITS_S:
         return None  # nobody is there to print it, and what was printed instead has its own receipt
     try:
