@@ -1,13 +1,17 @@
 """What one hook costs the user, as a ratio to a bare interpreter start."""
 
+import os
+import signal
 import statistics
 import subprocess
 from collections.abc import Iterator
 
 from benchmarks.figures import Figure
 from benchmarks.stage import Stage, payload, stage
+from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 
 ROUNDS = 120
+WITHOUT = 30
 AT_ONCE = 200
 ANSWERED = ("UserPromptSubmit", "SessionStart")
 TAKEN = f"worker up, median of {ROUNDS} in turns"
@@ -19,6 +23,8 @@ def measure() -> Iterator[Figure]:
         yield from _one_hook(made)
     with stage() as made:
         yield from _cold_start(made)
+    with stage() as made:
+        yield from _without_a_worker(made)
     with stage() as made:
         yield from _many_at_once(made)
 
@@ -63,6 +69,32 @@ def _cold_start(made: Stage) -> Iterator[Figure]:
         taken.append(made.time_hook_s("SessionStart", started))
         made.stop_worker()
     yield Figure("start hook, worker cold", round(max(taken), 2), "s", 1.5, note="worst of 10; the bar is its deadline")
+
+
+def _without_a_worker(made: Stage) -> Iterator[Figure]:
+    """What a hook costs that waits for an answer, when the worker hangs, and when none can be started."""
+    made.start_worker()
+    given = {
+        "UserPromptSubmit": payload("UserPromptSubmit", made.folder, prompt="Make the login test pass again"),
+        "PostToolUse": payload("PostToolUse", made.folder),
+    }
+    pid = made.client.health().pid
+    base = statistics.median(made.time_pass_s() for _ in range(WITHOUT))
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        hanging = {event: [made.time_hook_s(event, data) for _ in range(WITHOUT)] for event, data in given.items()}
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    made.stop_worker()
+    made.home.worker_python.unlink()
+    missing = {event: [made.time_hook_s(event, data) for _ in range(WITHOUT)] for event, data in given.items()}
+    for event in given:
+        deadline_s = ANSWER_WITHIN_S[event]
+        taken = max(hanging[event]) - base
+        note = f"worst of {WITHOUT}, without the start of the interpreter; the bar is its deadline and 50 ms to end"
+        yield Figure(f"{event} hook, the worker hangs", round(taken, 3), "s", deadline_s + 0.05, note=note)
+        taken = statistics.median(missing[event]) / base
+        yield Figure(f"{event} hook, no worker can be started", round(taken, 2), "×", 1.2, note=f"median of {WITHOUT}")
 
 
 def _many_at_once(made: Stage) -> Iterator[Figure]:
