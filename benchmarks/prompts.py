@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.figures import Figure, keep, p95
 from benchmarks.injection_walk import FIRST, Listed, Walk
 from benchmarks.product import temporary_folder
-from benchmarks.prompts_counting import Judged, Rates, highest_floor, judge, rates, score_floor, with_edits
+from benchmarks.prompts_counting import Judged, Rates, held_out, highest_floor, judge, rates, score_floor, with_edits
 from benchmarks.prompts_plain import LEAST
 from benchmarks.prompts_raw import TOP, Found, above, given_once, raw_found
 from benchmarks.prompts_walk import FLOORS, Answer, Asked, asked_in_time
@@ -67,6 +67,7 @@ def all_figures(
     yield from _of_product(asked, judging)
     curve = [judging.by(lambda one, place=place: one.at_floors[place].sessions) for place in range(len(FLOORS))]  # type: ignore[misc]
     yield from _strict(curve)
+    yield from _held_out(curve)
     yield from _curve(curve)
     yield from _baselines(asked, judging, raw)
 
@@ -127,6 +128,15 @@ def _strict(curve: Sequence[Sequence[Judged]]) -> Iterator[Figure]:
                 told = f"floor {FLOORS[place]}; {at[place].told()}"
                 floor = bar if name == JUDGED else None
                 yield _figure(f"precision where {what} of the prompts speak, {name}", at[place].precision, told, floor)
+
+
+def _held_out(curve: Sequence[Sequence[Judged]]) -> Iterator[Figure]:
+    """The same with the floor chosen on other sessions than those it is judged by; the other constants stay."""
+    edited = [with_edits(judged, True) for judged in curve]
+    for least, what in ((SHARE, "a fifth"), (STRICT_SHARE, "9 %")):
+        measured = rates(held_out(edited, FLOORS, least))
+        name = f"precision where {what} of the prompts speak, {JUDGED}, the floor chosen on other sessions"
+        yield _figure(name, measured.precision, measured.told())
 
 
 def _curve(curve: Sequence[Sequence[Judged]]) -> Iterator[Figure]:

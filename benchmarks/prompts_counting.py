@@ -79,6 +79,23 @@ def highest_floor(floors: Sequence[float], shares: Sequence[float], least: float
     return max(enough, key=lambda place: floors[place], default=None)
 
 
+def held_out(curve: Sequence[Sequence[Judged]], floors: Sequence[float], least: float, folds: int = 5) -> list[Judged]:
+    """Each prompt at the floor that the sessions of the other folds choose: the highest where so many speak."""
+    sessions = list(dict.fromkeys(one.session for one in curve[0]))
+    fold_of = {session: place % folds for place, session in enumerate(sessions)}
+    kept: list[Judged] = []
+    for fold in range(folds):
+        others = [[one for one in judged if fold_of[one.session] != fold] for judged in curve]
+        place = highest_floor(floors, [_share(judged) for judged in others], least)
+        if place is not None:
+            kept += [one for one in curve[place] if fold_of[one.session] == fold]
+    return kept
+
+
+def _share(judged: Sequence[Judged]) -> float:
+    return sum(bool(one.useful) for one in judged) / len(judged) if judged else 0.0
+
+
 def score_floor(best: Sequence[float], share: float) -> float:
     """The score that the best item of so many prompts reaches."""
     ranked = sorted(best, reverse=True)

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 from benchmarks.injection_walk import Listed
 from benchmarks.prompt_speed_asked import Checkouts, all_asked
-from benchmarks.prompts_counting import Judged, highest_floor, is_useful, judge, rates, score_floor, with_edits
+from benchmarks.prompts_counting import (
+    Judged,
+    held_out,
+    highest_floor,
+    is_useful,
+    judge,
+    rates,
+    score_floor,
+    with_edits,
+)
 from benchmarks.prompts_raw import RawText
 from benchmarks.silence import Heard, Prompt, hearing_figures, own_prompts, silence_figures
 from benchmarks.silent_prompts import REAL
@@ -126,3 +135,16 @@ def test_the_same_is_asked_each_time_and_half_of_it_in_each_project(tmp_path: Pa
         "failure": 8,
         "passed": 8,
     }
+
+
+def test_a_floor_is_chosen_by_the_other_sessions() -> None:
+    """The loud one speaks at both floors, so the quiet one is judged at the high one, and the other way round."""
+    low = [Judged("loud", True, (True, False)), Judged("quiet", True, (False,))]
+    high = [Judged("loud", True, (True,)), Judged("quiet", True, ())]
+    kept = held_out([low, high], [1.0, 2.0], 0.5, folds=2)
+    assert kept == [Judged("loud", True, (True, False)), Judged("quiet", True, ())]
+
+
+def test_where_the_others_choose_no_floor_nothing_is_judged() -> None:
+    silent = [Judged("a", True, ()), Judged("b", True, ())]
+    assert held_out([silent], [1.0], 0.5, folds=2) == []
