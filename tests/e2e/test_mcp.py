@@ -1,6 +1,7 @@
 """The real client with our MCP server: found by its own configuration, called by the model, within its budgets."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,31 @@ def test_the_model_calls_every_tool_and_is_answered_within_the_budgets(
     memory.drain()
     assert {one["origin"] for one in memory.memories(repo) if one["kind"] == "gotcha"} == {"assistant"}
     assert [row for row in memory.inbox(reply.session) if row.event == "PostToolUse"] == []
+
+
+def test_the_budgets_hold_where_there_is_much_to_tell(
+    client: Client, api: FakeMessagesApi, memory: Product, repo: Path, tmp_path: Path
+) -> None:
+    """Forty memories of a hundred words each would take ten times what may be told."""
+    (memory.home / "config.toml").write_text("budget_tokens = 1\n")  # else the start tells of some of them
+    words = " ".join(f"The checkout asks the payment service {n} times before it gives up." for n in range(9))
+    told = [{"kind": "decision", "title": f"Retry the checkout, part {n}", "summary": words} for n in range(40)]
+    file = tmp_path / "many.jsonl"
+    file.write_text("".join(f"{json.dumps(one)}\n" for one in told))
+    memory.run("import", "jsonl", str(file), "--trust", cwd=repo)
+    memory.drain()
+    queries = ("checkout retry", "payment service gives up", "how often the checkout asks")
+    api.script("look around", *(use(f"{OURS}memory_context", query=query) for query in queries), say("Done."))
+
+    client.run("look around", repo, *ALLOWED)
+
+    first, second, third = results(api.requests[-1])
+    assert [estimate_tokens(one) <= 500 for one in (first, second, third)] == [True, True, True]
+    assert all("asks the payment service" in one for one in (first, second))
+    assert "asks the payment service" not in third
+    assert "#" in third
+    found = [set(re.findall(r"#\w{6}", one)) for one in (first, second)]
+    assert not found[0] & found[1]
 
 
 def test_what_is_saved_in_one_session_is_given_to_the_next(
