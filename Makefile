@@ -1,10 +1,15 @@
-# Each target sets up what it needs in a local .venv (and .e2e for the real client).
+# Each target sets up what it needs in a local .venv (and .e2e for the real clients).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CLAUDE_CODE_VERSION := 2.1.325
+CODEX_VERSION := 0.166.0
+GEMINI_CLI_VERSION := 0.61.0
 CLIENT := .e2e/.claude-code-$(CLAUDE_CODE_VERSION)
+CODEX := .e2e/codex/.codex-$(CODEX_VERSION)
+GEMINI := .e2e/gemini/.gemini-cli-$(GEMINI_CLI_VERSION)
+NPM_INSTALL := npm install --no-save --no-audit --no-fund --loglevel=error
 
 .PHONY: demo test lint e2e bench bench-scale bench-prompts bench-harm bench-code bench-sessions clean
 
@@ -19,7 +24,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-e2e: $(READY) $(CLIENT)
+e2e: $(READY) $(CLIENT) $(CODEX) $(GEMINI)
 	$(BIN)/python -m pytest -m e2e tests/e2e
 
 bench: $(READY)
@@ -60,6 +65,21 @@ $(READY): pyproject.toml constraints.txt
 $(CLIENT):
 	@command -v npm >/dev/null || { echo "make e2e runs the real Claude Code client and needs npm (Node.js 18 or newer) to install it"; exit 1; }
 	@echo "Installing the Claude Code client $(CLAUDE_CODE_VERSION) into .e2e (about 350 MB, once) …"
-	@rm -rf .e2e && mkdir -p .e2e
-	@npm install --prefix .e2e --no-save --no-audit --no-fund --loglevel=error @anthropic-ai/claude-code@$(CLAUDE_CODE_VERSION)
+	@rm -rf .e2e/node_modules .e2e/.claude-code-* && mkdir -p .e2e
+	@$(NPM_INSTALL) --prefix .e2e @anthropic-ai/claude-code@$(CLAUDE_CODE_VERSION)
 	@touch $(CLIENT)
+
+# Each in a folder of its own: npm takes away what the last of several installs into one did not ask for.
+$(CODEX):
+	@command -v npm >/dev/null || { echo "make e2e runs the real Codex CLI and needs npm (Node.js 18 or newer) to install it"; exit 1; }
+	@echo "Installing Codex CLI $(CODEX_VERSION) into .e2e/codex (about 440 MB, once) …"
+	@rm -rf .e2e/codex && mkdir -p .e2e/codex
+	@$(NPM_INSTALL) --prefix .e2e/codex @openai/codex@$(CODEX_VERSION)
+	@touch $(CODEX)
+
+$(GEMINI):
+	@command -v npm >/dev/null || { echo "make e2e runs the real Gemini CLI and needs npm (Node.js 20 or newer) to install it"; exit 1; }
+	@echo "Installing Gemini CLI $(GEMINI_CLI_VERSION) into .e2e/gemini (about 100 MB, once) …"
+	@rm -rf .e2e/gemini && mkdir -p .e2e/gemini
+	@$(NPM_INSTALL) --prefix .e2e/gemini @google/gemini-cli@$(GEMINI_CLI_VERSION)
+	@touch $(GEMINI)

@@ -22,7 +22,7 @@ from benchmarks.sightings import PastSession, is_edit, past_sessions
 from benchmarks.staleness import Walk
 from benchmarks.stored import remembered
 from benchmarks.transcripts import Data
-from claude_mem_lite.agents import event_from_payload
+from claude_mem_lite.agents.claude_code import event_from_payload
 from claude_mem_lite.code.changes import combined
 from claude_mem_lite.code.languages import language_of
 from claude_mem_lite.code.symbols import read_symbols

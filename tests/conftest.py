@@ -7,7 +7,19 @@ import pytest
 
 from claude_mem_lite.paths import Home
 
-_KEPT = ("PATH", "LANG", "LC_ALL", "TERM", "TMPDIR", "CLAUDE_BINARY", "CI", "PYTEST_CURRENT_TEST", "PYTEST_VERSION")
+_KEPT = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "TERM",
+    "TMPDIR",
+    "CLAUDE_BINARY",
+    "CODEX_BINARY",
+    "GEMINI_BINARY",
+    "CI",
+    "PYTEST_CURRENT_TEST",
+    "PYTEST_VERSION",
+)
 
 
 @pytest.fixture(autouse=True)

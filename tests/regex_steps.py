@@ -4,19 +4,21 @@ Bounds of repeats are lowered to a few: what is bounded costs the same for each 
 and what is not shows in short texts already."""
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 _parser = importlib.import_module("re._parser")
 _constants = importlib.import_module("re._constants")
 _HIGHEST = 5
+Node = tuple[str, Any]
 
 
 class Steps:
     """One pattern and the count of what it tried."""
 
     def __init__(self, pattern: str) -> None:
-        self._nodes = list(_parser.parse(pattern))
+        self._nodes = _prepared(_parser.parse(pattern))
         self._text = ""
         self.taken = 0
 
@@ -29,63 +31,106 @@ class Steps:
             at = max(end, at + 1) if end is not None else at + 1
         return self.taken
 
-    def _sequence(self, nodes: list[Any], index: int, at: int) -> Iterator[int]:
+    def _sequence(self, nodes: tuple[Node, ...], index: int, at: int) -> Iterator[int]:
+        while index < len(nodes) and nodes[index][0] == "ONE":  # as below, without a call for each character
+            self.taken += 1
+            if at >= len(self._text) or not nodes[index][1](self._text[at]):
+                return
+            index, at = index + 1, at + 1
         if index == len(nodes):
             yield at
             return
         for end in self._one(nodes[index], at):
             yield from self._sequence(nodes, index + 1, end)
 
-    def _one(self, node: Any, at: int) -> Iterator[int]:
+    def _one(self, node: Node, at: int) -> Iterator[int]:
         self.taken += 1
-        kind, value = str(node[0]), node[1]
-        if kind in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
-            if at < len(self._text) and self._fits(kind, value, ord(self._text[at])):
-                yield at + 1
-        elif kind == "BRANCH":
-            for branch in value[1]:
-                yield from self._sequence(list(branch), 0, at)
+        kind, value = node
+        if kind == "BRANCH":
+            for branch in value:
+                yield from self._sequence(branch, 0, at)
         elif kind == "SUBPATTERN":
-            yield from self._sequence(list(value[-1]), 0, at)
-        elif kind in ("MAX_REPEAT", "MIN_REPEAT"):
-            yield from self._repeat(value, at, 0, is_greedy=kind == "MAX_REPEAT")
+            yield from self._sequence(value, 0, at)
+        elif kind == "MAX_REPEAT":
+            yield from self._most(value, at)
+        elif kind == "MIN_REPEAT":
+            yield from self._repeat(value, at, 0, is_greedy=False)
         elif kind == "POSSESSIVE_REPEAT":
-            end = next(self._repeat(value, at, 0, is_greedy=True), None)
+            end = next(self._most(value, at), None)
             if end is not None:
                 yield end
         elif kind in ("ASSERT", "ASSERT_NOT"):
             if self._holds(value, at) == (kind == "ASSERT"):
                 yield at
-        elif kind in ("AT", "GROUPREF"):
-            yield at  # taken as given: at worst it is followed more often than it would be
         else:
-            raise NotImplementedError(kind)
+            yield at  # taken as given: at worst it is followed more often than it would be
+
+    def _most(self, value: Any, at: int) -> Iterator[int]:
+        least, most, nodes = value
+        if len(nodes) > 1 or nodes[0][0] != "ONE":
+            yield from self._repeat(value, at, 0, is_greedy=True)
+            return
+        fits, text, end = nodes[0][1], self._text, at
+        while end - at < most:
+            self.taken += 1
+            if end >= len(text) or not fits(text[end]):
+                break
+            end += 1
+        yield from range(end, at + least - 1, -1)
 
     def _repeat(self, value: Any, at: int, count: int, *, is_greedy: bool) -> Iterator[int]:
         least, most, nodes = value
-        most = most if most == _constants.MAXREPEAT else min(most, _HIGHEST)
-        enough = count >= min(least, _HIGHEST)
+        enough = count >= least
         if enough and not is_greedy:
             yield at
         if count < most:
-            for end in self._sequence(list(nodes), 0, at):
+            for end in self._sequence(nodes, 0, at):
                 if end > at:
                     yield from self._repeat(value, end, count + 1, is_greedy=is_greedy)
         if enough and is_greedy:
             yield at
 
     def _holds(self, value: Any, at: int) -> bool:
-        direction, nodes = value
-        start = at - nodes.getwidth()[0] if direction < 0 else at
-        return start >= 0 and next(self._sequence(list(nodes), 0, start), None) is not None
+        back, nodes = value
+        return at >= back and next(self._sequence(nodes, 0, at - back), None) is not None
 
-    def _fits(self, kind: str, value: Any, character: int) -> bool:
+
+def _prepared(nodes: Any) -> tuple[Node, ...]:
+    """What was parsed, as far as it is asked about again and again."""
+    return tuple(_prepared_one(str(kind), value) for kind, value in nodes)
+
+
+def _prepared_one(kind: str, value: Any) -> Node:
+    if kind in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
+        return "ONE", _fitting(kind, value)
+    if kind == "BRANCH":
+        return kind, [_prepared(branch) for branch in value[1]]
+    if kind == "SUBPATTERN":
+        return kind, _prepared(value[-1])
+    if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        least, most, repeated = value
+        most = float("inf") if most == _constants.MAXREPEAT else min(most, _HIGHEST)
+        return kind, (min(least, _HIGHEST), most, _prepared(repeated))
+    if kind in ("ASSERT", "ASSERT_NOT"):
+        direction, looked_at = value
+        return kind, (looked_at.getwidth()[0] if direction < 0 else 0, _prepared(looked_at))
+    if kind in ("AT", "GROUPREF"):
+        return kind, value
+    raise NotImplementedError(kind)
+
+
+def _fitting(kind: str, value: Any) -> Callable[[str], bool]:
+    @cache
+    def fits(letter: str) -> bool:
+        character = ord(letter)
         if kind == "ANY":
-            return character != ord("\n")
+            return letter != "\n"
         if kind != "IN":
             return _same(value, character) == (kind == "LITERAL")
         is_negated = str(value[0][0]) == "NEGATE"
         return is_negated != any(_in(item, character) for item in value)
+
+    return fits
 
 
 def is_endless(pattern: str) -> bool:

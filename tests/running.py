@@ -30,12 +30,14 @@ from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.modelling import MakeProvider
 from claude_mem_lite.worker.wiring import open_loop
+from tests.warm import ForkedWorker, fork_worker
 
 HOOK = Path(claude_mem_lite.__file__).parent / "hook" / "hook.py"
 WAIT_S = 30.0
 LATECOMERS_S = 0.5
 PROC = Path("/proc")
 Json = Any
+Process = subprocess.Popen[bytes] | ForkedWorker
 _AN_HOUR_AGO_NS = time.time_ns() - 3600 * 10**9
 _numbers = count(1)
 
@@ -75,13 +77,16 @@ class Answer:
 class Machine:
     """One home, the hooks that write to it and the worker that serves it.
 
-    `prefix` runs every program in a mount namespace, and `view` is the home as this process sees it there."""
+    `prefix` runs every program in a mount namespace, and `view` is the home as this process sees it there. Workers are
+    forked from a process that has imported them, with the modules `also`; `is_cold` has each start by its command."""
 
     home: Home
     view: Home
     user_home: Path
     prefix: tuple[str, ...] = ()
-    workers: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+    is_cold: bool = False
+    also: tuple[str, ...] = ()
+    workers: list[Process] = field(default_factory=list)
 
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         return {
@@ -109,9 +114,15 @@ class Machine:
     def worker_command(self) -> list[str]:
         return [*self.prefix, sys.executable, "-I", "-m", "claude_mem_lite.worker"]
 
-    def spawn_worker(self) -> "subprocess.Popen[bytes]":
+    def spawn_worker(self) -> Process:
         """Start a worker process without waiting for it."""
-        process = subprocess.Popen(
+        is_cold = self.is_cold or self.prefix
+        process = self._spawn_cold() if is_cold else fork_worker(self.environment(), self.also)
+        self.workers.append(process)
+        return process
+
+    def _spawn_cold(self) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
             self.worker_command(),
             env=self.environment(),
             stdin=subprocess.DEVNULL,
@@ -120,10 +131,8 @@ class Machine:
             cwd="/",
             start_new_session=True,
         )
-        self.workers.append(process)
-        return process
 
-    def start_worker(self) -> "subprocess.Popen[bytes]":
+    def start_worker(self) -> Process:
         """Start a worker and wait until it answers."""
         process = self.spawn_worker()
         wait_until(lambda: self.answers() or process.poll() is not None, "the worker to answer")
@@ -273,6 +282,7 @@ class Machine:
     def _kill_all(self) -> bool:
         """Kill the worker and all that has this home in its environment; whether there was any."""
         found = set(processes_with(f"CLAUDE_MEM_LITE_HOME={self.home.root}"))
+        found |= {process.pid for process in self.workers if process.poll() is None}  # no such variable in a fork
         if self.is_served() and self.view.worker_pid.is_file():
             found |= {int(pid) for pid in self.view.worker_pid.read_text().split()}
         for pid in found:
@@ -303,14 +313,14 @@ def short_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def open_machine() -> Iterator[Machine]:
+def open_machine(*, is_cold: bool = False) -> Iterator[Machine]:
     """A fresh home, ready for hooks; whatever runs on it is ended afterwards."""
     with short_folder() as folder:
         home = Home(folder / "home")
         home.make()
         (folder / "user").mkdir()
         link_interpreters(home)
-        machine = Machine(home, home, folder / "user")
+        machine = Machine(home, home, folder / "user", is_cold=is_cold)
         try:
             yield machine
         finally:
@@ -371,12 +381,13 @@ def query(path: Path, statement: str) -> Sequence[tuple[Any, ...]]:
 
 WRITTEN = ("seq", "stored_at", "told_at")
 INDEXED_LATER = ("vectors", "sketches", "unindexed", "derived_by", "sqlite_sequence")
+COUNTED = ("migrations", "progress")
 
 
 def dump(path: Path, *, without: Sequence[str] = ()) -> dict[str, list[tuple[Any, ...]]]:
     """What a database holds, table by table, without what only tells when a worker got to write or to index it."""
     tables = [str(name) for (name,) in query(path, "select name from sqlite_master where type = 'table'")]
-    kept = [name for name in tables if "_fts_" not in name and name not in ("migrations", *INDEXED_LATER, *without)]
+    kept = [name for name in tables if "_fts_" not in name and name not in (*COUNTED, *INDEXED_LATER, *without)]
     found = {}
     for name in kept:
         columns = [row[1] for row in query(path, f"pragma table_info({name})") if row[1] not in WRITTEN]

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 from urllib.parse import quote
 
 from claude_mem_lite import wire
@@ -22,6 +22,9 @@ STOP_WAIT_S = 30.0
 IMPORT_TIMEOUT_S = 660.0
 EXPORT_TIMEOUT_S = 120.0
 CODE_TIMEOUT_S = 60.0
+BACKUP_TIMEOUT_S = 620.0
+# Longer than the worker itself waits for a model.
+TRY_TIMEOUT_S = 140.0
 PROBE_TIMEOUT_S = 2.0
 POLL_S = 0.02
 _LEAST_TIMEOUT_S = 0.05
@@ -282,6 +285,18 @@ class Client:
         answer = self._post("/api/import", {"turns": turns}, timeout_s=IMPORT_TIMEOUT_S)
         return _whole(answer, "turns"), _whole(answer, "memories")
 
+    def settings(self, cwd: str) -> JsonObject:
+        """Every setting in force in a folder, with where it comes from, under `settings`."""
+        return self._get("/api/settings", [("cwd", cwd)])
+
+    def try_model(self) -> JsonObject:
+        """Have the configured model asked for one word: how long it took, or what went wrong."""
+        return self._post("/api/model/try", {}, timeout_s=TRY_TIMEOUT_S)
+
+    def damaged_words(self) -> Sequence[str]:
+        """What has a damaged index of its words: memories, passages."""
+        return _strings(self._get("/api/index/damage", timeout_s=EXPORT_TIMEOUT_S), "damaged")
+
     def rebuild(self) -> JsonObject:
         """Have everything derived made anew; how much is waiting, as `index` tells it."""
         return self._post("/api/rebuild", {}, timeout_s=120)
@@ -320,6 +335,25 @@ class Client:
 
     def finish_import(self) -> None:
         self._post("/api/import/memories/finish", {}, timeout_s=IMPORT_TIMEOUT_S)
+
+    def known_of_claude_mem(self, sessions: Sequence[str], names: Sequence[str]) -> JsonObject:
+        """What is known of sessions that claude-mem kept, and which projects are the only ones of these names."""
+        body: JsonObject = {"sessions": sessions, "names": names}
+        return self._post("/api/import/claude-mem/known", body, timeout_s=IMPORT_TIMEOUT_S)
+
+    def import_of_claude_mem(
+        self, what: Literal["sessions", "said", "observations"], rows: Sequence[JsonObject]
+    ) -> JsonObject:
+        """Store what claude-mem kept: how many of it are new, and what became of the others."""
+        return self._post(f"/api/import/claude-mem/{what}", {what: rows}, timeout_s=IMPORT_TIMEOUT_S)
+
+    def backup(self) -> JsonObject:
+        """Have a backup made now: where it is, how large, and what is in it."""
+        return self._post("/api/backup", {}, timeout_s=BACKUP_TIMEOUT_S)
+
+    def recoveries(self) -> Sequence[JsonObject]:
+        """What was restored or could not be, oldest first."""
+        return _objects(self._get("/api/recoveries"), "recoveries")
 
     def stop(self, wait_s: float = STOP_WAIT_S) -> bool:
         """Ask the worker to end and wait until it has; False when none was there."""

@@ -1,31 +1,21 @@
-"""Settings: defaults, then `<home>/config.toml`, then the environment. An unknown key is an error."""
+"""Every setting with its default, and what holds in one folder of them. `config_file` reads them.
 
-import difflib
+What a setting is for stands below it: the page for users is made of that."""
+
 import fnmatch
-import math
 import os
-import re
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import NamedTuple
 
-from claude_mem_lite.errors import ConfigError
-from claude_mem_lite.paths import read_regular
+from claude_mem_lite import project_file
+from claude_mem_lite.project_file import ProjectSettings
 
 PROVIDERS = ("rules", "anthropic", "openai", "claude-cli")
 DEFAULT_MODELS = {"anthropic": "claude-haiku-4-5-20251001", "claude-cli": "claude-haiku-4-5-20251001"}
-# What people call a key: it has a place, but not in a file that is shown around.
-_KEYS = ("api_key", "key", "anthropic_api_key", "openai_api_key", "token")
-_MAY_BE_ZERO = ("prompt_budget_tokens", "daily_tokens", "session_tokens")
 PRESETS = ("balanced", "layers", "codes")
 """The layouts of the context that need not be written down."""
-_OFF = ("0", "false", "no", "off")
-_MOST_BYTES_OF_SYNONYMS = 256 * 1024
-_MOST_SYNONYMS = 12
-"""Of one word."""
 RESERVE = "reserve"
 LAYERS = (
     "handoff",
@@ -43,8 +33,13 @@ LAYERS = (
     "block+next",
 )
 """What a layout of one's own can be made of."""
-_ONE_OF = (("sessions", "session index"), ("changed code", "function map"))
-"""Layers of which the one tells what the other does."""
+VARIABLES = {
+    "budget_tokens": "CLAUDE_MEM_LITE_BUDGET",
+    "preset": "CLAUDE_MEM_LITE_PRESET",
+    "prompt_budget_tokens": "CLAUDE_MEM_LITE_PROMPT_BUDGET",
+    "debug": "CLAUDE_MEM_LITE_DEBUG",
+}
+"""The settings that the environment may say, which goes before every file."""
 
 
 class OwnPreset(NamedTuple):
@@ -59,48 +54,83 @@ class Config:
     """Every setting with its default."""
 
     budget_tokens: int = 2000
-    """Size of the context given at the start of a session, in tokens."""
+    """How large the context given at the start of a session may be, in tokens by estimate. With less than 100, little
+    or nothing fits. Whatever the number, the text stays below what Claude Code passes on whole (10,000 characters)."""
     preset: str = "balanced"
-    """Which layers that context has: one of PRESETS, or of those below."""
+    """Which layers that context has: `balanced`, `layers`, `codes`, or one of your own. See
+    [context.md](context.md)."""
     presets: tuple[OwnPreset, ...] = ()
-    """Layouts of one's own, each a table `[presets.NAME]`."""
+    """Layouts of your own, each a table: `[presets.NAME]` with a cap in tokens for each layer, in order of priority.
+    See [context.md](context.md)."""
     prompt_budget_tokens: int = 3000
-    """What prompts, failing commands and opened files of one session are given in all, in tokens; 0 for nothing."""
+    """What the prompts, failing commands and opened files of one session are given in all, in tokens by estimate; one
+    prompt gets at most two thirds of it, a failure or a file at most 300. 0 means that they are given nothing. See
+    [moments.md](moments.md)."""
     exclude: tuple[str, ...] = ()
-    """Folders of which nothing is kept, as globs: `["~/private/*"]`."""
+    """Folders of which nothing is kept and to which nothing is given, as patterns. See
+    [below](#excluded-folders)."""
     ignored_tools: tuple[str, ...] = ()
-    """Tools whose calls are not used, besides the ones that never are."""
+    """Tools whose calls are not used, by their exact names. `Glob`, `Grep`, `LS`, `ListMcpResourcesTool`, `ToolSearch`
+    and `TodoRead` never are."""
     idle_exit_s: int = 1800
-    """How long the worker stays without events or requests."""
+    """After how many seconds without events or commands the worker ends. The next hook or command starts it again."""
     provider: str = "rules"
-    """Who compresses: one of PROVIDERS. Nothing is sent to anybody unless this names a model's provider."""
+    """Who tells what a turn came to: `rules` without any model, or `anthropic`, `openai`, `claude-cli`. See
+    [models.md](models.md). Nothing is sent to anybody unless this names a model's provider."""
     model: str = ""
-    """The model; the provider's default when empty. `openai` has none."""
+    """The model to ask. Empty is `claude-haiku-4-5-20251001` for `anthropic` and `claude-cli`; `openai` needs one."""
     base_url: str = ""
-    """Where the provider is asked, instead of its own address."""
+    """Where the provider is asked, for a gateway or a server of your own, as in `"http://localhost:11434/v1"`. Empty is
+    the provider's own address."""
     daily_usd: float = 1.0
-    """What models may cost in a day; 0 for no calls."""
+    """What models may cost in a day, in US dollars. When a cap is reached, rules go on alone. 0 means no calls."""
     session_usd: float = 0.25
-    """What models may cost in one session; 0 for no calls."""
+    """The same for one session."""
     daily_tokens: int = 1_000_000
-    """Tokens sent and received in a day; 0 for no calls."""
+    """Tokens sent and received in a day. 0 means no calls."""
     session_tokens: int = 250_000
-    """Tokens sent and received in one session; 0 for no calls."""
+    """The same for one session."""
     usd_per_million_in: float = 0.0
-    """Price of tokens sent, for models that are not in our table."""
+    """The price of a million tokens sent, for a model whose price is not known here. As long as both prices are 0, such
+    a model counts as free, and only the caps in tokens hold."""
     usd_per_million_out: float = 0.0
-    """Price of tokens received, for models that are not in our table."""
+    """The price of a million tokens received."""
     debug: bool = False
-    """Whether the log tells of each prompt, failing command and opened file what was found and why."""
+    """With `true`, `worker.log` has one line for each prompt, failing command and opened file that was looked up: ids,
+    scores, and why nothing was said. No word of a prompt or a memory is in it."""
 
 
-def load_config(path: Path, environment: Mapping[str, str]) -> Config:
-    """The settings in force; ConfigError names the file, the key and what it could have been."""
-    return _with_environment(_from_file(path), environment)
+def project_settings(folder: str) -> ProjectSettings:
+    """What the repository that a folder is in says itself, as far as it may."""
+    return project_file.find(folder, PRESETS)
+
+
+def in_folder(config: Config, folder: str, environment: Mapping[str, str] = os.environ) -> Config:
+    """The settings as they hold in a folder: what its repository says may make budgets smaller, never larger.
+
+    What it excludes is not in them, because that is told from its own root: `is_excluded` knows of it."""
+    own = project_settings(folder)
+    if not own.path:
+        return config
+    budget, at_need = own.budget_tokens, own.prompt_budget_tokens
+    may_choose = own.preset and not environment.get(VARIABLES["preset"])
+    return replace(
+        config,
+        budget_tokens=config.budget_tokens if budget is None else min(config.budget_tokens, budget),
+        prompt_budget_tokens=config.prompt_budget_tokens
+        if at_need is None
+        else min(config.prompt_budget_tokens, at_need),
+        preset=own.preset if may_choose else config.preset,
+        ignored_tools=tuple(dict.fromkeys((*config.ignored_tools, *own.ignored_tools))),
+    )
 
 
 def is_excluded(config: Config, folder: str) -> bool:
-    """Whether a folder, or one above it, matches an excluded glob, by any spelling of its path."""
+    """Whether a folder, or one above it, is excluded by the user, by any spelling of its path, or by its repository."""
+    return _is_excluded_by_user(config, folder) or project_settings(folder).excludes(folder)
+
+
+def _is_excluded_by_user(config: Config, folder: str) -> bool:
     if not config.exclude:
         return False
     globs = [os.path.expanduser(glob).rstrip("/") for glob in config.exclude]
@@ -110,161 +140,8 @@ def is_excluded(config: Config, folder: str) -> bool:
     return any(fnmatch.fnmatchcase(ancestor, glob) for glob in globs for ancestor in ancestors)
 
 
-def read_synonyms(path: Path) -> dict[str, tuple[str, ...]]:
-    """What a file says stands for what, nothing when there is none; ConfigError when it cannot be read."""
-    try:
-        given = read_regular(path, _MOST_BYTES_OF_SYNONYMS)
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", "mend or remove it") from error
-    found: dict[str, tuple[str, ...]] = {}
-    try:
-        for word, others in tomllib.loads(given.decode("utf-8")).items():
-            if not isinstance(others, list) or not all(isinstance(other, str) for other in others):
-                raise ValueError(f"{word} is no list of words")
-            found[word.strip().casefold()] = tuple(other.strip().casefold() for other in others[:_MOST_SYNONYMS])
-    except ValueError as error:  # those of TOML and UTF-8 are such too
-        raise ConfigError(f"{path} cannot be read: {error}", 'write lines like: deploy = ["ci", "pipeline"]') from error
-    return found
-
-
 def _real(folder: str) -> str:
     try:
         return os.path.realpath(folder)
     except (OSError, ValueError):  # no such folder can exist
         return folder
-
-
-def _from_file(path: Path) -> Config:
-    try:
-        given = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return Config()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}", "mend or remove it") from error
-    known = {field.name: field for field in fields(Config)}
-    for key, value in given.items():
-        if key.lower() in _KEYS:
-            raise ConfigError(f"{path}: {key} does not belong here", f"put it into the file {path.parent / 'api-key'}")
-        if key not in known:
-            nearest = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(known)}"
-            raise ConfigError(f"{path}: unknown key {key}", hint)
-        if key != "presets":
-            _check_type(path, key, value)
-    chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
-    if "presets" in chosen:
-        chosen["presets"] = _own_presets(path, chosen["presets"])
-    config = replace(Config(), **chosen)
-    _check_preset(f"{path}: preset", config)
-    _check_exclude(path, config)
-    _check_provider(path, config)
-    return config
-
-
-def _check_type(path: Path, key: str, value: object) -> None:
-    default = getattr(Config(), key)
-    if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise ConfigError(f"{path}: {key} must be true or false", f"for example {key} = true")
-    elif isinstance(default, int):
-        least = 0 if key in _MAY_BE_ZERO else 1
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            wanted = "a whole number, 0 or more" if least == 0 else "a positive whole number"
-            raise ConfigError(f"{path}: {key} must be {wanted}", f"for example {key} = {default}")
-    elif isinstance(default, float):
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
-            raise ConfigError(f"{path}: {key} must be a number, 0 or more", f"for example {key} = {default or 0.5}")
-    elif isinstance(default, str):
-        if not isinstance(value, str):
-            raise ConfigError(f"{path}: {key} must be a string", f'for example {key} = "{default or "…"}"')
-    elif not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ConfigError(f"{path}: {key} must be a list of strings", f'for example {key} = ["…"]')
-
-
-def _check_exclude(path: Path, config: Config) -> None:
-    for glob in config.exclude:
-        if not glob.startswith(("/", "~", "*")):
-            name = glob.removeprefix("./") or "folder"
-            raise ConfigError(
-                f"{path}: exclude: {glob or 'an empty string'} is no whole path", f"write ~/{name} or */{name}"
-            )
-
-
-def _own_presets(path: Path, given: object) -> tuple[OwnPreset, ...]:
-    if not isinstance(given, dict) or not all(isinstance(caps, dict) for caps in given.values()):
-        raise ConfigError(f"{path}: presets must be tables", "write [presets.mine], and its layers below")
-    for name in given:
-        if name in PRESETS:
-            raise ConfigError(f"{path}: the preset {name} is built in", "call yours by another name")
-    return tuple(OwnPreset(name, _caps(f"{path}: presets.{name}", caps)) for name, caps in given.items())
-
-
-def _caps(where: str, given: Mapping[str, object]) -> tuple[tuple[str, int], ...]:
-    """The layers by their own names: `changed_code` is the layer `changed code`."""
-    known = {_plain(layer): layer for layer in (*LAYERS, RESERVE)}
-    caps: dict[str, int] = {}
-    for name, cap in given.items():
-        layer = known.get(_plain(name))
-        if layer is None:
-            nearest = difflib.get_close_matches(_plain(name), known, n=1)
-            hint = f"did you mean {known[nearest[0]]}?" if nearest else f"known are {', '.join(known.values())}"
-            raise ConfigError(f"{where}: there is no layer {name[:40]!r}", hint)
-        if not isinstance(cap, int) or isinstance(cap, bool) or cap < 1 or layer in caps:
-            raise ConfigError(f"{where}: {name} must be one positive whole number", f"for example {name} = 300")
-        caps[layer] = cap
-    for both in _ONE_OF:
-        if set(both) <= set(caps):
-            raise ConfigError(f"{where}: {both[0]} and {both[1]} tell the same", "name one of them")
-    if not set(caps) - {RESERVE}:
-        raise ConfigError(f"{where} has no layer", "for example sessions = 500")
-    return tuple(caps.items())
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", " ", name).strip().lower()
-
-
-def _check_preset(where: str, config: Config) -> None:
-    known = (*PRESETS, *(own.name for own in config.presets))
-    if config.preset not in known:
-        raise ConfigError(f"{where} is {config.preset[:40]!r}", f"known are {', '.join(known)}")
-
-
-def _check_provider(path: Path, config: Config) -> None:
-    if config.provider not in PROVIDERS:
-        nearest = difflib.get_close_matches(config.provider, PROVIDERS, n=1)
-        hint = f"did you mean {nearest[0]}?" if nearest else f"known are {', '.join(PROVIDERS)}"
-        raise ConfigError(f"{path}: there is no provider {config.provider[:40]!r}", hint)
-    if config.provider == "openai" and not config.model:
-        raise ConfigError(f"{path}: the provider openai needs a model", 'name the one to ask, as in model = "qwen3:8b"')
-    if config.base_url and not _is_address(config.base_url):
-        raise ConfigError(f"{path}: base_url is no address", 'for example base_url = "http://localhost:11434/v1"')
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        return False
-
-
-def _with_environment(config: Config, environment: Mapping[str, str]) -> Config:
-    if preset := environment.get("CLAUDE_MEM_LITE_PRESET", ""):
-        config = replace(config, preset=preset)
-        _check_preset("CLAUDE_MEM_LITE_PRESET", config)
-    if budget := environment.get("CLAUDE_MEM_LITE_BUDGET", ""):
-        config = replace(config, budget_tokens=_tokens("CLAUDE_MEM_LITE_BUDGET", budget, least=1))
-    if budget := environment.get("CLAUDE_MEM_LITE_PROMPT_BUDGET", ""):
-        config = replace(config, prompt_budget_tokens=_tokens("CLAUDE_MEM_LITE_PROMPT_BUDGET", budget, least=0))
-    if debug := environment.get("CLAUDE_MEM_LITE_DEBUG", ""):
-        config = replace(config, debug=debug.strip().lower() not in _OFF)
-    return config
-
-
-def _tokens(name: str, given: str, *, least: int) -> int:
-    if not given.isascii() or not given.isdigit() or len(given) > 9 or int(given) < least:
-        raise ConfigError(f"{name} is {given[:20]!r}", "set it to a number of tokens, or unset it")
-    return int(given)

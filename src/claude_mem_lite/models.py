@@ -83,6 +83,8 @@ SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 PassageKind = Literal["turn", "session"]
 SCOPES = "universal, language:NAME, project or project:ID"
 """How a user writes where a memory holds."""
+SCOPE_FORMS = ("universal", "language:", "project", "project:")
+"""How what he writes begins."""
 
 
 # The names that a language goes by besides the one under which a project's language is found out.
@@ -153,6 +155,8 @@ class Event:
     """Where the working folder stands in its checkout: `packages/web`; nothing at its root."""
     imported: bool = False
     """Read from a transcript, not seen as it happened."""
+    agent: str = "claude-code"
+    """Who sent it; whatever it is, the event has the same form."""
 
 
 @dataclass(frozen=True, slots=True)

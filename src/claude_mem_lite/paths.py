@@ -86,6 +86,31 @@ class Home:
         return self.root / "rendered"
 
     @property
+    def backups(self) -> Path:
+        """Copies of memory.db, each complete and checked."""
+        return self.root / "backups"
+
+    @property
+    def restore_order(self) -> Path:
+        """Which backup the next worker puts in the place of memory.db."""
+        return self.root / "restore.json"
+
+    @property
+    def replacing(self) -> Path:
+        """The record of a database file that is being replaced: whoever starts next brings it to an end."""
+        return self.root / "replacing.json"
+
+    @property
+    def recoveries(self) -> Path:
+        """What was restored, when and why, for the user to hear of."""
+        return self.root / "recoveries.json"
+
+    @property
+    def suspect(self) -> Path:
+        """The mark of a worker that was told by SQLite that a database is damaged."""
+        return self.root / "suspect"
+
+    @property
     def installs(self) -> Path:
         """What `install` wrote where, and the bytes that were there before."""
         return self.root / "installs"
@@ -134,11 +159,11 @@ def find_home() -> Home:
     return Home(Path(chosen) if os.path.isabs(chosen) else Path.cwd() / chosen)
 
 
-def read_regular(path: Path, most_bytes: int) -> bytes:
-    """All of a regular file; OSError for anything else, and for one that is larger.
+def read_regular(path: Path, most_bytes: int, *, follow: bool = True) -> bytes:
+    """All of a regular file; OSError for anything else, for one that is larger, and for a link when none is followed.
 
     A pipe without a writer would be waited for, and a device has no end."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "it is no regular file", str(path))

@@ -41,14 +41,35 @@ def time_of(name: str) -> datetime:
     return datetime.fromtimestamp(int(_match(name)["time_ns"]) / 1e9, UTC)
 
 
+def around(name: str, within_s: float) -> tuple[str, str]:
+    """Two texts between which all names stand that were made so near to this one, before or after."""
+    match = _NAME.match(name)
+    at_ns, within_ns = int(match["time_ns"]) if match else 0, int(within_s * 1e9)
+    return f"{max(at_ns - within_ns, 0):020d}", f"{at_ns + within_ns:020d}"
+
+
 def process_of(name: str) -> int:
     """The hook that kept it."""
     return int(_match(name)["process"])
 
 
 def event_of(name: str) -> str:
-    """The event as the agent's configuration calls it."""
-    return _match(name)["event"]
+    """The event that the hook was run for, by the name that Claude Code has for it."""
+    return _match(name)["event"].partition("_")[0]
+
+
+def agent_of(name: str) -> str:
+    """The agent whose configuration the hook was run by; nothing for Claude Code's, which others read too."""
+    return _match(name)["event"].partition("_")[2]
+
+
+def part_of(name: str, number: int) -> str:
+    """A name for one of several things that an event tells of: the first keeps its name, others come after it."""
+    if number == 0:
+        return name
+    match = _match(name)
+    told = hashlib.sha256(f"{name}{_NUL}{number}".encode()).hexdigest()[:8]
+    return f"{int(match['time_ns']) + number:020d}-{match['process']}-{told}-{match['event']}"
 
 
 def _match(name: str) -> "re.Match[str]":

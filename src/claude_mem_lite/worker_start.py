@@ -31,7 +31,16 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
     finally:
         # Detached on purpose: without this, dropping the object warns of a child that still runs.
         process.returncode = 0
+    _refuse_newer(home)
     raise WorkerUnavailable("the worker did not start", f"look at the end of {home.worker_log}")
+
+
+def _refuse_newer(home: Home) -> None:
+    """SchemaTooNew when that is why no worker can start."""
+    from claude_mem_lite.db.soundness import refuse_newer  # here: the MCP server must not load SQLite to start
+
+    refuse_newer(home.memory_db)
+    refuse_newer(home.inbox_db)
 
 
 def worker_interpreter(home: Home) -> str:

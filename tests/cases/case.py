@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.agents import event_from_payload, why_skipped
+from claude_mem_lite.agents.claude_code import event_from_payload, why_skipped
 from claude_mem_lite.compress.rules.summary import summarize
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.inbox.payload import parse, to_stored

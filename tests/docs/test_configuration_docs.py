@@ -1,28 +1,34 @@
-"""docs/configuration.md lists every setting with its default, every variable, and examples that load."""
+"""docs/configuration.md lists every setting as the program has it, every variable, and examples that load."""
 
-import json
 import re
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.cli.settings_reference import with_table
 from claude_mem_lite.compress.model.digest import LEAST_RAW
-from claude_mem_lite.config import Config, load_config
+from claude_mem_lite.config import Config
+from claude_mem_lite.config_file import load_config
+from claude_mem_lite.project_file import ALLOWED, MOST_BYTES, NAME
 from tests.docs.pages import ROOT, page, pages
 
 PAGE = page("docs/configuration.md")
-ROWS = dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", PAGE.text, re.M))
 EXAMPLES = [(one.name, body) for one in pages() for body in one.blocks("toml")]
 
 
-def as_toml(value: object) -> str:
-    return json.dumps(list(value) if isinstance(value, tuple) else value)
+def test_every_setting_is_documented_as_the_program_has_it() -> None:
+    told = "run `python -m claude_mem_lite.cli.settings_reference docs/configuration.md`"
+    assert with_table(PAGE.text) == PAGE.text, told
+    assert all(f"| `{key}` |" in PAGE.text for key in Config.__slots__)
 
 
-def test_every_setting_is_documented_with_its_default() -> None:
-    defaults = {field.name: as_toml(field.default) for field in fields(Config)}
-    assert {**defaults, "presets": "{}"} == ROWS  # written as tables, kept as a tuple
+def test_what_a_project_may_say_is_documented() -> None:
+    part = PAGE.text.partition("## A project's own file")[2].partition("\n## ")[0]
+    assert set(ALLOWED) == {
+        key for row in re.findall(r"^\| (`.*?`) \|", part, re.M) for key in re.findall(r"`(\w+)`", row)
+    }
+    assert f"`{NAME}`" in part
+    assert f"{MOST_BYTES // 1024} KiB" in part
 
 
 @pytest.mark.parametrize(("where", "body"), EXAMPLES, ids=[name for name, _ in EXAMPLES])

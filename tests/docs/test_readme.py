@@ -1,32 +1,18 @@
 """What README and docs show must exist: commands with their options, make targets, files and headings."""
 
 import re
-from contextlib import suppress
 from pathlib import Path
 
 import click
 import pytest
 
-from claude_mem_lite.cli.main import cli
+from tests.command_lines import parse
 from tests.docs.pages import ROOT, Page, page, pages
 
 PAGES = pages()
 GENERATED = "docs/commands.md"
 SHOWN = [(one.name, words) for one in PAGES if one.name != GENERATED for words in one.commands("claude-mem-lite")]
 LINKS = [(one.name, target) for one in PAGES for target in one.links()]
-
-
-def parse(words: list[str]) -> None:
-    """Parse a command line as the program would, without running it."""
-    command: click.Command = cli
-    context = click.Context(cli, info_name=words[0])
-    rest = words[1:]
-    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
-        found = command.get_command(context, rest[0])
-        assert found is not None, f"there is no command {' '.join(words)}"
-        command, rest = found, rest[1:]
-    with suppress(click.exceptions.Exit):  # `--help` and `--version` end the program
-        command.make_context(words[0], rest)
 
 
 @pytest.mark.parametrize(("where", "words"), SHOWN, ids=[f"{name}: {' '.join(words)}" for name, words in SHOWN])

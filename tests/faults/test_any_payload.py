@@ -7,7 +7,7 @@ from itertools import count
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.agents import KNOWN_EVENTS
+from claude_mem_lite.agents.claude_code import KNOWN_EVENTS
 from claude_mem_lite.inbox.payload import STORED_LIMIT
 from claude_mem_lite.inbox.spool import read_arrival
 from claude_mem_lite.paths import Home

@@ -3,13 +3,12 @@
 import os
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 import pytest
 
-from tests.running import SILENT, Machine, leave, payload, turn, wait_until
+from tests.running import SILENT, Machine, Process, leave, payload, turn, wait_until
 
 ANSWERED = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
 UNANSWERED = ("PreCompact", "SubagentStop", "Stop", "StopFailure", "SessionEnd")
@@ -114,12 +113,12 @@ def test_a_worker_that_is_asked_something_does_not_count_as_idle(machine: Machin
     assert machine.get("/api/health")["pid"] == worker.pid
 
 
-def still_running(processes: list["subprocess.Popen[bytes]"]) -> list["subprocess.Popen[bytes]"]:
+def still_running(processes: list[Process]) -> list[Process]:
     return [process for process in processes if process.poll() is None]
 
 
 @contextmanager
-def stopped(worker: "subprocess.Popen[bytes]") -> Iterator[None]:
+def stopped(worker: Process) -> Iterator[None]:
     os.kill(worker.pid, signal.SIGSTOP)
     try:
         yield

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.agents import event_from_payload, why_skipped
+from claude_mem_lite.agents.claude_code import event_from_payload, why_skipped
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.models import JsonObject
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.config import LAYERS, PRESETS, Config, OwnPreset, is_excluded, load_config
+from claude_mem_lite.config import LAYERS, PRESETS, Config, OwnPreset, is_excluded
+from claude_mem_lite.config_file import load_config
 from claude_mem_lite.context import presets
 from claude_mem_lite.context.presets import chosen
 from claude_mem_lite.errors import ConfigError

@@ -10,8 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.install import doctor
-from claude_mem_lite.install.doctor import Check
+from claude_mem_lite.install.doctor.check import INSTALL, Check
+from claude_mem_lite.install.doctor.configuration import check_switch, check_synonyms
+from claude_mem_lite.install.doctor.databases import check_database
+from claude_mem_lite.install.doctor.folders import check_home, check_spool
+from claude_mem_lite.install.doctor.hooks import check_hooks
+from claude_mem_lite.install.doctor.python import check_hook_python, check_worker_python
+from claude_mem_lite.install.doctor.running import run_checks
+from claude_mem_lite.install.doctor.worker import check_worker
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import COUNTS, HEALTH, FakeWorker, fake_worker, run
 
@@ -32,7 +38,7 @@ def settings() -> Path:
 
 
 def states(home: Home, settings: Path) -> dict[str, str]:
-    return {check.name: check.state for check in doctor.run_checks(home, settings)}
+    return {check.name: check.state for check in run_checks(home, settings)}
 
 
 def found(checks: Sequence[Check], name: str) -> Check:
@@ -65,41 +71,41 @@ def test_nothing_installed_fails_with_the_way_to_install(
 
 def test_a_home_others_can_read_fails(home: Home) -> None:
     home.root.chmod(0o755)
-    check = doctor.check_home(home)
+    check = check_home(home)
     assert (check.state, check.next_step) == ("fail", f"chmod 700 {home.root}")
 
 
 def test_hooks_of_another_place_fail(worker: FakeWorker, home: Home, settings: Path) -> None:
     settings.write_text(settings.read_text().replace("/py -I", "/elsewhere/py -I"))
-    check = doctor.check_hooks(home, settings)[0]
-    assert (check.state, check.next_step) == ("fail", doctor.INSTALL)
+    check = check_hooks(home, settings)[0]
+    assert (check.state, check.next_step) == ("fail", INSTALL)
 
 
 def test_settings_that_disable_hooks_fail(worker: FakeWorker, home: Home, settings: Path) -> None:
     settings.write_text(json.dumps({**json.loads(settings.read_text()), "disableAllHooks": True}))
-    assert doctor.check_hooks(home, settings)[0].state == "fail"
+    assert check_hooks(home, settings)[0].state == "fail"
 
 
 def test_broken_settings_fail(worker: FakeWorker, home: Home, settings: Path) -> None:
     settings.write_text("{")
-    assert doctor.check_hooks(home, settings)[0].state == "fail"
+    assert check_hooks(home, settings)[0].state == "fail"
 
 
 def test_an_install_elsewhere_is_checked_instead_of_the_default(home: Home, settings: Path, tmp_path: Path) -> None:
     run("install", "--config-dir", str(tmp_path / "agent"))
-    (check,) = doctor.check_hooks(home, settings)
+    (check,) = check_hooks(home, settings)
     assert (check.state, check.found) == ("ok", f"in {tmp_path / 'agent' / 'settings.json'}")
 
 
 def test_synonyms_that_cannot_be_read_are_a_warning(home: Home) -> None:
-    assert doctor.check_synonyms(home) == []
+    assert check_synonyms(home) == []
     home.synonyms.write_text('ledger = ["books"]\n')
-    (fine,) = doctor.check_synonyms(home)
+    (fine,) = check_synonyms(home)
     home.synonyms.write_text("ledger = \n")
-    (broken,) = doctor.check_synonyms(home)
+    (broken,) = check_synonyms(home)
     home.synonyms.unlink()
     os.mkfifo(home.synonyms)
-    (pipe,) = doctor.check_synonyms(home)
+    (pipe,) = check_synonyms(home)
     assert (fine.state, broken.state, pipe.state) == ("ok", "warn", "warn")
     assert "those of the package hold" in broken.found
     assert broken.next_step.startswith("write lines like")
@@ -108,27 +114,27 @@ def test_synonyms_that_cannot_be_read_are_a_warning(home: Home) -> None:
 
 def test_a_switch_that_is_off_is_a_warning(home: Home) -> None:
     home.off_switch.touch()
-    assert doctor.check_switch(home).state == "warn"
+    assert check_switch(home).state == "warn"
 
 
 def test_missing_links_fail(home: Home) -> None:
-    assert doctor.check_hook_python(home).state == "fail"
-    assert doctor.check_worker_python(home).state == "fail"
+    assert check_hook_python(home).state == "fail"
+    assert check_worker_python(home).state == "fail"
 
 
 def test_a_worker_python_without_the_package_fails(home: Home) -> None:
     home.worker_python.symlink_to(FALSE)
-    assert doctor.check_worker_python(home).state == "fail"
+    assert check_worker_python(home).state == "fail"
 
 
 def test_a_worker_of_another_version_is_a_warning(worker: FakeWorker, home: Home) -> None:
     worker.answer("GET /api/health", {**HEALTH, "version": "0.0.1"})
-    assert found(doctor.check_worker(home), "worker").state == "warn"
+    assert found(check_worker(home), "worker").state == "warn"
 
 
 def test_a_worker_that_takes_nothing_in_fails_with_its_reason(worker: FakeWorker, home: Home) -> None:
     worker.answer("GET /api/health", {**HEALTH, "status": "degraded", "problem": "the disk is full"})
-    check = found(doctor.check_worker(home), "worker")
+    check = found(check_worker(home), "worker")
     assert check.state == "fail"
     assert "the disk is full" in check.found
     assert check.next_step == "until then events wait"
@@ -136,39 +142,39 @@ def test_a_worker_that_takes_nothing_in_fails_with_its_reason(worker: FakeWorker
 
 def test_a_worker_that_cannot_start_fails(home: Home) -> None:
     home.worker_python.symlink_to(FALSE)
-    assert doctor.check_worker(home)[0].state == "fail"
+    assert check_worker(home)[0].state == "fail"
 
 
 def test_a_socket_open_to_others_fails(worker: FakeWorker, home: Home) -> None:
     home.socket.chmod(0o666)
-    assert found(doctor.check_worker(home), "socket").state == "fail"
+    assert found(check_worker(home), "socket").state == "fail"
 
 
 def test_events_in_error_are_a_warning(worker: FakeWorker, home: Home) -> None:
     worker.answer("GET /api/queue/stats", {**COUNTS, "error": 2})
-    check = found(doctor.check_worker(home), "queue")
+    check = found(check_worker(home), "queue")
     assert (check.state, check.next_step) == ("warn", "run `claude-mem-lite queue --errors`")
 
 
 def test_search_by_meaning_is_ok_when_everything_is_indexed_or_waits_to_be(worker: FakeWorker, home: Home) -> None:
-    check = found(doctor.check_worker(home), "search by meaning")
+    check = found(check_worker(home), "search by meaning")
     assert (check.state, check.found) == ("ok", "everything is indexed")
     worker.answer("GET /api/health", {**HEALTH, "unindexed": 1200, "index_problem": ""})
-    check = found(doctor.check_worker(home), "search by meaning")
+    check = found(check_worker(home), "search by meaning")
     assert (check.state, check.found[:26]) == ("ok", "still to be indexed: 1,200")
 
 
 def test_vectors_that_cannot_be_made_fail_with_what_to_do(worker: FakeWorker, home: Home) -> None:
     worker.answer("GET /api/health", {**HEALTH, "unindexed": 0, "index_problem": "no vectors can be made: OSError"})
-    check = found(doctor.check_worker(home), "search by meaning")
+    check = found(check_worker(home), "search by meaning")
     assert (check.state, check.found) == ("fail", "no vectors can be made: OSError; search goes by words alone")
     assert "install claude-mem-lite again" in check.next_step
 
 
 def test_events_that_wait_for_long_are_a_warning(home: Home) -> None:
     (home.spool_new / "00000000001000000000-1-abcdef12-Stop").touch()
-    assert doctor.check_spool(home, now_s=10).state == "ok"
-    assert doctor.check_spool(home, now_s=10_000).state == "warn"
+    assert check_spool(home, now_s=10).state == "ok"
+    assert check_spool(home, now_s=10_000).state == "warn"
 
 
 def test_events_in_a_fallback_place_are_a_warning(home: Home) -> None:
@@ -177,7 +183,7 @@ def test_events_in_a_fallback_place_are_a_warning(home: Home) -> None:
     kept = place / "00000000001000000000-1-abcdef12-Stop"
     kept.touch()
     try:
-        check = doctor.check_spool(home, now_s=10)
+        check = check_spool(home, now_s=10)
     finally:
         kept.unlink()
         place.rmdir()
@@ -189,13 +195,13 @@ def test_a_sound_database_is_ok_and_stays_untouched(home: Home) -> None:
     with closing(sqlite3.connect(home.memory_db)) as database:
         database.execute("create table t (x)")
     before = home.memory_db.read_bytes()
-    assert doctor.check_database(home.memory_db).state == "ok"
+    assert check_database(home.memory_db, "memory.db").state == "ok"
     assert home.memory_db.read_bytes() == before
 
 
 def test_a_damaged_database_fails(home: Home) -> None:
     home.memory_db.write_bytes(b"not a database" * 1000)
-    assert doctor.check_database(home.memory_db).state == "fail"
+    assert check_database(home.memory_db, "memory.db").state == "fail"
 
 
 def test_a_database_in_a_folder_with_odd_characters_is_found(tmp_path: Path) -> None:
@@ -203,9 +209,9 @@ def test_a_database_in_a_folder_with_odd_characters_is_found(tmp_path: Path) -> 
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as database:
         database.execute("create table t (x)")
-    assert doctor.check_database(path).found.startswith("sound")
+    assert check_database(path, "memory.db").found.startswith("sound")
 
 
 def test_events_that_were_let_go_fail_the_check_of_the_spool(home: Home) -> None:
     home.dropped.touch()
-    assert doctor.check_spool(home, 0.0).state == "fail"
+    assert check_spool(home, 0.0).state == "fail"

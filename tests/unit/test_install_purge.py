@@ -12,6 +12,8 @@ def filled(home: Home) -> Home:
     home.make()
     home.memory_db.write_text("x")
     home.synonyms.write_text("")
+    home.api_key.write_text("sk-none")
+    (home.root / "damaged-20260101T000000Z").mkdir()
     (home.spool_new / "event").write_text("x")
     home.hook_python.symlink_to("/bin/true")
     return home

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import doctor, files, serving, skills
+from claude_mem_lite.install import files, serving, skills
 from claude_mem_lite.install.agent_tools import places
+from claude_mem_lite.install.doctor.check import Check
+from claude_mem_lite.install.doctor.tools import check_tools
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import run
@@ -214,10 +216,10 @@ def test_doctor_tells_of_both(home: Home, notes: Path, skill: Path) -> None:
     where = places("user", None, settings, {})
 
     def states() -> list[str]:
-        return [check.state for check in doctor.check_tools(home, where)]
+        return [check.state for check in check_tools(home, where)]
 
     assert states() == ["warn", "warn"]
-    assert doctor.check_tools(home, where)[-1].found == f"{skill} is missing"
+    assert check_tools(home, where)[-1].found == f"{skill} is missing"
     run("install")
     assert states() == ["ok", "ok", "ok"]
     notes.write_text("{broken")
@@ -228,9 +230,9 @@ ALLOWING = ("mcp__claude-mem-lite", "mcp__claude-mem-lite__*", "mcp__claude-mem-
 OTHER_RULES = ("mcp__claude-mem-lite-other", "Bash(claude-mem-lite:*)", "mcp__github")
 
 
-def permission(home: Home) -> doctor.Check:
+def permission(home: Home) -> Check:
     settings = Path.home() / ".claude" / "settings.json"
-    checks = doctor.check_tools(home, places("user", None, settings, {}))
+    checks = check_tools(home, places("user", None, settings, {}))
     return next(check for check in checks if check.name == "MCP permission")
 
 

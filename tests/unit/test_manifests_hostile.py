@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite import toml_care
 from claude_mem_lite.git.files import read_bytes
-from claude_mem_lite.manifests import commands, dependencies, describing, names, reading, role, toml_care
+from claude_mem_lite.manifests import commands, dependencies, describing, names, reading, role
 from claude_mem_lite.manifests.facts import read_facts
 from claude_mem_lite.manifests.reading import LARGEST_BYTES, Root
-from claude_mem_lite.manifests.toml_care import is_modest
+from claude_mem_lite.toml_care import is_modest
 from tests.docs.pages import ROOT
 from tests.regex_steps import Steps
 

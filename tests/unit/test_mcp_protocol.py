@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from claude_mem_lite import models
-from claude_mem_lite.agents import event_from_payload, why_skipped
+from claude_mem_lite.agents.claude_code import event_from_payload, why_skipped
 from claude_mem_lite.context import render
 from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.errors import MemoryLiteError

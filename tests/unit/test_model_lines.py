@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.cli.worker import awaited
-from claude_mem_lite.install import doctor
-from claude_mem_lite.install.doctor import Check
+from claude_mem_lite.install.doctor.check import Check
+from claude_mem_lite.install.doctor.worker import check_worker
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import COUNTS, HEALTH, FakeWorker, fake_worker, run
@@ -28,7 +28,7 @@ def worker(home: Home) -> Iterator[FakeWorker]:
 
 
 def model_check(home: Home) -> list[Check]:
-    return [check for check in doctor.check_worker(home) if check.name == "model"]
+    return [check for check in check_worker(home) if check.name == "model"]
 
 
 def test_status_tells_the_model_and_what_it_took_today(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.agents import event_from_payload
+from claude_mem_lite.agents.claude_code import event_from_payload
 from claude_mem_lite.importers.lines import Problem
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
 from claude_mem_lite.importers.turns import PastTurn

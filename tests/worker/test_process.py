@@ -8,10 +8,32 @@ import signal
 import socket
 import sqlite3
 import stat
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 
-from tests.running import PROC, SILENT, Machine, dump, leave, payload, processes_with, query, turn, wait_until
+import pytest
+
+from tests.running import (
+    PROC,
+    SILENT,
+    Machine,
+    dump,
+    leave,
+    open_machine,
+    payload,
+    processes_with,
+    query,
+    turn,
+    wait_until,
+)
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    """A home whose workers are started as hooks start them."""
+    with open_machine(is_cold=True) as made:
+        yield made
 
 
 def test_everything_in_the_home_is_private(machine: Machine) -> None:

@@ -140,11 +140,14 @@ def test_a_session_without_a_sign_of_life_for_a_day_was_interrupted(home: Home, 
     assert query(home.memory_db, "select status from sessions") == [("interrupted",)]
 
 
-def test_events_are_kept_for_8_days_after_they_are_done(home: Home, clock: SetClock) -> None:
+def test_events_that_a_backup_has_are_kept_for_8_days_after_they_are_done(home: Home, clock: SetClock) -> None:
     with running_loop(home, clock) as loop:
         leave(home, payload("Stop", "finished"))
         leave(home, turn("open", "not yet")[0])
         assert loop.settle(30)
+        made = loop.backing_up.make_soon()
+        loop.wake()
+        made.result(30)
     for days, kept in ((7.9, ["finished", "open"]), (0.2, ["open"])):
         clock.advance(days=days)
         with running_loop(home, clock) as loop:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from claude_mem_lite.cli import completing
 from claude_mem_lite.cli.options import connect, folder, json_option, memory_id
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
@@ -26,11 +27,15 @@ _NAMES = ("title", "kind", "scope", "tags")
 
 
 @click.command(short_help="Change what a memory says.")
-@click.argument("id_", metavar="ID")
+@click.argument("id_", metavar="ID", shell_complete=completing.ids)
 @click.option("--title", metavar="T", help="Its title, in a line.")
 @click.option("--text", metavar="T", help="What it says; - reads it from standard input.")
-@click.option("--kind", metavar="K", type=kind_type, help="What it is: decision, rule, gotcha, …")
-@click.option("--scope", metavar="S", type=scope_type, help=f"Where it holds: {SCOPES}.")
+@click.option(
+    "--kind", metavar="K", type=kind_type, shell_complete=completing.kinds, help="What it is: decision, rule, gotcha, …"
+)
+@click.option(
+    "--scope", metavar="S", type=scope_type, shell_complete=completing.scopes, help=f"Where it holds: {SCOPES}."
+)
 @click.option("--tag", "tags", metavar="T", multiple=True, help="A word more to find it by; may be repeated.")
 @click.option("--untag", "untags", metavar="T", multiple=True, help="A tag to take away; may be repeated.")
 @json_option
@@ -86,7 +91,7 @@ def edit(
 
 
 @click.command(short_help="Hold on to a memory.")
-@click.argument("id_", metavar="ID")
+@click.argument("id_", metavar="ID", shell_complete=completing.ids)
 @click.option("--off", is_flag=True, help="Let go of it again.")
 @json_option
 def pin(id_: str, off: bool, as_json: bool) -> None:
@@ -109,7 +114,7 @@ def pin(id_: str, off: bool, as_json: bool) -> None:
 
 
 @click.command(short_help="Say that a memory still holds, or holds again.")
-@click.argument("id_", metavar="ID")
+@click.argument("id_", metavar="ID", shell_complete=completing.ids)
 @json_option
 def confirm(id_: str, as_json: bool) -> None:
     """Say that a memory still holds, or holds again.
@@ -132,7 +137,7 @@ def confirm(id_: str, as_json: bool) -> None:
 
 
 @click.command(short_help="Say that a memory does not hold any more.")
-@click.argument("id_", metavar="ID")
+@click.argument("id_", metavar="ID", shell_complete=completing.ids)
 @click.option("--reason", metavar="T", default="", help="Why; shown with it.")
 @json_option
 def retire(id_: str, reason: str, as_json: bool) -> None:

@@ -89,7 +89,7 @@ def _print_weighed(given: JsonObject) -> None:
 def _why_nothing(answer: JsonObject) -> str:
     skipped = [field(each, "reason") for each in items(answer, "layers_skipped") if isinstance(each, dict)]
     if answer.get("excluded"):
-        return "Nothing is said here: this folder is excluded in config.toml."
+        return "Nothing is said here: this folder is excluded (`claude-mem-lite config` shows by whom)."
     if "no room" in skipped:
         return f"Nothing fits into {field(answer, 'budget')} tokens; 300 are always enough for something."
     return "Nothing to say yet: no session and no memory of this folder is known."

@@ -1,4 +1,5 @@
-"""The `export` command: every memory as a line of JSON, to stdout or into a file that is whole or not there."""
+"""The `export` command: every memory, as a line of JSON or in pages for people, to stdout or into files that are whole
+or not there."""
 
 import gzip
 import os
@@ -14,32 +15,39 @@ from typing import IO
 
 import click
 
+from claude_mem_lite.cli import exporting_markdown
 from claude_mem_lite.cli.options import connect
 from claude_mem_lite.cli.output import counted, plain
 from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.cli.sending import Sending
-from claude_mem_lite.client import Client, ExportPage
+from claude_mem_lite.client import Client, ExportPage, Where
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.memory_lines import to_line
 
 Written = IO[bytes] | gzip.GzipFile
 _LONGEST_PREFIX = 100
+_PAGES = (".md", ".md.gz")
+# As many as the worker gives at a time.
+_MOST_SESSIONS = 10_000
 
 
-@click.command(short_help="Write out every memory, one a line.", context_settings={"allow_extra_args": True})
+@click.command(
+    short_help="Write out every memory, as JSON lines or as Markdown.", context_settings={"allow_extra_args": True}
+)
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["jsonl"]),
+    type=click.Choice(["jsonl", "markdown"]),
     default="jsonl",
-    help="How they are written; jsonl, one JSON object a line, if not given.",
+    help="How they are written: jsonl, one JSON object a line, if not given; or markdown, for people.",
 )
 @click.option(
     "--output",
     "-o",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="The file to write, packed when it ends in .gz; standard output if not given, or if it is -.",
+    metavar="FILE|DIR",
+    type=click.Path(allow_dash=True, path_type=Path),
+    help="The file to write, packed when it ends in .gz; standard output if not given, or if it is -. "
+    "For markdown also a folder, of one page for each project.",
 )
 @click.option(
     "--cwd",
@@ -48,53 +56,101 @@ _LONGEST_PREFIX = 100
     help="Only the memories of this folder's project; those of all projects if not given.",
 )
 @click.pass_context
-def export(
-    ctx: click.Context,
-    form: str,  # noqa: ARG001  there is one as yet
-    output: Path | None,
-    cwd: str | None,
-) -> None:
-    """Write out every memory, one a line.
+def export(ctx: click.Context, form: str, output: Path | None, cwd: str | None) -> None:
+    """Write out every memory, as JSON lines or as Markdown.
 
-    Whatever its status, with every field, in the order they were stored; `import jsonl` reads it back exactly as
-    it was. A FILE is readable by you alone, and an existing one is replaced when all is written, not before.
+    As jsonl, one memory a line: whatever its status, with every field, in the order they were stored; `import jsonl`
+    reads it back exactly as it was. A FILE is readable by you alone, and an existing one is replaced when all is
+    written, not before.
+
+    As markdown, for reading and keeping: by project, then by kind, what guides first and the newest first, with a
+    table of contents, and the sessions with their summaries behind. What waits in quarantine is left out, since an
+    agent may come to read it. An output that ends in .md or .md.gz is one file; anything else is a folder with
+    index.md and a page for each project.
 
     \b
     Examples:
       claude-mem-lite export --output memories.jsonl
       claude-mem-lite export --cwd . --output shop.jsonl.gz
       claude-mem-lite export | grep '"kind": "decision"'
+      claude-mem-lite export --format markdown --output memories.md
+      claude-mem-lite export --format markdown --cwd . --output notes/
     """
     if ctx.args:
         raise click.UsageError(f"the file to write is an option: --output {shlex.quote(ctx.args[0])}", ctx)
+    write = _write_markdown if form == "markdown" else _write_lines
     if output is None or str(output) == "-":
         stdout = sys.stdout.buffer
         # On a terminal the lines themselves tell how far it is.
-        written = _write(stdout, cwd, watched=not sys.stdout.isatty())
+        written = write(stdout, cwd, watched=not sys.stdout.isatty())
         stdout.flush()
         where = ""
     else:
+        if form == "jsonl" and output.is_dir():
+            raise click.UsageError(f"{plain(output)} is a folder; name a file, or use --format markdown", ctx)
+        is_folder = form == "markdown" and not output.name.endswith(_PAGES)
         try:
-            with _whole_file(output) as file:
-                written = _write(file, cwd, watched=True)
+            if is_folder:
+                written = _write_pages(output, cwd)
+            else:
+                with _whole_file(output) as file:
+                    written = write(file, cwd, watched=True)
         except KeyboardInterrupt:
-            click.echo("Stopped; nothing was written.", err=True)
+            written_so_far = "the pages that were done are there" if is_folder else "nothing was written"
+            click.echo(f"Stopped; {written_so_far}.", err=True)
             raise
         where = f" to {plain(output)}"
     click.echo(f"Exported {counted(written, 'memory', 'memories')}{where}.", err=True)
 
 
-def _write(file: Written, cwd: str | None, *, watched: bool) -> int:
+def _write_lines(file: Written, cwd: str | None, *, watched: bool) -> int:
     """Write what the worker gives, page by page; how many memories that were."""
+    written = 0
+    for page in _watched_pages(cwd, watched=watched):
+        file.write("".join(map(to_line, page.memories)).encode())
+        written += len(page.memories)
+    return written
+
+
+def _write_markdown(file: Written, cwd: str | None, *, watched: bool) -> int:
+    groups = _grouped(cwd, watched=watched)
+    for piece in exporting_markdown.page(groups):
+        file.write(piece.encode("utf-8", "replace"))
+    return sum(group.count() for group in groups)
+
+
+def _write_pages(folder: Path, cwd: str | None) -> int:
+    """Write a page for each project, and one that leads to them, which is the last to be there."""
+    groups = _grouped(cwd, watched=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise MemoryLiteError(f"{folder} cannot be made: {(error.strerror or str(error)).lower()}") from None
+    for group in groups:
+        with _whole_file(folder / f"{group.name}.md") as file:
+            for piece in exporting_markdown.page_of(group):
+                file.write(piece.encode("utf-8", "replace"))
+    with _whole_file(folder / "index.md") as file:
+        file.write(exporting_markdown.index(groups).encode("utf-8", "replace"))
+    return sum(group.count() for group in groups)
+
+
+def _grouped(cwd: str | None, *, watched: bool) -> list[exporting_markdown.Group]:
+    memories = [memory for page in _watched_pages(cwd, watched=watched) for memory in page.memories]
+    place = Where(cwd or "", cwd is None)
+    sessions = connect().sessions(place, limit=_MOST_SESSIONS)
+    return exporting_markdown.grouped(memories, sessions)
+
+
+def _watched_pages(cwd: str | None, *, watched: bool) -> Iterator[ExportPage]:
     pages = _pages(cwd)
     first = next(pages)
-    written = 0
+    done = 0
     with progress("Exporting", first.total or 0, in_bytes=False, shown=watched) as advance:
         for page in chain([first], pages):
-            file.write("".join(map(to_line, page.memories)).encode())
-            written += len(page.memories)
-            advance(written)
-    return written
+            yield page
+            done += len(page.memories)
+            advance(done)
 
 
 def _pages(cwd: str | None) -> Iterator[ExportPage]:

@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from claude_mem_lite.cli import times
+from claude_mem_lite.cli import completing, times
 from claude_mem_lite.cli.options import all_projects_option, cwd_option, folder, kind, scope, where
 from claude_mem_lite.client import Wanted
 from claude_mem_lite.models import SCOPES, Status
@@ -41,8 +41,22 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
     options = (
         cwd_option,
         all_projects_option,
-        click.option("--kind", "kinds", metavar="K", type=kind, multiple=True, help="Only this kind; may be repeated."),
-        click.option("--scope", metavar="S", type=scope, help=f"Only what holds there: {SCOPES}."),
+        click.option(
+            "--kind",
+            "kinds",
+            metavar="K",
+            type=kind,
+            multiple=True,
+            shell_complete=completing.kinds,
+            help="Only this kind; may be repeated.",
+        ),
+        click.option(
+            "--scope",
+            metavar="S",
+            type=scope,
+            shell_complete=completing.scopes,
+            help=f"Only what holds there: {SCOPES}.",
+        ),
         click.option("--file", metavar="F", help="Only about this file: its path, or the end of it."),
         click.option("--branch", metavar="B", help="Only from work on this branch."),
         click.option(

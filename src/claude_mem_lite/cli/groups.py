@@ -4,8 +4,12 @@ import difflib
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # What people type who know other programs.
 OTHER_WORDS = {
@@ -21,6 +25,7 @@ OTHER_WORDS = {
     "health": "status",
     "history": "timeline",
     "ls": "list",
+    "recover": "restore",
     "reindex": "rebuild",
     "remove": "forget",
     "rm": "forget",
@@ -52,7 +57,8 @@ class HelpfulGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-"):
+        is_typed = not ctx.resilient_parsing  # else a shell asks how it may go on, and nobody wants to hear
+        if is_typed and self.get_command(ctx, name) is None and not name.startswith("-"):
             raise click.UsageError(f"there is no command {name!r}{self._nearest(ctx, name)}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -94,6 +100,17 @@ class LazyGroup(HelpfulGroup):
         command = getattr(importlib.import_module(entry.module), entry.attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[str]]":
+        """Without importing any of them, as click would to ask for their summaries."""
+        from click.shell_completion import CompletionItem
+
+        named = [
+            CompletionItem(name, help=entry.summary)
+            for name, entry in self._entries.items()
+            if name.startswith(incomplete)
+        ]
+        return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         for title, section in self.sections.items():

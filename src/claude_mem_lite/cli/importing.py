@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
+from claude_mem_lite.cli.importing_claude_mem import claude_mem
 from claude_mem_lite.cli.importing_jsonl import jsonl
 from claude_mem_lite.cli.options import connect, json_option
 from claude_mem_lite.cli.output import counted, plain, print_json
@@ -44,6 +45,8 @@ class ImportGroup(HelpfulGroup):
         named = shlex.quote(name)
         if os.path.isdir(name):
             return f", did you mean import transcripts {named}?"
+        if name.endswith(".db"):
+            return f", did you mean import claude-mem {named}?"
         if os.path.exists(name) or name.endswith(SUFFIXES):
             return f", did you mean import jsonl {named} (memories) or import transcripts {named} (sessions)?"
         return super()._nearest(ctx, name)
@@ -56,13 +59,18 @@ import_ = ImportGroup(
     short_help="Bring in what was done before.",
     help="""Bring in what was done before.
 
+    Adds to what is remembered and changes nothing of it. What is known already is not taken in twice, and what
+    was forgotten stays forgotten.
+
     \b
     Examples:
       claude-mem-lite import transcripts
       claude-mem-lite import jsonl memories.jsonl
+      claude-mem-lite import claude-mem --dry-run
     """,
 )
 import_.add_command(jsonl)
+import_.add_command(claude_mem)
 
 
 @dataclass(slots=True)

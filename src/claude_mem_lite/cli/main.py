@@ -18,8 +18,11 @@ SECTIONS = {
     "Set up": {
         "install": Entry(f"{_HERE}.setup", "install", "Let your agent use this memory."),
         "uninstall": Entry(f"{_HERE}.setup", "uninstall", "Take the hooks out of your agent again."),
-        "doctor": Entry(f"{_HERE}.setup", "doctor", "Check everything and say what to do."),
+        "doctor": Entry(f"{_HERE}.doctor", "doctor", "Check everything and say what to do."),
         "hooks": Entry(f"{_HERE}.setup", "hooks", "Print the hook configuration that install writes."),
+        "plugin": Entry(f"{_HERE}.plugin", "plugin", "Print the folder of the Claude Code plugin."),
+        "completion": Entry(f"{_HERE}.completion", "completion", "Print what lets your shell complete words."),
+        "config": Entry(f"{_HERE}.configuration", "config", "Show every setting in force, and where it comes from."),
         "on": Entry(f"{_HERE}.state", "on", "Capture and give context again."),
         "off": Entry(f"{_HERE}.state", "off", "Stop capturing and giving context, everywhere."),
     },
@@ -44,11 +47,13 @@ SECTIONS = {
         "forget": Entry(f"{_HERE}.writing", "forget", "Remove memories for good."),
         "quarantine": Entry(f"{_HERE}.quarantine", "quarantine", "See, let out or drop what is held back."),
         "import": Entry(f"{_HERE}.importing", "import_", "Bring in what was done before."),
-        "export": Entry(f"{_HERE}.exporting", "export", "Write out every memory, one a line."),
+        "export": Entry(f"{_HERE}.exporting", "export", "Write out every memory, as JSON lines or as Markdown."),
     },
     "Run": {
         "worker": Entry(f"{_HERE}.worker", "worker", "Start, stop and look at the background worker."),
         "queue": Entry(f"{_HERE}.state", "queue", "Show what waits to be processed, and what failed."),
+        "backup": Entry(f"{_HERE}.backup", "backup", "Make a backup now, or list those there are."),
+        "restore": Entry(f"{_HERE}.backup", "restore", "Go back to a backup."),
         "rebuild": Entry(f"{_HERE}.rebuilding", "rebuild", "Make the search index anew."),
         "mcp": Entry(f"{_HERE}.mcp", "mcp", "Serve an agent that asks for memories (MCP)."),
     },
@@ -89,8 +94,6 @@ def run_worker() -> None:
 
 def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> int:
     """Run one command line; the exit status, with every expected failure told in one sentence on stderr."""
-    if os.name != "posix":
-        return _fail(1, program, "native Windows is not supported; install it inside WSL, together with your agent")
     _print_whatever_comes()
     stdout = sys.stdout
     color = False if os.environ.get("NO_COLOR") else None

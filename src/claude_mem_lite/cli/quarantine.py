@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
+from claude_mem_lite.cli import completing
 from claude_mem_lite.cli.options import connect, folder, json_option, memory_id
 from claude_mem_lite.cli.output import counted, dim, field, print_json
 from claude_mem_lite.cli.records import head, project_names
@@ -48,7 +49,7 @@ def quarantine(ctx: click.Context, here: bool, as_json: bool) -> None:
 
 
 @quarantine.command(short_help="Let memories out.")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.ids)
 @json_option
 def approve(ids: Sequence[str], as_json: bool) -> None:
     """Let memories out.
@@ -68,7 +69,7 @@ def approve(ids: Sequence[str], as_json: bool) -> None:
 
 
 @quarantine.command(short_help="Forget memories for good.")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.ids)
 @json_option
 def drop(ids: Sequence[str], as_json: bool) -> None:
     """Forget memories for good.

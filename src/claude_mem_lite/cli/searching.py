@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import click
 
+from claude_mem_lite.cli import completing
 from claude_mem_lite.cli.filters import filter_options
 from claude_mem_lite.cli.options import connect, json_option, limit_option, memory_id
 from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
@@ -108,7 +109,7 @@ def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> No
 
 
 @click.command(short_help="Show memories, turns and sessions in full.")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.ids)
 @json_option
 @click.pass_context
 def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
@@ -142,7 +143,7 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
 
 
 @click.command(short_help="Show what came before and after something.")
-@click.argument("id_", metavar="ID")
+@click.argument("id_", metavar="ID", shell_complete=completing.ids)
 @click.option(
     "--before",
     metavar="N",

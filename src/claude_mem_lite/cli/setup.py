@@ -1,4 +1,4 @@
-"""Commands that set things up and check them: install, uninstall, hooks, doctor."""
+"""Commands that set things up: install, uninstall, hooks."""
 
 import os
 import sys
@@ -8,16 +8,24 @@ from typing import TypeVar
 
 import click
 
-from claude_mem_lite.cli.options import connect, folder, json_option, yes_option
+from claude_mem_lite.agents.adapters import NAMES
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.cli.options import yes_option
 from claude_mem_lite.cli.output import print_json
-from claude_mem_lite.cli.staleness import print_stale
 from claude_mem_lite.errors import MemoryLiteError, SettingsChanged, SettingsError
 from claude_mem_lite.install import agent_tools, claude_code, files, permissions
 from claude_mem_lite.install import purge as purging
 from claude_mem_lite.install.claude_code import Plan, Scope
 from claude_mem_lite.install.hooks import hook_groups, hook_settings
+from claude_mem_lite.install.targets import PROGRAMS, SPOKEN, Target, target_of
 from claude_mem_lite.paths import Home, find_home
 
+_FIRST = {
+    "codex": "Codex runs new and changed hooks only once you have trusted them: type /hooks after you have started it.",
+    "gemini": "In a folder that Gemini CLI does not trust, no hooks run: it asks when it is first started there.",
+    "cursor": "Cursor reads its hooks when it starts: start it again. This was built from its documentation, not run.",
+    "copilot": "This was built from Copilot CLI's documentation, not run.",
+}
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 OUTCOMES = {
     "restored": "put back exactly as it was before the install",
@@ -33,19 +41,18 @@ def _target_options(command: Decorated) -> Decorated:
             "--config-dir",
             metavar="DIR",
             type=click.Path(file_okay=False, path_type=Path),
-            help="Claude Code's configuration folder; $CLAUDE_CONFIG_DIR or ~/.claude if not given.",
+            help="The agent's configuration folder, if not the usual one ($CLAUDE_CONFIG_DIR or ~/.claude, say).",
         ),
         click.option(
             "--scope",
             type=click.Choice(["user", "project"]),
             default="user",
-            help="For all your work, or only in the current folder (.claude/settings.local.json).",
+            help="For all your work, or only in the current folder (for Claude Code .claude/settings.local.json).",
         ),
         click.option(
             "--agent",
-            type=click.Choice(["claude-code"]),
-            default="claude-code",
-            expose_value=False,
+            type=click.Choice(NAMES),
+            default=CLAUDE_CODE,
             help="Which agent.",
         ),
     ):
@@ -56,31 +63,38 @@ def _target_options(command: Decorated) -> Decorated:
 @click.command(short_help="Let your agent use this memory.")
 @_target_options
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
-def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
+def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
     """Let your agent use this memory.
 
-    Adds hooks to Claude Code's settings.json, keeping everything else in it as it is, with a backup; registers
-    the MCP server by which Claude asks for memories, and writes the skill that says when; makes the data folder;
-    tries one hook. Running it again changes nothing; after an upgrade it brings all of it up to date. `uninstall`
-    takes back exactly this.
+    Adds hooks to the agent's settings (Claude Code's settings.json, if no other is named), keeping everything else in
+    them as it is, with a backup; registers the MCP server by which the agent asks for memories, and writes the skill
+    that says when; makes the data folder; tries one hook. Running it again changes nothing; after an upgrade it brings
+    all of it up to date. `uninstall` takes back exactly this.
+
+    All agents share one memory. Install into each that you use.
 
     \b
     Examples:
       claude-mem-lite install
       claude-mem-lite install --dry-run
+      claude-mem-lite install --agent codex
       claude-mem-lite install --scope project
     """
     home = find_home()
-    path = _settings_path(scope, config_dir)
-    plan = claude_code.plan_install(home, path, hook_groups(home))
-    tools = agent_tools.places(scope, config_dir, path, os.environ)
+    target = _target(agent, scope, config_dir)
+    path, tools = target.settings, target.tools
+
+    def planned() -> Plan:
+        return claude_code.plan_install(home, path, hook_groups(home, agent), agent, target.project)
+
+    plan = planned()
     if plan.changes:
         files.check_writable(plan.path)
     agent_tools.check(home, tools)
-    is_new_folder = scope == "user" and not path.parent.exists()
+    is_new_folder = scope == "user" and not target.folder.exists()
     if dry_run:
         if is_new_folder:
-            click.echo(f"Would make the folder {path.parent}, which is not there.")
+            click.echo(f"Would make the folder {target.folder}, which is not there.")
         _print_dry_run(home, plan)
         for sentence in agent_tools.told_before(home, tools):
             click.echo(sentence)
@@ -91,10 +105,11 @@ def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
     try:
         claude_code.apply_install(home, plan)
     except SettingsChanged:  # by another install, most likely, which wanted the same
-        plan = claude_code.plan_install(home, path, hook_groups(home))
+        plan = planned()
         claude_code.apply_install(home, plan)
     if is_new_folder:
-        click.echo(f"Made the folder {path.parent}, which was not there: see that it is the one Claude Code uses.")
+        spoken = SPOKEN[agent]
+        click.echo(f"Made the folder {target.folder}, which was not there: see that it is the one {spoken} uses.")
     _print_hooks(home, path, plan)
     try:
         for sentence in agent_tools.install(home, tools):
@@ -104,7 +119,7 @@ def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
             f"{error.message}, so the tools for asking are not all there; the hooks are in and work without them",
             "mend that and run this again, which adds the rest",
         ) from error
-    _print_next(home, tools, plan, scope)
+    _print_next(home, target, plan)
 
 
 @click.command(short_help="Take the hooks out of your agent again.")
@@ -113,7 +128,9 @@ def install(scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
 @yes_option
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.pass_context
-def uninstall(ctx: click.Context, scope: Scope, config_dir: Path | None, purge: bool, yes: bool, dry_run: bool) -> None:
+def uninstall(
+    ctx: click.Context, agent: str, scope: Scope, config_dir: Path | None, purge: bool, yes: bool, dry_run: bool
+) -> None:
     """Take the hooks out of your agent again.
 
     A settings file nobody wrote to since the install becomes again what it was, byte for byte; else only our
@@ -123,18 +140,20 @@ def uninstall(ctx: click.Context, scope: Scope, config_dir: Path | None, purge: 
     \b
     Examples:
       claude-mem-lite uninstall
+      claude-mem-lite uninstall --agent codex
       claude-mem-lite uninstall --scope project
       claude-mem-lite uninstall --purge
     """
     home = find_home()
-    path = _settings_path(scope, config_dir)
+    target = _target(agent, scope, config_dir)
+    path, tools = target.settings, target.tools
     others = claude_code.other_installs(home, path)
     if purge:
         _check_purge(home, others, yes or dry_run, ctx)
-    tools = agent_tools.places(scope, config_dir, path, os.environ)
     if dry_run:
         click.echo(f"Would take our hooks out of {path}{f' and delete {home.root}' if purge else ''}.")
-        click.echo(f"Would take our MCP server out of {tools.server.told()} and remove {tools.skill}.")
+        server = f"take our MCP server out of {tools.server.told()} and " if tools.has_server else ""
+        click.echo(f"Would {server}remove {tools.skill}.")
         return
     sentences = list(agent_tools.uninstall(home, tools))  # first: it may have made the folder of the settings
     outcome = claude_code.uninstall(home, path)
@@ -153,72 +172,25 @@ def uninstall(ctx: click.Context, scope: Scope, config_dir: Path | None, purge: 
 
 
 @click.command(short_help="Print the hook configuration that install writes.")
-def hooks() -> None:
+@click.option("--agent", type=click.Choice(NAMES), default=CLAUDE_CODE, help="Which agent.")
+def hooks(agent: str) -> None:
     """Print the hook configuration that install writes.
 
     As JSON, for settings files that are managed by hand or by other tools. Reads only; the links it names are
     made by `install`.
 
     \b
-    Example:
-      claude-mem-lite hooks
-    """
-    print_json(hook_settings(find_home()))
-
-
-@click.command(short_help="Check everything and say what to do.")
-@click.option("--stale", is_flag=True, help="Instead, list memories of this project that the code has left behind.")
-@json_option
-@click.pass_context
-def doctor(ctx: click.Context, stale: bool, as_json: bool) -> None:
-    """Check everything and say what to do.
-
-    Looks at the interpreters, the data folder, the hooks in the settings, the MCP server and the skill, the
-    worker, the queue, search by meaning, the databases and the disk. Changes nothing, but starts the worker where
-    the data folder exists. Exits 1 when something fails.
-
-    With --stale it checks what is remembered instead: it lists the memories of the current folder's project whose
-    code was changed since or is gone, and those that were retired because their code or their branch is.
-
-    \b
     Examples:
-      claude-mem-lite doctor
-      claude-mem-lite doctor --json
-      claude-mem-lite doctor --stale
+      claude-mem-lite hooks
+      claude-mem-lite hooks --agent gemini
     """
-    if stale:
-        _doctor_stale(as_json)
-        return
-    from claude_mem_lite.install.doctor import as_json as check_json
-    from claude_mem_lite.install.doctor import run_checks
-
-    settings = _settings_path("user", None)
-    tools = agent_tools.places("user", None, settings, os.environ)
-    checks = run_checks(find_home(), settings, tools)
-    if as_json:
-        print_json([check_json(check) for check in checks])
-    else:
-        for check in checks:
-            mark = {"ok": click.style("ok  ", fg="green"), "warn": click.style("warn", fg="yellow")}.get(
-                check.state, click.style("FAIL", fg="red")
-            )
-            click.echo(f"{mark}  {check.name}: {check.found}{f'; {check.next_step}' if check.next_step else ''}")
-    if any(check.state == "fail" for check in checks):
-        ctx.exit(1)
+    print_json(hook_settings(find_home(), agent))
 
 
-def _doctor_stale(as_json: bool) -> None:
-    answer = connect().stale(folder())
-    if as_json:
-        print_json(answer)
-    else:
-        print_stale(answer)
-
-
-def _settings_path(scope: Scope, config_dir: Path | None) -> Path:
+def _target(agent: str, scope: Scope, config_dir: Path | None) -> Target:
     if scope == "project" and config_dir is not None:
         raise click.UsageError("--config-dir and --scope project exclude each other")
-    return Path(os.path.abspath(claude_code.settings_path(scope, config_dir, os.environ)))
+    return target_of(agent, scope, config_dir, os.environ)
 
 
 def _stop_worker(home: Home) -> None:
@@ -246,20 +218,25 @@ def _print_hooks(home: Home, path: Path, plan: Plan) -> None:
             click.echo(f"A backup of it is in {home.installs}.")
 
 
-def _print_next(home: Home, tools: agent_tools.Places, plan: Plan, scope: Scope) -> None:
-    if scope == "project":
+def _print_next(home: Home, target: Target, plan: Plan) -> None:
+    tools, agent = target.tools, target.agent
+    if target.scope == "project":
         click.echo("This is the file for you alone, because the hooks name paths of this machine: keep it out of git.")
-        click.echo("So is the skill in .claude/skills, which is of no use without them.")
+        click.echo(f"So is the skill in {tools.skill.parent.parent}, which is of no use without them.")
     if plan.hooks_disabled:
         click.echo('Careful: the same file says "disableAllHooks", so nothing will run until that is gone.')
     if home.off_switch.exists():
         click.echo("It is switched off at the moment; `claude-mem-lite on` undoes that.")
-    if agent_tools.is_registered(home, tools) and not permissions.is_allowed(tools.settings, Path.cwd()):
+    asks = agent == CLAUDE_CODE and agent_tools.is_registered(home, tools)
+    if asks and not permissions.is_allowed(tools.settings, Path.cwd()):
         click.echo(f"{permissions.ASKS}. To allow them, add this to {tools.settings}:")
         click.echo(f"  {permissions.FORM}")
     click.echo(f"Memories are kept in {home.root}.")
-    click.echo("Next: start claude as usual, work, then look with `claude-mem-lite status`.")
-    click.echo("`claude-mem-lite import transcripts` brings in the sessions you had before.")
+    if agent in _FIRST:
+        click.echo(_FIRST[agent])
+    click.echo(f"Next: start {PROGRAMS[agent]} as usual, work, then look with `claude-mem-lite status`.")
+    if agent == CLAUDE_CODE:
+        click.echo("`claude-mem-lite import transcripts` brings in the sessions you had before.")
 
 
 def _check_purge(home: Home, others: Sequence[Path], yes: bool, ctx: click.Context) -> None:

@@ -1,5 +1,6 @@
 """Commands about how things stand: status, queue, on, off."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -134,8 +135,17 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
         ("sessions", field(told, "sessions")),
         ("model", _model(told)),
         ("context", f"last given {ago(told.get('last_context_at'), now)}"),
+        *_backups(told, now),
         ("data", str(home.root)),
     ]
+
+
+def _backups(told: JsonObject, now: datetime) -> Sequence[tuple[str, str]]:
+    """When memory was last backed up, and what was recovered of late."""
+    at, problem, recovered = told.get("last_backup_at"), field(told, "backup_problem"), field(told, "recovered")
+    last = f"made {ago(at, now)}, {counted(whole(told, 'backups'), 'backup')} kept" if at else "none yet"
+    lines = [("backup", f"{last}; {problem}" if problem else last)]
+    return [*lines, ("recovered", f"{ago(told.get('recovered_at'), now)}: {recovered}")] if recovered else lines
 
 
 def _waiting(told: JsonObject) -> str:
@@ -174,9 +184,12 @@ def _trouble(told: JsonObject) -> str:
 
 
 def _installed_in(home: Home) -> list[str]:
-    from claude_mem_lite.install import record
+    from claude_mem_lite.install import claude_code, record
+    from claude_mem_lite.install.doctor.hooks import PLUGIN, enabled_plugins
 
-    return [str(each.settings) for each in record.load_all(home)]
+    folder = claude_code.settings_path("user", None, os.environ).parent
+    plugins = [f"{folder} as the plugin {name}" for name in enabled_plugins(folder, PLUGIN)]
+    return [*(str(each.settings) for each in record.load_all(home)), *plugins]
 
 
 def _event(retry: str | None) -> int | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import click
 
+from claude_mem_lite.cli import completing
 from claude_mem_lite.cli.options import connect, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
@@ -18,9 +19,11 @@ from claude_mem_lite.words import one_line
 
 
 @click.command(short_help="Store something you want remembered.")
-@click.argument("kind", metavar="KIND", type=kind_type)
+@click.argument("kind", metavar="KIND", type=kind_type, shell_complete=completing.kinds)
 @click.argument("text", metavar="TEXT...", nargs=-1, required=True)
-@click.option("--scope", metavar="S", type=scope_type, help=f"Where it holds: {SCOPES}.")
+@click.option(
+    "--scope", metavar="S", type=scope_type, shell_complete=completing.scopes, help=f"Where it holds: {SCOPES}."
+)
 @click.option("--tag", "tags", metavar="T", multiple=True, help="A word to find it by; may be given several times.")
 @json_option
 def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[str], as_json: bool) -> None:
@@ -53,7 +56,7 @@ def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[s
 
 
 @click.command(short_help="Remove memories for good.")
-@click.argument("ids", metavar="[ID...]", nargs=-1)
+@click.argument("ids", metavar="[ID...]", nargs=-1, shell_complete=completing.ids)
 @click.option("--session", metavar="S", help="Everything of one session, by its id or the beginning of it.")
 @click.option("--project", metavar="P", help="Everything of one project, by its name or id.")
 @yes_option

@@ -10,10 +10,24 @@ from pathlib import Path
 BUSY_TIMEOUT_S = 5.0
 
 
-def open_for_writing(path: Path) -> sqlite3.Connection:
+class Counting(sqlite3.Connection):
+    """A connection that counts the transactions that changed something, in the database and with each of them.
+
+    What a count stands for is there when the count is: a database that lost its last writes tells so."""
+
+    done: int | None = None
+    """How many there were so far; None while nobody counts."""
+
+    def count_one(self) -> int:
+        """Count the transaction under way as one more; it holds once that is committed."""
+        row = self.execute("update progress set done = max(done, :done) + 1 returning done", {"done": self.done})
+        return int(row.fetchone()["done"])
+
+
+def open_for_writing(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
     """A connection that may write: WAL, every commit on disk, deleted words overwritten, file 0600."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
-    connection = _connect(path)
+    connection = _connect(path, kind)
     connection.execute("pragma journal_mode=wal")
     connection.execute("pragma synchronous=full")
     connection.execute("pragma secure_delete=on")
@@ -31,14 +45,20 @@ def open_for_reading(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connec
 def atomic(connection: sqlite3.Connection) -> Iterator[None]:
     """All writes inside happen together or not at all."""
     connection.execute("begin immediate")
+    changes, counted = connection.total_changes, None
     try:
         yield
+        if isinstance(connection, Counting) and connection.done is not None and connection.total_changes > changes:
+            counted = connection.count_one()
     except BaseException:
         # A full disk may have rolled back already.
         if connection.in_transaction:
             connection.execute("rollback")
         raise
     connection.execute("commit")
+    if counted is not None:
+        assert isinstance(connection, Counting)
+        connection.done = counted
 
 
 def empty_log(connection: sqlite3.Connection, wait_s: float = BUSY_TIMEOUT_S) -> bool:

@@ -15,13 +15,8 @@ Migration = Callable[[sqlite3.Connection], None]
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], now: datetime) -> list[str]:
     """Bring a database up to date; returns the names that were run. Refuses one from a newer version."""
     connection.execute("create table if not exists migrations (name text primary key, applied_at text not null)")
-    applied = {row["name"] for row in connection.execute("select name from migrations")}
-    unknown = applied - {migration.__name__ for migration in migrations}
-    if unknown:
-        raise SchemaTooNew(
-            f"the database was written by a newer version (it knows {', '.join(sorted(unknown))})",
-            "upgrade claude-mem-lite, or set CLAUDE_MEM_LITE_HOME to another folder",
-        )
+    applied = applied_to(connection)
+    refuse_newer(connection, migrations)
     ran = []
     for migration in migrations:
         if migration.__name__ in applied:
@@ -34,6 +29,25 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], now
             )
         ran.append(migration.__name__)
     return ran
+
+
+def applied_to(connection: sqlite3.Connection) -> set[str]:
+    """The names of the migrations that a database has had."""
+    return {row[0] for row in connection.execute("select name from migrations")}
+
+
+def unknown_to(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> set[str]:
+    """The migrations of a database that only a newer version can have made."""
+    return applied_to(connection) - {migration.__name__ for migration in migrations}
+
+
+def refuse_newer(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
+    """SchemaTooNew when a newer version has written a database."""
+    if unknown := unknown_to(connection, migrations):
+        raise SchemaTooNew(
+            f"the database was written by a newer version (it knows {', '.join(sorted(unknown))})",
+            "upgrade claude-mem-lite, or go back to what was there before with `claude-mem-lite restore`",
+        )
 
 
 def i001_inbox(connection: sqlite3.Connection) -> None:
@@ -74,6 +88,16 @@ def i002_model_turns(connection: sqlite3.Connection) -> None:
             finished_at real
         )""")
     connection.execute("create index model_turns_by_state on model_turns (state, session, id)")
+
+
+def i003_replay(connection: sqlite3.Connection) -> None:
+    """What it takes to do again what a lost memory.db had: how far that was, and what must stay forgotten."""
+    # The count of memory.db when an event was worked on; before there was one, 1. It is 0 until then.
+    connection.execute("alter table inbox add column work integer not null default 1")
+    connection.execute("update inbox set work = 0 where status in ('raw', 'processing')")
+    connection.execute("create index inbox_by_work on inbox (status, work, id) where work > 0")
+    connection.execute("create table tombstones (name text primary key, forgotten_at text not null)")
+    connection.execute("create table leaving (name text primary key) without rowid")
 
 
 def m001_memory(connection: sqlite3.Connection) -> None:
@@ -339,7 +363,20 @@ def m006_outcomes(connection: sqlite3.Connection) -> None:
     connection.execute("alter table model_calls add column estimated_in integer not null default 0")
 
 
-INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox, i002_model_turns)
+def m007_progress(connection: sqlite3.Connection) -> None:
+    """How many transactions changed this database, and from which on the inbox is to be replayed, if at all."""
+    connection.execute("""
+        create table progress (
+            id integer primary key check (id = 1),
+            done integer not null,
+            replay_after integer
+        )""")
+    connection.execute("""
+        insert into progress (id, done)
+        select 1, exists (select 1 from memories) or exists (select 1 from sessions)""")
+
+
+INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox, i002_model_turns, i003_replay)
 MEMORY_MIGRATIONS: tuple[Migration, ...] = (
     m001_memory,
     m002_model_calls,
@@ -347,4 +384,5 @@ MEMORY_MIGRATIONS: tuple[Migration, ...] = (
     m004_code,
     m005_knowledge,
     m006_outcomes,
+    m007_progress,
 )

@@ -7,8 +7,10 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.db.soundness import is_damage
 from claude_mem_lite.paths import identity
 
 MOST_KEPT = 10
@@ -18,8 +20,9 @@ MOST_KEPT = 10
 class Readers:
     """Used by any thread. Whoever opens a connection closes it as any other; it is another's then."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, note_damage: Callable[[], None] = lambda: None) -> None:
         self._path = path
+        self._note_damage = note_damage
         self._lock = threading.Lock()
         self._kept: list[_Kept] = []
         self._is_closed = False
@@ -35,7 +38,7 @@ class Readers:
                 kept.close_for_good()  # the database was replaced
         made = open_for_reading(self._path, _Kept)
         assert isinstance(made, _Kept)
-        made.file, made.give_back = file, self._take_back
+        made.file, made.give_back, made.note_damage = file, self._take_back, self._note_damage
         return made
 
     def let_go(self) -> None:
@@ -64,6 +67,15 @@ class _Kept(sqlite3.Connection):
 
     file: tuple[int, int] | None = None
     give_back: "Callable[[_Kept], None] | None" = None
+    note_damage: "Callable[[], None] | None" = None
+
+    def execute(self, *statement: Any) -> sqlite3.Cursor:
+        try:
+            return super().execute(*statement)
+        except sqlite3.DatabaseError as error:
+            if self.note_damage is not None and is_damage(error):
+                self.note_damage()
+            raise
 
     def close(self) -> None:
         if self.give_back is None:

@@ -13,15 +13,17 @@ ANSWER_WITHIN_S = {"SessionStart": 1.5, "UserPromptSubmit": 0.3, "PostToolUse": 
 UNKEPT_WITHIN_S = 0.5
 RETRY_S = 0.02
 FSYNCED = ("Stop", "StopFailure", "SessionEnd")
+OTHER_FORMS = ("cursor", "copilot")  # they do not take what is rendered ahead, which is in Claude Code's form
 PRIVATE_MARKS = (b"<private", b"003cprivate", b"</private", b"003c/private", b"\\/private")
 SHIELDED = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
 
 def main() -> None:
-    """Serve the event named by the first argument and end the process with status 0."""
+    """Serve the event named by the first argument, of the agent named by the second (Claude Code's has none), and end
+    the process with status 0."""
     try:
         silence()
-        serve(clean_name(sys.argv[1] if len(sys.argv) > 1 else ""))
+        serve(clean_name("_".join(sys.argv[1:3])))
     except BaseException:
         pass
     posix._exit(0)
@@ -36,8 +38,9 @@ def silence() -> None:
     posix.dup2(nowhere, 2)
 
 
-def serve(event: str) -> None:
+def serve(label: str) -> None:
     """Keep the payload on stdin, then let the worker know and print what it answers."""
+    event, _, agent = label.partition("_")
     home = find_home()
     ignored = posix.environ.get(b"CLAUDE_MEM_LITE_INTERNAL") or posix.access(home + b"/off", posix.F_OK)
     payload = read_all(0)  # also when ignored: the client reports a pipe that was closed unread
@@ -47,14 +50,15 @@ def serve(event: str) -> None:
     for number in SHIELDED:  # the payload is ours now, and all that follows ends by itself
         _signal.signal(number, _signal.SIG_IGN)
     payload = without_private(payload)
-    name = spool_name(event)
+    name = spool_name(label)
     if not is_ours(home):
         keep_elsewhere(home, name, payload, event in FSYNCED)
         return
     place = keep(home, name, payload, event in FSYNCED)
     kept = name if place else ""
-    answered = tell(home, event, kept, b"" if place else payload, place == home)
-    if event == "SessionStart" and not answered and (told := print_rendered(home, payload)):
+    answered = tell(home, event, label, kept, b"" if place else payload, place == home)
+    may_render = event == "SessionStart" and agent not in OTHER_FORMS
+    if may_render and not answered and (told := print_rendered(home, payload)):
         note = b'{"hook_event_name":"Rendered","start":"%b","context":%b}' % (kept.encode(), told)
         keep(home, spool_name("Rendered"), note, False)
 
@@ -64,9 +68,9 @@ def clean_name(argument: str) -> str:
     return "".join([c for c in argument if c.isascii() and (c.isalnum() or c == "_")])[:40] or "unknown"
 
 
-def spool_name(event: str) -> str:
+def spool_name(label: str) -> str:
     """A name no other hook makes; names sort by time."""
-    return f"{time.time_ns():020d}-{posix.getpid()}-{posix.urandom(4).hex()}-{event}"
+    return f"{time.time_ns():020d}-{posix.getpid()}-{posix.urandom(4).hex()}-{label}"
 
 
 def find_home() -> bytes:
@@ -220,14 +224,14 @@ def make_private(place: bytes) -> None:
         raise PermissionError
 
 
-def tell(home: bytes, event: str, name: str, body: bytes, may_start: bool) -> bool:
+def tell(home: bytes, event: str, label: str, name: str, body: bytes, may_start: bool) -> bool:
     """Tell the worker, starting it when nobody is there; whether it answered (or had no need to) in time."""
     limit = ANSWER_WITHIN_S.get(event, 0.0)
     deadline = time.monotonic() + (max(limit, UNKEPT_WITHIN_S) if body else limit)
     coming = False
     while True:
         try:
-            ask(home, event, name, body, deadline)
+            ask(home, event, label, name, body, deadline)
             return True
         except (BlockingIOError, TimeoutError):
             return False
@@ -247,13 +251,13 @@ def start(home: bytes, name: str) -> bool:
     return expected
 
 
-def ask(home: bytes, event: str, name: str, body: bytes, deadline: float) -> None:
+def ask(home: bytes, event: str, label: str, name: str, body: bytes, deadline: float) -> None:
     """One request; prints the answer where one is wanted, and confirms it.
 
     OSError: nobody is there. BlockingIOError or TimeoutError: somebody is, but has no time for us."""
     connection = connect(home, deadline)
     connection.settimeout(max(deadline - time.monotonic(), 0))
-    connection.sendall(request(event, name, body))
+    connection.sendall(request(label, name, body))
     wanted = event in ANSWER_WITHIN_S
     if not wanted and not body:
         return

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.agents import IGNORED_TOOLS, is_own_tool
+from claude_mem_lite.agents.claude_code import IGNORED_TOOLS, is_own_tool
 from claude_mem_lite.importers.entries import word
 from claude_mem_lite.importers.said import text_of
 from claude_mem_lite.models import JsonObject, JsonValue, text

@@ -3,15 +3,17 @@
 A unit is what is worked on together: a whole turn, or one event that stands alone."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from claude_mem_lite.agents import TURN_ENDS
+from claude_mem_lite.agents.claude_code import TURN_ENDS
+from claude_mem_lite.agents.identity import WITHIN_S
 from claude_mem_lite.db.connection import BUSY_TIMEOUT_S, atomic, empty_log
+from claude_mem_lite.inbox import buried, replaying
 from claude_mem_lite.inbox.naming import tells_of
 from claude_mem_lite.inbox.spool import Arrival
-from claude_mem_lite.spool_names import is_past
+from claude_mem_lite.spool_names import around, is_past
 
 LEASE_S = 120.0
 RETRY_AFTER_S = (5.0, 10.0, 20.0)
@@ -73,19 +75,25 @@ class HeardRow:
 class Queue:
     """The inbox behind one writing connection. Times are seconds since the epoch."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, done: Callable[[], int] = lambda: 0) -> None:
         self._db = connection
+        self._done = done
+        """How far memory.db is, to be noted with what is finished."""
 
     def add(self, arrivals: Iterable[Arrival], now: float) -> int:
-        """Store events under their spool names, once each; returns how many were new.
+        """Store events under their spool names, once each; returns how many were new. What two hooks told of, as those
+        of a plugin and of settings do, is stored once.
 
         A name that could not be read when it first came, because its hook was not done, may still become one."""
         before = self._db.total_changes
         with atomic(self._db):
             self._db.executemany(
                 """insert into inbox (name, event, session, payload, raw_bytes, status, reason,
-                       received_at, finished_at)
-                   values (:name, :event, :session, :payload, :raw_bytes, :status, :reason, :now, :finished)
+                       received_at, finished_at, work)
+                   select :name, :event, :session, :payload, :raw_bytes, :status, :reason, :now, :finished, 0
+                   where not :is_one or not exists (select 1 from inbox as other
+                       where other.name > :from and other.name < :until and other.name <> :name
+                         and other.session = :session and other.event = :event and other.payload = :payload)
                    on conflict (name) do update set event = excluded.event, session = excluded.session,
                        payload = excluded.payload, raw_bytes = excluded.raw_bytes, status = 'raw', reason = '',
                        finished_at = null
@@ -101,6 +109,8 @@ class Queue:
                         "reason": arrival.problem,
                         "now": now,
                         "finished": now if arrival.problem else None,
+                        "is_one": arrival.is_one,
+                        **_around(arrival.name, WITHIN_S),
                     }
                     for arrival in arrivals
                 ],
@@ -112,8 +122,10 @@ class Queue:
 
         A turn is ready when its end is there, or the next prompt, or nothing came for a day; `flush`
         makes open turns ready too. A unit that was claimed before stays the unit it was: if it had grown,
-        what is new in it would be taken for stored."""
+        what is new in it would be taken for stored. What is to be replayed comes first, one unit at a time."""
         self._release("and lease_until < :now", now=now)
+        if again := replaying.next_unit(self._db):
+            return [self._lease(again, now)]
         units: list[list[Row]] = []
         for session in self._sessions_with_work(now):
             ids = self._first_unit(session, now, flush)
@@ -130,11 +142,14 @@ class Queue:
     def finish(self, done: Sequence[int], now: float, *, skipped: Mapping[int, str] | None = None) -> None:
         """End the rows of a unit, all at once; `skipped` are those that held nothing, with the reason."""
         reasons = skipped or {}
-        ended = [{"id": one, "status": "done", "reason": "", "now": now} for one in done]
-        ended += [{"id": one, "status": "skipped", "reason": reasons[one], "now": now} for one in reasons]
+        common = {"now": now, "work": self._done()}
+        ended = [{"id": one, "status": "done", "reason": "", **common} for one in done]
+        ended += [{"id": one, "status": "skipped", "reason": reasons[one], **common} for one in reasons]
         with atomic(self._db):
             self._db.executemany(
-                "update inbox set status = :status, reason = :reason, finished_at = :now where id = :id", ended
+                """update inbox set status = :status, reason = :reason, finished_at = :now, work = :work
+                   where id = :id""",
+                ended,
             )
 
     def fail(self, ids: Sequence[int], reason: str, now: float, *, final: bool = False) -> None:
@@ -145,7 +160,7 @@ class Queue:
                 over = final or attempts > len(RETRY_AFTER_S)
                 self._db.execute(
                     """update inbox set status = :status, reason = :reason, available_at = :available,
-                           finished_at = :finished where id = :id""",
+                           finished_at = :finished, work = 0 where id = :id""",
                     {
                         "status": "error" if over else "raw",
                         "reason": reason,
@@ -165,17 +180,19 @@ class Queue:
         """Put an event in error, or all of them, back to work."""
         with atomic(self._db):
             return self._db.execute(
-                """update inbox set status = 'raw', reason = '', attempts = 0, available_at = 0, finished_at = null
+                """update inbox set status = 'raw', reason = '', attempts = 0, available_at = 0, finished_at = null,
+                       work = 0
                    where status = 'error' and (:id is null or id = :id)""",
                 {"id": row_id},
             ).rowcount
 
-    def trim(self, now: float) -> int:
-        """Drop what was finished long ago."""
+    def trim(self, now: float, backed_up: int | None = None) -> int:
+        """Drop what was finished long ago, and is in a backup: in one that was made when memory.db was so far."""
         with atomic(self._db):
             return self._db.execute(
-                "delete from inbox where status in ('done', 'skipped', 'error') and finished_at < :before",
-                {"before": now - KEEP_FINISHED_S},
+                """delete from inbox where status in ('done', 'skipped', 'error') and finished_at < :before
+                     and (:done is null or work <= :done)""",
+                {"before": now - KEEP_FINISHED_S, "done": backed_up},
             ).rowcount
 
     def erase(self, *, turns: Sequence[str], sessions: Sequence[str]) -> None:
@@ -198,6 +215,11 @@ class Queue:
         with atomic(self._db):
             self._db.executemany("delete from inbox where id = ?", [(row_id,) for row_id in telling])
         self.empty_log()
+
+    def bury(self, names: Iterable[tuple[str, str]], leaving: Iterable[str]) -> None:
+        """Keep the names of what was forgotten here as well, and which are to leave the backups."""
+        buried.add(self._db, names)
+        buried.note_leaving(self._db, leaving)
 
     def empty_log(self, wait_s: float = BUSY_TIMEOUT_S) -> bool:
         """See `connection.empty_log`."""
@@ -360,6 +382,22 @@ def problems(connection: sqlite3.Connection, status: str, limit: int) -> list[Pr
         {"status": status, "limit": limit},
     )
     return [Problem(**dict(row)) for row in rows]
+
+
+def near(connection: sqlite3.Connection, name: str, within_s: float) -> list[Row]:
+    """The other events of the moment that a spool name tells."""
+    rows = connection.execute(
+        """select id, name, event, session, payload, received_at from inbox
+           where name > :from and name < :until and name <> :name""",
+        {"name": name, **_around(name, within_s)},
+    )
+    return [Row(**dict(row)) for row in rows]
+
+
+def _around(name: str, within_s: float) -> dict[str, str]:
+    """The names between which all stand that were made so near to this one."""
+    earliest, latest = around(name, within_s)
+    return {"from": earliest, "until": latest}
 
 
 def find(connection: sqlite3.Connection, name: str) -> Row | None:

@@ -11,11 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from claude_mem_lite.agents.adapters import adapted, is_foreign, sender
+from claude_mem_lite.agents.identity import identity
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.payload import parse, to_stored, unreadable_head
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.paths import Home
-from claude_mem_lite.spool_names import event_of, is_spool_name, process_of
+from claude_mem_lite.spool_names import event_of, is_spool_name, part_of, process_of
 
 BATCH_FILES = 100
 BATCH_BYTES = 16 * 1024 * 1024
@@ -27,7 +29,8 @@ _FALLBACK_TMP = ".tmp-"
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One event on its way into the inbox; `problem` when it cannot be read."""
+    """One event on its way into the inbox; `problem` when it cannot be read, `is_one` when no other of that moment can
+    have the same payload and be another event."""
 
     name: str
     event: str
@@ -35,6 +38,15 @@ class Arrival:
     payload: str
     raw_bytes: int
     problem: str = ""
+    is_one: bool = False
+
+
+IsElsewhere = Callable[[str, str], bool]
+"""Whether an agent tells of a folder by hooks of its own as well."""
+
+
+def _nowhere_else(agent: str, folder: str) -> bool:  # noqa: ARG001
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +57,9 @@ class Batch:
     files: tuple[Path, ...]
 
 
-def batches(home: Home, is_excluded: Callable[[str], bool]) -> Iterator[Batch]:
+def batches(
+    home: Home, is_excluded: Callable[[str], bool], is_elsewhere: IsElsewhere = _nowhere_else
+) -> Iterator[Batch]:
     """Everything hooks have left, oldest first, in pieces that fit one transaction.
 
     Events of excluded folders are in no batch's arrivals, only among the files to remove."""
@@ -61,8 +75,7 @@ def batches(home: Home, is_excluded: Callable[[str], bool]) -> Iterator[Batch]:
         except OSError as error:  # the file stays: what is in the way now may not be later
             arrivals.append(Arrival(name, "unknown", "", "", 0, f"the spool file cannot be read: {error.strerror}"))
             continue
-        arrival = read_arrival(name, raw, is_excluded)
-        arrivals += [arrival] if arrival else []
+        arrivals += read_arrivals(name, raw, is_excluded, is_elsewhere)
         files.append(path)
         size += len(raw)
         if len(files) >= BATCH_FILES or size >= BATCH_BYTES:
@@ -93,22 +106,38 @@ def leave(home: Home, name: str, raw: bytes) -> None:
 
 def read_arrival(name: str, raw: bytes, is_excluded: Callable[[str], bool]) -> Arrival | None:
     """The inbox row for one event's bytes; None when its folder is excluded."""
+    return next(iter(read_arrivals(name, raw, is_excluded)), None)
+
+
+def read_arrivals(
+    name: str, raw: bytes, is_excluded: Callable[[str], bool], is_elsewhere: IsElsewhere = _nowhere_else
+) -> list[Arrival]:
+    """The inbox rows for one event's bytes, in the form of Claude Code's, one for each thing that it tells of; none
+    when its folder is excluded, or its agent tells the same by hooks of its own."""
     event = event_of(name)
     try:
         payload = parse(raw)
-        if is_excluded(text(payload.get("cwd"))):
-            return None
-        return Arrival(
-            name=name,
-            event=text(payload.get("hook_event_name")) or event,
-            session=text(payload.get("session_id")),
-            payload=to_stored(_with_event(payload, event)),
-            raw_bytes=len(raw),
-        )
+        told = adapted(name, payload)
+        folder = text(told[0].get("cwd"))
+        if is_excluded(folder) or (is_foreign(name, payload) and is_elsewhere(sender(name, payload), folder)):
+            return []
+        return [_arrival(part_of(name, number), one, len(raw) if not number else 0) for number, one in enumerate(told)]
     except PayloadError as error:
         if is_excluded(_folder_named_in(raw)):
-            return None
-        return Arrival(name, event, "", unreadable_head(raw), len(raw), error.message)
+            return []
+        return [Arrival(name, event, "", unreadable_head(raw), len(raw), error.message)]
+
+
+def _arrival(name: str, payload: JsonObject, raw_bytes: int) -> Arrival:
+    event = event_of(name)
+    return Arrival(
+        name=name,
+        event=text(payload.get("hook_event_name")) or event,
+        session=text(payload.get("session_id")),
+        payload=to_stored(_with_event(payload, event)),
+        raw_bytes=raw_bytes,
+        is_one=identity(name, payload) is not None,
+    )
 
 
 def _folder_named_in(raw: bytes) -> str:

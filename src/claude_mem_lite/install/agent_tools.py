@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import SettingsChanged
 from claude_mem_lite.install import files, record, serving, skills
 from claude_mem_lite.models import JsonObject, JsonValue
@@ -14,6 +15,10 @@ from claude_mem_lite.paths import Home
 
 _ALL_THERE = 99
 """More objects than lead to any entry: nothing was made but the entry."""
+_NO_PLACE = (
+    "There is no file for the MCP servers of one project that is yours alone, so the tools for asking are not there;"
+    " `claude-mem-lite install --agent copilot` registers them for all your work."
+)
 _TO_USE_OURS = "; remove it and install again to use the tools"
 
 
@@ -24,6 +29,9 @@ class Places:
     settings: Path
     server: serving.Place
     skill: Path
+    agent: str = CLAUDE_CODE
+    has_server: bool = True
+    """False where the agent has no file for servers that is the user's own: then none is registered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,7 @@ def places(scope: str, config_dir: Path | None, settings: Path, environment: Map
 
 def check(home: Home, where: Places) -> None:
     """SettingsError when a file must not or cannot be touched; asked before anything is."""
-    if serving.plan_adding(where.server, serving.entry(home)).after is not None:
+    if where.has_server and serving.plan_adding(where.server, serving.entry(home, where.agent)).after is not None:
         files.check_writable(files.real_path(where.server.path))
     if skills.state_of(where.skill) in ("absent", "other"):
         files.check_writable(where.skill)
@@ -49,34 +57,42 @@ def check(home: Home, where: Places) -> None:
 
 def told_before(home: Home, where: Places) -> Iterator[str]:
     """What an install would do, in sentences."""
-    state = serving.plan_adding(where.server, serving.entry(home)).state
-    if state == "foreign":
-        yield _foreign(where, _TO_USE_OURS)
-    elif state != "current":
-        yield f"Would register the MCP server {serving.SERVER_NAME} in {where.server.told()}."
+    if not where.has_server:
+        yield _NO_PLACE
+    else:
+        state = serving.plan_adding(where.server, serving.entry(home, where.agent)).state
+        if state == "foreign":
+            yield _foreign(where.server, _TO_USE_OURS)
+        elif state != "current":
+            yield f"Would register the MCP server {serving.SERVER_NAME} in {where.server.told()}."
     if skills.state_of(where.skill) == "absent":
         yield f"Would write the skill {where.skill}."
 
 
 def is_registered(home: Home, where: Places) -> bool:
     """Whether the server of our name is ours, as it should be."""
-    return serving.plan_adding(where.server, serving.entry(home)).state == "current"
+    entry = serving.entry(home, where.agent)
+    return where.has_server and serving.plan_adding(where.server, entry).state == "current"
 
 
 def install(home: Home, where: Places) -> Iterator[str]:
     """Register the server and write the skill; what was done, in sentences."""
     known = _load(home, where)
-    change = _apply(lambda: serving.plan_adding(where.server, serving.entry(home)))
     made = known or _Made()
-    if change.made_from is not None and known is None:
-        made = _Made(change.before is None, change.made_from)
-    if change.after is not None:
-        _save(home, where, made)  # now: should the skill fail, it is known all the same what was made
-    if change.state == "foreign":
-        yield _foreign(where, _TO_USE_OURS)
-    elif change.after is not None:
-        word = "Updated" if change.state == "other" else "Registered"
-        yield f"{word} the MCP server {serving.SERVER_NAME} in {where.server.told()}."
+    if not where.has_server:
+        yield _NO_PLACE
+    else:
+        place, wanted = where.server, serving.entry(home, where.agent)
+        change = _apply(lambda: serving.plan_adding(place, wanted))
+        if change.made_from is not None and known is None:
+            made = _Made(change.before is None, change.made_from)
+        if change.after is not None:
+            _save(home, where, made)  # now: should the skill fail, it is known all the same what was made
+        if change.state == "foreign":
+            yield _foreign(place, _TO_USE_OURS)
+        elif change.after is not None:
+            word = "Updated" if change.state == "other" else "Registered"
+            yield f"{word} the MCP server {serving.SERVER_NAME} in {place.told()}."
     skill = skills.state_of(where.skill)
     folders = skills.add(where.skill)
     if folders or known:
@@ -90,13 +106,15 @@ def install(home: Home, where: Places) -> Iterator[str]:
 def uninstall(home: Home, where: Places) -> Iterator[str]:
     """Take both back; what was done, in sentences."""
     known = _load(home, where) or _Made()
-    change = _apply(lambda: serving.plan_removing(where.server, known.made_from))
-    if change.after is not None:
-        if known.file and serving.is_empty(change.after):
-            files.delete(files.real_path(where.server.path))
-        yield f"Took the MCP server {serving.SERVER_NAME} out of {where.server.told()}."
-    elif change.state == "foreign":
-        yield _foreign(where)
+    if where.has_server:
+        place = where.server
+        change = _apply(lambda: serving.plan_removing(place, known.made_from))
+        if change.after is not None:
+            if known.file and serving.is_empty(change.after):
+                files.delete(files.real_path(place.path))
+            yield f"Took the MCP server {serving.SERVER_NAME} out of {place.told()}."
+        elif change.state == "foreign":
+            yield _foreign(place)
     state = skills.remove(where.skill, known.folders)
     if state == "changed":
         yield f"The skill {where.skill} was changed by somebody and was left as it is."
@@ -116,8 +134,8 @@ def _apply(plan: Callable[[], serving.Change]) -> serving.Change:
     return change
 
 
-def _foreign(where: Places, more: str = "") -> str:
-    return f"A server called {serving.SERVER_NAME} in {where.server.told()} is not ours and was left alone{more}."
+def _foreign(place: serving.Place, more: str = "") -> str:
+    return f"A server called {serving.SERVER_NAME} in {place.told()} is not ours and was left alone{more}."
 
 
 def _note(home: Home, where: Places) -> Path:

@@ -1,8 +1,9 @@
-"""Install into Claude Code and out again: program, links, trial run, settings. The commands of both names call it.
+"""Install into an agent's settings and out again: program, links, trial run. The commands of both names call it.
 
 Settings are planned before anything is touched, so that a file that must not be changed stops all of it."""
 
 import difflib
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,9 +11,11 @@ from pathlib import Path
 from typing import Literal
 
 from claude_mem_lite import __version__, hook_copy
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.install import files, interpreter, record, settings
+from claude_mem_lite.install.hooks import IN_A_FILE_OF_ITS_OWN
 from claude_mem_lite.install.record import Record
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
@@ -74,12 +77,18 @@ def stop_older_worker(home: Home) -> bool:
         return False
 
 
-def plan_install(home: Home, path: Path, wanted: Mapping[str, JsonObject]) -> Plan:
+def plan_install(
+    home: Home,
+    path: Path,
+    wanted: Mapping[str, JsonObject],
+    agent: str = CLAUDE_CODE,
+    project: Path | None = None,
+) -> Plan:
     """See what has to change; touches nothing."""
     path = files.real_path(path)
     before = files.read(path)
     known = record.load(home, path)
-    text = _text(path, before)
+    text = _text(path, before, IN_A_FILE_OF_ITS_OWN.get(agent))
     try:
         merged = settings.merge(text, wanted, known.made if known else None)
         disabled = settings.disables_hooks(text)
@@ -88,7 +97,7 @@ def plan_install(home: Home, path: Path, wanted: Mapping[str, JsonObject]) -> Pl
     if merged is None:
         return Plan(path, before, before or b"", None, had_ours=True, hooks_disabled=disabled)
     after = _encode(path, merged.text)
-    fresh = Record(path, record.sha256(after), None, (), merged.made)
+    fresh = Record(path, record.sha256(after), None, (), merged.made, agent, project)
     if merged.had_ours:
         fresh = _follow(fresh, known, before)
     return Plan(path, before, after, fresh, merged.had_ours, disabled)
@@ -160,7 +169,7 @@ def _take_out(path: Path, now: bytes, known: Record | None) -> Outcome:
     text = _text(path, now)
     try:
         stripped = settings.strip(text, known.made if known else None)
-        left_empty = settings.is_empty(stripped)
+        left_empty = settings.is_empty(stripped, IN_A_FILE_OF_ITS_OWN.get(known.agent) if known else None)
     except SettingsError as error:
         raise SettingsError(f"{path} was left alone: {error.message}", error.next_step) from error
     if stripped == text:
@@ -173,13 +182,15 @@ def _take_out(path: Path, now: bytes, known: Record | None) -> Outcome:
     return "stripped"
 
 
-def _text(path: Path, content: bytes | None) -> str:
+def _text(path: Path, content: bytes | None, begin_with: JsonObject | None = None) -> str:
     """The settings as text; a file that is missing or blank counts as empty settings."""
     try:
         text = (content or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path} was left alone: it is not UTF-8", settings.NOT_TOUCHED) from error
-    return text if text.strip("\ufeff \t\r\n") else settings.EMPTY_SETTINGS
+    if text.strip("\ufeff \t\r\n"):
+        return text
+    return f"{json.dumps(begin_with, indent=2)}\n" if begin_with else settings.EMPTY_SETTINGS
 
 
 def _encode(path: Path, text: str) -> bytes:

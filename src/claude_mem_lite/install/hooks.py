@@ -1,12 +1,13 @@
-"""The one source of the hook configuration: what `install` writes, `hooks` prints and `doctor` compares.
+"""The one source of the hook configuration of every agent: what `install` writes, `hooks` prints, `doctor` compares.
 
 Nothing here touches a file."""
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from claude_mem_lite.agents import IGNORED_TOOLS, OWN_TOOL, TOOL_EVENTS
+from claude_mem_lite.agents import cursor, gemini
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE, IGNORED_TOOLS, OWN_TOOL, TOOL_EVENTS
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 
@@ -25,6 +26,18 @@ TIMEOUTS_S: Mapping[str, int] = {
 _PROGRAM_ENDING = "claude_mem_lite/hook/hook.py"
 
 
+# By Claude Code's names, what each of the others calls the events it has hooks for.
+_EVENTS: Mapping[str, Mapping[str, str]] = {
+    CLAUDE_CODE: {event: event for event in TIMEOUTS_S},
+    "codex": {event: event for event in TIMEOUTS_S if event not in ("PostToolUseFailure", "StopFailure")},
+    "gemini": gemini.EVENTS,
+    "cursor": cursor.EVENTS,
+    "copilot": {event: event for event in TIMEOUTS_S if event != "StopFailure"},
+}
+IN_A_FILE_OF_ITS_OWN: Mapping[str, JsonObject] = {"cursor": {"version": 1}, "copilot": {"version": 1}}
+"""What a file of hooks has to say besides them."""
+
+
 def tool_matcher() -> str:
     """A matcher for every tool but those never captured.
 
@@ -34,36 +47,98 @@ def tool_matcher() -> str:
     return f"^(?!({ignored})$|{OWN_TOOL})"
 
 
-def hook_groups(home: Home) -> dict[str, JsonObject]:
-    """Event -> the one entry we want under it in an agent's `hooks`."""
-    return {event: _group(event, hook_command(home, event)) for event in TIMEOUTS_S}
+def hook_groups(home: Home, agent: str = CLAUDE_CODE) -> dict[str, JsonObject]:
+    """Event -> the one entry we want under it in an agent's `hooks`, both as that agent has them."""
+    form = _FORMS[agent]
+    return {called: form(event, hook_command(home, event, agent)) for event, called in _EVENTS[agent].items()}
 
 
-def hook_settings(home: Home) -> JsonObject:
+def hook_settings(home: Home, agent: str = CLAUDE_CODE) -> JsonObject:
     """The configuration as it stands in a settings file that holds nothing else."""
-    return {"hooks": {event: [group] for event, group in hook_groups(home).items()}}
+    hooks = {event: [group] for event, group in hook_groups(home, agent).items()}
+    return {**IN_A_FILE_OF_ITS_OWN.get(agent, {}), "hooks": hooks}
 
 
-def hook_command(home: Home, event: str) -> str:
-    """The shell command of one event."""
+def hook_command(home: Home, event: str, agent: str = CLAUDE_CODE) -> str:
+    """The shell command of one event, by Claude Code's name for it. Only Claude Code goes unnamed, because others read
+    its settings too."""
     command = f"{shlex.quote(str(home.hook_python))} -I -S {shlex.quote(str(home.hook_program))} {event}"
+    if agent != CLAUDE_CODE:
+        return f"{command} {agent}"
     # The client ends this hook with SIGTERM some 10 ms after it started, before Python could ignore the signal:
     # 12 of 20 events were lost without the trap, none of 12 with it.
     return f'trap "" TERM; exec {command}' if event == "StopFailure" else command
 
 
+def plugin_settings() -> JsonObject:
+    """The same as it stands in the plugin: its commands read the plugin's own program, which finds the home."""
+    return {"hooks": {event: [_group(event, _plugin_command(event))] for event in TIMEOUTS_S}}
+
+
+def _plugin_command(event: str) -> str:
+    """Not `sh FILE`: that is one more process, and exits with 2 when the plugin was just removed.
+
+    The variable is left to the shell: the client writes a `${…}` into the text as it is, whatever the path holds."""
+    program = '"$CLAUDE_PLUGIN_ROOT/scripts/hook.sh"'
+    command = f"set -- {event}; if [ -r {program} ]; then . {program}; fi"
+    return f'trap "" TERM; {command}' if event == "StopFailure" else command
+
+
 def is_ours(hook: JsonValue) -> bool:
     """Whether an entry of a group's `hooks` runs our hook program, of whatever version or place."""
-    command = hook.get("command") if isinstance(hook, dict) else None
-    if not isinstance(command, str) or _PROGRAM_ENDING not in command:
+    command = command_of(hook)
+    if command is None or _PROGRAM_ENDING not in command:
         return False
     try:
         words = shlex.split(command)
     except ValueError:
         return False
-    return len(words) >= 3 and words[-2].endswith(f"/{_PROGRAM_ENDING}") and words[-1].isalnum()
+    at = next((at for at, word in enumerate(words) if word.endswith(f"/{_PROGRAM_ENDING}")), 0)
+    return at > 0 and len(words[at + 1 :]) in (1, 2) and all(word.isalnum() for word in words[at + 1 :])
+
+
+def command_of(hook: JsonValue) -> str | None:
+    """The command of a hook: `bash` is what Copilot CLI calls it."""
+    value = (hook.get("command") or hook.get("bash")) if isinstance(hook, dict) else None
+    return value if isinstance(value, str) else None
 
 
 def _group(event: str, command: str) -> JsonObject:
     hook: JsonObject = {"type": "command", "command": command, "timeout": TIMEOUTS_S[event]}
     return {"matcher": tool_matcher(), "hooks": [hook]} if event in TOOL_EVENTS else {"hooks": [hook]}
+
+
+def _of_codex(event: str, command: str) -> JsonObject:
+    """No matcher: its regular expressions cannot say what is to be left out."""
+    return {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUTS_S[event]}]}
+
+
+def _of_gemini(event: str, command: str) -> JsonObject:
+    """It counts in milliseconds, and names its tools otherwise."""
+    hook: JsonObject = {
+        "name": "claude-mem-lite",
+        "type": "command",
+        "command": command,
+        "timeout": TIMEOUTS_S[event] * 1000,
+    }
+    if event not in TOOL_EVENTS:
+        return {"hooks": [hook]}
+    ignored = "|".join(map(re.escape, gemini.IGNORED_TOOLS))
+    return {"matcher": f"^(?!({ignored})$|mcp_+claude-mem-lite_)", "hooks": [hook]}
+
+
+def _of_cursor(event: str, command: str) -> JsonObject:
+    return {"command": command, "timeout": TIMEOUTS_S.get(event, TIMEOUTS_S["Stop"])}
+
+
+def _of_copilot(event: str, command: str) -> JsonObject:
+    return {"type": "command", "bash": command, "timeoutSec": TIMEOUTS_S[event]}
+
+
+_FORMS: Mapping[str, Callable[[str, str], JsonObject]] = {
+    CLAUDE_CODE: _group,
+    "codex": _of_codex,
+    "gemini": _of_gemini,
+    "cursor": _of_cursor,
+    "copilot": _of_copilot,
+}

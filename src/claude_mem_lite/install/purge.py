@@ -38,7 +38,21 @@ _OURS = (
     "dropped",
     "config.toml",
     "synonyms.toml",
+    "api-key",
+    "backups",
+    "restore.json",
+    "replacing.json",
+    "recoveries.json",
+    "suspect",
 )
+_BEGINNINGS = ("damaged-", "before-restore-")
+"""Of the folders in which a database was put aside."""
+
+
+def is_name_of_ours(name: str) -> bool:
+    """Whether something in the home is ours by its name."""
+    made_ready, _, _ = name.partition(".new")  # what a worker that was killed had made ready
+    return name in _OURS or made_ready in _OURS or name.startswith(_BEGINNINGS)
 
 
 def is_data_folder(home: Home) -> bool:
@@ -52,8 +66,9 @@ def is_data_folder(home: Home) -> bool:
 
 def purge(home: Home) -> list[Path]:
     """Delete everything of ours, the events that wait elsewhere included; what else was there is left and named."""
-    for name in _OURS:
-        _delete(home.root / name)
+    for path in list(home.root.iterdir()):
+        if is_name_of_ours(path.name):
+            _delete(path)
     for place in home.fallback_spools():
         if _is_own_folder(place):
             shutil.rmtree(place, ignore_errors=True)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import files
 from claude_mem_lite.install.settings import Made
@@ -29,6 +30,9 @@ class Record:
     """Name of the file with the bytes of before; None when there was no file."""
     folders_made: tuple[Path, ...]
     made: Made
+    agent: str = CLAUDE_CODE
+    project: Path | None = None
+    """The folder for which the settings hold; None for all."""
 
 
 def load(home: Home, settings: Path) -> Record | None:
@@ -92,6 +96,8 @@ def _as_json(record: Record) -> JsonObject:
         "made_hooks": record.made.hooks,
         "made_events": sorted(record.made.events),
         "commands": sorted(record.made.commands),
+        "agent": record.agent,
+        "project": str(record.project) if record.project else "",
     }
 
 
@@ -103,6 +109,7 @@ def _parse(path: Path, content: bytes) -> Record | None:
     if not isinstance(told, dict) or told.get("version") != VERSION:
         return None
     backup, written = told.get("backup"), told.get("written_sha256")
+    agent, project = told.get("agent"), told.get("project")
     return Record(
         settings=Path(str(told.get("settings"))),
         written_sha256=written if isinstance(written, str) else None,
@@ -113,6 +120,8 @@ def _parse(path: Path, content: bytes) -> Record | None:
             events=frozenset(_strings(told, "made_events")),
             commands=frozenset(_strings(told, "commands")),
         ),
+        agent=agent if isinstance(agent, str) and agent else CLAUDE_CODE,
+        project=Path(project) if isinstance(project, str) and project else None,
     )
 
 

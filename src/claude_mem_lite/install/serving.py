@@ -1,7 +1,7 @@
-"""The entry by which Claude Code finds our MCP server: merged into its own file of servers and taken out again.
+"""The entry by which an agent finds our MCP server: merged into its own file of servers and taken out again.
 
-That file, `.claude.json`, is the client's own notebook, which it rewrites all the time: only our entry is ours, and the
-bytes of before are never put back. `claude_code` calls it; `doctor` compares."""
+That of Claude Code, `.claude.json`, is the client's own notebook, which it rewrites all the time: only our entry is
+ours, and the bytes of before are never put back. `agent_tools` calls it; `doctor` compares."""
 
 import os
 import shutil
@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
 from claude_mem_lite.git.checkout import common_folder, find_checkout
-from claude_mem_lite.install import files, jsontext
+from claude_mem_lite.install import files, jsontext, tomltext
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import HOME_VARIABLE, Home
 
@@ -21,6 +22,12 @@ SERVER_NAME = "claude-mem-lite"
 """Also the name of the program that serves."""
 NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
 _EMPTY = "{}\n"
+_LONGEST_GAP = 2
+_MORE_OF_ENTRY: Mapping[str, tuple[JsonObject, JsonObject]] = {
+    CLAUDE_CODE: ({"type": "stdio"}, {}),
+    "copilot": ({"type": "local"}, {"tools": ["*"]}),
+}
+"""What an agent wants to know of a server before and behind what all of them do."""
 State = Literal["absent", "current", "other", "foreign"]
 
 
@@ -30,6 +37,11 @@ class Place:
 
     path: Path
     inside: tuple[str, ...]
+    agent: str = CLAUDE_CODE
+
+    @property
+    def is_toml(self) -> bool:
+        return self.path.suffix == ".toml"
 
     def told(self) -> str:
         where = f" for {self.inside[1]}" if len(self.inside) > 1 else ""
@@ -45,7 +57,8 @@ class Change:
     after: bytes | None
     state: State
     made_from: int | None = None
-    """How many of the objects that lead to the entry were there before; None when nothing is added."""
+    """How many of the objects that lead to the entry were there before, in TOML how many line ends were put before it;
+    None when nothing is added."""
 
 
 def place_of(scope: str, config_dir: Path | None, environment: Mapping[str, str]) -> Place:
@@ -61,22 +74,21 @@ def place_of(scope: str, config_dir: Path | None, environment: Mapping[str, str]
     return Place(path, ("mcpServers",) if scope == "user" else ("projects", _checkout(Path.cwd()), "mcpServers"))
 
 
-def entry(home: Home) -> JsonObject:
+def entry(home: Home, agent: str = CLAUDE_CODE) -> JsonObject:
     """What starts the server. Without `alwaysLoad`: its tools are found by name when they are needed, and a session
     that does not need them pays nothing for their descriptions."""
     is_default = home.root == Path.home() / ".claude-mem-lite"
-    return {
-        "type": "stdio",
-        "command": str(_program()),
-        "args": ["mcp"],
-        "env": {} if is_default else {HOME_VARIABLE: str(home.root)},
-    }
+    first, last = _MORE_OF_ENTRY.get(agent, ({}, {}))
+    env: JsonObject = {} if is_default else {HOME_VARIABLE: str(home.root)}
+    return {**first, "command": str(_program()), "args": ["mcp"], "env": env, **last}
 
 
 def plan_adding(place: Place, wanted: JsonObject) -> Change:
     """See what has to change; touches nothing. An entry of that name that is not ours stays."""
     path = files.real_path(place.path)
     before = files.read(path)
+    if place.is_toml:
+        return _plan_adding_toml(place, path, before, wanted)
     text = _text(path, before)
     found = _servers(path, text, place.inside).get(SERVER_NAME)
     state = _state(found, wanted)
@@ -95,6 +107,8 @@ def plan_removing(place: Place, made_from: int) -> Change:
     before = files.read(path)
     if before is None:
         return Change(place, None, None, "absent")
+    if place.is_toml:
+        return _plan_removing_toml(place, path, before, made_from)
     text = _text(path, before)
     found = _servers(path, text, place.inside).get(SERVER_NAME)
     if not _is_ours(found):
@@ -112,7 +126,37 @@ def apply(change: Change) -> None:
 
 def is_empty(content: bytes) -> bool:
     """Whether nothing is left in a file."""
-    return content.strip() == b"{}"
+    return content.strip() in (b"{}", b"")
+
+
+def _plan_adding_toml(place: Place, path: Path, before: bytes | None, wanted: JsonObject) -> Change:
+    text = _decoded(path, before)
+    try:
+        found = tomltext.servers(text).get(SERVER_NAME)
+        if found is None:
+            after = tomltext.append(text, SERVER_NAME, wanted)
+            return Change(place, before, _encoded(path, after), "absent", len(tomltext.gap_before(text)))
+        if not _is_ours(found):
+            return Change(place, before, None, "foreign")
+        merged = _with_the_users(wanted, found)
+        if {key: value for key, value in merged.items() if value != {}} == found:
+            return Change(place, before, None, "current")
+        after = tomltext.update(text, SERVER_NAME, {key: merged[key] for key in wanted})
+    except SettingsError as error:
+        raise SettingsError(f"{path} was left alone: {error.message}", error.next_step) from error
+    return Change(place, before, _encoded(path, after), "other")
+
+
+def _plan_removing_toml(place: Place, path: Path, before: bytes, made_from: int) -> Change:
+    text = _decoded(path, before)
+    try:
+        found = tomltext.servers(text).get(SERVER_NAME)
+        if not _is_ours(found):
+            return Change(place, before, None, "absent" if found is None else "foreign")
+        after = tomltext.remove(text, SERVER_NAME, made_from if made_from <= _LONGEST_GAP else 1)
+    except SettingsError as error:
+        raise SettingsError(f"{path} was left alone: {error.message}", error.next_step) from error
+    return Change(place, before, _encoded(path, after), "current")
 
 
 def _program() -> Path:
@@ -208,11 +252,15 @@ def _as_object(path: Path, value: JsonValue) -> JsonObject:
     return value
 
 
-def _text(path: Path, content: bytes | None) -> str:
+def _decoded(path: Path, content: bytes | None) -> str:
     try:
-        text = (content or b"").decode("utf-8")
+        return (content or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path} was left alone: it is not UTF-8", NOT_TOUCHED) from error
+
+
+def _text(path: Path, content: bytes | None) -> str:
+    text = _decoded(path, content)
     return text if text.strip("\ufeff \t\r\n") else _EMPTY
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import jsontext
-from claude_mem_lite.install.hooks import is_ours
+from claude_mem_lite.install.hooks import command_of, is_ours
 from claude_mem_lite.models import JsonObject, JsonValue
 
 EMPTY_SETTINGS = "{}\n"
@@ -37,7 +37,8 @@ class Merged:
 class _Found:
     event: str
     group: int
-    hook: int
+    hook: int | None
+    """Which of its group's; None where hooks stand without groups."""
 
 
 def merge(text: str, wanted: Mapping[str, JsonObject], known: Made | None) -> Merged | None:
@@ -66,6 +67,9 @@ def strip(text: str, known: Made | None) -> str:
     while found := _ours(_hooks(text), commands):
         last = found[-1]
         touched.add(last.event)
+        if last.hook is None:
+            text = jsontext.remove(text, ["hooks", last.event], last.group)
+            continue
         inside: list[str | int] = ["hooks", last.event, last.group, "hooks"]
         text = jsontext.remove(text, inside, last.hook)
         if not jsontext.find(text, inside).parts:
@@ -90,8 +94,9 @@ def is_current(text: str, wanted: Mapping[str, JsonObject]) -> bool:
     return all(_groups(hooks, event).count(group) == 1 for event, group in wanted.items())
 
 
-def is_empty(text: str) -> bool:
-    return not _root(text)
+def is_empty(text: str, but_for: JsonObject | None = None) -> bool:
+    """Whether settings hold nothing, but perhaps for what a file of ours has to begin with."""
+    return _root(text) in ({}, but_for or {})
 
 
 def disables_hooks(text: str) -> bool:
@@ -140,8 +145,8 @@ def _ours(hooks: JsonObject, commands: Collection[str]) -> Sequence[_Found]:
         _Found(event, at_group, at_hook)
         for event in hooks
         for at_group, group in enumerate(_groups(hooks, event))
-        for at_hook, hook in enumerate(_entries(group))
-        if is_ours(hook) or _command(hook) in commands
+        for at_hook, hook in _entries(group)
+        if is_ours(hook) or command_of(hook) in commands
     ]
 
 
@@ -150,18 +155,16 @@ def _groups(hooks: JsonObject, event: str) -> Sequence[JsonValue]:
     return value if isinstance(value, list) else []
 
 
-def _entries(group: JsonValue) -> Sequence[JsonValue]:
+def _entries(group: JsonValue) -> Sequence[tuple[int | None, JsonValue]]:
+    """The hooks of a group, each with its place in it, or the one hook that stands where groups do."""
     value = group.get("hooks") if isinstance(group, dict) else None
-    return value if isinstance(value, list) else []
-
-
-def _command(hook: JsonValue) -> str | None:
-    value = hook.get("command") if isinstance(hook, dict) else None
-    return value if isinstance(value, str) else None
+    if isinstance(value, list):
+        return list(enumerate(value))
+    return [(None, group)] if value is None and command_of(group) is not None else []
 
 
 def _commands(wanted: Mapping[str, JsonObject]) -> list[str]:
-    found = (_command(hook) for group in wanted.values() for hook in _entries(group))
+    found = (command_of(hook) for group in wanted.values() for _, hook in _entries(group))
     return [command for command in found if command is not None]
 
 

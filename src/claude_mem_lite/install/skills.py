@@ -14,7 +14,7 @@ State = Literal["absent", "current", "changed"]
 
 
 def content() -> bytes:
-    return resources.files("claude_mem_lite.install").joinpath("skill", "SKILL.md").read_bytes()
+    return resources.files("claude_mem_lite").joinpath("plugin", "skills", FOLDER, "SKILL.md").read_bytes()
 
 
 def path_beside(settings: Path) -> Path:

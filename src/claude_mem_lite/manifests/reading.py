@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from claude_mem_lite.git.files import read_bytes
-from claude_mem_lite.manifests.toml_care import is_modest
+from claude_mem_lite.toml_care import is_modest
 
 LARGEST_BYTES = 64 * 1024
 # Generated parts make this one long, and reading JSON is quick.

@@ -35,11 +35,12 @@ _MOST_OF_A_SESSION = 1_000
 
 
 class Forgotten(NamedTuple):
-    """What was forgotten: memories by their ids, what went along with them included, and the turns whose events must
-    go as well."""
+    """What was forgotten: memories by their ids, what went along with them included, the turns whose events must
+    go as well, and the sessions that told of it."""
 
     memories: list[str]
     turns: list[str]
+    sessions: list[str]
 
 
 def forget(
@@ -80,7 +81,9 @@ def forget(
     occasions.take_out(db, [*forgotten, *versions], told_in)
     for session in told_in - set(whole_sessions):
         _rewrite_summary(db, session, echo, now)
-    repeating = [turn for found in repeated for turn in _rewrite_elsewhere(db, *found, now)]
+    rewritten = [one for found in repeated for one in _rewrite_elsewhere(db, *found, now)]
+    repeating = [name for kind, name in rewritten if kind != "session"]
+    told_in |= {name for kind, name in rewritten if kind == "session"}
 
     receipts.forget(db, sources=[*ids, *gone], sessions=whole_sessions, project=project)
     if project is not None:
@@ -88,7 +91,25 @@ def forget(
     branches.drop_unused(db)
     fts.scrub(db)
     passages.scrub(db)
-    return Forgotten([*ids, *gone], list(dict.fromkeys((*behind, *repeating))))
+    turns_gone = list(dict.fromkeys((*behind, *repeating)))
+    return Forgotten([*ids, *gone], turns_gone, sorted({*told_in, *whole_sessions} - {""}))
+
+
+def forget_again(db: sqlite3.Connection, now: datetime) -> Forgotten:
+    """Remove what tombstones name and is there all the same, since an older database took the place of a newer one.
+
+    Inside the caller's transaction. A session that went on after it was forgotten keeps what came then."""
+    named = "in (select memory from tombstones)"
+    ids = [row[0] for row in db.execute(f"select id from memories where id {named}")]
+    spoken = "(text <> '' or reply <> '' or tasks <> '')"
+    behind = [row[0] for row in db.execute(f"select turn from prompts where turn {named} and {spoken}")]
+    whole = db.execute(
+        f"""select id from sessions where id {named}
+              and not exists (select 1 from prompts where session = sessions.id and not turn {named})"""
+    ).fetchall()
+    if not ids and not behind and not whole:
+        return Forgotten([], [], [])
+    return forget(db, ids, [row[0] for row in whole], now, whole_turns=behind)
 
 
 def made_in(db: sqlite3.Connection, turn: str) -> list[str]:
@@ -107,17 +128,20 @@ def _is_rewritten_away(db: sqlite3.Connection, memory: Memory, echo: Echo, now: 
     return not left.title
 
 
-def _rewrite_summary(db: sqlite3.Connection, session: str, echo: Echo, now: datetime) -> None:
-    """Take what is to be forgotten out of a session's summary; it is told by something else, if anything is left."""
+def _rewrite_summary(db: sqlite3.Connection, session: str, echo: Echo, now: datetime) -> bool:
+    """Take what is to be forgotten out of a session's summary; it is told by something else, if anything is left.
+
+    Whether it had anything of it."""
     found = sessions.find(db, session)
     if found is None:
-        return
+        return False
     left = echo.out_of_summary(found.summary, kept_files=_files_told(db, session))
     if left == found.summary:
-        return
+        return False
     if found.summary.headline and not left.headline:
         left = replace(left, headline=left.request or left.completed or _what_is_left(db, session))
     sessions.set_summary(db, session, left, now)
+    return True
 
 
 def _files_told(db: sqlite3.Connection, session: str) -> set[str]:
@@ -134,18 +158,18 @@ def _what_is_left(db: sqlite3.Connection, session: str) -> str:
 
 def _rewrite_elsewhere(
     db: sqlite3.Connection, echo: Echo, found: Iterable[tuple[str, str]], now: datetime
-) -> list[str]:
-    """Take what is to be forgotten out of what was said in other turns and sessions; returns the turns that had it."""
+) -> list[tuple[str, str]]:
+    """Take what is to be forgotten out of what was said in other turns and sessions; returns those that had it."""
     changed = []
     for kind, name in found:
         if kind == "session":
-            _rewrite_summary(db, name, echo, now)
+            changed += [(kind, name)] if _rewrite_summary(db, name, echo, now) else []
             continue
         said = turns.texts_of(db, name)
         asked, answered, tasks = (echo.out_of(text) for text in said)
         if (asked, answered, tasks) != said:
             turns.set_texts(db, name, asked, answered, tasks)
-            changed.append(name)
+            changed.append((kind, name))
     return changed
 
 

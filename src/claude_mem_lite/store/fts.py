@@ -68,6 +68,10 @@ def scrub(db: sqlite3.Connection) -> None:
     ranking.scrub(db, _INDEX)
 
 
+def is_damaged(db: sqlite3.Connection) -> bool:
+    return ranking.is_damaged(db, _INDEX)
+
+
 def mend(db: sqlite3.Connection) -> None:
     """Make the index sound again if it is damaged."""
     ranking.mend(db, _INDEX)

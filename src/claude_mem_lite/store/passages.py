@@ -77,6 +77,10 @@ def add_missing(db: sqlite3.Connection, limit: int) -> int:
     return len(rows)
 
 
+def is_damaged(db: sqlite3.Connection) -> bool:
+    return ranking.is_damaged(db, _INDEX)
+
+
 def mend(db: sqlite3.Connection) -> None:
     """Remove passages whose source is gone or tells nothing, and words without a passage; a passage is of the project
     that its session is of now. A damaged index is mended first. Their vectors are left to others."""

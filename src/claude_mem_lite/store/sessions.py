@@ -19,7 +19,8 @@ _SUMMARY_LISTS = ("next_steps", "files_read", "files_edited", "key_decisions")
 
 def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
     """Record that a session is at work in a place. Its project is the one it began in, its branch the one it was
-    last on; any event will do, because the first one may have been lost with the machine."""
+    last on; any event will do, because the first one may have been lost with the machine. Of a session that another
+    tool kept, nobody may have known the folder till now."""
     at = time_to_text(event.at)
     values = {
         "id": event.session,
@@ -34,6 +35,8 @@ def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
         """insert into sessions (id, project, cwd, branch, commit_id, source, status, started_at, last_event_at)
            values (:id, :project, :cwd, :branch, :commit, :source, 'active', :at, :at)
            on conflict (id) do update set
+             project = case when cwd = '' then :project else project end,
+             cwd = case when cwd = '' then :cwd else cwd end,
              branch = case when :at >= last_event_at then :branch else branch end,
              commit_id = case when :at >= last_event_at then :commit else commit_id end,
              last_event_at = max(last_event_at, :at),

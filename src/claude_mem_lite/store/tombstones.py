@@ -37,11 +37,27 @@ def is_buried(db: sqlite3.Connection, *names: str) -> bool:
     return found.fetchone() is not None
 
 
+def all_of(db: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Every name with when it was forgotten, in the order of forgetting."""
+    return [(row[0], row[1]) for row in db.execute("select memory, forgotten_at from tombstones order by rowid")]
+
+
+def since(db: sqlite3.Connection, at: datetime) -> list[tuple[str, str]]:
+    """The names that were buried at this moment or later."""
+    rows = db.execute("select memory, forgotten_at from tombstones where forgotten_at >= ?", (time_to_text(at),))
+    return [(row[0], row[1]) for row in rows]
+
+
+def put(db: sqlite3.Connection, names: Iterable[tuple[str, str]]) -> int:
+    """Take over names that another database has; returns how many were new."""
+    before = db.total_changes
+    db.executemany("insert or ignore into tombstones (memory, forgotten_at) values (?, ?)", list(names))
+    return db.total_changes - before
+
+
 def bury_memory(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     """Neither the memory may come back, nor, by an import, what says the same under another id."""
-    salt = _salt_of(db)
-    if salt is None:
-        salt = _SALT + secrets.token_hex(16)
+    salt = next(iter(_salts(db)), _SALT + secrets.token_hex(16))
     bury(db, (salt, memory.id, *_said(salt, memory)), now)
 
 
@@ -55,8 +71,7 @@ def beginning_with(db: sqlite3.Connection, start: str) -> set[str]:
 
 def is_said_again(db: sqlite3.Connection, memory: Memory) -> bool:
     """Whether a memory says what a forgotten one said in the same scope: all of it, or by a title that tells enough."""
-    salt = _salt_of(db)
-    return salt is not None and is_buried(db, *_said(salt, memory))
+    return is_buried(db, *(said for salt in _salts(db) for said in _said(salt, memory)))
 
 
 def _said(salt: str, memory: Memory) -> list[str]:
@@ -73,9 +88,10 @@ def _hash(salt: str, *parts: str) -> str:
     return _SAID + hashlib.sha256("\x00".join((salt, *parts)).encode("utf-8", "replace")).hexdigest()
 
 
-def _salt_of(db: sqlite3.Connection) -> str | None:
-    """The salt of this home; None before the first tombstone of a memory."""
-    row = db.execute(
-        "select memory from tombstones where memory >= :salt and memory < :salt || char(0x10ffff)", {"salt": _SALT}
-    ).fetchone()
-    return str(row["memory"]) if row else None
+def _salts(db: sqlite3.Connection) -> list[str]:
+    """The salt of this home; none before the first tombstone of a memory, and more when another home's were added."""
+    rows = db.execute(
+        "select memory from tombstones where memory >= :salt and memory < :salt || char(0x10ffff) order by rowid",
+        {"salt": _SALT},
+    )
+    return [str(row["memory"]) for row in rows]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Event
 from claude_mem_lite.spool_names import event_of, is_past
-from claude_mem_lite.store import passages
+from claude_mem_lite.store import foreign_sessions, passages
 from claude_mem_lite.store.tombstones import is_buried
 
 _SAME_MOMENT = timedelta(seconds=10)
@@ -62,6 +62,7 @@ def add_turn(
         },
     ).rowcount
     if is_new:
+        foreign_sessions.give_way(db, event.session, event.at)
         row = db.execute("select project from sessions where id = ?", (event.session,)).fetchone()
         passages.put_turn(db, turn, event.session, row["project"] if row else "", prompt, reply, event.at)
     return bool(is_new)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from claude_mem_lite.agents import event_from_payload, why_skipped
+from claude_mem_lite.agents.claude_code import event_from_payload, why_skipped
 from claude_mem_lite.compress.tools.hearsay import Hearsay, only_source, origin_of, source_of, told_by
 from claude_mem_lite.errors import MemoryLiteError, PayloadError
 from claude_mem_lite.inbox.payload import parse

@@ -22,7 +22,7 @@ from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import Kind
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import memories, model_calls, receipts, sessions
-from claude_mem_lite.worker import caps
+from claude_mem_lite.worker import caps, recoveries
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import related
 from claude_mem_lite.worker.routing import Body, From, Router
@@ -104,8 +104,22 @@ def health(loop: Running) -> dict[str, object]:
             "calls_today": spend.calls,
             "spend_today": round(spend.cost_usd, 6),
             "tokens_today": spend.tokens,
+            "daily_usd": loop.config.daily_usd,
+            "daily_tokens": loop.config.daily_tokens,
             "last_context_at": given.isoformat() if given else None,
+            **_backups(loop, now),
         }
+
+
+def _backups(loop: Loop, now: datetime) -> dict[str, object]:
+    newest, recovered = loop.backing_up.newest, recoveries.latest(loop.home, now)
+    return {
+        "backups": loop.backing_up.kept,
+        "last_backup_at": newest.made_at.isoformat() if newest else None,
+        "backup_problem": loop.backing_up.problem,
+        "recovered_at": recovered.at if recovered else None,
+        "recovered": recoveries.sentence(recovered) if recovered else "",
+    }
 
 
 @router.get("/queue/stats")

@@ -10,13 +10,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from claude_mem_lite.agents import TURN_ENDS
+from claude_mem_lite.agents.claude_code import TURN_ENDS
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
-from claude_mem_lite.spool_names import is_spool_name, new_name
+from claude_mem_lite.spool_names import agent_of, is_spool_name, new_name
 from claude_mem_lite.worker import (
     amending_api,
     api,
     asked_api,
+    backups_api,
+    claude_mem,
     code_api,
     context_api,
     exchange,
@@ -25,10 +27,11 @@ from claude_mem_lite.worker import (
     reading,
     rebuilding,
     receipts_api,
+    settings_api,
     staleness,
     stats_api,
 )
-from claude_mem_lite.worker.answering import prompt, recording, start, tool_calls
+from claude_mem_lite.worker.answering import prompt, recording, start, telling, tool_calls
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.routing import Invalid, Router
@@ -67,7 +70,10 @@ def make_app(loop: Loop, stop: Callable[[], None]) -> Starlette:
         code_api.router,
         importing.router,
         rebuilding.router,
+        settings_api.router,
         exchange.router,
+        backups_api.router,
+        claude_mem.router,
     )
     app = Starlette(
         routes=[route for router in routers for route in router.routes],
@@ -89,18 +95,23 @@ def make_app(loop: Loop, stop: Callable[[], None]) -> Starlette:
 @hooks.post("/hook/printed")
 async def hook_printed(request: Request, loop: Running) -> Response:
     """A hook has printed the answer to the event it names."""
-    recording.mark_printed(loop, request.headers.get("x-spool", ""))
+    name = request.headers.get("x-spool", "")
+    recording.mark_printed(loop, name)
+    telling.note_printed(loop, name)
     return Response(status_code=204)
 
 
 @hooks.post("/hook/{event}")
 async def hook(event: str, request: Request, loop: Running) -> Response:
-    """An event is in the spool, or here in the body when it could be written nowhere."""
+    """An event is in the spool, or here in the body when it could be written nowhere.
+
+    Behind its name may stand that of its agent."""
+    label, event = event, event.partition("_")[0]
     name = request.headers.get("x-spool", "")
     # Most hooks send no body and are gone already; asking for it would raise.
     body = await request.body() if request.headers.get("content-length", "0") != "0" else b""
     if body:
-        name = name if is_spool_name(name) else new_name(event, loop.clock())
+        name = name if is_spool_name(name) else new_name(label, loop.clock())
         loop.hold(name, body)
     elif event in TURN_ENDS:
         loop.wake()
@@ -114,7 +125,8 @@ async def hook(event: str, request: Request, loop: Running) -> Response:
 async def _answer(app: Starlette, loop: Loop, event: str, name: str, body: bytes) -> bytes | None:
     if event == "SessionStart":
         return await anyio.to_thread.run_sync(start.start_context, loop, name, body, limiter=app.state.for_starts)
-    if answer := _ANSWERS.get(event):
+    answer = tool_calls.either_context if event == "PostToolUse" and agent_of(name) else _ANSWERS.get(event)
+    if answer:
         return await anyio.to_thread.run_sync(answer, loop, name, body, limiter=app.state.for_hooks)
     return None
 

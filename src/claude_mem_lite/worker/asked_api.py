@@ -158,5 +158,5 @@ def _refuse_excluded(loop: Loop, cwd: str) -> None:
     if is_excluded(loop.config, cwd):
         raise MemoryLiteError(
             "this folder is excluded from memory: nothing of it is kept, and nothing given here",
-            "go on without; the user can change `exclude` in config.toml",
+            "go on without; the user can change `exclude` in config.toml, or in the project's own file",
         )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from claude_mem_lite.config import in_folder
 from claude_mem_lite.context import render
 from claude_mem_lite.context.block import Given, block, with_relations
 from claude_mem_lite.context.budget import estimate_tokens
@@ -116,9 +117,10 @@ def start(loop: Loop, asker: Asker) -> Told:
         )
     if asker.left < _LEAST_TOKENS:
         return Told(f"{_used_up(asker)} Use memory_search and memory_get.")
-    budget = min(loop.config.budget_tokens, asker.left)
+    config = in_folder(loop.config, asker.place.root)
+    budget = min(config.budget_tokens, asker.left)
     occasion = Occasion(asker.place, asker.now, session=asker.session)
-    built = build_start(loop, occasion, budget, chosen(loop.config))
+    built = build_start(loop, occasion, budget, chosen(config))
     if not built.text:
         return Told("Nothing is known here yet that a new session should be told.")
     return Told(

@@ -10,9 +10,10 @@ from typing import Annotated, Literal, NoReturn
 
 from pydantic import Field
 
-from claude_mem_lite.config import is_excluded
+from claude_mem_lite.config import is_excluded, project_settings
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.places import find_place
+from claude_mem_lite.project_file import NAME
 from claude_mem_lite.worker.api import Running, require_settings
 from claude_mem_lite.worker.code_files import LANGUAGES, Walks, why_not_read, within
 from claude_mem_lite.worker.loop import Loop
@@ -84,14 +85,14 @@ def _root(loop: Loop, cwd: str) -> str:
     if is_excluded(loop.config, cwd) or is_excluded(loop.config, root):
         raise MemoryLiteError(
             f"{cwd} is excluded by the configuration; its code is not read",
-            f"take it out of `exclude` in {loop.home.config} if that is not meant",
+            f"take it out of `exclude` in {loop.home.config} or in its own {NAME} if that is not meant",
         )
     return root
 
 
 def _permitted(loop: Loop, root: str, paths: Sequence[str]) -> Sequence[str]:
     """Without the files of folders inside the checkout that are excluded."""
-    if not loop.config.exclude:
+    if not loop.config.exclude and not project_settings(root).exclude:
         return paths
     folders = {posixpath.dirname(path) for path in paths}
     excluded = {folder for folder in folders if is_excluded(loop.config, posixpath.join(root, folder))}

@@ -24,6 +24,7 @@ from claude_mem_lite.worker import agent_saves, amending, quarantine, settling
 from claude_mem_lite.worker.scopes import resolve_scope
 
 AMENDING = ("edit", "pin", "confirm", "retire", "approve")
+FORGETTING = ("forget", "drop")
 BY_AGENT = "assistant"
 """Who gives a command when it is not the user."""
 _AGENTS_CONFIDENCE = 0.7
@@ -183,5 +184,6 @@ def _forget(
         model_turns.erase(turns=gone.turns, sessions=whole)
         queue.erase(turns=gone.turns, sessions=whole)
         queue.erase_telling_of({*gone.memories, *whole})
+        queue.bury(tombstones.since(db, now), {*gone.memories, *gone.turns, *gone.sessions})
     empty_log(db)
     return [*gone.memories, *asked]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from claude_mem_lite.config import is_excluded
+from claude_mem_lite.config import in_folder, is_excluded
 from claude_mem_lite.context.builder import Placed
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import SILENT, chosen
@@ -30,9 +30,10 @@ def context(
     """What a new session in this folder would be told, and with `explain` all candidates; nothing counts as given."""
     require_settings(loop, _OTHERWISE)
     excluded = is_excluded(loop.config, cwd)
-    wanted = chosen(loop.config, preset)
+    config = in_folder(loop.config, cwd)
+    wanted = chosen(config, preset)
     occasion = Occasion(find_place(cwd), loop.clock(), explained=explain)
-    built = build_start(loop, occasion, budget or loop.config.budget_tokens, SILENT if excluded else wanted)
+    built = build_start(loop, occasion, budget or config.budget_tokens, SILENT if excluded else wanted)
     return {
         "context": built.text,
         "tokens": built.tokens,
@@ -54,7 +55,8 @@ def prompt_context(loop: Running, cwd: str, prompt: str, explain: bool = False) 
     candidate. Nothing counts as given."""
     require_settings(loop, _OTHERWISE)
     excluded = is_excluded(loop.config, cwd)
-    budget = 0 if excluded else budget_of_prompt(loop.config, 0)
+    config = in_folder(loop.config, cwd)
+    budget = 0 if excluded else budget_of_prompt(config, 0)
     with closing(loop.readers.open()) as db:
         place = find_place(cwd)
         occasion = Occasion(place, loop.clock(), checkout=LaterCheckout(loop, db, place), explained=explain)
@@ -62,7 +64,7 @@ def prompt_context(loop: Running, cwd: str, prompt: str, explain: bool = False) 
     why = built.why_silent
     if excluded:
         why = "this folder is excluded"
-    elif not loop.config.prompt_budget_tokens:
+    elif not config.prompt_budget_tokens:
         why = "prompt_budget_tokens is 0, so prompts are given nothing"
     elif not budget:
         why = no_item_fits(budget)

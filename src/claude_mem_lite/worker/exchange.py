@@ -6,7 +6,7 @@ An import begins with `start`, sends its memories in batches, each stored whole 
 import json
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from typing import Annotated, cast
 
@@ -26,6 +26,7 @@ from claude_mem_lite.worker.routing import Body, Router
 from claude_mem_lite.worker.scopes import named_scope, resolve_scope
 
 PAGE_BYTES = 1024 * 1024
+_BACKUP_WAIT_S = 60.0
 _CLAIMS = frozenset(("origin", "trust", "pinned", "made_by", "confidence"))
 router = Router(prefix="/api")
 
@@ -110,8 +111,12 @@ def take_in(batch: Batch, loop: Running) -> dict[str, object]:
 
 @router.post("/import/memories/finish")
 def finish(loop: Running) -> dict[str, bool]:
-    """Everything is sent: contexts that were rendered before it follow."""
+    """Everything is sent: contexts that were rendered before it follow, and a backup has what no inbox has."""
     wait(loop.render_all())
+    made = loop.backing_up.make_soon()
+    loop.wake()
+    with suppress(MemoryLiteError, TimeoutError):  # told by `status`, and tried again
+        made.result(_BACKUP_WAIT_S)
     maintenance.give_back_memory()
     return {"finished": True}
 

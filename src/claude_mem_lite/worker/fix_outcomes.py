@@ -5,7 +5,7 @@ Called by `outcomes` when a session is over, in the job thread."""
 import sqlite3
 from collections.abc import Sequence
 
-from claude_mem_lite.agents import event_from_payload
+from claude_mem_lite.agents.claude_code import event_from_payload
 from claude_mem_lite.compress.tools.steps import Called, Ran, Step
 from claude_mem_lite.compress.tools.tool_calls import read_steps
 from claude_mem_lite.errors import PayloadError

@@ -11,7 +11,8 @@ from contextlib import closing
 from pydantic import AwareDatetime
 
 from claude_mem_lite.compress.language.clean import without_own_blocks
-from claude_mem_lite.config import Config, is_excluded, load_config
+from claude_mem_lite.config import Config, is_excluded
+from claude_mem_lite.config_file import load_config
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.hook.kernel import PRIVATE_MARKS

@@ -1,5 +1,6 @@
 """From the spool into the inbox, and what no hook could write to disk. Part of the job loop."""
 
+from claude_mem_lite.agents.installed import has_own_hooks
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.queue import Queue
@@ -29,13 +30,16 @@ class Intake:
         def excluded(folder: str) -> bool:
             return is_excluded(config, folder)
 
+        def elsewhere(agent: str, folder: str) -> bool:
+            return has_own_hooks(self._home, agent, folder)
+
         added = 0
         while self._unwritten:
             name, raw = self._unwritten[0]
-            arrival = spool.read_arrival(name, raw, excluded)
-            added += self._queue.add([arrival] if arrival else [], self._clock().timestamp())
+            arrivals = spool.read_arrivals(name, raw, excluded, elsewhere)
+            added += self._queue.add(arrivals, self._clock().timestamp())
             del self._unwritten[0]
-        for batch in spool.batches(self._home, excluded):
+        for batch in spool.batches(self._home, excluded, elsewhere):
             added += self._queue.add(batch.arrivals, self._clock().timestamp())
             spool.remove(batch)
         return added

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from claude_mem_lite.agents import event_from_payload, why_skipped
+from claude_mem_lite.agents.adapters import takes_claude_form
+from claude_mem_lite.agents.claude_code import TURN_ENDS, event_from_payload, why_skipped
 from claude_mem_lite.compress.rules.handoff import handoff
 from claude_mem_lite.compress.rules.summary import summarize
 from claude_mem_lite.compress.rules.taught import is_taught
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.compress.tools.hearsay import Hearsay
-from claude_mem_lite.config import Config
+from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.payload import parse
@@ -27,7 +28,7 @@ from claude_mem_lite.worker import outcomes, passing, rendered, said_after, sett
 
 _CLOCK_SLACK_S = 300.0
 _NOTHING_KEPT = "held nothing worth keeping"
-_FORGOTTEN = "its session was forgotten"
+_FORGOTTEN = "it was forgotten"
 log = logging.getLogger(__name__)
 
 
@@ -71,7 +72,7 @@ def record_rendered(row: Row, queue: Queue, db: sqlite3.Connection, start: Row |
     """A hook printed the rendered context because nobody answered in time: that context was given, as it was built."""
     event = _start_event(start) if start is not None else None
     told = parse(row.payload.encode()).get("context")
-    if event is not None and isinstance(told, dict):
+    if event is not None and takes_claude_form(event) and isinstance(told, dict):
         receipt = rendered.receipt_of(told, event, find_place(event.cwd), time_of(row.name))
         with atomic(db):
             receipts.add(db, receipt)
@@ -84,8 +85,10 @@ def read_events(unit: Sequence[Row], config: Config) -> list[Event]:
 
 
 def _is_forgotten(first: Event, key: str, db: sqlite3.Connection) -> bool:
-    """Whether a turn is read from the transcript of a session that was forgotten, perhaps a moment ago."""
-    return first.imported and tombstones.is_buried(db, first.session, key, first.prompt_id or "")
+    """Whether a turn was forgotten, and its events are seen once more; or is read from the transcript of a session
+    that was forgotten, perhaps a moment ago."""
+    names = (first.session, key, first.prompt_id or "") if first.imported else (key,)
+    return tombstones.is_buried(db, *names)
 
 
 def _start_event(start: Row) -> Event | None:
@@ -101,6 +104,7 @@ def _sort_out(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], di
     PayloadError: an unreadable event that was told to be tried again."""
     kept: dict[int, Event] = {}
     skipped: dict[int, str] = {}
+    said = ""
     for row in unit:
         payload = parse(row.payload.encode())
         try:
@@ -108,8 +112,14 @@ def _sort_out(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], di
         except PayloadError as error:
             skipped[row.id] = error.message
             continue
+        if event.kind == "AgentMessage":  # of an agent that does not repeat its closing words when it stops
+            said = event.message or said
+            skipped[row.id] = "told with the end of its turn"
+            continue
+        if event.kind in TURN_ENDS and not event.message:
+            event = replace(event, message=said or None)
         reason = why_skipped(event, payload)
-        if event.tool is not None and event.tool.tool in config.ignored_tools:
+        if event.tool is not None and event.tool.tool in in_folder(config, event.cwd).ignored_tools:
             reason = f"tool {event.tool.tool} is ignored by configuration"
         if reason is None:
             kept[row.id] = event

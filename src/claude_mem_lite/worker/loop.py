@@ -14,7 +14,9 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
-from claude_mem_lite.config import Config, is_excluded, load_config
+from claude_mem_lite.config import Config, is_excluded
+from claude_mem_lite.config_file import load_config
+from claude_mem_lite.db import progress
 from claude_mem_lite.db.readers import Readers
 from claude_mem_lite.errors import ConfigError, MemoryLiteError, NotFound, PayloadError
 from claude_mem_lite.inbox import queue as inbox
@@ -30,12 +32,16 @@ from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.worker import commands, jobs, maintenance, rendered
 from claude_mem_lite.worker.answering.on_their_way import OnTheirWay
+from claude_mem_lite.worker.backing_up import QUIET_S, BackingUp
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.fact_keeping import FactKeeping
 from claude_mem_lite.worker.indexing import Indexing
 from claude_mem_lite.worker.intake import Intake
 from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.modelling import MakeProvider, Modelling
+from claude_mem_lite.worker.package import Package
+from claude_mem_lite.worker.suspicion import DamageWatch
+from claude_mem_lite.worker.twins import Twins
 
 POLL_S = 2.0
 # Between two steps of a look, which takes as long: nobody waits for it, but threads that answer wait for their turn.
@@ -70,10 +76,12 @@ class Loop:
         """Why the last pass failed; the next one tries again."""
         self.stopping = threading.Event()
         """Set once the loop is to end; for whoever waits for something it may never do."""
-        self.readers = Readers(home.memory_db)
+        self.readers = Readers(home.memory_db, self.suspect)
+        self._may_suspect = True
         self._inbox_db = inbox_db
         self._memory_db = memory_db
-        self._queue = Queue(inbox_db)
+        self._queue = Queue(inbox_db, lambda: progress.so_far(memory_db))
+        self.backing_up = BackingUp(home, memory_db, inbox_db, clock)
         self._intake = Intake(home, self._queue, clock)
         self._model_turns = ModelTurns(inbox_db)
         self.modelling = Modelling(home, self._model_turns, memory_db, clock, make_provider, self.wake)
@@ -84,8 +92,10 @@ class Loop:
         self.code = self.looking.cache
         self.on_their_way = OnTheirWay()
         """What hooks were answered, before it is known that they printed it."""
+        self.twins = Twins(home)
         self._facts = FactKeeping(memory_db, clock, lambda folder: is_excluded(self.config, folder))
         self._database = identity(home.inbox_db)
+        self.package = Package()
         self._settings: tuple[int, int, int] | None = None
         self._wake = threading.Event()
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -117,6 +127,17 @@ class Loop:
         self._wake.set()
         with self._settled:
             self._settled.notify_all()
+
+    def suspect(self) -> None:
+        """A database seems to be damaged: end, so that the next worker looks at all of it before it opens it."""
+        if self._may_suspect and not self.stopping.is_set():
+            log.error("a database is damaged; ending, for the next worker to mend it")
+            self.home.suspect.touch(mode=0o600)
+            self.stop()
+
+    def note_unfounded(self) -> None:
+        """The files were found to be sound, so a worker that ends would help nobody."""
+        self._may_suspect = False
 
     def knows_settings(self) -> bool:
         """Whether config.toml is still the one that was read last."""
@@ -213,11 +234,19 @@ class Loop:
 
     def run(self) -> None:
         """Passes until stopped, then a last look at the spool."""
+        with DamageWatch(self.suspect):
+            self._run()
+
+    def _run(self) -> None:
         while not self.stopping.is_set():
             if self._is_displaced():
                 log.error("the data folder was removed or replaced; ending, before its databases swallow anything")
                 self.stop()
                 return
+            if self.package.is_replaced():
+                log.info("another version was installed; ending, so that the next hook starts it")
+                self.stop()
+                break
             self._safely(self._pass)
             self._wake.wait(self._look_in_s() if self._has_to_look else POLL_S)
             self._is_under_way = True  # first: what woke it is not to be passed over by whoever asks
@@ -225,6 +254,7 @@ class Loop:
         self._safely(self._look_once_more)
         self._safely(self._run_calls)
         self._safely(lambda: self._render(self.modelling.end()))
+        self._safely(self.backing_up.end)
         self._safely(self._queue.release_all)
 
     def _is_displaced(self) -> bool:
@@ -272,6 +302,8 @@ class Loop:
                 self.note_request()
         self._index()
         self._look()
+        if not self.stopping.is_set():
+            self.backing_up.step(self.wake, is_quiet=self.idle_s() > QUIET_S)
         self._rest()
 
     def _look(self) -> None:
@@ -394,11 +426,14 @@ class Loop:
         waiting = self._commands.get(row.name, Future())
         try:
             rendered.clear(self.home)  # first: it may hold what is to be forgotten
+            is_forgetting = parse(row.payload.encode()).get("command") in commands.FORGETTING
+            if is_forgetting:
+                self.backing_up.give_way()
             if parse(row.payload.encode()).get("by") == commands.BY_AGENT:
                 self._take_in()  # what it wants kept is held against all that it heard before
             result = commands.carry_out(row, self._queue, self._model_turns, self._memory_db, self.code, now)
             self.modelling.note_command()
-            if parse(row.payload.encode()).get("command") == "forget":
+            if is_forgetting:
                 self._vectors.let_go()  # they follow what is new, not what is gone
                 self.looking.clear()
             self._render({""})
@@ -410,13 +445,17 @@ class Loop:
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):  # locked or full: it is tried again
                 raise
+            self.suspect()
             waiting.set_exception(
-                MemoryLiteError("the database is damaged", "run `claude-mem-lite rebuild`, then try again")
+                MemoryLiteError("the database is damaged", "the worker mends it now; try again in a moment")
             )
             raise
         else:
             self._queue.finish([row.id], now.timestamp())
-            waiting.set_result(result)
+            if is_forgetting:  # it is gone when it has left the backups too
+                self.backing_up.let_leave(lambda: waiting.set_result(result))
+            else:
+                waiting.set_result(result)
         self._commands.pop(row.name, None)
         return set()
 
@@ -432,7 +471,7 @@ class Loop:
     def _maintain(self) -> None:
         if time.monotonic() - self._maintained_at > maintenance.EVERY_S or not self._maintained_at:
             self._maintained_at = time.monotonic()
-            maintenance.tidy(self._queue, self._memory_db, self.clock())
+            maintenance.tidy(self._queue, self._memory_db, self.clock(), self.backing_up.backed_up)
             self.modelling.tidy()
 
 

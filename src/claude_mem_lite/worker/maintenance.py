@@ -18,8 +18,9 @@ KEEP_RECEIPTS_DAYS = 180
 log = logging.getLogger(__name__)
 
 
-def tidy(queue: Queue, db: sqlite3.Connection, now: datetime) -> None:
-    """Trim the inbox and the receipts, and close sessions without a sign of life for a day as interrupted."""
+def tidy(queue: Queue, db: sqlite3.Connection, now: datetime, backed_up: int | None = None) -> None:
+    """Trim the inbox, as far as memory.db is backed up, and the receipts, and close sessions without a sign of life for
+    a day as interrupted."""
     quiet_since = now - timedelta(seconds=QUIET_TURN_S)
     for session in sessions.quiet(db, quiet_since):
         # First: a worker that dies here finds it still open, and its events, by which it is judged, in the inbox.
@@ -27,7 +28,7 @@ def tidy(queue: Queue, db: sqlite3.Connection, now: datetime) -> None:
     with atomic(db):
         interrupted = sessions.interrupt_quiet(db, quiet_since)
         dropped = receipts.trim(db, now - timedelta(days=KEEP_RECEIPTS_DAYS))
-    trimmed = queue.trim(now.timestamp())
+    trimmed = queue.trim(now.timestamp(), backed_up)
     # What is forgotten leaves the logs of the databases now, should somebody have been reading when it was.
     queue.empty_log(wait_s=0)
     empty_log(db, wait_s=0)

@@ -18,7 +18,7 @@ from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.inbox.model_turns import ModelTurns, Wanted
 from claude_mem_lite.models import Provider
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import caps, retelling
+from claude_mem_lite.worker import caps, retelling, trying
 from claude_mem_lite.worker.calls import Calls, Result
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.jobs import StoredTurn
@@ -163,6 +163,10 @@ class Modelling:
         future: Future[Summarized] = Future()
         future.set_result(Summarized(found.summary, reason=self.state().problem))
         return future
+
+    def try_out(self) -> Future[trying.Tried]:
+        """Whether the model answers, found out by asking it, also after failures."""
+        return trying.try_out(self._provider, self._config, self._calls, self._memory_db, self._clock)
 
     def note_command(self) -> None:
         """The user may have had something forgotten that a summary under way would bring back."""

@@ -2,7 +2,7 @@
 
 from contextlib import closing
 
-from claude_mem_lite.store import documents, unindexed
+from claude_mem_lite.store import documents, fts, passages, unindexed
 from claude_mem_lite.worker.api import Running, wait
 from claude_mem_lite.worker.routing import Router
 
@@ -19,6 +19,13 @@ def index(loop: Running) -> dict[str, object]:
             "problem": loop.indexing.problem,
             "failure": loop.failure,
         }
+
+
+@router.get("/index/damage")
+def damage(loop: Running) -> dict[str, object]:
+    """Which word indexes are damaged. By the job thread, because to SQLite this check is a write."""
+    are_damaged = wait(loop.call(lambda db: {"memories": fts.is_damaged(db), "passages": passages.is_damaged(db)}))
+    return {"damaged": [name for name, is_so in are_damaged.items() if is_so]}
 
 
 @router.post("/rebuild")

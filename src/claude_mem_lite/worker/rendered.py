@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict
 from datetime import datetime
 
-from claude_mem_lite.config import Config, is_excluded
+from claude_mem_lite.config import Config, in_folder, is_excluded
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.checkout import Checkout
 from claude_mem_lite.context.occasion import Occasion, Search
@@ -40,16 +40,18 @@ def refresh(
 ) -> None:
     """Render the folders where sessions of these projects last worked; '' stands for every project."""
     folders = {
-        folder
-        for project in projects
-        for folder in sessions.folders(db, project=project or None, limit=_MOST_FOLDERS)
-        if not is_excluded(config, folder)
+        folder for project in projects for folder in sessions.folders(db, project=project or None, limit=_MOST_FOLDERS)
     }
+    for excluded in [folder for folder in folders if is_excluded(config, folder)]:
+        folders.discard(excluded)
+        with contextlib.suppress(OSError):  # of before it was
+            home.rendered_for(excluded).unlink()
     until = time.monotonic() + LOOK_S  # for all of them: whoever waits for the job thread waits for this
     for folder in sorted(folders):
         place = find_place(folder)
         occasion = Occasion(place, now, dated=True, checkout=see(db, place, until), search=search)
-        context = build(connect, occasion, config.budget_tokens, chosen(config))
+        here = in_folder(config, folder)
+        context = build(connect, occasion, here.budget_tokens, chosen(here))
         try:
             _write(home, folder, context, now)
         except OSError as error:  # a full disk, say; the answer over the socket does not depend on the file

@@ -26,6 +26,8 @@ _GREETING = re.compile(
     r"(?i)^\s*(?:(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag)|moin)"
     r"(?: (?:there|claude|again|all|everyone|zusammen))?\s*[,.!–—-]+\s*)+(?=\S)"
 )
+OWN_COMMANDS = "/mem-lite:"
+"""How the commands of our plugin begin: what they are given is stored by them, and would be learned twice."""
 _PATH = re.compile(r"(?<![\w:/.])(?:[\w@.-]{1,60}/){1,12}[\w.-]{0,60}|(?<![\w:/.])[\w-]{1,60}\.[a-z]{1,4}\b(?!\()")
 _NO_FILE = re.compile(
     r"^(?:e\.g|i\.e|etc|vs|and/or|on/off|true/false|yes/no|n/a|https?)\b|^\d|\.(?:com|org|io|net|de)$"
@@ -77,6 +79,8 @@ def _lessons(turn: Turn) -> Iterator[tuple[str, Lesson]]:
     # The prompt of a turn that came in parts was read with its first part.
     for event in turn.events:
         if event.kind == "UserPromptSubmit" and event.prompt and not event.agent_id:
+            if event.prompt.startswith(OWN_COMMANDS):
+                continue
             for sentence in spoken(event.prompt):
                 lesson = read(sentence)
                 if lesson is None:

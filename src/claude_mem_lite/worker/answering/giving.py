@@ -6,13 +6,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 
+from claude_mem_lite.agents.adapters import reply
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.models import Event, HookMoment, Receipt, ReceiptItem
 from claude_mem_lite.places import find_place
 from claude_mem_lite.worker.answering.on_their_way import Known
 from claude_mem_lite.worker.answering.recording import record
 from claude_mem_lite.worker.answering.waiting import LaterCheckout, Waiting
-from claude_mem_lite.worker.replies import context_reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def give(waiting: Waiting, event: Event, moment: HookMoment, make: Make) -> byte
             ids = [item.source for item in made.items]
             if loop.on_their_way.claim(event.name, event.session, ids, made.tokens, now, known):
                 record(loop, _receipt(event, place.project, moment, made, now), in_time=True)
-                return context_reply(event.kind, made.text)
+                return reply(event, made.text)
     return None
 
 

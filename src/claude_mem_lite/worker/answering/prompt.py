@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from claude_mem_lite.config import Config
+from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt.building import Candidate, PromptContext, Weigh, build_for_prompt
 from claude_mem_lite.context.prompt.scoring import source_of
@@ -37,10 +37,12 @@ def prompt_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     config = settings(loop)
     if config is None or not config.prompt_budget_tokens or waiting.is_over():
         return None
-    event = read_event(find_raw(loop, name, body), name, EVENT, config)
+    event = read_event(loop, find_raw(loop, name, body), name, (EVENT,), config)
     if event is None or not event.prompt:
         return None
-    prompt = event.prompt
+    config, prompt = in_folder(config, event.cwd), event.prompt
+    if not config.prompt_budget_tokens:
+        return None
 
     def make(db: sqlite3.Connection, occasion: Occasion, known: Known) -> Made:
         budget = budget_of_prompt(config, known.tokens)

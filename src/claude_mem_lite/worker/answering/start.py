@@ -4,8 +4,9 @@ import sqlite3
 from contextlib import closing, suppress
 from datetime import datetime
 
-from claude_mem_lite.agents import event_from_payload
-from claude_mem_lite.config import is_excluded
+from claude_mem_lite.agents.adapters import adapted, reply
+from claude_mem_lite.agents.claude_code import event_from_payload
+from claude_mem_lite.config import in_folder, is_excluded
 from claude_mem_lite.context.builder import Context
 from claude_mem_lite.context.finding import OVERTIME
 from claude_mem_lite.context.occasion import Occasion
@@ -20,9 +21,10 @@ from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import receipts
 from claude_mem_lite.worker.answering.recording import record
+from claude_mem_lite.worker.answering.telling import with_news
+from claude_mem_lite.worker.answering.waiting import is_to_be_told
 from claude_mem_lite.worker.building import build_start
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.replies import context_reply
 
 # From the time in the spool name; what is left after 1.1 s is for building and the way back.
 _HOOK_WAITS_S = ANSWER_WITHIN_S["SessionStart"]
@@ -50,19 +52,21 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     with closing(loop.readers.open()) as db:
         occasion = occasion_of(db, event, place, now)
     patience_s = min(max(_HOOK_WAITS_S - _WAY_BACK_S - _age_s(loop, name), _LEAST_PATIENCE_S), _MOST_PATIENCE_S)
-    context = build_start(loop, occasion, loop.config.budget_tokens, chosen(loop.config), patience_s)
+    config = in_folder(loop.config, event.cwd)
+    context = build_start(loop, occasion, config.budget_tokens, chosen(config), patience_s)
     loop.looking.want(place)  # only now: what changed outside of sessions is looked for when the answer is made
     loop.wake()
     if not context.text:
         if any(one.reason == OVERTIME for one in context.layers_skipped):
             # Without an answer the hook prints what was written ahead.
             loop.stopping.wait(max(_HOOK_WAITS_S - _age_s(loop, name), 0))
-        return None
+            return None
+        return with_news(loop, event, None)
     receipt = _receipt(event, place, context, now)
     # A prompt may come before the job thread has stored this.
     loop.on_their_way.send(name, event.session, [item.source for item in context.items], now)
     record(loop, receipt, in_time=True)
-    return context_reply("SessionStart", context.text)
+    return with_news(loop, event, reply(event, context.text))
 
 
 def _age_s(loop: Loop, name: str) -> float:
@@ -77,7 +81,11 @@ def _find_event(loop: Loop, name: str, body: bytes) -> Event | None:
     if not raw:
         with suppress(FileNotFoundError):
             raw = (loop.home.spool_new / name).read_bytes()
-    return event_from_payload(name, parse(raw)) if raw else None
+    if not raw:
+        return None
+    payload = adapted(name, parse(raw))[0]
+    event = event_from_payload(name, payload)
+    return event if is_to_be_told(loop, event, payload) else None
 
 
 def occasion_of(db: sqlite3.Connection, event: Event, place: Place, now: datetime) -> Occasion:

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.config import Config
+from claude_mem_lite.agents.claude_code import TOOL_EVENTS
+from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.context.block import Given, block, with_relations
 from claude_mem_lite.context.failing import known_fixes
 from claude_mem_lite.context.occasion import Occasion
@@ -37,17 +38,31 @@ Find = Callable[[sqlite3.Connection, Occasion, Collection[str]], Sequence[Given]
 def failure_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     """The reply to a tool call that failed: what helped the last time, or nothing."""
     call = _arrived(loop, name, body, "PostToolUseFailure")
-    if call is None:
-        return None
-    tool = call.tool
-    return _answer(call, "failure", lambda db, occasion, told: known_fixes(db, tool, occasion, told))
+    return _fix(call) if call else None
 
 
 def file_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     """The reply to a tool call that opened or changed a file: what to mind there, once a session, or nothing."""
     call = _arrived(loop, name, body, "PostToolUse", only=FILE_TOOLS)
-    path = text(call.tool.input.get(FILE_TOOLS[call.tool.tool])) if call else ""
-    if call is None or not path:
+    return _about_file(loop, call) if call else None
+
+
+def either_context(loop: Loop, name: str, body: bytes) -> bytes | None:
+    """The same for agents that have one event for calls that went well and for those that failed."""
+    call = _arrived(loop, name, body, "PostToolUse", kinds=TOOL_EVENTS)
+    if call is None:
+        return None
+    return _fix(call) if call.tool.error is not None else _about_file(loop, call)
+
+
+def _fix(call: "_Call") -> bytes | None:
+    tool = call.tool
+    return _answer(call, "failure", lambda db, occasion, told: known_fixes(db, tool, occasion, told))
+
+
+def _about_file(loop: Loop, call: "_Call") -> bytes | None:
+    path = text(call.tool.input.get(FILE_TOOLS.get(call.tool.tool, "")))
+    if not path:
         return None
 
     session, file = call.event.session, ""
@@ -76,7 +91,9 @@ class _Call:
     waiting: Waiting
 
 
-def _arrived(loop: Loop, name: str, body: bytes, kind: str, only: Collection[str] = ()) -> _Call | None:
+def _arrived(
+    loop: Loop, name: str, body: bytes, kind: str, *, only: Collection[str] = (), kinds: Collection[str] = ()
+) -> _Call | None:
     """The call that an event is about, or None when it is none of those, or nothing is to be said to it."""
     waiting = Waiting(loop, name, ANSWER_WITHIN_S[kind])
     config = settings(loop)
@@ -85,10 +102,11 @@ def _arrived(loop: Loop, name: str, body: bytes, kind: str, only: Collection[str
     raw = find_raw(loop, name, body)
     if only and tool_of(raw) not in only:
         return None  # most calls end here, before they are parsed
-    event = read_event(raw, name, kind, config)
+    event = read_event(loop, raw, name, kinds or (kind,), config)
     if event is None or event.tool is None or (only and event.tool.tool not in only):
         return None
-    return _Call(event, event.tool, config, waiting)
+    config = in_folder(config, event.cwd)
+    return _Call(event, event.tool, config, waiting) if config.prompt_budget_tokens else None
 
 
 def _answer(call: _Call, moment: HookMoment, find: Find) -> bytes | None:

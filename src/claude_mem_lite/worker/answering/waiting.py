@@ -5,21 +5,24 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 
-from claude_mem_lite.agents import event_from_payload, why_skipped
+from claude_mem_lite.agents.adapters import adapted, is_foreign, takes
+from claude_mem_lite.agents.claude_code import event_from_payload, why_skipped
+from claude_mem_lite.agents.installed import has_own_hooks
 from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.codebase.freshness import Freshness
-from claude_mem_lite.config import Config, is_excluded, load_config
+from claude_mem_lite.config import Config, in_folder, is_excluded
+from claude_mem_lite.config_file import load_config
 from claude_mem_lite.context.checkout import ChangeState, Checkout
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ConfigError, PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox.payload import STORED_LIMIT, parse
-from claude_mem_lite.models import Event, Memory, Place
+from claude_mem_lite.models import Event, JsonObject, Memory, Place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store.visibility import Hidden
 from claude_mem_lite.worker.loop import Loop
@@ -86,16 +89,25 @@ def tool_of(raw: bytes) -> str:
         return ""
 
 
-def read_event(raw: bytes, name: str, kind: str, config: Config) -> Event | None:
+def read_event(loop: Loop, raw: bytes, name: str, kinds: Collection[str], config: Config) -> Event | None:
     """The event, or None when nothing is to be said to it: it is none, its folder is excluded, or it is not used."""
     try:
-        payload = parse(raw)
+        payload = adapted(name, parse(raw))[0]
         event = event_from_payload(name, payload)
     except PayloadError:
         return None
-    if event.kind != kind or why_skipped(event, payload) or is_excluded(config, event.cwd):
+    if event.kind not in kinds or why_skipped(event, payload) or is_excluded(config, event.cwd):
         return None
-    return None if event.tool and event.tool.tool in config.ignored_tools else event
+    if event.tool and event.tool.tool in in_folder(config, event.cwd).ignored_tools:
+        return None
+    return event if is_to_be_told(loop, event, payload) else None
+
+
+def is_to_be_told(loop: Loop, event: Event, payload: JsonObject) -> bool:
+    """Whether whoever sent an event takes an answer to it, and gets none by another hook."""
+    if not takes(event) or (is_foreign(event.name, payload) and has_own_hooks(loop.home, event.agent, event.cwd)):
+        return False
+    return not loop.twins.is_second(event.name, payload)
 
 
 class LaterCheckout:

@@ -1,4 +1,4 @@
-"""Each agent's hook payload -> the one event form. Claude Code is the only agent so far."""
+"""Claude Code's hook payload -> the one event form. The payloads of other agents are brought into its shape first."""
 
 import re
 
@@ -6,6 +6,7 @@ from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.models import Event, JsonObject, ToolCall, text
 from claude_mem_lite.spool_names import time_of
 
+CLAUDE_CODE = "claude-code"
 TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure")
 TURN_ENDS = ("Stop", "StopFailure", "SessionEnd")
 KNOWN_EVENTS = ("SessionStart", "UserPromptSubmit", *TOOL_EVENTS, "PreCompact", "SubagentStop", *TURN_ENDS)
@@ -39,6 +40,7 @@ def event_from_payload(name: str, payload: JsonObject) -> Event:
         reason=text(payload.get("reason")) or text(payload.get("error")) or None,
         branch=text(payload.get("git_branch")),
         imported=payload.get("imported") is True,
+        agent=text(payload.get("agent")) or CLAUDE_CODE,
     )
 
 

@@ -1,0 +1,105 @@
+"""Gemini CLI 0.61: names, tools and answers of its own, and our context inside of what it calls the prompt."""
+
+import re
+
+from claude_mem_lite.agents import shapes
+from claude_mem_lite.models import JsonObject, JsonValue, text
+
+MOMENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
+# It has PreCompress too, but that runs before every request to the model, whether or not anything is compressed.
+EVENTS = {
+    "SessionStart": "SessionStart",
+    "UserPromptSubmit": "BeforeAgent",
+    "PostToolUse": "AfterTool",
+    "Stop": "AfterAgent",
+    "SessionEnd": "SessionEnd",
+}
+"""Claude Code's names of events, and Gemini CLI's."""
+IGNORED_TOOLS = ("glob", "grep_search", "search_file_content", "list_directory", "activate_skill", "update_topic")
+_GIVEN = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_UNTRUSTED = re.compile(r"\A<untrusted_context>\n?(.*?)\n?</untrusted_context>", re.DOTALL)
+_OUTPUT = re.compile(r"^(?:Output|Stdout): (.*?)(?=^(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID): |\Z)", re.DOTALL | re.MULTILINE)  # fmt: skip  # noqa: E501
+_EXIT = re.compile(r"^Exit Code: (\d{1,9})$", re.MULTILINE)
+_SAME = {"glob": "Glob", "grep_search": "Grep", "search_file_content": "Grep", "list_directory": "LS", "web_fetch": "WebFetch", "google_web_search": "WebSearch", "invoke_agent": "Agent", "activate_skill": "Skill"}  # fmt: skip  # noqa: E501
+"""Tools that Claude Code has under another name, and whose input nobody needs to know more of."""
+
+
+def event_name(event: str) -> str:
+    return EVENTS.get(event, event)
+
+
+def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
+    """What a hook of Gemini CLI told, in Claude Code's shape."""
+    told = {key: value for key, value in payload.items() if key not in ("prompt", "prompt_response")}
+    told["hook_event_name"] = event
+    if event == "UserPromptSubmit":
+        told["prompt"] = own_words(text(payload.get("prompt")))
+    elif event == "Stop":
+        told["last_assistant_message"] = text(payload.get("prompt_response"))
+    elif event == "PostToolUse":
+        return (_tool(told),)
+    return (told,)
+
+
+def own_words(prompt: str) -> str:
+    """A prompt without what hooks put before and behind it. Brackets in that are escaped, so its end is certain."""
+    while found := _GIVEN.match(prompt):
+        prompt = prompt[found.end() :]
+    while prompt.rstrip().endswith("</hook_context>") and (at := prompt.rfind("<hook_context>")) >= 0:
+        prompt = prompt[:at].rstrip()
+    return prompt
+
+
+def _tool(told: JsonObject) -> JsonObject:
+    tool, given = text(told.get("tool_name")), shapes.fields(told.get("tool_input"))
+    response = shapes.fields(told.get("tool_response"))
+    shown, content = shapes.fields(response.get("returnDisplay")), response.get("llmContent")
+    path = shapes.absolute(shapes.first_text(given, "file_path", "absolute_path", "path"), text(told.get("cwd")))
+    if tool == "run_shell_command":
+        return _command(told, text(given.get("command")), content, response)
+    known = _known_name(tool, shapes.fields(told.get("mcp_context")))
+    file = {"file_path": path}
+    if error := shapes.fields(response.get("error")):
+        named = {"write_file": "Write", "replace": "Edit", "read_file": "Read"}.get(tool, known)
+        return shapes.failed(told, named, file if path else given, text(error.get("message")) or _plain(content))
+    original = text(shown.get("originalContent"))
+    if tool == "write_file":
+        return shapes.written(told, path, text(given.get("content")), original)
+    if tool == "replace":
+        return shapes.replaced(told, path, text(given.get("old_string")), text(given.get("new_string")), original)
+    if tool == "read_file":
+        return shapes.opened(told, path, _plain(content))
+    if tool == "write_todos":
+        return shapes.called(told, "TodoWrite", {"todos": _todos(given.get("todos"))}, {})
+    return shapes.called(told, known, given, _plain(content))
+
+
+def _command(told: JsonObject, command: str, content: JsonValue, response: JsonObject) -> JsonObject:
+    shown = _plain(content)
+    found, code = _OUTPUT.search(shown), _EXIT.search(shown)
+    output = found[1].rstrip("\n") if found else shown
+    if response.get("error") and not code:
+        return shapes.failed(told, "Bash", {"command": command}, output)
+    return shapes.ran(told, command, output, int(code[1]) if code else 0)
+
+
+def _plain(content: JsonValue) -> str:
+    """What a tool told the model, without the marks around what is not to be trusted."""
+    if isinstance(content, list):
+        content = "\n".join(text(part.get("text")) for part in content if isinstance(part, dict))
+    told = text(content)
+    return found[1] if (found := _UNTRUSTED.match(told)) else told
+
+
+def _known_name(tool: str, server: JsonObject) -> str:
+    """The name that Claude Code would have for a tool."""
+    name, of_server = text(server.get("server_name")), text(server.get("tool_name"))
+    return f"mcp__{name}__{of_server}" if name and of_server else _SAME.get(tool, tool)
+
+
+def _todos(given: JsonValue) -> list[JsonObject]:
+    todos = [shapes.fields(one) for one in given] if isinstance(given, list) else []
+    return [
+        {"content": shapes.first_text(one, "description", "content"), "status": text(one.get("status"))}
+        for one in todos
+    ]

@@ -1,0 +1,47 @@
+"""What a shell may complete: kinds, scopes, and ids as far as a worker that runs already tells them at once.
+
+Commands name these for their parameters. They never start a worker, never fail and never print."""
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.models import KINDS, SCOPE_FORMS
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+_MOST_IDS = 50
+_WITHIN_S = 0.5
+_LONGEST_TITLE = 70
+
+
+def kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    meant = incomplete.lower().replace("-", "_")
+    return [kind for kind in KINDS if kind.startswith(meant)]
+
+
+def scopes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    return [form for form in SCOPE_FORMS if form.startswith(incomplete)]
+
+
+def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":  # noqa: ARG001
+    """The newest memories of the current folder's project, with their titles where the shell shows them."""
+    from click.shell_completion import CompletionItem
+
+    from claude_mem_lite.cli.options import folder
+    from claude_mem_lite.cli.output import field
+    from claude_mem_lite.client import Client, Where
+    from claude_mem_lite.paths import find_home
+
+    marked = "#" if incomplete.startswith("#") else ""
+    wanted = incomplete.removeprefix("#")
+    try:
+        client = Client(find_home(), until=time.monotonic() + _WITHIN_S)
+        found = client.memories(Where(folder()), limit=_MOST_IDS)
+    except (MemoryLiteError, OSError):
+        return []
+    known = ((field(one, "id"), " ".join(field(one, "title").split())) for one in found)
+    return [CompletionItem(marked + id_, help=title[:_LONGEST_TITLE]) for id_, title in known if id_.startswith(wanted)]

@@ -1,0 +1,53 @@
+"""`config`: every setting in force, and where it comes from."""
+
+import json
+
+import click
+
+from claude_mem_lite.cli.options import connect, cwd_option, folder, json_option
+from claude_mem_lite.cli.output import Column, field, items, plain, print_json, print_table
+from claude_mem_lite.models import JsonObject, JsonValue
+
+
+@click.command(short_help="Show every setting in force, and where it comes from.")
+@cwd_option
+@json_option
+def config(cwd: str | None, as_json: bool) -> None:
+    """Show every setting in force, and where it comes from.
+
+    As the worker has them for the current folder: the defaults, then `config.toml` in the data folder, then what the
+    repository's own `.claude-mem-lite.toml` may say, then the environment in which the worker was started. Changes
+    nothing; docs/configuration.md tells what each is for.
+
+    \b
+    Examples:
+      claude-mem-lite config
+      claude-mem-lite config --json
+      claude-mem-lite config --cwd .
+    """
+    told = connect().settings(folder(cwd))
+    if as_json:
+        print_json(told)
+        return
+    settings = [one for one in items(told, "settings") if isinstance(one, dict)]
+    rows = [[field(one, "key"), _written(one.get("value")), _source(one, told)] for one in settings]
+    print_table([Column("setting", "cyan"), Column("value", wide=True), Column("from", "dim", wide=True)], rows)
+    for problem in items(told, "problems"):
+        click.echo(f"{field(told, 'project_file')}: {plain(problem)}; that is left out.")
+
+
+def _written(value: JsonValue) -> str:
+    """A value as it would stand in the file."""
+    if isinstance(value, dict):
+        return ", ".join(f"[presets.{name}]" for name in value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _source(one: JsonObject, told: JsonObject) -> str:
+    """Who said so, by name."""
+    names = {
+        "file": field(told, "file"),
+        "project file": field(told, "project_file"),
+        "environment": field(one, "variable"),
+    }
+    return ", ".join(names.get(str(source), str(source)) for source in items(one, "sources"))

@@ -1,0 +1,39 @@
+"""The command about the Claude Code plugin: plugin."""
+
+import sys
+
+import click
+
+
+@click.command(short_help="Print the folder of the Claude Code plugin.")
+@click.option("--prepare", is_flag=True, help="Instead, make the data folder ready for the plugin's hooks.")
+def plugin(prepare: bool) -> None:
+    """Print the folder of the Claude Code plugin.
+
+    It is a marketplace of its own, for those who want the memory as a plugin instead of by `install`: add it in
+    Claude Code, then install mem-lite from it. Use one of the two ways, not both.
+
+    With --prepare it does what `install` does, without touching any settings. The plugin's hooks call that
+    themselves when they find no data folder.
+
+    \b
+    Examples:
+      claude-mem-lite plugin
+      claude plugin marketplace add "$(claude-mem-lite plugin)"
+      claude plugin install mem-lite@mem-lite
+      claude-mem-lite plugin --prepare
+    """
+    from claude_mem_lite.install import plugin as plugins
+    from claude_mem_lite.paths import find_home
+
+    if prepare:
+        home = find_home()
+        if plugins.prepare(home):
+            click.echo("Stopped the worker of another version; the next hook starts the new one.")
+        click.echo(f"{home.root} is ready for the plugin's hooks.")
+        return
+    click.echo(plugins.FOLDER)
+    if sys.stdout.isatty():
+        click.echo("\nIn a shell, to use it:", err=True)
+        click.echo('  claude plugin marketplace add "$(claude-mem-lite plugin)"', err=True)
+        click.echo(f"  claude plugin install {plugins.NAME}@{plugins.NAME}", err=True)

@@ -1,0 +1,44 @@
+"""The table `progress` of memory.db: how far it is, by which it is seen to have lost something or to be an old one."""
+
+import sqlite3
+from dataclasses import dataclass
+
+from claude_mem_lite.db.connection import Counting, atomic
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many transactions there were, and behind which one the inbox is to be replayed; None when not at all."""
+
+    done: int
+    replay_after: int | None = None
+
+
+def of(db: sqlite3.Connection) -> Progress:
+    """How far a database is. One from before there was a count is at 1 when it holds anything, as migrating has it."""
+    tables = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
+    if "progress" in tables:
+        done, after = db.execute("select done, replay_after from progress").fetchone()
+        return Progress(int(done), None if after is None else int(after))
+    kept = [name for name in ("memories", "sessions") if name in tables]
+    return Progress(int(any(db.execute(f"select 1 from {name} limit 1").fetchone() for name in kept)))
+
+
+def put(db: sqlite3.Connection, progress: Progress) -> None:
+    """Set how far a database is: after it was put in the place of another."""
+    with atomic(db):
+        db.execute(
+            "update progress set done = :done, replay_after = :after",
+            {"done": progress.done, "after": progress.replay_after},
+        )
+
+
+def so_far(db: sqlite3.Connection) -> int:
+    """How far a database is that is being counted; 0 when nobody counts."""
+    return db.done or 0 if isinstance(db, Counting) else 0
+
+
+def begin(db: sqlite3.Connection) -> None:
+    """Count from now on."""
+    assert isinstance(db, Counting)
+    db.done = of(db).done

@@ -1,0 +1,82 @@
+"""Whether a database file is what it should be: a look that costs nothing, and one that reads all of it.
+
+At 100,000 memories (530 MB) the first takes 1 ms, the second 0.4 s."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from claude_mem_lite.db import migrations
+from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS
+from claude_mem_lite.errors import SchemaTooNew
+
+_CORRUPT, _NOT_A_DATABASE = 11, 26
+_BASE_CODE = 0xFF
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether SQLite says that the file itself is wrong; not that it is locked, or that the disk is full."""
+    code = getattr(error, "sqlite_errorcode", 0) or 0
+    return isinstance(error, sqlite3.DatabaseError) and (code & _BASE_CODE) in (_CORRUPT, _NOT_A_DATABASE)
+
+
+def is_blank(path: Path) -> bool:
+    """Whether there is no file, or nothing in it: SQLite takes an empty file for a new database."""
+    if not path.exists() or path.stat().st_size == 0:
+        return True
+    try:
+        with reading(path) as db:
+            return not db.execute("select 1 from sqlite_master limit 1").fetchone()
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            return False
+        raise
+
+
+def damage_of(path: Path, *, thoroughly: bool) -> str:
+    """What is wrong with a database file; '' when nothing is found, or there is none."""
+    if not path.exists():
+        return ""
+    try:
+        with reading(path) as db:
+            tables = db.execute(
+                "select name from sqlite_master where type = 'table' and sql not like 'create virtual%'"
+            ).fetchall()
+            for (name,) in tables:  # a truncated file, a header or a root page that is none
+                db.execute(f'select 1 from "{name}" limit 1').fetchone()
+            told = str(db.execute("pragma quick_check(1)").fetchone()[0]) if thoroughly else "ok"
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            return str(error)
+        raise
+    return "" if told == "ok" else " ".join(told.split())
+
+
+def is_newer(path: Path) -> bool:
+    """Whether a newer version has written a database, as far as that can be read."""
+    try:
+        refuse_newer(path)
+    except SchemaTooNew:
+        return True
+    return False
+
+
+def refuse_newer(path: Path) -> None:
+    """SchemaTooNew when a newer version has written a database."""
+    if is_blank(path):
+        return
+    with suppress(sqlite3.DatabaseError), reading(path) as db:
+        migrations.refuse_newer(db, INBOX_MIGRATIONS if path.name == "inbox.db" else MEMORY_MIGRATIONS)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection to a file that may be damaged, or a copy: it makes no file, and changes nothing that is stored.
+
+    As one that could write: else the files that SQLite needs beside a database would be left lying."""
+    with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, isolation_level=None)) as db:
+        db.row_factory = sqlite3.Row
+        db.execute("pragma query_only=on")
+        yield db

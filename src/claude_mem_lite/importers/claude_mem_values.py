@@ -1,0 +1,83 @@
+"""The values of claude-mem's rows, read with care: SQLite lets any column hold anything, and versions differ."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SANE = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
+# Times are in milliseconds; what is less would be before 1973 and is taken for seconds.
+_LEAST_MS = 10**11
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+Row = Mapping[str, object]
+
+
+def written(value: object) -> str:
+    """A value as text without what a memory may not hold; nothing for null."""
+    if value is None:
+        return ""
+    given = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    # The half of a character comes in by way of JSON.
+    return given.replace("\x00", "").encode("utf-8", "replace").decode().strip()
+
+
+def first(row: Row, *names: str) -> str:
+    """The first of these columns that says something: columns were renamed over time."""
+    return next((found for name in names if (found := written(row.get(name)))), "")
+
+
+def listed(value: object) -> tuple[str, ...]:
+    """A list that is kept as JSON; what is none is read line by line."""
+    given = written(value)
+    if not given:
+        return ()
+    try:
+        found: object = json.loads(given)
+    except (ValueError, RecursionError):
+        return lines_of(given)
+    if isinstance(found, list):
+        texts = (item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in found)
+        return tuple(dict.fromkeys(filter(None, map(written, texts))))
+    return () if found is None else lines_of(written(found))
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """The lines of a text that say something, without what marks them as items of a list."""
+    lines = (_BULLET.sub("", line).strip() for line in text.splitlines())
+    return tuple(dict.fromkeys(line for line in lines if line))
+
+
+def number(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str | bytes):
+        return None
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def moment(row: Row, name: str) -> datetime | None:
+    """The time that is kept as a number under one name and as text under another; None for what cannot be true."""
+    return _of_number(number(row.get(f"{name}_epoch"))) or _of_text(written(row.get(name)))
+
+
+def _of_number(epoch: int | None) -> datetime | None:
+    if epoch is None or epoch <= 0:
+        return None
+    try:
+        return _sane(_EPOCH + timedelta(milliseconds=epoch if epoch >= _LEAST_MS else epoch * 1000))
+    except OverflowError:
+        return None
+
+
+def _of_text(text: str) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(text)
+        return _sane(at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _sane(at: datetime) -> datetime | None:
+    return at if _SANE[0] <= at < _SANE[1] else None

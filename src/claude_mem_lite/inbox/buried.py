@@ -1,0 +1,38 @@
+"""The names of what was forgotten, kept in `inbox.db` as well: they outlive a memory.db that is lost.
+
+Owns the tables `tombstones`, the copy of those in memory.db, and `leaving`, what is still to leave the backups."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from claude_mem_lite.db.connection import atomic
+
+
+def add(db: sqlite3.Connection, names: Iterable[tuple[str, str]]) -> None:
+    """Nothing by these names may come back; each with when it was forgotten."""
+    with atomic(db):
+        db.executemany("insert or ignore into tombstones (name, forgotten_at) values (?, ?)", list(names))
+
+
+def all_of(db: sqlite3.Connection) -> list[tuple[str, str]]:
+    return [(row[0], row[1]) for row in db.execute("select name, forgotten_at from tombstones order by rowid")]
+
+
+def count(db: sqlite3.Connection) -> int:
+    return int(db.execute("select count(*) from tombstones").fetchone()[0])
+
+
+def note_leaving(db: sqlite3.Connection, names: Iterable[str]) -> None:
+    """What has these names is to leave the backups."""
+    with atomic(db):
+        db.executemany("insert or ignore into leaving (name) values (?)", [(name,) for name in names])
+
+
+def leaving(db: sqlite3.Connection) -> list[str]:
+    return [row[0] for row in db.execute("select name from leaving")]
+
+
+def note_left(db: sqlite3.Connection, names: Iterable[str]) -> None:
+    """It has left them."""
+    with atomic(db):
+        db.executemany("delete from leaving where name = ?", [(name,) for name in names])

@@ -1,0 +1,57 @@
+"""One thing that `doctor` looks at: its name, how it stands, and what to do about it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from claude_mem_lite.models import JsonObject
+
+State = Literal["ok", "warn", "fail"]
+Name = Literal[
+    "sqlite",
+    "python",
+    "data folder",
+    "permissions",
+    "hooks",
+    "plugin",
+    "switch",
+    "MCP server",
+    "MCP permission",
+    "skill",
+    "hook",
+    "worker python",
+    "worker",
+    "socket",
+    "queue",
+    "search by meaning",
+    "model",
+    "spend",
+    "inbox.db",
+    "memory.db",
+    "word index",
+    "backups",
+    "recovery",
+    "spool",
+    "disk",
+    "clock",
+    "configuration",
+    "project file",
+    "synonyms",
+    "other memory tools",
+]
+"""docs/troubleshooting.md says of each what it means."""
+INSTALL = "run `claude-mem-lite install`"
+FIX = "run `claude-mem-lite doctor --fix`"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at."""
+
+    name: Name
+    state: State
+    found: str
+    next_step: str = ""
+
+
+def as_json(check: Check) -> JsonObject:
+    return {"name": check.name, "state": check.state, "found": check.found, "next_step": check.next_step}

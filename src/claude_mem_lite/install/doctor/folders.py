@@ -1,0 +1,122 @@
+"""The data folder: that it is there, is the user's alone, has room, and holds nothing that was left lying."""
+
+import os
+import shutil
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from claude_mem_lite.install.doctor.check import FIX, INSTALL, Check
+from claude_mem_lite.install.purge import is_name_of_ours
+from claude_mem_lite.paths import Home
+from claude_mem_lite.spool_names import is_spool_name, time_of
+
+BACKLOG_AGE_S = 300
+LOW_DISK_BYTES, FULL_DISK_BYTES = 500 * 2**20, 20 * 2**20
+MOST_FILES = 50_000
+"""More than a home ever holds, but for a spool that nobody takes in."""
+FUTURE_S = 300
+_OTHERS = 0o077
+# Files that the user makes with an editor, without anything in them that is secret. Nobody else gets to them anyway.
+_OF_THE_USER = ("config.toml", "synonyms.toml")
+
+
+def check_home(home: Home) -> Check:
+    try:
+        found = home.root.stat()
+    except OSError as error:
+        return Check("data folder", "fail", f"{home.root}: {(error.strerror or '').lower()}", INSTALL)
+    if not stat.S_ISDIR(found.st_mode):
+        return Check("data folder", "fail", f"{home.root} is not a folder", "move it away, then install")
+    if found.st_uid != os.getuid():
+        return Check("data folder", "fail", f"{home.root} belongs to another user", f"chown it to user {os.getuid()}")
+    if not os.access(home.root, os.W_OK):
+        return Check(
+            "data folder",
+            "fail",
+            f"{home.root} cannot be written",
+            "make it writable; until then hooks keep events elsewhere",
+        )
+    if found.st_mode & _OTHERS:
+        mode = stat.S_IMODE(found.st_mode)
+        return Check("data folder", "fail", f"others may look into {home.root} ({mode:o})", f"chmod 700 {home.root}")
+    return Check("data folder", "ok", str(home.root))
+
+
+def check_permissions(home: Home) -> Check:
+    """Whether every file of ours is the user's, and closed to others. What else lies there is the user's affair."""
+    open_ones: list[Path] = []
+    for path, found in entries(home):
+        if found.st_uid != os.getuid():
+            told = f"{path} belongs to another user"
+            return Check("permissions", "fail", told, f"run `sudo chown -R {os.getuid()} {home.root}`")
+        if found.st_mode & _OTHERS:
+            open_ones.append(path)
+    if open_ones:
+        more = f" and {len(open_ones) - 1:,} more" if len(open_ones) > 1 else ""
+        return Check("permissions", "warn", f"{open_ones[0]}{more} would be open to others", FIX)
+    return Check("permissions", "ok", "all of it is yours alone")
+
+
+def entries(home: Home) -> Iterator[tuple[Path, os.stat_result]]:
+    """Every folder and file of ours in the home, with how it is; links and what is not ours by name are left out."""
+    left = MOST_FILES
+    waiting = [home.root / name for name in _names(home.root) if is_name_of_ours(name) and name not in _OF_THE_USER]
+    while waiting and left:
+        left -= 1
+        path = waiting.pop()
+        try:
+            found = path.lstat()
+        except OSError:
+            continue
+        if stat.S_ISDIR(found.st_mode):
+            waiting += [path / name for name in _names(path, hidden=True)]
+        if not stat.S_ISLNK(found.st_mode):
+            yield path, found
+
+
+def check_spool(home: Home, now_s: float) -> Check:
+    """Whether events were left lying: in the spool for long, or in a fallback place at all."""
+    if home.dropped.exists():
+        return Check("spool", "fail", "too many events wait; new ones are let go", "run `claude-mem-lite worker drain`")
+    strayed = [place for place in home.fallback_spools() if _names(place)]
+    if strayed:
+        where = ", ".join(map(str, strayed))
+        return Check("spool", "warn", f"events wait in {where}", f"see that {home.root} can be written")
+    waiting = _names(home.spool_new)
+    old = [name for name in waiting if is_spool_name(name) and now_s - time_of(name).timestamp() > BACKLOG_AGE_S]
+    if old:
+        return Check("spool", "warn", f"{len(old)} events wait for long", "run `claude-mem-lite worker drain`")
+    return Check("spool", "ok", f"{len(waiting)} events wait")
+
+
+def check_disk(home: Home) -> Check:
+    free = shutil.disk_usage(home.root).free
+    told = f"{free // 2**20:,} MiB free"
+    if free < FULL_DISK_BYTES:
+        return Check("disk", "fail", told, "make room, or move the data folder with CLAUDE_MEM_LITE_HOME")
+    return Check("disk", "warn" if free < LOW_DISK_BYTES else "ok", told, "make room" if free < LOW_DISK_BYTES else "")
+
+
+def check_clock(home: Home, now_s: float, newest_s: float | None) -> Check:
+    """Whether anything is from the future: then the clock was ahead once, or is behind now."""
+    moments = [time_of(name).timestamp() for name in _names(home.spool_new) if is_spool_name(name)]
+    moments += [path.stat().st_mtime for path in (home.inbox_db, home.memory_db, home.worker_log) if path.is_file()]
+    latest = max((*moments, *([newest_s] if newest_s is not None else [])), default=0.0)
+    if latest > now_s + FUTURE_S:
+        when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(latest))
+        return Check(
+            "clock",
+            "warn",
+            f"the newest of what is stored is of {when} UTC, which is still to come",
+            "set the clock right; if it is, it was ahead once, and nothing need be done",
+        )
+    return Check("clock", "ok", "nothing stored is from the future")
+
+
+def _names(folder: Path, *, hidden: bool = False) -> list[str]:
+    try:
+        return [name for name in os.listdir(folder) if hidden or not name.startswith(".")]
+    except OSError:
+        return []

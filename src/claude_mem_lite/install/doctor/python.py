@@ -1,0 +1,69 @@
+"""Which Python runs what: this program, the hook and the worker, and the SQLite that came with it."""
+
+import os
+import platform
+import sqlite3
+import subprocess
+import sys
+
+from claude_mem_lite import __version__, hook_copy
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.install import interpreter
+from claude_mem_lite.install.doctor.check import INSTALL, Check
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker_start import worker_interpreter
+
+OLDEST_SQLITE = (3, 35)
+OLDEST_PYTHON = (3, 11)
+
+
+def check_sqlite() -> Check:
+    version = sqlite3.sqlite_version
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        return Check("sqlite", "fail", f"version {version} is too old", "use a Python with SQLite 3.35 or newer")
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("create virtual table words using fts5(word)")
+    except sqlite3.Error:
+        return Check("sqlite", "fail", f"version {version} lacks FTS5", "use a Python whose SQLite has FTS5")
+    finally:
+        connection.close()
+    return Check("sqlite", "ok", f"version {version} with FTS5")
+
+
+def check_python() -> Check:
+    """The Python of this program, and the one behind it, without venv or shim, that hooks are run with."""
+    told = f"{platform.python_implementation()} {platform.python_version()}"
+    if sys.version_info < OLDEST_PYTHON:
+        return Check("python", "fail", f"{told} is too old", "install the package with Python 3.11 or newer")
+    try:
+        base = interpreter.base_interpreter()
+    except MemoryLiteError as error:
+        return Check("python", "fail", f"{told}: {error.message}", error.next_step)
+    return Check("python", "ok", f"{told}, hooks can run with {base}")
+
+
+def check_hook_python(home: Home) -> Check:
+    if not home.hook_python.is_symlink():
+        return Check("hook", "fail", f"the link {home.hook_python} is missing", INSTALL)
+    if trouble := interpreter.try_hook(home):
+        return Check("hook", "fail", trouble, INSTALL)
+    if not hook_copy.is_current(home):
+        return Check("hook", "warn", "the hook program is of another version", INSTALL)
+    if home.hook_python.read_bytes()[:2] == b"#!":
+        return Check("hook", "warn", f"{home.hook_python} leads to a script, which makes hooks slow", INSTALL)
+    return Check("hook", "ok", f"runs with {os.readlink(home.hook_python)}")
+
+
+def check_worker_python(home: Home) -> Check:
+    chosen = worker_interpreter(home)
+    if not home.worker_python.is_symlink() or os.readlink(home.worker_python) != chosen:
+        return Check("worker python", "fail", f"the link {home.worker_python} is missing or leads nowhere", INSTALL)
+    program = "import claude_mem_lite; print(claude_mem_lite.__version__)"
+    ran = subprocess.run([chosen, "-I", "-c", program], capture_output=True, check=False)
+    version = ran.stdout.decode(errors="replace").strip()
+    if ran.returncode != 0:
+        return Check("worker python", "fail", f"{chosen} does not have this package", INSTALL)
+    if version != __version__:
+        return Check("worker python", "warn", f"{chosen} has version {version}, this is {__version__}", INSTALL)
+    return Check("worker python", "ok", chosen)

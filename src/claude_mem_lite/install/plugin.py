@@ -1,0 +1,62 @@
+"""The Claude Code plugin as a folder of this package: where it is, what in it is generated, and what its hooks need.
+
+`python -m claude_mem_lite.install.plugin` writes the generated files; a test compares them."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from claude_mem_lite import __version__
+from claude_mem_lite.install import claude_code
+from claude_mem_lite.install.hooks import plugin_settings
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.paths import Home
+
+NAME = "mem-lite"
+"""Of the plugin and of the marketplace that offers it: the client takes none that begins with `claude-` (2.1.325)."""
+FOLDER = Path(__file__).parent.parent / "plugin"
+PURPOSE = "A local-first memory: captures work through hooks, remembers it, and gives the right few facts back."
+
+
+def generated() -> dict[str, str]:
+    """The files of the plugin that follow from the rest of the package, by their path in it."""
+    made: dict[str, JsonObject] = {
+        "hooks/hooks.json": {"description": PURPOSE, **plugin_settings()},
+        ".claude-plugin/plugin.json": {
+            "name": NAME,
+            "version": __version__,
+            "description": PURPOSE,
+            "author": {"name": "The claude-mem-lite authors"},
+            "license": "MIT",
+            "keywords": ["memory", "context", "local-first"],
+        },
+    }
+    return {path: json.dumps(content, indent=2) + "\n" for path, content in made.items()}
+
+
+def prepare(home: Home) -> bool:
+    """What `install` does without touching any settings; whether a worker of another version was ended.
+
+    Several hooks of a first session ask for it at once: one does it, and the others find it done."""
+    home.make()
+    with _one_at_a_time(home):
+        claude_code.prepare(home)
+        return claude_code.stop_older_worker(home)
+
+
+@contextmanager
+def _one_at_a_time(home: Home) -> Iterator[None]:
+    folder = os.open(home.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+if __name__ == "__main__":
+    for name, text in generated().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

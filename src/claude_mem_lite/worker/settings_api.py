@@ -1,0 +1,33 @@
+"""The API of settings: what is in force in a folder and who said so, and a trial of the model that they name."""
+
+import os
+from dataclasses import asdict
+
+from claude_mem_lite.config import VARIABLES, project_settings
+from claude_mem_lite.config_file import explained
+from claude_mem_lite.worker.api import Running
+from claude_mem_lite.worker.calls import LONGEST_S
+from claude_mem_lite.worker.routing import Router
+
+_ANSWER_WITHIN_S = LONGEST_S + 5
+router = Router(prefix="/api")
+
+
+@router.get("/settings")
+def settings(loop: Running, cwd: str) -> dict[str, object]:
+    """Every setting as this worker has it, with its own environment, in a folder."""
+    found = explained(loop.home.config, os.environ, cwd)
+    own = project_settings(cwd)
+    return {
+        "file": str(loop.home.config),
+        "project_file": own.path,
+        "problems": list(own.problems),
+        "settings": [{**asdict(one), "variable": VARIABLES.get(one.key, "")} for one in found],
+    }
+
+
+@router.post("/model/try")
+def try_model(loop: Running) -> dict[str, object]:
+    """Ask the model for one word, within the caps; what came of it."""
+    tried = loop.call(lambda _: loop.modelling.try_out()).result(_ANSWER_WITHIN_S).result(_ANSWER_WITHIN_S)
+    return asdict(tried)

@@ -1,0 +1,235 @@
+"""Every command that a page shows is run, on a home that has what the examples speak of, and does what it should.
+
+In one process and on few homes: what changes something comes after what reads it, and what removes it last."""
+
+import itertools
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from claude_mem_lite.cli.main import cli
+from claude_mem_lite.db.connection import atomic, open_for_writing
+from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
+from claude_mem_lite.models import Receipt, SessionSummary
+from claude_mem_lite.paths import Home
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store import receipts
+from claude_mem_lite.worker.clock import utc_now
+from tests import claude_mem_databases
+from tests.docs.pages import pages
+from tests.fakes import Store
+from tests.git_repositories import make_checkout
+from tests.running import Machine, open_machine, wait_until
+
+AT = utc_now()
+PROJECT = "github.com/me/shop"
+SESSION = "2f6d1c0e-8a4b-4c55-9d1e-0b7a6f3c2e11"
+GIVEN = Receipt("its-start", SESSION, PROJECT, "startup", (), (), (), 20, 2000, 1.0, AT, AT)
+PROGRAM = "from claude_mem_lite.cli.entry import run; run()"
+_PLACEHOLDER = re.compile(r"\[?[A-Z]{2,}(?:\.\.\.)?\]?")
+# What is changed by one of these is read by those before it.
+_ORDER = (
+    r"edit|pin|confirm|remember|import|rebuild|queue --retry",
+    r"retire",
+    r"forget \w",
+    r"forget --session",
+    r"forget --project",
+    r"backup|restore",
+    r"off|on",
+    r"worker",
+    r"install|doctor --fix",
+    r"uninstall",
+    r"uninstall --purge",
+)
+# These want a terminal: for somebody to say yes, or for an editor.
+_ON_A_TERMINAL = re.compile(r"forget --(?:project|session) |uninstall --purge|restore|edit \w+$")
+# Named in sentences; they are called with an id.
+_NAMES = ("confirm", "edit", "forget", "pin", "retire", "show", "timeline")
+_OF_QUARANTINE = "quarantine "
+_IN_FRONT = ("worker run", "mcp")
+"""These go on until they are ended: run as programs of their own."""
+
+
+class Ran(NamedTuple):
+    code: int
+    told: str
+
+
+def shown() -> dict[str, list[str]]:
+    """Each command once, without the name of the program, in the order to run them; forms of usage with placeholders
+    are left out."""
+    found: dict[str, list[str]] = {}
+    for page in pages():
+        for words in page.commands("claude-mem-lite"):
+            words = list(itertools.takewhile(lambda word: word not in ("|", ">"), words[1:]))
+            words = [word for word in words if word != "--yes"]
+            line = " ".join(words)
+            if words and line not in _NAMES and not any(map(_PLACEHOLDER.fullmatch, words)):
+                found[line] = words
+    for line in [line for line in found if line.startswith("install --agent ")]:  # else there is no purge
+        found[f"un{line}"] = ["uninstall", *found[line][1:]]
+    return {line: found[line] for line in sorted(found, key=lambda line: (_rank(line), line))}
+
+
+def _rank(line: str) -> int:
+    matching = [place for place, begins in enumerate(_ORDER, 1) if re.match(f"(?:{begins})", line)]
+    return max(matching, default=0)
+
+
+@contextmanager
+def filled_machine(monkeypatch: pytest.MonkeyPatch, *, quarantined: bool = False) -> Iterator[Machine]:
+    """A home with what the examples name, and the folder of the project they are about as the current one."""
+    with open_machine() as machine:
+        user = machine.user_home
+        shop = make_checkout(user / "src" / "shop")
+        shop.git("remote", "add", "origin", "https://github.com/me/shop.git")
+        shop.commit(
+            "src/auth.py",
+            "class Session:\n    def renew(self):\n        return sign(self)\n\n\n"
+            "def sign(session):\n    return Session().renew()\n",
+        )
+        (user / "code").mkdir()
+        (user / "code" / "shop").symlink_to(shop.root)
+        (user / ".claude").mkdir()
+        _fill(machine.home, str(shop.root), quarantined)
+        _fill_inbox(machine.home)
+        _write_files(user, shop.root)
+        for name, value in (machine.environment() | {"EDITOR": "true", "VISUAL": "true"}).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.chdir(shop.root)
+        yield machine
+
+
+def _fill(home: Home, root: str, quarantined: bool) -> None:
+    place = find_place(root)
+    assert place.project == PROJECT
+    now = utc_now()
+    told = (("k7f3a9", "The test database listens on port 5433"), ("y72a5b", "Carts live in SQLite"), ("b21c07", "x"))
+    with Store(home.memory_db) as store:
+        store.session(SESSION, SessionSummary(headline="Refresh tokens before they end"), place=place, at=now)
+        store.turn("t1", "refresh the token", "The token is refreshed.", session=SESSION, place=place, at=now)
+        for begin, title in told:
+            store.remember(
+                title,
+                id=begin.ljust(12, "0"),
+                kind="decision",
+                place=place,
+                session=SESSION,
+                status="quarantined" if quarantined else "active",
+                origin="web" if quarantined else "assistant",
+                created_at=now - timedelta(days=1),
+            )
+        with atomic(store.db):
+            receipts.add(store.db, GIVEN)
+
+
+def _fill_inbox(home: Home) -> None:
+    with closing(open_for_writing(home.inbox_db)) as db:
+        migrate(db, INBOX_MIGRATIONS, utc_now())
+        db.execute(
+            """insert into inbox (id, name, event, session, payload, raw_bytes, status, reason, received_at)
+               values (412, '00000000000000000412-1-00000000-Stop', 'Stop', 's', '{}', 2, 'error', 'broken', 1)"""
+        )
+
+
+def _write_files(user: Path, project: Path) -> None:
+    """The files that examples read."""
+    line = json.dumps({"kind": "rule", "title": "Never commit to main"})
+    for name in ("memories.jsonl", "team-rules.jsonl", "my-own-export.jsonl"):
+        (project / name).write_text(f"{line}\n")
+    said = {"type": "user", "sessionId": "old", "cwd": str(project), "timestamp": "2026-03-01T10:00:00Z", "uuid": "u1"}
+    transcript = f"{json.dumps({**said, 'message': {'role': 'user', 'content': 'rename the parser'}})}\n"
+    (project / "session.jsonl").write_text(transcript)
+    for folder in ("backup/claude/projects/shop", ".claude/projects/shop"):
+        (user / folder).mkdir(parents=True)
+        (user / folder / "old.jsonl").write_text(transcript)
+    for path in (".claude-mem/claude-mem.db", "backup/claude-mem.db"):
+        claude_mem_databases.load(user / path)
+
+
+def run(words: list[str]) -> Ran:
+    """One command as a user would give it."""
+    result = CliRunner().invoke(cli, [*map(_as_here, words)])
+    return Ran(result.exit_code, f"{result.output[-300:]} {result.exception!r}")
+
+
+def run_on_terminal(machine: Machine, words: list[str]) -> Ran:
+    """The same by somebody who says yes to whatever is asked."""
+    mine, its = pty.openpty()
+    command = [sys.executable, "-c", PROGRAM, *map(_as_here, words)]
+    more = {"EDITOR": "true", "TERM": "dumb"}
+    with subprocess.Popen(
+        command, env=machine.environment(more), stdin=its, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as running:
+        os.close(its)
+        os.write(mine, b"y\n")
+        told, _ = running.communicate(timeout=60)
+        os.close(mine)
+    return Ran(running.returncode, told.decode()[-300:])
+
+
+def _as_here(word: str) -> str:
+    """A word as the shell would give it."""
+    return str(Path(word).expanduser()) if word.startswith("~") else word
+
+
+def run_in_front(machine: Machine, words: list[str]) -> Ran:
+    """A command that serves until its input ends, or somebody stops it."""
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words],
+        env=machine.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as running:
+        if words[0] == "worker":
+            wait_until(machine.answers, "the worker to answer")
+            machine.stop_worker()
+        _, told = running.communicate(timeout=60)
+    return Ran(running.returncode, told.decode()[-300:])
+
+
+def failures(machine: Machine, chosen: dict[str, list[str]]) -> list[str]:
+    """The commands that do not end well, each with what it said."""
+    failed = []
+    for line, words in chosen.items():
+        if line in _IN_FRONT:
+            machine.stop_worker()
+            ran = run_in_front(machine, words)
+        elif _ON_A_TERMINAL.match(line):
+            ran = run_on_terminal(machine, words)
+        elif line.startswith("receipts k7f3a9"):  # the id of a receipt cannot be chosen
+            ran = run(["receipts", receipts.id_of(GIVEN), *words[2:]])
+        else:
+            ran = run(words)
+        if ran.code:
+            failed.append(f"{line}: {ran.code} {ran.told}")
+    return failed
+
+
+def test_every_command_that_is_shown_does_what_it_should(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = {line: words for line, words in shown().items() if not line.startswith(_OF_QUARANTINE)}
+    with filled_machine(monkeypatch) as machine:
+        failed = failures(machine, {"install": ["install"], "worker start": ["worker", "start"], **chosen})
+    assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("what", ["approve", "drop"])
+def test_what_is_quarantined_can_be_dealt_with_as_shown(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = {line: words for line, words in shown().items() if line.startswith(f"{_OF_QUARANTINE}{what}")}
+    assert chosen
+    with filled_machine(monkeypatch, quarantined=True) as machine:
+        machine.start_worker()
+        failed = failures(machine, chosen)
+    assert not failed, "\n".join(failed)

@@ -1,0 +1,146 @@
+"""The model APIs of Codex CLI and Gemini CLI on loopback, answering by the scripts of a test.
+
+Both clients send the whole conversation with every request: the results of tools that stand behind the last prompt say
+which step of its script is due."""
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from tests.e2e.fake_messages_api import Step, ToolUse, say
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class FakeAgentApi:
+    """The server of both APIs, its scripts and what it was asked. Open with `with`."""
+
+    scripts: list[tuple[str, tuple[Step, ...]]] = field(default_factory=list)
+    requests: list[Json] = field(default_factory=list)
+    unscripted: list[str] = field(default_factory=list)
+    _server: ThreadingHTTPServer | None = None
+    _thread: threading.Thread | None = None
+
+    def __enter__(self) -> "FakeAgentApi":
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._server is not None
+        assert self._thread is not None
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        assert self._server is not None, "the server runs inside `with`"
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def script(self, prompt_part: str, /, *steps: Step) -> None:
+        """How to answer a prompt that contains these words."""
+        self.scripts.append((prompt_part, steps))
+
+    def asked(self, prompt_part: str) -> list[str]:
+        """All texts of each request whose last prompt contains these words, oldest first."""
+        return [json.dumps(body, ensure_ascii=False) for body in self.requests if prompt_part in _last_prompt(body)[0]]
+
+    def step(self, body: Json) -> Step:
+        """The step that is due in the conversation that a request holds."""
+        self.requests.append(body)
+        prompt, results = _last_prompt(body)
+        for part, steps in reversed(self.scripts):
+            if part in prompt:
+                return steps[min(results, len(steps) - 1)]
+        self.unscripted.append(prompt)
+        return say("Nothing was scripted.")
+
+
+def _last_prompt(body: Json) -> tuple[str, int]:
+    """The words of the last user message, and how many results of tools came after it."""
+    prompt, results = "", 0
+    for item in body.get("input", []):  # Codex
+        if item.get("type") == "message" and item.get("role") == "user":
+            prompt, results = _texts(item.get("content")), 0
+        elif str(item.get("type")).endswith("_call_output"):
+            results += 1
+    for message in body.get("contents", []):  # Gemini
+        parts = message.get("parts", [])
+        found = [part for part in parts if "functionResponse" in part]
+        if message.get("role") == "user" and not found and (words := _texts(parts)):
+            prompt, results = words, 0
+        results += len(found)
+    return prompt, results
+
+
+def _texts(parts: object) -> str:
+    return "\n".join(str(part.get("text", "")) for part in parts) if isinstance(parts, list) else str(parts)
+
+
+def _responses(step: Step, number: int) -> Iterator[Json]:
+    """The events of one answer of the Responses API."""
+    answer = f"resp_{number}"
+    yield {"type": "response.created", "response": {"id": answer}}
+    for at, use in enumerate(step.uses):
+        yield {"type": "response.output_item.done", "item": _codex_call(use, f"call_{number}_{at}")}
+    if step.text:
+        content = [{"type": "output_text", "text": step.text}]
+        item = {"type": "message", "role": "assistant", "id": f"msg_{number}", "content": content}
+        yield {"type": "response.output_item.done", "item": item}
+    counts = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+    usage = {**counts, "input_tokens_details": None, "output_tokens_details": None}
+    yield {"type": "response.completed", "response": {"id": answer, "usage": usage}}
+
+
+def _codex_call(use: ToolUse, call_id: str) -> Json:
+    if use.tool == "apply_patch":  # takes a text, not arguments
+        return {"type": "custom_tool_call", "name": use.tool, "call_id": call_id, "input": use.input["patch"]}
+    return {"type": "function_call", "name": use.tool, "call_id": call_id, "arguments": json.dumps(use.input)}
+
+
+def _candidates(step: Step) -> Json:
+    """One answer of the Gemini API, whole."""
+    parts: list[Json] = [{"functionCall": {"name": use.tool, "args": use.input}} for use in step.uses]
+    parts += [{"text": step.text}] if step.text else []
+    counts = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    candidate = {"index": 0, "finishReason": "STOP", "content": {"role": "model", "parts": parts}}
+    return {"candidates": [candidate], "usageMetadata": counts}
+
+
+def _handler(api: FakeAgentApi) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._answer(json.dumps({"object": "list", "data": [], "models": []}).encode(), "application/json")
+
+        def do_POST(self) -> None:
+            body: Json = json.loads(self.rfile.read(int(self.headers.get("Content-Length", "0"))) or b"{}")
+            if self.path.endswith("/responses"):
+                events = _responses(api.step(body), len(api.requests))
+                lines = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+                self._answer("".join(lines).encode(), "text/event-stream")
+            elif ":streamGenerateContent" in self.path:
+                self._answer(f"data: {json.dumps(_candidates(api.step(body)))}\n\n".encode(), "text/event-stream")
+            elif ":countTokens" in self.path:
+                self._answer(b'{"totalTokens": 1}', "application/json")
+            else:
+                self._answer(json.dumps(_candidates(api.step(body))).encode(), "application/json")
+
+        def _answer(self, content: bytes, kind: str) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Handler

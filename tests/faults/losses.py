@@ -1,0 +1,140 @@
+"""A home with something remembered in it, ways to damage its files, and looking at what is known afterwards."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from claude_mem_lite.db import backups
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker import recoveries
+from claude_mem_lite.worker.loop import Loop
+from tests.fakes import FakeEmbedder
+from tests.running import leave, query, running_loop, turn
+
+WAIT_S = 30.0
+
+
+class Moment:
+    """A clock that the test moves on."""
+
+    def __init__(self) -> None:
+        self.now = datetime.now(UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **how_far: float) -> None:
+        self.now += timedelta(**how_far)
+
+
+@contextmanager
+def worked(home: Home, clock: Moment | None = None) -> Iterator[Loop]:
+    """The job loop over a home, once everything that waits is done."""
+    with running_loop(home, clock or Moment(), embedder=FakeEmbedder()) as loop:
+        assert loop.settle(WAIT_S, flush=True)
+        yield loop
+
+
+def do(home: Home, loop: Loop, *prompts: str, session: str = "s-1") -> None:
+    """A turn for each of these, seen by hooks and stored."""
+    for prompt in prompts:
+        for given in turn(session, prompt):
+            leave(home, given)
+    assert loop.settle(WAIT_S, flush=True)
+
+
+def back_up(loop: Loop) -> Path:
+    made = loop.backing_up.make_soon()
+    loop.wake()
+    return made.result(WAIT_S).path
+
+
+def remember(loop: Loop, text: str) -> str:
+    """What `remember` does; the id."""
+    told = {"command": "remember", "kind": "note", "text": text, "cwd": "/"}
+    (id_,) = loop.command(told).result(WAIT_S)
+    return id_
+
+
+def forget(loop: Loop, *ids: str) -> None:
+    loop.command({"command": "forget", "ids": list(ids)}).result(WAIT_S)
+
+
+def prompts(home: Home) -> set[str]:
+    """What was asked, as memory.db has it."""
+    return {text for (text,) in query(home.memory_db, "select text from prompts where text <> ''")}
+
+
+def notes(home: Home) -> set[str]:
+    """What was remembered by command."""
+    return {text for (text,) in query(home.memory_db, "select summary from memories where kind = 'note'")}
+
+
+def told(home: Home) -> str:
+    """All that the user is told of recoveries."""
+    return "\n".join(recoveries.sentence(one) for one in recoveries.all_of(home))
+
+
+def aside(home: Home) -> list[str]:
+    """The files that were set aside."""
+    folders = [path for path in home.root.iterdir() if path.name.startswith(("damaged-", "before-restore-"))]
+    return sorted(f"{folder.name.rpartition('-')[0]}/{file.name}" for folder in folders for file in folder.iterdir())
+
+
+def backup_names(home: Home) -> list[str]:
+    return [one.path.name for one in backups.all_in(home.backups)]
+
+
+# Damages: each leaves a file as no SQLite would.
+
+
+def spoil_header(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.write(b"\x00" * 100)
+
+
+def spoil_page(path: Path) -> None:
+    """The first page of the table of memories or events, in the middle of the file."""
+    table = "memories" if path.name == "memory.db" else "inbox"
+    with closing(sqlite3.connect(path)) as db:
+        (root,) = db.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()
+        (size,) = db.execute("pragma page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\xa5" * size)
+
+
+def truncate(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+
+
+def fill_with_garbage(path: Path) -> None:
+    path.write_bytes(b"no database, as anybody can see\n" * 1000)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def put_another_database(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("create table shopping (what)")
+
+
+DAMAGES: tuple[Callable[[Path], None], ...] = (
+    spoil_header,
+    spoil_page,
+    truncate,
+    fill_with_garbage,
+    empty,
+    remove,
+    put_another_database,
+)

@@ -1,0 +1,316 @@
+"""Going back to a backup: what is put in place, what is done again, and kill -9 at any step of it or of a migration."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.db import backups
+from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS
+from claude_mem_lite.db.replacing import write_json
+from claude_mem_lite.errors import SchemaTooNew
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker import recoveries
+from tests.faults.losses import (
+    Moment,
+    aside,
+    back_up,
+    backup_names,
+    do,
+    forget,
+    notes,
+    prompts,
+    remember,
+    told,
+    worked,
+)
+from tests.running import Machine, leave, query, turn, wait_until
+
+RELEASED = Path(__file__).parents[1] / "migrations" / "released"
+
+
+def order(home: Home, backup: Path) -> None:
+    write_json(home.restore_order, {"backup": str(backup), "at": ""})
+
+
+def two_days(home: Home, clock: Moment) -> Path:
+    """A home with a backup, and something that came after it."""
+    with worked(home, clock) as loop:
+        do(home, loop, "count the apples")
+        remember(loop, "Pears are green")
+        made = back_up(loop)
+        clock.advance(days=1)
+        do(home, loop, "count the plums")
+        remember(loop, "Plums are blue")
+    return made
+
+
+ALL_PROMPTS = {"count the apples", "count the plums"}
+ALL_NOTES = {"Pears are green", "Plums are blue"}
+
+
+def test_a_backup_is_put_in_place_and_what_came_after_it_is_done_again(home: Home) -> None:
+    clock = Moment()
+    order(home, two_days(home, clock))
+    with worked(home, clock):
+        wait_until(lambda: len(backup_names(home)) == 2, "a backup of what was restored")
+    assert (prompts(home), notes(home)) == (ALL_PROMPTS, ALL_NOTES)
+    assert aside(home) == ["before-restore/memory.db"]
+    (recovery,) = recoveries.all_of(home)
+    assert recovery.replayed == 4
+    assert f"restore {home.root}/before-restore-" in recovery.undo
+    assert not home.restore_order.exists()
+
+
+def test_it_is_undone_by_restoring_what_was_kept(home: Home) -> None:
+    clock = Moment()
+    order(home, two_days(home, clock))
+    with worked(home, clock) as loop:
+        do(home, loop, "count the cherries")
+    (kept,) = [path for path in home.root.iterdir() if path.name.startswith("before-restore-")]
+    clock.advance(minutes=1)
+    order(home, kept / "memory.db")
+    with worked(home, clock):
+        pass
+    assert prompts(home) == {*ALL_PROMPTS, "count the cherries"}
+
+
+def test_an_older_backup_does_not_hide_what_newer_ones_were_made_of(home: Home) -> None:
+    """Counts of before a restore and of after it are not mixed up."""
+    clock = Moment()
+    first = two_days(home, clock)
+    with worked(home, clock) as loop:
+        newer = back_up(loop)
+    order(home, first)
+    with worked(home, clock) as loop:
+        do(home, loop, "count the cherries")
+    for one in backups.all_in(home.backups):
+        if one.path not in (first, newer):
+            one.path.unlink()
+    home.memory_db.write_bytes(b"")
+    with worked(home, clock):
+        pass
+    assert prompts(home) == {*ALL_PROMPTS, "count the cherries"}
+
+
+def test_what_was_forgotten_since_the_backup_stays_forgotten(home: Home, tmp_path: Path) -> None:
+    clock = Moment()
+    with worked(home, clock) as loop:
+        secret = remember(loop, "The vault opens with zanzibarium")
+        do(home, loop, "count the zanzibarium in the vault", session="s-gone")
+        do(home, loop, "count the apples")
+        own_copy = shutil.copy(back_up(loop), tmp_path / "copy.db")
+        clock.advance(hours=1)
+        forget(loop, secret)
+        loop.command({"command": "forget", "session": "s-gone"}).result(30)
+    order(home, Path(own_copy))
+    with worked(home, clock) as loop:
+        assert loop.settle(30)
+    assert prompts(home) == {"count the apples"}
+    assert notes(home) == set()
+    assert query(home.memory_db, "select id from sessions") == [("s-1",)]
+    assert [path.name for path in home.root.rglob("*.db*") if b"zanzibarium" in path.read_bytes()] == []
+
+
+def test_a_session_that_went_on_after_it_was_forgotten_keeps_what_came_then(home: Home) -> None:
+    clock = Moment()
+    with worked(home, clock) as loop:
+        do(home, loop, "count the zanzibarium")
+        loop.command({"command": "forget", "session": "s-1"}).result(30)
+        clock.advance(hours=1)
+        do(home, loop, "count the apples")
+        made = back_up(loop)
+    order(home, made)
+    with worked(home, clock):
+        pass
+    assert prompts(home) == {"count the apples"}
+
+
+@pytest.mark.parametrize("what", ["missing", "garbage", "newer"])
+def test_an_order_that_cannot_be_carried_out_changes_nothing_and_is_told(home: Home, what: str) -> None:
+    clock = Moment()
+    made = two_days(home, clock)
+    if what == "missing":
+        made.unlink()
+    elif what == "garbage":
+        made.write_bytes(b"no database")
+    else:
+        with closing(sqlite3.connect(made)) as db:
+            db.execute("insert into migrations values ('m999_from_the_future', '2030')")
+            db.commit()
+    order(home, made)
+    with worked(home, clock):
+        pass
+    assert prompts(home) == ALL_PROMPTS
+    assert "Nothing was restored" in told(home)
+    assert aside(home) == []
+    assert not home.restore_order.exists()
+
+
+# Killed.
+
+
+def killed_starts(home: Home, stride: int) -> list[Home]:
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.faults.dying", str(home.root), str(stride)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    made = [Home(Path(line)) for line in ran.stdout.splitlines()]
+    assert len(made) > 8
+    return made
+
+
+def test_a_restore_that_is_killed_at_any_step_is_finished_by_the_next_start(home: Home) -> None:
+    clock = Moment()
+    order(home, two_days(home, clock))
+    for copy in killed_starts(home, 13):
+        with worked(copy, clock):
+            pass
+        where = copy.root.name
+        assert (prompts(copy), notes(copy)) == (ALL_PROMPTS, ALL_NOTES), where
+        assert aside(copy) == ["before-restore/memory.db"], where
+        assert len(recoveries.all_of(copy)) == 1, where
+        assert not [name for name in os.listdir(copy.root) if ".new" in name or name in ("restore.json",)], where
+        shutil.rmtree(copy.root)
+
+
+def test_a_recovery_that_is_killed_at_any_step_is_finished_by_the_next_start(home: Home) -> None:
+    clock = Moment()
+    two_days(home, clock)
+    home.memory_db.write_bytes(home.memory_db.read_bytes()[:5000])
+    for copy in killed_starts(home, 13):
+        with worked(copy, clock):
+            pass
+        where = copy.root.name
+        assert (prompts(copy), notes(copy)) == (ALL_PROMPTS, ALL_NOTES), where
+        assert aside(copy) == ["damaged/memory.db"], where
+        shutil.rmtree(copy.root)
+
+
+def test_a_migration_that_is_killed_at_any_step_is_done_by_the_next_start(home: Home) -> None:
+    for name in ("inbox", "memory"):
+        with closing(sqlite3.connect(home.root / f"{name}.db")) as db:
+            db.executescript((RELEASED / f"0.1.0-{name}.sql").read_text())
+    for copy in killed_starts(home, 13):
+        with worked(copy):
+            pass
+        where = copy.root.name
+        assert query(copy.memory_db, "select id from memories") == [("abcdefghij",)], where
+        assert len(query(copy.memory_db, "select * from migrations")) == len(MEMORY_MIGRATIONS), where
+        made = [backups.look_into(one.path) for one in backups.all_in(copy.backups)]
+        assert [one.memories for one in made if one.steps_behind] == [1], where
+        assert told(copy) == "", where
+        shutil.rmtree(copy.root)
+
+
+# Two versions.
+
+
+def newer_version(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a newer version does to a home: another migration of each database, and a turn."""
+
+    def m999_later(connection: sqlite3.Connection) -> None:
+        connection.execute("alter table memories add column mood text not null default ''")
+
+    def i999_later(connection: sqlite3.Connection) -> None:
+        connection.execute("alter table inbox add column mood text not null default ''")
+
+    with monkeypatch.context() as later:
+        for module in ("worker.wiring", "worker.catching_up", "worker.recovering", "db.backups", "db.soundness"):
+            name = f"claude_mem_lite.{module}.MEMORY_MIGRATIONS"
+            later.setattr(name, (*MEMORY_MIGRATIONS, m999_later))
+        for module in ("worker.wiring", "worker.salvaging", "db.soundness"):
+            later.setattr(f"claude_mem_lite.{module}.INBOX_MIGRATIONS", (*INBOX_MIGRATIONS, i999_later))
+        with worked(home) as loop:
+            do(home, loop, "count the plums")
+
+
+def test_an_older_version_refuses_and_goes_on_after_a_restore(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    with worked(home) as loop:
+        do(home, loop, "count the apples")
+    newer_version(home, monkeypatch)
+    before = home.memory_db.read_bytes()
+    with pytest.raises(SchemaTooNew, match=r"newer version .*claude-mem-lite restore"), worked(home):
+        pass
+    assert home.memory_db.read_bytes() == before
+    made = next(backups.good_ones(home.backups))
+    order(home, made.path)
+    with worked(home):
+        pass
+    assert prompts(home) == ALL_PROMPTS
+    assert aside(home) == ["before-restore/inbox.db", "before-restore/memory.db"]
+
+
+def test_a_newer_version_takes_over_with_a_backup_of_before(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    with worked(home) as loop:
+        do(home, loop, "count the apples")
+    newer_version(home, monkeypatch)
+    assert prompts(home) == ALL_PROMPTS
+    (made,) = backups.all_in(home.backups)
+    assert query(made.path, "select text from prompts") == [("count the apples",)]
+
+
+# The whole path, with real processes.
+
+
+def test_a_worker_that_is_killed_finds_its_damaged_memory_and_tells_the_user_once(machine: Machine) -> None:
+    machine.start_worker()
+    for given in turn("s-1", "count the apples"):
+        leave(machine.home, given)
+    machine.drain()
+    path = Path(machine.post("/api/backup", {})["path"])
+    assert backups.look_into(path).sessions == 1
+    for given in turn("s-1", "count the plums"):
+        leave(machine.home, given)
+    machine.drain()
+    machine.kill_worker()
+    machine.home.memory_db.write_bytes(b"garbage" * 10_000)
+
+    machine.start_worker()
+    machine.drain()
+    assert prompts(machine.home) == ALL_PROMPTS
+    health = machine.get("/api/health")
+    assert "memory.db was damaged" in health["recovered"]
+    assert "done again" in health["recovered"]
+
+    start = {"session_id": "s-2", "cwd": "/", "hook_event_name": "SessionStart", "source": "startup"}
+    said = json.loads(machine.hook("SessionStart", start).out)
+    assert said["systemMessage"].startswith("claude-mem-lite: memory.db was damaged")
+    machine.drain()
+    again = machine.hook("SessionStart", {**start, "session_id": "s-3"}).out
+    assert b"systemMessage" not in again
+
+
+def test_backup_and_restore_by_command(machine: Machine) -> None:
+    def run(*words: str) -> "subprocess.CompletedProcess[str]":
+        program = Path(sys.executable).with_name("claude-mem-lite")
+        return subprocess.run([program, *words], env=machine.environment(), capture_output=True, text=True, check=False)
+
+    for given in turn("s-1", "count the apples"):
+        leave(machine.home, given)
+    made = run("backup", "--json")
+    assert made.returncode == 0, made.stderr
+    path = json.loads(made.stdout)["path"]
+    for given in turn("s-1", "count the plums"):
+        leave(machine.home, given)
+    asked = run("restore")
+    assert (asked.returncode, "needs --yes" in asked.stderr) == (2, True)
+    restored = run("restore", Path(path).name, "--yes")
+    assert restored.returncode == 0, restored.stderr
+    assert "was put in the place of memory.db" in restored.stdout
+    assert "undoes it" in restored.stdout
+    machine.drain()
+    assert prompts(machine.home) >= {"count the plums"}
+    (first, *_) = json.loads(run("backup", "--list", "--json").stdout)
+    assert first["problem"] == ""
+    refused = run("restore", "/etc/hostname", "--yes")
+    assert (refused.returncode, "is no backup of claude-mem-lite" in refused.stderr) == (1, True)

@@ -1,0 +1,14 @@
+-- A database of claude-mem at schema version 2, its first form: memories and overviews.
+-- Recreated by hand from its first migrations; every row is made up.
+
+CREATE TABLE schema_versions (id INTEGER PRIMARY KEY, version INTEGER UNIQUE NOT NULL, applied_at TEXT NOT NULL);
+CREATE TABLE sessions (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT UNIQUE NOT NULL, project TEXT NOT NULL, created_at TEXT NOT NULL, created_at_epoch INTEGER NOT NULL, source TEXT NOT NULL DEFAULT 'compress', archive_path TEXT, archive_bytes INTEGER, archive_checksum TEXT, archived_at TEXT, metadata_json TEXT);
+CREATE TABLE memories (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, text TEXT NOT NULL, document_id TEXT UNIQUE, keywords TEXT, created_at TEXT NOT NULL, created_at_epoch INTEGER NOT NULL, project TEXT NOT NULL, archive_basename TEXT, origin TEXT NOT NULL DEFAULT 'transcript', title TEXT, subtitle TEXT, facts TEXT, concepts TEXT, files_touched TEXT, FOREIGN KEY (session_id) REFERENCES sessions(session_id) ON DELETE CASCADE);
+CREATE TABLE overviews (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, content TEXT NOT NULL, created_at TEXT NOT NULL, created_at_epoch INTEGER NOT NULL, project TEXT NOT NULL, origin TEXT NOT NULL DEFAULT 'claude', FOREIGN KEY (session_id) REFERENCES sessions(session_id) ON DELETE CASCADE);
+CREATE TABLE diagnostics (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, message TEXT NOT NULL, severity TEXT NOT NULL DEFAULT 'info', created_at TEXT NOT NULL, created_at_epoch INTEGER NOT NULL, project TEXT NOT NULL, origin TEXT NOT NULL DEFAULT 'system');
+insert into schema_versions (version, applied_at) values (1, '2025-09-01T00:00:00.000Z'), (2, '2025-09-08T00:00:00.000Z');
+insert into sessions (session_id, project, created_at, created_at_epoch) values ('first-session', 'blog', '2025-09-10T09:00:00.000Z', 1757494800000);
+insert into memories (session_id, text, document_id, keywords, created_at, created_at_epoch, project, title, subtitle, facts, files_touched) values ('first-session', 'Posts are rendered once, when they are saved.', 'blog-1', 'render, cache', '2025-09-10T09:10:00.000Z', 1757495400000, 'blog', 'Posts are rendered on save', 'Not on every request.', '["the cache is a table"]', '["render.py"]');
+insert into memories (session_id, text, created_at, created_at_epoch, project) values ('first-session', 'Drafts have no address.', '2025-09-10T09:20:00.000Z', 1757496000000, 'blog');
+insert into overviews (session_id, content, created_at, created_at_epoch, project) values ('first-session', 'How posts are rendered and cached.', '2025-09-10T10:00:00.000Z', 1757498400000, 'blog');
+insert into diagnostics (message, created_at, created_at_epoch, project) values ('nothing to do', '2025-09-10T10:00:01.000Z', 1757498401000, 'blog');

@@ -1,0 +1,59 @@
+"""Which of our projects a project of claude-mem is."""
+
+from pathlib import Path
+
+from claude_mem_lite.importers.claude_mem import KeptSession
+from claude_mem_lite.importers.claude_mem_projects import KnownSession, Mapped, Projects
+from tests.past_sessions import PastSession
+
+SHOP = KeptSession("s-1", "shop", cwd="/home/dev/shop")
+
+
+def projects(*sessions: KeptSession, **more: object) -> Projects:
+    given = {"chosen": {}, "seen": {}, "named": {}, "transcripts": [], **more}
+    return Projects(sessions=sessions, **given)  # type: ignore[arg-type]
+
+
+def test_a_session_is_of_the_project_that_it_worked_in() -> None:
+    assert projects(SHOP).of("shop", "s-1") == Mapped("/home/dev/shop", "/home/dev/shop", "session")
+
+
+def test_other_sessions_of_the_name_are_of_the_same_project_while_there_is_but_one() -> None:
+    other = KeptSession("s-2", "shop")
+    assert projects(SHOP, other).of("shop", "s-2").project == "/home/dev/shop"
+    twin = KeptSession("s-3", "shop", cwd="/srv/shop")
+    several = projects(SHOP, other, twin)
+    assert several.of("shop", "s-2") == Mapped("shop", "", "own")
+    assert several.candidates("shop") == ["/home/dev/shop", "/srv/shop"]
+
+
+def test_a_session_that_we_know_ourselves_says_it_best() -> None:
+    seen = {"s-1": KnownSession("example.org/me/shop", "/home/dev/shop")}
+    assert projects(SHOP, seen=seen).of("shop", "s-1").project == "example.org/me/shop"
+
+
+def test_the_only_project_of_ours_that_is_called_so_is_meant_when_no_folder_is_known() -> None:
+    named = {"shop": "example.org/me/shop"}
+    assert projects(named=named).of("shop", "s-9") == Mapped("example.org/me/shop", "", "name")
+    assert projects(SHOP, named=named).of("shop", "s-9").project == "/home/dev/shop"
+
+
+def test_a_worktree_is_of_its_repository() -> None:
+    assert projects(SHOP).of("shop/feature-x", "s-9").project == "/home/dev/shop"
+    assert projects(SHOP, chosen={"shop": "/srv/shop"}).of("shop/feature-x", "s-9").project == "/srv/shop"
+
+
+def test_the_users_word_goes_before_all_else() -> None:
+    assert projects(SHOP, chosen={"shop": "/srv/shop"}).of("shop", "s-1") == Mapped("/srv/shop", "/srv/shop", "option")
+
+
+def test_what_a_session_kept_of_another_project_is_not_of_its_own() -> None:
+    assert projects(SHOP).of("blog", "s-1") == Mapped("blog", "", "own")
+
+
+def test_a_transcript_of_the_client_tells_the_folder(tmp_path: Path) -> None:
+    session = PastSession("s-2", cwd="/home/dev/blog").prompt("hello").says("hi")
+    session.write(tmp_path / "projects" / "-home-dev-blog")
+    found = projects(KeptSession("s-2", "blog"), transcripts=[tmp_path / "projects"])
+    assert found.of("blog", "s-2").project == "/home/dev/blog"
+    assert found.folders == {"s-2": "/home/dev/blog"}

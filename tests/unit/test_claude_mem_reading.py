@@ -1,0 +1,283 @@
+"""claude-mem's database is read whatever its version and whatever is in it, and nothing beside it is touched."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.importers.claude_mem import Kept, KeptRow, NotTaken, RowKind
+from claude_mem_lite.importers.claude_mem_file import open_copy
+from claude_mem_lite.importers.claude_mem_left import left_tables
+from claude_mem_lite.importers.claude_mem_lines import kind_of, to_memory
+from claude_mem_lite.importers.claude_mem_values import listed, moment
+from tests.claude_mem_databases import NEWEST, SAMPLES, SHOP_SESSION, add, load, observe
+
+
+def read(path: Path, kind: RowKind) -> list[KeptRow | NotTaken]:
+    with open_copy(path) as db:
+        return list(Kept(db).rows(kind))
+
+
+def taken(path: Path, kind: RowKind) -> list[KeptRow]:
+    return [row for row in read(path, kind) if isinstance(row, KeptRow)]
+
+
+def state(folder: Path) -> dict[str, tuple[bytes, int]]:
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in sorted(folder.iterdir())}
+
+
+# The file.
+
+
+def test_what_is_only_in_the_log_of_a_running_worker_is_read_and_nothing_is_touched(tmp_path: Path) -> None:
+    path = load(tmp_path / "claude-mem" / "claude-mem.db")
+    with closing(sqlite3.connect(path)) as worker:
+        worker.execute("pragma journal_mode = wal")
+        worker.execute("pragma wal_autocheckpoint = 0")
+        worker.execute("update observations set title = 'Only in the log' where id = 1")
+        worker.commit()
+        worker.execute("begin")
+        worker.execute("update observations set title = 'Not committed' where id = 2")
+        before = state(path.parent)
+        assert set(before) == {"claude-mem.db", "claude-mem.db-wal", "claude-mem.db-shm"}
+        titles = [row.texts["title"] for row in taken(path, "observation")]
+        assert state(path.parent) == before
+    assert titles[:2] == ["Only in the log", "Carts go into the session table"]
+
+
+def test_reading_a_database_at_rest_leaves_no_file_beside_it(tmp_path: Path) -> None:
+    path = load(tmp_path / "claude-mem" / "claude-mem.db")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("pragma journal_mode = wal")
+    before = state(path.parent)
+    path.chmod(0o400)
+    path.parent.chmod(0o500)
+    try:
+        assert len(taken(path, "observation")) == 9
+    finally:
+        path.parent.chmod(0o700)
+    assert state(path.parent) == before
+
+
+def test_a_copy_that_was_overtaken_by_a_write_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = load(tmp_path / "claude-mem.db")
+    copy = shutil.copyfile
+    waiting = [1]
+
+    def copy_slowly(source: Path, target: Path) -> None:
+        copy(source, target)
+        if waiting:
+            observe(path, f"Written meanwhile {waiting.pop()}")
+
+    monkeypatch.setattr(shutil, "copyfile", copy_slowly)
+    assert len(taken(path, "observation")) == 10
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        pytest.param(lambda path: path.write_text("no database at all"), "is no SQLite database", id="text"),
+        pytest.param(lambda path: path.write_bytes(b""), "is no SQLite database", id="empty"),
+        pytest.param(lambda path: path.mkdir(), "is a directory", id="folder"),
+        pytest.param(lambda path: _make(path, "create table other (id)"), "none of claude-mem's tables", id="other"),
+        pytest.param(
+            lambda path: _make(path, "create table memories (id); create table tombstones (memory)"),
+            "a database of claude-mem-lite itself",
+            id="own",
+        ),
+        pytest.param(
+            lambda path: path.write_bytes(b"SQLite format 3\x00" + b"\xff" * 4000), "cannot be read", id="torn"
+        ),
+    ],
+)
+def test_what_is_no_database_of_claude_mem_is_refused(
+    tmp_path: Path, make: Callable[[Path], object], reason: str
+) -> None:
+    make(tmp_path / "given.db")
+    with pytest.raises(MemoryLiteError, match=reason), open_copy(tmp_path / "given.db") as db:
+        Kept(db)
+
+
+def _make(path: Path, script: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(script)
+
+
+# The versions.
+
+
+@pytest.mark.parametrize(
+    ("sample", "version", "prompts", "summaries", "observations"),
+    [("2", 2, 0, 1, 2), ("9", 9, 0, 1, 1), ("10.6.3", 23, 5, 2, 9), (NEWEST, 52, 5, 3, 9)],
+)
+def test_every_schema_is_read(
+    tmp_path: Path, sample: str, version: int, prompts: int, summaries: int, observations: int
+) -> None:
+    with open_copy(load(tmp_path / "claude-mem.db", sample)) as db:
+        kept = Kept(db)
+        found = [list(kept.rows(kind)) for kind in ("prompt", "summary", "observation")]
+        assert kept.version == version
+        assert [len(rows) for rows in found] == [prompts, summaries, observations]
+        assert [kept.count(kind) for kind in ("prompt", "summary", "observation")] == [prompts, summaries, observations]
+    assert not [row for rows in found for row in rows if isinstance(row, NotTaken)]
+
+
+def test_sessions_of_old_names_are_known_by_the_agents_own_id(tmp_path: Path) -> None:
+    path = load(tmp_path / "claude-mem.db", "9")
+    (observation,) = taken(path, "observation")
+    assert (observation.session, observation.project) == ("old-session", "shop")
+    memory = to_memory(observation, "shop", "")
+    assert memory["title"] == "The build needs node 20 and fails without a word on older ones."
+    assert (memory["summary"], memory["detail"]) == ("", "")
+    (summary,) = taken(path, "summary")
+    assert (summary.session, summary.lists["files_edited"]) == ("old-session", ("src/old.ts",))
+
+
+def test_the_first_form_of_all_is_read_as_observations_and_summaries(tmp_path: Path) -> None:
+    path = load(tmp_path / "claude-mem.db", "2")
+    first, second = taken(path, "observation")
+    memory = to_memory(first, "blog", "")
+    assert (memory["kind"], memory["title"]) == ("note", "Posts are rendered on save")
+    assert (memory["summary"], memory["detail"]) == (
+        "Not on every request.",
+        "Posts are rendered once, when they are saved.",
+    )
+    assert (memory["tags"], memory["files"]) == (["render", "cache"], ["render.py"])
+    assert second.at == datetime(2025, 9, 10, 9, 20, tzinfo=UTC)
+    (summary,) = taken(path, "summary")
+    assert summary.texts["completed"] == "How posts are rendered and cached."
+    with open_copy(path) as db:
+        assert [(one.table, one.rows) for one in left_tables(Kept(db))] == [("diagnostics", 1)]
+
+
+def test_what_a_server_of_claude_mem_kept_by_itself_is_read_once(tmp_path: Path) -> None:
+    path = load(tmp_path / "claude-mem.db")
+    _make(
+        path,
+        """create table projects (id text primary key, name text, root_path text);
+           create table memory_items (id text primary key, project_id text, server_session_id text,
+             legacy_observation_id integer, kind text, type text, title text, text text, created_at_epoch integer);
+           insert into projects values ('p-1', 'team', '/home/dev/team');
+           insert into memory_items values
+             ('a', 'p-1', null, null, 'manual', 'decision', 'Ship on Fridays', null, 1767603600000),
+             ('b', 'p-1', null, 1, 'observation', 'discovery', 'A copy', null, 1767603600000);
+           create table news (id integer primary key);
+           insert into news values (1)""",
+    )
+    (own,) = [row for row in taken(path, "observation") if row.table == "memory_items"]
+    assert (own.texts["title"], own.project) == ("Ship on Fridays", "team")
+    with open_copy(path) as db:
+        left = [(one.table, one.rows, one.reason) for one in left_tables(Kept(db))]
+    assert [one[:2] for one in left] == [("memory_items", 1), ("news", 1), ("tool_uses", 1)]
+    assert left[1][2] == "a table that this version does not know"
+
+
+# What is in them.
+
+
+def test_the_folder_of_a_session_is_known_by_its_tool_calls(tmp_path: Path) -> None:
+    with open_copy(load(tmp_path / "claude-mem.db")) as db:
+        assert Kept(db).sessions[SHOP_SESSION].cwd == "/home/dev/shop"
+
+
+def test_rows_that_cannot_be_taken_are_named_with_the_reason(tmp_path: Path) -> None:
+    path = load(tmp_path / "claude-mem.db")
+    prompt = {"content_session_id": "nobody", "created_at": "2026-01-05", "created_at_epoch": 1767603600000}
+    add(path, "user_prompts", prompt_number=1, prompt_text="<task-notification>done</task-notification>", **prompt)
+    add(path, "user_prompts", prompt_number=2, prompt_text="  \x00 ", **prompt)
+    add(path, "observations", memory_session_id="gone", project="x", type="change", created_at="", created_at_epoch=0)
+    observe(path, "Long ago", memory_session_id="gone", created_at="never", created_at_epoch=-5)
+    told = [
+        (one.what, one.reason)
+        for kind in ("prompt", "observation")
+        for one in read(path, kind)
+        if isinstance(one, NotTaken)
+    ]
+    assert told == [
+        ("user_prompts 6", "it is the notification of a background task, no prompt"),
+        ("user_prompts 7", "it is empty"),
+        ("observations 10", "it is empty"),
+        ("observations 11", "it has no date that could be true"),
+    ]
+
+
+def test_a_damaged_table_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = load(tmp_path / "claude-mem.db")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.executemany(
+            "insert into observations (memory_session_id, project, type, title, created_at, created_at_epoch)"
+            " values ('s', 'p', 'change', ?, '', 1767603600000)",
+            [(f"{number} {'word ' * 100}",) for number in range(1200)],
+        )
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(b"\xff" * 8192)
+    found = read(path, "observation")
+    assert isinstance(found[-1], NotTaken)
+    assert found[-1].what.startswith("observations after row ")
+    assert 9 <= len(found) < 1200
+    assert len(taken(path, "prompt")) == 5
+
+
+def test_values_that_should_not_be_there_are_read_as_text(tmp_path: Path) -> None:
+    path = load(tmp_path / "claude-mem.db")
+    observe(
+        path,
+        "Odd \x00one",
+        facts="no json\n- but lines",
+        concepts='{"a": 1}',
+        files_read='[1, null, "a.py"]',
+        narrative=b"\xff bytes",
+    )
+    odd = taken(path, "observation")[-1]
+    assert odd.texts["title"] == "Odd one"
+    assert odd.texts["narrative"] == "� bytes"
+    assert odd.lists == {"facts": ("no json", "but lines"), "concepts": ("{'a': 1}",), "files": ("1", "null", "a.py")}
+
+
+@pytest.mark.parametrize(
+    ("row", "at"),
+    [
+        ({"created_at_epoch": 1767603600123}, datetime(2026, 1, 5, 9, 0, 0, 123000, tzinfo=UTC)),
+        ({"created_at_epoch": 1767603600}, datetime(2026, 1, 5, 9, tzinfo=UTC)),
+        ({"created_at_epoch": "1767603600000"}, datetime(2026, 1, 5, 9, tzinfo=UTC)),
+        ({"created_at_epoch": None, "created_at": "2026-01-05T10:00:00+01:00"}, datetime(2026, 1, 5, 9, tzinfo=UTC)),
+        ({"created_at_epoch": 10**30, "created_at": "2026-01-05 09:00:00"}, datetime(2026, 1, 5, 9, tzinfo=UTC)),
+        ({"created_at_epoch": float("inf")}, None),
+        ({}, None),
+    ],
+    ids=["milliseconds", "seconds", "text", "zone", "too-large", "infinite", "none"],
+)
+def test_times_are_read_in_every_form(row: dict[str, object], at: datetime | None) -> None:
+    assert moment(row, "created_at") == at
+
+
+def test_lists_are_read_without_what_comes_twice() -> None:
+    assert listed('["a", "a", " ", "b"]') == ("a", "b")
+    assert listed("null") == ()
+    assert listed(None) == ()
+    assert listed("[" * 5000) == ("[" * 5000,)
+
+
+def test_types_of_claude_mem_are_kinds_of_ours_and_none_becomes_a_rule() -> None:
+    same = ("bugfix", "feature", "refactor", "change", "discovery", "decision")
+    assert tuple(map(kind_of, same)) == same
+    assert tuple(map(kind_of, ("security_alert", "rule", "preference", "", "case-holding"))) == (
+        "gotcha",
+        "note",
+        "note",
+        "note",
+        "note",
+    )
+
+
+def test_the_samples_say_by_which_version_they_were_made() -> None:
+    for path in SAMPLES.glob("*.sql"):
+        head = path.read_text("utf-8").splitlines()[0]
+        assert "claude-mem" in head
+        assert path.stem in head

@@ -1,0 +1,181 @@
+"""What `doctor --fix` does, and what it leaves alone."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite import hook_copy
+from claude_mem_lite.install.claude_code import apply_install, plan_install
+from claude_mem_lite.install.doctor.fixing import Fix, apply, find_fixes
+from claude_mem_lite.install.hooks import hook_groups
+from claude_mem_lite.install.settings import is_current
+from claude_mem_lite.paths import Home
+from tests.unit.fake_worker import FakeWorker, fake_worker, run
+
+FALSE = shutil.which("false") or "/bin/false"
+
+
+@pytest.fixture
+def settings() -> Path:
+    return Path.home() / ".claude" / "settings.json"
+
+
+@pytest.fixture
+def worker(home: Home) -> Iterator[FakeWorker]:
+    """A home with everything in order: installed, and with a worker."""
+    with fake_worker(home) as worker:
+        run("install")
+        yield worker
+
+
+def fixes(home: Home, settings: Path) -> list[Fix]:
+    return list(find_fixes(home, settings, {}))
+
+
+def mend(home: Home, settings: Path) -> list[str]:
+    """Do what can be done; the names of what was."""
+    done = [apply(fix) for fix in find_fixes(home, settings, {})]
+    assert [one.failure for one in done] == [""] * len(done)
+    return [one.name for one in done]
+
+
+def test_there_is_nothing_to_mend_where_all_is_well(worker: FakeWorker, home: Home, settings: Path) -> None:
+    assert fixes(home, settings) == []
+
+
+def test_where_nothing_is_installed_nothing_is_made(tmp_path: Path, settings: Path) -> None:
+    assert fixes(Home(tmp_path / "never"), settings) == []
+
+
+def test_what_others_could_read_is_closed_and_what_is_not_ours_is_not(
+    worker: FakeWorker, home: Home, settings: Path, tmp_path: Path
+) -> None:
+    (home.root / "thesis").write_text("mine")
+    (home.root / "thesis").chmod(0o644)
+    (tmp_path / "precious").write_text("x")
+    (tmp_path / "precious").chmod(0o644)
+    (home.root / "off").symlink_to(tmp_path / "precious")
+    home.root.chmod(0o755)
+    (home.spool_new / "odd").write_text("x")
+    (home.spool_new / "odd").chmod(0o664)
+    home.installs.chmod(0o755)
+    assert mend(home, settings) == ["data folder", "permissions"]
+    assert [path.stat().st_mode & 0o777 for path in (home.root, home.spool_new / "odd", home.installs)] == [
+        0o700,
+        0o600,
+        0o700,
+    ]
+    assert (home.root / "thesis").stat().st_mode & 0o777 == 0o644
+    assert (tmp_path / "precious").stat().st_mode & 0o777 == 0o644
+    assert fixes(home, settings) == []
+
+
+@pytest.mark.parametrize("harm", ["no link", "wrong link", "old program", "no program"])
+def test_links_and_the_hook_program_are_made_anew(worker: FakeWorker, home: Home, settings: Path, harm: str) -> None:
+    if harm == "no link":
+        home.hook_python.unlink()
+    elif harm == "wrong link":
+        home.worker_python.unlink()
+        home.worker_python.symlink_to(FALSE)
+    elif harm == "old program":
+        home.hook_program.with_name("kernel.py").write_text("old = True\n")
+    else:
+        shutil.rmtree(home.hook_program.parent.parent)
+    assert mend(home, settings) == ["hook"]
+    assert hook_copy.is_current(home)
+    assert fixes(home, settings) == []
+
+
+def test_hooks_of_ours_that_are_of_another_place_are_updated_and_all_else_stays(
+    worker: FakeWorker, home: Home, settings: Path, tmp_path: Path
+) -> None:
+    theirs = {"hooks": [{"type": "command", "command": "/home/dev/notify"}]}
+    told = json.loads(settings.read_text().replace(f"{home.root}/py", "/home/dev/old/py"))
+    told["hooks"]["Stop"].append(theirs)
+    settings.write_text(json.dumps({**told, "model": "opus"}))
+    other = tmp_path / "gemini" / "settings.json"
+    apply_install(home, plan_install(home, other, hook_groups(home, "gemini"), "gemini"))
+    other.write_text(other.read_text().replace(f"{home.root}/py", "/home/dev/old/py"))
+    assert mend(home, settings) == ["hooks", "hooks"]
+    after = json.loads(settings.read_text())
+    assert is_current(settings.read_text(), hook_groups(home))
+    assert is_current(other.read_text(), hook_groups(home, "gemini"))
+    assert (after["model"], theirs in after["hooks"]["Stop"]) == ("opus", True)
+
+
+@pytest.mark.parametrize("text", ["{}", "{", '{"hooks": {"Stop": []}}'])
+def test_where_our_hooks_are_not_none_are_added(worker: FakeWorker, home: Home, settings: Path, text: str) -> None:
+    settings.write_text(text)
+    assert fixes(home, settings) == []
+    assert settings.read_text() == text
+
+
+def test_a_server_of_ours_that_is_old_is_updated_and_one_that_is_gone_is_not_added(
+    worker: FakeWorker, home: Home, settings: Path
+) -> None:
+    notes = Path.home() / ".claude.json"
+    told = json.loads(notes.read_text())
+    told["mcpServers"]["claude-mem-lite"]["command"] = "/home/dev/old/claude-mem-lite"
+    notes.write_text(json.dumps({**told, "theirs": 1}))
+    assert mend(home, settings) == ["MCP server"]
+    after = json.loads(notes.read_text())
+    assert after["theirs"] == 1
+    assert after["mcpServers"]["claude-mem-lite"]["command"] != "/home/dev/old/claude-mem-lite"
+    notes.write_text("{}")
+    assert fixes(home, settings) == []
+
+
+def test_a_worker_of_another_version_and_an_open_socket_are_seen(
+    worker: FakeWorker, home: Home, settings: Path
+) -> None:
+    home.socket.chmod(0o666)
+    (fix,) = fixes(home, settings)[-1:]
+    assert fix.what.startswith("start the worker anew")
+    worker.answer("GET /api/health", {"version": "0.0.1", "pid": 1})
+    assert fixes(home, settings)[-1].what == "replace the worker of version 0.0.1"
+
+
+def test_damaged_words_are_made_anew(worker: FakeWorker, home: Home, settings: Path) -> None:
+    worker.answer("GET /api/index/damage", {"damaged": ["memories", "passages"]})
+    worker.answer("POST /api/rebuild", {"waiting": 0})
+    assert mend(home, settings) == ["word index"]
+    assert worker.last("/api/rebuild").method == "POST"
+
+
+def test_what_cannot_be_done_is_told_and_the_rest_is_done(worker: FakeWorker, home: Home, settings: Path) -> None:
+    worker.answer("GET /api/index/damage", {"damaged": ["memories"]})
+    worker.refuse("POST /api/rebuild", 500, "internal", "the disk is full", "make room")
+    home.hook_python.unlink()
+    done = [apply(fix) for fix in find_fixes(home, settings, {})]
+    assert [(one.name, one.failure) for one in done] == [("hook", ""), ("word index", "the disk is full; make room")]
+
+
+def test_a_dry_run_changes_nothing_and_says_what_would_be_done(
+    worker: FakeWorker, home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home.root.chmod(0o755)
+    capsys.readouterr()
+    assert run("doctor", "--fix", "--dry-run") == 0
+    assert capsys.readouterr().out == f"Would: close {home.root} to others.\n"
+    assert home.root.stat().st_mode & 0o777 == 0o755
+    assert run("doctor", "--fix", "--dry-run", "--json") == 0
+    assert [one["name"] for one in json.loads(capsys.readouterr().out)["would_fix"]] == ["data folder"]
+    assert run("doctor", "--dry-run") == 2
+
+
+def test_what_was_done_is_said_before_the_checks(
+    worker: FakeWorker, home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home.root.chmod(0o755)
+    capsys.readouterr()
+    assert run("doctor", "--fix") == 0
+    assert capsys.readouterr().out.startswith(f"Did: close {home.root} to others.\n")
+    assert run("doctor", "--fix") == 0
+    assert capsys.readouterr().out.startswith("There is nothing that could be mended safely.\n")
+    assert run("doctor", "--fix", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["fixed"] == []
+    assert {check["state"] for check in told["checks"]} == {"ok"}

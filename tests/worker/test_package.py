@@ -1,0 +1,32 @@
+"""A worker whose package is replaced under it ends, so that one of the new version can come."""
+
+from pathlib import Path
+
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.package import Package
+from tests.fakes import NOW
+from tests.running import leave, payload, query, running_loop, wait_until
+
+
+def test_a_package_is_replaced_when_another_file_stands_in_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "__init__.py"
+    path.write_text("0.1.0")
+    package = Package(path)
+    assert not package.is_replaced()
+    path.unlink()
+    assert not package.is_replaced(), "an upgrade is under way"
+    path.write_text("0.2.0")
+    assert package.is_replaced()
+
+
+def test_the_loop_ends_in_good_order_when_its_package_was_replaced(home: Home, tmp_path: Path) -> None:
+    path = tmp_path / "__init__.py"
+    path.write_text("0.1.0")
+    with running_loop(home, lambda: NOW) as loop:
+        loop.package = Package(path)
+        leave(home, payload("Stop"))
+        path.unlink()
+        path.write_text("0.2.0 and more")
+        loop.wake()
+        wait_until(loop.stopping.is_set, "the loop to end")
+    assert [name for (name,) in query(home.inbox_db, "select event from inbox")] == ["Stop"]
