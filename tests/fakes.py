@@ -174,7 +174,8 @@ class FakeEmbedder:
         length = float((total * total).sum()) ** 0.5
         if not length:
             return b"\0" * 256
-        return np.clip(np.rint(508 * total / length), -127, 127).astype(np.int8).tobytes()
+        vector: NDArray[np.int8] = np.clip(np.rint(508 * total / length), -127, 127).astype(np.int8)
+        return vector.tobytes()
 
 
 @cache
