@@ -133,7 +133,7 @@ class Machine:
     def holds(self, words: str) -> bool:
         """Whether any file of the data folder has these words in it."""
         files = [path for path in self.home.rglob("*") if path.is_file() and not path.is_symlink()]
-        return any(words.encode() in path.read_bytes() for path in files)
+        return any(words.encode() in _content(path) for path in files)
 
     def _environment(self) -> dict[str, str]:
         """Nothing of the user's own: neither an agent's variables nor another data folder."""
@@ -151,3 +151,11 @@ class Machine:
             self.run("worker", "stop")
         except (CommandFailed, subprocess.TimeoutExpired):
             os.kill(int((self.home / "worker.pid").read_text()), signal.SIGKILL)
+
+
+def _content(path: Path) -> bytes:
+    """What is in a file; nothing when it was taken in meanwhile."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
