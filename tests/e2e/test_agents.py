@@ -115,6 +115,7 @@ def test_the_tools_for_asking_and_the_skill_are_found(
     request = json.dumps(agent_api.requests)
     assert "Long-term memory of earlier sessions" in request
     assert "memory_search" in request
+    installed.drain()
     assert installed.waiting() == []
 
 
