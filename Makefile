@@ -6,25 +6,29 @@ READY := $(VENV)/.ready
 CLAUDE_CODE_VERSION := 2.1.325
 CODEX_VERSION := 0.166.0
 GEMINI_CLI_VERSION := 0.61.0
+AXE_VERSION := 4.14.0
 CLIENT := .e2e/.claude-code-$(CLAUDE_CODE_VERSION)
 CODEX := .e2e/codex/.codex-$(CODEX_VERSION)
 GEMINI := .e2e/gemini/.gemini-cli-$(GEMINI_CLI_VERSION)
+AXE := .e2e/axe/.axe-$(AXE_VERSION)
+BROWSER := .e2e/.chromium
 NPM_INSTALL := npm install --no-save --no-audit --no-fund --loglevel=error
 
-.PHONY: demo test lint e2e bench bench-scale bench-prompts bench-harm bench-code bench-sessions clean
+.PHONY: demo test lint e2e bench bench-scale bench-prompts bench-page bench-harm bench-code bench-sessions clean
 
 demo: $(READY)
 	@$(BIN)/python -m demo
 
+# Compiled tests are kept whatever the environment says: to compile them anew takes each process a quarter of a minute.
 test: lint
-	$(BIN)/python -m pytest -m "not e2e" -n auto --dist loadfile
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -m "not e2e" -n auto --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-e2e: $(READY) $(CLIENT) $(CODEX) $(GEMINI)
+e2e: $(READY) $(CLIENT) $(CODEX) $(GEMINI) $(AXE) $(BROWSER)
 	$(BIN)/python -m pytest -m e2e tests/e2e
 
 bench: $(READY)
@@ -37,6 +41,10 @@ bench-scale: $(READY)
 # Fills a home of 100,000 memories: about 600 MB of disk for a while, and five minutes.
 bench-prompts: $(READY)
 	$(BIN)/python -m benchmarks.prompt_speed
+
+# The same home, in a real browser: Chromium has to be there.
+bench-page: $(READY)
+	$(BIN)/python -m benchmarks.page_speed
 
 # Plants harmful memories among 4,400 others, each beside a good one with the same words.
 bench-harm: $(READY)
@@ -83,3 +91,19 @@ $(GEMINI):
 	@rm -rf .e2e/gemini && mkdir -p .e2e/gemini
 	@$(NPM_INSTALL) --prefix .e2e/gemini @google/gemini-cli@$(GEMINI_CLI_VERSION)
 	@touch $(GEMINI)
+
+$(AXE):
+	@command -v npm >/dev/null || { echo "make e2e looks at pages with axe-core and needs npm (Node.js 18 or newer) to install it"; exit 1; }
+	@rm -rf .e2e/axe && mkdir -p .e2e/axe
+	@$(NPM_INSTALL) --prefix .e2e/axe axe-core@$(AXE_VERSION)
+	@touch $(AXE)
+
+# The browser is a package of the system's: where that is not Debian's, or nobody may install, it has to be there.
+$(BROWSER):
+	@mkdir -p .e2e
+	@if [ -x "$$CHROMIUM" ] || command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing Chromium (about 400 MB, once) …"; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	else echo "make e2e opens pages in Chromium: install it, or set CHROMIUM to its path"; exit 1; fi
+	@touch $(BROWSER)

@@ -98,7 +98,6 @@ def _without_a_worker(made: Stage) -> Iterator[Figure]:
 
 
 def _many_at_once(made: Stage) -> Iterator[Figure]:
-    data = payload("PostToolUse", made.folder)
     running = [
         subprocess.Popen(
             made.hook_command("PostToolUse"),
@@ -110,7 +109,10 @@ def _many_at_once(made: Stage) -> Iterator[Figure]:
         )
         for _ in range(AT_ONCE)
     ]
-    failed = sum(hook.communicate(data)[0] != b"" or hook.returncode != 0 for hook in running)
+    sent = [payload("PostToolUse", made.folder) for _ in running]
+    failed = sum(
+        hook.communicate(data)[0] != b"" or hook.returncode != 0 for hook, data in zip(running, sent, strict=True)
+    )
     made.until_answer()  # by the worker that the hooks started, or none
     counts = made.client.drain(60.0).counts
     workers = made.home.worker_log.read_text().count('"worker up"')

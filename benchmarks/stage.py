@@ -1,5 +1,6 @@
 """A temporary home with the links that install makes, a clean environment to compare with, and payloads."""
 
+import itertools
 import json
 import os
 import shutil
@@ -92,6 +93,9 @@ def stage() -> Iterator[Stage]:
         shutil.rmtree(folder)
 
 
+_calls = itertools.count()
+
+
 def payload(event: str, folder: Path, *, session: str = "bench", size: int = 20_000, **more: object) -> bytes:
     """A hook's input of about `size` bytes."""
     fields: dict[str, object] = {
@@ -104,6 +108,7 @@ def payload(event: str, folder: Path, *, session: str = "bench", size: int = 20_
     if event.startswith("PostToolUse"):
         line = "src/module_{0}.py:{0}: checked, nothing to report\n"
         output = "".join(line.format(number) for number in range(size // 45))
-        fields |= {"tool_name": "Bash", "tool_input": {"command": "make check"}, "tool_use_id": "t"}
+        # Each call has an id of its own: what has the same one is one event, told twice.
+        fields |= {"tool_name": "Bash", "tool_input": {"command": "make check"}, "tool_use_id": f"t-{next(_calls)}"}
         fields |= {"tool_response": {"stdout": output, "stderr": "", "interrupted": False}, "duration_ms": 4}
     return json.dumps(fields).encode()

@@ -64,11 +64,10 @@ def _resident_mb(pid: int) -> float:
 
 
 def _intake(made: Stage) -> Iterator[Figure]:
-    data = payload("PostToolUse", made.folder)
     now = time.time_ns()
     for number in range(EVENTS):
         name = f"{now + number:020d}-{os.getpid()}-{number:08x}-PostToolUse"
-        (made.home.spool_new / name).write_bytes(data)
+        (made.home.spool_new / name).write_bytes(payload("PostToolUse", made.folder))
     began = time.perf_counter()
     made.start_worker()
     while any(made.home.spool_new.iterdir()):

@@ -76,7 +76,7 @@ class Machine:
             subprocess.run(
                 ["git", *(part for each in settings for part in ("-c", each)), *arguments],
                 cwd=self.project,
-                env={**self._environment(), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
+                env={**self.environment(), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
                 check=True,
                 timeout=COMMAND_TIMEOUT_S,
             )
@@ -102,7 +102,7 @@ class Machine:
             self._hooks[event.kind],
             input=event.text.encode(),
             cwd=self.project,
-            env=self._environment(),
+            env=self.environment(),
             capture_output=True,
             timeout=COMMAND_TIMEOUT_S,
         )
@@ -116,7 +116,7 @@ class Machine:
         done = subprocess.run(
             [COMMAND, *arguments],
             cwd=self.project,
-            env=self._environment(),
+            env=self.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -135,7 +135,7 @@ class Machine:
         files = [path for path in self.home.rglob("*") if path.is_file() and not path.is_symlink()]
         return any(words.encode() in _content(path) for path in files)
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         """Nothing of the user's own: neither an agent's variables nor another data folder."""
         kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         return {**kept, "HOME": str(self.user)}

@@ -1,6 +1,7 @@
 """No test sees the developer's own agent, keys or data."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,16 +23,40 @@ _KEPT = (
 )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """With `-n auto`, three processes for two processors: tests of hooks and workers wait for a third of their time."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(processors * 3 // 2, 2)
+
+
 @pytest.fixture(autouse=True)
-def private_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def private_environment(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A temporary HOME, and nothing of the environment but what every program needs."""
-    for name in list(os.environ):
-        if name not in _KEPT:
-            monkeypatch.delenv(name)
-    user_home = tmp_path / "user"
-    user_home.mkdir()
-    monkeypatch.setenv("HOME", str(user_home))
-    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(tmp_path / "home"))
+    has_folder = "tmp_path" in request.fixturenames
+    folder = request.getfixturevalue("tmp_path") if has_folder else _unused_folder(tmp_path_factory)
+    user_home = folder / "user"
+    user_home.mkdir(exist_ok=not has_folder)
+    before = {name: value for name, value in os.environ.items() if name not in _KEPT}
+    for name in before:
+        del os.environ[name]
+    os.environ.update({"HOME": str(user_home), "CLAUDE_MEM_LITE_HOME": str(folder / "home")})
+    yield
+    for name in [name for name in os.environ if name not in _KEPT]:
+        del os.environ[name]
+    os.environ.update(before)
+
+
+_unused: list[Path] = []
+
+
+def _unused_folder(factory: pytest.TempPathFactory) -> Path:
+    """One for all tests that write to no folder: to make two for each of them takes longer than most of them do."""
+    if not _unused or [entries for _, *entries in os.walk(_unused[-1])] != [[["user"], []], [[], []]]:
+        _unused.append(factory.mktemp("unused"))
+    return _unused[-1]
 
 
 @pytest.fixture

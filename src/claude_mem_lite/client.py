@@ -48,6 +48,8 @@ class QueueCounts:
     done: int = 0
     error: int = 0
     skipped: int = 0
+    spooled: int = 0
+    """Those that hooks left and nobody has taken in yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,16 @@ class Drained:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Which memories are meant: those that hold in a folder, or those of every project."""
+    """Which memories are meant: those that hold in a folder or a project, or those of every project."""
 
     cwd: str
     all_projects: bool = False
+    project: str = ""
+    """Those of a project by its id, whatever folder is given."""
 
     def as_query(self) -> list[tuple[str, str]]:
-        return [("cwd", self.cwd), ("all_projects", "true" if self.all_projects else "false")]
+        named = [("project", self.project)] if self.project else []
+        return [("cwd", self.cwd), ("all_projects", "true" if self.all_projects else "false"), *named]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +157,20 @@ class Client:
         answer = self._post("/api/drain", {"timeout_s": timeout_s}, timeout_s=timeout_s + 10)
         return Drained(drained=answer.get("drained") is True, counts=_counts(answer))
 
-    def context(self, cwd: str, budget: int | None, preset: str | None = None, *, explain: bool = False) -> JsonObject:
-        query = [("cwd", cwd)] + ([("budget", str(budget))] if budget is not None else [])
+    def context(
+        self, cwd: str, budget: int | None, preset: str | None = None, *, explain: bool = False, project: str = ""
+    ) -> JsonObject:
+        """What a new session in a folder would be told, or where a project, by its id, was last worked on."""
+        query = [("cwd", cwd), *([("project", project)] if project else [])]
+        query += [("budget", str(budget))] if budget is not None else []
         query += [("preset", preset)] if preset is not None else []
         query += [("explain", "true")] if explain else []
         return self._get("/api/context", query)
 
-    def prompt_context(self, cwd: str, prompt: str, *, explain: bool = False) -> JsonObject:
-        """What a prompt typed now in a folder would be given; nothing counts as given."""
-        query = [("cwd", cwd), ("prompt", prompt)] + ([("explain", "true")] if explain else [])
+    def prompt_context(self, cwd: str, prompt: str, *, explain: bool = False, project: str = "") -> JsonObject:
+        """What a prompt typed now in a folder would be given, or in a project; nothing counts as given."""
+        query = [("cwd", cwd), *([("project", project)] if project else []), ("prompt", prompt)]
+        query += [("explain", "true")] if explain else []
         return self._get("/api/prompt-context", query)
 
     def search(self, query: str, where: Where, wanted: Wanted = ANYTHING, *, limit: int = 10) -> Sequence[JsonObject]:
@@ -194,8 +204,13 @@ class Client:
         return self._get("/api/code", query, timeout_s=CODE_TIMEOUT_S)
 
     def timeline(self, id_: str, *, before: int = 5, after: int = 5) -> JsonObject:
-        """What surrounds a memory, a turn or a session, under `items`."""
+        """What surrounds a memory or a turn, or is in a session, under `items`."""
         return self._get("/api/timeline", [("id", id_), ("before", str(before)), ("after", str(after))])
+
+    def timeline_of_session(self, session: str, *, skip: int, limit: int) -> Sequence[JsonObject]:
+        """What was asked and remembered in a session, in order: so many, after those that are skipped."""
+        query = [("id", session), ("skip", str(skip)), ("limit", str(limit))]
+        return _objects(self._get("/api/timeline", query), "items")
 
     def remember(self, kind: str, text: str, *, scope: str | None, tags: Sequence[str], cwd: str) -> JsonObject:
         """Store what the user stated; without a scope the worker applies the default of the kind."""
@@ -216,9 +231,17 @@ class Client:
         """It does not hold any more."""
         return self._patch(f"/api/memories/{_quoted(memory_id)}", {"status": "retired", "reason": reason})
 
+    def supersede(self, memory_id: str, *, successor: str) -> JsonObject:
+        """Another memory holds in its place."""
+        return self._patch(f"/api/memories/{_quoted(memory_id)}", {"superseded_by": successor})
+
     def forget(self, *, ids: Sequence[str] = (), session: str | None, project: str | None) -> Sequence[str]:
         answer = self._post("/api/forget", {"ids": list(ids), "session": session, "project": project}, timeout_s=120)
         return _strings(answer, "forgotten")
+
+    def restore(self, memory: JsonObject) -> JsonObject:
+        """Take back that a memory was forgotten, by what `memory` told of it before; returns it as it is now."""
+        return self._post("/api/memories/restore", {"memory": memory})
 
     def ask(self, asker: Asker, *, query: str = "", scope: str = "", category: str = "") -> JsonObject:
         """What an agent is told that asks, under `text`; `sent` wants its `name` once it was told, if it has one."""
@@ -274,6 +297,38 @@ class Client:
     def receipt(self, id_: str) -> JsonObject:
         """One of them by its id, or by the beginning of it."""
         return self._get(f"/api/receipts/{_quoted(id_)}")
+
+    def changes(self) -> JsonObject:
+        """Counts of memory.db and of the inbox that move with every change."""
+        return self._get("/api/changes", timeout_s=PROBE_TIMEOUT_S)
+
+    def projects(self) -> Sequence[JsonObject]:
+        """The projects that were last worked on, the last first."""
+        return _objects(self._get("/api/projects"), "projects")
+
+    def feed(
+        self,
+        wanted: Wanted = ANYTHING,
+        *,
+        project: str = "",
+        origins: Sequence[str] = (),
+        before: str = "",
+        limit: int = 50,
+    ) -> JsonObject:
+        """Memories of these kinds, statuses and times, newest first, under `memories`, with their `turns` and
+        `sessions`; `next` is the `before` of the page that follows."""
+        query = [("limit", str(limit)), *(("origin", origin) for origin in origins), *wanted.as_query()]
+        query += [(name, value) for name, value in (("project", project), ("before", before)) if value]
+        return self._get("/api/feed", query)
+
+    def story(self, memory_id: str) -> JsonObject:
+        """What became of a memory: given, used, replaced, contradicted, retired, and where it was seen."""
+        return self._get(f"/api/memories/{_quoted(memory_id)}/story")
+
+    def days(self, days: int, *, project: str = "") -> Sequence[JsonObject]:
+        """What happened on each of the last days, oldest first, everywhere or in a project."""
+        query = [("days", str(days)), *([("project", project)] if project else [])]
+        return _objects(self._get("/api/days", query), "days")
 
     def known_turns(self, marks: Sequence[JsonObject]) -> tuple[set[str], set[str]]:
         """The names of those past turns that are there already, and of those in folders of which nothing is kept."""
@@ -362,7 +417,7 @@ class Client:
         except WorkerUnavailable:
             if not _is_locked(self.home.worker_lock):
                 return False
-        if not wait_until(lambda: not self._is_there(), time.monotonic() + wait_s):
+        if not wait_until(lambda: not self.is_there(), time.monotonic() + wait_s):
             raise WorkerUnavailable(
                 f"the worker was asked to stop but is still there after {wait_s:g} s",
                 f"look into {self.home.worker_log}",
@@ -376,7 +431,8 @@ class Client:
             return False
         return True
 
-    def _is_there(self) -> bool:
+    def is_there(self) -> bool:
+        """Whether a worker has this home, be it one that does not answer yet or any more."""
         # Probing the lock while the worker still answers would be harmless but useless: look there last.
         return self.is_answering() or _is_locked(self.home.worker_lock)
 
@@ -428,6 +484,7 @@ def _counts(told: JsonObject) -> QueueCounts:
         done=_whole(told, "done"),
         error=_whole(told, "error"),
         skipped=_whole(told, "skipped"),
+        spooled=_whole(told, "spooled") if "spooled" in told else 0,  # a worker of an earlier version does not say it
     )
 
 

@@ -24,7 +24,7 @@ from claude_mem_lite.config import (
     project_settings,
 )
 from claude_mem_lite.errors import ConfigError
-from claude_mem_lite.models import JsonValue
+from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import read_regular
 
 # What people call a key: it has a place, but not in a file that is shown around.
@@ -74,14 +74,23 @@ def explained(path: Path, environment: Mapping[str, str], folder: str) -> Sequen
             sources = ("project file",)
         if key == "exclude":
             value = (*value, *(f"{Path(own.path).parent}/{glob}" for glob in own.exclude))
-        found.append(Setting(key, _shown(value), sources))
+        shown: JsonValue = {one.name: dict(one.caps) for one in here.presets} if key == "presets" else _shown(value)
+        found.append(Setting(key, shown, sources))
     return found
+
+
+def settings_told(path: Path, environment: Mapping[str, str], folder: str) -> JsonObject:
+    """The same with the files it comes from and what is left out of the repository's own; ConfigError as above."""
+    own = project_settings(folder)
+    settings: list[JsonValue] = [
+        {"key": one.key, "value": one.value, "sources": list(one.sources), "variable": VARIABLES.get(one.key, "")}
+        for one in explained(path, environment, folder)
+    ]
+    return {"file": str(path), "project_file": own.path, "problems": list(own.problems), "settings": settings}
 
 
 def _shown(value: object) -> JsonValue:
     if isinstance(value, tuple):
-        if all(isinstance(one, OwnPreset) for one in value) and value:
-            return {one.name: dict(one.caps) for one in value}
         return [str(one) for one in value]
     assert value is None or isinstance(value, bool | int | float | str)
     return value

@@ -16,6 +16,8 @@ MemoryLiteError
 └── WorkerRefused       the worker answered with an error
 """
 
+from pathlib import Path
+
 from claude_mem_lite.models import Usage
 
 
@@ -28,7 +30,7 @@ class MemoryLiteError(Exception):
         self.next_step = next_step
 
     def __str__(self) -> str:
-        return f"{self.message}; {self.next_step}" if self.next_step else self.message
+        return joined(self.message, self.next_step)
 
 
 class PayloadError(MemoryLiteError):
@@ -92,3 +94,24 @@ class WorkerSilent(WorkerUnavailable):
 
 class WorkerRefused(MemoryLiteError):
     pass
+
+
+def joined(told: str, next_step: str) -> str:
+    """What happened and what to do about it, in one line."""
+    if told.endswith("?"):  # as one that asks what was meant
+        return f"{told} {next_step[:1].upper()}{next_step[1:]}".rstrip()
+    return f"{told}; {next_step}" if next_step else told
+
+
+def unreadable(path: Path | str, error: OSError) -> MemoryLiteError:
+    """For a path that the user has chosen."""
+    return MemoryLiteError(f"{path} cannot be read: {_reason(error)}", "choose one that you can read")
+
+
+def unwritable(path: Path | str, error: OSError) -> MemoryLiteError:
+    """For a path that the user has chosen."""
+    return MemoryLiteError(f"{path} cannot be written: {_reason(error)}", "choose one that you can write")
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -11,6 +11,10 @@ from claude_mem_lite.code.values import CodeChange, SymbolAction
 # The limits of a memory.
 LONGEST_TITLE = 200
 LONGEST_DETAIL = 2_000
+LONGEST_TEXT = 20_000
+"""What a user may give as the text of one."""
+LONGEST_RESTORED = 508 * 1024
+"""What a command that restores one may hold as JSON: the inbox cuts what is longer than 512 KiB."""
 MOST_FACTS = 12
 MOST_FILES = 20
 MOST_ANCHORS = 24
@@ -68,6 +72,8 @@ KINDS: tuple[Kind, ...] = (*WORK_KINDS, *GUIDANCE_KINDS, *HELP_KINDS)
 
 Status = Literal["active", "superseded", "retired", "quarantined"]
 Origin = Literal["user", "assistant", "code", "command", "web", "mcp", "import"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
 # How far the words of an origin may be believed. What foreign ones say is never given unasked: it could carry orders.
 TRUST: dict[Origin, float] = {
     "user": 1.0,
@@ -95,6 +101,11 @@ _SAME_LANGUAGE = {
     "cs": "c#", "csharp": "c#", "c-sharp": "c#", "ex": "elixir",
 }  # fmt: skip
 LANGUAGE_ALIASES = tuple(_SAME_LANGUAGE)
+LANGUAGES = (
+    "python", "javascript", "typescript", "go", "rust", "java", "c", "c++", "ruby", "php", "c#", "kotlin", "swift",
+    "scala", "elixir", "dart", "lua", "shell",
+)  # fmt: skip
+"""Those that a project can be found to be written in."""
 
 
 def language_name(given: str) -> str:

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HOME_VARIABLE = "CLAUDE_MEM_LITE_HOME"
+DEFAULT_NAME = ".claude-mem-lite"
+HOOK_PROGRAM = "claude_mem_lite/hook/hook.py"
+"""The program of hooks, told from the home; commands of ours are known by it."""
+_BEFORE_THE_FIRST_EVENT = {"spool", "rendered", "config.toml", "synonyms.toml", "api-key", "off", "backups"}
+"""What a home may hold before it has a database: what the user puts there by hand, and what is made first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,11 @@ class Home:
     @property
     def spool_new(self) -> Path:
         return self.root / "spool" / "new"
+
+    @property
+    def spool_kept(self) -> Path:
+        """Copies of what the inbox has taken in, until a backup has what became of it."""
+        return self.root / "spool" / "kept"
 
     @property
     def inbox_db(self) -> Path:
@@ -65,6 +75,11 @@ class Home:
     def dropped(self) -> Path:
         """The mark of a hook that let an event go because too many wait that nobody takes in."""
         return self.root / "dropped"
+
+    @property
+    def told(self) -> Path:
+        """The mark of a hook that told the person that no worker starts: its time is when."""
+        return self.root / "told"
 
     @property
     def config(self) -> Path:
@@ -123,7 +138,7 @@ class Home:
     @property
     def hook_program(self) -> Path:
         """The hook program that agents run: a copy, which outlives the package."""
-        return self.root / "claude_mem_lite" / "hook" / "hook.py"
+        return self.root / HOOK_PROGRAM
 
     @property
     def worker_python(self) -> Path:
@@ -143,11 +158,38 @@ class Home:
         """The rendered context of one folder; its first line repeats the folder, against collisions."""
         return self.rendered / f"{zlib.crc32(os.fsencode(folder)):08x}"
 
+    def is_ours(self) -> bool:
+        """Whether this may be our folder: it is not there yet, is empty, has our name, or holds what only we make.
+
+        The variable may name any folder, and one with the user's own files must be neither closed nor filled."""
+        if self.root.name == DEFAULT_NAME or not self.root.is_dir():
+            return True
+        if _BEFORE_THE_FIRST_EVENT.issuperset(os.listdir(self.root)):
+            return True
+        return self.has_marks()
+
+    def has_marks(self) -> bool:
+        """Whether it holds a database or an install of ours, or our own spool."""
+        marks = (self.inbox_db, self.memory_db, self.installs, self.hook_program, self.spool_new)
+        return self.worker_python.is_symlink() or any(mark.exists() for mark in marks)
+
+    def refuse_foreign(self) -> None:
+        """MemoryLiteError where somebody else's files are and none of ours."""
+        if not self.is_ours():
+            from claude_mem_lite.errors import MemoryLiteError  # here: a worker listens before it loads anything else
+
+            raise MemoryLiteError(
+                f"{self.root} holds other files and nothing of this memory, so it was left alone",
+                f"set {HOME_VARIABLE} to a folder that is new or empty",
+            )
+
     def make(self) -> None:
         """Create the folders that are missing, private to the user; mend a home that others can read."""
+        self.refuse_foreign()
         for folder in (self.root, self.root / "spool", self.spool_tmp, self.spool_new, self.rendered):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if folder.stat().st_mode & 0o077:
+            # The home may be a link; what one inside it leads to is nothing of ours.
+            if folder.stat().st_mode & 0o077 and (folder == self.root or not folder.is_symlink()):
                 folder.chmod(0o700)
 
 
@@ -155,7 +197,7 @@ def find_home() -> Home:
     """The home this process works with: the variable, else `~/.claude-mem-lite`."""
     chosen = os.environ.get(HOME_VARIABLE)
     if not chosen:
-        return Home(Path.home() / ".claude-mem-lite")
+        return Home(Path.home() / DEFAULT_NAME)
     return Home(Path(chosen) if os.path.isabs(chosen) else Path.cwd() / chosen)
 
 
@@ -174,6 +216,15 @@ def read_regular(path: Path, most_bytes: int, *, follow: bool = True) -> bytes:
     if len(content) > most_bytes:
         raise OSError(errno.EFBIG, f"it is larger than {most_bytes // 1024:,} KiB", str(path))
     return content
+
+
+def sync(path: Path) -> None:
+    """Have a file, or the names in a folder, on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def identity(path: Path) -> tuple[int, int] | None:

@@ -21,18 +21,25 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
     if client.is_answering():
         return client
     home.make()
+    # A worker that meets damage leaves its mark and ends: the next one looks at all of it, and mends it.
+    if _comes_up(home, client, wait_s) or (home.suspect.exists() and _comes_up(home, client, wait_s)):
+        return client
+    _refuse_newer(home)
+    raise WorkerUnavailable("the worker did not start", f"look at the end of {home.worker_log}")
+
+
+def _comes_up(home: Home, client: Client, wait_s: float) -> bool:
+    """Start a worker; whether one answers, be it another that was faster."""
     process = _start_worker(home)
     started = time.monotonic()
     try:
-        if wait_until(lambda: client.is_answering() or process.poll() is not None, started + wait_s):
-            left_s = 0.0 if process.returncode else min(AFTER_EXIT_WAIT_S, started + wait_s - time.monotonic())
-            if wait_until(client.is_answering, time.monotonic() + left_s):
-                return client
+        if not wait_until(lambda: client.is_answering() or process.poll() is not None, started + wait_s):
+            return False
+        left_s = 0.0 if process.returncode else min(AFTER_EXIT_WAIT_S, started + wait_s - time.monotonic())
+        return wait_until(client.is_answering, time.monotonic() + left_s)
     finally:
         # Detached on purpose: without this, dropping the object warns of a child that still runs.
         process.returncode = 0
-    _refuse_newer(home)
-    raise WorkerUnavailable("the worker did not start", f"look at the end of {home.worker_log}")
 
 
 def _refuse_newer(home: Home) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(r"^ *```(?P<language>\w*)\n(?P<body>.*?)^ *```$", re.M | re.S)
 _INLINE = re.compile(r"`([^`\n]+)`")
+_JOINED = re.compile(r"\s+(?:\|\|?|&&)\s+")
+_INSIDE = re.compile(r"\$\(([^)]+)\)")
 _LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(?P<title>.+)$", re.M)
 
@@ -22,12 +24,17 @@ class Page:
         """The bodies of the code blocks in one language, '' for plain ones."""
         return [block["body"] for block in _BLOCK.finditer(self.text) if block["language"] == language]
 
-    def commands(self, program: str) -> list[list[str]]:
-        """Every call of a program that the page shows, in a block or inside a sentence."""
+    def calls(self) -> Iterator[str]:
+        """Every piece of code that may be a call of a program: in a block, also behind a prompt or a pipe or inside of
+        another call, or inside a sentence."""
         lines = [line.strip() for body in self.blocks("") for line in body.splitlines()]
-        shown = [*lines, *_INLINE.findall(_BLOCK.sub("", self.text))]
-        split = (shlex.split(line, comments=True) for line in shown if line.startswith(f"{program} "))
-        return list(split)
+        for line in (*lines, *_INLINE.findall(_BLOCK.sub("", self.text))):
+            yield from _JOINED.split(line.removeprefix("$ "))
+            yield from _INSIDE.findall(line)
+
+    def commands(self, program: str) -> list[list[str]]:
+        """Every call of a program that the page shows."""
+        return [shlex.split(call, comments=True) for call in self.calls() if call.startswith(f"{program} ")]
 
     def links(self) -> Iterator[str]:
         """Where the page leads to, other pages of the web left out."""

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ AT = utc_now()
 PROJECT = "github.com/me/shop"
 SESSION = "2f6d1c0e-8a4b-4c55-9d1e-0b7a6f3c2e11"
 GIVEN = Receipt("its-start", SESSION, PROJECT, "startup", (), (), (), 20, 2000, 1.0, AT, AT)
+PIPED = json.dumps({"kind": "rule", "title": "Never commit to main"})
 PROGRAM = "from claude_mem_lite.cli.entry import run; run()"
 _PLACEHOLDER = re.compile(r"\[?[A-Z]{2,}(?:\.\.\.)?\]?")
 # What is changed by one of these is read by those before it.
@@ -50,14 +52,14 @@ _ORDER = (
     r"worker",
     r"install|doctor --fix",
     r"uninstall",
-    r"uninstall --purge",
+    r"uninstall (?:--all )?--purge",
 )
 # These want a terminal: for somebody to say yes, or for an editor.
-_ON_A_TERMINAL = re.compile(r"forget --(?:project|session) |uninstall --purge|restore|edit \w+$")
+_ON_A_TERMINAL = re.compile(r"forget --(?:project|session) |uninstall (?:--all )?--purge|restore|edit \w+$")
 # Named in sentences; they are called with an id.
 _NAMES = ("confirm", "edit", "forget", "pin", "retire", "show", "timeline")
 _OF_QUARANTINE = "quarantine "
-_IN_FRONT = ("worker run", "mcp")
+_IN_FRONT = re.compile(r"worker run$|mcp$|ui\b")
 """These go on until they are ended: run as programs of their own."""
 
 
@@ -72,7 +74,7 @@ def shown() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for page in pages():
         for words in page.commands("claude-mem-lite"):
-            words = list(itertools.takewhile(lambda word: word not in ("|", ">"), words[1:]))
+            words = list(itertools.takewhile(lambda word: word != ">", words[1:]))
             words = [word for word in words if word != "--yes"]
             line = " ".join(words)
             if words and line not in _NAMES and not any(map(_PLACEHOLDER.fullmatch, words)):
@@ -145,9 +147,8 @@ def _fill_inbox(home: Home) -> None:
 
 def _write_files(user: Path, project: Path) -> None:
     """The files that examples read."""
-    line = json.dumps({"kind": "rule", "title": "Never commit to main"})
     for name in ("memories.jsonl", "team-rules.jsonl", "my-own-export.jsonl"):
-        (project / name).write_text(f"{line}\n")
+        (project / name).write_text(f"{PIPED}\n")
     said = {"type": "user", "sessionId": "old", "cwd": str(project), "timestamp": "2026-03-01T10:00:00Z", "uuid": "u1"}
     transcript = f"{json.dumps({**said, 'message': {'role': 'user', 'content': 'rename the parser'}})}\n"
     (project / "session.jsonl").write_text(transcript)
@@ -159,8 +160,8 @@ def _write_files(user: Path, project: Path) -> None:
 
 
 def run(words: list[str]) -> Ran:
-    """One command as a user would give it."""
-    result = CliRunner().invoke(cli, [*map(_as_here, words)])
+    """One command as a user would give it; what is to be read from a pipe is there."""
+    result = CliRunner().invoke(cli, [*map(_as_here, words)], input=f"{PIPED}\n" if "-" in words else None)
     return Ran(result.exit_code, f"{result.output[-300:]} {result.exception!r}")
 
 
@@ -188,14 +189,16 @@ def run_in_front(machine: Machine, words: list[str]) -> Ran:
     """A command that serves until its input ends, or somebody stops it."""
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *words],
-        env=machine.environment(),
+        env=machine.environment({"PYTHONUNBUFFERED": "1", "BROWSER": "true"}),
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as running:
         if words[0] == "worker":
             wait_until(machine.answers, "the worker to answer")
             machine.stop_worker()
+        if words[0] == "ui" and running.stdout is not None and running.stdout.readline():
+            running.send_signal(signal.SIGINT)
         _, told = running.communicate(timeout=60)
     return Ran(running.returncode, told.decode()[-300:])
 
@@ -204,7 +207,7 @@ def failures(machine: Machine, chosen: dict[str, list[str]]) -> list[str]:
     """The commands that do not end well, each with what it said."""
     failed = []
     for line, words in chosen.items():
-        if line in _IN_FRONT:
+        if _IN_FRONT.match(line):
             machine.stop_worker()
             ran = run_in_front(machine, words)
         elif _ON_A_TERMINAL.match(line):

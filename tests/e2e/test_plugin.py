@@ -144,7 +144,7 @@ def test_a_person_who_has_the_plugin_alone_is_told_what_is_missing(
 
     told = [[hook.stdout for hook in reply.hooks if hook.stdout] for reply in replies]
     assert told[1] == []
-    assert "pipx install claude-mem-lite" in json.loads(told[0][0])["systemMessage"]
+    assert "pipx install ." in json.loads(told[0][0])["systemMessage"]
     assert not (Path(environment["HOME"]) / ".claude-mem-lite").exists()
 
 

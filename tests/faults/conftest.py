@@ -9,5 +9,5 @@ from tests.running import Machine, open_machine
 
 @pytest.fixture
 def machine() -> Iterator[Machine]:
-    with open_machine(is_cold=True) as made:
+    with open_machine() as made:
         yield made

@@ -1,5 +1,5 @@
-"""`python -m tests.faults.dying HOME STRIDE`: starts a worker's databases on copies of a home, and dies by SIGKILL at
-one step after the other: before a file is opened, renamed or removed, and before every SQL statement.
+"""`python -m tests.faults.dying HOME STRIDE FIRST`: starts a worker's databases on copies of a home, and dies by
+SIGKILL at steps that are so far apart: before a file is opened, renamed or removed, and before every SQL statement.
 
 Prints the copies, for a test to see what the next start makes of them."""
 
@@ -69,13 +69,13 @@ def start(home: Home, last: int) -> int:
     return int(told) if told else -1
 
 
-def die_at_each(home: Path, stride: int) -> Iterator[Path]:
+def die_at_each(home: Path, stride: int, first: int) -> Iterator[Path]:
     whole = home.with_name(f"{home.name}-whole")
     shutil.copytree(home, whole)
     steps = start(Home(whole), -1)
     assert steps > 0, "it cannot be opened at all"
     yield whole
-    for last in range(0, steps, stride):
+    for last in range(first, steps, stride):
         copy = home.with_name(f"{home.name}-{last}")
         shutil.copytree(home, copy)
         assert start(Home(copy), last) == -1
@@ -83,5 +83,5 @@ def die_at_each(home: Path, stride: int) -> Iterator[Path]:
 
 
 if __name__ == "__main__":
-    for made in die_at_each(Path(sys.argv[1]), int(sys.argv[2])):
+    for made in die_at_each(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])):
         print(made)

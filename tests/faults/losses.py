@@ -6,9 +6,8 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from claude_mem_lite.db import backups
+from claude_mem_lite.db import backups, recoveries
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import recoveries
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeEmbedder
 from tests.running import leave, query, running_loop, turn
@@ -97,12 +96,30 @@ def spoil_header(path: Path) -> None:
 
 def spoil_page(path: Path) -> None:
     """The first page of the table of memories or events, in the middle of the file."""
-    table = "memories" if path.name == "memory.db" else "inbox"
+    spoil_root(path, "memories" if path.name == "memory.db" else "inbox")
+
+
+def spoil_root(path: Path, name: str) -> None:
+    """The first page of a table or an index."""
     with closing(sqlite3.connect(path)) as db:
-        (root,) = db.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()
+        (root,) = db.execute("select rootpage from sqlite_master where name = ?", (name,)).fetchone()
+    overwrite_page(path, root)
+
+
+def spoil_leaf(path: Path, table: str) -> None:
+    """The third page of the rows of a table."""
+    with closing(sqlite3.connect(path)) as db:
+        (leaf,) = db.execute(
+            "select pageno from dbstat where name = ? and pagetype = 'leaf' order by path limit 1 offset 2", (table,)
+        ).fetchone()
+    overwrite_page(path, leaf)
+
+
+def overwrite_page(path: Path, number: int) -> None:
+    with closing(sqlite3.connect(path)) as db:
         (size,) = db.execute("pragma page_size").fetchone()
     with path.open("r+b") as file:
-        file.seek((root - 1) * size)
+        file.seek((number - 1) * size)
         file.write(b"\xa5" * size)
 
 
@@ -138,3 +155,25 @@ DAMAGES: tuple[Callable[[Path], None], ...] = (
     remove,
     put_another_database,
 )
+
+
+# What was written last is in a log beside the database, until somebody has it reach the file.
+
+
+def log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def remove_log(path: Path) -> None:
+    log_of(path).unlink()
+
+
+def cut_log(path: Path) -> None:
+    with log_of(path).open("r+b") as file:
+        file.truncate(log_of(path).stat().st_size // 2)
+
+
+def spoil_log(path: Path) -> None:
+    with log_of(path).open("r+b") as file:
+        file.seek(log_of(path).stat().st_size // 3)
+        file.write(b"\xa5" * 5_000)

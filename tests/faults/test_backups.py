@@ -14,9 +14,11 @@ import pytest
 from claude_mem_lite.db import backups
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
+from claude_mem_lite.db.soundness import damage_of
 from claude_mem_lite.errors import MemoryLiteError, SchemaTooNew
 from claude_mem_lite.inbox.queue import KEEP_FINISHED_S
 from claude_mem_lite.paths import Home
+from claude_mem_lite.worker import backups_api
 from tests.faults.losses import (
     Moment,
     aside,
@@ -31,7 +33,7 @@ from tests.faults.losses import (
     told,
     worked,
 )
-from tests.running import query, wait_until
+from tests.running import leave, query, turn, wait_until
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -185,6 +187,22 @@ def test_tombstones_outlive_the_loss_of_memory(home: Home) -> None:
     assert "zanzibarium" not in str(query(home.memory_db, "select * from memories_fts"))
 
 
+def test_each_database_has_the_names_that_the_other_has_lost(home: Home) -> None:
+    with worked(home) as loop:
+        forget(loop, remember(loop, "The vault opens with zanzibarium"))
+        forget(loop, remember(loop, "The attic opens with tamarind"))
+    names = {name for (name,) in query(home.inbox_db, "select name from tombstones")}
+    first, *_, last = sorted(names)
+    for path, column, name in ((home.inbox_db, "name", first), (home.memory_db, "memory", last)):
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(f"delete from tombstones where {column} = ?", (name,))
+            db.commit()
+    with worked(home):
+        pass
+    assert {name for (name,) in query(home.inbox_db, "select name from tombstones")} == names
+    assert {name for (name,) in query(home.memory_db, "select memory from tombstones")} == names
+
+
 def holds(path: Path, words: bytes) -> bool:
     return words in path.read_bytes()
 
@@ -218,7 +236,7 @@ def test_a_worker_on_a_full_disk_says_that_no_backup_was_made_and_works_on(
     with worked(home) as loop:
         do(home, loop, "count the apples")
         with monkeypatch.context() as patched:
-            patched.setattr(backups, "_sync", no_room)
+            patched.setattr(backups, "sync", no_room)
             asked = loop.backing_up.make_soon()
             loop.wake()
             with pytest.raises(MemoryLiteError, match="No space left"):
@@ -241,7 +259,7 @@ def test_what_was_forgotten_waits_in_the_backups_until_there_is_room_for_a_new_o
         secret = remember(loop, "The vault opens with zanzibarium")
         made = back_up(loop)
         with monkeypatch.context() as patched:
-            patched.setattr(backups, "_sync", no_room)
+            patched.setattr(backups, "sync", no_room)
             forget(loop, secret)
             assert made.exists(), "it is all there is beside memory.db"
             assert loop.settle(30)
@@ -279,6 +297,71 @@ def test_a_backup_under_way_gives_way_and_is_made_afterwards(home: Home, monkeyp
     assert not holds(made.path, b"zanzibarium")
 
 
+def test_a_backup_that_nobody_waits_for_is_made_though_it_had_to_give_way(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, begun = backups.make, []
+
+    def slow(source: Path, folder: Path, now: datetime, note: object) -> backups.Backup:
+        def wait(db: sqlite3.Connection) -> None:
+            note(db)  # type: ignore[operator]
+            begun.append(db)
+            if len(begun) == 1:  # a query without an end, until it is interrupted
+                db.execute("with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n")
+
+        return real(source, folder, now, wait)
+
+    clock = Moment()
+    with worked(home, clock) as loop:
+        do(home, loop, "count the apples")
+        back_up(loop)
+        clock.advance(hours=1)
+        monkeypatch.setattr(backups, "make", slow)
+        secret = remember(loop, "The vault opens with zanzibarium")
+        loop.backing_up.want_soon()
+        loop.wake()
+        wait_until(lambda: bool(begun), "the backup to begin")
+        forget(loop, secret)  # which no backup holds
+        wait_until(lambda: len(backup_names(home)) == 2, "the backup that was wanted")
+
+
+def test_a_backup_by_command_is_read_throughout_once(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = []
+
+    def noted(path: Path, *, thoroughly: bool) -> str:
+        looks.append(path)
+        return damage_of(path, thoroughly=thoroughly)
+
+    with worked(home) as loop:
+        remember(loop, "Pears are green")
+        monkeypatch.setattr(backups, "damage_of", noted)
+        made = backups_api.make(loop)
+    assert made["memories"] == 1
+    assert len(looks) == 1
+
+
+def test_a_backup_is_made_while_nothing_can_be_taken_in(home: Home) -> None:
+    with worked(home) as loop:
+        do(home, loop, "count the apples")
+        with closing(sqlite3.connect(home.inbox_db)) as db:
+            db.execute("create trigger no_room before insert on inbox begin select raise(abort, 'no room'); end")
+        leave(home, turn("s-1", "count the plums")[0])
+        loop.wake()
+        wait_until(lambda: "IntegrityError" in loop.failure, "a look at the spool that fails")
+        made = back_up(loop)
+    assert backups.look_into(made).sessions == 1
+
+
+def test_whoever_asked_for_a_backup_hears_why_none_can_be_begun(home: Home) -> None:
+    with worked(home) as loop:
+        do(home, loop, "count the apples")
+        with closing(sqlite3.connect(home.inbox_db)) as db:
+            db.execute("drop table leaving")
+        loop.backing_up.let_leave(lambda: None)
+        with pytest.raises(MemoryLiteError, match="no backup was made: no such table"):
+            back_up(loop)
+
+
 # What is no backup.
 
 
@@ -304,7 +387,7 @@ def test_a_backup_of_a_newer_version_is_refused_and_not_chosen(home: Home) -> No
     newer = backups.make(home.memory_db, home.backups, NOW)
     with pytest.raises(SchemaTooNew, match="m999_from_the_future"):
         backups.look_into(newer.path)
-    assert [one.path for one in backups.good_ones(home.backups)] == [older.path]
+    assert [one.path for one in backups.good_ones(home.backups, home.memory_db)] == [older.path]
 
 
 def test_nothing_is_told_of_backups_that_are_made_as_they_should(home: Home) -> None:
@@ -312,3 +395,9 @@ def test_nothing_is_told_of_backups_that_are_made_as_they_should(home: Home) -> 
         do(home, loop, "count the apples")
         back_up(loop)
     assert told(home) == ""
+
+
+def test_a_file_with_a_time_that_there_is_not_is_no_backup(home: Home) -> None:
+    home.backups.mkdir()
+    (home.backups / "memory-20261301T000000Z-000000000001.db").touch()
+    assert backups.all_in(home.backups) == []

@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.db import recoveries
+from claude_mem_lite.db.connection import open_for_writing
+from claude_mem_lite.db.replacing import write_json
+from claude_mem_lite.db.soundness import damage_of
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import recoveries
+from claude_mem_lite.worker import recovering
 from tests.faults.losses import (
     DAMAGES,
     Moment,
@@ -24,12 +28,14 @@ from tests.faults.losses import (
     prompts,
     remember,
     spoil_header,
+    spoil_leaf,
     spoil_page,
+    spoil_root,
     told,
     truncate,
     worked,
 )
-from tests.running import dump, query
+from tests.running import Machine, dump, query, wait_until
 
 EACH = pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 
@@ -147,14 +153,8 @@ def test_most_events_of_an_inbox_with_one_bad_page_are_kept(home: Home) -> None:
     with worked(home) as loop:
         do(home, loop, *(f"count the apples of tree {number}" for number in range(40)))
     (before,) = query(home.inbox_db, "select count(*) from inbox")[0]
-    with closing(sqlite3.connect(home.inbox_db)) as db:
-        (leaf,) = db.execute(
-            "select pageno from dbstat where name = 'inbox' and pagetype = 'leaf' order by path limit 1 offset 2"
-        ).fetchone()
-        (size,) = db.execute("pragma page_size").fetchone()
-    with home.inbox_db.open("r+b") as file:
-        file.seek((leaf - 1) * size)
-        file.write(b"\xa5" * size)
+    shutil.rmtree(home.spool_kept)
+    spoil_leaf(home.inbox_db, "inbox")
     mark_unclean(home)
     with worked(home):
         pass
@@ -192,6 +192,56 @@ def test_a_page_that_is_read_while_the_worker_runs_makes_the_next_one_look(home:
     assert "damaged/memory.db" in aside(home)
 
 
+def test_damage_that_is_met_while_the_databases_are_opened_makes_the_next_worker_look(machine: Machine) -> None:
+    """A page that the quick look does not read, after a worker that ended in good order."""
+    home = machine.home
+    with worked(home) as loop:
+        do(home, loop, "count the apples")
+    spoil_root(home.inbox_db, "inbox_by_work")
+    failing = machine.spawn_worker()
+    wait_until(lambda: failing.poll() is not None, "the first worker to fail")
+    assert failing.returncode != 0
+    assert home.suspect.stat().st_mode & 0o777 == 0o600
+
+    machine.start_worker()
+    machine.drain()
+    assert prompts(home) == {"count the apples"}
+    assert "inbox.db was damaged" in told(home)
+    assert not home.suspect.exists()
+
+
+def test_a_log_that_somebody_left_makes_the_next_worker_look_at_all_of_it(home: Home, tmp_path: Path) -> None:
+    """A worker that is killed while it opens its databases has left no other mark."""
+    with worked(home) as loop:
+        do(home, loop, "count the apples")
+    spoil_root(home.memory_db, "memories_by_successor")
+    assert damage_of(home.memory_db, thoroughly=False) == ""
+    names = ("memory.db", "memory.db-wal")
+    with closing(open_for_writing(home.memory_db)) as db:
+        db.execute("update progress set done = done + 1")
+        for name in names:
+            shutil.copy(home.root / name, tmp_path / name)
+    for name in names:
+        shutil.copy(tmp_path / name, home.root / name)
+    recovering.prepare(home, Moment()())
+    assert "memory.db was damaged" in told(home)
+    assert "damaged/memory.db" in aside(home)
+
+
+def test_a_start_that_fails_leaves_the_mark_of_the_worker_that_was_killed_before_it(machine: Machine) -> None:
+    home = machine.home
+    with worked(home) as loop:
+        do(home, loop, "count the apples")
+    with closing(sqlite3.connect(home.memory_db)) as db:
+        db.execute("insert into migrations values ('m999_from_the_future', '2030')")
+        db.commit()
+    mark_unclean(home)
+    failing = machine.spawn_worker()
+    wait_until(lambda: failing.poll() is not None, "the worker to fail")
+    assert home.worker_pid.read_text() == "4194304"
+    assert not home.socket.exists()
+
+
 def test_a_damaged_word_index_is_mended_where_it_is(home: Home) -> None:
     clock = Moment()
     with worked(home, clock) as loop:
@@ -208,6 +258,23 @@ def test_a_damaged_word_index_is_mended_where_it_is(home: Home) -> None:
         loop.call(lambda db: db.execute(check)).result(30)
     assert notes(home) == set()
     assert aside(home) == []
+
+
+def test_a_damaged_word_index_keeps_nothing_from_being_forgotten_again(home: Home, tmp_path: Path) -> None:
+    """A copy of before a forget is put in place, with such an index; the worker that met it has left its mark."""
+    with worked(home) as loop:
+        gone = remember(loop, "Rotate the signing keys")
+        remember(loop, "Pears are green")
+        copy = Path(shutil.copy(back_up(loop), tmp_path / "copy.db"))
+        forget(loop, gone)
+    with closing(sqlite3.connect(copy)) as db:
+        db.execute("update memories_fts_data set block = zeroblob(length(block)) where id > 1")
+        db.commit()
+    write_json(home.restore_order, {"backup": str(copy)})
+    home.suspect.touch()
+    with worked(home):
+        pass
+    assert notes(home) == {"Pears are green"}
 
 
 def test_a_sound_home_is_neither_changed_nor_told_of(home: Home) -> None:
@@ -236,3 +303,16 @@ def test_only_the_last_few_damaged_files_are_kept(home: Home) -> None:
         pass
     assert len(prompts(home)) == 5
     assert aside(home) == ["damaged/memory.db"] * 3
+
+
+def test_a_folder_that_somebody_put_among_the_damaged_files_keeps_no_worker_from_starting(home: Home) -> None:
+    old = [home.root / f"damaged-2026010{day}T000000Z" for day in range(1, 5)]
+    for folder in old:
+        folder.mkdir()
+        (folder / "memory.db").write_bytes(b"damaged")
+    (old[0] / "rescued").mkdir()
+    (old[0] / "rescued" / "notes.txt").write_text("mine")
+    with worked(home):
+        pass
+    assert sorted(path.name for path in old[0].rglob("*")) == ["notes.txt", "rescued"]
+    assert [(folder / "memory.db").exists() for folder in old] == [False, True, True, True]

@@ -37,6 +37,7 @@ def transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def in_one_run(transcripts: Path) -> Json:
     """What one import, left alone, comes to."""
     with open_machine() as machine:
+        machine.start_worker()
         with importing(machine, transcripts) as command:
             command.wait(WAIT_S)
         assert machine.row_count() == SESSIONS * EVENTS_OF_A_SESSION
@@ -64,6 +65,7 @@ def wait_for_events(machine: Machine, share: float) -> None:
 def test_an_import_whose_command_was_killed_is_completed_by_the_next(
     machine: Machine, transcripts: Path, in_one_run: Json, share: float
 ) -> None:
+    machine.start_worker()
     with importing(machine, transcripts) as command:
         wait_for_events(machine, share)
         command.kill()

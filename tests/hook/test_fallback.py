@@ -139,12 +139,10 @@ def test_the_worker_is_told_the_name_of_an_event_in_a_fallback_place(hooks: Hook
 def test_the_payload_goes_to_the_worker_when_it_can_be_kept_nowhere(
     hooks: Hooks, home: Home, listen: Listen, event: str
 ) -> None:
-    spoil_spool(home)
-    (home.root / "spool").rename(home.root / "not-a-folder")
     worker = listen(reply("200 OK", b"{}"))
     for folder in (home.spool_new, home.spool_tmp, home.spool_new.parent):
         folder.rmdir()
-    (home.root / "not-a-folder").rename(home.root / "spool")
+    (home.root / "spool").touch()
     for place in home.fallback_spools():
         if place.parent.is_dir():
             place.touch()
@@ -236,3 +234,29 @@ def test_the_off_switch_counts_in_a_home_that_is_not_ours_alone(hooks: Hooks, ho
     home.off_switch.touch()
     hooks.run("Stop")
     assert not home.fallback_spools()[0].exists()
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o755])
+def test_a_folder_with_the_users_own_files_is_left_as_it_is(hooks: Hooks, home: Home, mode: int) -> None:
+    home.root.mkdir()
+    (home.root / "thesis").write_text("long work")
+    home.root.chmod(mode)
+    assert hooks.run("SessionStart", payload=b"kept") == b""
+    assert os.listdir(home.root) == ["thesis"]
+    assert stat.S_IMODE(home.root.stat().st_mode) == mode
+    assert events_in(home.fallback_spools()[0]) == [b"kept"]
+
+
+@pytest.mark.parametrize("name", ["memory.db", "installs", "worker-py", "config.toml", "rendered"])
+def test_a_home_that_lost_its_spool_gets_another(hooks: Hooks, home: Home, name: str) -> None:
+    home.root.mkdir(mode=0o700)
+    (home.root / name).touch()
+    hooks.run("Stop", payload=b"kept")
+    assert [file.read_bytes() for file in hooks.kept()] == [b"kept"]
+
+
+def test_the_folder_of_our_name_is_ours_whatever_is_in_it(hooks: Hooks, user: Path) -> None:
+    (user / ".claude-mem-lite").mkdir(mode=0o700)
+    (user / ".claude-mem-lite" / "notes").touch()
+    hooks.run("Stop", CLAUDE_MEM_LITE_HOME="")
+    assert len(list((user / ".claude-mem-lite" / "spool" / "new").iterdir())) == 1

@@ -123,7 +123,10 @@ def test_a_home_that_lost_a_part_fails_no_prompt(ready: Plugin, part: str) -> No
 def test_the_first_hook_has_the_home_made_and_hands_it_the_event(installed: Plugin, ended: None) -> None:
     installed.provide(f'exec "{PROGRAM}" "$@"')
     assert installed.run("SessionStart") == b""
-    wait_until(lambda: installed.home.inbox_db.exists() and not installed.kept(), "the event to be taken in")
+    machine = Machine(installed.home, installed.home, installed.user)
+    wait_until(lambda: bool(machine.rows()), "the event to be taken in")
+    (row,) = machine.rows()
+    assert (row.name.rpartition("-")[2], row.payload) == ("SessionStart", PAYLOAD.decode())
     assert installed.home.worker_python.readlink().parent == Path(sys.executable).parent
     assert not installed.home.installs.exists(), "no settings are touched"
     assert not (installed.user / ".claude").exists()
@@ -142,7 +145,7 @@ def test_a_person_without_the_program_is_told_once_a_day_when_a_session_starts(i
     assert installed.run("UserPromptSubmit") == b""
     told = json.loads(installed.run("SessionStart"))
     assert list(told) == ["systemMessage"]
-    assert "pipx install claude-mem-lite" in told["systemMessage"]
+    assert "pipx install ." in told["systemMessage"]
     assert installed.run("SessionStart") == b""
     [mark] = installed.marks.iterdir()
     mark.rename(installed.marks / "told-2026-01-01")
@@ -186,4 +189,4 @@ def test_without_the_program_a_command_says_how_to_get_it(installed: Plugin) -> 
     line = ["sh", str(installed.folder / "scripts" / "run.sh"), "mcp"]
     done = subprocess.run(line, env=installed.environment(), capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "pipx install claude-mem-lite" in done.stderr
+    assert "pipx install ." in done.stderr

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import time
@@ -256,3 +257,51 @@ def test_a_spool_that_nobody_empties_stops_growing(hooks: Hooks, home: Home) -> 
         assert hooks.run("Stop") == b""
         assert len(list(home.spool_new.iterdir())) == 20_000
         assert home.dropped.exists() is let_go
+
+
+def test_the_person_is_told_once_a_day_that_the_program_is_gone(hooks: Hooks, home: Home) -> None:
+    home.make()
+    home.worker_python.symlink_to("/nonexistent/python")
+    assert hooks.run("UserPromptSubmit") == b""
+    told = json.loads(hooks.run("SessionStart"))
+    assert list(told) == ["systemMessage"]
+    assert f"claude-mem-lite was removed, but its hooks were not: they keep what you do in {home.root}" in next(
+        iter(told.values())
+    )
+    assert hooks.run("SessionStart") == b""
+    os.utime(home.told, (0, 0))
+    assert b"systemMessage" in hooks.run("SessionStart")
+    assert len(hooks.kept()) == 4
+
+
+def test_a_plugin_whose_program_is_gone_is_taken_out_by_its_own_command(hooks: Hooks, home: Home) -> None:
+    home.make()
+    home.worker_python.symlink_to("/nonexistent/python")
+    told = hooks.run("SessionStart", CLAUDE_PLUGIN_ROOT="/plugins/mem-lite")
+    assert b"claude plugin uninstall mem-lite@mem-lite" in told
+
+
+@pytest.mark.parametrize(("starts", "is_told"), [(0, False), (4, False), (5, True)])
+def test_a_worker_that_never_comes_up_is_told_of(hooks: Hooks, home: Home, starts: int, is_told: bool) -> None:
+    home.make()
+    home.worker_python.symlink_to(shutil.which("false") or "/bin/false")
+    home.start_lock.write_text(f"{starts} {time.time()}")
+    assert (b"claude-mem-lite doctor" in hooks.run("SessionStart")) == is_told
+
+
+@pytest.mark.parametrize("agent", ["cursor", "copilot"])
+def test_agents_that_take_another_form_are_told_nothing(hooks: Hooks, home: Home, agent: str) -> None:
+    home.make()
+    home.worker_python.symlink_to("/nonexistent/python")
+    assert hooks.run("SessionStart", agent) == b""
+    assert not home.told.exists()
+
+
+def test_the_message_comes_with_the_context_that_was_rendered_ahead(hooks: Hooks, home: Home) -> None:
+    home.make()
+    home.worker_python.symlink_to("/nonexistent/python")
+    home.rendered_for("/p").write_text('/p\n{}\n{"hookSpecificOutput": {"additionalContext": "é"}}')
+    printed = json.loads(hooks.run("SessionStart", payload=b'{"cwd": "/p", "source": "startup"}'))
+    assert printed["hookSpecificOutput"] == {"additionalContext": "é"}
+    assert "was removed" in printed["systemMessage"]
+    assert [path.name.rpartition("-")[2] for path in hooks.kept()] == ["SessionStart", "Rendered"]

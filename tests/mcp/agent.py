@@ -25,15 +25,20 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """One agent in one folder; `session` is what its client says of itself."""
+    """One agent in one folder; `session` is what its client says of itself.
+
+    Unless it `finds_worker`, its server has to start one."""
 
     machine: Machine
     folder: Path
     session: str = ""
     more: Mapping[str, str] = field(default_factory=dict)
+    finds_worker: bool = False
 
     def talk(self, conversation: Callable[[Client], Awaitable[Result]], mode: str = "auto") -> Result:
         """A conversation with a server of its own, from its start to its end."""
+        if self.finds_worker and not self.machine.is_served():
+            self.machine.start_worker()
         session = {"CLAUDE_CODE_SESSION_ID": self.session} if self.session else {}
         environment = self.machine.environment({**session, **self.more})
         server = StdioServerParameters(command=str(COMMAND), args=["mcp"], env=environment, cwd=self.folder)

@@ -38,8 +38,8 @@ class Shop:
         with Store(self.machine.home.memory_db) as store:
             store.session("before", SessionSummary(headline=headline, request=headline), place=self.place, at=at)
 
-    def agent(self, session: str = "now") -> Agent:
-        return Agent(self.machine, self.folder, session)
+    def agent(self, session: str = "now", *, finds_worker: bool = True) -> Agent:
+        return Agent(self.machine, self.folder, session, finds_worker=finds_worker)
 
 
 @pytest.fixture

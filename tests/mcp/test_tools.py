@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def test_a_tool_starts_the_worker_that_is_away(shop: Shop) -> None:
     shop.plant("Retry the checkout five times", summary="The payment service drops one call in ten.")
     assert not shop.machine.is_served()
 
-    found = shop.agent().call("memory_search", query="checkout retry")
+    found = shop.agent(finds_worker=False).call("memory_search", query="checkout retry")
 
     assert "Retry the checkout five times" in found.text
     assert not found.is_error
@@ -60,7 +61,7 @@ def test_a_worker_that_cannot_be_started_is_told_in_a_sentence(shop: Shop) -> No
     shop.machine.home.worker_python.unlink()
     shop.machine.home.worker_python.symlink_to("/bin/false")
 
-    told_ = shop.agent().call("memory_search", query="checkout")
+    told_ = shop.agent(finds_worker=False).call("memory_search", query="checkout")
 
     assert told_ == Told(f"the worker did not start; look at the end of {shop.machine.home.worker_log}", True)
 
@@ -593,10 +594,10 @@ def test_a_client_that_names_no_session_has_one_however_many_servers_it_starts(s
 def test_a_worker_that_hangs_is_told_in_a_sentence(shop: Shop) -> None:
     shop.machine.start_worker()
     os.kill(shop.machine.worker_pid(), signal.SIGSTOP)
+    asked = (("memory_search", {"query": "checkout"}), ("memory_save", {"kind": "note", "text": "Orders stay"}))
     try:
-        found, saved = shop.agent().calls(
-            ("memory_search", {"query": "checkout"}), ("memory_save", {"kind": "note", "text": "Orders stay"})
-        )
+        with ThreadPoolExecutor(len(asked)) as side_by_side:  # each waits for as long as an agent has patience
+            found, saved = side_by_side.map(lambda one: shop.agent().call(one[0], **one[1]), asked)
     finally:
         os.kill(shop.machine.worker_pid(), signal.SIGCONT)
 

@@ -123,6 +123,7 @@ def test_a_newcomer_installs_works_upgrades_and_leaves_without_a_trace(newcomer:
     assert upgraded["memories"] >= remembered["memories"]
     assert "FAIL" not in newcomer.run("doctor")
     assert "up to date" in newcomer.run("install")
+    newcomer.run("backup")
 
     newcomer.run("uninstall")
     left = {Path(path).parts[0] for path in set(newcomer.tree()) - set(before)}

@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,9 +20,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     _run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)])
     (wheel,) = folder.glob("*.whl")
-    _run([sys.executable, "-m", "venv", str(folder / "venv")])
-    pip = [str(folder / "venv/bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    _run([*pip, "-c", str(ROOT / "constraints.txt"), str(wheel)])
+    _run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")])
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "venv/bin/python"), "--disable-pip-version-check"]
+    # What is not run needs not be compiled: of some dependencies that is nearly all.
+    _run([*pip, "install", "--quiet", "--no-compile", "-c", str(ROOT / "constraints.txt"), str(wheel)])
     return folder / "venv" / "bin"
 
 
@@ -53,6 +56,29 @@ def test_the_wheel_installs_its_hooks_runs_one_and_starts_its_worker(
     _run([program, "worker", "drain"], environment)
     assert json.loads(_run([program, "queue", "--json"], environment))["done"] == 1
     assert json.loads(_run([program, "worker", "status", "--json"], environment))["running"] is True
+
+
+def test_the_wheel_serves_its_page(installed: Path, environment: dict[str, str]) -> None:
+    command = [str(installed / "claude-mem-lite"), "ui", "--no-browser"]
+    unbuffered = {**environment, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, env=unbuffered, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address, _, code = process.stdout.readline().split()[-1].partition("/#")
+            code_sent, kind = json.dumps({"code": code}).encode(), {"Content-Type": "application/json"}
+            with urllib.request.urlopen(urllib.request.Request(f"{address}/enter", code_sent, kind)) as answer:
+                token = json.load(answer)["token"]
+            for path, told in (
+                ("/", "app.js"),
+                ("/static/app.js", "Authorization"),
+                ("/part/", "Nothing is remembered"),
+            ):
+                asked = urllib.request.Request(address + path, headers={"Authorization": f"Bearer {token}"})
+                with urllib.request.urlopen(asked, timeout=30) as answer:
+                    assert told in answer.read().decode()
+        finally:
+            process.send_signal(signal.SIGINT)
+    assert process.returncode == 0
 
 
 def test_the_wheel_holds_the_hook_and_no_tests(installed: Path) -> None:

@@ -10,7 +10,7 @@ SHOP = KeptSession("s-1", "shop", cwd="/home/dev/shop")
 
 
 def projects(*sessions: KeptSession, **more: object) -> Projects:
-    given = {"chosen": {}, "seen": {}, "named": {}, "transcripts": [], **more}
+    given = {"chosen": {}, "seen": {}, "named": {}, "transcripts": [], "imported": {}, **more}
     return Projects(sessions=sessions, **given)  # type: ignore[arg-type]
 
 
@@ -57,3 +57,21 @@ def test_a_transcript_of_the_client_tells_the_folder(tmp_path: Path) -> None:
     found = projects(KeptSession("s-2", "blog"), transcripts=[tmp_path / "projects"])
     assert found.of("blog", "s-2").project == "/home/dev/blog"
     assert found.folders == {"s-2": "/home/dev/blog"}
+
+
+def test_a_session_that_an_earlier_import_brought_is_where_it_is() -> None:
+    blog = KeptSession("s-2", "blog")
+    earlier = {"s-2": KnownSession("/srv/blog", "/srv/blog")}
+    found = projects(blog, KeptSession("s-3", "blog"), imported=earlier)
+    assert found.of("blog", "s-2") == Mapped("/srv/blog", "/srv/blog", "there")
+    assert found.of("blog", "s-3").project == "/srv/blog"
+    assert found.folders == {"s-2": "/srv/blog"}
+    assert projects(SHOP, imported={"s-1": KnownSession("/srv/shop", "/srv/shop")}).of("shop", "s-1") == Mapped(
+        "/srv/shop", "/srv/shop", "there"
+    )
+
+
+def test_one_that_came_in_by_its_name_alone_goes_where_more_is_known() -> None:
+    by_name = {"s-1": KnownSession("shop", "")}
+    assert projects(SHOP, imported=by_name).of("shop", "s-1").how == "session"
+    assert projects(KeptSession("s-1", "shop"), imported=by_name).of("shop", "s-1") == Mapped("shop", "", "own")

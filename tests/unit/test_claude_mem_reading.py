@@ -1,5 +1,6 @@
 """claude-mem's database is read whatever its version and whatever is in it, and nothing beside it is touched."""
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -10,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.importers.claude_mem import Kept, KeptRow, NotTaken, RowKind
+from claude_mem_lite.importers import claude_mem_file
+from claude_mem_lite.importers.claude_mem import TABLES, Kept, KeptRow, NotTaken, RowKind
 from claude_mem_lite.importers.claude_mem_file import open_copy
 from claude_mem_lite.importers.claude_mem_left import left_tables
 from claude_mem_lite.importers.claude_mem_lines import kind_of, to_memory
 from claude_mem_lite.importers.claude_mem_values import listed, moment
-from tests.claude_mem_databases import NEWEST, SAMPLES, SHOP_SESSION, add, load, observe
+from claude_mem_lite.memory_lines import values_of
+from tests.claude_mem_databases import BLOG_MEMORY, NEWEST, SAMPLES, SHOP_SESSION, add, load, observe
 
 
 def read(path: Path, kind: RowKind) -> list[KeptRow | NotTaken]:
@@ -29,6 +32,58 @@ def taken(path: Path, kind: RowKind) -> list[KeptRow]:
 
 def state(folder: Path) -> dict[str, tuple[bytes, int]]:
     return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in sorted(folder.iterdir())}
+
+
+# What is too much, and what names things.
+
+
+def test_a_row_that_is_too_long_is_told_and_all_others_are_read(tmp_path: Path) -> None:
+    path = load(tmp_path / "claude-mem.db")
+    before = {kind: len(taken(path, kind)) for kind in TABLES}
+    long = "word " * 200_000
+    observe(path, "Long", narrative=long)
+    observe(path, "Many", facts=json.dumps([f"{number:x}" for number in range(200_000)]))
+    observe(path, "After them")
+    at = {"created_at": "2026-01-05T09:00:00.000Z", "created_at_epoch": 1767603600000}
+    add(path, "user_prompts", content_session_id=SHOP_SESSION, prompt_number=9, prompt_text=long, **at)
+    add(path, "session_summaries", memory_session_id=BLOG_MEMORY, project="blog", learned=long, **at)
+    assert taken(path, "observation")[-1].texts["title"] == "After them"
+    assert {kind: len(taken(path, kind)) for kind in TABLES} == before | {"observation": before["observation"] + 1}
+    told = [row for kind in TABLES for row in read(path, kind) if isinstance(row, NotTaken)]
+    assert [row.reason for row in told if "longer" in row.reason] == ["it is longer than 900,000 characters"] * 4
+
+
+def test_a_row_that_is_just_short_enough_is_taken_by_the_worker_too(tmp_path: Path) -> None:
+    path = load(tmp_path / "claude-mem.db")
+    name = "n" * 2_000
+    facts = json.dumps([f"{number:05}" for number in range(99_000)])
+    observe(path, "Long", narrative="w " * 150_000, facts=facts, project=name, memory_session_id=name)
+    (row,) = [row for row in taken(path, "observation") if row.texts["title"] == "Long"]
+    assert values_of(to_memory(row, row.project, ""))[1] == []
+
+
+def test_secrets_and_control_characters_are_in_no_name_and_what_belongs_together_stays_so(tmp_path: Path) -> None:
+    path = load(tmp_path / "claude-mem.db")
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    session, project = f"sess-{token}", f"shop-{token[:10]}\x1b[31m{token[10:]}\x1b]0;pwn\x07\n"
+    at = {"created_at": "2026-01-05T09:00:00.000Z", "created_at_epoch": 1767603600000}
+    started = {"started_at": at["created_at"], "started_at_epoch": at["created_at_epoch"], "status": "completed"}
+    ids = {"content_session_id": session, "memory_session_id": f"memory-{token}"}
+    add(path, "sdk_sessions", id=77, project=project, **ids, **started)
+    observe(path, "Told", memory_session_id=f"memory-{token}", project=project)
+    add(path, "user_prompts", content_session_id=session, prompt_number=1, prompt_text="go on", **at)
+    add(path, "session_summaries", memory_session_id=f"memory-{token}", project=project, learned="much", **at)
+    with open_copy(path) as db:
+        kept = Kept(db)
+        told = [row for kind in TABLES for row in kept.rows(kind) if isinstance(row, KeptRow)]
+    found = {(row.session, row.project) for row in told if row.session.startswith("sess-")}
+    assert len(found) == 1
+    ((session, project),) = found
+    assert kept.sessions[session].project == project
+    assert len([row for row in told if row.session == session]) == 3
+    assert token not in session + project
+    assert "]0;pwn" in project
+    assert (session + project).isprintable()
 
 
 # The file.
@@ -101,6 +156,11 @@ def test_what_is_no_database_of_claude_mem_is_refused(
     make(tmp_path / "given.db")
     with pytest.raises(MemoryLiteError, match=reason), open_copy(tmp_path / "given.db") as db:
         Kept(db)
+
+
+def test_what_fails_with_the_copy_in_hand_is_not_laid_to_the_original(tmp_path: Path) -> None:
+    with pytest.raises(BrokenPipeError), open_copy(load(tmp_path / "claude-mem.db", NEWEST)):
+        raise BrokenPipeError
 
 
 def _make(path: Path, script: str) -> None:
@@ -281,3 +341,48 @@ def test_the_samples_say_by_which_version_they_were_made() -> None:
         head = path.read_text("utf-8").splitlines()[0]
         assert "claude-mem" in head
         assert path.stem in head
+
+
+# What somebody may have put into the file.
+
+_ENDLESS = "(with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c)"
+
+
+def test_the_name_of_a_table_is_a_name_whatever_is_in_it(tmp_path: Path, few_steps: None) -> None:
+    path = load(tmp_path / "claude-mem.db")
+    name = f'observations" where {_ENDLESS} is null --'
+    quoted = name.replace('"', '""')
+    _make(path, f'create table "{quoted}" (a); insert into "{quoted}" values (1)')
+    with open_copy(path) as db:
+        assert [one.rows for one in left_tables(Kept(db)) if one.table == name] == [1]
+
+
+def test_a_query_that_finds_no_end_is_given_up(tmp_path: Path, few_steps: None) -> None:
+    path = tmp_path / "claude-mem.db"
+    _make(
+        path,
+        f"""create view endless as select 1 as id, {_ENDLESS} as title;
+            create virtual table observations using fts5 (title, content='endless', content_rowid='id')""",
+    )
+    (told,) = read(path, "observation")
+    assert isinstance(told, NotTaken)
+    assert told.reason == "the rest cannot be read: interrupted"
+
+
+def test_a_long_table_is_read_to_its_end_however_few_steps_a_row_may_take(tmp_path: Path, few_steps: None) -> None:
+    path = load(tmp_path / "claude-mem.db")
+    with closing(sqlite3.connect(path)) as db, db:
+        columns = "memory_session_id, project, type, title, created_at, created_at_epoch"
+        db.execute(
+            f"""insert into observations ({columns})
+                with recursive n(x) as (select 1 union all select x + 1 from n where x < 3000)
+                select {columns.replace("title", "'Number ' || x")} from observations, n where id = 1"""
+        )
+    assert len(taken(path, "observation")) == 3009
+
+
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes ten seconds is given up at once."""
+    monkeypatch.setattr(claude_mem_file, "_MOST_STEPS", 20_000)
+    monkeypatch.setattr(claude_mem_file, "_STEPS_A_LOOK", 1_000)

@@ -231,3 +231,43 @@ def test_the_link_of_the_worker_is_read_but_not_resolved(home: Home, tmp_path: P
     venv_python.symlink_to("/bin/sh")
     home.worker_python.symlink_to(venv_python)
     assert worker_interpreter(home) == str(venv_python)
+
+
+def test_the_page_asks_for_what_it_shows(home: Home, worker: FakeWorker) -> None:
+    client = Client(home)
+    worker.answer("GET /api/changes", {"memory": 7, "inbox": {}})
+    assert client.changes()["memory"] == 7
+    worker.answer("GET /api/projects", {"projects": [{"id": "p"}]})
+    assert client.projects() == [{"id": "p"}]
+    worker.answer("GET /api/feed", {"memories": [], "next": None})
+    client.feed(Wanted(kinds=("rule",), statuses=("active",)), project="p", origins=("web",), before="B", limit=5)
+    wanted = {
+        ("limit", "5"),
+        ("origin", "web"),
+        ("kind", "rule"),
+        ("status", "active"),
+        ("project", "p"),
+        ("before", "B"),
+    }
+    assert set(worker.last("/api/feed").query) == wanted
+    worker.answer("GET /api/memories/a%2Fb/story", {"given": []})
+    assert client.story("a/b") == {"given": []}
+    worker.answer("GET /api/days", {"days": [{"day": "2026-03-01"}]})
+    assert client.days(7, project="p") == [{"day": "2026-03-01"}]
+    assert worker.last("/api/days").query == (("days", "7"), ("project", "p"))
+    worker.answer("POST /api/memories/restore", {"id": "m"})
+    assert client.restore({"id": "m"}) == {"id": "m"}
+    assert worker.last("/api/memories/restore").body == {"memory": {"id": "m"}}
+
+
+def test_a_project_can_stand_for_a_folder(home: Home, worker: FakeWorker) -> None:
+    client = Client(home)
+    worker.answer("GET /api/context", {"context": ""})
+    client.context("", None, project="p")
+    assert ("project", "p") in worker.last("/api/context").query
+    worker.answer("GET /api/prompt-context", {"context": ""})
+    client.prompt_context("", "Why?", project="p")
+    assert ("project", "p") in worker.last("/api/prompt-context").query
+    worker.answer("GET /api/memories", {"memories": []})
+    client.memories(Where("", project="p"))
+    assert ("project", "p") in worker.last("/api/memories").query

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.context import languages
+from claude_mem_lite.models import LANGUAGES, JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import HEALTH, MEMORY, FakeWorker, fake_worker, run
 
@@ -155,9 +156,34 @@ def test_remember_takes_every_scope(worker: FakeWorker, scope: str) -> None:
     assert body["scope"] == scope
 
 
+@pytest.mark.parametrize(
+    ("scope", "told"),
+    [
+        ("language:klingon", "No project is known to be in 'klingon', so it is found by search alone; "),
+        ("language:pyhton", "did you mean language:python?"),
+        ("language:golang", ""),
+        ("universal", ""),
+    ],
+)
+def test_a_language_that_nobody_knows_is_doubted_and_stored(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str], scope: str, told: str
+) -> None:
+    worker.answer("POST /api/memories", MEMORY)
+    assert run("remember", "rule", "x", "--scope", scope) == 0
+    err = capsys.readouterr().err
+    assert (told in err) if told else not err
+
+
+def test_the_languages_that_are_doubted_are_those_that_no_project_is_found_to_be_in() -> None:
+    assert LANGUAGES == languages.LANGUAGES
+
+
 def test_queue_json_counts_by_status(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     run("queue", "--json")
-    assert json.loads(capsys.readouterr().out) == {"raw": 1, "processing": 1, "done": 7, "error": 0, "skipped": 3}
+    assert json.loads(capsys.readouterr().out) == {
+        **{"raw": 1, "processing": 1, "done": 7, "error": 0, "skipped": 3},
+        "spooled": 0,
+    }
 
 
 def test_queue_errors_show_the_reason(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
@@ -204,6 +230,17 @@ def test_status_tells_in_words_when_capture_is_off(
     run("off")
     run("status")
     assert "capture:    off (`claude-mem-lite on` undoes it)" in capsys.readouterr().out
+
+
+def test_the_first_line_of_status_tells_of_settings_that_stop_everything(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    problem = "config.toml: unknown key budgt_tokens; did you mean budget_tokens?"
+    worker.answer("GET /api/health", {**HEALTH, "status": "degraded", "problem": problem, "settings_problem": problem})
+    run("status")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"capture:    waiting, the settings are wrong: {problem}"
+    assert problem not in "".join(lines[1:])
 
 
 def test_off_and_on_turn_the_switch(home: Home) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -53,3 +54,30 @@ def test_a_broken_file_is_one_sentence(worker: FakeWorker, capsys: pytest.Captur
     worker.refuse("GET /api/settings", 400, "refused", "config.toml: unknown key x", "did you mean y?")
     assert run("config") == 1
     assert capsys.readouterr().err == "claude-mem-lite: config.toml: unknown key x; did you mean y?\n"
+
+
+@pytest.mark.usefixtures("worker")
+def test_the_path_of_the_file_stands_beside_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("config") == 0
+    assert capsys.readouterr().err == f"{TOLD['file']} (not there, so the defaults hold)\n"
+
+
+def test_a_hint_that_asks_is_not_followed_by_a_semicolon(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/settings", {**TOLD, "problems": ["a project may not set debg; did you mean debug?"]})
+    assert run("config") == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("did you mean debug? That is left out.")
+
+
+def test_without_a_data_folder_the_defaults_are_told_and_nothing_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("config") == 0
+    shown = capsys.readouterr()
+    assert "presets\t{}\tdefault" in shown.out.splitlines()
+    assert str(tmp_path / "home" / "config.toml") in shown.err
+    assert run("config", "--json") == 0
+    told = {one["key"]: one["value"] for one in json.loads(capsys.readouterr().out)["settings"]}
+    assert (told["budget_tokens"], told["presets"]) == (2000, {})
+    assert not (tmp_path / "home").exists()

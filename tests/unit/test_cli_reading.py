@@ -115,6 +115,15 @@ def test_a_search_that_finds_nothing_says_what_was_not_tried(
     assert capsys.readouterr().out == f"Nothing found for 'token'. {told}\n"
 
 
+@pytest.mark.parametrize(("command", "answer"), [("search", "hits"), ("sessions", "sessions")])
+def test_a_query_without_end_is_not_printed_back(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str], command: str, answer: str
+) -> None:
+    worker.answer(f"GET /api/{command}", {answer: []})
+    assert run(command, "x" * 20_000) == 0
+    assert len(capsys.readouterr().out) < 500
+
+
 def test_raw_text_is_told_from_a_memory_and_cut_to_a_line(
     worker: FakeWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -493,6 +502,19 @@ def test_on_a_terminal_a_session_is_one_line_with_a_short_id(
     lines = re.sub(r"\x1b\[[0-9;]*m", "", sys.stdout.getvalue()).splitlines()
     assert [line.split()[0] for line in lines] == ["session", "0822e04b", "2f6d1c0e-1", "2f6d1c0e-2"]
     assert all("Moved the tests" in line and line.rstrip().endswith("…") for line in lines[1:])
+
+
+def test_ids_that_begin_alike_leave_room_for_the_titles(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = [f"2f6d1c0e-{number}111-4222-8333-abcdefabcdef" for number in (1, 2)]
+    told: JsonValue = {"headline": "Moved the tests to pytest and the fixtures with them"}
+    worker.answer("GET /api/sessions", {"sessions": [{**SESSION, "id": one, "summary": told} for one in ids]})
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    run("sessions")
+    assert isinstance(sys.stdout, Terminal)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", sys.stdout.getvalue()).splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["2f6d1c0e-1", "2f6d1c0e-2"]
+    assert all("Moved the tests to pytest" in line for line in lines[1:])
 
 
 def test_elsewhere_a_session_has_its_whole_id(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:

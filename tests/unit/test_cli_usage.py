@@ -1,5 +1,6 @@
 """How the command line meets mistakes, what its help teaches, and what it does not load."""
 
+import json
 import os
 import pty
 import shutil
@@ -54,6 +55,7 @@ SCRIPTS = Path(sys.executable).parent
         (["remember", "note", "  "], "no text"),
         (["remember", "note", "x", "--scope", "galaxy"], "universal, language:NAME"),
         (["remember", "note", "x", "--scope", "language:"], "universal, language:NAME"),
+        (["install", "--agent", "claude"], "did you mean claude-code?"),
         (["show"], "ID"),
         (["show", ""], "is no id"),
         (["forget"], "one --session"),
@@ -81,6 +83,87 @@ def test_a_mistake_starts_no_worker_and_makes_no_folder(tmp_path: Path, monkeypa
     run("search", "x", "--kind", "nonsense")
     run("forget", "--session", "s")
     assert not (tmp_path / "never").exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["status"],
+        ["list"],
+        ["search", "x"],
+        ["sessions"],
+        ["context"],
+        ["context", "--prompt", "x"],
+        ["receipts"],
+        ["receipts", "--summary"],
+        ["stats"],
+        ["queue"],
+        ["queue", "--errors"],
+        ["quarantine"],
+        ["doctor", "--stale"],
+    ],
+)
+def test_looking_where_nothing_is_stored_says_so_and_makes_nothing(
+    tmp_path: Path, line: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*line) == 0
+    shown = capsys.readouterr()
+    assert shown.out + shown.err == "Nothing is stored here yet; run `claude-mem-lite install`.\n"
+    assert run(*line, "--json") == 0
+    json.loads(capsys.readouterr().out)
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("line", [["show", "k7f3"], ["timeline", "k7f3"], ["receipts", "k7f3"], ["export"]])
+def test_asking_for_what_cannot_be_there_fails_and_makes_nothing(
+    tmp_path: Path, line: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*line) == 1
+    assert "nothing is stored here yet; run `claude-mem-lite install`" in capsys.readouterr().err
+    assert not (tmp_path / "home").exists()
+
+
+class _Interrupted:
+    """A terminal at which somebody presses Ctrl-C when asked."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self) -> str:
+        raise KeyboardInterrupt
+
+    def fileno(self) -> int:
+        raise OSError
+
+
+def test_ctrl_c_at_a_question_ends_as_anywhere_else(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", _Interrupted())
+    assert run("uninstall", "--purge") == 130
+    assert capsys.readouterr().err.endswith("claude-mem-lite: nothing was done\n")
+    assert home.root.exists()
+
+
+@pytest.mark.parametrize("kind", [["transcripts"], ["jsonl"], ["claude-mem"]])
+def test_a_file_that_is_not_there_is_wrong_usage_whatever_is_imported(
+    kind: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("import", *kind, "/nope") == 2
+    assert "'/nope' does not exist" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_a_disk_that_is_full_of_what_is_printed_is_told_as_that(home: Home) -> None:
+    with fake_worker(home) as worker, open("/dev/full", "w") as full:
+        worker.answer("GET /api/export", {"memories": [{"id": "a"}], "total": 1, "next": None})
+        line = [str(SCRIPTS / "claude-mem-lite"), "export"]
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+    assert done.returncode == 1
+    assert done.stderr == (
+        "claude-mem-lite: what is printed cannot be written: no space left on device; "
+        "send it to a place that you can write\n"
+    )
 
 
 def test_a_worker_that_cannot_start_fails_in_one_sentence(

@@ -59,6 +59,16 @@ def test_ids_are_those_of_the_projects_newest_memories(home: Home, command: str)
         assert completed(command, "#b2") == ["#b21c77"]
 
 
+def test_backups_are_those_that_are_there(home: Home) -> None:
+    home.backups.mkdir()
+    names = [f"memory-2026030{day}T000000Z-00000000000{day}.db" for day in (1, 2)]
+    for name in (*names, ".making-7"):
+        (home.backups / name).touch()
+    assert completed("restore", "") == names[::-1]
+    assert completed("restore", "memory-20260301") == names[:1]
+    assert completed("restore", "/srv/") == ["/srv/"]
+
+
 def test_without_a_worker_no_id_is_offered_and_none_is_started(home: Home) -> None:
     assert completed("show", "") == []
     assert not home.worker_log.exists()

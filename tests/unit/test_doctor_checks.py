@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.install import claude_code, record
-from claude_mem_lite.install.claude_code import apply_install, plan_install
+from claude_mem_lite.install import hooking, record
 from claude_mem_lite.install.doctor.check import Check
 from claude_mem_lite.install.doctor.configuration import check_configuration, check_project_file
 from claude_mem_lite.install.doctor.databases import check_backups, check_database, check_recovery, newest_moment
@@ -22,6 +21,7 @@ from claude_mem_lite.install.doctor.python import check_python
 from claude_mem_lite.install.doctor.running import run_checks
 from claude_mem_lite.install.doctor.tools import places_of
 from claude_mem_lite.install.doctor.worker import check_worker
+from claude_mem_lite.install.hooking import apply_install, plan_install
 from claude_mem_lite.install.hooks import hook_groups
 from claude_mem_lite.paths import Home
 from claude_mem_lite.project_file import NAME
@@ -77,6 +77,23 @@ def test_what_is_not_ours_and_what_the_user_writes_may_have_any_mode(home: Home)
     assert check_permissions(home).state == "ok"
 
 
+def test_what_is_kept_elsewhere_by_a_link_and_open_there_is_a_warning(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir(mode=0o755)
+    home.backups.symlink_to(tmp_path / "elsewhere")
+    check = check_permissions(home)
+    assert (check.state, check.next_step) == ("warn", f"run `chmod go= {tmp_path / 'elsewhere'}`")
+    (tmp_path / "elsewhere").chmod(0o700)
+    assert check_permissions(home).state == "ok"
+
+
+def test_a_file_of_the_user_among_the_backups_may_have_any_mode(home: Home) -> None:
+    home.backups.mkdir(mode=0o700)
+    (home.backups / "holiday.tar").touch(0o644)
+    assert check_permissions(home).state == "ok"
+    (home.backups / "memory-20260101T000000Z-000000000001.db").touch(0o644)
+    assert check_permissions(home).state == "warn"
+
+
 def test_a_database_of_a_newer_version_fails(home: Home) -> None:
     database(home.memory_db, "m001_memory", "m999_future")
     check = check_database(home.memory_db, "memory.db", ["m001_memory"])
@@ -100,13 +117,29 @@ def test_backups_are_held_against_what_was_stored_since(home: Home) -> None:
     assert (check.state, check.next_step) == ("warn", "run `claude-mem-lite backup`")
 
 
+def test_a_database_that_cannot_be_opened_is_not_called_damaged(home: Home) -> None:
+    home.memory_db.mkdir()
+    check = check_database(home.memory_db, "memory.db")
+    assert (check.state, "cannot be read now" in check.found) == ("fail", True)
+    assert "restores it" not in check.next_step
+
+
+def test_copies_under_names_of_the_users_own_count_as_no_backups(home: Home) -> None:
+    database(home.memory_db, "m001_memory", at=NOW - timedelta(days=5))
+    home.backups.mkdir()
+    (home.backups / "memory-20260301T100000Z-mine.db").touch()
+    assert check_backups(home, NOW).found == "there is none"
+
+
 def test_a_recovery_is_told_for_a_week(home: Home) -> None:
     assert check_recovery(home, NOW) == []
     told = {"at": NOW.isoformat(), "text": "memory.db was damaged.", "undo": "Nothing to do."}
     home.recoveries.write_text(json.dumps({"recoveries": [told]}))
     (check,) = check_recovery(home, NOW + timedelta(days=1))
-    assert (check.state, check.found) == ("warn", "2026-03-01 12:00 UTC: memory.db was damaged.")
+    assert (check.state, check.found) == ("warn", "2026-03-01 12:00 UTC: memory.db was damaged")
     assert check_recovery(home, NOW + timedelta(days=8)) == []
+    home.recoveries.write_text(json.dumps({"recoveries": [{**told, "at": "yesterday"}]}))
+    assert check_recovery(home, NOW) == []
     home.recoveries.write_text("[")
     assert check_recovery(home, NOW) == []
 
@@ -136,7 +169,8 @@ def test_an_agent_that_has_our_hooks_is_checked_by_its_record(home: Home, settin
     assert (fine.state, fine.found) == ("ok", f"Gemini CLI: in {path}")
     path.write_text(path.read_text().replace(str(home.root), "/home/dev/other"))
     (other,) = check_hooks(home, settings)
-    assert (other.state, other.next_step) == ("fail", "run `claude-mem-lite install --agent gemini`")
+    again = f"run `claude-mem-lite install --agent gemini --config-dir {path.parent}`"
+    assert (other.state, other.next_step) == ("fail", again)
     path.write_text("{}")
     assert check_hooks(home, settings)[0].found == f"Gemini CLI: none of ours in {path}"
 
@@ -145,7 +179,6 @@ def test_server_and_skill_are_looked_for_where_the_install_went(home: Home, sett
     with fake_worker(home):
         assert run("install", "--config-dir", str(tmp_path / "agent")) == 0
         (where,) = places_of(home, settings, os.environ)
-        assert where.server is not None
         assert where.server.path == tmp_path / "agent" / ".claude.json"
         assert where.skill.is_relative_to(tmp_path / "agent")
         checks = list(run_checks(home, settings))
@@ -185,7 +218,7 @@ def test_plugin_and_install_at_once_is_a_warning(home: Home, settings: Path) -> 
 
 
 def test_a_damaged_record_is_told_and_harms_no_other_check(home: Home, settings: Path, worker: FakeWorker) -> None:
-    claude_code.prepare(home)
+    hooking.prepare(home)
     home.installs.mkdir()
     (home.installs / "x.json").write_text("{")
     checks = list(run_checks(home, settings))
@@ -199,7 +232,8 @@ def test_a_broken_configuration_fails_with_the_nearest_key(home: Home) -> None:
     assert check_configuration(home, {}).state == "ok"
     home.config.write_text("budget_token = 5\n")
     check = check_configuration(home, {})
-    assert (check.state, check.next_step) == ("fail", "did you mean budget_tokens?")
+    hint = "did you mean budget_tokens? Until it is mended, events wait and none is lost"
+    assert (check.state, check.found, check.next_step) == ("fail", f"{home.config}: unknown key budget_token", hint)
     home.config.unlink()
     os.mkfifo(home.config)
     assert check_configuration(home, {}).state == "fail"
@@ -216,6 +250,8 @@ def test_a_project_file_is_told_when_there_is_one(tmp_path: Path) -> None:
     (root / NAME).write_text('base_url = "http://evil.invalid"\n')
     (bad,) = check_project_file(str(root))
     assert (bad.state, "may not set base_url" in bad.found) == ("warn", True)
+    (root / NAME).write_text('base_url = "http://evil.invalid"\nbudget_tokens = "x"\npreset = 3\n')
+    assert len({check.found for check in check_project_file(str(root))}) == 3
 
 
 def test_other_memory_tools_are_named_and_no_fault(settings: Path, tmp_path: Path) -> None:

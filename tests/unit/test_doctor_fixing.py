@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite import hook_copy
-from claude_mem_lite.install.claude_code import apply_install, plan_install
 from claude_mem_lite.install.doctor.fixing import Fix, apply, find_fixes
+from claude_mem_lite.install.doctor.folders import check_home, check_permissions
+from claude_mem_lite.install.doctor.hooks import check_hooks, setup_step
+from claude_mem_lite.install.hooking import apply_install, plan_install
 from claude_mem_lite.install.hooks import hook_groups
 from claude_mem_lite.install.settings import is_current
 from claude_mem_lite.paths import Home
@@ -71,6 +73,18 @@ def test_what_others_could_read_is_closed_and_what_is_not_ours_is_not(
     assert (home.root / "thesis").stat().st_mode & 0o777 == 0o644
     assert (tmp_path / "precious").stat().st_mode & 0o777 == 0o644
     assert fixes(home, settings) == []
+
+
+def test_a_file_that_has_another_name_elsewhere_is_told_and_left_as_it_is(
+    worker: FakeWorker, home: Home, settings: Path, tmp_path: Path
+) -> None:
+    shared = tmp_path / "shared.txt"
+    shared.touch(0o644)
+    home.rendered_for("/home/dev").hardlink_to(shared)
+    assert mend(home, settings) == []
+    assert shared.stat().st_mode & 0o777 == 0o644
+    check = check_permissions(home)
+    assert (check.state, "another name" in check.found) == ("warn", True)
 
 
 @pytest.mark.parametrize("harm", ["no link", "wrong link", "old program", "no program"])
@@ -174,8 +188,53 @@ def test_what_was_done_is_said_before_the_checks(
     assert run("doctor", "--fix") == 0
     assert capsys.readouterr().out.startswith(f"Did: close {home.root} to others.\n")
     assert run("doctor", "--fix") == 0
-    assert capsys.readouterr().out.startswith("There is nothing that could be mended safely.\n")
+    assert capsys.readouterr().out.endswith("\nNothing needs mending.\n")
     assert run("doctor", "--fix", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["fixed"] == []
     assert {check["state"] for check in told["checks"]} == {"ok"}
+
+
+@pytest.mark.parametrize("mode", [0o500, 0o300])
+def test_a_home_that_is_closed_to_its_owner_is_opened_again(
+    worker: FakeWorker, home: Home, settings: Path, mode: int
+) -> None:
+    home.root.chmod(mode)
+    assert check_home(home).next_step == "run `claude-mem-lite doctor --fix`"
+    apply(next(find_fixes(home, settings, {})))
+    assert home.root.stat().st_mode & 0o777 == 0o700
+    assert fixes(home, settings) == []
+
+
+def test_a_folder_that_is_not_ours_is_named_and_not_mended(settings: Path, tmp_path: Path) -> None:
+    foreign = Home(tmp_path / "work")
+    foreign.root.mkdir()
+    foreign.root.chmod(0o755)
+    (foreign.root / "thesis").touch()
+    assert fixes(foreign, settings) == []
+    assert "nothing of this memory" in check_home(foreign).found
+    assert foreign.root.stat().st_mode & 0o777 == 0o755
+
+
+def test_the_data_folder_is_made_for_who_has_the_plugin(tmp_path: Path, settings: Path) -> None:
+    settings.parent.mkdir()
+    settings.write_text('{"enabledPlugins": {"mem-lite@mem-lite": true}}')
+    new = Home(tmp_path / "new")
+    step = setup_step(new, settings)
+    assert step == "run `claude-mem-lite plugin --prepare`"
+    assert check_home(new, step).next_step == step
+    fix = next(find_fixes(new, settings, {}))
+    assert fix.what == f"make {new.root} ready for the hooks of the plugin"
+    assert apply(fix).failure == ""
+    assert hook_copy.is_current(new)
+    assert json.loads(settings.read_text()) == {"enabledPlugins": {"mem-lite@mem-lite": True}}
+
+
+def test_one_hook_that_was_removed_is_named_and_put_back(worker: FakeWorker, home: Home, settings: Path) -> None:
+    told = json.loads(settings.read_text())
+    del told["hooks"]["Stop"]
+    settings.write_text(json.dumps(told))
+    (check,) = check_hooks(home, settings)
+    assert (check.state, check.found) == ("fail", f"{settings} lacks ours for Stop")
+    assert mend(home, settings) == ["hooks"]
+    assert is_current(settings.read_text(), hook_groups(home))

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from claude_mem_lite.cli import markdown_text as md
-from claude_mem_lite.cli.exporting_markdown import KIND_ORDER, grouped, index, page, page_of
+from claude_mem_lite.cli.exporting_markdown import KIND_ORDER, grouped, index, page, page_of, pages_of
 from claude_mem_lite.cli.output import plain
 from claude_mem_lite.models import KINDS, JsonObject, JsonValue
 from claude_mem_lite.paths import Home
@@ -241,3 +241,54 @@ def test_one_file_or_a_folder_is_written_for_the_user_alone(tmp_path: Path, caps
 def test_json_lines_into_a_folder_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("export", "--output", str(tmp_path)) == 2
     assert "use --format markdown" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("pages")
+def test_a_folder_with_files_of_somebody_else_is_left_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "index.md").write_text("MY OWN INDEX\n")
+    assert run("export", "--format", "markdown", "--output", str(notes)) == 1
+    assert f"{notes} is not empty and has no export in it; nothing was written" in capsys.readouterr().err
+    assert [path.name for path in notes.iterdir()] == ["index.md"]
+    assert (notes / "index.md").read_text() == "MY OWN INDEX\n"
+
+
+def test_an_earlier_export_is_written_anew_and_what_is_not_of_it_stays(
+    pages: FakeWorker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = tmp_path / "notes"
+    (notes / ".git").mkdir(parents=True)
+    assert run("export", "--format", "markdown", "--output", str(notes)) == 0
+    (notes / "mine.md").write_text("mine")
+    (notes / "shop.md").write_text("old")
+    assert run("export", "--format", "markdown", "--output", str(notes)) == 0
+    assert (notes / "mine.md").read_text() == "mine"
+    assert (notes / "shop.md").read_text().startswith("# shop\n")
+    found: list[JsonValue] = [memory("a"), memory("c", scope="project:example.org/me/mine")]
+    pages.answer("GET /api/export", {"memories": found, "total": 2, "next": None})
+    capsys.readouterr()
+    assert run("export", "--format", "markdown", "--output", str(notes)) == 1
+    assert f"{notes / 'mine.md'} is not of an export; move it away" in capsys.readouterr().err
+    assert (notes / "mine.md").read_text() == "mine"
+
+
+def test_a_folder_is_known_as_ours_although_its_export_was_stopped() -> None:
+    groups = grouped([memory("a"), memory("b", scope="universal", title="[x](evil.md) (1)")], [])
+    begun = index(groups, is_complete=False)
+    assert pages_of(begun) == pages_of(index(groups)) == {"index.md", "everywhere.md", "shop.md"}
+    assert "was not finished" in begun
+    assert pages_of("# Memories\n\nof my youth\n") is None
+
+
+@pytest.mark.usefixtures("pages")
+@pytest.mark.parametrize("name", ["all.md", "all.md.gz"])
+def test_an_output_that_ends_in_md_is_markdown_unless_told_otherwise(tmp_path: Path, name: str) -> None:
+    chosen, told = tmp_path / name, tmp_path / f"told-{name}"
+    assert run("export", "--output", str(chosen)) == 0
+    assert run("export", "--format", "markdown", "--output", str(told)) == 0
+    assert chosen.read_bytes() == told.read_bytes()
+    assert run("export", "--format", "jsonl", "--output", str(chosen)) == 0
+    assert chosen.read_bytes() != told.read_bytes()

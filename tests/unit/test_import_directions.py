@@ -33,12 +33,12 @@ GROUPS = (
     ("codebase", "manifests"),
     ("search", "context"),
     ("worker",),
-    ("wire", "client", "worker_start", "install", "importers", "mcp", "cli"),
+    ("wire", "client", "worker_start", "install", "importers", "mcp", "ui", "cli"),
 )
 # Group 7 talks to the worker; this is the one place where it runs one instead.
 RUNS_THE_WORKER = {("cli", "worker")}
 # And these look into databases by themselves, because they must when no worker can start.
-LOOKS_INTO_DATABASES = {("cli/backup.py", "db"), ("worker_start.py", "db")}
+LOOKS_INTO_DATABASES = {("cli/backup.py", "db"), ("install/doctor/databases.py", "db"), ("worker_start.py", "db")}
 OF_ITS_OWN_GROUP = {
     ("client", "wire"),
     ("worker_start", "client"),
@@ -51,6 +51,9 @@ OF_ITS_OWN_GROUP = {
     ("mcp", "client"),
     ("mcp", "worker_start"),
     ("cli", "mcp"),
+    ("ui", "client"),
+    ("ui", "worker_start"),
+    ("cli", "ui"),
 }
 
 

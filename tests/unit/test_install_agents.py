@@ -1,6 +1,7 @@
 """Installing into Codex CLI, Gemini CLI, Cursor and Copilot CLI and out again: every byte of the user's stays."""
 
 import json
+import shlex
 import sys
 import tomllib
 from collections.abc import Callable
@@ -12,12 +13,16 @@ from click.testing import CliRunner
 from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.installed import has_own_hooks
-from claude_mem_lite.cli.setup import hooks, install, uninstall
+from claude_mem_lite.cli.removing import uninstall
+from claude_mem_lite.cli.setup import hooks, install
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import tomltext
+from claude_mem_lite.install import agent_tools, hooking, record, tomltext
+from claude_mem_lite.install.agent_tools import skill_state
+from claude_mem_lite.install.doctor.fixing import apply, find_fixes
+from claude_mem_lite.install.doctor.hooks import check_hooks, hooks_state
+from claude_mem_lite.install.doctor.tools import check_tools, places_of, state_of_server
 from claude_mem_lite.install.hooks import hook_groups, is_ours
-from claude_mem_lite.install.installs import installs
-from claude_mem_lite.install.targets import Target, target_of
+from claude_mem_lite.install.targets import Target, target_of, target_of_record
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 
@@ -64,7 +69,10 @@ def test_uninstall_leaves_nothing_where_there_was_nothing(
     installed = target(agent, scope)
     assert installed.settings.is_file()
     assert installed.tools.skill.is_file()
-    assert {one.agent: (one.hooks, one.skill) for one in installs(Home(tmp_path / "home"))} == {agent: ("current",) * 2}
+    home = Home(tmp_path / "home")
+    assert hooks_state(home, installed.settings, agent) == "current"
+    assert skill_state(home, installed.tools) == "current"
+    assert [target_of_record(one) for one in record.load_all(home)] == [installed]
     run(uninstall, "--agent", agent, "--scope", scope)
     assert list((tmp_path / "user").iterdir()) == []
     assert list((tmp_path / "project").iterdir()) == []
@@ -94,6 +102,37 @@ def test_what_the_user_has_comes_back_byte_for_byte(agent: str, run: Callable[..
     assert files_of(tmp_path / "user") == before
 
 
+def install_as_earlier(home: Home, agent: str) -> None:
+    """What an earlier version, with other hooks, would have installed."""
+    earlier = hook_groups(Home(Path("/old")), agent)
+    hooking.apply_install(home, hooking.plan_install(home, target(agent).settings, earlier, agent))
+    list(agent_tools.install(home, target(agent).tools))
+
+
+@pytest.mark.parametrize("before", [None, BEFORE["gemini"], '{\n  "theme": "dark"\n}\n'])
+@pytest.mark.parametrize("by", ["install", "doctor"])
+@pytest.mark.parametrize("agent", ["codex", "gemini"])
+def test_what_the_user_has_comes_back_also_when_our_hooks_were_changed_in_between(
+    agent: str, by: str, before: str | None, run: Callable[..., str], tmp_path: Path, home: Home
+) -> None:
+    """In Gemini CLI hooks and server stand in the same file."""
+    one = target(agent)
+    if before is not None:
+        one.settings.parent.mkdir(parents=True)
+        one.settings.write_text(before)
+    install_as_earlier(home, agent)
+    if by == "install":
+        run(install, "--agent", agent)
+    else:
+        fixes = list(find_fixes(home, tmp_path / "none", {}))
+        assert [apply(fix).failure for fix in fixes if fix.name == "hooks"] == [""]
+    assert hooks_state(home, one.settings, agent) == "current"
+    told = "removed, because" if before is None else "put back exactly"
+    assert told in run(uninstall, "--agent", agent)
+    assert (one.settings.read_text() if before is not None else None) == before
+    assert not home.installs.exists()
+
+
 @pytest.mark.parametrize("agent", OTHERS)
 def test_what_the_user_wrote_since_stays(agent: str, run: Callable[..., str], tmp_path: Path) -> None:
     one = target(agent)
@@ -104,7 +143,7 @@ def test_what_the_user_wrote_since_stays(agent: str, run: Callable[..., str], tm
     left = json.loads(one.settings.read_text())
     assert left["mine"] is True
     assert not any(is_ours(entry) for groups in left.get("hooks", {}).values() for entry in groups)
-    assert installs(Home(tmp_path / "home")) == []
+    assert record.load_all(Home(tmp_path / "home")) == []
 
 
 def test_the_server_is_registered_where_each_agent_looks_for_it(run: Callable[..., str], tmp_path: Path) -> None:
@@ -119,14 +158,87 @@ def test_the_server_is_registered_where_each_agent_looks_for_it(run: Callable[..
         assert json.loads((user / path).read_text())["mcpServers"]["claude-mem-lite"] == common
     copilot = json.loads((user / ".copilot" / "mcp-config.json").read_text())
     assert copilot["mcpServers"]["claude-mem-lite"] == {"type": "local", **common, "tools": ["*"]}
-    assert {one.server for one in installs(Home(tmp_path / "home"))} == {"current"}
+    assert {state_of_server(Home(tmp_path / "home"), target(agent).tools) for agent in OTHERS} == {"current"}
+
+
+def test_a_server_that_cannot_be_taken_out_keeps_the_hooks_in_no_file(run: Callable[..., str]) -> None:
+    run(install, "--agent", "codex")
+    one = target("codex")
+    one.tools.server.path.write_text("a = ")
+    done = CliRunner().invoke(uninstall, ["--agent", "codex"])
+    assert isinstance(done.exception, SettingsError)
+    assert str(one.tools.server.path) in str(done.exception)
+    assert "removed, because the install had made it" in done.output
+    assert not one.settings.exists()
+
+
+@pytest.mark.parametrize("place", ["usual", "other", "project"])
+@pytest.mark.parametrize("agent", NAMES)
+def test_doctor_names_the_command_that_installs_into_the_same_place(
+    agent: str, place: str, run: Callable[..., str], tmp_path: Path, home: Home
+) -> None:
+    folder = tmp_path / "my settings"
+    more = {"usual": [], "other": ["--config-dir", str(folder)], "project": ["--scope", "project"]}[place]
+    run(install, "--agent", agent, *more)
+    (known,) = record.load_all(home)
+    known.settings.write_text("{}")
+    (check,) = check_hooks(home, Path.home() / ".claude" / "settings.json")
+    of_agent = "" if agent == CLAUDE_CODE else f" --agent {agent}"
+    of_place = {"usual": "", "other": f" --config-dir '{folder}'", "project": " --scope project"}[place]
+    where = f" in {tmp_path / 'project'}" if place == "project" else ""
+    assert check.next_step == f"run `claude-mem-lite install{of_agent}{of_place}`{where}"
+    if place != "project":  # of the tools in a project nothing is told
+        (tools,) = places_of(home, Path.home() / ".claude" / "settings.json", {})
+        tools.skill.unlink()
+        assert check_tools(home, tools)[-1].next_step == check.next_step
+    run(install, *shlex.split(check.next_step.split("`")[1])[2:])
+    assert check_hooks(home, Path.home() / ".claude" / "settings.json")[0].state == "ok"
+
+
+@pytest.mark.parametrize("agent", NAMES)
+def test_settings_that_are_kept_elsewhere_and_linked_to_are_those_of_the_usual_place(
+    agent: str, run: Callable[..., str], tmp_path: Path, home: Home
+) -> None:
+    usual = target(agent).folder
+    (tmp_path / "dotfiles").mkdir()
+    usual.symlink_to(tmp_path / "dotfiles")
+    run(install, "--agent", agent)
+    (known,) = record.load_all(home)
+    assert known.settings.is_relative_to(tmp_path / "dotfiles")
+    assert target_of_record(known) == target(agent)
 
 
 def test_a_dry_run_touches_nothing(run: Callable[..., str], tmp_path: Path) -> None:
     for agent in OTHERS:
         assert "Would" in run(install, "--agent", agent, "--dry-run")
-        assert "Would" in run(uninstall, "--agent", agent, "--dry-run")
+        assert "Would" not in run(uninstall, "--agent", agent, "--dry-run")
     assert list((tmp_path / "user").iterdir()) == []
+
+
+@pytest.mark.parametrize("agent", NAMES)
+def test_a_dry_run_of_the_uninstall_says_what_the_uninstall_does(agent: str, run: Callable[..., str]) -> None:
+    one = target(agent)
+    assert run(uninstall, "--agent", agent, "--dry-run") == f"There are no hooks of ours in {one.settings}.\n"
+    run(install, "--agent", agent)
+    before = one.settings.read_bytes()
+    assert run(uninstall, "--agent", agent, "--dry-run").splitlines() == [
+        f"Would take our hooks out of {one.settings}.",
+        f"Would take the MCP server claude-mem-lite out of {one.tools.server.told()}.",
+        f"Would remove the skill {one.tools.skill}.",
+    ]
+    assert one.settings.read_bytes() == before
+
+
+@pytest.mark.parametrize("agent", ["gemini", CLAUDE_CODE])
+def test_settings_with_comments_are_left_alone_and_the_way_by_hand_is_told(agent: str, run: Callable[..., str]) -> None:
+    one = target(agent)
+    one.settings.parent.mkdir(parents=True)
+    one.settings.write_text('{\n  "theme": "dark", // at night\n  "a": 1\n}\n')
+    done = CliRunner().invoke(install, ["--agent", agent])
+    assert isinstance(done.exception, SettingsError)
+    assert "has a comment in line 2" in done.exception.message
+    assert f"`claude-mem-lite hooks{'' if agent == CLAUDE_CODE else f' --agent {agent}'}`" in done.exception.next_step
+    assert "no hooks of ours" in run(uninstall, "--agent", agent)
 
 
 def test_another_configuration_folder_can_be_named(run: Callable[..., str], tmp_path: Path) -> None:
@@ -167,6 +279,33 @@ def test_a_table_is_appended_and_taken_out_again(text: str) -> None:
     after = tomltext.append(text, NAME, ENTRY)
     assert tomltext.servers(after)[NAME] == ENTRY
     assert tomltext.remove(after, NAME, len(tomltext.gap_before(text))) == text
+
+
+@pytest.mark.parametrize("behind", ["\n# of mine\n[mine]\na = 1\n", "# at the end\n", "\n\n  # a\n\n[[mine]]\n"])
+def test_a_comment_behind_our_table_is_the_users(behind: str) -> None:
+    for before in (CONFIG, f"{CONFIG}\n"):
+        text = tomltext.append(before, NAME, ENTRY) + behind
+        assert tomltext.remove(text, NAME, len(tomltext.gap_before(before))) == f"{CONFIG}\n{behind}"
+    assert tomltext.update(text, NAME, {**ENTRY, "command": "/new"}).endswith(behind)
+
+
+def test_what_looks_like_our_table_in_a_text_is_left_alone() -> None:
+    text = f'{CONFIG}\ntold = """\n[mcp_servers.{NAME}]\ncommand = "x"\n\n"""\n'
+    after = tomltext.append(text, NAME, ENTRY)
+    assert tomltext.remove(after, NAME, 1) == text
+    assert tomltext.servers(tomltext.update(after, NAME, {**ENTRY, "command": "/new"}))[NAME] == {
+        **ENTRY,
+        "command": "/new",
+    }
+
+
+def test_what_the_user_added_to_our_server_is_named_when_it_goes(run: Callable[..., str]) -> None:
+    run(install, "--agent", "codex")
+    path = target("codex").tools.server.path
+    path.write_text(f'{path.read_text()}startup_timeout_sec = 20\n[mcp_servers.{NAME}.mine]\nTOKEN = "x"\n# stays\n')
+    told = run(uninstall, "--agent", "codex")
+    assert f"{path}, with what was added to it by hand: startup_timeout_sec, mine." in told
+    assert path.read_text() == "# stays\n"
 
 
 def test_what_the_user_added_to_our_table_stays_through_an_update() -> None:

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite import __version__, hook_copy
+from claude_mem_lite.install.doctor.hooks import check_hooks
 from claude_mem_lite.install.hooks import hook_settings
 from claude_mem_lite.install.interpreter import base_interpreter, link, try_hook, why_unfit
 from claude_mem_lite.install.settings import has_ours
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from tests.running import cannot
 from tests.unit.fake_worker import HEALTH, fake_worker, run
 
 TRUE = shutil.which("true") or "/bin/true"
@@ -176,6 +178,20 @@ def test_uninstall_without_an_install_says_so_and_is_no_failure(capsys: pytest.C
     assert "no hooks of ours" in capsys.readouterr().out
 
 
+def test_uninstall_tells_how_the_plugin_is_removed(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = "The plugin mem-lite@mem-lite is on as well; `claude plugin uninstall mem-lite@mem-lite` removes it.\n"
+    settings.parent.mkdir()
+    settings.write_text('{"enabledPlugins": {"mem-lite@mem-lite": true, "other@other": true}}')
+    run("install")
+    assert run("uninstall", "--dry-run") == 0
+    assert run("uninstall") == 0
+    assert capsys.readouterr().out.count(told) == 2
+    assert run("uninstall", "--agent", "codex") == 0
+    settings.write_text('{"enabledPlugins": {"mem-lite@mem-lite": false}}')
+    assert run("uninstall") == 0
+    assert told not in capsys.readouterr().out
+
+
 def test_a_home_still_used_by_other_settings_keeps_its_links(
     new_home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -217,6 +233,168 @@ def test_purge_refuses_a_folder_that_is_not_ours(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(tmp_path / "photos"))
     assert run("uninstall", "--purge", "--yes") == 1
     assert (tmp_path / "photos").exists()
+
+
+@pytest.mark.parametrize(
+    "command", [("list",), ("off",), ("on",), ("install",), ("plugin", "--prepare"), ("uninstall",)]
+)
+def test_a_folder_with_the_users_own_files_is_never_made_ours(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "work"
+    (folder / "claude_mem_lite").mkdir(parents=True)
+    (folder / "off").touch()
+    folder.chmod(0o755)
+    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(folder))
+    assert run(*command) == (0 if command == ("uninstall",) else 1)
+    assert (everything_below(folder), folder.stat().st_mode & 0o777) == (["claude_mem_lite", "off"], 0o755)
+    shown = capsys.readouterr()
+    assert command == ("uninstall",) or "set CLAUDE_MEM_LITE_HOME to a folder that is new or empty" in shown.err
+    assert str(folder) not in shown.out
+    assert not (Path.home() / ".claude").exists()
+
+
+def test_a_folder_that_a_link_in_the_home_leads_to_keeps_its_mode(tmp_path: Path) -> None:
+    place, elsewhere = tmp_path / "place", tmp_path / "elsewhere"
+    for folder in (place, elsewhere):
+        folder.mkdir(mode=0o755)
+    (place / "rendered").symlink_to(elsewhere)
+    (tmp_path / "link").symlink_to(place)
+    Home(tmp_path / "link").make()
+    assert [folder.stat().st_mode & 0o777 for folder in (place, elsewhere)] == [0o700, 0o755]
+
+
+def test_a_folder_that_is_empty_or_holds_settings_of_ours_is_used(new_home: Home) -> None:
+    new_home.root.mkdir(mode=0o755)
+    new_home.config.touch()
+    assert run("off") == 0
+    assert new_home.root.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("where", ["user", "project", "local"])
+def test_purge_refuses_while_the_plugin_is_on(
+    where: str,
+    new_home: Home,
+    settings: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run("plugin", "--prepare")
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    local = tmp_path / "project" / ".claude"
+    path = {"user": settings, "project": local / "settings.json", "local": local / "settings.local.json"}[where]
+    path.parent.mkdir()
+    path.write_text('{"enabledPlugins": {"mem-lite@mem-lite": true}}')
+    for more in ((), ("--dry-run",), ("--all",), ("--agent", "codex")):
+        assert run("uninstall", "--purge", "--yes", *more) == 1
+    assert new_home.hook_program.exists()
+    scope = "" if where == "user" else f" --scope {where}"
+    assert f"`claude plugin uninstall mem-lite@mem-lite{scope}`" in capsys.readouterr().err
+    path.write_text('{"enabledPlugins": {"mem-lite@mem-lite": false}}')
+    assert run("uninstall", "--purge", "--yes") == 0
+    assert not new_home.root.exists()
+
+
+def test_all_installs_are_taken_back_at_once(
+    new_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    projects = [tmp_path / "shop", tmp_path / "blog"]
+    run("install", "--agent", "codex")
+    run("install", "--config-dir", str(tmp_path / "agent"))
+    for project, agent in zip(projects, ("claude-code", "gemini"), strict=True):
+        project.mkdir()
+        monkeypatch.chdir(project)
+        run("install", "--scope", "project", "--agent", agent)
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+    assert run("uninstall", "--purge", "--yes") == 1
+    assert "`claude-mem-lite uninstall --all --purge`" in capsys.readouterr().err
+    assert run("uninstall", "--all", "--purge", "--dry-run") == 0
+    assert capsys.readouterr().out.count("Would take our hooks out of") == 4
+    assert run("uninstall", "--all", "--purge", "--yes") == 0
+    assert capsys.readouterr().out.count("removed, because the install had made it") == 4
+    assert [everything_below(folder) for folder in (Path.home(), *projects)] == [[], [], []]
+    assert not (tmp_path / "agent").exists()
+    assert not new_home.root.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--all", "--gone"), ("--all", "--agent", "codex"), ("--gone", "--scope", "user"), ("--gone", "--purge")]
+)
+def test_what_to_take_out_is_said_in_one_way(wrong: tuple[str, ...]) -> None:
+    assert run("uninstall", *wrong) == 2
+
+
+@pytest.mark.parametrize("how", [("--gone",), ("--all",), ("--purge", "--yes")])
+def test_what_is_left_of_an_install_in_a_folder_that_is_gone_is_taken_back(
+    how: tuple[str, ...],
+    new_home: Home,
+    settings: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shop, notes = tmp_path / "shop", Path.home() / ".claude.json"
+    (shop / ".git").mkdir(parents=True)
+    (shop / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (shop / "web").mkdir()
+    monkeypatch.chdir(shop / "web")
+    run("install", "--scope", "project")
+    assert list(json.loads(notes.read_text())["projects"]) == [str(shop)]
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree(shop)
+    (gone,) = [check for check in check_hooks(new_home, settings) if check.state == "warn"]
+    assert gone.found == f"{shop}/web/.claude/settings.local.json is gone, though it was installed there"
+    assert run("uninstall", *how, "--dry-run") == 0
+    assert notes.exists()
+    assert run("uninstall", *how) == 0
+    assert not notes.exists()
+    assert f"out of {notes} for {shop}." in capsys.readouterr().out
+    assert not new_home.installs.exists()
+    assert new_home.hook_python.is_symlink() == (how == ("--gone",))
+
+
+def uninstall_without_privileges(*options: str) -> "subprocess.CompletedProcess[str]":
+    """As somebody whom modes stop: root goes past them unless that is taken away."""
+    drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else []
+    if drop and not shutil.which("setpriv"):
+        cannot("root cannot be held back here: setpriv is missing")
+    command = [*drop, str(Path(sys.executable).parent / "claude-mem-lite"), "uninstall", *options]
+    return subprocess.run(command, env=os.environ, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("what", ["settings.json", "skills", ""])
+def test_an_uninstall_that_cannot_write_takes_nothing_out(what: str, settings: Path) -> None:
+    run("install")
+    closed = settings.parent / what
+    before, mode = everything_below(Path.home()), closed.stat().st_mode
+    closed.chmod(mode & ~0o222)
+    done = uninstall_without_privileges()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert str(closed) in done.stderr
+    assert everything_below(Path.home()) == before
+    closed.chmod(mode)
+    assert run("uninstall") == 0
+    assert everything_below(Path.home()) == []
+
+
+def test_an_uninstall_that_was_stopped_is_brought_to_an_end(settings: Path) -> None:
+    run("install")
+    (settings.parent / "skills" / "claude-mem-lite" / "SKILL.md").unlink()
+    (settings.parent / "skills" / "claude-mem-lite").rmdir()
+    settings.unlink()
+    assert run("uninstall") == 0
+    assert everything_below(Path.home()) == []
+
+
+def test_a_stale_hook_in_our_folder_is_taken_out(new_home: Home, settings: Path) -> None:
+    run("install")
+    settings.write_text(settings.read_text().replace("hook/hook.py Stop", "hook/oldhook.py Stop"))
+    assert check_hooks(new_home, settings)[0].state == "fail"
+    assert run("uninstall") == 0
+    assert not settings.exists()
 
 
 def test_hooks_prints_what_install_writes(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:

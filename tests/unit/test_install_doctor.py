@@ -137,7 +137,7 @@ def test_a_worker_that_takes_nothing_in_fails_with_its_reason(worker: FakeWorker
     check = found(check_worker(home), "worker")
     assert check.state == "fail"
     assert "the disk is full" in check.found
-    assert check.next_step == "until then events wait"
+    assert check.next_step == "until that is mended, events wait"
 
 
 def test_a_worker_that_cannot_start_fails(home: Home) -> None:

@@ -104,3 +104,27 @@ def test_a_command_of_an_older_install_is_ours(command: str) -> None:
 )
 def test_what_only_looks_similar_is_not_ours(hook: JsonValue) -> None:
     assert not is_ours(hook)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "{home}/py -I -S {home}/claude_mem_lite/hook/oldhook.py Stop",
+        "python3 {home}/hook/oldhook.py Stop",
+        "{home}/bin/hook Stop",
+        'trap "" TERM; exec {home}/py -I -S /elsewhere/hook.py StopFailure',
+        "A=1 exec {home}/py /elsewhere/hook.py",
+    ],
+)
+def test_a_command_whose_program_lies_in_our_home_is_ours(home: Home, command: str) -> None:
+    hook: JsonValue = {"type": "command", "command": command.format(home=home.root)}
+    assert is_ours(hook, home)
+    assert not is_ours(hook, Home(home.root.parent / "other"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["cp {home}/memory.db /backup", "tail {home}/worker.log", "python3 /mine/report.py {home}/memory.db", "", "A=1"],
+)
+def test_a_command_that_only_reads_our_home_is_the_users_own(home: Home, command: str) -> None:
+    assert not is_ours({"type": "command", "command": command.format(home=home.root)}, home)

@@ -12,8 +12,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import claude_code, record
-from claude_mem_lite.install.claude_code import Outcome
+from claude_mem_lite.install import hooking, record
+from claude_mem_lite.install.hooking import Outcome
 from claude_mem_lite.install.hooks import hook_groups, is_ours
 from claude_mem_lite.install.settings import has_ours, is_current
 from claude_mem_lite.paths import Home
@@ -66,14 +66,14 @@ def write(tmp_path: Path, text: str | bytes) -> Path:
     return path
 
 
-def install(home: Home, path: Path, hooks_of: Home | None = None) -> claude_code.Plan:
-    plan = claude_code.plan_install(home, path, hook_groups(hooks_of or home))
-    claude_code.apply_install(home, plan)
+def install(home: Home, path: Path, hooks_of: Home | None = None) -> hooking.Plan:
+    plan = hooking.plan_install(home, path, hook_groups(hooks_of or home))
+    hooking.apply_install(home, plan)
     return plan
 
 
 def uninstall(home: Home, path: Path) -> Outcome:
-    return claude_code.uninstall(home, path)
+    return hooking.uninstall(home, path)
 
 
 def ours(path: Path) -> list[str]:
@@ -212,6 +212,16 @@ def test_a_file_and_folders_that_the_install_made_are_removed_again(home: Home, 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert uninstall(home, path) == "removed"
     assert not (tmp_path / "new").exists()
+
+
+def test_no_folder_that_the_install_makes_can_be_written_by_others(home: Home, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "agent" / "settings.json"
+    mask = os.umask(0)
+    try:
+        install(home, path)
+    finally:
+        os.umask(mask)
+    assert [folder.stat().st_mode & 0o777 for folder in (path.parent, path.parent.parent)] == [0o755, 0o755]
 
 
 def test_a_folder_that_others_use_by_now_is_kept(home: Home, tmp_path: Path) -> None:
@@ -366,10 +376,10 @@ def test_links_that_lead_in_a_circle_are_refused(home: Home, tmp_path: Path) -> 
 
 def test_a_file_changed_between_plan_and_write_is_not_overwritten(home: Home, tmp_path: Path) -> None:
     path = write(tmp_path, "{}")
-    plan = claude_code.plan_install(home, path, hook_groups(home))
+    plan = hooking.plan_install(home, path, hook_groups(home))
     path.write_text('{"model": "opus"}')
     with pytest.raises(SettingsError, match="changed by another program"):
-        claude_code.apply_install(home, plan)
+        hooking.apply_install(home, plan)
     assert path.read_text() == '{"model": "opus"}'
     assert [each.name for each in path.parent.iterdir()] == ["settings.json"]
 
@@ -377,14 +387,14 @@ def test_a_file_changed_between_plan_and_write_is_not_overwritten(home: Home, tm
 def test_a_plan_touches_nothing(tmp_path: Path) -> None:
     home = Home(tmp_path / "untouched")
     path = write(tmp_path, "{}")
-    claude_code.plan_install(home, path, hook_groups(home))
+    hooking.plan_install(home, path, hook_groups(home))
     assert not home.root.exists()
     assert path.read_text() == "{}"
 
 
 def test_the_plan_shows_the_change_as_a_diff(home: Home, tmp_path: Path) -> None:
     path = write(tmp_path, '{\n  "model": "opus"\n}\n')
-    diff = claude_code.plan_install(home, path, hook_groups(home)).diff()
+    diff = hooking.plan_install(home, path, hook_groups(home)).diff()
     assert '-  "model": "opus"\n+  "model": "opus",\n+  "hooks": {\n' in diff
 
 
@@ -402,7 +412,7 @@ def test_two_settings_files_of_one_home_are_told_apart(home: Home, tmp_path: Pat
     second.write_text('{"b": 1}')
     install(home, first)
     install(home, second)
-    assert claude_code.other_installs(home, first) == [second]
+    assert hooking.other_installs(home, first) == [second]
     uninstall(home, first)
     assert (first.read_text(), has_ours(second.read_text())) == ('{"a": 1}', True)
 

@@ -2,15 +2,18 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import files, serving, skills
-from claude_mem_lite.install.agent_tools import places
+from claude_mem_lite.install import files, record, serving, skills
+from claude_mem_lite.install.agent_tools import Places
 from claude_mem_lite.install.doctor.check import Check
 from claude_mem_lite.install.doctor.tools import check_tools
+from claude_mem_lite.install.targets import target_of
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import run
@@ -39,6 +42,10 @@ def skill() -> Path:
 def servers(notes: Path) -> JsonObject:
     found: JsonObject = json.loads(notes.read_text())["mcpServers"]
     return found
+
+
+def places(config_dir: Path | None = None, environment: Mapping[str, str] | None = None) -> Places:
+    return target_of(CLAUDE_CODE, "user", config_dir, environment or {}).tools
 
 
 def text_of(path: Path) -> str | None:
@@ -118,6 +125,26 @@ def test_a_file_that_is_not_understood_stops_the_install_before_anything_is_touc
     assert not (Path.home() / ".claude").exists()
 
 
+def test_an_uninstall_that_cannot_take_the_server_out_takes_out_all_the_rest_and_says_so(
+    home: Home, notes: Path, skill: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("install")
+    before = notes.read_text()
+    notes.write_text("{broken")
+    assert run("uninstall", "--purge", "--yes") == 1
+    shown = capsys.readouterr()
+    assert "settings.json: removed, because the install had made it.\n" in shown.out
+    assert f"Removed the skill {skill}.\n" in shown.out
+    assert f"{notes} was left alone: it is not valid JSON" in shown.err
+    assert "so the tools for asking are not all out; nothing was deleted; mend that and run this again" in shown.err
+    assert not (Path.home() / ".claude").exists()
+    assert not home.hook_program.exists()
+    notes.write_text(before)
+    assert run("uninstall", "--purge", "--yes") == 0
+    assert not notes.exists()
+    assert not home.root.exists()
+
+
 def test_a_dry_run_says_it_and_does_nothing(notes: Path, skill: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("install", "--dry-run") == 0
     shown = capsys.readouterr().out
@@ -141,6 +168,38 @@ def test_a_skill_that_somebody_changed_is_his(skill: Path, capsys: pytest.Captur
     run("uninstall")
     assert skill.read_text() == "My own words.\n"
     assert capsys.readouterr().out.count("was changed by somebody") == 2
+
+
+def leave_older_skill(home: Home, skill: Path) -> None:
+    """The skill as an install of an earlier version left it."""
+    skill.write_text("What an earlier version had to say.\n")
+    (note,) = home.installs.glob("*.tools")
+    told = {**json.loads(note.read_text()), "skill_sha256": record.sha256(skill.read_bytes())}
+    note.write_text(json.dumps(told))
+
+
+def test_a_skill_of_an_earlier_version_that_nobody_changed_is_updated(
+    home: Home, skill: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("install")
+    leave_older_skill(home, skill)
+    assert check_tools(home, places())[-1].found == f"{skill} is of another version"
+    run("install", "--dry-run")
+    assert f"Would update the skill {skill}.\n" in capsys.readouterr().out
+    run("install")
+    assert f"Updated the skill {skill}.\n" in capsys.readouterr().out
+    assert skill.read_bytes() == skills.content()
+    run("install")
+    assert f"the skill {skill}" not in capsys.readouterr().out
+    run("uninstall")
+    assert not skill.parent.parent.exists()
+
+
+def test_a_skill_of_an_earlier_version_that_nobody_changed_is_removed(home: Home, skill: Path) -> None:
+    run("install")
+    leave_older_skill(home, skill)
+    run("uninstall")
+    assert not skill.parent.parent.exists()
 
 
 def test_folders_of_skills_that_were_there_stay(skill: Path) -> None:
@@ -203,17 +262,16 @@ def test_a_worktree_is_known_by_its_repository(notes: Path, tmp_path: Path, monk
 
 def test_another_configuration_folder_has_its_own_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "config"
-    given = places("user", other, other / "settings.json", {}).server.path
-    default = places("user", Path.home() / ".claude", Path("x"), {}).server.path
-    by_variable = places("user", None, Path("x"), {"CLAUDE_CONFIG_DIR": str(Path.home() / ".claude")}).server.path
+    given = places(other).server.path
+    default = places(Path.home() / ".claude").server.path
+    by_variable = places(None, {"CLAUDE_CONFIG_DIR": str(Path.home() / ".claude")}).server.path
     assert given == other / ".claude.json"
     assert default == Path.home() / ".claude.json"
     assert by_variable == Path.home() / ".claude" / ".claude.json"
 
 
 def test_doctor_tells_of_both(home: Home, notes: Path, skill: Path) -> None:
-    settings = Path.home() / ".claude" / "settings.json"
-    where = places("user", None, settings, {})
+    where = places()
 
     def states() -> list[str]:
         return [check.state for check in check_tools(home, where)]
@@ -231,8 +289,7 @@ OTHER_RULES = ("mcp__claude-mem-lite-other", "Bash(claude-mem-lite:*)", "mcp__gi
 
 
 def permission(home: Home) -> Check:
-    settings = Path.home() / ".claude" / "settings.json"
-    checks = check_tools(home, places("user", None, settings, {}))
+    checks = check_tools(home, places())
     return next(check for check in checks if check.name == "MCP permission")
 
 

@@ -32,6 +32,7 @@ def test_budgets_may_be_lowered_and_not_raised(root: Path) -> None:
     here = says(root, "budget_tokens = 500\nprompt_budget_tokens = 9000\n")
     assert (here.budget_tokens, here.prompt_budget_tokens) == (500, Config().prompt_budget_tokens)
     assert says(root, "prompt_budget_tokens = 0\n").prompt_budget_tokens == 0
+    assert says(root, "budget_tokens = 9000\n").budget_tokens == Config().budget_tokens
 
 
 def test_a_built_in_preset_may_be_chosen_unless_the_environment_says_another(root: Path) -> None:

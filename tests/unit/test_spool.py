@@ -157,6 +157,31 @@ def test_an_unreadable_event_is_known_by_the_argument_of_the_hook() -> None:
     )
 
 
+def test_an_event_that_trips_whoever_reads_it_is_told_and_keeps_none_of_the_others_back(home: Home) -> None:
+    def excluded(folder: str) -> bool:
+        if folder == "/odd":
+            raise LookupError(folder)
+        return False
+
+    bad = put(home.spool_new, 1, cwd="/odd", words="not to be kept")
+    put(home.spool_new, 2)
+    (batch,) = batches(home, excluded)
+    assert [arrival.session for arrival in batch.arrivals] == ["", "s-2"]
+    size, reason = bad.stat().st_size, "the payload could not be read: LookupError"
+    assert batch.arrivals[0] == Arrival(name(1), "Stop", "", "", size, reason)
+    remove(batch)
+    assert list(home.spool_new.iterdir()) == []
+
+
+def test_what_is_left_of_an_event_may_trip_it_too(home: Home) -> None:
+    def excluded(folder: str) -> bool:
+        raise LookupError(folder)
+
+    arrival = read_arrival(name(1), b'{"cwd": "/odd", "prompt"', excluded)
+    assert arrival is not None
+    assert (arrival.payload, arrival.problem) == ("", "the payload could not be read: LookupError")
+
+
 def test_an_event_can_be_left_as_a_hook_leaves_it(home: Home) -> None:
     leave(home, name(1), b'{"session_id":"s-1"}')
     (batch,) = batches(home, nothing)

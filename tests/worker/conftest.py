@@ -64,10 +64,16 @@ def modelled(home: Home, clock: SetClock, provider: FakeProvider) -> Iterator[Lo
 
 
 @pytest.fixture
-def machine() -> Iterator[Machine]:
+def unserved() -> Iterator[Machine]:
     """A home with a worker of its own, not started yet."""
     with open_machine() as made:
         yield made
+
+
+@pytest.fixture
+def machine(unserved: Machine) -> Machine:
+    """The same; where most tests run commands, one whose worker is up."""
+    return unserved
 
 
 @pytest.fixture(scope="module")

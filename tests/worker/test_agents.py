@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.agents.identity import NUMBERED_WITHIN_S, WITHIN_S
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.answering.prompt import prompt_context
 from claude_mem_lite.worker.answering.start import start_context
@@ -47,6 +48,31 @@ def test_the_second_comes_after_the_worker_was_started_anew(home: Home, clock: S
             leave(home, prompt, name=now_name(clock, "UserPromptSubmit", at * 100))
             loop.settle(30)
     assert rows(home) == [("UserPromptSubmit", "s-1")]
+
+
+NUMBERED = {"prompt_id": "p"}
+CALL = {"prompt_id": "p", "tool_use_id": "t", "tool_name": "Read", "tool_input": {"file_path": "/a"}}
+UNNUMBERED_CALL = {**CALL, "tool_use_id": ""}
+
+
+def test_what_has_an_id_of_its_own_is_one_though_its_second_hook_was_slow(
+    loop: Loop, clock: SetClock, project: str
+) -> None:
+    cases: list[tuple[str, Json, float]] = [
+        ("UserPromptSubmit", NUMBERED, NUMBERED_WITHIN_S),
+        ("UserPromptSubmit", {}, WITHIN_S),
+        ("Stop", NUMBERED, NUMBERED_WITHIN_S),
+        ("PostToolUse", CALL, NUMBERED_WITHIN_S),
+        ("PostToolUse", UNNUMBERED_CALL, WITHIN_S),  # the same command may well be run again in one turn
+    ]
+    for case, (event, more, within_s) in enumerate(cases):
+        for session, apart_s in ((f"near-{case}", within_s - 1), (f"far-{case}", within_s + 1)):
+            given = told(event, project, prompt="go on", **more) | {"session_id": session}
+            for at_s in (0.0, apart_s):
+                leave(loop.home, given, name=now_name(clock, event, int(at_s * 1000)))
+    loop.settle(30)
+    kept = [(event, f"{how}-{case}") for case, (event, *_) in enumerate(cases) for how in ("far", "far", "near")]
+    assert sorted(rows(loop.home)) == sorted(kept)
 
 
 def test_what_only_looks_the_same_is_captured_each_time(loop: Loop, clock: SetClock, project: str) -> None:
@@ -139,11 +165,17 @@ def test_who_has_hooks_of_his_own_is_not_heard_by_those_of_claude_code(
     loop.home.installs.mkdir()
     record = {"version": 1, "agent": "cursor", "settings": str(own), "project": ""}
     (loop.home.installs / "one.json").write_text(json.dumps(record))
-    later = {**sent, "generation_id": "gen-2"}
-    leave(loop.home, later, name=now_name(clock, "UserPromptSubmit", 10))
-    leave(loop.home, later, name=now_name(clock, "UserPromptSubmit_cursor", 20))
+    leave(loop.home, {**sent, "generation_id": "gen-2"}, name=now_name(clock, "UserPromptSubmit", 10))
+    loop.settle(30)
+    assert rows(loop.home) == [("UserPromptSubmit", "conv-1")]
+    leave(loop.home, {**sent, "generation_id": "gen-3"}, name=now_name(clock, "UserPromptSubmit_cursor", 20))
     loop.settle(30)
     assert rows(loop.home) == [("UserPromptSubmit", "conv-1")] * 2
+
+    own.write_text('{"hooks": {"stop": [{"command": "notify"}]}}')
+    leave(loop.home, {**sent, "generation_id": "gen-4"}, name=now_name(clock, "UserPromptSubmit", 30))
+    loop.settle(30)
+    assert rows(loop.home) == [("UserPromptSubmit", "conv-1")] * 3
 
 
 def test_cursors_closing_words_become_those_of_its_turn(loop: Loop, clock: SetClock, project: str) -> None:

@@ -10,8 +10,8 @@ import pytest
 from tests.running import Json, Machine, leave, payload, query, turn
 
 HEALTH = {
-    "status", "problem", "version", "pid", "uptime_s", "queue_depth", "observations_today", "memories", "sessions",
-    "quarantined",
+    "status", "problem", "settings_problem", "version", "pid", "uptime_s", "queue_depth", "observations_today",
+    "memories", "sessions", "quarantined",
     "model", "model_problem", "model_next_step", "model_failed", "model_waiting", "calls_today", "spend_today",
     "tokens_today", "last_context_at", "unindexed", "index_problem", "daily_usd", "daily_tokens",
     "backups", "last_backup_at", "backup_problem", "recovered", "recovered_at",
@@ -40,7 +40,7 @@ def test_queue_counts_are_told_by_status(served: Machine) -> None:
         leave(served.home, given)
     drained = served.drain()
     after = served.get("/api/queue/stats")
-    assert list(after) == ["raw", "processing", "done", "error", "skipped"]
+    assert list(after) == ["raw", "processing", "done", "error", "skipped", "spooled"]
     assert drained == {"drained": True, **after}
     changed = {status: after[status] - before[status] for status in ("done", "error", "skipped")}
     assert changed == {"done": 2, "error": 1, "skipped": 1}
@@ -124,11 +124,21 @@ def test_the_context_tells_its_layers_and_items(served: Machine, memory: Json) -
     told = served.get("/api/context?cwd=/&budget=1000")
     assert set(told) == {
         "context", "tokens", "budget", "preset", "truncated", "layers", "layers_skipped", "items", "left_out",
-        "build_ms", "excluded",
+        "build_ms", "excluded", "presets", "shares",
     }  # fmt: skip
     assert "Ship the parser on Fridays" in told["context"]
     assert told["tokens"] <= told["budget"] == 1000
     assert memory["id"] in [item["source"] for item in told["items"]]
+    assert memory["id"] in [item["memory"] for item in told["items"]]
+
+
+def test_the_context_tells_what_each_layer_takes_of_the_budget(served: Machine, memory: Json) -> None:
+    told = served.get("/api/context?cwd=/&budget=1000")
+    taken = {one["layer"]: one["tokens"] for one in told["shares"] if one["tokens"]}
+    assert set(taken) == set(told["layers"])
+    assert 0 < sum(taken.values()) <= told["tokens"]
+    assert sum(one["cap"] for one in told["shares"]) == 900  # a tenth is the reserve
+    assert told["presets"] == ["balanced", "layers", "codes"]
 
 
 def test_an_explained_context_tells_every_candidate_with_its_score_by_parts(served: Machine, memory: Json) -> None:

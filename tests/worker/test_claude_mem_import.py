@@ -16,7 +16,7 @@ from tests.claude_mem_databases import (
     rows,
 )
 from tests.past_sessions import Json, PastSession
-from tests.running import Machine, query
+from tests.running import Machine, leave, query
 from tests.unit.fake_worker import run
 
 TOKEN = "ghp_" + "a8Kd93jfLq02MzXc7VbN5tYpRw61HsGeUoIi"
@@ -240,6 +240,50 @@ def test_what_came_in_by_a_name_goes_over_to_the_folder_that_is_given_later(
     assert report(capsys)["moved"] == 0
 
 
+def where(machine: Machine, session: str) -> set[str]:
+    """The projects of a session and of what it made."""
+    tables = (f"sessions where id = '{session}'", f"memories where session = '{session}'")
+    return {row[0] for table in tables for row in query(machine.home.memory_db, f"select project from {table}")}
+
+
+@pytest.mark.usefixtures("database")
+def test_the_users_word_moves_what_came_in_by_a_folder_and_the_next_import_tells_where_it_is(
+    served: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(capsys)
+    assert where(served, SHOP_SESSION) == {"/home/dev/shop"}
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    again = report(capsys, "--project", f"shop={folder}")
+    assert again["moved"] > 0
+    assert where(served, SHOP_SESSION) == {str(folder)}
+    assert {(one["project"], one["how"]) for one in again["projects"] if one["name"] == "shop"} == {
+        (str(folder), "option")
+    }
+    later = report(capsys)
+    assert later["moved"] == 0
+    assert where(served, SHOP_SESSION) == {str(folder)}
+    assert {(one["project"], one["how"]) for one in later["projects"] if one["name"] == "shop"} == {
+        (str(folder), "there")
+    }
+    assert any("(where they were already)" in line for line in told(capsys))
+
+
+def test_rows_of_a_session_that_hooks_have_seen_are_reported_where_they_are(
+    served: Machine, database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started = {"session_id": SHOP_SESSION, "cwd": "/srv/shop", "hook_event_name": "SessionStart", "source": "startup"}
+    leave(served.home, started)
+    served.drain()
+    report(capsys)
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    again = report(capsys, "--project", f"shop={folder}")
+    stayed = [one for one in again["projects"] if one["name"] == "shop" and one["how"] == "there"]
+    assert [one["project"] for one in stayed] == ["/srv/shop"]
+    assert where(served, SHOP_SESSION) == {"/srv/shop"}
+
+
 def test_secrets_are_taken_out_and_orders_wait_in_quarantine(
     served: Machine, database: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -326,7 +370,8 @@ def test_mistakes_are_answered_with_what_to_do(
         (("--project", "shop"), 2, "is not of the form NAME=FOLDER"),
         (("--project", "shop=/nowhere/at/all"), 2, "is no folder"),
         (("--project", "shp=/"), 2, "claude-mem has no project 'shp'; did you mean shop?"),
-        (("nothing.db",), 1, "there is no database of claude-mem at nothing.db"),
+        (("nothing.db",), 2, "'nothing.db' does not exist"),
+        ((str(served.home.root),), 1, f"there is no database of claude-mem at {served.home.root}"),
     )
     for arguments, status, reason in mistakes:
         assert run("import", "claude-mem", *arguments) == status

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import SILENT, Machine, leave, open_machine, payload, spool_name, turn, wait_until
+from claude_mem_lite.paths import Home
+from tests.running import SILENT, Json, Machine, leave, open_machine, payload, spool_name, turn, wait_until
+from tests.worker.conftest import SetClock
+from tests.worker.in_process import asked
 
 MARK = "mellonbright"
 
@@ -77,7 +80,9 @@ def test_a_broken_configuration_stops_intake_until_it_is_mended(machine: Machine
     assert machine.hook("Stop", payload("Stop", cwd=str(tmp_path))) == SILENT
     wait_until(lambda: machine.get("/api/health")["status"] == "degraded", "the worker to tell")
     assert str(machine.home.config) in machine.get("/api/health")["problem"]
+    assert machine.get("/api/health")["settings_problem"] == machine.get("/api/health")["problem"]
     assert len(machine.spooled()) == 1
+    assert machine.get("/api/health")["queue_depth"] == machine.get("/api/queue/stats")["spooled"] == 1
     assert machine.rows() == []
     assert machine.ask("POST", "/api/drain", {"timeout_s": 1}).status == 400
 
@@ -85,6 +90,31 @@ def test_a_broken_configuration_stops_intake_until_it_is_mended(machine: Machine
     wait_until(lambda: machine.get("/api/health")["status"] == "ok", "the worker to see that it was mended")
     machine.drain()
     assert [row.status for row in machine.rows()] == ["done"]
+
+
+def test_the_user_hears_of_broken_settings_once_a_day_and_the_model_never(
+    home: Home, clock: SetClock, tmp_path: Path
+) -> None:
+    home.config.write_text("budgt_tokens = 1500\n")
+
+    def start(*, is_printed: bool = True, **more: Json) -> Json:
+        name = spool_name("SessionStart", int(clock.now.timestamp() * 1e9))
+        leave(home, payload("SessionStart", name, str(tmp_path), source="startup", **more), name=name)
+        reply = worker.client.post("/hook/SessionStart", headers={"X-Spool": name})
+        if is_printed:
+            worker.client.post("/hook/printed", headers={"X-Spool": name})
+        return reply.json() if reply.status_code == 200 else None
+
+    with asked(home, clock) as worker:
+        assert start(is_printed=False) == {
+            "systemMessage": f"claude-mem-lite: the settings are wrong: {home.config}: unknown key budgt_tokens; "
+            "did you mean budget_tokens? Until that is mended, nothing is given, and what you do waits to be "
+            "remembered."
+        }
+        assert start() is not None  # nobody had printed the first
+        assert start() is None
+        clock.advance(hours=25)
+        assert start() is not None
 
 
 def test_a_worker_that_ends_with_a_broken_configuration_takes_nothing_in(machine: Machine, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from claude_mem_lite.cli.sending import interrupted_after
 from claude_mem_lite.importers.jsonl import BATCH_LINES
 from claude_mem_lite.paths import Home
 from tests.past_sessions import Json
-from tests.running import WAIT_S, Machine, open_machine, query, wait_until
+from tests.running import PROC, WAIT_S, Machine, open_machine, query, wait_until
 from tests.unit.fake_worker import fake_worker
 from tests.unit.fake_worker import run as run_here
 
@@ -58,6 +58,13 @@ def write(path: Path, lines: list[Json]) -> Path:
 
 def report(machine: Machine, path: Path, *options: str) -> Json:
     return json.loads(run(machine, "import", "jsonl", path, "--json", *options).stdout)
+
+
+@pytest.fixture
+def machine(unserved: Machine) -> Machine:
+    """A home with a worker, so that no command has to start one."""
+    unserved.start_worker()
+    return unserved
 
 
 def test_what_is_exported_and_imported_elsewhere_is_exported_the_same_byte_for_byte(
@@ -263,8 +270,8 @@ def test_what_cannot_be_a_file_is_refused_and_left(machine: Machine, name: str) 
     assert os.stat("/dev/null").st_rdev == before.st_rdev
 
 
-def test_a_folder_is_no_file(machine: Machine, tmp_path: Path) -> None:
-    run(machine, "export", "--output", tmp_path, status=2)
+def test_a_folder_is_no_file(unserved: Machine, tmp_path: Path) -> None:
+    run(unserved, "export", "--output", tmp_path, status=2)
 
 
 def test_an_export_that_fails_leaves_what_was_there(
@@ -292,25 +299,33 @@ def started(machine: Machine, *arguments: str | Path) -> "subprocess.Popen[str]"
     )
 
 
-def test_an_export_that_is_stopped_says_that_nothing_was_written(machine: Machine, tmp_path: Path) -> None:
-    with fake_worker(machine.home) as worker:
+def is_asleep(pid: int) -> bool:
+    """Whether a process does nothing but wait; where that cannot be told, it is taken for granted."""
+    if not PROC.is_dir():
+        return True
+    return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] == "S"
+
+
+def test_an_export_that_is_stopped_says_that_nothing_was_written(unserved: Machine, tmp_path: Path) -> None:
+    with fake_worker(unserved.home) as worker:
         worker.held.add("/api/export")
-        command = started(machine, "export", "--output", tmp_path / "all.jsonl")
+        command = started(unserved, "export", "--output", tmp_path / "all.jsonl")
         wait_until(lambda: any(one.path == "/api/export" for one in worker.seen), "the first page")
+        wait_until(lambda: is_asleep(command.pid), "the command to wait for it")
         command.send_signal(signal.SIGINT)
         out, err = command.communicate(timeout=WAIT_S)
     assert (command.returncode, out, err.strip()) == (130, "", "Stopped; nothing was written.")
     assert not (tmp_path / "all.jsonl").exists()
 
 
-def test_an_import_that_is_stopped_counts_the_batch_under_way(machine: Machine, tmp_path: Path) -> None:
+def test_an_import_that_is_stopped_counts_the_batch_under_way(unserved: Machine, tmp_path: Path) -> None:
     number = 3 * BATCH_LINES
     given = write(tmp_path / "given.jsonl", [{"kind": "note", "title": f"Note {one}"} for one in range(number)])
     first: Json = {"imported": BATCH_LINES, "known": 0, "different": [], "forgotten": 0, "redacted": 0}
-    with fake_worker(machine.home) as worker:
+    with fake_worker(unserved.home) as worker:
         go_on = worker.answer_later("POST /api/import/memories", first)
         worker.answer("POST /api/import/memories/start", {"project": "/x", "at": "2026-01-01T00:00:00Z", "unknown": {}})
-        command = started(machine, "import", "jsonl", given)
+        command = started(unserved, "import", "jsonl", given)
         wait_until(lambda: any(one.path == "/api/import/memories" for one in worker.seen), "the first batch")
         command.send_signal(signal.SIGINT)
         go_on.set()
@@ -359,17 +374,24 @@ def test_stdout_is_utf8_whatever_the_locale(machine: Machine, tmp_path: Path) ->
         assert run(machine, "export", environment={name: value, "PYTHONUTF8": "0"}).stdout == wanted
 
 
-@pytest.mark.parametrize("command", ["export", "export -o -", "list --limit 300", "list --limit 300 --json"])
-def test_a_closed_reader_is_no_failure(machine: Machine, tmp_path: Path, command: str) -> None:
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """A home with more than fits a pipe."""
     lines = [{"kind": "note", "title": f"Note {number}", "detail": "x" * 5_000} for number in range(300)]
-    run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", lines))
+    with open_machine() as made:
+        run(made, "import", "jsonl", write(tmp_path_factory.mktemp("given") / "given.jsonl", lines))
+        yield made
+
+
+@pytest.mark.parametrize("command", ["export", "export -o -", "list --limit 300", "list --limit 300 --json"])
+def test_a_closed_reader_is_no_failure(full: Machine, command: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
         ran = subprocess.run(
             [COMMAND, *command.split()],
-            env=machine.environment(),
-            cwd=machine.user_home,
+            env=full.environment(),
+            cwd=full.user_home,
             stdout=writing,
             stderr=subprocess.PIPE,
             timeout=WAIT_S,
@@ -405,36 +427,39 @@ def test_a_terminal_sees_how_far_it_is(machine: Machine, tmp_path: Path, command
 # What is killed.
 
 
-def test_an_import_that_was_killed_is_completed_by_the_next(machine: Machine, tmp_path: Path) -> None:
-    number = 4_000
+def test_an_import_that_was_killed_is_completed_by_the_next(unserved: Machine, tmp_path: Path) -> None:
+    number = 10 * BATCH_LINES
     lines = [{"kind": "note", "title": f"Note {one}", "detail": f"the {one} words " * 20} for one in range(number)]
     given = write(tmp_path / "given.jsonl", lines)
     with subprocess.Popen(
         [COMMAND, "import", "jsonl", given],
-        env=machine.environment(),
-        cwd=machine.user_home,
+        env=unserved.environment(),
+        cwd=unserved.user_home,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as command:
-        wait_until(lambda: stored(machine) > 0, "the first batch")
+        wait_until(lambda: stored(unserved) > 0, "the first batch")
         command.kill()
-    assert 0 < stored(machine) < number
-    told = report(machine, given)
+    assert 0 < stored(unserved) < number
+    told = report(unserved, given)
     assert (told["imported"] + told["known"], told["different"]) == (number, [])
-    assert stored(machine) == number
+    assert stored(unserved) == number
 
 
-def test_an_import_goes_on_with_another_worker_when_its_own_is_killed(machine: Machine, tmp_path: Path) -> None:
-    number = 4_000
+def test_an_import_goes_on_with_another_worker_when_its_own_is_killed(unserved: Machine, tmp_path: Path) -> None:
+    number = 10 * BATCH_LINES
     given = write(tmp_path / "given.jsonl", [{"kind": "note", "title": f"Note {one}"} for one in range(number)])
     with subprocess.Popen(
-        [COMMAND, "import", "jsonl", given], env=machine.environment(), cwd=machine.user_home, stdout=subprocess.DEVNULL
+        [COMMAND, "import", "jsonl", given],
+        env=unserved.environment(),
+        cwd=unserved.user_home,
+        stdout=subprocess.DEVNULL,
     ) as command:
-        wait_until(lambda: stored(machine) > 0, "the first batch")
-        machine.kill_worker()
+        wait_until(lambda: stored(unserved) > 0, "the first batch")
+        unserved.kill_worker()
         assert command.wait(WAIT_S) == 0
-    assert stored(machine) == number
-    in_order = query(machine.view.memory_db, "select title from memories order by seq")
+    assert stored(unserved) == number
+    in_order = query(unserved.view.memory_db, "select title from memories order by seq")
     assert [title for (title,) in in_order] == [f"Note {one}" for one in range(number)]
 
 

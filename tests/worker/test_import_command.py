@@ -42,6 +42,13 @@ def run(
 
 
 @pytest.fixture
+def machine(unserved: Machine) -> Machine:
+    """A home with a worker, so that no command has to start one."""
+    unserved.start_worker()
+    return unserved
+
+
+@pytest.fixture
 def bound_by_modes() -> Sequence[str]:
     """What to put before a command so that the modes of files hold for it, even as root."""
     if os.geteuid():
@@ -72,9 +79,9 @@ def three_sessions(folder: Path) -> None:
         fixed_bug(f"s{number}", number, LONG_AGO + timedelta(days=number)).write(folder, packed=number == 1)
 
 
-def test_it_reads_the_clients_own_folder_when_none_is_given(machine: Machine) -> None:
-    three_sessions(machine.user_home / ".claude" / "projects" / "-home-dev-shop")
-    done = run(machine)
+def test_it_reads_the_clients_own_folder_when_none_is_given(unserved: Machine) -> None:
+    three_sessions(unserved.user_home / ".claude" / "projects" / "-home-dev-shop")
+    done = run(unserved)
     assert done.stdout == f"Imported 3 turns of 3 sessions: 3 new memories.\n{NEXT}\n"
     assert done.stderr.startswith("Reading 3 transcripts, 0.0 MB (partly compressed).")
 
@@ -195,20 +202,20 @@ def test_what_cannot_be_read_is_no_failure_where_turns_are_known(machine: Machin
     ]
 
 
-def test_where_there_are_no_transcripts_it_says_where_it_looked(machine: Machine, tmp_path: Path) -> None:
-    folder = machine.user_home / ".claude" / "projects"
-    told = run(machine).stdout
+def test_where_there_are_no_transcripts_it_says_where_it_looked(unserved: Machine, tmp_path: Path) -> None:
+    folder = unserved.user_home / ".claude" / "projects"
+    told = run(unserved).stdout
     assert told.startswith(f"There are no transcripts in {folder}. ")
     assert "PATH" in told
     assert "CLAUDE_CONFIG_DIR" in told
-    assert run(machine, tmp_path).stdout.startswith(f"There are no transcripts (.jsonl or .jsonl.gz) in {tmp_path}. ")
-    assert report(machine, tmp_path)["turns"] == 0
+    assert run(unserved, tmp_path).stdout.startswith(f"There are no transcripts (.jsonl or .jsonl.gz) in {tmp_path}. ")
+    assert report(unserved, tmp_path)["turns"] == 0
 
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "notes.txt"])
-def test_a_wrong_path_is_told_in_one_sentence(machine: Machine, tmp_path: Path, name: str) -> None:
+def test_a_wrong_path_is_told_in_one_sentence(unserved: Machine, tmp_path: Path, name: str) -> None:
     (tmp_path / "notes.txt").touch()
-    told = run(machine, tmp_path / name, status=2).stderr
+    told = run(unserved, tmp_path / name, status=2).stderr
     assert name in told
     assert told.count("\n") == 1
 
@@ -241,13 +248,13 @@ def test_a_terminal_is_shown_a_bar(machine: Machine, tmp_path: Path) -> None:
     assert "\u2501" in shown
 
 
-def test_ctrl_c_ends_it_at_once_and_says_how_to_go_on(machine: Machine, tmp_path: Path) -> None:
+def test_ctrl_c_ends_it_at_once_and_says_how_to_go_on(unserved: Machine, tmp_path: Path) -> None:
     three_sessions(tmp_path)
-    with fake_worker(machine.home) as worker:
+    with fake_worker(unserved.home) as worker:
         worker.held.add("/api/import/known")
         command = subprocess.Popen(
             [COMMAND, "import", "transcripts", tmp_path],
-            env=machine.environment(),
+            env=unserved.environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -280,3 +287,32 @@ def test_known_turns_are_not_sent(home: Home, tmp_path: Path, capsys: pytest.Cap
         run_here("import", "transcripts", str(tmp_path / "t"))
         assert [one.path for one in worker.seen[asked:]] == ["/api/health", "/api/import/known"]
     assert "2 turns were there already." in capsys.readouterr().out
+
+
+def test_a_path_that_the_user_may_not_use_is_named_and_another_is_asked_for(
+    machine: Machine, tmp_path: Path, bound_by_modes: Sequence[str]
+) -> None:
+    readable = "cannot be read: permission denied; choose one that you can read"
+    writable = "cannot be written: permission denied; choose one that you can write"
+    lines = [
+        (["export", "--output", "x.jsonl"], writable),
+        (["export", "--format", "markdown", "--output", "x"], writable),
+        (["import", "jsonl", "x.jsonl"], readable),
+        (["import", "claude-mem", "x.db"], readable),
+        (["import", "transcripts", "x.jsonl"], readable),
+        (["restore", "x.db"], "choose one that you can read"),
+    ]
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    with shut(folder):
+        for line, told in lines:
+            done = subprocess.run(
+                [*bound_by_modes, COMMAND, *line[:-1], folder / line[-1]],
+                env=machine.environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=WAIT_S,
+            )
+            assert (done.returncode, str(folder / line[-1]) in done.stderr) == (1, True), done.stderr
+            assert told in done.stderr

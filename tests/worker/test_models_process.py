@@ -17,6 +17,8 @@ from tests.worker.modelled import answer, long_turn, makers, outcomes, states
 NAME = "anthropic/claude-haiku-4-5-20251001"
 WELL = anthropic_reply(answer("Count every item of the basket", headline="The basket counts at last"))
 HANGING = Reply(hang=True)
+SDK = ("anthropic.resources.messages",)
+"""Takes longer to import than all else that a worker does here."""
 
 
 @pytest.fixture
@@ -31,6 +33,7 @@ def asking(machine: Machine, model: ModelServer) -> Machine:
     configure(machine, model)
     machine.home.api_key.write_text("sk-ant-test")
     machine.home.api_key.chmod(0o600)
+    machine.also = SDK
     return machine
 
 
@@ -49,6 +52,7 @@ def wait_for_question(model: ModelServer) -> None:
 
 
 def test_a_turn_is_told_by_the_model_and_what_it_took_is_told(asking: Machine, model: ModelServer) -> None:
+    asking.is_cold = True
     asking.start_worker()
     work(asking)
     asking.drain()

@@ -1,9 +1,9 @@
-"""A worker whose package is replaced under it ends, so that one of the new version can come."""
+"""A worker whose package is replaced or removed under it ends; of the new version another one can come."""
 
 from pathlib import Path
 
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.package import Package
+from claude_mem_lite.worker.package import GONE_AFTER_S, Package
 from tests.fakes import NOW
 from tests.running import leave, payload, query, running_loop, wait_until
 
@@ -27,6 +27,39 @@ def test_the_loop_ends_in_good_order_when_its_package_was_replaced(home: Home, t
         leave(home, payload("Stop"))
         path.unlink()
         path.write_text("0.2.0 and more")
+        loop.wake()
+        wait_until(loop.stopping.is_set, "the loop to end")
+    assert [name for (name,) in query(home.inbox_db, "select event from inbox")] == ["Stop"]
+
+
+def test_a_package_is_gone_when_it_is_missing_for_longer_than_an_upgrade_takes(tmp_path: Path) -> None:
+    path, now = tmp_path / "__init__.py", [0.0]
+    path.write_text("0.1.0")
+    package = Package(path, lambda: now[0])
+    now[0] = 1000
+    assert not package.is_gone()
+    path.unlink()
+    assert not package.is_gone(), "it may be an upgrade"
+    now[0] += GONE_AFTER_S
+    assert not package.is_gone()
+    path.write_text("0.1.0")
+    now[0] += 1
+    assert not package.is_gone(), "it came back"
+    path.unlink()
+    assert not package.is_gone()
+    now[0] += GONE_AFTER_S + 1
+    assert package.is_gone()
+
+
+def test_the_loop_ends_in_good_order_when_its_package_was_removed(home: Home, tmp_path: Path) -> None:
+    path, now = tmp_path / "__init__.py", [0.0]
+    path.write_text("0.1.0")
+    with running_loop(home, lambda: NOW) as loop:
+        loop.package = Package(path, lambda: now[0])
+        path.unlink()
+        assert not loop.package.is_gone()
+        leave(home, payload("Stop"))
+        now[0] = GONE_AFTER_S + 1
         loop.wake()
         wait_until(loop.stopping.is_set, "the loop to end")
     assert [name for (name,) in query(home.inbox_db, "select event from inbox")] == ["Stop"]

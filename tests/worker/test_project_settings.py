@@ -69,9 +69,8 @@ def test_budgets_and_the_layout_are_those_of_the_repository(home: Home, loop: Lo
     told = context_api.context(loop, str(shop))
     assert (told["budget"], told["preset"]) == (321, "codes")
     assert context_api.context(loop, str(shop.parent))["budget"] == 2000
-    assert str(context_api.prompt_context(loop, str(shop), "why SQLite?")["why_silent"]).startswith(
-        "prompt_budget_tokens is 0"
-    )
+    told = context_api.prompt_context(loop, "why SQLite?", str(shop))
+    assert str(told["why_silent"]).startswith("prompt_budget_tokens is 0")
     given = payload("UserPromptSubmit", "s-1", str(shop), prompt="where do we keep the carts, and why SQLite?")
     name = leave(home, given, name=now_name("UserPromptSubmit", 1.0))
     assert prompt_context(loop, name, b"") is None
@@ -107,7 +106,7 @@ def test_settings_are_told_with_what_was_left_out(home: Home, loop: Loop, shop: 
     assert settings[0] == {
         "key": "budget_tokens",
         "value": 500,
-        "sources": ("project file",),
+        "sources": ["project file"],
         "variable": "CLAUDE_MEM_LITE_BUDGET",
     }
 

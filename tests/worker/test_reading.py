@@ -148,6 +148,14 @@ def test_a_timeline_tells_what_was_asked_before_a_memory_and_what_came_after(ser
     assert set(items[0]) == {"id", "kind", "origin", "title", "summary", "session", "created_at", "is_center"}
 
 
+def test_a_timeline_of_a_session_can_be_read_some_at_a_time(served: Machine, shop: Path) -> None:
+    whole = ask(served, "timeline", id="s-style")["items"]
+    assert len(whole) == 2
+    assert ask(served, "timeline", id="s-style", limit=1)["items"] == whole[:1]
+    assert ask(served, "timeline", id="s-style", skip=1)["items"] == whole[1:]
+    assert ask(served, "timeline", id="s-style", skip=2)["items"] == []
+
+
 def test_a_timeline_of_a_session_has_all_of_it_and_nothing_else(served: Machine, shop: Path) -> None:
     items = ask(served, "timeline", id="s-style")["items"]
     assert items[0]["title"] == "Make the buttons green"
@@ -191,6 +199,8 @@ def test_what_holds_everywhere_does_not_tell_of_another_projects_session(served:
         ("timeline?id=zzzzzzzz", 404, "not_found"),
         ("timeline?id=zzzzzzzz&before=-1", 422, "invalid"),
         ("timeline?id=zzzzzzzz&after=501", 422, "invalid"),
+        ("timeline?id=zzzzzzzz&skip=99999999999", 422, "invalid"),
+        ("timeline?id=zzzzzzzz&limit=1001", 422, "invalid"),
     ],
 )
 def test_a_wrong_question_is_refused_in_the_one_shape(served: Machine, target: str, status: int, code: str) -> None:

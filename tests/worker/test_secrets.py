@@ -274,6 +274,7 @@ def test_no_secret_is_sent_to_a_model(machine: Machine, model: ModelServer) -> N
     machine.home.config.write_text(f'provider = "anthropic"\nbase_url = "{model.url}"\n{CAPS}')
     machine.home.api_key.write_text("key-of-the-test")
     machine.home.api_key.chmod(0o600)
+    machine.also = ("anthropic.resources.messages",)
     machine.start_worker()
     for number, group in enumerate(groups(4)):
         turns = [turn_with(one, f"s-{number}", "/") for one in group]

@@ -4,10 +4,15 @@ import os
 import sqlite3
 from contextlib import closing
 
+from starlette.testclient import TestClient
+
 from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.app import make_app
 from claude_mem_lite.worker.loop import Loop
+from tests.faults.losses import spoil_root
 from tests.running import Machine, leave, query, spool_name, turn, wait_until
 from tests.worker.conftest import SetClock
+from tests.worker.in_process import asked
 
 
 def test_a_worker_that_starts_while_the_inbox_is_locked_says_so_and_goes_on_afterwards(machine: Machine) -> None:
@@ -60,3 +65,20 @@ def test_a_folder_with_the_name_of_an_event_is_left_alone_and_costs_no_descripto
     for _ in range(5):
         assert loop.settle(30)
     assert len(os.listdir("/dev/fd")) <= before
+
+
+def test_whoever_asks_a_damaged_database_hears_that_it_is_being_recovered(home: Home, clock: SetClock) -> None:
+    with asked(home, clock) as worker:
+        worker.post("/api/memories", {"kind": "note", "text": "The build needs make 4", "cwd": "/"})
+        worker.loop.call(lambda db: db.execute("pragma wal_checkpoint(truncate)").fetchone()).result(30)
+        spoil_root(home.memory_db, "memories")
+        worker.loop.readers.let_go()  # what they have read before is sound
+        client = TestClient(make_app(worker.loop, worker.loop.stop), raise_server_exceptions=False)
+        told = client.get("/api/memories", params={"cwd": "/", "all_projects": True})
+    assert told.status_code == 500
+    assert told.json()["error"] == {
+        "code": "damaged",
+        "message": "a database is damaged and is being recovered",
+        "next_step": "run this again in a moment",
+    }
+    assert home.suspect.exists()

@@ -44,6 +44,11 @@ def event_from_payload(name: str, payload: JsonObject) -> Event:
     )
 
 
+def answer(event: str, context: str) -> JsonObject:
+    """Context as the hook of an event prints it."""
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+
+
 def is_own_tool(name: str) -> bool:
     """Whether a tool is one of our own MCP server's."""
     return re.match(OWN_TOOL, name) is not None

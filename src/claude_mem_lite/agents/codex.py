@@ -6,13 +6,15 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 
 from claude_mem_lite.agents import shapes
 from claude_mem_lite.models import JsonObject, text
 
 MOMENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
 _MOST_OF_TRANSCRIPT = 512 * 1024
+_MOST_FILES = 500
+"""Of one patch: each is an event of its own, and a patch that names more was made by a program."""
 _HEADER = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVED = re.compile(r"\*\*\* Move to: (.+)")
 _EXIT = re.compile(r"\s*Exit code: (\d{1,9})")
@@ -78,12 +80,13 @@ def _patched(told: JsonObject, patch: str) -> Iterator[JsonObject]:
     if ended and ended[1] != "0":
         yield shapes.failed(told, "Edit", {"file_path": _first_path(told, patch)}, response)
         return
-    found = list(_files(patch))
-    if not found:
-        yield told
     folder = text(told.get("cwd"))
-    for action, path, lines in found:
-        yield from _changed(told, action, shapes.absolute(path, folder), lines, folder)
+    did = [
+        one
+        for action, path, lines in islice(_files(patch), _MOST_FILES)
+        for one in _changed(told, action, shapes.absolute(path, folder), lines, folder)
+    ]
+    yield from did or [told]  # one that says nothing is told as it came
 
 
 def _changed(told: JsonObject, action: str, path: str, lines: Sequence[str], folder: str) -> Iterator[JsonObject]:

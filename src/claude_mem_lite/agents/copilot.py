@@ -28,7 +28,7 @@ def is_sender(payload: JsonObject) -> bool:
     return "tool_result" in payload or "stop_reason" in payload or not any(key in payload for key in _CLAUDES)
 
 
-def answer(context: str) -> JsonObject:
+def answer(_event: str, context: str) -> JsonObject:
     return {"additionalContext": context}
 
 

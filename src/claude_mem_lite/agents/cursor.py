@@ -26,7 +26,7 @@ def is_sender(payload: JsonObject) -> bool:
     return bool(text(payload.get("cursor_version")) or text(payload.get("generation_id")))
 
 
-def answer(context: str) -> JsonObject:
+def answer(_event: str, context: str) -> JsonObject:
     return {"additional_context": context}
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from claude_mem_lite.agents import shapes
+from claude_mem_lite.agents import claude_code, shapes
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
 MOMENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
@@ -16,16 +16,23 @@ EVENTS = {
 }
 """Claude Code's names of events, and Gemini CLI's."""
 IGNORED_TOOLS = ("glob", "grep_search", "search_file_content", "list_directory", "activate_skill", "update_topic")
-_GIVEN = re.compile(r"\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_CONTEXT, _CONTEXT_END = "<hook_context>", "</hook_context>"
+_GIVEN = re.compile(rf"\s*{_CONTEXT}.*?{_CONTEXT_END}\s*", re.DOTALL)
 _UNTRUSTED = re.compile(r"\A<untrusted_context>\n?(.*?)\n?</untrusted_context>", re.DOTALL)
-_OUTPUT = re.compile(r"^(?:Output|Stdout): (.*?)(?=^(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID): |\Z)", re.DOTALL | re.MULTILINE)  # fmt: skip  # noqa: E501
-_EXIT = re.compile(r"^Exit Code: (\d{1,9})$", re.MULTILINE)
+_BEFORE_OUTPUT = re.compile(r"\A(?:Command: .*?\nDirectory: [^\n]*\n)?Output: ", re.DOTALL)
+_BEHIND_OUTPUT = re.compile(
+    r"(?:\nError: \(none\))?(?:\nExit Code: (\d{1,9}|\(none\)))?(?:\nSignal: [^\n]*)?"
+    r"(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?\Z"
+)
+"""What it puts behind the output of a command: some of these lines, in this order. A command may print such lines too,
+so only the last ones count."""
 _SAME = {"glob": "Glob", "grep_search": "Grep", "search_file_content": "Grep", "list_directory": "LS", "web_fetch": "WebFetch", "google_web_search": "WebSearch", "invoke_agent": "Agent", "activate_skill": "Skill"}  # fmt: skip  # noqa: E501
 """Tools that Claude Code has under another name, and whose input nobody needs to know more of."""
 
 
-def event_name(event: str) -> str:
-    return EVENTS.get(event, event)
+def answer(event: str, context: str) -> JsonObject:
+    """As Claude Code has it, but for the name of the event."""
+    return claude_code.answer(EVENTS.get(event, event), context)
 
 
 def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
@@ -43,11 +50,19 @@ def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
 
 def own_words(prompt: str) -> str:
     """A prompt without what hooks put before and behind it. Brackets in that are escaped, so its end is certain."""
-    while found := _GIVEN.match(prompt):
-        prompt = prompt[found.end() :]
-    while prompt.rstrip().endswith("</hook_context>") and (at := prompt.rfind("<hook_context>")) >= 0:
-        prompt = prompt[:at].rstrip()
-    return prompt
+    start, end = 0, len(prompt)
+    while found := _GIVEN.match(prompt, start):
+        start = found.end()
+    last = _without_space(prompt, start, end)
+    while prompt.endswith(_CONTEXT_END, start, last) and (at := prompt.rfind(_CONTEXT, start, last)) >= 0:
+        end = last = _without_space(prompt, start, at)
+    return prompt[start:end]
+
+
+def _without_space(given: str, start: int, end: int) -> int:
+    while end > start and given[end - 1].isspace():
+        end -= 1
+    return end
 
 
 def _tool(told: JsonObject) -> JsonObject:
@@ -75,12 +90,24 @@ def _tool(told: JsonObject) -> JsonObject:
 
 
 def _command(told: JsonObject, command: str, content: JsonValue, response: JsonObject) -> JsonObject:
-    shown = _plain(content)
-    found, code = _OUTPUT.search(shown), _EXIT.search(shown)
-    output = found[1].rstrip("\n") if found else shown
+    output, code = _ended(_plain(content), is_error=bool(response.get("error")))
     if response.get("error") and not code:
         return shapes.failed(told, "Bash", {"command": command}, output)
-    return shapes.ran(told, command, output, int(code[1]) if code else 0)
+    return shapes.ran(told, command, output, code)
+
+
+def _ended(shown: str, *, is_error: bool) -> tuple[str, int]:
+    """What a command printed, and its exit code. One that was cancelled or summed up is told without a frame."""
+    begins = _BEFORE_OUTPUT.match(shown)
+    if not begins:
+        return shown, 0
+    shown = shown.rstrip("\n")
+    behind = _BEHIND_OUTPUT.search(shown, begins.end())
+    code = behind[1] if behind else None
+    output = shown[begins.end() : behind.start() if behind else None]
+    if is_error:
+        output = output.rpartition("\nError: ")[0] or output
+    return output.rstrip("\n"), int(code) if code and code.isdigit() else 0
 
 
 def _plain(content: JsonValue) -> str:

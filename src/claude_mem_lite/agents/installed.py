@@ -7,10 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from claude_mem_lite.models import JsonObject, text
-from claude_mem_lite.paths import Home, read_regular, state_of
+from claude_mem_lite.paths import HOOK_PROGRAM, Home, read_regular, state_of
 
 _MOST_BYTES = 4 * 2**20
-_PROGRAM = b"claude_mem_lite/hook/hook.py"
 _State = tuple[int, int, int] | None
 
 
@@ -39,6 +38,6 @@ def _records(folder: Path, state: _State) -> tuple[JsonObject, ...]:  # noqa: AR
 @lru_cache(maxsize=32)
 def _names_us(settings: Path, state: _State) -> bool:
     try:
-        return state is not None and _PROGRAM in read_regular(settings, _MOST_BYTES)
+        return state is not None and HOOK_PROGRAM.encode() in read_regular(settings, _MOST_BYTES)
     except OSError:
         return False

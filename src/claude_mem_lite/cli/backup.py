@@ -11,11 +11,12 @@ from pathlib import Path
 import click
 
 from claude_mem_lite import __version__
+from claude_mem_lite.cli import completing
 from claude_mem_lite.cli.options import connect, json_option, yes_option
 from claude_mem_lite.cli.output import Column, counted, field, print_json, print_table, whole
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client import Client
-from claude_mem_lite.db import backups
+from claude_mem_lite.db import backups, recoveries
 from claude_mem_lite.db.backups import Backup, Contents
 from claude_mem_lite.db.replacing import write_json
 from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
@@ -53,7 +54,7 @@ def backup(listed: bool, as_json: bool) -> None:
 
 
 @click.command(short_help="Go back to a backup.")
-@click.argument("chosen", metavar="[BACKUP]", required=False)
+@click.argument("chosen", metavar="[BACKUP]", required=False, shell_complete=completing.backups)
 @yes_option
 @json_option
 @click.pass_context
@@ -88,30 +89,46 @@ def restore(ctx: click.Context, chosen: str | None, yes: bool, as_json: bool) ->
         return
     click.echo(field(told, "text"))
     if again := whole(told, "replayed"):
-        came = f"{counted(again, 'event')} that came after it are done again"
-        click.echo(f"{came}; `claude-mem-lite status` shows how far.")
+        click.echo(f"{recoveries.done_again(again)}; `claude-mem-lite status` shows how far.")
     click.echo(field(told, "undo"))
 
 
 def _carry_out(home: Home, backup: Path) -> JsonObject:
     """Leave the order, have the worker that runs end and another one start, and hear what it did."""
     home.make()
-    client = Client(home)
     # First the order: a hook may start the next worker as soon as this one ends.
-    write_json(home.restore_order, {"backup": str(backup), "at": datetime.now(UTC).isoformat()})
-    client.stop()
-    if sys.stderr.isatty():
-        click.echo("Restoring…", err=True)
-    known = ensure_worker(home, RESTORE_WAIT_S).recoveries()
-    if home.restore_order.exists() or not known:
-        raise MemoryLiteError("the worker did not restore it", f"look at the end of {home.worker_log}")
-    return known[-1]
+    write_json(home.restore_order, {"backup": str(backup)})
+    is_stopped = False
+    try:
+        Client(home).stop()
+        is_stopped = True
+        if sys.stderr.isatty():
+            click.echo("Restoring…", err=True)
+        known = ensure_worker(home, RESTORE_WAIT_S).recoveries()
+        told = [one for one in known if field(one, "id").startswith("restore-")]
+        if home.restore_order.exists() or not told:
+            raise MemoryLiteError("the worker did not restore it", f"look at the end of {home.worker_log}")
+    except BaseException:  # Ctrl-C too
+        _withdraw(home, is_stopped=is_stopped)
+        raise
+    return told[-1]
+
+
+def _withdraw(home: Home, *, is_stopped: bool) -> None:
+    """Take back an order that failed, lest a worker finds it hours later, and say what came of it."""
+    is_untouched = home.restore_order.exists()
+    home.restore_order.unlink(missing_ok=True)
+    # One that is starting may have read it before.
+    if is_untouched and not (is_stopped and Client(home).is_there()):
+        click.echo("Nothing was restored.", err=True)
+    else:
+        click.echo("`claude-mem-lite status` tells whether it was restored.", err=True)
 
 
 def _find(home: Home, chosen: str | None) -> Path:
     """The file that is meant."""
     if chosen is None:
-        newest = next(backups.good_ones(home.backups), None)
+        newest = next(backups.good_ones(home.backups, home.memory_db), None)
         if newest is None:
             raise MemoryLiteError(
                 "there is no backup that can be restored", "`claude-mem-lite backup --list` shows what there is"

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from claude_mem_lite.cli import completing
-from claude_mem_lite.cli.options import connect, folder, json_option, memory_id
+from claude_mem_lite.cli.options import connect, doubt_language, folder, json_option, memory_id
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, items, plain, print_json
@@ -83,6 +83,8 @@ def edit(
         memory = edited
     else:
         memory = client.change(wanted, changes, cwd=folder())
+    if doubt := doubt_language(scope):
+        click.echo(doubt, err=True)
     if as_json:
         print_json(memory)
         return

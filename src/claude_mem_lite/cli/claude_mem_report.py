@@ -22,6 +22,7 @@ _HOW: Mapping[How, str] = {
     "session": "by the folder of its sessions",
     "name": "the one project of that name",
     "own": "a project of that name: nothing tells its folder",
+    "there": "where they were already",
 }
 
 

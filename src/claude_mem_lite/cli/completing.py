@@ -1,4 +1,4 @@
-"""What a shell may complete: kinds, scopes, and ids as far as a worker that runs already tells them at once.
+"""What a shell may complete: kinds, scopes, backups, and ids as far as a worker that runs already tells them at once.
 
 Commands name these for their parameters. They never start a worker, never fail and never print."""
 
@@ -25,6 +25,20 @@ def kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[s
 
 def scopes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     return [form for form in SCOPE_FORMS if form.startswith(incomplete)]
+
+
+def backups(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":  # noqa: ARG001
+    """The names of the backups, the newest first; else files, since any memory.db can be restored."""
+    from click.shell_completion import CompletionItem
+
+    from claude_mem_lite.paths import find_home
+
+    try:
+        names = sorted((path.name for path in find_home().backups.glob("memory-*.db")), reverse=True)
+    except OSError:
+        names = []
+    found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    return found or [CompletionItem(incomplete, type="file")]
 
 
 def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":  # noqa: ARG001

@@ -1,12 +1,17 @@
 """`config`: every setting in force, and where it comes from."""
 
 import json
+import os
+import sys
 
 import click
 
-from claude_mem_lite.cli.options import connect, cwd_option, folder, json_option
+from claude_mem_lite.cli.options import connect, cwd_option, folder, is_anything_stored, json_option
 from claude_mem_lite.cli.output import Column, field, items, plain, print_json, print_table
+from claude_mem_lite.config_file import settings_told
+from claude_mem_lite.errors import joined
 from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.paths import find_home
 
 
 @click.command(short_help="Show every setting in force, and where it comes from.")
@@ -25,21 +30,34 @@ def config(cwd: str | None, as_json: bool) -> None:
       claude-mem-lite config --json
       claude-mem-lite config --cwd .
     """
-    told = connect().settings(folder(cwd))
+    told = _told(folder(cwd))
     if as_json:
         print_json(told)
         return
     settings = [one for one in items(told, "settings") if isinstance(one, dict)]
+    # Beside the rows, which programs may cut up.
+    click.echo(_where(field(told, "file")), err=not sys.stdout.isatty())
     rows = [[field(one, "key"), _written(one.get("value")), _source(one, told)] for one in settings]
     print_table([Column("setting", "cyan"), Column("value", wide=True), Column("from", "dim", wide=True)], rows)
     for problem in items(told, "problems"):
-        click.echo(f"{field(told, 'project_file')}: {plain(problem)}; that is left out.")
+        click.echo(joined(f"{field(told, 'project_file')}: {plain(problem)}", "that is left out."))
+
+
+def _told(cwd: str) -> JsonObject:
+    """What the worker has; without a data folder what one would have that is started now."""
+    if is_anything_stored():
+        return connect().settings(cwd)
+    return settings_told(find_home().config, os.environ, cwd)
+
+
+def _where(path: str) -> str:
+    return path if os.path.lexists(path) else f"{path} (not there, so the defaults hold)"
 
 
 def _written(value: JsonValue) -> str:
     """A value as it would stand in the file."""
     if isinstance(value, dict):
-        return ", ".join(f"[presets.{name}]" for name in value)
+        return ", ".join(f"[presets.{name}]" for name in value) or "{}"
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -2,7 +2,7 @@
 
 import click
 
-from claude_mem_lite.cli.options import connect, cwd_option, json_option, where
+from claude_mem_lite.cli.options import connect_to_look, cwd_option, json_option, where
 from claude_mem_lite.cli.output import field, items, plain, print_json
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import find_home
@@ -41,11 +41,12 @@ def context(
     if prompt is not None:
         if preset or budget:
             raise click.UsageError("--prompt has no layers and its own budget: leave out --preset and --budget")
-        _print_for_prompt(
-            connect().prompt_context(where(cwd, False).cwd, prompt[:_LONGEST_PROMPT], explain=explain), explain, as_json
-        )
+        client = connect_to_look(_prompt_json({}, explain), as_json=as_json, aside=True)
+        answer = client.prompt_context(where(cwd, False).cwd, prompt[:_LONGEST_PROMPT], explain=explain)
+        _print_for_prompt(answer, explain, as_json)
         return
-    answer = connect().context(where(cwd, False).cwd, budget, preset, explain=explain)
+    client = connect_to_look(_as_json({}, explain), as_json=as_json, aside=True)
+    answer = client.context(where(cwd, False).cwd, budget, preset, explain=explain)
     if as_json:
         print_json(_as_json(answer, explain))
         return
@@ -60,8 +61,7 @@ def context(
 
 def _print_for_prompt(answer: JsonObject, explain: bool, as_json: bool) -> None:
     if as_json:
-        names = ("tokens", "budget", "why_silent", "floor", "items", *(("candidates",) if explain else ()), "build_ms")
-        print_json({"text": answer.get("context"), **{name: answer.get(name) for name in names}})
+        print_json(_prompt_json(answer, explain))
         return
     text = field(answer, "context")
     if text:
@@ -75,6 +75,11 @@ def _print_for_prompt(answer: JsonObject, explain: bool, as_json: bool) -> None:
         for each in items(answer, "candidates"):
             if isinstance(each, dict):
                 _print_weighed(each)
+
+
+def _prompt_json(answer: JsonObject, explain: bool) -> JsonObject:
+    names = ("tokens", "budget", "why_silent", "floor", "items", *(("candidates",) if explain else ()), "build_ms")
+    return {"text": answer.get("context"), **{name: answer.get(name) for name in names}}
 
 
 def _print_weighed(given: JsonObject) -> None:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from claude_mem_lite.cli.options import connect, folder, json_option
+from claude_mem_lite.cli.options import connect_to_look, folder, json_option
 from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.cli.staleness import print_stale
-from claude_mem_lite.install import claude_code
+from claude_mem_lite.errors import joined
+from claude_mem_lite.install.targets import settings_path
 from claude_mem_lite.paths import Home, find_home
 
 if TYPE_CHECKING:
@@ -59,17 +60,17 @@ def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bo
     from claude_mem_lite.install.doctor.running import run_checks
 
     home = find_home()
-    settings = Path(os.path.abspath(claude_code.settings_path("user", None, os.environ)))
+    settings = settings_path("user", None, os.environ)
     mended = []
     for done in _mend(home, settings, dry_run=dry_run) if fix else ():
         mended.append(done)
         if not as_json:
             _print_done(done, dry_run=dry_run)
-    if fix and not mended and not as_json:
-        click.echo("There is nothing that could be mended safely.")
     if dry_run:
         if as_json:
             print_json({"would_fix": [done_json(done) for done in mended]})
+        elif not mended:
+            click.echo("There is nothing that could be mended safely.")
         return
     checks = []
     for check in run_checks(home, settings, online=online):
@@ -79,7 +80,10 @@ def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bo
     if as_json:
         told = [check_json(check) for check in checks]
         print_json({"fixed": [done_json(done) for done in mended], "checks": told} if fix else told)
-    if any(check.state == "fail" for check in checks):
+    has_failed = any(check.state == "fail" for check in checks)
+    if fix and not mended and not as_json:
+        click.echo("Nothing of this can be mended safely." if has_failed else "Nothing needs mending.")
+    if has_failed:
         ctx.exit(1)
 
 
@@ -101,11 +105,11 @@ def _print_check(check: "Check") -> None:
     mark = {"ok": click.style("ok  ", fg="green"), "warn": click.style("warn", fg="yellow")}.get(
         check.state, click.style("FAIL", fg="red")
     )
-    click.echo(f"{mark}  {check.name}: {plain(check.found)}{f'; {plain(check.next_step)}' if check.next_step else ''}")
+    click.echo(f"{mark}  {check.name}: {joined(plain(check.found), plain(check.next_step))}")
 
 
 def _doctor_stale(as_json: bool) -> None:
-    answer = connect().stale(folder())
+    answer = connect_to_look({"memories": []}, as_json=as_json).stale(folder())
     if as_json:
         print_json(answer)
     else:

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -16,17 +16,18 @@ from typing import IO
 import click
 
 from claude_mem_lite.cli import exporting_markdown
-from claude_mem_lite.cli.options import connect
+from claude_mem_lite.cli.options import connect_to_find
 from claude_mem_lite.cli.output import counted, plain
 from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.cli.sending import Sending
 from claude_mem_lite.client import Client, ExportPage, Where
-from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.errors import MemoryLiteError, unwritable
 from claude_mem_lite.memory_lines import to_line
 
 Written = IO[bytes] | gzip.GzipFile
 _LONGEST_PREFIX = 100
 _PAGES = (".md", ".md.gz")
+_INDEX = "index.md"
 # As many as the worker gives at a time.
 _MOST_SESSIONS = 10_000
 
@@ -38,8 +39,8 @@ _MOST_SESSIONS = 10_000
     "--format",
     "form",
     type=click.Choice(["jsonl", "markdown"]),
-    default="jsonl",
-    help="How they are written: jsonl, one JSON object a line, if not given; or markdown, for people.",
+    help="How they are written: jsonl, one JSON object a line; or markdown, for people. If not given, markdown for an "
+    "output that ends in .md, else jsonl.",
 )
 @click.option(
     "--output",
@@ -56,7 +57,7 @@ _MOST_SESSIONS = 10_000
     help="Only the memories of this folder's project; those of all projects if not given.",
 )
 @click.pass_context
-def export(ctx: click.Context, form: str, output: Path | None, cwd: str | None) -> None:
+def export(ctx: click.Context, form: str | None, output: Path | None, cwd: str | None) -> None:
     """Write out every memory, as JSON lines or as Markdown.
 
     As jsonl, one memory a line: whatever its status, with every field, in the order they were stored; `import jsonl`
@@ -66,18 +67,19 @@ def export(ctx: click.Context, form: str, output: Path | None, cwd: str | None) 
     As markdown, for reading and keeping: by project, then by kind, what guides first and the newest first, with a
     table of contents, and the sessions with their summaries behind. What waits in quarantine is left out, since an
     agent may come to read it. An output that ends in .md or .md.gz is one file; anything else is a folder with
-    index.md and a page for each project.
+    index.md and a page for each project: a new or empty one, or that of an earlier export, whose pages are replaced.
 
     \b
     Examples:
       claude-mem-lite export --output memories.jsonl
       claude-mem-lite export --cwd . --output shop.jsonl.gz
       claude-mem-lite export | grep '"kind": "decision"'
-      claude-mem-lite export --format markdown --output memories.md
+      claude-mem-lite export --output memories.md
       claude-mem-lite export --format markdown --cwd . --output notes/
     """
     if ctx.args:
         raise click.UsageError(f"the file to write is an option: --output {shlex.quote(ctx.args[0])}", ctx)
+    form = form or ("markdown" if output is not None and output.name.endswith(_PAGES) else "jsonl")
     write = _write_markdown if form == "markdown" else _write_lines
     if output is None or str(output) == "-":
         stdout = sys.stdout.buffer
@@ -86,7 +88,7 @@ def export(ctx: click.Context, form: str, output: Path | None, cwd: str | None) 
         stdout.flush()
         where = ""
     else:
-        if form == "jsonl" and output.is_dir():
+        if form == "jsonl" and _is_folder(output):
             raise click.UsageError(f"{plain(output)} is a folder; name a file, or use --format markdown", ctx)
         is_folder = form == "markdown" and not output.name.endswith(_PAGES)
         try:
@@ -120,25 +122,53 @@ def _write_markdown(file: Written, cwd: str | None, *, watched: bool) -> int:
 
 
 def _write_pages(folder: Path, cwd: str | None) -> int:
-    """Write a page for each project, and one that leads to them, which is the last to be there."""
+    """Write a page for each project, and one that leads to them: first, so that the folder is known as ours when this
+    is stopped, and once more when all of it is there."""
+    _our_files(folder)  # before anything is read, which may take long
     groups = _grouped(cwd, watched=True)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise MemoryLiteError(f"{folder} cannot be made: {(error.strerror or str(error)).lower()}") from None
+        raise unwritable(folder, error) from None
+    ours = _our_files(folder)
     for group in groups:
-        with _whole_file(folder / f"{group.name}.md") as file:
-            for piece in exporting_markdown.page_of(group):
-                file.write(piece.encode("utf-8", "replace"))
-    with _whole_file(folder / "index.md") as file:
-        file.write(exporting_markdown.index(groups).encode("utf-8", "replace"))
+        page = folder / f"{group.name}.md"
+        if page.name not in ours and os.path.lexists(page):
+            raise MemoryLiteError(f"{page} is not of an export", "move it away, or name another folder")
+    _write_text(folder / _INDEX, [exporting_markdown.index(groups, is_complete=False)])
+    for group in groups:
+        _write_text(folder / f"{group.name}.md", exporting_markdown.page_of(group))
+    _write_text(folder / _INDEX, [exporting_markdown.index(groups)])
     return sum(group.count() for group in groups)
+
+
+def _our_files(folder: Path) -> Collection[str]:
+    """The names of the pages that an earlier export made in a folder; MemoryLiteError when it is somebody else's."""
+    try:
+        if not folder.is_dir() or all(path.name.startswith(".") for path in folder.iterdir()):
+            return ()
+        index = folder / _INDEX
+        names = exporting_markdown.pages_of(index.read_text("utf-8", "replace")) if index.is_file() else None
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    if names is None:
+        raise MemoryLiteError(
+            f"{folder} is not empty and has no export in it; nothing was written",
+            f"name a folder of its own, as in --output {shlex.quote(str(folder / 'memories'))}",
+        )
+    return names
+
+
+def _write_text(path: Path, pieces: Iterable[str]) -> None:
+    with _whole_file(path) as file:
+        for piece in pieces:
+            file.write(piece.encode("utf-8", "replace"))
 
 
 def _grouped(cwd: str | None, *, watched: bool) -> list[exporting_markdown.Group]:
     memories = [memory for page in _watched_pages(cwd, watched=watched) for memory in page.memories]
     place = Where(cwd or "", cwd is None)
-    sessions = connect().sessions(place, limit=_MOST_SESSIONS)
+    sessions = connect_to_find().sessions(place, limit=_MOST_SESSIONS)
     return exporting_markdown.grouped(memories, sessions)
 
 
@@ -154,7 +184,7 @@ def _watched_pages(cwd: str | None, *, watched: bool) -> Iterator[ExportPage]:
 
 
 def _pages(cwd: str | None) -> Iterator[ExportPage]:
-    sending = Sending(connect())
+    sending = Sending(connect_to_find())
     after: int | None = 0
     while after is not None:
         page = sending.ask(partial(Client.export_page, after=after, cwd=cwd))
@@ -166,13 +196,12 @@ def _pages(cwd: str | None) -> Iterator[ExportPage]:
 def _whole_file(path: Path) -> Iterator[Written]:
     """A file that takes its name, and the place of what had it, when all is written; for the user alone."""
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise MemoryLiteError(f"{path} is no plain file", "leave out --output to write to standard output")
     try:
+        if target.exists() and not target.is_file():
+            raise MemoryLiteError(f"{path} is no plain file", "leave out --output to write to standard output")
         descriptor, unfinished = tempfile.mkstemp(prefix=f".{target.name[:_LONGEST_PREFIX]}-", dir=target.parent)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise MemoryLiteError(f"{path} cannot be written: {reason}") from None
+        raise unwritable(path, error) from None
     try:
         with open(descriptor, "wb") as file:
             if target.suffix == ".gz":
@@ -184,7 +213,16 @@ def _whole_file(path: Path) -> Iterator[Written]:
             file.flush()
             os.fsync(descriptor)
         os.replace(unfinished, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(unfinished)
+        if isinstance(error, OSError):
+            raise unwritable(path, error) from None
         raise
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # what is wrong with it is told by who writes it
+        return False

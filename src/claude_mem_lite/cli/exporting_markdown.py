@@ -38,6 +38,9 @@ _OVER = "over"
 _SESSIONS = "sessions"
 _PROSE = ("request", "investigated", "learned", "completed", "notes")
 _LISTS = ("key_decisions", "next_steps")
+_WRITTEN_BY = "written by `claude-mem-lite export --format markdown`."
+_OUR_HEAD = re.compile(rf"# Memories\n\n[\d,]+ memor(?:y|ies), {re.escape(_WRITTEN_BY)}\n")
+_PAGE_LINK = re.compile(r"^- \[.*\]\(([a-z0-9-]+\.md)\) \([^()]*\)$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -96,10 +99,16 @@ def page(groups: Sequence[Group]) -> Iterator[str]:
         yield from _body(group, "###", f"{group.name}--")
 
 
-def index(groups: Sequence[Group]) -> str:
-    """The table of contents of a folder of pages."""
+def index(groups: Sequence[Group], *, is_complete: bool = True) -> str:
+    """The table of contents of a folder of pages; before they are all there it says so."""
     entries = (f"- [{md.one_line(one.title)}]({one.name}.md) ({_counted(one)})\n" for one in groups)
-    return f"{_head(groups)}## Contents\n\n{''.join(entries)}"
+    unfinished = "" if is_complete else "This export was not finished: write it once more.\n\n"
+    return f"{_head(groups)}{unfinished}## Contents\n\n{''.join(entries)}"
+
+
+def pages_of(text: str) -> set[str] | None:
+    """The names of the files that a table of contents leads to, its own among them; None when it is none of ours."""
+    return {"index.md", *_PAGE_LINK.findall(text)} if _OUR_HEAD.match(text) else None
 
 
 def page_of(group: Group) -> Iterator[str]:
@@ -112,7 +121,7 @@ def page_of(group: Group) -> Iterator[str]:
 
 def _head(groups: Sequence[Group]) -> str:
     total = counted(sum(group.count() for group in groups), "memory", "memories")
-    return f"# Memories\n\n{total}, written by `claude-mem-lite export --format markdown`.\n\n"
+    return f"# Memories\n\n{total}, {_WRITTEN_BY}\n\n"
 
 
 def _body(group: Group, level: str, prefix: str) -> Iterator[str]:

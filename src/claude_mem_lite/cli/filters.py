@@ -3,16 +3,14 @@
 import functools
 import os
 from collections.abc import Callable, Sequence
-from typing import get_args
 
 import click
 
 from claude_mem_lite.cli import completing, times
 from claude_mem_lite.cli.options import all_projects_option, cwd_option, folder, kind, scope, where
 from claude_mem_lite.client import Wanted
-from claude_mem_lite.models import SCOPES, Status
+from claude_mem_lite.models import SCOPES, STATUSES
 
-STATUSES: tuple[Status, ...] = get_args(Status)
 _ANY = "any"
 
 

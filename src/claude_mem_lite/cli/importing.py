@@ -15,7 +15,7 @@ import click
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.importing_claude_mem import claude_mem
 from claude_mem_lite.cli.importing_jsonl import jsonl
-from claude_mem_lite.cli.options import connect, json_option
+from claude_mem_lite.cli.options import connect, json_option, require_there
 from claude_mem_lite.cli.output import counted, plain, print_json
 from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.sending import Sending
@@ -109,6 +109,7 @@ class Report:
 
 def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...]) -> tuple[Path, ...]:
     for path in given:
+        require_there(path)
         if not path.is_dir() and not path.name.endswith(SUFFIXES):
             raise click.BadParameter(f"{path} is no transcript: those end in {' or '.join(SUFFIXES)}")
     return given
@@ -120,7 +121,7 @@ def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...
     metavar="[PATH...]",
     nargs=-1,
     # What cannot be read is reported like any other, and does not keep the rest from being read.
-    type=click.Path(exists=True, readable=False, path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     callback=_is_transcript,
 )
 @json_option

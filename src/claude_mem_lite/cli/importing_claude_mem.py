@@ -11,14 +11,14 @@ from pathlib import Path
 import click
 
 from claude_mem_lite.cli.claude_mem_report import ProjectTold, Report, tell
-from claude_mem_lite.cli.options import connect, json_option
+from claude_mem_lite.cli.options import connect, json_option, require_there
 from claude_mem_lite.cli.output import counted, items, plain
 from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.sending import Sending, interrupted_after
 from claude_mem_lite.client import Client
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_file import load_config
-from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.errors import MemoryLiteError, unreadable
 from claude_mem_lite.importers.claude_mem import TABLES, Kept, KeptRow, KeptSession, NotTaken, RowKind
 from claude_mem_lite.importers.claude_mem_file import NAME, open_copy, own_database
 from claude_mem_lite.importers.claude_mem_left import left_tables
@@ -40,7 +40,7 @@ def _chosen(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Ma
     for one in given:
         name, equals, folder = one.rpartition("=")
         if not equals or not name.strip() or not folder.strip():
-            raise click.BadParameter(f"{one!r} is not of the form NAME=FOLDER, as in shop=~/work/shop")
+            raise click.BadParameter(f"{one!r} is not of the form NAME=FOLDER, as in shop=~/code/shop")
         path = os.path.realpath(os.path.expanduser(folder.strip()))
         if not os.path.isdir(path):
             raise click.BadParameter(f"{folder} is no folder")
@@ -49,7 +49,7 @@ def _chosen(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Ma
 
 
 @click.command("claude-mem", short_help="Import the database of claude-mem, another product.")
-@click.argument("database", metavar="[DB]", required=False, type=click.Path(path_type=Path))
+@click.argument("database", metavar="[DB]", required=False, type=click.Path(readable=False, path_type=Path))
 @click.option(
     "--project",
     "chosen",
@@ -70,7 +70,7 @@ def claude_mem(database: Path | None, chosen: Mapping[str, str], dry_run: bool, 
     claude-mem knows a project by the name of its folder alone. Which project of yours that is follows from where its
     sessions worked, as far as that is known from claude-mem itself, from your own sessions or from Claude Code's
     transcripts, or is said by --project. What nothing is known of becomes a project of that name; run it again with
-    --project and it goes over to that folder's.
+    --project, and what came in by that name goes over to that folder's.
 
     Secrets and private passages are taken out, what gives orders to an agent waits in quarantine, what you have
     forgotten stays so, and folders you have excluded are left out. Running it again adds only what is new. Exits 1
@@ -106,9 +106,15 @@ def claude_mem(database: Path | None, chosen: Mapping[str, str], dry_run: bool, 
 
 
 def _find(given: Path | None) -> Path:
+    if given is not None:
+        require_there(given)
     path = given or own_database(os.environ)
-    path = path / NAME if path.is_dir() else path
-    if not path.exists():
+    try:
+        path = path / NAME if path.is_dir() else path
+        is_there = path.exists()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if not is_there:
         asked = "name the file or the folder it is in" if given is None else "look whether the path is right"
         raise MemoryLiteError(f"there is no database of claude-mem at {plain(path)}", asked)
     return path
@@ -158,19 +164,17 @@ class Importing:
                 meant = " or ".join(map(plain, near)) or "another file"
                 raise click.UsageError(f"claude-mem has no project {name!r}; did you mean {meant}?")
         seen: dict[str, KnownSession] = {}
+        imported: dict[str, KnownSession] = {}
         named: dict[str, str] = {}
         for start in range(0, max(len(sessions), 1), _ASKED_AT_ONCE):
             ids = [session.id for session in sessions[start : start + _ASKED_AT_ONCE]]
             ask = partial(Client.known_of_claude_mem, sessions=ids, names=sorted(parents(names)))
             told = self._sending.ask(ask)
-            seen |= {
-                id_: KnownSession(str(one.get("project")), str(one.get("cwd")))
-                for id_, one in _objects(told, "sessions").items()
-                if isinstance(one, Mapping)
-            }
+            seen |= _known(told, "sessions")
+            imported |= _known(told, "imported")
             named |= {name: str(project) for name, project in _objects(told, "projects").items()}
             self._forgotten |= set(map(str, items(told, "forgotten")))
-        return Projects(chosen, sessions, seen, named, own_folders(os.environ))
+        return Projects(chosen, sessions, seen, named, own_folders(os.environ), imported)
 
     def _wanted(self, kind: RowKind) -> Iterator[tuple[KeptRow, Mapped]]:
         for row in self._kept.rows(kind):
@@ -185,13 +189,21 @@ class Importing:
             if folder and self._is_excluded(folder):
                 self.report.counts[kind].excluded += 1
                 continue
-            self.report.note(ProjectTold(row.project, mapped.project, mapped.how, self._candidates(row, mapped)))
+            if self.report.is_dry_run:
+                self._note(row, mapped)
             yield row, mapped
 
     def _is_excluded(self, folder: str) -> bool:
         if folder not in self._excluded:
             self._excluded[folder] = is_excluded(self._config, folder)
         return self._excluded[folder]
+
+    def _note(self, row: KeptRow, mapped: Mapped, is_in: str = "") -> None:
+        """Report where a row is, or would go: one that was there may have stayed elsewhere."""
+        if is_in and is_in != mapped.project:
+            self.report.note(ProjectTold(row.project, is_in, "there"))
+        else:
+            self.report.note(ProjectTold(row.project, mapped.project, mapped.how, self._candidates(row, mapped)))
 
     def _candidates(self, row: KeptRow, mapped: Mapped) -> tuple[str, ...]:
         return tuple(self._projects.candidates(row.project)) if mapped.how == "own" else ()
@@ -210,7 +222,10 @@ class Importing:
                 told = self._sending.ask(_storing("sessions", sessions))
                 self.report.add_sessions(told)
             what = _storing("observations" if kind == "observation" else "said", rows)
-            self.report.add(kind, self._sending.ask(what))
+            told = self._sending.ask(what)
+            self.report.add(kind, told)
+        for (row, mapped), project in zip(batch, items(told, "projects"), strict=True):
+            self._note(row, mapped, str(project))
 
     def _session(self, row: KeptRow, mapped: Mapped) -> JsonObject | None:
         """The session of a row, the first time that one of its rows is sent."""
@@ -219,14 +234,24 @@ class Importing:
         self._sent_sessions.add(row.session)
         kept = self._kept.sessions.get(row.session) or KeptSession(row.session, row.project)
         made = to_session(kept, kept.project or row.project, mapped.project, mapped.root, self._folder(row, mapped))
-        return {**made, "started_at": made["started_at"] or row.at.isoformat()}
+        is_chosen = mapped.how == "option" and row.project == (kept.project or row.project)
+        return {**made, "started_at": made["started_at"] or row.at.isoformat(), "is_chosen": is_chosen}
 
     def _folder(self, row: KeptRow, mapped: Mapped) -> str:
-        return self._projects.folders.get(row.session) or mapped.root
+        worked_in = "" if mapped.how == "option" else self._projects.folders.get(row.session)
+        return worked_in or mapped.root
 
 
 def _storing(what: str, rows: Sequence[JsonObject]) -> Callable[[Client], JsonObject]:
     return partial(Client.import_of_claude_mem, what=what, rows=rows)  # type: ignore[arg-type]  # one of those it may be
+
+
+def _known(told: JsonObject, key: str) -> dict[str, KnownSession]:
+    return {
+        id_: KnownSession(str(one.get("project")), str(one.get("cwd")))
+        for id_, one in _objects(told, key).items()
+        if isinstance(one, Mapping)
+    }
 
 
 def _objects(told: JsonObject, key: str) -> JsonObject:

@@ -8,7 +8,7 @@ from functools import partial
 
 import click
 
-from claude_mem_lite.cli.options import connect, cwd_option, folder, json_option
+from claude_mem_lite.cli.options import connect, cwd_option, folder, json_option, require_there
 from claude_mem_lite.cli.output import counted, items, plain, print_json, whole
 from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.cli.sending import Sending, interrupted_after
@@ -62,7 +62,7 @@ class Report:
 
 
 @click.command(short_help="Import memories from a file, one a line.")
-@click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
+@click.argument("file", metavar="FILE", type=click.Path(readable=False, allow_dash=True))
 @cwd_option
 @click.option("--trust", is_flag=True, help="The file is your own: what it says to be your word, or pinned, is.")
 @click.option("--dry-run", is_flag=True, help="Only check the file.")
@@ -89,6 +89,8 @@ def jsonl(file: str, cwd: str | None, trust: bool, dry_run: bool, as_json: bool)
       claude-mem-lite import jsonl team-rules.jsonl --dry-run
       echo '{"kind": "rule", "title": "Never commit to main"}' | claude-mem-lite import jsonl -
     """
+    if file != "-":
+        require_there(file)
     with open_memories(file) as memories:
         checked = _check(memories)
         if not checked.lines:

@@ -2,8 +2,10 @@
 
 0 when done, 1 when something failed (one sentence on stderr), 2 for wrong usage, 130 after Ctrl-C."""
 
+import errno
 import io
 import os
+import stat
 import sys
 from collections.abc import Sequence
 
@@ -12,12 +14,14 @@ import click
 from claude_mem_lite import __version__
 from claude_mem_lite.cli.groups import Entry, LazyGroup
 from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.paths import find_home
 
 _HERE = "claude_mem_lite.cli"
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SECTIONS = {
     "Set up": {
         "install": Entry(f"{_HERE}.setup", "install", "Let your agent use this memory."),
-        "uninstall": Entry(f"{_HERE}.setup", "uninstall", "Take the hooks out of your agent again."),
+        "uninstall": Entry(f"{_HERE}.removing", "uninstall", "Take the hooks out of your agent again."),
         "doctor": Entry(f"{_HERE}.doctor", "doctor", "Check everything and say what to do."),
         "hooks": Entry(f"{_HERE}.setup", "hooks", "Print the hook configuration that install writes."),
         "plugin": Entry(f"{_HERE}.plugin", "plugin", "Print the folder of the Claude Code plugin."),
@@ -37,6 +41,7 @@ SECTIONS = {
         "receipts": Entry(f"{_HERE}.receipts", "receipts", "Show what was given to sessions, and what came of it."),
         "stats": Entry(f"{_HERE}.stats", "stats", "Show what is stored, given, used and spent."),
         "code": Entry(f"{_HERE}.code", "code", "Find out who calls what in your code."),
+        "ui": Entry(f"{_HERE}.ui", "ui", "See, search and correct it all in your browser."),
     },
     "Keep": {
         "remember": Entry(f"{_HERE}.writing", "remember", "Store something you want remembered."),
@@ -103,7 +108,12 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
         path = error.ctx.command_path if error.ctx else program
         return _fail(2, path, f"{_one_line(error.format_message())} (`{path} --help` tells more)")
     except click.Abort as error:
-        return 130 if isinstance(error.__cause__, KeyboardInterrupt) else _fail(1, program, "nothing was done")
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return 130
+        if isinstance(error.__context__, KeyboardInterrupt):  # at a question, which click says in this way alone
+            click.echo(err=True)
+            return _fail(130, program, "nothing was done")
+        return _fail(1, program, "nothing was done")
     except click.ClickException as error:
         return _fail(1, program, error.format_message())
     except MemoryLiteError as error:
@@ -111,9 +121,13 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
     except FileNotFoundError as error:
         if error.filename is None:  # only the current folder has no name
             return _fail(1, program, "the current folder no longer exists; change to another one")
-        return _fail(1, program, f"{_told(error)}; run `claude-mem-lite doctor`")
+        return _fail(1, program, f"{_told(error)}; {_what_to_do(error)}")
     except OSError as error:
-        return _fail(1, program, f"{_told(error)}; run `claude-mem-lite doctor`")
+        if error.filename is None and error.errno in _NO_ROOM and _prints_into_a_file():
+            _give_stdout_up()
+            told = f"what is printed cannot be written: {_told(error)}"
+            return _fail(1, program, f"{told}; send it to a place that you can write")
+        return _fail(1, program, f"{_told(error)}; {_what_to_do(error)}")
     except SystemExit:
         if sys.stdout is stdout:
             raise
@@ -123,11 +137,33 @@ def invoke(command: click.Command, program: str, arguments: Sequence[str]) -> in
 
 def _let_reader_go() -> int:
     """Whoever reads has seen enough, as `head` has: no failure, and nothing to say."""
-    # What is still to be written would fail once more when Python ends.
+    _give_stdout_up()
+    return 0
+
+
+def _give_stdout_up() -> None:
+    """What is still to be written would fail once more when Python ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
-    return 0
+
+
+def _prints_into_a_file() -> bool:
+    """Whether what is printed needs room somewhere: on a terminal, or for a program that reads it, it does not."""
+    try:
+        kind = os.fstat(sys.stdout.fileno()).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(kind) or (stat.S_ISCHR(kind) and not sys.stdout.isatty())
+
+
+def _what_to_do(error: OSError) -> str:
+    """Of the data folder `doctor` knows more; any other path is one that the user has chosen."""
+    named = str(error.filename or "")
+    home = str(find_home().root)
+    if not os.path.isabs(named) or os.path.commonpath((home, named)) == home:
+        return "run `claude-mem-lite doctor`"
+    return "choose one that you can read and write"
 
 
 def _fail(status: int, program: str, sentence: str) -> int:

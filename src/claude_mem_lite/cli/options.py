@@ -8,13 +8,16 @@ from typing import TypeVar
 
 import click
 
+from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.client import Client, Where
-from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import KINDS, SCOPES, written_scope
+from claude_mem_lite.errors import MemoryLiteError, unreadable
+from claude_mem_lite.models import KINDS, LANGUAGES, SCOPES, JsonValue, written_scope
 from claude_mem_lite.paths import find_home
 from claude_mem_lite.worker_start import ensure_worker
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
+_NOTHING = "nothing is stored here yet"
+_INSTALL = "run `claude-mem-lite install`"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -25,6 +28,17 @@ cwd_option = click.option(
     help="The folder whose project is meant; the current one if not given.",
 )
 all_projects_option = click.option("--all-projects", is_flag=True, help="Over every project.")
+
+
+class OneOf(click.Choice):  # type: ignore[type-arg]  # it takes none in earlier versions of click
+    """One of a few words; of another one the nearest is named."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.choices:
+            near = difflib.get_close_matches(str(value), list(self.choices), n=1, cutoff=0.5)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            self.fail(f"{value!r} is not one of {', '.join(self.choices)}{hint}", param, ctx)
+        return str(super().convert(value, param, ctx))
 
 
 def limit_option(default: int) -> Callable[[Decorated], Decorated]:
@@ -55,6 +69,26 @@ def scope(written: str) -> str:
     return meant
 
 
+def doubt_language(scope: str | None) -> str:
+    """What to say to a language that no project is ever found to be written in; '' when it is one of those, or none."""
+    kind, _, name = (scope or "").partition(":")
+    if kind != "language" or name in LANGUAGES:
+        return ""
+    near = difflib.get_close_matches(name, LANGUAGES, n=1, cutoff=0.5)
+    hint = f"did you mean language:{near[0]}?" if near else f"the languages are {', '.join(LANGUAGES)}."
+    return f"No project is known to be in {name!r}, so it is found by search alone; {hint}"
+
+
+def require_there(path: str | Path) -> None:
+    """Refuse a path to read that does not exist; what cannot be read in it is for who reads it to tell."""
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        raise unreadable(path, error) from None
+    except OSError:
+        raise click.UsageError(f"{os.fspath(path)!r} does not exist") from None
+
+
 def where(cwd: str | None, all_projects: bool) -> Where:
     """The folder or all projects; naming both is a mistake."""
     if cwd is not None and all_projects:
@@ -73,6 +107,29 @@ def folder(cwd: str | None = None) -> str:
 def connect() -> Client:
     """A client with a worker behind it, started if need be."""
     return ensure_worker(find_home())
+
+
+def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False) -> Client:
+    """The same for a command that only reads. Where there is no data folder it makes none: it says so, for programs by
+    `nothing`, and ends well. `aside`: what is printed is the answer alone, and this is none."""
+    if not is_anything_stored():
+        if as_json:
+            print_json(nothing)
+        else:
+            click.echo(f"{_NOTHING[0].upper()}{_NOTHING[1:]}; {_INSTALL}.", err=aside)
+        raise click.exceptions.Exit(0)
+    return connect()
+
+
+def connect_to_find() -> Client:
+    """The same for a command that needs something that is there: MemoryLiteError where there is no data folder."""
+    if not is_anything_stored():
+        raise MemoryLiteError(_NOTHING, _INSTALL)
+    return connect()
+
+
+def is_anything_stored() -> bool:
+    return find_home().root.exists()
 
 
 def memory_id(given: str) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import click
 
 from claude_mem_lite.cli import completing
-from claude_mem_lite.cli.options import connect, folder, json_option, memory_id
+from claude_mem_lite.cli.options import connect, connect_to_look, folder, json_option, memory_id
 from claude_mem_lite.cli.output import counted, dim, field, print_json
 from claude_mem_lite.cli.records import head, project_names
 from claude_mem_lite.cli.times import ago
@@ -37,7 +37,7 @@ def quarantine(ctx: click.Context, here: bool, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    found = connect().quarantine(Where(folder(), all_projects=not here), limit=_MOST)
+    found = connect_to_look([], as_json=as_json).quarantine(Where(folder(), all_projects=not here), limit=_MOST)
     if as_json:
         print_json(found)
         return

@@ -3,17 +3,26 @@
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import zip_longest
 
 import click
 
-from claude_mem_lite.cli.options import all_projects_option, connect, cwd_option, json_option, limit_option, where
+from claude_mem_lite.cli.options import (
+    all_projects_option,
+    connect_to_look,
+    cwd_option,
+    json_option,
+    limit_option,
+    where,
+)
 from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
 from claude_mem_lite.cli.records import headline, project_names
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.words import query_words
+from claude_mem_lite.words import query_words, within
 
 _SHORT_ID = 8
+_LONGEST_SHOWN = 100
 
 
 @click.command(short_help="List the last sessions, or those that are about something.")
@@ -37,7 +46,7 @@ def sessions(words: Sequence[str], cwd: str | None, all_projects: bool, limit: i
     query = " ".join(words).strip()
     if query and not query_words(query):
         raise click.UsageError("the query has no words to look for; `claude-mem-lite sessions` lists the last")
-    found = connect().sessions(where(cwd, all_projects), query=query, limit=limit)
+    found = connect_to_look([], as_json=as_json).sessions(where(cwd, all_projects), query=query, limit=limit)
     if as_json:
         print_json(found)
         return
@@ -69,20 +78,23 @@ def sessions(words: Sequence[str], cwd: str | None, all_projects: bool, limit: i
 
 
 def _ids(found: Sequence[JsonObject]) -> list[str]:
-    """The ids of sessions: for people as much as every command takes, whole for programs, or where two begin alike."""
+    """The ids of sessions: whole for programs; for people as much of each as tells it from the others listed."""
     whole = [field(one, "id") for one in found]
-    short = [id_[:_SHORT_ID] for id_ in whole]
     if not sys.stdout.isatty():
         return whole
-    return [cut if short.count(cut) == 1 else id_ for cut, id_ in zip(short, whole, strict=True)]
+    return [id_[: max(_SHORT_ID, *(_told_apart(id_, other) for other in whole))] for id_ in whole]
+
+
+def _told_apart(id_: str, other: str) -> int:
+    """How much of an id it takes to tell it from another."""
+    return next((at + 1 for at, (one, two) in enumerate(zip_longest(id_, other)) if one != two), 0)
 
 
 def _why_no_sessions(query: str, all_projects: bool) -> str:
     if query:
         wider = "" if all_projects else " or --all-projects"
-        return (
-            f"No session is about {plain(query)!r}. Try other words{wider}, or `claude-mem-lite sessions` for the last."
-        )
+        about = f"No session is about {within(plain(query), _LONGEST_SHOWN)!r}."
+        return f"{about} Try other words{wider}, or `claude-mem-lite sessions` for the last."
     wider = "" if all_projects else " --all-projects lists those of other folders."
     return (
         "No sessions here yet. After `claude-mem-lite install`, start your agent in this folder as usual "

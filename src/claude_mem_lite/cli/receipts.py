@@ -5,7 +5,15 @@ from datetime import UTC, datetime
 
 import click
 
-from claude_mem_lite.cli.options import all_projects_option, connect, cwd_option, json_option, limit_option, where
+from claude_mem_lite.cli.options import (
+    all_projects_option,
+    connect_to_find,
+    connect_to_look,
+    cwd_option,
+    json_option,
+    limit_option,
+    where,
+)
 from claude_mem_lite.cli.output import Column, bold, dim, field, items, print_json, print_table, whole
 from claude_mem_lite.cli.records import project_names
 from claude_mem_lite.cli.stats import print_rates
@@ -45,7 +53,7 @@ def receipts(
     if summary:
         if id_ is not None or session is not None:
             raise click.UsageError("--summary is of a project, or of all with --all-projects")
-        rates = connect().hit_rates(where(cwd, all_projects))
+        rates = connect_to_look({"given": [], "sources": []}, as_json=as_json).hit_rates(where(cwd, all_projects))
         if as_json:
             print_json(rates)
         else:
@@ -54,7 +62,7 @@ def receipts(
     if id_ is not None:
         if session is not None or all_projects or cwd is not None:
             raise click.UsageError("one receipt is named by its ID alone")
-        receipt = connect().receipt(id_)
+        receipt = connect_to_find().receipt(id_)
         if as_json:
             print_json(receipt)
         else:
@@ -62,7 +70,7 @@ def receipts(
         return
     if session is not None and (all_projects or cwd is not None):
         raise click.UsageError("a session is named by --session alone, wherever it was")
-    found = connect().receipts(where(cwd, all_projects), session=session or "", limit=limit)
+    found = connect_to_look([], as_json=as_json).receipts(where(cwd, all_projects), session=session or "", limit=limit)
     if as_json:
         print_json(found)
     elif found:

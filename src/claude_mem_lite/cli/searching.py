@@ -10,16 +10,17 @@ import click
 
 from claude_mem_lite.cli import completing
 from claude_mem_lite.cli.filters import filter_options
-from claude_mem_lite.cli.options import connect, json_option, limit_option, memory_id
+from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_option, limit_option, memory_id
 from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
 from claude_mem_lite.cli.records import kind_and_status, marks, print_hits, print_timeline, project_names, whole_record
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client import Wanted, Where
 from claude_mem_lite.errors import Ambiguous, NotFound
-from claude_mem_lite.words import query_words
+from claude_mem_lite.words import query_words, within
 
 HIT_KEYS = ("id", "kind", "title", "summary", "session", "project", "created_at", "score", "why")
 _MOST_NEIGHBOURS = 500
+_LONGEST_SHOWN = 100
 # Of a memory or a turn, or of a session; an id that is cut short is known by its `#` alone.
 _ID = re.compile(r"#[a-z2-7]{4,}|[a-z2-7]{10}|[0-9a-f]{8}-[0-9a-f-]{27}", re.IGNORECASE)
 
@@ -52,12 +53,12 @@ def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, expla
     if not query_words(query):
         newest = f"list --file {shlex.quote(wanted.file)}" if wanted.file else "list"
         raise click.UsageError(f"the query has no words to look for; `claude-mem-lite {newest}` shows the newest")
-    hits = connect().search(query, place, wanted, limit=limit)
+    hits = connect_to_look([], as_json=as_json).search(query, place, wanted, limit=limit)
     if as_json:
         print_json([{key: hit.get(key) for key in HIT_KEYS} for hit in hits])
         return
     if not hits:
-        click.echo(f"Nothing found for {plain(query)!r}. {_what_to_try(query, place, wanted)}")
+        click.echo(f"Nothing found for {within(plain(query), _LONGEST_SHOWN)!r}. {_what_to_try(query, place, wanted)}")
     print_hits(hits, explain, with_projects=place.all_projects)
 
 
@@ -78,7 +79,7 @@ def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> No
       claude-mem-lite list --kind decision --kind gotcha --since "2 weeks ago"
       claude-mem-lite list --all-projects --limit 200 --json
     """
-    memories = connect().memories(place, wanted, limit=limit)
+    memories = connect_to_look([], as_json=as_json).memories(place, wanted, limit=limit)
     if as_json:
         print_json(memories)
         return
@@ -127,7 +128,7 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
     """
     wanted = [memory_id(given) for given in ids]
     here = _folder()
-    client, found, failed = connect(), [], False
+    client, found, failed = connect_to_find(), [], False
     for each in wanted:
         try:
             found.append(client.record(each, here))
@@ -172,7 +173,7 @@ def timeline(id_: str, before: int, after: int, as_json: bool) -> None:
       claude-mem-lite timeline k7f3 --before 20 --after 0
       claude-mem-lite timeline 2f6d1c0e-8a4b-4c55-9d1e-0b7a6f3c2e11 --json
     """
-    answer = connect().timeline(memory_id(id_), before=before, after=after)
+    answer = connect_to_find().timeline(memory_id(id_), before=before, after=after)
     if as_json:
         print_json(answer)
     else:

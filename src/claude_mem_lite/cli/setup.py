@@ -1,8 +1,7 @@
-"""Commands that set things up: install, uninstall, hooks."""
+"""Commands that set things up: install, hooks. `uninstall` is beside it, in `removing`."""
 
 import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,31 +9,19 @@ import click
 
 from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.cli.options import yes_option
+from claude_mem_lite.cli.options import OneOf
 from claude_mem_lite.cli.output import print_json
-from claude_mem_lite.errors import MemoryLiteError, SettingsChanged, SettingsError
-from claude_mem_lite.install import agent_tools, claude_code, files, permissions
-from claude_mem_lite.install import purge as purging
-from claude_mem_lite.install.claude_code import Plan, Scope
+from claude_mem_lite.errors import SettingsChanged, SettingsError
+from claude_mem_lite.install import agent_tools, files, hooking, permissions
+from claude_mem_lite.install.hooking import Plan
 from claude_mem_lite.install.hooks import hook_groups, hook_settings
-from claude_mem_lite.install.targets import PROGRAMS, SPOKEN, Target, target_of
+from claude_mem_lite.install.targets import SPOKEN, Scope, Target, target_of
 from claude_mem_lite.paths import Home, find_home
 
-_FIRST = {
-    "codex": "Codex runs new and changed hooks only once you have trusted them: type /hooks after you have started it.",
-    "gemini": "In a folder that Gemini CLI does not trust, no hooks run: it asks when it is first started there.",
-    "cursor": "Cursor reads its hooks when it starts: start it again. This was built from its documentation, not run.",
-    "copilot": "This was built from Copilot CLI's documentation, not run.",
-}
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
-OUTCOMES = {
-    "restored": "put back exactly as it was before the install",
-    "removed": "removed, because the install had made it",
-    "stripped": "our hooks were taken out, your changes since the install were kept",
-}
 
 
-def _target_options(command: Decorated) -> Decorated:
+def target_options(command: Decorated) -> Decorated:
     """Which agent, and which of its settings files."""
     for option in (
         click.option(
@@ -51,7 +38,7 @@ def _target_options(command: Decorated) -> Decorated:
         ),
         click.option(
             "--agent",
-            type=click.Choice(NAMES),
+            type=OneOf(NAMES),
             default=CLAUDE_CODE,
             help="Which agent.",
         ),
@@ -61,7 +48,7 @@ def _target_options(command: Decorated) -> Decorated:
 
 
 @click.command(short_help="Let your agent use this memory.")
-@_target_options
+@target_options
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
     """Let your agent use this memory.
@@ -81,11 +68,11 @@ def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) ->
       claude-mem-lite install --scope project
     """
     home = find_home()
-    target = _target(agent, scope, config_dir)
+    target = chosen_target(agent, scope, config_dir)
     path, tools = target.settings, target.tools
 
     def planned() -> Plan:
-        return claude_code.plan_install(home, path, hook_groups(home, agent), agent, target.project)
+        return hooking.plan_install(home, path, hook_groups(home, agent), agent, target.project)
 
     plan = planned()
     if plan.changes:
@@ -99,16 +86,16 @@ def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) ->
         for sentence in agent_tools.told_before(home, tools):
             click.echo(sentence)
         return
-    claude_code.prepare(home)
-    if claude_code.stop_older_worker(home):
+    hooking.prepare(home)
+    if hooking.stop_older_worker(home):
         click.echo("Stopped the worker of another version; the next hook starts the new one.")
     try:
-        claude_code.apply_install(home, plan)
+        hooking.apply_install(home, plan)
     except SettingsChanged:  # by another install, most likely, which wanted the same
         plan = planned()
-        claude_code.apply_install(home, plan)
+        hooking.apply_install(home, plan)
     if is_new_folder:
-        spoken = SPOKEN[agent]
+        spoken = SPOKEN[agent].name
         click.echo(f"Made the folder {target.folder}, which was not there: see that it is the one {spoken} uses.")
     _print_hooks(home, path, plan)
     try:
@@ -122,57 +109,8 @@ def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) ->
     _print_next(home, target, plan)
 
 
-@click.command(short_help="Take the hooks out of your agent again.")
-@_target_options
-@click.option("--purge", is_flag=True, help="Also delete the data folder with everything remembered.")
-@yes_option
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.pass_context
-def uninstall(
-    ctx: click.Context, agent: str, scope: Scope, config_dir: Path | None, purge: bool, yes: bool, dry_run: bool
-) -> None:
-    """Take the hooks out of your agent again.
-
-    A settings file nobody wrote to since the install becomes again what it was, byte for byte; else only our
-    entries are taken out. The MCP server and the skill go too. Stops the worker. What is remembered stays, unless
-    --purge is given.
-
-    \b
-    Examples:
-      claude-mem-lite uninstall
-      claude-mem-lite uninstall --agent codex
-      claude-mem-lite uninstall --scope project
-      claude-mem-lite uninstall --purge
-    """
-    home = find_home()
-    target = _target(agent, scope, config_dir)
-    path, tools = target.settings, target.tools
-    others = claude_code.other_installs(home, path)
-    if purge:
-        _check_purge(home, others, yes or dry_run, ctx)
-    if dry_run:
-        click.echo(f"Would take our hooks out of {path}{f' and delete {home.root}' if purge else ''}.")
-        server = f"take our MCP server out of {tools.server.told()} and " if tools.has_server else ""
-        click.echo(f"Would {server}remove {tools.skill}.")
-        return
-    sentences = list(agent_tools.uninstall(home, tools))  # first: it may have made the folder of the settings
-    outcome = claude_code.uninstall(home, path)
-    if outcome == "nothing":
-        click.echo(f"There were no hooks of ours in {path}.")
-    else:
-        click.echo(f"{path}: {OUTCOMES[outcome]}.")
-    for sentence in sentences:
-        click.echo(sentence)
-    if others:
-        click.echo(f"Still installed in {', '.join(map(str, others))}; the worker stays for that.")
-        return
-    _stop_worker(home)
-    claude_code.remove_program(home)
-    _finish_data(home, purge)
-
-
 @click.command(short_help="Print the hook configuration that install writes.")
-@click.option("--agent", type=click.Choice(NAMES), default=CLAUDE_CODE, help="Which agent.")
+@click.option("--agent", type=OneOf(NAMES), default=CLAUDE_CODE, help="Which agent.")
 def hooks(agent: str) -> None:
     """Print the hook configuration that install writes.
 
@@ -187,17 +125,10 @@ def hooks(agent: str) -> None:
     print_json(hook_settings(find_home(), agent))
 
 
-def _target(agent: str, scope: Scope, config_dir: Path | None) -> Target:
+def chosen_target(agent: str, scope: Scope, config_dir: Path | None) -> Target:
     if scope == "project" and config_dir is not None:
         raise click.UsageError("--config-dir and --scope project exclude each other")
     return target_of(agent, scope, config_dir, os.environ)
-
-
-def _stop_worker(home: Home) -> None:
-    from claude_mem_lite.client import Client
-
-    if Client(home).stop():
-        click.echo("Stopped the worker.")
 
 
 def _print_dry_run(home: Home, plan: Plan) -> None:
@@ -232,40 +163,8 @@ def _print_next(home: Home, target: Target, plan: Plan) -> None:
         click.echo(f"{permissions.ASKS}. To allow them, add this to {tools.settings}:")
         click.echo(f"  {permissions.FORM}")
     click.echo(f"Memories are kept in {home.root}.")
-    if agent in _FIRST:
-        click.echo(_FIRST[agent])
-    click.echo(f"Next: start {PROGRAMS[agent]} as usual, work, then look with `claude-mem-lite status`.")
+    if SPOKEN[agent].first:
+        click.echo(SPOKEN[agent].first)
+    click.echo(f"Next: start {SPOKEN[agent].program} as usual, work, then look with `claude-mem-lite status`.")
     if agent == CLAUDE_CODE:
         click.echo("`claude-mem-lite import transcripts` brings in the sessions you had before.")
-
-
-def _check_purge(home: Home, others: Sequence[Path], yes: bool, ctx: click.Context) -> None:
-    if others:
-        places = ", ".join(map(str, others))
-        raise MemoryLiteError(f"this memory is installed in {places} too", "uninstall there first, then purge")
-    if not home.root.exists():
-        return
-    if not purging.is_data_folder(home):
-        raise MemoryLiteError(f"{home.root} does not look like a data folder of ours", "delete it by hand")
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise click.UsageError("--purge needs --yes when nobody can be asked", ctx)
-    click.confirm(f"Delete {home.root} and everything remembered in it?", abort=True, err=True)
-
-
-def _finish_data(home: Home, purge: bool) -> None:
-    if not home.root.exists():
-        return
-    if not purge:
-        click.echo(
-            f"What is remembered stays in {home.root}; `claude-mem-lite uninstall --purge` or deleting that "
-            "folder removes it."
-        )
-        return
-    left = purging.purge(home)
-    if left:
-        named = ", ".join(path.name for path in left[:5])
-        click.echo(f"Deleted what was ours in {home.root}. Left alone, because it is not: {named}.")
-    else:
-        click.echo(f"Deleted {home.root}.")

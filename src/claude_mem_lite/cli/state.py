@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import click
 
-from claude_mem_lite.cli.options import connect, json_option
+from claude_mem_lite.cli.options import connect_to_look, json_option
 from claude_mem_lite.cli.output import Column, counted, field, print_json, print_table, whole
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client import Client
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.client import Client, QueueCounts
+from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home, find_home
 
 
@@ -21,7 +21,7 @@ def status(as_json: bool) -> None:
     """Show how things stand, in one look.
 
     The worker, the queue, what is stored, and when context was last given. Starts the
-    worker when none runs.
+    worker when none runs, but makes nothing where nothing is stored yet.
 
     \b
     Examples:
@@ -29,7 +29,7 @@ def status(as_json: bool) -> None:
       claude-mem-lite status --json
     """
     home = find_home()
-    client = connect()
+    client = connect_to_look(_nothing(home), as_json=as_json)
     told = client.health().told
     counts = client.queue_counts()
     if as_json:
@@ -52,7 +52,8 @@ def status(as_json: bool) -> None:
 def queue(errors: bool, retry: str | None, as_json: bool) -> None:
     """Show what waits to be processed, and what failed.
 
-    Without options the number of events by status; done ones are kept for some days. --errors also lists, as
+    Without options the number of events by status; done ones are kept for some days, and spooled ones are those that
+    nobody has taken in yet. --errors also lists, as
     event `model`, the turns that rules told because the model did not. Only --retry changes anything.
 
     \b
@@ -63,7 +64,8 @@ def queue(errors: bool, retry: str | None, as_json: bool) -> None:
       claude-mem-lite queue --retry all
     """
     event = _event(retry)
-    client = connect()
+    nothing: JsonValue = [] if errors else {"events": 0, "turns": 0} if retry is not None else asdict(QueueCounts())
+    client = connect_to_look(nothing, as_json=as_json)
     if retry is not None:
         events, turns = client.retry(event)
         if as_json:
@@ -93,7 +95,9 @@ def on() -> None:
     Example:
       claude-mem-lite on
     """
-    switch = find_home().off_switch
+    home = find_home()
+    home.refuse_foreign()
+    switch = home.off_switch
     was_off = switch.exists()
     switch.unlink(missing_ok=True)
     click.echo("On: sessions are captured and given context." if was_off else "It was on already.")
@@ -123,7 +127,7 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
     places = _installed_in(home)
     failed = f", {errors} failed (`claude-mem-lite queue --errors`)" if errors else ""
     return [
-        ("capture", "off (`claude-mem-lite on` undoes it)" if home.off_switch.exists() else "on"),
+        ("capture", _capture(home, told)),
         ("installed", ", ".join(places) if places else "no (run `claude-mem-lite install`)"),
         ("worker", f"running, process {field(told, 'pid')}, version {field(told, 'version')}{_trouble(told)}"),
         ("queue", f"{field(told, 'queue_depth')} waiting{failed}"),
@@ -138,6 +142,28 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
         *_backups(told, now),
         ("data", str(home.root)),
     ]
+
+
+def _nothing(home: Home) -> JsonObject:
+    """What is told where there is no data folder."""
+    return {
+        "status": "nothing stored",
+        "problem": "nothing is stored here yet; run `claude-mem-lite install`",
+        "capturing": True,
+        "installed_in": [],
+        "home": str(home.root),
+        "memories": 0,
+        "sessions": 0,
+        "queue_depth": 0,
+        "queue": asdict(QueueCounts()),
+    }
+
+
+def _capture(home: Home, told: JsonObject) -> str:
+    if home.off_switch.exists():
+        return "off (`claude-mem-lite on` undoes it)"
+    problem = field(told, "settings_problem")
+    return f"waiting, the settings are wrong: {problem}" if problem else "on"
 
 
 def _backups(told: JsonObject, now: datetime) -> Sequence[tuple[str, str]]:
@@ -178,18 +204,18 @@ def _dollars(amount: float) -> str:
 
 
 def _trouble(told: JsonObject) -> str:
-    if field(told, "status") == "ok":
+    if field(told, "status") == "ok" or field(told, "settings_problem"):  # which the first line tells
         return ""
     return f"; {field(told, 'status')}: {field(told, 'problem') or 'no reason given'}"
 
 
 def _installed_in(home: Home) -> list[str]:
-    from claude_mem_lite.install import claude_code, record
-    from claude_mem_lite.install.doctor.hooks import PLUGIN, enabled_plugins
+    from claude_mem_lite.install import plugin, record
+    from claude_mem_lite.install.targets import settings_path
 
-    folder = claude_code.settings_path("user", None, os.environ).parent
-    plugins = [f"{folder} as the plugin {name}" for name in enabled_plugins(folder, PLUGIN)]
-    return [*(str(each.settings) for each in record.load_all(home)), *plugins]
+    settings = settings_path("user", None, os.environ)
+    plugins = [f"{settings.parent} as the plugin {name}" for name in plugin.enabled_in(settings)]
+    return [*(str(each.settings) for each in record.load_all(home) if each.settings.exists()), *plugins]
 
 
 def _event(retry: str | None) -> int | None:

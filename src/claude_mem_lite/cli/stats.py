@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from claude_mem_lite.cli.options import connect, json_option
+from claude_mem_lite.cli.options import connect_to_look, json_option
 from claude_mem_lite.cli.output import Column, bold, counted, field, items, plain, print_json, print_table, whole
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.words import one_line, within
@@ -12,6 +12,7 @@ from claude_mem_lite.words import one_line, within
 _MOST_PROJECTS = 10
 _MOST_SILENT = 10
 _LONGEST_TITLE = 80
+_NOTHING: JsonObject = {"memories": {"by_kind": {}, "by_status": {}, "by_project": []}, "given": [], "sources": []}
 
 
 @click.command(short_help="Show what is stored, given, used and spent.")
@@ -36,7 +37,7 @@ def stats(days: int, as_json: bool) -> None:
       claude-mem-lite stats --days 7
       claude-mem-lite stats --json
     """
-    told = connect().stats(days)
+    told = connect_to_look(_NOTHING, as_json=as_json).stats(days)
     if as_json:
         print_json(told)
         return

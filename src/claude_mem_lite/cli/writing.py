@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import click
 
 from claude_mem_lite.cli import completing
-from claude_mem_lite.cli.options import connect, folder, json_option, memory_id, yes_option
+from claude_mem_lite.cli.options import connect, doubt_language, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import counted, field, print_json
@@ -48,6 +48,8 @@ def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[s
     if not words.strip():
         raise click.UsageError("there is no text to remember")
     memory = connect().remember(kind, words.strip(), scope=scope, tags=tags, cwd=folder())
+    if doubt := doubt_language(scope):
+        click.echo(doubt, err=True)
     if as_json:
         print_json(memory)
         return

@@ -72,11 +72,14 @@ BUILT_IN = {preset.name: preset for preset in (BALANCED, BY_LAYERS, BY_CODES)}
 """What is told where a preset has nothing to say."""
 
 
+def known(config: Config) -> Mapping[str, Preset]:
+    """Every preset by its name, those of the settings too."""
+    return {**BUILT_IN, **{one.name: made_of(one.name, dict(one.caps)) for one in config.presets}}
+
+
 def chosen(config: Config, name: str = "") -> Preset:
     """The preset of this name, or the one of the settings; ConfigError when there is none."""
-    wanted = name or config.preset
-    own = {one.name: made_of(one.name, dict(one.caps)) for one in config.presets}
-    known = {**BUILT_IN, **own}
-    if wanted not in known:
-        raise ConfigError(f"there is no preset {wanted[:40]!r}", f"known are {', '.join(known)}")
-    return known[wanted]
+    wanted, presets = name or config.preset, known(config)
+    if wanted not in presets:
+        raise ConfigError(f"there is no preset {wanted[:40]!r}", f"known are {', '.join(presets)}")
+    return presets[wanted]

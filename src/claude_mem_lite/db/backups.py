@@ -13,16 +13,18 @@ from datetime import UTC, datetime
 from json import dumps
 from pathlib import Path
 
-from claude_mem_lite.db import progress
+from claude_mem_lite.db import foreign_objects, lineage, progress
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, applied_to, unknown_to
 from claude_mem_lite.db.soundness import damage_of, is_damage, reading
 from claude_mem_lite.errors import MemoryLiteError, SchemaTooNew
+from claude_mem_lite.paths import sync
 
 KEPT = 7
 _TIME = "%Y%m%dT%H%M%SZ"
 # The count stands in the name: it tells which is the newest also when the clock was wrong.
-_NAME = re.compile(r"^memory-(?P<time>\d{8}T\d{6}Z)-(?P<done>\d{12})\.db$")
+_NAME = re.compile(r"^memory-(?P<time>\d{8}T\d{6}Z)-(?P<done>\d{12,19})\.db$")
 _UNFINISHED = ".making-"
+_LEFT_UNFINISHED = re.compile(r"^\.making-\d+(-journal|-wal|-shm)?$")
 _LEAST_FREE_BYTES = 16 * 2**20
 
 
@@ -53,13 +55,25 @@ class Contents:
 
 
 def all_in(folder: Path) -> list[Backup]:
-    """Every backup of a folder, the newest first."""
+    """Every file of a folder that is a backup by its name, the newest first."""
     found = []
     for path in _entries(folder):
-        if match := _NAME.match(path.name):
-            made_at = datetime.strptime(match["time"], _TIME).replace(tzinfo=UTC)
-            found.append(Backup(path, made_at, int(match["done"])))
+        if (match := _NAME.match(path.name)) and path.is_file():
+            with suppress(ValueError):  # a 13th month: no name that we give
+                made_at = datetime.strptime(match["time"], _TIME).replace(tzinfo=UTC)
+                found.append(Backup(path, made_at, int(match["done"])))
     return sorted(found, key=lambda one: (one.done, one.made_at), reverse=True)
+
+
+def own(folder: Path, of: str) -> list[Backup]:
+    """The backups of one database, by its lineage, the newest first: those that say inside what their names say."""
+    return [one for one in all_in(folder) if _is_of(one, of)]
+
+
+def newer(folder: Path, of: str, done: int) -> Backup | None:
+    """The newest sound backup of a database that has more than this; each is read whole before it counts."""
+    ahead = (one for one in all_in(folder) if one.done > done and _is_of(one, of))
+    return next((one for one in ahead if _is_good(one)), None)
 
 
 def make(
@@ -70,9 +84,12 @@ def make(
     `note` is given the connection at work, for whoever wants to interrupt it."""
     folder.mkdir(mode=0o700, exist_ok=True)
     free, size = shutil.disk_usage(folder).free, source.stat().st_size
-    if free < size + _LEAST_FREE_BYTES:
+    needed = size + _LEAST_FREE_BYTES
+    if free < needed:
         raise MemoryLiteError(
-            f"there is no room for a backup of {size // 2**20:,} MiB", f"make some on the disk of {folder}"
+            f"a backup needs {-(-needed // 2**20):,} MiB of free disk, {_LEAST_FREE_BYTES // 2**20} of them to spare, "
+            f"and there are {free // 2**20:,}",
+            f"make room on the disk of {folder}",
         )
     unfinished = folder / f"{_UNFINISHED}{os.getpid()}"
     try:
@@ -81,30 +98,36 @@ def make(
             note(db)
             # A snapshot, and none of the free pages: what was forgotten is not in it.
             db.execute("vacuum into ?", (str(unfinished),))
-        _sync(unfinished)
+        _keep_what_is_ours(unfinished)
+        sync(unfinished)
         if damage := damage_of(unfinished, thoroughly=True):
             raise sqlite3.DatabaseError(f"the copy is damaged: {damage}")
         with reading(unfinished) as db:
             done = progress.of(db).done
         made = Backup(folder / f"memory-{now.astimezone(UTC).strftime(_TIME)}-{done:012d}.db", now, done)
         unfinished.rename(made.path)
-        _sync(folder)
+        sync(folder)
     finally:
         _remove_with_log(unfinished)
     return made
 
 
-def prune(folder: Path) -> None:
-    """Keep the newest few."""
-    for old in all_in(folder)[KEPT:]:
+def prune(folder: Path, of: str) -> None:
+    """Keep the newest few of a database, and as many of those that cannot be read as there is room among them.
+
+    Those of another database are the user's: he put them there, or went over to another one."""
+    mine = own(folder, of)
+    unreadable = [one for one in all_in(folder) if not lineage.of_file(one.path)]
+    for old in [*mine, *unreadable][KEPT:]:
         old.path.unlink(missing_ok=True)
 
 
 def remove_unfinished(folder: Path) -> None:
     """Remove what a worker left that was killed while it made one."""
     for path in _entries(folder):
-        if path.name.startswith(_UNFINISHED):
-            path.unlink(missing_ok=True)
+        if _LEFT_UNFINISHED.match(path.name):
+            with suppress(OSError):  # a folder, say: not of our making
+                path.unlink()
 
 
 def look_into(path: Path) -> Contents:
@@ -120,15 +143,19 @@ def look_into(path: Path) -> Contents:
                     f"{path.name} was made by a newer version (it knows {', '.join(sorted(unknown))})",
                     "upgrade claude-mem-lite to restore it",
                 )
+            if found := foreign_objects.of(db):
+                kind, name = found[0]
+                raise MemoryLiteError(
+                    f"{path.name} holds a {kind} that no backup of ours has: {name[:80]}", "choose another backup"
+                )
             if damage := damage_of(path, thoroughly=True):
                 raise MemoryLiteError(f"{path.name} is damaged ({damage})", "choose another backup")
-            return Contents(
-                memories=_number(db, "select count(*) from memories"),
-                sessions=_number(db, "select count(*) from sessions"),
-                done=progress.of(db).done,
-                last_event_at=str(db.execute("select coalesce(max(last_event_at), '') from sessions").fetchone()[0]),
-                steps_behind=len(MEMORY_MIGRATIONS) - len(applied_to(db)),
-            )
+            contents = _contents(db)
+            if contents.done > progress.MOST_BELIEVED:
+                raise MemoryLiteError(
+                    f"{path.name} counts {contents.done:,} changes, which cannot be", "choose another backup"
+                )
+            return contents
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise
@@ -139,12 +166,18 @@ def look_into(path: Path) -> Contents:
         raise MemoryLiteError(f"{path.name} is damaged ({error})", "choose another backup") from None
 
 
-def good_ones(folder: Path) -> Iterator[Backup]:
-    """The backups that this version can restore, the newest first; each is read whole before it is given out."""
-    for backup in all_in(folder):
-        with suppress(MemoryLiteError, sqlite3.Error, OSError):
-            look_into(backup.path)
-            yield backup
+def contents_of(path: Path) -> Contents:
+    """What a backup holds, for whoever has just made it: it was read throughout then."""
+    with reading(path) as db:
+        return _contents(db)
+
+
+def good_ones(folder: Path, memory: Path) -> Iterator[Backup]:
+    """The backups that this version can restore, the newest first; each is read whole before it is given out.
+
+    Those of the database `memory` come before those of others, as far as it can still be told which it was."""
+    of = lineage.of_file(memory)
+    yield from filter(_is_good, sorted(all_in(folder), key=lambda one: not _is_of(one, of)))
 
 
 def copy(source: Path, target: Path) -> None:
@@ -153,7 +186,7 @@ def copy(source: Path, target: Path) -> None:
     os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
     with reading(source) as db, closing(sqlite3.connect(target, isolation_level=None)) as copied:
         db.backup(copied)
-    _sync(target)
+    sync(target)
 
 
 def holds(path: Path, names: Collection[str]) -> bool:
@@ -173,8 +206,44 @@ def holds(path: Path, names: Collection[str]) -> bool:
     return bool(found[0])
 
 
+def _is_of(backup: Backup, of: str) -> bool:
+    try:
+        with reading(backup.path) as db:
+            return bool(of) and lineage.of(db) == of and progress.of(db).done == backup.done
+    except sqlite3.Error:
+        return False
+
+
+def _is_good(backup: Backup) -> bool:
+    try:
+        look_into(backup.path)
+    except (MemoryLiteError, sqlite3.Error, OSError):
+        return False
+    return True
+
+
+def _keep_what_is_ours(copy: Path) -> None:
+    """Without what somebody else made in the database, because of which a backup could not be restored."""
+    with closing(sqlite3.connect(copy, isolation_level=None)) as db:
+        if foreign_objects.remove(db):
+            db.execute("vacuum")
+
+
+def _contents(db: sqlite3.Connection) -> Contents:
+    return Contents(
+        memories=_number(db, "select count(*) from memories"),
+        sessions=_number(db, "select count(*) from sessions"),
+        done=progress.of(db).done,
+        last_event_at=str(db.execute("select coalesce(max(last_event_at), '') from sessions").fetchone()[0]),
+        steps_behind=len(MEMORY_MIGRATIONS) - len(applied_to(db)),
+    )
+
+
 def _is_ours(db: sqlite3.Connection) -> bool:
-    tables = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
+    tables = {
+        row[0]
+        for row in db.execute("select name from sqlite_master where type = 'table' and sql not like 'create virtual%'")
+    }
     return {"migrations", "memories", "sessions", "tombstones"} <= tables
 
 
@@ -198,12 +267,3 @@ def _entries(folder: Path) -> list[Path]:
 def _remove_with_log(path: Path) -> None:
     for suffix in ("", "-journal", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from claude_mem_lite.db.damage import damaged
+
 BUSY_TIMEOUT_S = 5.0
 
 
@@ -20,8 +22,11 @@ class Counting(sqlite3.Connection):
 
     def count_one(self) -> int:
         """Count the transaction under way as one more; it holds once that is committed."""
-        row = self.execute("update progress set done = max(done, :done) + 1 returning done", {"done": self.done})
-        return int(row.fetchone()["done"])
+        question = "update progress set done = max(done, :done) + 1 returning done"
+        row = self.execute(question, {"done": self.done}).fetchone()
+        if row is None:
+            raise damaged("the count of its changes is gone")
+        return int(row["done"])
 
 
 def open_for_writing(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:

@@ -32,7 +32,9 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], now
 
 
 def applied_to(connection: sqlite3.Connection) -> set[str]:
-    """The names of the migrations that a database has had."""
+    """The names of the migrations that a database has had; none when it is no database of ours."""
+    if connection.execute("select 1 from sqlite_master where name = 'migrations'").fetchone() is None:
+        return set()
     return {row[0] for row in connection.execute("select name from migrations")}
 
 

@@ -4,6 +4,12 @@ import sqlite3
 from dataclasses import dataclass
 
 from claude_mem_lite.db.connection import Counting, atomic
+from claude_mem_lite.db.damage import damaged
+
+MOST_BELIEVED = 10**12
+"""A change a second for 30,000 years: what another file says beyond that is not gone on from."""
+_MOST = 2**62
+"""Far beyond, so that what goes on from the most that is believed stays sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +21,18 @@ class Progress:
 
 
 def of(db: sqlite3.Connection) -> Progress:
-    """How far a database is. One from before there was a count is at 1 when it holds anything, as migrating has it."""
+    """How far a database is; sqlite3.DatabaseError, as of a damaged one, when what it says cannot be.
+
+    One from before there was a count is at 1 when it holds anything, as migrating has it."""
     tables = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
     if "progress" in tables:
-        done, after = db.execute("select done, replay_after from progress").fetchone()
-        return Progress(int(done), None if after is None else int(after))
+        row = db.execute("select done, replay_after from progress").fetchone()
+        if row is None:
+            raise damaged("the count of its changes is gone")
+        done, after = row
+        if not _is_count(done) or not (after is None or _is_count(after)):
+            raise damaged("the count of its changes is none")
+        return Progress(done, after)
     kept = [name for name in ("memories", "sessions") if name in tables]
     return Progress(int(any(db.execute(f"select 1 from {name} limit 1").fetchone() for name in kept)))
 
@@ -42,3 +55,7 @@ def begin(db: sqlite3.Connection) -> None:
     """Count from now on."""
     assert isinstance(db, Counting)
     db.done = of(db).done
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and 0 <= value < _MOST

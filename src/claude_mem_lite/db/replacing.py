@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.models import JsonObject, load_json
-from claude_mem_lite.paths import Home
+from claude_mem_lite.paths import Home, sync
 
 NEW = ".new"
 _LOGS = ("-wal", "-shm", "-journal")
@@ -54,16 +54,16 @@ def finish(home: Home) -> Replacement | None:
                 old.unlink(missing_ok=True)
             elif old.exists():
                 old.rename(aside / old.name)
-        _sync_folder(aside)
+        sync(aside)
         new.rename(target)
-        _sync_folder(home.root)
+        sync(home.root)
     return replacement
 
 
 def end(home: Home) -> None:
     """What was written down is done and noted."""
     home.replacing.unlink(missing_ok=True)
-    _sync_folder(home.root)
+    sync(home.root)
 
 
 def under_way(home: Home) -> Replacement | None:
@@ -90,21 +90,13 @@ def write_json(path: Path, value: Mapping[str, object]) -> None:
         file.flush()
         os.fsync(handle)
     unfinished.rename(path)
-    _sync_folder(path.parent)
+    sync(path.parent)
 
 
 def read_json(path: Path) -> JsonObject | None:
     """What such a file says; None when there is none, or it is none."""
     try:
         told = load_json(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return told if isinstance(told, dict) else None
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

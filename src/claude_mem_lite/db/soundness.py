@@ -1,6 +1,6 @@
 """Whether a database file is what it should be: a look that costs nothing, and one that reads all of it.
 
-At 100,000 memories (530 MB) the first takes 1 ms, the second 0.4 s."""
+At 100,000 memories (530 MB) the first takes 10 to 15 ms, the second 0.4 s."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -13,13 +13,26 @@ from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS
 from claude_mem_lite.errors import SchemaTooNew
 
 _CORRUPT, _NOT_A_DATABASE = 11, 26
+_OF_THE_MACHINE = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+)
 _BASE_CODE = 0xFF
 
 
 def is_damage(error: BaseException | None) -> bool:
     """Whether SQLite says that the file itself is wrong; not that it is locked, or that the disk is full."""
-    code = getattr(error, "sqlite_errorcode", 0) or 0
-    return isinstance(error, sqlite3.DatabaseError) and (code & _BASE_CODE) in (_CORRUPT, _NOT_A_DATABASE)
+    return isinstance(error, sqlite3.DatabaseError) and _code_of(error) in (_CORRUPT, _NOT_A_DATABASE)
+
+
+def is_of_the_machine(error: sqlite3.Error) -> bool:
+    """Whether a failure says nothing of what is in the file: it is locked, the disk is full or cannot be read."""
+    return _code_of(error) in _OF_THE_MACHINE
 
 
 def is_blank(path: Path) -> bool:
@@ -45,7 +58,7 @@ def damage_of(path: Path, *, thoroughly: bool) -> str:
                 "select name from sqlite_master where type = 'table' and sql not like 'create virtual%'"
             ).fetchall()
             for (name,) in tables:  # a truncated file, a header or a root page that is none
-                db.execute(f'select 1 from "{name}" limit 1').fetchone()
+                db.execute(f"select 1 from {quoted(name)} limit 1").fetchone()
             told = str(db.execute("pragma quick_check(1)").fetchone()[0]) if thoroughly else "ok"
     except sqlite3.DatabaseError as error:
         if is_damage(error):
@@ -80,3 +93,13 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         db.row_factory = sqlite3.Row
         db.execute("pragma query_only=on")
         yield db
+
+
+def quoted(name: str) -> str:
+    """A name as it stands in SQL, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _code_of(error: sqlite3.Error) -> int:
+    """What SQLite calls a failure, without its details; 0 for one of Python's own: of text that is none, say."""
+    return (getattr(error, "sqlite_errorcode", 0) or 0) & _BASE_CODE

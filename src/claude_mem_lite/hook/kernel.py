@@ -1,7 +1,7 @@
 """Read the payload, keep it, tell the worker, print its answer: all that happens inside an agent's hook.
 
 Run by the launcher beside it. Never raises, never writes to stderr, never opens a database; imports only
-builtin and C modules unless a payload holds private spans or a session starts without a worker."""
+builtin and C modules unless a payload holds private spans or no worker answers."""
 
 import _signal  # type: ignore[import-not-found]
 import _socket
@@ -15,6 +15,9 @@ RETRY_S = 0.02
 FSYNCED = ("Stop", "StopFailure", "SessionEnd")
 OTHER_FORMS = ("cursor", "copilot")  # they do not take what is rendered ahead, which is in Claude Code's form
 PRIVATE_MARKS = (b"<private", b"003cprivate", b"</private", b"003c/private", b"\\/private")
+# A home has these before any event, and one of those once there was one.
+EARLY_NAMES = (b"spool", b"rendered", b"config.toml", b"synonyms.toml", b"api-key", b"off", b"backups")
+MARKS = (b"inbox.db", b"memory.db", b"installs", b"worker-py")
 SHIELDED = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
 
@@ -58,7 +61,7 @@ def serve(label: str) -> None:
     kept = name if place else ""
     answered = tell(home, event, label, kept, b"" if place else payload, place == home)
     may_render = event == "SessionStart" and agent not in OTHER_FORMS
-    if may_render and not answered and (told := print_rendered(home, payload)):
+    if may_render and not answered and (told := print_rendered(home, payload, notice(home) if kept else "")):
         note = b'{"hook_event_name":"Rendered","start":"%b","context":%b}' % (kept.encode(), told)
         keep(home, spool_name("Rendered"), note, False)
 
@@ -155,11 +158,20 @@ def keep(home: bytes, name: str, data: bytes, sync: bool) -> bytes:
         try:
             leave(home + b"/spool/tmp/" + file, home + b"/spool/new/" + file, data, sync)
         except FileNotFoundError:
+            if not may_fill(home):
+                raise
             make_folders(home)
             leave(home + b"/spool/tmp/" + file, home + b"/spool/new/" + file, data, sync)
         return home
     except OSError:
         return keep_elsewhere(home, name, data, sync)
+
+
+def may_fill(home: bytes) -> bool:
+    """Whether a folder without a spool may get one: the variable may name one that holds the user's own files."""
+    names = posix.listdir(home)
+    is_known = home.endswith(b"/.claude-mem-lite") or any(name in MARKS for name in names)
+    return is_known or all(name in EARLY_NAMES for name in names)
 
 
 def keep_elsewhere(home: bytes, name: str, data: bytes, sync: bool) -> bytes:
@@ -251,6 +263,14 @@ def start(home: bytes, name: str) -> bool:
     return expected
 
 
+def notice(home: bytes) -> str:
+    """What the person should hear of a worker that cannot come up any more; mostly nothing."""
+    import starting
+
+    told: str = starting.notice(home)
+    return told
+
+
 def ask(home: bytes, event: str, label: str, name: str, body: bytes, deadline: float) -> None:
     """One request; prints the answer where one is wanted, and confirms it.
 
@@ -337,8 +357,20 @@ def print_all(data: bytes) -> bool:
     return not rest
 
 
-def print_rendered(home: bytes, payload: bytes) -> bytes:
-    """Print the context rendered ahead for the payload's folder; what it is, for the note, or b"" when none got out."""
+def print_rendered(home: bytes, payload: bytes, message: str) -> bytes:
+    """Print the context rendered ahead for the payload's folder, and a message for the person if there is one; what
+    the context is, for the note, or b"" when none got out."""
+    import json
+
+    told, reply = rendered_ahead(home, payload)
+    if message:
+        reply = json.dumps({**json.loads(reply or b"{}"), "systemMessage": message}).encode()
+    return told if reply and print_all(reply) else b""
+
+
+def rendered_ahead(home: bytes, payload: bytes) -> tuple[bytes, bytes]:
+    """What is rendered for the payload's folder: what it is, for the note, and the reply; nothing of both when it does
+    not fit."""
     import json
     import zlib
 
@@ -350,7 +382,7 @@ def print_rendered(home: bytes, payload: bytes) -> bytes:
         of_folder, told, rendered = found.split(b"\n", 2)
         whole = all(isinstance(json.loads(part), dict) for part in (told, rendered))
         if start.get("source") == "resume" or of_folder != folder or not whole:
-            return b""
+            return b"", b""
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError):
-        return b""
-    return told if print_all(rendered) else b""
+        return b"", b""
+    return told, rendered

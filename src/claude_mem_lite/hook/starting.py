@@ -1,4 +1,6 @@
-"""Starting the worker from a hook that found none: one, however many hooks try at once. Never waits for it."""
+"""Starting the worker from a hook that found none: one, however many hooks try at once. Never waits for it.
+
+Where none can be started any more, the person hears of it once a day: hooks outlive the package that brought them."""
 
 import _signal  # type: ignore[import-not-found]
 import fcntl
@@ -8,6 +10,19 @@ import time
 from kernel import SHIELDED, connect  # type: ignore[import-not-found]
 
 MOST_WAITING = 20_000
+MANY_STARTS = 5
+"""In vain, each longer after the one before. A worker that comes up sets the count back."""
+TELL_AGAIN_S = 86400
+GONE = (
+    "claude-mem-lite was removed, but its hooks were not: they keep what you do in {home}, where nothing works on it."
+    " Install it again and run: claude-mem-lite uninstall. Or {way_out}, then delete that folder."
+)
+FAILING = (
+    "The worker of claude-mem-lite does not start, so nothing new is remembered. To see why, run: claude-mem-lite"
+    " doctor. If you removed the program, {way_out}, then delete {home}."
+)
+BY_HAND = "delete the hooks that name claude_mem_lite/hook/hook.py from the settings of your agent"
+OF_PLUGIN = "run: claude plugin uninstall mem-lite@mem-lite"
 
 
 def stay_within_bounds(home: bytes, name: bytes) -> None:
@@ -25,22 +40,33 @@ def stay_within_bounds(home: bytes, name: bytes) -> None:
 def start_worker(home: bytes) -> bool:
     """Start the worker unless somebody is doing so or just did; whether one can be expected to come up."""
     flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
+    program = program_of(home)
+    if not program:
+        return False
     try:
-        target = posix.readlink(home + b"/worker-py")
         lock = posix.open(home + b"/start.lock", flags, 0o600)
     except OSError:
         return False
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not came_up(home) and is_due(lock) and posix.fork() == 0:
-            become_worker(home, target)
+            become_worker(home, program)
     except BlockingIOError:
         return True
     except OSError:
         return False
     finally:
         posix.close(lock)
-    return True
+    return posix.access(program, posix.X_OK)
+
+
+def program_of(home: bytes) -> bytes:
+    """The interpreter that runs the worker; b"" when none was ever chosen."""
+    try:
+        target = posix.readlink(home + b"/worker-py")
+    except OSError:
+        return b""
+    return target if target.startswith(b"/") else home + b"/" + target
 
 
 def came_up(home: bytes) -> bool:
@@ -54,20 +80,61 @@ def came_up(home: bytes) -> bool:
 
 def is_due(lock: int) -> bool:
     """Whether the last start is long enough ago for another; if so, this one is noted down."""
-    attempts, last, now = 0, 0.0, time.time()
-    try:
-        first, second = posix.pread(lock, 100, 0).split()
-        attempts, last = min(max(int(first), 0), 1000), float(second)
-    except ValueError:
-        pass
-    if abs(now - last) < min(2**attempts, 60):
+    (count, last), now = starts(lock), time.time()
+    if abs(now - last) < min(2**count, 60):
         return False
     posix.ftruncate(lock, 0)
-    posix.pwrite(lock, b"%d %.3f" % (attempts + 1, now), 0)
+    posix.pwrite(lock, b"%d %.3f" % (count + 1, now), 0)
     return True
 
 
-def become_worker(home: bytes, target: bytes) -> None:
+def starts(lock: int) -> tuple[int, float]:
+    """How often a worker was started since one came up, and when last."""
+    try:
+        first, second = posix.pread(lock, 100, 0).split()
+        return min(max(int(first), 0), 1000), float(second)
+    except ValueError:
+        return 0, 0.0
+
+
+def notice(home: bytes) -> str:
+    """What the person should hear of a worker that cannot come up; empty while one may, or when it was told today."""
+    program = program_of(home)
+    is_gone = not posix.access(program, posix.X_OK)
+    if not program or not (is_gone or attempts(home) >= MANY_STARTS) or not is_news(home):
+        return ""
+    way_out = OF_PLUGIN if posix.environ.get(b"CLAUDE_PLUGIN_ROOT") else BY_HAND
+    return (GONE if is_gone else FAILING).format(home=home.decode("utf-8", "replace"), way_out=way_out)
+
+
+def attempts(home: bytes) -> int:
+    """How often a worker was started since one came up."""
+    try:
+        lock = posix.open(home + b"/start.lock", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+    except OSError:
+        return 0
+    count, _ = starts(lock)
+    posix.close(lock)
+    return count
+
+
+def is_news(home: bytes) -> bool:
+    """Whether the person was not told of late; if so, this time is noted down."""
+    mark, now = home + b"/told", time.time()
+    try:
+        if abs(now - posix.stat(mark).st_mtime) < TELL_AGAIN_S:
+            return False
+    except OSError:
+        pass
+    try:
+        posix.close(posix.open(mark, posix.O_WRONLY | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600))
+        posix.utime(mark)
+    except OSError:  # rather silent than at every start
+        return False
+    return True
+
+
+def become_worker(home: bytes, program: bytes) -> None:
     """Turn this forked child into the worker, with nothing of the agent's left in it. Never returns."""
     try:
         posix.setsid()
@@ -80,7 +147,6 @@ def become_worker(home: bytes, target: bytes) -> None:
         posix.chdir("/")
         ours = [key for key in posix.environ if key[:6] != b"CLAUDE" or key[:16] == b"CLAUDE_MEM_LITE_"]
         environment = {key: posix.environ[key] for key in ours} | {b"CLAUDE_MEM_LITE_HOME": home}
-        program = target if target.startswith(b"/") else home + b"/" + target
         posix.execve(program, [program, b"-I", b"-m", b"claude_mem_lite.worker"], environment)
     finally:
         posix._exit(127)

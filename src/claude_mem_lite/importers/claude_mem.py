@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Literal
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.importers.claude_mem_values import Row, first, listed, moment, number, written
+from claude_mem_lite.importers.claude_mem_values import Row, first, listed, moment, name_of, number, written
+from claude_mem_lite.memory_lines import LONGEST_MEMORY
 
 RowKind = Literal["observation", "summary", "prompt"]
 # Where each kind of row is kept, by the names of the tables over time.
@@ -20,6 +21,8 @@ TABLES: Mapping[RowKind, tuple[str, ...]] = {
 _OF_SESSIONS = ("sdk_sessions", "sessions", "server_sessions")
 _SESSION_ID = ("content_session_id", "claude_session_id", "session_id")
 _MEMORY_ID = ("memory_session_id", "sdk_session_id", "session_id", "server_session_id")
+# What one memory may have at most, with room for what it is called by.
+LONGEST_ROW = LONGEST_MEMORY - 100_000
 _NOTIFICATION = "<task-notification>"
 _SUMMED_UP = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 _TOLD = ("title", "subtitle", "narrative", "text")
@@ -72,7 +75,9 @@ class Kept:
         self._db = db
         try:
             self.tables = {
-                str(row["name"]): {str(column["name"]) for column in db.execute(f"pragma table_info({_quoted(row)})")}
+                str(row["name"]): {
+                    str(column["name"]) for column in db.execute(f"pragma table_info({_quoted(row[0])})")
+                }
                 for row in db.execute("select name from sqlite_master where type = 'table'")
             }
             self.version = self._version()
@@ -91,10 +96,10 @@ class Kept:
 
     def count_of(self, table: str) -> int:
         """How many rows of a table are to be taken."""
-        return self._count(f'select count(*) from "{table}" {_condition(table)}')
+        return self._count(f"select count(*) from {_quoted(table)} {_condition(table)}")
 
     def count_all(self, table: str) -> int:
-        return self._count(f'select count(*) from "{table}"')
+        return self._count(f"select count(*) from {_quoted(table)}")
 
     def rows(self, kind: RowKind) -> Iterator[KeptRow | NotTaken]:
         """Every row of a kind, in the order in which they were stored, or why it cannot be taken."""
@@ -113,14 +118,14 @@ class Kept:
 
     def _all(self, table: str) -> Iterator[Row]:
         """Row by row: of a damaged table, those before the damage are read."""
-        query = f'select rowid as rowid, * from "{table}" {_condition(table)} order by rowid'
+        query = f"select rowid as rowid, * from {_quoted(table)} {_condition(table)} order by rowid"
         for row in self._db.execute(query):
             yield {name: row[name] for name in row.keys()}  # noqa: SIM118  a Row iterates over its values
 
     def _read(self, kind: RowKind, table: str, id_: int, row: Row) -> KeptRow | NotTaken:
         session = self._session_of(table, row)
         known = self.sessions.get(session)
-        project = first(row, "merged_into_project", "project") or self._projects.get(written(row.get("project_id")), "")
+        project = name_of(first(row, "merged_into_project", "project")) or self._server_project(row)
         at = moment(row, "created_at") or (known.started_at if known else None)
         texts, lists = _content(kind, row)
         named = f"{table} {id_:,}"
@@ -128,6 +133,8 @@ class Kept:
             return NotTaken(kind, named, "it is empty")
         if kind == "prompt" and texts["text"].startswith(_NOTIFICATION):
             return NotTaken(kind, named, "it is the notification of a background task, no prompt")
+        if _length(texts, lists) > LONGEST_ROW:
+            return NotTaken(kind, named, f"it is longer than {LONGEST_ROW:,} characters")
         if at is None:
             return NotTaken(kind, named, "it has no date that could be true")
         return KeptRow(
@@ -150,10 +157,10 @@ class Kept:
                 return found
         direct = first(row, "content_session_id", "claude_session_id")
         if direct:
-            return direct
+            return name_of(direct)
         other = first(row, *_MEMORY_ID)
         space = "server" if table == "memory_items" else "memory"
-        return self._by_other_id.get((space, other), other)
+        return self._by_other_id.get((space, other)) or name_of(other)
 
     def _read_sessions(self) -> None:
         folders = self._folders()
@@ -162,13 +169,13 @@ class Kept:
                 continue
             for row in self._all(table):
                 memory_id = first(row, "memory_session_id", "sdk_session_id", "session_id")
-                id_ = first(row, *_SESSION_ID) or memory_id or written(row.get("id"))
+                id_ = name_of(first(row, *_SESSION_ID) or memory_id or written(row.get("id")))
                 if not id_:
                     continue
                 self._by_other_id[("server" if table == "server_sessions" else "row", written(row.get("id")))] = id_
                 if memory_id:
                     self._by_other_id[("memory", memory_id)] = id_
-                project = written(row.get("project")) or self._projects.get(written(row.get("project_id")), "")
+                project = name_of(written(row.get("project"))) or self._server_project(row)
                 self.sessions.setdefault(id_, _session(id_, project, row, folders.get(id_, "")))
 
     def _folders(self) -> dict[str, str]:
@@ -181,13 +188,16 @@ class Kept:
                 f"select content_session_id, cwd, min(id) from {table} where cwd <> '' group by content_session_id"
             )
             for row in rows:
-                found.setdefault(written(row[0]), written(row[1]))
+                found.setdefault(name_of(written(row[0])), name_of(written(row[1])))
         return found
 
     def _server_projects(self) -> dict[str, str]:
         if not {"id", "name"} <= self.tables.get("projects", set()):
             return {}
-        return {written(row["id"]): written(row["name"]) for row in self._all("projects")}
+        return {written(row["id"]): name_of(written(row["name"])) for row in self._all("projects")}
+
+    def _server_project(self, row: Row) -> str:
+        return self._projects.get(written(row.get("project_id")), "")
 
     def _count(self, query: str) -> int:
         try:
@@ -241,6 +251,11 @@ def _content(kind: RowKind, row: Row) -> tuple[dict[str, str], dict[str, tuple[s
     return told, lists
 
 
+def _length(texts: Mapping[str, str], lists: Mapping[str, tuple[str, ...]]) -> int:
+    """As `memory_lines` counts, but for names."""
+    return sum(len(one) + 1 for found in (texts.values(), *lists.values()) for one in found)
+
+
 def _session(id_: str, project: str, row: Row, cwd: str) -> KeptSession:
     return KeptSession(
         id=id_,
@@ -260,5 +275,5 @@ def _condition(table: str) -> str:
     )
 
 
-def _quoted(row: sqlite3.Row) -> str:
-    return '"' + str(row["name"]).replace('"', '""') + '"'
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -11,12 +11,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.errors import MemoryLiteError, unreadable
 
 NAME = "claude-mem.db"
 _MAGIC = b"SQLite format 3\x00"
 _WAL_HEADER_BYTES = 32
 _MOST_TRIES = 8
+# What a file of somebody else may cost: what it defines can look for a row without end, or make one of any size.
+# The steps take some 10 s. A limit in seconds would count the time that whoever takes the rows needs.
+_MOST_STEPS, _STEPS_A_LOOK = 1_000_000_000, 1_000_000
+_LONGEST_VALUE_BYTES = 128 * 2**20
 State = tuple[object, ...]
 
 
@@ -29,17 +33,36 @@ def own_database(environment: Mapping[str, str]) -> Path:
 @contextmanager
 def open_copy(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection to a copy of the database, which is gone afterwards; MemoryLiteError when there is none to read."""
-    try:
-        _check(path)
-        with tempfile.TemporaryDirectory(prefix="claude-mem-lite-") as folder:
-            copy = Path(folder, NAME)
+    with tempfile.TemporaryDirectory(prefix="claude-mem-lite-") as folder:
+        copy = Path(folder, NAME)
+        try:
+            _check(path)
             _copy(path, copy)
-            with closing(sqlite3.connect(copy)) as db:
-                db.row_factory = sqlite3.Row
-                db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-                yield db
-    except OSError as error:
-        raise MemoryLiteError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None
+        except OSError as error:
+            raise unreadable(path, error) from None
+        with closing(sqlite3.connect(copy)) as db:
+            _limit(db)
+            db.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            yield db
+
+
+def _limit(db: sqlite3.Connection) -> None:
+    """Have a query end with sqlite3.OperationalError that gives no row for long."""
+    looks = 0
+
+    def is_too_much() -> bool:
+        nonlocal looks
+        looks += 1
+        return looks > _MOST_STEPS // _STEPS_A_LOOK
+
+    def row(cursor: sqlite3.Cursor, values: tuple[object, ...]) -> sqlite3.Row:
+        nonlocal looks
+        looks = 0
+        return sqlite3.Row(cursor, values)
+
+    db.set_progress_handler(is_too_much, _STEPS_A_LOOK)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE_BYTES)
+    db.row_factory = row
 
 
 def _check(path: Path) -> None:

@@ -12,7 +12,7 @@ from claude_mem_lite.importers.transcripts import SUFFIXES
 from claude_mem_lite.models import Place
 from claude_mem_lite.places import find_place
 
-How = Literal["option", "session", "name", "own"]
+How = Literal["option", "session", "name", "own", "there"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,10 @@ class Projects:
         seen: Mapping[str, KnownSession],
         named: Mapping[str, str],
         transcripts: Iterable[Path],
+        imported: Mapping[str, KnownSession],
     ) -> None:
-        """`chosen` are the folders that the user gave by name, `named` those of our projects that alone have a name."""
+        """`chosen` are the folders that the user gave by name, `named` those of our projects that alone have a name,
+        `imported` the sessions that an earlier import brought and nobody else has seen."""
         self._chosen = {name: find_place(folder) for name, folder in chosen.items()}
         self._named = named
         self.folders: dict[str, str] = {}
@@ -56,12 +58,18 @@ class Projects:
         for session in sessions:
             known = seen.get(session.id)
             cwd = (known.cwd if known else "") or session.cwd or _folder_of(files.get(session.id))
-            if not cwd and not known:
+            earlier = None if known else imported.get(session.id)
+            if earlier and earlier.project == session.project:  # by its name alone: it goes where more is known
+                earlier = None
+            if not cwd and not known and not earlier:
                 continue
-            if cwd not in places:
-                places[cwd] = find_place(cwd)
-            project = known.project if known else places[cwd].project
-            found = Mapped(project, places[cwd].root, "session")
+            for folder in (cwd, earlier.cwd if earlier else ""):
+                if folder not in places:
+                    places[folder] = find_place(folder)
+            found = Mapped(known.project if known else places[cwd].project, places[cwd].root, "session")
+            if earlier and (not cwd or earlier.project != found.project):
+                cwd = earlier.cwd
+                found = Mapped(earlier.project, places[cwd].root, "there")
             self.folders[session.id] = cwd
             self._of_session[session.id] = (_parent(session.project), found)
             self._of_name.setdefault(session.project, set()).add(found)

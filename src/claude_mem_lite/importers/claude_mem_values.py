@@ -4,12 +4,17 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from claude_mem_lite.redaction.rules import rules_for
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SANE = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 # Times are in milliseconds; what is less would be before 1973 and is taken for seconds.
 _LEAST_MS = 10**11
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_LONGEST_NAME = 1_000
 Row = Mapping[str, object]
 
 
@@ -20,6 +25,14 @@ def written(value: object) -> str:
     given = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     # The half of a character comes in by way of JSON.
     return given.replace("\x00", "").encode("utf-8", "replace").decode().strip()
+
+
+@lru_cache(maxsize=4096)
+def name_of(value: str) -> str:
+    """What tells a session or a project apart, without control characters and secrets of a known form. All rows that
+    name it name it so, so what belongs together stays so."""
+    seen = _UNSEEN.sub("", rules_for("").known_out(value))  # colours first: they end in letters
+    return rules_for(seen).known_out(seen)[:_LONGEST_NAME].strip()
 
 
 def first(row: Row, *names: str) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import IO
 
-from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.errors import MemoryLiteError, unreadable
 from claude_mem_lite.memory_lines import values_of
 from claude_mem_lite.models import JsonObject, JsonValue, load_json
 
@@ -195,12 +195,12 @@ def open_memories(name: str) -> Iterator[MemoryFile]:
             yield MemoryFile("", copy)
         return
     path = Path(name)
-    if path.is_dir():
-        raise MemoryLiteError(f"{name} is a folder", "name a file of memories")
     try:
+        if path.is_dir():
+            raise MemoryLiteError(f"{name} is a folder", "name a file of memories")
         file = path.open("rb")
     except OSError as error:
-        raise MemoryLiteError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from None
+        raise unreadable(name, error) from None
     with file:
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             yield MemoryFile(name, file)

@@ -5,21 +5,26 @@ Owns the tables `tombstones`, the copy of those in memory.db, and `leaving`, wha
 import sqlite3
 from collections.abc import Iterable
 
+from claude_mem_lite.db import lifting
 from claude_mem_lite.db.connection import atomic
 
 
 def add(db: sqlite3.Connection, names: Iterable[tuple[str, str]]) -> None:
     """Nothing by these names may come back; each with when it was forgotten."""
     with atomic(db):
-        db.executemany("insert or ignore into tombstones (name, forgotten_at) values (?, ?)", list(names))
+        lifting.put(db, "name", names)
 
 
 def all_of(db: sqlite3.Connection) -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in db.execute("select name, forgotten_at from tombstones order by rowid")]
 
 
-def count(db: sqlite3.Connection) -> int:
-    return int(db.execute("select count(*) from tombstones").fetchone()[0])
+def names(db: sqlite3.Connection) -> bytes:
+    """See `store.tombstones.names`."""
+    row = db.execute(
+        "select cast(group_concat(name, char(10)) as blob) from (select name from tombstones order by name)"
+    ).fetchone()
+    return bytes(row[0] or b"")
 
 
 def note_leaving(db: sqlite3.Connection, names: Iterable[str]) -> None:

@@ -2,15 +2,16 @@
 
 A unit is what is worked on together: a whole turn, or one event that stands alone."""
 
+import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
-from claude_mem_lite.agents.identity import WITHIN_S
 from claude_mem_lite.db.connection import BUSY_TIMEOUT_S, atomic, empty_log
 from claude_mem_lite.inbox import buried, replaying
+from claude_mem_lite.inbox.copies import Copies, Done
 from claude_mem_lite.inbox.naming import tells_of
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.spool_names import around, is_past
@@ -75,16 +76,20 @@ class HeardRow:
 class Queue:
     """The inbox behind one writing connection. Times are seconds since the epoch."""
 
-    def __init__(self, connection: sqlite3.Connection, done: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, done: Callable[[], int] = lambda: 0, copies: Copies | None = None
+    ) -> None:
         self._db = connection
         self._done = done
         """How far memory.db is, to be noted with what is finished."""
+        self._copies = copies
 
     def add(self, arrivals: Iterable[Arrival], now: float) -> int:
         """Store events under their spool names, once each; returns how many were new. What two hooks told of, as those
         of a plugin and of settings do, is stored once.
 
         A name that could not be read when it first came, because its hook was not done, may still become one."""
+        given = list(arrivals)
         before = self._db.total_changes
         with atomic(self._db):
             self._db.executemany(
@@ -109,12 +114,15 @@ class Queue:
                         "reason": arrival.problem,
                         "now": now,
                         "finished": now if arrival.problem else None,
-                        "is_one": arrival.is_one,
-                        **_around(arrival.name, WITHIN_S),
+                        "is_one": arrival.one_within_s > 0,
+                        **_around(arrival.name, arrival.one_within_s),
                     }
-                    for arrival in arrivals
+                    for arrival in given
                 ],
             )
+        if self._copies is not None:  # after the commit, so that nothing has a copy that is not in the inbox
+            known = known_of(self._db, [arrival.name for arrival in given])
+            self._copies.keep([arrival for arrival in given if arrival.name in known], now)
         return self._db.total_changes - before
 
     def claim(self, now: float, *, limit: int = 5, flush: bool = False) -> list[list[Row]]:
@@ -142,9 +150,11 @@ class Queue:
     def finish(self, done: Sequence[int], now: float, *, skipped: Mapping[int, str] | None = None) -> None:
         """End the rows of a unit, all at once; `skipped` are those that held nothing, with the reason."""
         reasons = skipped or {}
-        common = {"now": now, "work": self._done()}
+        work = self._done()
+        common = {"now": now, "work": work}
         ended = [{"id": one, "status": "done", "reason": "", **common} for one in done]
         ended += [{"id": one, "status": "skipped", "reason": reasons[one], **common} for one in reasons]
+        self._note_done([*done, *reasons], set(reasons), work, now)
         with atomic(self._db):
             self._db.executemany(
                 """update inbox set status = :status, reason = :reason, finished_at = :now, work = :work
@@ -198,28 +208,39 @@ class Queue:
     def erase(self, *, turns: Sequence[str], sessions: Sequence[str]) -> None:
         """Remove events for ever: finished ones by their turn, and by their session also those that wait for the end
         of their turn. Part of forgetting."""
-        with atomic(self._db):
-            self._db.executemany(f"delete from inbox where turn = ? and {_FINISHED}", [(turn,) for turn in turns])
-            self._db.executemany(
-                f"delete from inbox where session = ? and ({_FINISHED} or status = 'raw')", [(one,) for one in sessions]
-            )
-        self.empty_log()
+        named = {"turns": json.dumps(list(turns)), "sessions": json.dumps(list(sessions))}
+        rows = self._db.execute(
+            f"""select id, name from inbox where turn in (select value from json_each(:turns)) and {_FINISHED}
+                union select id, name from inbox where session in (select value from json_each(:sessions))
+                  and status in ('done', 'skipped', 'error', 'raw')""",
+            named,
+        )
+        self._remove(rows.fetchall())
 
     def erase_telling_of(self, ids: AbstractSet[str]) -> None:
         """Remove finished commands that changed these memories, and notes of contexts that gave them or these
         sessions; commands to forget stay, as they say nothing else."""
         rows = self._db.execute(
-            f"select id, event, payload from inbox where event in ('Command', 'Rendered') and {_FINISHED}"
+            f"select id, name, event, payload from inbox where event in ('Command', 'Rendered') and {_FINISHED}"
         ).fetchall()
-        telling = [row["id"] for row in rows if tells_of(row["event"], row["payload"], ids)]
-        with atomic(self._db):
-            self._db.executemany("delete from inbox where id = ?", [(row_id,) for row_id in telling])
-        self.empty_log()
+        self._remove([row for row in rows if tells_of(row["event"], row["payload"], ids)])
+
+    def trim_copies(self, backed_up: int | None) -> None:
+        """Let go of the copies of what is finished, and is in a backup: in one that was made when memory.db was so far.
+
+        What is in the logs of the databases has to be in their files before."""
+        if self._copies is not None:
+            self._copies.trim(lambda names: self._unsafe(names, backed_up))
 
     def bury(self, names: Iterable[tuple[str, str]], leaving: Iterable[str]) -> None:
         """Keep the names of what was forgotten here as well, and which are to leave the backups."""
         buried.add(self._db, names)
         buried.note_leaving(self._db, leaving)
+
+    def lift(self, names: Iterable[tuple[str, str]], back: Iterable[str]) -> None:
+        """Know here as well whose tombstones were lifted; what is back need not leave the backups any more."""
+        buried.add(self._db, names)
+        buried.note_left(self._db, back)
 
     def empty_log(self, wait_s: float = BUSY_TIMEOUT_S) -> bool:
         """See `connection.empty_log`."""
@@ -297,6 +318,35 @@ class Queue:
             {"session": session, "agent": agent},
         ).fetchone()
         return int(count)
+
+    def _remove(self, rows: Sequence[sqlite3.Row]) -> None:
+        """Remove events for ever."""
+        if self._copies is not None:  # first: a worker that dies here is told to forget once more
+            self._copies.erase([row["name"] for row in rows])
+        with atomic(self._db):
+            self._db.executemany("delete from inbox where id = ?", [(row["id"],) for row in rows])
+        self.empty_log()
+
+    def _note_done(self, ids: Sequence[int], skipped: AbstractSet[int], work: int, now: float) -> None:
+        """Tell the copies, before the inbox knows: a worker that dies in between has done it all the same."""
+        if self._copies is None:
+            return
+        rows = self._db.execute(
+            "select id, name, turn from inbox where id in (select value from json_each(:ids)) order by id",
+            {"ids": json.dumps(list(ids))},
+        ).fetchall()
+        names_skipped = [row["name"] for row in rows if row["id"] in skipped]
+        if rows:
+            self._copies.note_done([row["name"] for row in rows], Done(rows[0]["turn"], work, now, names_skipped))
+
+    def _unsafe(self, names: Collection[str], backed_up: int | None) -> set[str]:
+        """Which of these events are not finished, or not in a backup that was made when memory.db was so far."""
+        rows = self._db.execute(
+            f"""select name from inbox where name in (select value from json_each(:names))
+                  and (not {_FINISHED} or work > :done)""",
+            {"names": json.dumps(list(names)), "done": backed_up},
+        )
+        return {row["name"] for row in rows}
 
     def _release(self, condition: str, **values: float) -> int:
         """Rows that were under way become raw again; what a worker died on many times ends in error."""
@@ -384,12 +434,12 @@ def problems(connection: sqlite3.Connection, status: str, limit: int) -> list[Pr
     return [Problem(**dict(row)) for row in rows]
 
 
-def near(connection: sqlite3.Connection, name: str, within_s: float) -> list[Row]:
-    """The other events of the moment that a spool name tells."""
+def near(connection: sqlite3.Connection, name: str, session: str, event: str, within_s: float) -> list[Row]:
+    """The other events of a session, of one kind, around the moment that a spool name tells."""
     rows = connection.execute(
         """select id, name, event, session, payload, received_at from inbox
-           where name > :from and name < :until and name <> :name""",
-        {"name": name, **_around(name, within_s)},
+           where name > :from and name < :until and name <> :name and session = :session and event = :event""",
+        {"name": name, "session": session, "event": event, **_around(name, within_s)},
     )
     return [Row(**dict(row)) for row in rows]
 
@@ -398,6 +448,14 @@ def _around(name: str, within_s: float) -> dict[str, str]:
     """The names between which all stand that were made so near to this one."""
     earliest, latest = around(name, within_s)
     return {"from": earliest, "until": latest}
+
+
+def known_of(connection: sqlite3.Connection, names: Iterable[str]) -> set[str]:
+    """Which of these events there are."""
+    rows = connection.execute(
+        "select name from inbox where name in (select value from json_each(:names))", {"names": json.dumps(list(names))}
+    )
+    return {row["name"] for row in rows}
 
 
 def find(connection: sqlite3.Connection, name: str) -> Row | None:

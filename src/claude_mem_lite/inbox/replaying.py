@@ -6,6 +6,7 @@ put back to work, in the order of these counts, since a command may speak of wha
 import sqlite3
 
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.db.progress import MOST_BELIEVED
 
 
 def furthest(db: sqlite3.Connection) -> int:
@@ -13,10 +14,12 @@ def furthest(db: sqlite3.Connection) -> int:
     # By status, each of which the index answers at once.
     row = db.execute(
         """select max(
-               coalesce((select max(work) from inbox where status = 'done' and work > 0), 0),
-               coalesce((select max(work) from inbox where status = 'skipped' and work > 0), 0),
-               coalesce((select max(work) from inbox where status = 'raw' and work > 0), 0),
-               coalesce((select max(work) from inbox where status = 'processing' and work > 0), 0))"""
+               coalesce((select max(work) from inbox where status = 'done' and work > 0 and work <= :most), 0),
+               coalesce((select max(work) from inbox where status = 'skipped' and work > 0 and work <= :most), 0),
+               coalesce((select max(work) from inbox where status = 'raw' and work > 0 and work <= :most), 0),
+               coalesce((select max(work) from inbox where status = 'processing' and work > 0
+                         and work <= :most), 0))""",
+        {"most": MOST_BELIEVED},
     ).fetchone()
     return int(row[0])
 

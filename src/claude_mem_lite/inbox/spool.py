@@ -2,6 +2,7 @@
 
 import errno
 import json
+import logging
 import os
 import re
 import stat
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.agents.adapters import adapted, is_foreign, sender
-from claude_mem_lite.agents.identity import identity
+from claude_mem_lite.agents.identity import one_within_s
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.payload import parse, to_stored, unreadable_head
 from claude_mem_lite.models import JsonObject, text
@@ -25,12 +26,13 @@ FILE_LIMIT_BYTES = 256 * 1024 * 1024
 ABANDONED_AFTER_S = 60.0
 _FOLDER = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.){0,4096}")')
 _FALLBACK_TMP = ".tmp-"
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One event on its way into the inbox; `problem` when it cannot be read, `is_one` when no other of that moment can
-    have the same payload and be another event."""
+    """One event on its way into the inbox; `problem` when it cannot be read. Another with the same payload that came
+    less than `one_within_s` apart is the same event."""
 
     name: str
     event: str
@@ -38,7 +40,7 @@ class Arrival:
     payload: str
     raw_bytes: int
     problem: str = ""
-    is_one: bool = False
+    one_within_s: float = 0.0
 
 
 IsElsewhere = Callable[[str, str], bool]
@@ -113,19 +115,31 @@ def read_arrivals(
     name: str, raw: bytes, is_excluded: Callable[[str], bool], is_elsewhere: IsElsewhere = _nowhere_else
 ) -> list[Arrival]:
     """The inbox rows for one event's bytes, in the form of Claude Code's, one for each thing that it tells of; none
-    when its folder is excluded, or its agent tells the same by hooks of its own."""
-    event = event_of(name)
+    when its folder is excluded, or its agent tells the same by hooks of its own. Never raises."""
+    try:
+        return _read_arrivals(name, raw, is_excluded, is_elsewhere)
+    except Exception as error:  # one event that trips us must not keep all that come after it from being taken in
+        log.exception("event not read", extra={"name_of_event": name})
+        # Nothing of it is kept: whether its folder is excluded may be what could not be told.
+        reason = f"the payload could not be read: {type(error).__name__}"
+        return [Arrival(name, event_of(name), "", "", len(raw), reason)]
+
+
+def _read_arrivals(
+    name: str, raw: bytes, is_excluded: Callable[[str], bool], is_elsewhere: IsElsewhere
+) -> list[Arrival]:
     try:
         payload = parse(raw)
         told = adapted(name, payload)
         folder = text(told[0].get("cwd"))
-        if is_excluded(folder) or (is_foreign(name, payload) and is_elsewhere(sender(name, payload), folder)):
+        agent = sender(name, payload)
+        if is_excluded(folder) or (is_foreign(name, agent) and is_elsewhere(agent, folder)):
             return []
         return [_arrival(part_of(name, number), one, len(raw) if not number else 0) for number, one in enumerate(told)]
     except PayloadError as error:
         if is_excluded(_folder_named_in(raw)):
             return []
-        return [Arrival(name, event, "", unreadable_head(raw), len(raw), error.message)]
+        return [Arrival(name, event_of(name), "", unreadable_head(raw), len(raw), error.message)]
 
 
 def _arrival(name: str, payload: JsonObject, raw_bytes: int) -> Arrival:
@@ -136,7 +150,7 @@ def _arrival(name: str, payload: JsonObject, raw_bytes: int) -> Arrival:
         session=text(payload.get("session_id")),
         payload=to_stored(_with_event(payload, event)),
         raw_bytes=raw_bytes,
-        is_one=identity(name, payload) is not None,
+        one_within_s=one_within_s(name, payload),
     )
 
 

@@ -3,14 +3,15 @@
 `install` and `uninstall` call it. What was made is noted in the home, so that exactly that is taken back."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.errors import SettingsChanged
+from claude_mem_lite.errors import SettingsChanged, SettingsError
 from claude_mem_lite.install import files, record, serving, skills
-from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.paths import Home
 
 _ALL_THERE = 99
@@ -36,22 +37,20 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What an install made besides the entry and the skill: the file, objects in it, folders."""
+    """What an install made besides the entry: the file, objects in it, folders, and the skill."""
 
     file: bool = False
     made_from: int = _ALL_THERE
     folders: tuple[Path, ...] = ()
-
-
-def places(scope: str, config_dir: Path | None, settings: Path, environment: Mapping[str, str]) -> Places:
-    return Places(settings, serving.place_of(scope, config_dir, environment), skills.path_beside(settings))
+    skill_sha256: str = ""
+    """Of the skill as it was written: one that is still so is ours, also when a later version has another."""
 
 
 def check(home: Home, where: Places) -> None:
     """SettingsError when a file must not or cannot be touched; asked before anything is."""
     if where.has_server and serving.plan_adding(where.server, serving.entry(home, where.agent)).after is not None:
         files.check_writable(files.real_path(where.server.path))
-    if skills.state_of(where.skill) in ("absent", "other"):
+    if skill_state(home, where) in ("absent", "other"):
         files.check_writable(where.skill)
 
 
@@ -65,8 +64,9 @@ def told_before(home: Home, where: Places) -> Iterator[str]:
             yield _foreign(where.server, _TO_USE_OURS)
         elif state != "current":
             yield f"Would register the MCP server {serving.SERVER_NAME} in {where.server.told()}."
-    if skills.state_of(where.skill) == "absent":
-        yield f"Would write the skill {where.skill}."
+    skill = skill_state(home, where)
+    if skill in ("absent", "other"):
+        yield f"Would {'write' if skill == 'absent' else 'update'} the skill {where.skill}."
 
 
 def is_registered(home: Home, where: Places) -> bool:
@@ -93,10 +93,12 @@ def install(home: Home, where: Places) -> Iterator[str]:
         elif change.after is not None:
             word = "Updated" if change.state == "other" else "Registered"
             yield f"{word} the MCP server {serving.SERVER_NAME} in {place.told()}."
-    skill = skills.state_of(where.skill)
-    folders = skills.add(where.skill)
-    if folders or known:
-        _save(home, where, _Made(made.file, made.made_from, made.folders or folders))
+    skill = skills.state_of(where.skill, made.skill_sha256)
+    folders = skills.add(where.skill, made.skill_sha256)
+    written = made.skill_sha256 if skill == "changed" else record.sha256(skills.content())
+    made = replace(made, folders=made.folders or folders, skill_sha256=written)
+    if made != (known or _Made()):
+        _save(home, where, made)
     if skill in ("absent", "other"):
         yield f"{'Wrote' if skill == 'absent' else 'Updated'} the skill {where.skill}."
     elif skill == "changed":
@@ -104,24 +106,86 @@ def install(home: Home, where: Places) -> Iterator[str]:
 
 
 def uninstall(home: Home, where: Places) -> Iterator[str]:
-    """Take both back; what was done, in sentences."""
-    known = _load(home, where) or _Made()
-    if where.has_server:
-        place = where.server
-        change = _apply(lambda: serving.plan_removing(place, known.made_from))
-        if change.after is not None:
-            if known.file and serving.is_empty(change.after):
-                files.delete(files.real_path(place.path))
-            yield f"Took the MCP server {serving.SERVER_NAME} out of {place.told()}."
-        elif change.state == "foreign":
-            yield _foreign(place)
-    state = skills.remove(where.skill, known.folders)
+    """Take both back; what was done, in sentences. SettingsError when the server could not be, after all the rest."""
+    noted = _load(home, where)
+    known, trouble = noted or _Made(), None
+    try:
+        yield from _unregister(where, known)
+    except SettingsError as error:
+        # What was never installed into, and does not name us, may be written as it likes.
+        trouble = None if noted is None and not serving.is_named(where.server) else error
+    state = skills.remove(where.skill, known.folders, known.skill_sha256)
     if state == "changed":
         yield f"The skill {where.skill} was changed by somebody and was left as it is."
     elif state != "absent":
         yield f"Removed the skill {where.skill}."
+    if trouble is not None:
+        raise trouble
     files.delete(_note(home, where))
     files.remove_empty([home.installs])
+
+
+def check_removal(home: Home, where: Places) -> None:
+    """SettingsError when a file or folder cannot be written; asked before anything is taken out."""
+    known = _load(home, where) or _Made()
+    if _is_to_go(where, known):
+        files.check_writable(files.real_path(where.server.path))
+    if skill_state(home, where) in ("current", "other"):
+        for path in (where.skill, *known.folders):
+            files.check_writable(path)
+
+
+def told_before_removal(home: Home, where: Places) -> Iterator[str]:
+    """What an uninstall would do, in sentences."""
+    if _is_to_go(where, _load(home, where) or _Made()):
+        yield f"Would take the MCP server {serving.SERVER_NAME} out of {where.server.told()}."
+    if skill_state(home, where) in ("current", "other"):
+        yield f"Would remove the skill {where.skill}."
+
+
+def as_noted(home: Home, where: Places) -> Places:
+    """The same with the server where it was registered: of a project that is gone it cannot be found out any more."""
+    told = _read_note(home, where)
+    path, inside = told.get("server"), told.get("inside")
+    if not isinstance(path, str) or not isinstance(inside, list):
+        return where
+    return replace(where, server=serving.Place(Path(path), tuple(map(str, inside)), where.agent))
+
+
+def without_server(home: Home, where: Places, content: bytes) -> bytes:
+    """What the settings hold besides our server, where that stands in the same file: it comes after the hooks and goes
+    before them."""
+    if not where.has_server or files.real_path(where.server.path) != files.real_path(where.settings):
+        return content
+    made = _load(home, where) or _Made()
+    change = serving.plan_removing_from(where.server, content, made.made_from)
+    return content if change.after is None else change.after
+
+
+def skill_state(home: Home, where: Places) -> skills.State:
+    """How the skill stands, by what was noted of the one that was written."""
+    return skills.state_of(where.skill, (_load(home, where) or _Made()).skill_sha256)
+
+
+def _is_to_go(where: Places, known: _Made) -> bool:
+    """Whether the server is to be taken out. A file that cannot be read is told when it comes to it."""
+    with suppress(SettingsError):
+        return where.has_server and serving.plan_removing(where.server, known.made_from).after is not None
+    return False
+
+
+def _unregister(where: Places, known: _Made) -> Iterator[str]:
+    if not where.has_server:
+        return
+    place = where.server
+    change = _apply(lambda: serving.plan_removing(place, known.made_from))
+    if change.after is not None:
+        if known.file and serving.is_empty(change.after):
+            files.delete(files.real_path(place.path))
+        added = f", with what was added to it by hand: {', '.join(change.lost)}" if change.lost else ""
+        yield f"Took the MCP server {serving.SERVER_NAME} out of {place.told()}{added}."
+    elif change.state == "foreign":
+        yield _foreign(place)
 
 
 def _apply(plan: Callable[[], serving.Change]) -> serving.Change:
@@ -139,7 +203,7 @@ def _foreign(place: serving.Place, more: str = "") -> str:
 
 
 def _note(home: Home, where: Places) -> Path:
-    return home.installs / f"{record.sha256(bytes(files.real_path(where.settings)))[:16]}.tools"
+    return home.installs / f"{record.key(files.real_path(where.settings))}.tools"
 
 
 def _save(home: Home, where: Places, made: _Made) -> None:
@@ -148,23 +212,34 @@ def _save(home: Home, where: Places, made: _Made) -> None:
         "made_file": made.file,
         "made_from": made.made_from,
         "folders_made": [str(folder) for folder in made.folders],
+        "skill_sha256": made.skill_sha256,
+        "server": str(where.server.path),
+        "inside": list(where.server.inside),
     }
     path = _note(home, where)
     files.replace(path, files.read(path), json.dumps(told, indent=2).encode() + b"\n")
 
 
 def _load(home: Home, where: Places) -> _Made | None:
-    """What was noted; None when nothing was, or it cannot be read: then only the entry and the skill are taken back."""
-    content = files.read(_note(home, where))
-    try:
-        told: JsonValue = json.loads(content) if content else None
-    except ValueError:
-        return None
-    if not isinstance(told, dict):
+    """What was noted; None when nothing was, or it cannot be read: then only the entry and the skill of this
+    version are taken back."""
+    told = _read_note(home, where)
+    if not told:
         return None
     depth, folders = told.get("made_from"), told.get("folders_made")
     return _Made(
         told.get("made_file") is True,
         depth if isinstance(depth, int) else _ALL_THERE,
         tuple(Path(str(one)) for one in folders) if isinstance(folders, list) else (),
+        text(told.get("skill_sha256")),
     )
+
+
+def _read_note(home: Home, where: Places) -> JsonObject:
+    """The note as it stands; empty when there is none that can be read."""
+    content = files.read(_note(home, where))
+    try:
+        told: JsonValue = json.loads(content) if content else {}
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}

@@ -1,6 +1,4 @@
-"""Reading and replacing a settings file: through links, whole or not at all, with its mode and owner kept.
-
-Called by `claude_code` and `record`."""
+"""Reading and replacing a settings file: through links, whole or not at all, with its mode and owner kept."""
 
 import os
 import secrets
@@ -10,9 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from claude_mem_lite.errors import SettingsChanged, SettingsError
-from claude_mem_lite.paths import read_regular
+from claude_mem_lite.paths import read_regular, sync
 
 NEW_FILE_MODE = 0o600
+# Agents share these folders; nobody but the user writes in them, whatever the mask of this process is.
+_NEW_FOLDER_MODE = 0o755
 # Far more than any settings; what is larger would only fill the memory.
 MOST_BYTES = 256 * 2**20
 
@@ -41,7 +41,7 @@ def replace(path: Path, before: bytes | None, after: bytes) -> None:
         if read(path) != before:
             raise SettingsChanged(f"{path} was changed by another program just now", "run this again")
         temporary.replace(path)
-        _sync_folder(path.parent)
+        sync(path.parent)
     except OSError as error:
         raise SettingsError(f"{path} cannot be written ({error.strerror})", "it was not changed") from error
     finally:
@@ -61,7 +61,8 @@ def make_folders(folder: Path) -> tuple[Path, ...]:
     """Create a folder and those above it that are missing; the ones created, outermost first."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        for each in reversed(missing):
+            each.mkdir(mode=_NEW_FOLDER_MODE, exist_ok=True)
     except OSError as error:
         raise SettingsError(f"{folder} cannot be made ({error.strerror})", "nothing was changed") from error
     return tuple(reversed(missing))
@@ -71,7 +72,8 @@ def remove_empty(folders: Sequence[Path]) -> None:
     """Remove folders, innermost first, as long as they hold nothing."""
     with suppress(OSError):
         for folder in reversed(folders):
-            folder.rmdir()
+            with suppress(FileNotFoundError):
+                folder.rmdir()
 
 
 def check_writable(path: Path) -> None:
@@ -98,11 +100,3 @@ def _write(temporary: Path, content: bytes, like: Path) -> None:
         file.write(content)
         file.flush()
         os.fsync(handle)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -4,12 +4,13 @@ Nothing here touches a file."""
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from claude_mem_lite.agents import cursor, gemini
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE, IGNORED_TOOLS, OWN_TOOL, TOOL_EVENTS
 from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.paths import Home
+from claude_mem_lite.paths import HOOK_PROGRAM, Home
 
 # Seconds the client waits. Its own default is 600; at the end of a session it allows 1.5 unless told more.
 TIMEOUTS_S: Mapping[str, int] = {
@@ -23,19 +24,6 @@ TIMEOUTS_S: Mapping[str, int] = {
     "StopFailure": 5,
     "SessionEnd": 2,
 }
-_PROGRAM_ENDING = "claude_mem_lite/hook/hook.py"
-
-
-# By Claude Code's names, what each of the others calls the events it has hooks for.
-_EVENTS: Mapping[str, Mapping[str, str]] = {
-    CLAUDE_CODE: {event: event for event in TIMEOUTS_S},
-    "codex": {event: event for event in TIMEOUTS_S if event not in ("PostToolUseFailure", "StopFailure")},
-    "gemini": gemini.EVENTS,
-    "cursor": cursor.EVENTS,
-    "copilot": {event: event for event in TIMEOUTS_S if event != "StopFailure"},
-}
-IN_A_FILE_OF_ITS_OWN: Mapping[str, JsonObject] = {"cursor": {"version": 1}, "copilot": {"version": 1}}
-"""What a file of hooks has to say besides them."""
 
 
 def tool_matcher() -> str:
@@ -49,14 +37,19 @@ def tool_matcher() -> str:
 
 def hook_groups(home: Home, agent: str = CLAUDE_CODE) -> dict[str, JsonObject]:
     """Event -> the one entry we want under it in an agent's `hooks`, both as that agent has them."""
-    form = _FORMS[agent]
-    return {called: form(event, hook_command(home, event, agent)) for event, called in _EVENTS[agent].items()}
+    one = _AGENTS[agent]
+    return {called: one.form(event, hook_command(home, event, agent)) for event, called in one.events.items()}
 
 
 def hook_settings(home: Home, agent: str = CLAUDE_CODE) -> JsonObject:
     """The configuration as it stands in a settings file that holds nothing else."""
     hooks = {event: [group] for event, group in hook_groups(home, agent).items()}
-    return {**IN_A_FILE_OF_ITS_OWN.get(agent, {}), "hooks": hooks}
+    return {**besides_hooks(agent), "hooks": hooks}
+
+
+def besides_hooks(agent: str) -> JsonObject:
+    """What a file with nothing but the hooks of an agent has to say besides them."""
+    return _AGENTS[agent].besides if agent in _AGENTS else {}
 
 
 def hook_command(home: Home, event: str, agent: str = CLAUDE_CODE) -> str:
@@ -84,16 +77,19 @@ def _plugin_command(event: str) -> str:
     return f'trap "" TERM; {command}' if event == "StopFailure" else command
 
 
-def is_ours(hook: JsonValue) -> bool:
-    """Whether an entry of a group's `hooks` runs our hook program, of whatever version or place."""
+def is_ours(hook: JsonValue, home: Home | None = None) -> bool:
+    """Whether an entry of a group's `hooks` runs our hook program, of whatever version or place, or any program in the
+    home: that goes away with it."""
     command = command_of(hook)
-    if command is None or _PROGRAM_ENDING not in command:
+    if command is None:
         return False
     try:
         words = shlex.split(command)
     except ValueError:
         return False
-    at = next((at for at, word in enumerate(words) if word.endswith(f"/{_PROGRAM_ENDING}")), 0)
+    if home is not None and any(word.startswith(f"{home.root}/") for word in _programs(words)):
+        return True
+    at = next((at for at, word in enumerate(words) if word.endswith(f"/{HOOK_PROGRAM}")), 0)
     return at > 0 and len(words[at + 1 :]) in (1, 2) and all(word.isalnum() for word in words[at + 1 :])
 
 
@@ -101,6 +97,30 @@ def command_of(hook: JsonValue) -> str | None:
     """The command of a hook: `bash` is what Copilot CLI calls it."""
     value = (hook.get("command") or hook.get("bash")) if isinstance(hook, dict) else None
     return value if isinstance(value, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Agent:
+    """How an agent has its hooks: by Claude Code's names, what it calls the events it has hooks for; one hook of event
+    and command; and what its file of hooks says besides them."""
+
+    events: Mapping[str, str]
+    form: Callable[[str, str], JsonObject]
+    besides: JsonObject = field(default_factory=dict)
+
+
+def _programs(words: Sequence[str]) -> Sequence[str]:
+    """What a command runs: its first word, and the script if that is a Python. What it only reads is not meant."""
+    rest = list(words[3:] if words[:3] == ["trap", "", "TERM;"] else words)
+    while rest and (rest[0] in ("exec", "env") or re.match(r"\w+=", rest[0])):
+        del rest[0]
+    is_python = bool(rest) and re.fullmatch(r"py(thon[\d.]*)?", rest[0].rpartition("/")[2])
+    scripts = [word for word in rest[1:] if not word.startswith("-")] if is_python else []
+    return [*rest[:1], *scripts[:1]]
+
+
+def _all_but(*missing: str) -> Mapping[str, str]:
+    return {event: event for event in TIMEOUTS_S if event not in missing}
 
 
 def _group(event: str, command: str) -> JsonObject:
@@ -135,10 +155,10 @@ def _of_copilot(event: str, command: str) -> JsonObject:
     return {"type": "command", "bash": command, "timeoutSec": TIMEOUTS_S[event]}
 
 
-_FORMS: Mapping[str, Callable[[str, str], JsonObject]] = {
-    CLAUDE_CODE: _group,
-    "codex": _of_codex,
-    "gemini": _of_gemini,
-    "cursor": _of_cursor,
-    "copilot": _of_copilot,
+_AGENTS: Mapping[str, _Agent] = {
+    CLAUDE_CODE: _Agent(_all_but(), _group),
+    "codex": _Agent(_all_but("PostToolUseFailure", "StopFailure"), _of_codex),
+    "gemini": _Agent(gemini.EVENTS, _of_gemini),
+    "cursor": _Agent(cursor.EVENTS, _of_cursor, {"version": 1}),
+    "copilot": _Agent(_all_but("StopFailure"), _of_copilot, {"version": 1}),
 }

@@ -1,6 +1,6 @@
 """The two links in the home that say which Python runs the hook and which the worker, and a trial of the hook.
 
-`claude_code` makes them, `doctor` looks at them."""
+`hooking` makes them, `doctor` looks at them."""
 
 import os
 import secrets

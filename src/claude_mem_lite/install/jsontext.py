@@ -1,6 +1,6 @@
 """Small edits to a JSON document as text, so that every byte that is not ours stays as its owner wrote it.
 
-Called by `settings`. It knows nothing of hooks and touches no file."""
+It knows nothing of what the documents are for, and touches no file."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""The Claude Code plugin as a folder of this package: where it is, what in it is generated, and what its hooks need.
+"""The Claude Code plugin as a folder of this package: where it is, what in it is generated, what its hooks need, and
+whether it is switched on.
 
 `python -m claude_mem_lite.install.plugin` writes the generated files; a test compares them."""
 
@@ -6,13 +7,14 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from claude_mem_lite import __version__
-from claude_mem_lite.install import claude_code
+from claude_mem_lite.errors import SettingsError
+from claude_mem_lite.install import files, hooking
 from claude_mem_lite.install.hooks import plugin_settings
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 
 NAME = "mem-lite"
@@ -43,8 +45,18 @@ def prepare(home: Home) -> bool:
     Several hooks of a first session ask for it at once: one does it, and the others find it done."""
     home.make()
     with _one_at_a_time(home):
-        claude_code.prepare(home)
-        return claude_code.stop_older_worker(home)
+        hooking.prepare(home)
+        return hooking.stop_older_worker(home)
+
+
+def enabled_in(settings: Path) -> list[str]:
+    """Our plugin as `name@marketplace`, where a settings file of Claude Code switches it on."""
+    with suppress(SettingsError, ValueError, RecursionError):
+        told: JsonValue = json.loads(files.read(settings) or b"{}")
+        plugins = told.get("enabledPlugins") if isinstance(told, dict) else None
+        if isinstance(plugins, dict):
+            return [name for name, is_on in plugins.items() if is_on is True and name.partition("@")[0] == NAME]
+    return []
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 A variable set to the wrong folder must not cost the user that folder."""
 
 import os
+import re
 import shutil
 import stat
 from contextlib import suppress
@@ -18,12 +19,15 @@ _OURS = (
     "inbox.db",
     "inbox.db-wal",
     "inbox.db-shm",
+    "inbox.db-journal",
     "memory.db",
     "memory.db-wal",
     "memory.db-shm",
+    "memory.db-journal",
     "code.db",
     "code.db-wal",
     "code.db-shm",
+    "code.db-journal",
     "worker.sock",
     "worker.lock",
     "worker.pid",
@@ -36,6 +40,7 @@ _OURS = (
     "worker-py",
     "off",
     "dropped",
+    "told",
     "config.toml",
     "synonyms.toml",
     "api-key",
@@ -45,23 +50,37 @@ _OURS = (
     "recoveries.json",
     "suspect",
 )
-_BEGINNINGS = ("damaged-", "before-restore-")
-"""Of the folders in which a database was put aside."""
+_LOG = r"(?:-wal|-shm|-journal)?"
+_PUT_ASIDE = re.compile(r"(?:damaged|before-restore)-\d{8}T\d{6}Z(?:-\d+)?")
+"""The folders in which a database was put aside."""
+_MADE_READY = re.compile(rf"(.+)\.new{_LOG}")
+"""What a worker that was killed had made ready."""
+_HELD = {
+    "backups": re.compile(rf"memory-\d{{8}}T\d{{6}}Z-\d{{12,}}\.db{_LOG}|\.making-\d+{_LOG}"),
+    "rendered": re.compile(r"[0-9a-f]{8}(?:\.tmp)?"),
+}
+"""What is ours in folders that the user may put files into: a backup of his own, say."""
+_HELD_ASIDE = re.compile(rf"(?:inbox|memory)\.db{_LOG}")
 
 
 def is_name_of_ours(name: str) -> bool:
     """Whether something in the home is ours by its name."""
-    made_ready, _, _ = name.partition(".new")  # what a worker that was killed had made ready
-    return name in _OURS or made_ready in _OURS or name.startswith(_BEGINNINGS)
+    made_ready = _MADE_READY.fullmatch(name)
+    return name in _OURS or bool(made_ready and made_ready[1] in _OURS) or bool(_PUT_ASIDE.fullmatch(name))
+
+
+def is_name_of_ours_in(folder: str, name: str) -> bool:
+    """The same for something in a folder of ours; in most of them all is."""
+    held = _HELD_ASIDE if _PUT_ASIDE.fullmatch(folder) else _HELD.get(folder)
+    return held is None or held.fullmatch(name) is not None
 
 
 def is_data_folder(home: Home) -> bool:
-    """Whether a folder has the marks of a home: a database or an install of ours, or our own spool."""
+    """Whether a folder has the marks of a home, and is none that holds the user himself."""
     user = Path.home().resolve()
     if home.root.resolve() in (user, *user.parents):
         return False
-    marks = (home.inbox_db, home.memory_db, home.installs, home.hook_program, home.spool_new)
-    return home.root.is_dir() and any(mark.exists() for mark in marks)
+    return home.root.is_dir() and home.has_marks()
 
 
 def purge(home: Home) -> list[Path]:
@@ -82,11 +101,25 @@ def purge(home: Home) -> list[Path]:
 
 
 def _delete(path: Path) -> None:
-    if _is_own_folder(path):
+    if path.name in _HELD or _PUT_ASIDE.fullmatch(path.name):
+        _delete_held(path)
+    elif _is_own_folder(path):
         shutil.rmtree(path)
     else:
         with suppress(FileNotFoundError):
             path.unlink()
+
+
+def _delete_held(folder: Path) -> None:
+    """What is ours in a folder, and the folder if nothing else is in it. A link goes, what it leads to stays."""
+    with suppress(OSError):  # what cannot go is told as left
+        if not _is_own_folder(folder):
+            folder.unlink()
+            return
+        for path in list(folder.iterdir()):
+            if is_name_of_ours_in(folder.name, path.name) and not _is_own_folder(path):
+                path.unlink()
+        folder.rmdir()
 
 
 def _is_own_folder(path: Path) -> bool:

@@ -1,6 +1,6 @@
 """What an install did to one settings file, kept in the home with the bytes that were there before.
 
-`claude_code` writes it, `doctor` reads it; without it `uninstall` still works, but only by structure."""
+`hooking` writes it, `doctor` reads it; without it `uninstall` still works, but only by structure."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ class Record:
 
 def load(home: Home, settings: Path) -> Record | None:
     """The record of one settings file, if there is one that can be read."""
-    path = home.installs / f"{_key(settings)}.json"
+    path = home.installs / f"{key(settings)}.json"
     content = files.read(path)
     return None if content is None else _parse(path, content)
 
@@ -51,14 +51,14 @@ def load_all(home: Home) -> Sequence[Record]:
 
 def save(home: Home, record: Record) -> None:
     home.installs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = home.installs / f"{_key(record.settings)}.json"
+    path = home.installs / f"{key(record.settings)}.json"
     files.replace(path, files.read(path), json.dumps(_as_json(record), indent=2).encode() + b"\n")
 
 
 def keep_backup(home: Home, settings: Path, content: bytes) -> str:
     """Keep the bytes of before; the name carries their checksum, so that no backup replaces another."""
     home.installs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    name = f"{_key(settings)}-{sha256(content)[:12]}.backup"
+    name = f"{key(settings)}-{sha256(content)[:12]}.backup"
     if files.read(home.installs / name) is None:
         files.replace(home.installs / name, None, content)
     return name
@@ -73,7 +73,7 @@ def drop(home: Home, record: Record, *, with_backup: bool) -> None:
     """Forget an install; its backup too when those bytes are back in place."""
     if with_backup and record.backup is not None:
         files.delete(home.installs / record.backup)
-    files.delete(home.installs / f"{_key(record.settings)}.json")
+    files.delete(home.installs / f"{key(record.settings)}.json")
     files.remove_empty([home.installs])
 
 
@@ -81,7 +81,8 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _key(settings: Path) -> str:
+def key(settings: Path) -> str:
+    """What the files of an install are called by, for a settings file with its links resolved."""
     return sha256(bytes(settings))[:16]
 
 

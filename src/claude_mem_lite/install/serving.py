@@ -59,10 +59,13 @@ class Change:
     made_from: int | None = None
     """How many of the objects that lead to the entry were there before, in TOML how many line ends were put before it;
     None when nothing is added."""
+    lost: tuple[str, ...] = ()
+    """What the user had added to an entry that goes, by name."""
 
 
-def place_of(scope: str, config_dir: Path | None, environment: Mapping[str, str]) -> Place:
-    """Where the client looks for the servers of a user, or of a user in one project (2.1.325).
+def place_of(scope: str, config_dir: Path | None, environment: Mapping[str, str], project: Path | None = None) -> Place:
+    """Where the client looks for the servers of a user, or of a user in one project (2.1.325), which is the current
+    folder if no other is named.
 
     Not in a project's `.mcp.json`: that is for everybody who has the repository, and our entry holds paths of this
     machine. The client knows a project by the root of its repository."""
@@ -71,7 +74,9 @@ def place_of(scope: str, config_dir: Path | None, environment: Mapping[str, str]
     is_default = folder is None or (not chosen and folder.expanduser().absolute() == Path.home() / ".claude")
     base = Path.home() if is_default or folder is None else folder.expanduser().absolute()
     path = base / ".claude.json"
-    return Place(path, ("mcpServers",) if scope == "user" else ("projects", _checkout(Path.cwd()), "mcpServers"))
+    if scope == "user":
+        return Place(path, ("mcpServers",))
+    return Place(path, ("projects", _checkout(project or Path.cwd()), "mcpServers"))
 
 
 def entry(home: Home, agent: str = CLAUDE_CODE) -> JsonObject:
@@ -103,8 +108,12 @@ def plan_adding(place: Place, wanted: JsonObject) -> Change:
 
 def plan_removing(place: Place, made_from: int) -> Change:
     """The same for taking it out, with the objects that an install made, as far as nothing else is in them now."""
+    return plan_removing_from(place, files.read(files.real_path(place.path)), made_from)
+
+
+def plan_removing_from(place: Place, before: bytes | None, made_from: int) -> Change:
+    """The same for a file that holds this."""
     path = files.real_path(place.path)
-    before = files.read(path)
     if before is None:
         return Change(place, None, None, "absent")
     if place.is_toml:
@@ -113,7 +122,8 @@ def plan_removing(place: Place, made_from: int) -> Change:
     found = _servers(path, text, place.inside).get(SERVER_NAME)
     if not _is_ours(found):
         return Change(place, before, None, "absent" if found is None else "foreign")
-    return Change(place, before, _encoded(path, _without(text, place.inside, made_from)), "current")
+    after = _encoded(path, _without(text, place.inside, made_from))
+    return Change(place, before, after, "current", lost=_added_to(found))
 
 
 def apply(change: Change) -> None:
@@ -122,6 +132,11 @@ def apply(change: Change) -> None:
         path = files.real_path(change.place.path)
         files.make_folders(path.parent)
         files.replace(path, change.before, change.after)
+
+
+def is_named(place: Place) -> bool:
+    """Whether a file names our server, whatever form it is in."""
+    return SERVER_NAME.encode() in (files.read(files.real_path(place.path)) or b"")
 
 
 def is_empty(content: bytes) -> bool:
@@ -156,7 +171,7 @@ def _plan_removing_toml(place: Place, path: Path, before: bytes, made_from: int)
         after = tomltext.remove(text, SERVER_NAME, made_from if made_from <= _LONGEST_GAP else 1)
     except SettingsError as error:
         raise SettingsError(f"{path} was left alone: {error.message}", error.next_step) from error
-    return Change(place, before, _encoded(path, after), "current")
+    return Change(place, before, _encoded(path, after), "current", lost=_added_to(found))
 
 
 def _program() -> Path:
@@ -204,6 +219,16 @@ def _with_the_users(wanted: JsonObject, found: JsonValue) -> JsonObject:
     env, own = known.get("env"), wanted.get("env")
     added = {name: value for name, value in env.items() if name != HOME_VARIABLE} if isinstance(env, dict) else {}
     return {**known, **wanted, "env": {**added, **(own if isinstance(own, dict) else {})}}
+
+
+def _added_to(found: JsonValue) -> tuple[str, ...]:
+    known = found if isinstance(found, dict) else {}
+    env = known.get("env")
+    variables = env if isinstance(env, dict) else {}
+    return (
+        *(key for key in known if key not in ("type", "command", "args", "env", "tools")),
+        *(f"env.{name}" for name in variables if name != HOME_VARIABLE),
+    )
 
 
 def _with(text: str, inside: Sequence[str], wanted: JsonObject) -> str:

@@ -1,7 +1,8 @@
 """The text of an agent's settings: our hooks merged in and taken out again, all else left byte for byte.
 
-`claude_code` calls it. It touches no file; settings it does not understand raise SettingsError."""
+`hooking` calls it. It touches no file; settings it does not understand raise SettingsError."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import jsontext
 from claude_mem_lite.install.hooks import command_of, is_ours
 from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.paths import Home
 
 EMPTY_SETTINGS = "{}\n"
 NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
@@ -41,30 +43,30 @@ class _Found:
     """Which of its group's; None where hooks stand without groups."""
 
 
-def merge(text: str, wanted: Mapping[str, JsonObject], known: Made | None) -> Merged | None:
+def merge(text: str, wanted: Mapping[str, JsonObject], known: Made | None, home: Home | None = None) -> Merged | None:
     """The settings with the wanted entries, in place of any of ours; None when they stand there exactly so.
 
     `known` is what an earlier install recorded."""
     hooks = _checked_hooks(text, wanted)
-    if is_current(text, wanted):
+    if is_current(text, wanted, home):
         return None
-    stripped = strip(text, known)
+    stripped = strip(text, known, home)
     before = _hooks(stripped)
     made = Made(
         hooks="hooks" not in _root(stripped),
         events=frozenset(event for event in wanted if event not in before),
         commands=frozenset(_commands(wanted)),
     )
-    return Merged(_add(stripped, wanted, made), made, had_ours=bool(_ours(hooks, _known_commands(known))))
+    return Merged(_add(stripped, wanted, made), made, had_ours=bool(_ours(hooks, _known_commands(known), home)))
 
 
-def strip(text: str, known: Made | None) -> str:
+def strip(text: str, known: Made | None, home: Home | None = None) -> str:
     """Take our entries out, and what they leave empty where `known` says that it was ours.
 
     Without a record, whatever our entries alone had filled is taken to be ours."""
     touched: set[str] = set()
     commands = _known_commands(known)
-    while found := _ours(_hooks(text), commands):
+    while found := _ours(_hooks(text), commands, home):
         last = found[-1]
         touched.add(last.event)
         if last.hook is None:
@@ -82,16 +84,20 @@ def strip(text: str, known: Made | None) -> str:
     return text
 
 
-def has_ours(text: str) -> bool:
-    return bool(_ours(_hooks(text), ()))
+def has_ours(text: str, home: Home | None = None) -> bool:
+    return bool(_ours(_hooks(text), (), home))
 
 
-def is_current(text: str, wanted: Mapping[str, JsonObject]) -> bool:
+def is_current(text: str, wanted: Mapping[str, JsonObject], home: Home | None = None) -> bool:
     """Whether the settings hold exactly the wanted entries of ours, each once."""
+    return missing(text, wanted, home) == []
+
+
+def missing(text: str, wanted: Mapping[str, JsonObject], home: Home | None = None) -> Sequence[str] | None:
+    """The events without an entry of ours, where all that are there are as they should be; None where one is not."""
     hooks = _hooks(text)
-    if len(_ours(hooks, ())) != len(wanted):
-        return False
-    return all(_groups(hooks, event).count(group) == 1 for event, group in wanted.items())
+    there = [event for event, group in wanted.items() if _groups(hooks, event).count(group) == 1]
+    return [event for event in wanted if event not in there] if len(_ours(hooks, (), home)) == len(there) else None
 
 
 def is_empty(text: str, but_for: JsonObject | None = None) -> bool:
@@ -119,10 +125,17 @@ def _root(text: str) -> JsonObject:
     try:
         value = jsontext.parse(text).value
     except (ValueError, RecursionError) as error:
-        raise SettingsError(f"it is not valid JSON ({error})", NOT_TOUCHED) from error
+        raise SettingsError(f"it {_fault(error)}", NOT_TOUCHED) from error
     if not isinstance(value, dict):
         raise SettingsError("it does not hold a JSON object", NOT_TOUCHED)
     return value
+
+
+def _fault(error: ValueError | RecursionError) -> str:
+    """Why it cannot be read. Some agents take comments, which would not survive what we do."""
+    if isinstance(error, json.JSONDecodeError) and error.doc[error.pos : error.pos + 2] in ("//", "/*"):
+        return f"has a comment in line {error.lineno}, which is not valid JSON"
+    return f"is not valid JSON ({error})"
 
 
 def _hooks(text: str) -> JsonObject:
@@ -140,13 +153,13 @@ def _checked_hooks(text: str, wanted: Collection[str]) -> JsonObject:
     return hooks
 
 
-def _ours(hooks: JsonObject, commands: Collection[str]) -> Sequence[_Found]:
+def _ours(hooks: JsonObject, commands: Collection[str], home: Home | None = None) -> Sequence[_Found]:
     return [
         _Found(event, at_group, at_hook)
         for event in hooks
         for at_group, group in enumerate(_groups(hooks, event))
         for at_hook, hook in _entries(group)
-        if is_ours(hook) or command_of(hook) in commands
+        if is_ours(hook, home) or command_of(hook) in commands
     ]
 
 

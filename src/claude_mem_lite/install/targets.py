@@ -1,27 +1,53 @@
-"""Where each agent keeps its hooks, its MCP servers and its skills, for all work or in one project.
+"""Where each agent keeps its hooks, its MCP servers and its skills, for all work or in one project, and how each is
+spoken of.
 
 `install`, `uninstall` and `doctor` ask here; nothing is touched."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.install import claude_code, serving, skills
+from claude_mem_lite.install import files, serving, skills
 from claude_mem_lite.install.agent_tools import Places
-from claude_mem_lite.install.claude_code import Scope
+from claude_mem_lite.install.record import Record
 
+Scope = Literal["user", "project"]
 OWN_FILE = "claude-mem-lite.json"
+_OF_A_PROJECT = "settings.local.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """How people call an agent, what they start, and what to know before its first session."""
+
+    name: str
+    program: str
+    first: str = ""
+
+
 SPOKEN = {
-    CLAUDE_CODE: "Claude Code",
-    "codex": "Codex CLI",
-    "gemini": "Gemini CLI",
-    "cursor": "Cursor",
-    "copilot": "Copilot CLI",
+    CLAUDE_CODE: Spoken("Claude Code", "claude"),
+    "codex": Spoken(
+        "Codex CLI",
+        "codex",
+        "Codex runs new and changed hooks only once you have trusted them: type /hooks after you have started it.",
+    ),
+    "gemini": Spoken(
+        "Gemini CLI",
+        "gemini",
+        "In a folder that Gemini CLI does not trust, no hooks run: it asks when it is first started there.",
+    ),
+    "cursor": Spoken(
+        "Cursor",
+        "Cursor",
+        "Cursor reads its hooks when it starts: start it again. This was built from its documentation, not run.",
+    ),
+    "copilot": Spoken("Copilot CLI", "copilot", "This was built from Copilot CLI's documentation, not run."),
 }
-"""The agents as people call them."""
-PROGRAMS = {CLAUDE_CODE: "claude", "codex": "codex", "gemini": "gemini", "cursor": "Cursor", "copilot": "copilot"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +64,61 @@ class Target:
     @property
     def folder(self) -> Path:
         """The agent's own folder, which should be there."""
-        return self.settings.parent.parent if self.settings.name == OWN_FILE else self.settings.parent
+        return _folder_with(self.settings)
 
 
-def target_of(agent: str, scope: Scope, config_dir: Path | None, environment: Mapping[str, str]) -> Target:
-    """The places of an agent; `config_dir` is its configuration folder, when that is another than usual."""
-    project = Path.cwd().resolve() if scope == "project" else None
+def settings_path(
+    scope: Scope, config_dir: Path | None, environment: Mapping[str, str], project: Path | None = None
+) -> Path:
+    """The settings file of Claude Code.
+
+    In a project it is the local one: the commands hold paths of this machine, which no colleague has."""
+    if scope == "project":
+        return (project or Path.cwd()) / ".claude" / _OF_A_PROJECT
+    chosen = config_dir or environment.get("CLAUDE_CONFIG_DIR")
+    folder = Path(os.path.abspath(Path(chosen).expanduser())) if chosen else Path.home() / ".claude"
+    return folder / "settings.json"
+
+
+def target_of(
+    agent: str, scope: Scope, config_dir: Path | None, environment: Mapping[str, str], project: Path | None = None
+) -> Target:
+    """The places of an agent; `config_dir` is its configuration folder, when that is another than usual, and `project`
+    a folder other than the current one."""
+    folder = (project or Path.cwd()).resolve() if scope == "project" else None
     if agent == CLAUDE_CODE:
-        settings = Path(os.path.abspath(claude_code.settings_path(scope, config_dir, environment)))
-        server = serving.place_of(scope, config_dir, environment)
-        return Target(agent, scope, settings, Places(settings, server, skills.path_beside(settings)), project)
-    return target_in(agent, _folder_of(agent, config_dir, environment), project)
+        settings = settings_path(scope, config_dir, environment, project)
+        server = serving.place_of(scope, config_dir, environment, project)
+        return Target(agent, scope, settings, Places(settings, server, skills.path_beside(settings)), folder)
+    return target_in(agent, _folder_of(agent, config_dir, environment), folder)
+
+
+def target_of_record(one: Record, environment: Mapping[str, str] = os.environ) -> Target:
+    """The places of the agent that a record tells of."""
+    if one.project is None and one.settings.name != _OF_A_PROJECT:
+        usual = target_of(one.agent, "user", None, environment)
+        if files.real_path(usual.settings) == one.settings:
+            return usual
+    folder = _folder_with(one.settings)
+    if one.agent != CLAUDE_CODE:
+        return target_in(one.agent, folder, one.project)
+    if one.settings.name == _OF_A_PROJECT:
+        return target_of(CLAUDE_CODE, "project", None, environment, one.settings.parent.parent)
+    return target_of(CLAUDE_CODE, "user", folder, environment)
+
+
+def install_command(
+    agent: str, settings: Path, project: Path | None = None, environment: Mapping[str, str] = os.environ
+) -> str:
+    """What to do to install into the same settings once more."""
+    command = "claude-mem-lite install" if agent == CLAUDE_CODE else f"claude-mem-lite install --agent {agent}"
+    if agent == CLAUDE_CODE and settings.name == _OF_A_PROJECT:
+        project = settings.parent.parent
+    if project is not None:
+        return f"run `{command} --scope project` in {project}"
+    if files.real_path(target_of(agent, "user", None, environment).settings) != files.real_path(settings):
+        command += f" --config-dir {shlex.quote(str(_folder_with(settings)))}"
+    return f"run `{command}`"
 
 
 def target_in(agent: str, folder: Path, project: Path | None) -> Target:
@@ -59,6 +129,11 @@ def target_in(agent: str, folder: Path, project: Path | None) -> Target:
     place, skill = serving.Place(server_path, inside, agent), skill_folder / skills.FOLDER / "SKILL.md"
     has_server = not (agent == "copilot" and project)
     return Target(agent, scope, settings, Places(settings, place, skill, agent, has_server), project)
+
+
+def _folder_with(settings: Path) -> Path:
+    """The configuration folder that a file of hooks is in."""
+    return settings.parent.parent if settings.name == OWN_FILE else settings.parent
 
 
 def _folder_of(agent: str, config_dir: Path | None, environment: Mapping[str, str]) -> Path:

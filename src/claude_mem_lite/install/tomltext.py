@@ -5,12 +5,14 @@ Called by `serving` for Codex CLI. Whatever is done to the text is checked by re
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.models import JsonObject, JsonValue
 
 _TABLE = "mcp_servers"
+_ENTRY = re.compile(r"^[ \t]*[^\s#].*\n?", re.MULTILINE)
 NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
 
 
@@ -35,34 +37,50 @@ def append(text: str, name: str, entry: JsonObject) -> str:
 
 def update(text: str, name: str, entry: JsonObject) -> str:
     """The text with other values for some members of a server; what else its table has stays."""
-    start, end = _extent(text, name)
-    head, *lines = text[start:end].split("\n")
-    for key, value in entry.items():
-        lines = [line for line in lines if not re.match(rf"{key}\s*=", line)]
-        if value != {}:
-            lines.insert(0, f"{key} = {_value(value)}")
-    changed = text[:start] + "\n".join((head, *lines)) + text[end:]
+
+    def updated(before: str, table: str, behind: str) -> str:
+        head, *lines = table.split("\n")
+        for key, value in entry.items():
+            lines = [line for line in lines if not re.match(rf"{key}\s*=", line)]
+            if value != {}:
+                lines.insert(0, f"{key} = {_value(value)}")
+        return before + "\n".join((head, *lines)) + behind
+
     known = servers(text).get(name)
     kept = {key: value for key, value in known.items() if key not in entry} if isinstance(known, dict) else {}
-    return _checked(changed, text, name, {**kept, **_shown(entry)})
+    return _changed(text, name, updated, {**kept, **_shown(entry)})
 
 
 def remove(text: str, name: str, gap: int) -> str:
     """The text without a server, and without so many line ends before it; undoes `append`."""
-    start, end = _extent(text, name)
-    before = text[:start]
-    for _ in range(gap):
-        before = before.removesuffix("\n")
-    return _checked(before + text[end:], text, name, None)
+
+    def removed(before: str, _table: str, behind: str) -> str:
+        for _ in range(gap):
+            before = before.removesuffix("\n")
+        if before and behind and not before.endswith("\n"):  # its last line had no end, and something came after us
+            before += "\n"
+        return before + behind
+
+    return _changed(text, name, removed, None)
 
 
-def _extent(text: str, name: str) -> tuple[int, int]:
-    """From the header of a server's table to the next table that is not a part of it."""
-    own = re.search(rf'(?m)^\[{_TABLE}\.(?:{name}|"{name}")\][ \t]*(?:#.*)?\r?$', text)
-    if own is None:
-        raise SettingsError(f"its server {name} is written in a form we cannot change", NOT_TOUCHED)
-    other = re.compile(rf'(?m)^[ \t]*\[(?!{_TABLE}\.(?:{name}|"{name}")\.)').search(text, own.end())
-    return own.start(), other.start() if other else len(text)
+def _changed(text: str, name: str, change: Callable[[str, str, str], str], entry: JsonObject | None) -> str:
+    """The text with a server's table changed. A text of several lines may hold what looks like its header, so that one
+    counts which leaves all else as it was."""
+    for start, end in _extents(text, name):
+        with suppress(SettingsError):
+            return _checked(change(text[:start], text[start:end], text[end:]), text, name, entry)
+    raise SettingsError(f"its server {name} is written in a form we cannot change", NOT_TOUCHED)
+
+
+def _extents(text: str, name: str) -> Iterator[tuple[int, int]]:
+    """From the header of a server's table to its last entry, those of tables that are a part of it included. Comments
+    and blank lines behind that belong to what comes next."""
+    other = re.compile(rf'(?m)^[ \t]*\[(?!{_TABLE}\.(?:{name}|"{name}")\.)')
+    for own in re.finditer(rf'(?m)^\[{_TABLE}\.(?:{name}|"{name}")\][ \t]*(?:#.*)?\r?$', text):
+        following = other.search(text, own.end())
+        *_, last = _ENTRY.finditer(text, own.start(), following.start() if following else len(text))
+        yield own.start(), last.end()
 
 
 def _checked(after: str, before: str, name: str, entry: JsonObject | None) -> str:

@@ -4,10 +4,11 @@ Reads only. Seldom asked for, so it counts when asked and keeps nothing."""
 
 import json
 import sqlite3
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import NEED_MOMENTS, Tally
 
 _CHARACTERS_A_TOKEN = 3.5
@@ -46,11 +47,25 @@ class OfProject:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownProject:
+    """A project, where it was last worked on, and how many active memories it has."""
+
+    id: str
+    name: str
+    root: str
+    last_seen_at: datetime
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
 class Retold:
     """The size of what was given, and of what was said in the sessions it tells of, in tokens by estimate."""
 
     given_tokens: int
     said_tokens: int
+
+
+NOTHING_RETOLD = Retold(0, 0)
 
 
 def memories_by_kind(db: sqlite3.Connection) -> dict[str, int]:
@@ -75,6 +90,17 @@ def projects(db: sqlite3.Connection) -> list[OfProject]:
            group by counted.project order by 3 desc, 4 desc, 1"""
     )
     return [OfProject(**dict(row)) for row in rows]
+
+
+def newest_projects(db: sqlite3.Connection, limit: int) -> list[KnownProject]:
+    """The projects that were last worked on, the last first."""
+    rows = db.execute(
+        """select id, name, root, last_seen_at,
+             (select count(*) from memories where project = projects.id and status = 'active') as memories
+           from projects order by last_seen_at desc, id limit :limit""",
+        {"limit": limit},
+    )
+    return [KnownProject(**{**dict(row), "last_seen_at": text_to_time(row["last_seen_at"])}) for row in rows]
 
 
 def given(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[GivenAtMoment]:
@@ -122,16 +148,26 @@ def places_of_giving(db: sqlite3.Connection) -> list[tuple[str, str]]:
 
 
 def retold(db: sqlite3.Connection, since: datetime) -> Retold:
-    """What the starts of sessions were given, and what was said in the sessions that it tells of.
+    """What the starts of sessions were given, and what was said in the sessions that it tells of."""
+    days = retold_by_day(db, since).values()
+    return Retold(sum(day.given_tokens for day in days), sum(day.said_tokens for day in days))
+
+
+def retold_by_day(db: sqlite3.Connection, since: datetime, project: str | None = None) -> dict[str, Retold]:
+    """The same day by day, everywhere or in a project.
 
     Only prompts and closing messages count: how large tool outputs were is not known any more."""
     at_start = """receipts.created_at >= :since and given_at is not null
-        and moment not in (select value from json_each(:need))"""
-    values = {"since": time_to_text(since), "need": json.dumps(NEED_MOMENTS)}
-    (given_tokens,) = db.execute(f"select coalesce(sum(tokens), 0) from receipts where {at_start}", values).fetchone()
+        and moment not in (select value from json_each(:need)) and (:project is null or receipts.project = :project)"""
+    values = {"since": time_to_text(since), "need": json.dumps(NEED_MOMENTS), "project": project}
+    given_tokens = db.execute(
+        f"select substr(created_at, 1, 10) as day, sum(tokens) as tokens from receipts where {at_start} group by day",
+        values,
+    ).fetchall()
     behind = db.execute(
-        f"""select distinct receipt, coalesce(memories.session, item.source) as session
-            from receipts join receipt_items as item on receipt = spool_name
+        f"""select distinct receipt, substr(receipts.created_at, 1, 10) as day,
+              coalesce(memories.session, item.source) as session
+            from receipts cross join receipt_items as item on receipt = spool_name
               left join memories on memories.id = item.source
             where {at_start}""",
         values,
@@ -143,5 +179,9 @@ def retold(db: sqlite3.Connection, since: datetime) -> Retold:
             {"sessions": json.dumps(list({row["session"] for row in behind}))},
         ).fetchall()
     )
-    characters = sum(said.get(row["session"], 0) for row in behind)
-    return Retold(given_tokens, round(characters / _CHARACTERS_A_TOKEN))
+    characters: Counter[str] = Counter()
+    for row in behind:
+        characters[row["day"]] += said.get(row["session"], 0)
+    return {
+        row["day"]: Retold(row["tokens"], round(characters[row["day"]] / _CHARACTERS_A_TOKEN)) for row in given_tokens
+    }

@@ -30,6 +30,8 @@ class ForeignSession:
     status: SessionStatus
     started_at: datetime
     ended_at: datetime | None
+    is_chosen: bool = False
+    """The user has said himself which project this is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +52,17 @@ def put(
 ) -> Literal["new", "moved", "known", "forgotten"]:
     """Record a session, unless it is known or was forgotten.
 
-    One that came in by the name of its project alone goes over to the project that is known by now, with its memories;
-    `as_files` gives their paths as that project has them."""
+    One that came in by the name of its project alone goes over to the project that is known by now, with its memories,
+    and any that came in so goes where the user says; `as_files` gives their paths as that project has them."""
     if tombstones.is_buried(db, given.id):
         return "forgotten"
     there = sessions.find(db, given.id)
     if there is None:
         _add(db, given)
         return "new"
-    if there.source == SOURCE and there.project == given.name != given.project:
-        _move(db, given, as_files)
+    may_move = there.source == SOURCE and (given.is_chosen or there.project == given.name)
+    if may_move and there.project != given.project:
+        _move(db, given, there.project, as_files)
         return "moved"
     return "known"
 
@@ -149,7 +152,7 @@ def _has_later_summary(db: sqlite3.Connection, said: Said) -> bool:
     return found.fetchone() is not None
 
 
-def _move(db: sqlite3.Connection, given: ForeignSession, as_files: Callable[[str], str]) -> None:
+def _move(db: sqlite3.Connection, given: ForeignSession, before: str, as_files: Callable[[str], str]) -> None:
     db.execute(
         "update sessions set project = :project, cwd = :cwd where id = :id",
         {"project": given.project, "cwd": given.cwd, "id": given.id},
@@ -165,16 +168,16 @@ def _move(db: sqlite3.Connection, given: ForeignSession, as_files: Callable[[str
     moved = sessions.find(db, given.id)
     if moved is not None:
         passages.put_session(db, moved)
-    own = f"project:{given.name}"
+    own = f"project:{before}"
     ids = db.execute(
-        "select id from memories where session = :id and project = :name and made_by like :made_by || '%'",
-        {"id": given.id, "name": given.name, "made_by": SOURCE},
+        "select id from memories where session = :id and project = :before and made_by like :made_by || '%'",
+        {"id": given.id, "before": before, "made_by": SOURCE},
     ).fetchall()
     for row in ids:
         memory = memories.get(db, row["id"])
         scope = f"project:{given.project}" if memory.scope == own else memory.scope
         files = tuple(dict.fromkeys(map(as_files, memory.files)))
         memories.rewrite(db, replace(memory, project=given.project, scope=scope, files=files))
-    left = db.execute("select 1 from sessions where project = ? limit 1", (given.name,)).fetchone()
+    left = db.execute("select 1 from sessions where project = ? limit 1", (before,)).fetchone()
     if left is None:
-        sessions.forget_project(db, given.name)
+        sessions.forget_project(db, before)

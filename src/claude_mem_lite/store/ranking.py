@@ -3,10 +3,11 @@
 BM25 looks at every row that has any of the words, and counts every row of each word besides. So rare words go first,
 and words that would cost too much are asked only when too little was found. Called by `fts` and `passages`."""
 
+import heapq
 import itertools
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
 from claude_mem_lite.words import is_beginning
@@ -73,12 +74,11 @@ def best_rows(
     terms = _terms(db, index, words, held) if within and limit > 0 else []
     kept = _affordable(terms, everything, within, index.most_scored)
     left = [term for term in terms if term not in kept]
-    is_wide = within > index.most_scored
-    found = dict(_scored(db, index, _any_of(kept), held, is_wide, fits, limit)) if kept else {}
+    matches = [_any_of(kept)] if kept else []
     if kept and (told := _countable(kept, left, index.most_beside)):
         # Rows that have common words besides the rare ones are scored by all of them: what has every word comes first.
-        both = _scored(db, index, f"({_any_of(kept)}) AND ({_any_of(told)})", held, is_wide, fits, limit)
-        found = dict(sorted((found | dict(both)).items(), key=lambda one: -one[1]))
+        matches.append(f"({_any_of(kept)}) AND ({_any_of(told)})")
+    found = dict(_scored(db, index, matches, held, within > index.most_scored, fits, limit))
     for match, counted in _by_and_by(left) if left and not index.is_hasty else ():
         if len(found) >= limit:
             break
@@ -189,22 +189,35 @@ def _by_and_by(left: Sequence[_Term]) -> Iterator[tuple[str, int]]:
 
 
 def _scored(
-    db: sqlite3.Connection, index: WordIndex, match: str, held: str, is_wide: bool, fits: Fits, limit: int
+    db: sqlite3.Connection, index: WordIndex, matches: Sequence[str], held: str, is_wide: bool, fits: Fits, limit: int
 ) -> list[tuple[int, float]]:
-    """The best rows of all that match."""
+    """The best rows of all that match any of these, each by its best score."""
+    with ExitStack() as cursors:
+        ranked = [cursors.enter_context(closing(_by_score(db, index, match, held, is_wide))) for match in matches]
+        merged = heapq.merge(*(map(tuple, rows) for rows in ranked), key=lambda row: row[1], reverse=True)
+        return _fitting(_first_of_each(merged), fits, limit)
+
+
+def _by_score(db: sqlite3.Connection, index: WordIndex, match: str, held: str, is_wide: bool) -> sqlite3.Cursor:
     where, values = f"{index.table} match :match", {"match": _and(match, held)}
     if held and is_wide:
         # Inside the match BM25 would count every row that is held, although it gives them no weight. The sign keeps
         # SQLite from asking the index once for each of them.
         where += f" and +rowid in (select rowid from {index.table} where {index.table} match :held)"
         values = {"match": match, "held": _and(match, held)}
-    rows = db.execute(
+    return db.execute(
         f"""select rowid, -bm25({index.table}, {index.weights}) as score from {index.table}
             where {where} order by score desc, rowid desc""",
         values,
     )
-    with closing(rows):
-        return _fitting(((row["rowid"], row["score"]) for row in rows), fits, limit)
+
+
+def _first_of_each(rows: Iterator[tuple[int, float]]) -> Iterator[tuple[int, float]]:
+    seen: set[int] = set()
+    for row in rows:
+        if row[0] not in seen:
+            seen.add(row[0])
+            yield row
 
 
 def _newest(

@@ -189,7 +189,7 @@ def session_named(db: sqlite3.Connection, given: str) -> str | None:
 
 def id_of(receipt: Receipt) -> str:
     """What a person calls a receipt: its own name is far too long to type."""
-    return _id(receipt.spool_name)
+    return id_of_name(receipt.spool_name)
 
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Receipt:
@@ -199,7 +199,7 @@ def get(db: sqlite3.Connection, id_or_prefix: str) -> Receipt:
         raise NotFound(f"{id_or_prefix!r} is too short for an id", f"give {SHORTEST_PREFIX} characters or more of it")
     # Ids are made here, not stored: a few thousand receipts are there at most, and seldom asked for.
     names = [row["spool_name"] for row in db.execute("select spool_name from receipts")]
-    found = [name for name in names if name.lower() == wanted or _id(name).startswith(wanted)]
+    found = [name for name in names if name.lower() == wanted or id_of_name(name).startswith(wanted)]
     if not found:
         raise NotFound(f"there is no receipt {id_or_prefix}", "`claude-mem-lite receipts --all-projects` shows the ids")
     if len(found) > 1:
@@ -266,7 +266,7 @@ def forget(db: sqlite3.Connection, *, sources: Sequence[str], sessions: Sequence
     db.execute(f"delete from receipts where {gone}", values)
 
 
-def _id(spool_name: str) -> str:
+def id_of_name(spool_name: str) -> str:
     return short_id("receipt", spool_name)
 
 

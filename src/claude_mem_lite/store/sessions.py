@@ -114,7 +114,9 @@ def find(db: sqlite3.Connection, session: str) -> Session | None:
 
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Session:
-    """One session by its id or the beginning of it."""
+    """One session by its id, however short agents make it, or the beginning of it."""
+    if (known := find(db, id_or_prefix)) is not None:
+        return known
     nobody = NotFound(f"there is no session {id_or_prefix}", "`claude-mem-lite sessions` shows the ids")
     return _from_row(one_by_prefix(db, _SELECT, "sessions", id_or_prefix, nobody, any_case=False))
 
@@ -225,6 +227,14 @@ def find_project(db: sqlite3.Connection, id_or_name: str) -> str:
         named = ", ".join(row["id"] for row in rows)
         raise Ambiguous(f"{id_or_name} is the name of several projects", f"give one of their ids: {named}")
     return str(rows[0]["id"])
+
+
+def root_of_project(db: sqlite3.Connection, project: str) -> str:
+    """Where a project was last worked on; '' when only its memories tell of it."""
+    row = db.execute("select root from projects where id = ?", (project,)).fetchone()
+    if row is None:
+        raise NotFound(f"there is no project {project}", "`claude-mem-lite stats` shows those with the most memories")
+    return str(row["root"])
 
 
 def ids_of_project(db: sqlite3.Connection, project: str) -> list[str]:

@@ -10,7 +10,7 @@ from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Memory, Passage, Session
 from claude_mem_lite.store import memories, passages, sessions
 
-MOST_OF_SESSION = 1_000
+MOST_AT_ONCE = 1_000
 _TURN, _MEMORY = 0, 1
 
 
@@ -46,14 +46,16 @@ def around(db: sqlite3.Connection, center: Memory | Passage, before: int, after:
     return _read(db, sorted({*earlier, *own_turn, spot, *later}))
 
 
-def of_session(db: sqlite3.Connection, session: str) -> list[Memory | Passage]:
-    """What was asked and remembered in a session, in order, as far as the first thousand."""
+def of_session(
+    db: sqlite3.Connection, session: str, skip: int = 0, limit: int = MOST_AT_ONCE
+) -> list[Memory | Passage]:
+    """What was asked and remembered in a session, in order: so many, after those that are skipped."""
     found = db.execute(
         f"""select created_at, {_TURN}, seq from passages where session = :session and kind = 'turn'
             union all
             select created_at, {_MEMORY}, seq from memories where session = :session and status = 'active'
-            order by 1, 2, 3 limit :limit""",
-        {"session": session, "limit": MOST_OF_SESSION},
+            order by 1, 2, 3 limit :limit offset :skip""",
+        {"session": session, "limit": limit, "skip": skip},
     )
     return _read(db, [_Spot(*row) for row in found])
 

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable
 from datetime import datetime
 
+from claude_mem_lite.db import lifting
 from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Memory, without_request
 from claude_mem_lite.words import index_text, query_words
@@ -22,9 +23,10 @@ _TELLING_TITLE = 4
 
 def bury(db: sqlite3.Connection, names: Iterable[str], now: datetime) -> None:
     """Nothing by these names may come back."""
+    at, lifted = time_to_text(now), lifting.marks(db, "memory")
     db.executemany(
         "insert or ignore into tombstones (memory, forgotten_at) values (?, ?)",
-        [(name, time_to_text(now)) for name in names if name],
+        [(name, lifting.later(at, lifted.get(name))) for name in names if name],
     )
 
 
@@ -42,6 +44,14 @@ def all_of(db: sqlite3.Connection) -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in db.execute("select memory, forgotten_at from tombstones order by rowid")]
 
 
+def names(db: sqlite3.Connection) -> bytes:
+    """All names in one, sorted: two databases know the same names when theirs are equal."""
+    row = db.execute(
+        "select cast(group_concat(memory, char(10)) as blob) from (select memory from tombstones order by memory)"
+    ).fetchone()
+    return bytes(row[0] or b"")
+
+
 def since(db: sqlite3.Connection, at: datetime) -> list[tuple[str, str]]:
     """The names that were buried at this moment or later."""
     rows = db.execute("select memory, forgotten_at from tombstones where forgotten_at >= ?", (time_to_text(at),))
@@ -49,16 +59,29 @@ def since(db: sqlite3.Connection, at: datetime) -> list[tuple[str, str]]:
 
 
 def put(db: sqlite3.Connection, names: Iterable[tuple[str, str]]) -> int:
-    """Take over names that another database has; returns how many were new."""
-    before = db.total_changes
-    db.executemany("insert or ignore into tombstones (memory, forgotten_at) values (?, ?)", list(names))
-    return db.total_changes - before
+    """Take over names that another database has; returns how much that changed."""
+    return lifting.put(db, "memory", names)
 
 
 def bury_memory(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     """Neither the memory may come back, nor, by an import, what says the same under another id."""
     salt = next(iter(_salts(db)), _SALT + secrets.token_hex(16))
     bury(db, (salt, memory.id, *_said(salt, memory)), now)
+
+
+def is_lifted(db: sqlite3.Connection, name: str) -> bool:
+    """Whether something by this name was forgotten and stored again; it may have been forgotten once more since."""
+    return is_buried(db, lifting.mark(name))
+
+
+def lift_memory(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
+    """A memory that was forgotten is wanted back, and what says the same need not be kept out any more."""
+    names = (memory.id, *(said for salt in _salts(db) for said in _said(salt, memory)))
+    rows = db.execute(
+        "select memory, forgotten_at from tombstones where memory in (select value from json_each(:names))",
+        {"names": json.dumps(names)},
+    ).fetchall()
+    put(db, [(lifting.mark(row["memory"]), max(time_to_text(now), row["forgotten_at"])) for row in rows])
 
 
 def beginning_with(db: sqlite3.Connection, start: str) -> set[str]:

@@ -1,5 +1,5 @@
-"""What the user changes about a memory by command: edit, pin, confirm, retire. Carried out from the inbox, like
-remember and forget; twice is as good as once."""
+"""What the user changes about a memory by command: edit, pin, confirm, retire, supersede. Carried out from the
+inbox, like remember and forget; twice is as good as once."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -137,6 +137,23 @@ def retire(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connectio
         sightings.note(db, memory.id, name)
         if not retirements.retire(db, memory.id, "user", reason, time_of(name)):
             retirements.note(db, memory.id, "user", reason, time_of(name))
+
+
+def supersede(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection) -> None:
+    """Another memory holds in the place of this one, pinned or not, because the user says so; `confirm` undoes it."""
+    successor = memories.get(db, text(payload.get("successor")))
+    if memory.superseded_by == successor.id:
+        return  # twice is as good as once, and the words of the other may have replaced it by themselves
+    if memory.id == successor.id:
+        raise MemoryLiteError(f"{memory.id} cannot take its own place", "name another memory, or edit this one")
+    for one in (memory, successor):
+        if one.status != "active":
+            raise MemoryLiteError(
+                f"{one.id} is {one.status} and given to nobody", f"`claude-mem-lite show {one.id}` tells more"
+            )
+    with atomic(db):
+        sightings.note(db, memory.id, name)
+        supersession.replace_by(db, memory.id, successor.id)
 
 
 def _make_active(db: sqlite3.Connection, memory: Memory) -> Memory | None:

@@ -1,15 +1,19 @@
-"""The API that changes one memory on the user's word: edit, pin, confirm, retire, forget. Writes through the inbox."""
+"""The API that changes one memory on the user's word: edit, pin, confirm, retire, supersede, forget.
+
+Writes through the inbox."""
 
 from contextlib import closing
 from dataclasses import asdict
-from typing import Literal
+from typing import Literal, cast
 
 from pydantic import ConfigDict, Field
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import JsonObject, Kind
+from claude_mem_lite.models import LONGEST_TEXT, JsonObject, Kind, text
 from claude_mem_lite.store import memories
-from claude_mem_lite.worker.api import LONGEST_MEMORY, Running, Tags, wait
+from claude_mem_lite.worker import restoring
+from claude_mem_lite.worker.api import Running, Tags, wait
+from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import related
 from claude_mem_lite.worker.routing import Body, Router
 
@@ -33,8 +37,25 @@ class Change(Body):
     """`active`: it holds, still or again; `retired`: it does not."""
     reason: str = ""
     """Why it is retired."""
+    superseded_by: str | None = None
+    """The memory that holds in its place."""
     cwd: str = ""
     """Where the user stands: the project that `project` means, and the code that is confirmed."""
+
+
+class Restore(Body):
+    memory: dict[str, object]
+    """As `GET /memories/ID` gave it before it was forgotten."""
+
+
+@router.post("/memories/restore")
+def restore(wanted: Restore, loop: Running) -> dict[str, object]:
+    """Store a memory again that was forgotten, under its own id and with its own dates, and return it as it is now."""
+    asked = restoring.command_of(cast("JsonObject", wanted.memory))  # what comes from JSON is JSON
+    with closing(loop.readers.open()) as db:
+        restoring.refuse(db, text(asked["id"]))
+    (id_,) = wait(loop.command(asked))
+    return _shown(loop, id_)
 
 
 @router.patch("/memories/{id_}")
@@ -43,18 +64,17 @@ def change(id_: str, wanted: Change, loop: Running) -> dict[str, object]:
     for value in (wanted.title, wanted.text):
         if value is not None and not value.strip():
             raise MemoryLiteError("a memory needs a title and some text", "`claude-mem-lite forget` removes one")
-        if value is not None and len(value) > LONGEST_MEMORY:
-            raise MemoryLiteError(f"{len(value):,} characters are no memory", f"keep it under {LONGEST_MEMORY:,}")
+        if value is not None and len(value) > LONGEST_TEXT:
+            raise MemoryLiteError(f"{len(value):,} characters are no memory", f"keep it under {LONGEST_TEXT:,}")
     with closing(loop.readers.open()) as db:
         whole = memories.get(db, id_).id  # by its whole id: the beginning may fit another one when this is replayed
-    asked = _asked(wanted)
+        successor = memories.get(db, wanted.superseded_by).id if wanted.superseded_by else ""
+    asked = _asked(wanted, successor)
     if not asked:
         raise MemoryLiteError("nothing is to be changed", "name what is to be another")
     for one in asked:
         wait(loop.command({**one, "id": whole, "cwd": wanted.cwd}))
-    with closing(loop.readers.open()) as db:
-        memory = memories.get(db, whole)
-        return {**asdict(memory), **related(db, [memory])[whole]}
+    return _shown(loop, whole)
 
 
 @router.delete("/memories/{id_}")
@@ -63,7 +83,14 @@ def forget(id_: str, loop: Running) -> dict[str, object]:
     return {"forgotten": wait(loop.command({"command": "forget", "ids": [id_], "session": None, "project": None}))}
 
 
-def _asked(wanted: Change) -> list[JsonObject]:
+def _shown(loop: Loop, id_: str) -> dict[str, object]:
+    """A memory as it is now."""
+    with closing(loop.readers.open()) as db:
+        memory = memories.get(db, id_)
+        return {**asdict(memory), **related(db, [memory])[memory.id]}
+
+
+def _asked(wanted: Change, successor: str) -> list[JsonObject]:
     """The commands that a change comes to, in order."""
     told = wanted.model_dump()
     asked: list[JsonObject] = []
@@ -75,4 +102,6 @@ def _asked(wanted: Change) -> list[JsonObject]:
         asked.append({"command": "pin", "pinned": wanted.pinned})
     if wanted.status == "retired":
         asked.append({"command": "retire", "reason": wanted.reason})
+    if successor:
+        asked.append({"command": "supersede", "successor": successor})
     return asked

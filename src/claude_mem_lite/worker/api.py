@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -15,21 +15,21 @@ from pydantic import Field, FiniteFloat
 from starlette.requests import Request
 
 from claude_mem_lite import __version__
+from claude_mem_lite.db import recoveries
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ConfigError, MemoryLiteError, NotFound
-from claude_mem_lite.inbox import model_turns
+from claude_mem_lite.inbox import model_turns, spool
 from claude_mem_lite.inbox import queue as inbox
-from claude_mem_lite.models import Kind
+from claude_mem_lite.models import LONGEST_TEXT, Kind, Place
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import memories, model_calls, receipts, sessions
-from claude_mem_lite.worker import caps, recoveries
+from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import related
-from claude_mem_lite.worker.routing import Body, From, Router
+from claude_mem_lite.worker.routing import Body, From, Invalid, Router
 
 _WRITE_TIMEOUT_S = 60.0
 _RETRY_LOOK_S = 0.2
-LONGEST_MEMORY = 20_000
 _CONFIG_LOOK_S = 1.0
 Result = TypeVar("Result")
 router = Router(prefix="/api")
@@ -42,7 +42,16 @@ def _running(request: Request) -> Loop:
     return loop
 
 
+def _watched(request: Request) -> Loop:
+    loop = request.app.state.loop
+    assert isinstance(loop, Loop)
+    loop.note_watching()
+    return loop
+
+
 Running = Annotated[Loop, From(_running)]
+Watched = Annotated[Loop, From(_watched)]
+"""For who asks again and again whether there is anything new."""
 Limit = Annotated[int, Field(ge=1, le=10_000)]
 Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=20)]
 
@@ -86,10 +95,11 @@ def health(loop: Running) -> dict[str, object]:
         return {
             "status": "degraded" if problem else "ok",
             "problem": problem,
+            "settings_problem": loop.problem,
             "version": __version__,
             "pid": os.getpid(),
             "uptime_s": round((now - loop.started_at).total_seconds(), 1),
-            "queue_depth": waiting,
+            "queue_depth": waiting + len(spool.waiting(loop.home)),
             "observations_today": memories.count(db, now.replace(hour=0, minute=0, second=0, microsecond=0)),
             "memories": memories.count(db),
             "quarantined": memories.count_quarantined(db),
@@ -125,7 +135,7 @@ def _backups(loop: Loop, now: datetime) -> dict[str, object]:
 @router.get("/queue/stats")
 def queue_stats(loop: Running) -> dict[str, int]:
     with opened(loop.home.inbox_db) as db:
-        return inbox.stats(db)
+        return {**inbox.stats(db), "spooled": len(spool.waiting(loop.home))}
 
 
 @router.get("/queue")
@@ -193,8 +203,8 @@ async def stop(request: Request) -> dict[str, bool]:
 
 @router.post("/memories")
 def remember(wanted: Remember, loop: Running) -> dict[str, object]:
-    if len(wanted.text) > LONGEST_MEMORY:
-        raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {LONGEST_MEMORY:,}")
+    if len(wanted.text) > LONGEST_TEXT:
+        raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {LONGEST_TEXT:,}")
     (id_,) = wait(loop.command({"command": "remember", **wanted.model_dump()}))
     with closing(loop.readers.open()) as db:
         memory = memories.get(db, id_)
@@ -214,7 +224,7 @@ def _left_to_do(db: sqlite3.Connection) -> int:
 
 def _refuse_without_settings(loop: Loop) -> None:
     if _problem(loop) and loop.problem:
-        raise ConfigError(loop.problem, "until then events wait")
+        raise ConfigError(loop.problem, "until that is mended, events wait")
 
 
 def require_settings(loop: Loop, otherwise: str) -> None:
@@ -233,9 +243,30 @@ def _problem(loop: Loop) -> str:
     return loop.problem or loop.failure
 
 
-def project_of(cwd: str, all_projects: bool) -> str | None:
-    """The project that is asked about; None for all of them."""
-    return None if all_projects else find_place(cwd).project
+def project_of(cwd: str, all_projects: bool, project: str = "") -> str | None:
+    """The project that is asked about, by its id or by a folder; None for all of them."""
+    return project or (None if all_projects else find_place(cwd).project)
+
+
+def place_of(loop: Loop, cwd: str, project: str) -> tuple[str, Place]:
+    """The folder that is asked about and its place; a project by its id is where it was last worked on."""
+    if not project:
+        if not cwd:
+            raise Invalid("Field required", "query", "cwd")
+        return cwd, find_place(cwd)
+    folder = folder_of(loop, "", project)
+    if not folder:
+        raise MemoryLiteError(f"nobody knows where {project} is", "it gets a folder when a session works in it")
+    # That folder may be gone by now, or be of another project.
+    return folder, replace(find_place(folder), project=project)
+
+
+def folder_of(loop: Loop, cwd: str, project: str) -> str:
+    """The folder from which something is looked at: the one that is given, else where the project was; '' is none."""
+    if cwd or not project:
+        return cwd
+    with closing(loop.readers.open()) as db:
+        return sessions.root_of_project(db, project)
 
 
 @contextmanager

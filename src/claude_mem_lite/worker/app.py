@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
+from claude_mem_lite.db.soundness import is_damage
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.spool_names import agent_of, is_spool_name, new_name
 from claude_mem_lite.worker import (
@@ -21,7 +22,9 @@ from claude_mem_lite.worker import (
     claude_mem,
     code_api,
     context_api,
+    days_api,
     exchange,
+    feed_api,
     importing,
     quarantine_api,
     reading,
@@ -65,6 +68,8 @@ def make_app(loop: Loop, stop: Callable[[], None]) -> Starlette:
         staleness.router,
         receipts_api.router,
         stats_api.router,
+        days_api.router,
+        feed_api.router,
         context_api.router,
         asked_api.router,
         code_api.router,
@@ -162,6 +167,9 @@ async def _http_error(_: Request, error: Exception) -> JSONResponse:
 
 async def _broken(request: Request, error: Exception) -> JSONResponse:
     log.error("request failed", exc_info=error, extra={"path": request.url.path})
+    loop = request.app.state.loop
+    if is_damage(error) and loop.stopping.is_set():  # whoever watches the log has seen it, and had the loop end
+        return _error(500, "damaged", "a database is damaged and is being recovered", "run this again in a moment")
     return _error(500, "internal", f"the worker failed: {type(error).__name__}", "see worker.log")
 
 

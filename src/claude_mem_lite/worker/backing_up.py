@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from claude_mem_lite.db import backups, progress
+from claude_mem_lite.db import backups, lineage, progress
 from claude_mem_lite.db.backups import Backup
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import buried
@@ -33,11 +33,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Task:
-    """One run of the thread: what is to leave the backups, and who waits for it."""
+    """One run of the thread: what is to leave the backups, who waits for it, and whether a new one is wanted at all
+    events."""
 
     leaving: Sequence[str]
     asked: list["Future[Backup]"]
     done: list[Callable[[], None]]
+    wanted: bool
     made: Backup | None = None
     failed: bool = False
     had_to_stop: bool = False
@@ -55,7 +57,8 @@ class BackingUp:
         self._memory_db = memory_db
         self._inbox_db = inbox_db
         self._clock = clock
-        self._kept = backups.all_in(home.backups)
+        self._lineage = lineage.of(memory_db)
+        self._kept = self._find_kept()
         self._asked: list[Future[Backup]] = []
         self._wants_now = False
         self._done: list[Callable[[], None]] = []
@@ -83,7 +86,7 @@ class BackingUp:
         return future
 
     def want_soon(self) -> None:
-        """The same for who does not wait: what was stored is in no inbox, or a database was just restored."""
+        """The same for who does not wait, once a database was restored or events are done again."""
         self._wants_now = True
 
     def let_leave(self, done: Callable[[], None]) -> None:
@@ -102,7 +105,15 @@ class BackingUp:
             task.thread.join()
 
     def step(self, wake: Callable[[], None], *, is_quiet: bool) -> None:
-        """End what the thread has done, and begin what is to be done next."""
+        """End what the thread has done, and begin what is to be done next; whoever waits hears of it if that fails."""
+        try:
+            self._step(wake, is_quiet=is_quiet)
+        except (OSError, sqlite3.Error) as error:
+            while self._asked:
+                self._asked.pop().set_exception(MemoryLiteError(f"no backup was made: {error}"))
+            raise
+
+    def _step(self, wake: Callable[[], None], *, is_quiet: bool) -> None:
         if self._task is not None:
             if self._task.thread is not None and self._task.thread.is_alive():
                 return
@@ -139,8 +150,8 @@ class BackingUp:
     def _begin_task(self, leaving: Sequence[str], wake: Callable[[], None]) -> None:
         asked, self._asked = self._asked, []
         done, self._done = self._done, []
-        self._wants_now = False
-        task = _Task(leaving, asked, done)
+        wanted, self._wants_now = self._wants_now, False
+        task = _Task(leaving, asked, done, wanted)
         now = self._clock()
 
         def run() -> None:
@@ -162,15 +173,15 @@ class BackingUp:
         try:
             kept = backups.all_in(self._home.backups) if task.leaving else []
             holding = [one for one in kept if backups.holds(one.path, task.leaving)]
-            if holding or task.asked or not task.leaving:
+            if holding or task.asked or task.wanted or not task.leaving:
                 # First: without any, what the inbox does not hold any more would be in memory.db alone.
                 task.made = backups.make(self._home.memory_db, self._home.backups, now, note)
             for one in holding:
                 if task.made is None or one.path != task.made.path:
                     one.path.unlink(missing_ok=True)
-            for folder in recovering.set_aside(self._home) if task.leaving else ():
-                recovering.remove_aside(folder)
-            backups.prune(self._home.backups)
+            if task.leaving:
+                recovering.forget_aside(self._home, task.leaving)
+            backups.prune(self._home.backups, self._lineage)
         except (OSError, sqlite3.Error, MemoryLiteError) as error:
             task.failed = True
             if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
@@ -198,11 +209,19 @@ class BackingUp:
         self._task = None
         if task.had_to_stop:
             self._asked, self._done = task.asked + self._asked, task.done + self._done
-        self._kept = backups.all_in(self._home.backups)
+        if task.failed and task.made is None:
+            self._wants_now = self._wants_now or task.wanted
+        self._kept = self._find_kept()
         if task.made is not None:
+            if all(one.path != task.made.path for one in self._kept):  # else the next would be due at once, for ever
+                self._not_before = time.monotonic() + _AGAIN_AFTER_S
             log.info("backup made", extra={"backup": task.made.path.name, "kept": len(self._kept)})
         if not task.failed:
             buried.note_left(self._inbox_db, task.leaving)
+
+    def _find_kept(self) -> list[Backup]:
+        """The backups of this memory.db; what else may lie beside them says nothing of it."""
+        return backups.own(self._home.backups, self._lineage)
 
     def _call_done(self) -> None:
         while self._done:

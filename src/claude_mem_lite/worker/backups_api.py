@@ -2,10 +2,9 @@
 
 from dataclasses import asdict
 
-from claude_mem_lite.db import backups
+from claude_mem_lite.db import backups, recoveries
 from claude_mem_lite.db.backups import Backup
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.worker import recoveries
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.routing import Router
 
@@ -35,7 +34,7 @@ def recovered(loop: Running) -> dict[str, object]:
 
 
 def _told(backup: Backup) -> dict[str, object]:
-    contents = backups.look_into(backup.path)
+    contents = backups.contents_of(backup.path)
     return {
         "path": str(backup.path),
         "bytes": backup.size,

@@ -51,6 +51,7 @@ class PastSession(Body):
     status: Literal["completed", "failed", "interrupted"]
     started_at: AwareDatetime
     ended_at: AwareDatetime | None
+    is_chosen: bool = False
 
 
 class Sessions(Body):
@@ -104,6 +105,14 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of them, and in which project each is now; '' where it is not there."""
+
+    counts: Counts
+    projects: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """What was said as it is stored, or as it is held back in its place."""
 
@@ -114,17 +123,19 @@ class Read:
 
 @router.post("/known")
 def known(asked: Question, loop: Running) -> dict[str, object]:
-    """Those of the sessions that are there, with their projects and folders, those that were forgotten, and the
-    projects that are the only ones of a name."""
+    """Those of the sessions that are there, with their projects and folders, and those that only an earlier import
+    brought; those that were forgotten, and the projects that are the only ones of a name."""
     found: dict[str, dict[str, str]] = {}
+    imported: dict[str, dict[str, str]] = {}
     with closing(loop.readers.open()) as db:
         for id_ in asked.sessions:
             there = sessions.find(db, id_)
-            if there is not None and there.source != foreign.SOURCE:
-                found[id_] = {"project": there.project, "cwd": there.cwd}
+            if there is not None:
+                known_as = imported if there.source == foreign.SOURCE else found
+                known_as[id_] = {"project": there.project, "cwd": there.cwd}
         named = {name: project for name in asked.names if (project := _project(db, name))}
         forgotten = [id_ for id_ in asked.sessions if tombstones.is_buried(db, id_)]
-    return {"sessions": found, "projects": named, "forgotten": forgotten}
+    return {"sessions": found, "imported": imported, "projects": named, "forgotten": forgotten}
 
 
 @router.post("/sessions")
@@ -144,7 +155,7 @@ def take_said(given: SaidThings, loop: Running) -> dict[str, object]:
     """Store those of the prompts and summaries that are new."""
     read = [_read(one) for one in given.said]
 
-    def store(db: sqlite3.Connection) -> Counts:
+    def store(db: sqlite3.Connection) -> Stored:
         counts = Counts()
         wanted = [one for one in read if not tombstones.is_buried(db, one.said.session, one.said.turn)]
         counts.forgotten = len(read) - len(wanted)
@@ -157,9 +168,10 @@ def take_said(given: SaidThings, loop: Running) -> dict[str, object]:
         counts.quarantined = taken.imported
         counts.known += taken.known
         counts.forgotten += taken.forgotten
-        return counts
+        there = [sessions.find(db, one.said.session) for one in read]
+        return Stored(counts, [one.project if one else "" for one in there])
 
-    return asdict(wait(loop.call(store)))
+    return _told_of(wait(loop.call(store)))
 
 
 @router.post("/observations")
@@ -176,14 +188,20 @@ def take_observations(given: Observations, loop: Running) -> dict[str, object]:
     wanted = [exchange.Given(one.given.memory, ()) for one, gone in zip(read, buried, strict=True) if not gone]
     held = {one.memory.id for one in wanted if one.memory.status == "quarantined"}
 
-    def store(db: sqlite3.Connection) -> Counts:
+    def store(db: sqlite3.Connection) -> Stored:
         new = {id_ for id_ in held if memories.find(db, id_) is None}
         taken = exchange.take_in(db, wanted, loop.clock())
         quarantined = sum(memories.find(db, id_) is not None for id_ in new)
         gone = taken.forgotten + sum(buried)
-        return Counts(taken.imported - quarantined, taken.known, gone, quarantined, sum(one.cleaned for one in read))
+        counts = Counts(taken.imported - quarantined, taken.known, gone, quarantined, sum(one.cleaned for one in read))
+        there = [memories.find(db, one.given.memory.id) for one in read]
+        return Stored(counts, [one.project if one else "" for one in there])
 
-    return asdict(wait(loop.call(store)))
+    return _told_of(wait(loop.call(store)))
+
+
+def _told_of(stored: Stored) -> dict[str, object]:
+    return {**asdict(stored.counts), "projects": stored.projects}
 
 
 def _project(db: sqlite3.Connection, name: str) -> str:
@@ -196,7 +214,14 @@ def _project(db: sqlite3.Connection, name: str) -> str:
 
 def _put(db: sqlite3.Connection, given: PastSession) -> str:
     session = foreign.ForeignSession(
-        given.id, given.name, given.project, given.cwd, given.status, given.started_at, given.ended_at
+        given.id,
+        given.name,
+        given.project,
+        given.cwd,
+        given.status,
+        given.started_at,
+        given.ended_at,
+        given.is_chosen,
     )
     inside = f"{given.root.rstrip(os.sep)}{os.sep}" if given.root else ""
     return foreign.put(db, session, lambda file: file.removeprefix(inside))

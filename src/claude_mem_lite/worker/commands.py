@@ -20,10 +20,10 @@ from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import forgetting, memories, model_calls, passages, sessions, timeline, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
-from claude_mem_lite.worker import agent_saves, amending, quarantine, settling
+from claude_mem_lite.worker import agent_saves, amending, quarantine, restoring, settling
 from claude_mem_lite.worker.scopes import resolve_scope
 
-AMENDING = ("edit", "pin", "confirm", "retire", "approve")
+AMENDING = ("edit", "pin", "confirm", "retire", "supersede", "approve")
 FORGETTING = ("forget", "drop")
 BY_AGENT = "assistant"
 """Who gives a command when it is not the user."""
@@ -43,6 +43,8 @@ def carry_out(
         for id_ in texts(payload.get("ids")):
             quarantine.must_wait(memories.get(db, id_))
         return _forget({"ids": payload.get("ids")}, queue, model_turns, db, now)
+    if payload.get("command") == "restore":
+        return [restoring.restore(row.name, payload, queue, db, now)]
     if payload.get("command") in AMENDING:
         return [_amend(row.name, payload, db, code, now)]
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
@@ -65,6 +67,8 @@ def _amend(name: str, payload: JsonObject, db: sqlite3.Connection, code: CodeCac
         amending.pin(name, memory, payload, db, now)
     elif command == "confirm":
         amending.confirm(name, memory, payload, db, code, now)
+    elif command == "supersede":
+        amending.supersede(name, memory, payload, db)
     elif command == "approve":
         quarantine.approve(name, memory, db, now)
     else:

@@ -7,14 +7,15 @@ from typing import Annotated
 from pydantic import Field
 
 from claude_mem_lite.config import in_folder, is_excluded
-from claude_mem_lite.context.builder import Placed
+from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.context.builder import Context, Placed
+from claude_mem_lite.context.choosing import FULL_BUDGET
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.presets import SILENT, chosen
+from claude_mem_lite.context.presets import LAYERS, SILENT, Preset, chosen, known
 from claude_mem_lite.context.prompt.building import Candidate, no_item_fits
-from claude_mem_lite.places import find_place
 from claude_mem_lite.worker.answering.prompt import budget_of_prompt, build_now
 from claude_mem_lite.worker.answering.waiting import LaterCheckout
-from claude_mem_lite.worker.api import Running, require_settings
+from claude_mem_lite.worker.api import Running, place_of, require_settings
 from claude_mem_lite.worker.building import build_start
 from claude_mem_lite.worker.routing import Router
 
@@ -25,23 +26,31 @@ router = Router(prefix="/api")
 
 @router.get("/context")
 def context(
-    loop: Running, cwd: str, budget: Budget | None = None, preset: str = "", explain: bool = False
+    loop: Running,
+    cwd: str = "",
+    project: str = "",
+    budget: Budget | None = None,
+    preset: str = "",
+    explain: bool = False,
 ) -> dict[str, object]:
     """What a new session in this folder would be told, and with `explain` all candidates; nothing counts as given."""
     require_settings(loop, _OTHERWISE)
+    cwd, place = place_of(loop, cwd, project)
     excluded = is_excluded(loop.config, cwd)
     config = in_folder(loop.config, cwd)
     wanted = chosen(config, preset)
-    occasion = Occasion(find_place(cwd), loop.clock(), explained=explain)
+    occasion = Occasion(place, loop.clock(), explained=explain)
     built = build_start(loop, occasion, budget or config.budget_tokens, SILENT if excluded else wanted)
     return {
         "context": built.text,
         "tokens": built.tokens,
         "budget": built.budget,
         "preset": wanted.name,
+        "presets": list(known(config)),
         "truncated": built.truncated,
         "layers": built.layers,
         "layers_skipped": [asdict(one) for one in built.layers_skipped],
+        "shares": _shares(built, wanted),
         "excluded": excluded,
         "items": [_placed(one) for one in built.chosen],
         "left_out": [{**_placed(one), "left_out": one.item.left_out} for one in built.left_out],
@@ -50,15 +59,17 @@ def context(
 
 
 @router.get("/prompt-context")
-def prompt_context(loop: Running, cwd: str, prompt: str, explain: bool = False) -> dict[str, object]:
+def prompt_context(
+    loop: Running, prompt: str, cwd: str = "", project: str = "", explain: bool = False
+) -> dict[str, object]:
     """What a prompt typed now in a new session in this folder would be given, or why nothing; with `explain` every
     candidate. Nothing counts as given."""
     require_settings(loop, _OTHERWISE)
+    cwd, place = place_of(loop, cwd, project)
     excluded = is_excluded(loop.config, cwd)
     config = in_folder(loop.config, cwd)
     budget = 0 if excluded else budget_of_prompt(config, 0)
     with closing(loop.readers.open()) as db:
-        place = find_place(cwd)
         occasion = Occasion(place, loop.clock(), checkout=LaterCheckout(loop, db, place), explained=explain)
         built = build_now(loop, db, prompt, occasion, (), budget)
     why = built.why_silent
@@ -80,6 +91,20 @@ def prompt_context(loop: Running, cwd: str, prompt: str, explain: bool = False) 
     }
 
 
+def _shares(built: Context, preset: Preset) -> list[dict[str, object]]:
+    """How much of the budget each layer takes, with its header, and what it may before others leave it their room."""
+    caps = {layer.name: round(layer.cap_tokens * built.budget / FULL_BUDGET) for layer in preset.layers}
+    lines = {name: [one.item.line for one in built.chosen if one.layer == name] for name in (*caps, *built.layers)}
+    return [
+        {
+            "layer": name,
+            "tokens": estimate_tokens("\n".join((LAYERS[name][0], *told))) if told else 0,
+            "cap": caps.get(name, 0),
+        }
+        for name, told in lines.items()
+    ]
+
+
 def _candidate(one: Candidate) -> dict[str, object]:
     """What was thought of for a prompt, with its score by parts."""
     return {
@@ -99,6 +124,7 @@ def _placed(one: Placed) -> dict[str, object]:
     return {
         "layer": one.layer,
         "source": one.item.source,
+        "memory": one.item.memory,
         "reason": one.item.reason,
         "line": one.item.line,
         "score": score.total if score else None,

@@ -21,6 +21,7 @@ from claude_mem_lite.db.readers import Readers
 from claude_mem_lite.errors import ConfigError, MemoryLiteError, NotFound, PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox import spool
+from claude_mem_lite.inbox.copies import Copies
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
@@ -80,7 +81,8 @@ class Loop:
         self._may_suspect = True
         self._inbox_db = inbox_db
         self._memory_db = memory_db
-        self._queue = Queue(inbox_db, lambda: progress.so_far(memory_db))
+        self._copies = Copies(home.spool_kept)
+        self._queue = Queue(inbox_db, lambda: progress.so_far(memory_db), self._copies)
         self.backing_up = BackingUp(home, memory_db, inbox_db, clock)
         self._intake = Intake(home, self._queue, clock)
         self._model_turns = ModelTurns(inbox_db)
@@ -110,7 +112,7 @@ class Loop:
         self._looked_at = 0.0
         self._settle_asked_at = 0.0
         self._all_asked_at = 0.0
-        self._active_at = time.monotonic()
+        self._active_at = self._watched_at = time.monotonic()
         self._maintained_at = 0.0
         self._rested_at = 0.0
 
@@ -147,7 +149,16 @@ class Loop:
         """Somebody wants something: a reason to stay."""
         self._active_at = time.monotonic()
 
+    def note_watching(self) -> None:
+        """Somebody looks on: a reason to stay, but not to put off what is done when all is quiet."""
+        self._watched_at = time.monotonic()
+
     def idle_s(self) -> float:
+        """For how long nobody wanted anything or looked on."""
+        return time.monotonic() - max(self._active_at, self._watched_at)
+
+    def quiet_s(self) -> float:
+        """For how long nobody wanted anything."""
         return time.monotonic() - self._active_at
 
     def call(self, write: Callable[[sqlite3.Connection], Result], *, in_time: bool = False) -> Future[Result]:
@@ -247,7 +258,11 @@ class Loop:
                 log.info("another version was installed; ending, so that the next hook starts it")
                 self.stop()
                 break
-            self._safely(self._pass)
+            if self.package.is_gone():
+                log.info("the package was removed; ending, because nobody wants this work any more")
+                self.stop()
+                break
+            self._safely(self._pass, self._look_further, self._back_up, self._rest)
             self._wake.wait(self._look_in_s() if self._has_to_look else POLL_S)
             self._is_under_way = True  # first: what woke it is not to be passed over by whoever asks
             self._wake.clear()
@@ -269,13 +284,16 @@ class Loop:
         finally:
             self._intake.leave_rest()
 
-    def _safely(self, step: Callable[[], object]) -> None:
-        try:
-            step()
-            self.failure = ""
-        except Exception as error:  # the job loop outlives any one failure; what failed is still in spool or inbox
-            log.exception("pass failed")
-            self.failure = f"the last look at the inbox failed with {type(error).__name__}; see worker.log"
+    def _safely(self, *steps: Callable[[], object]) -> None:
+        """Each of these, whatever becomes of those before it: on a full disk nothing can be taken in, say."""
+        failed_with = ""
+        for step in steps:
+            try:
+                step()
+            except Exception as error:  # the job loop outlives any one failure; what failed is still in spool or inbox
+                log.exception("pass failed")
+                failed_with = failed_with or type(error).__name__
+        self.failure = f"the last look at the inbox failed with {failed_with}; see worker.log" if failed_with else ""
 
     def _pass(self) -> None:
         with self._settled:
@@ -295,16 +313,21 @@ class Loop:
             self._is_under_way = False
             self._answered = max(self._answered, asked)
             self._settled.notify_all()
-        # Last: whoever waits for the inbox to be settled does not wait for questions to a model.
-        if not self.problem and not self.stopping.is_set():
+
+    def _look_further(self) -> None:
+        """What nobody waits for who waits for the inbox to be settled: models, indexes, the code."""
+        if self._began and not self.problem and not self.stopping.is_set():
             self._render(self.modelling.step())
             if self.modelling.is_busy():
                 self.note_request()
         self._index()
         self._look()
+
+    def _back_up(self) -> None:
         if not self.stopping.is_set():
-            self.backing_up.step(self.wake, is_quiet=self.idle_s() > QUIET_S)
-        self._rest()
+            is_quiet = self.quiet_s() > QUIET_S
+            self.backing_up.step(self.wake, is_quiet=is_quiet)
+            maintenance.trim_copies(self._queue, self._copies, self._memory_db, self.backing_up.backed_up, is_quiet)
 
     def _look(self) -> None:
         """A little of what is to be seen of the code that memories tell of; the rest in the next passes."""

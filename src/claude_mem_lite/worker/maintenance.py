@@ -7,6 +7,7 @@ import sqlite3
 from datetime import datetime, timedelta
 
 from claude_mem_lite.db.connection import atomic, empty_log
+from claude_mem_lite.inbox.copies import Copies
 from claude_mem_lite.inbox.queue import QUIET_TURN_S, Queue
 from claude_mem_lite.store import receipts, sessions
 from claude_mem_lite.worker import outcomes
@@ -34,6 +35,15 @@ def tidy(queue: Queue, db: sqlite3.Connection, now: datetime, backed_up: int | N
     empty_log(db, wait_s=0)
     if trimmed or interrupted or dropped:
         log.info("tidied", extra={"trimmed": trimmed, "interrupted": interrupted, "receipts": dropped})
+
+
+def trim_copies(queue: Queue, copies: Copies, db: sqlite3.Connection, backed_up: int, is_quiet: bool) -> None:
+    """Let go of the copies of events that a backup has; when there are many, of all that are finished.
+
+    Not while anything of these is in the log of a database alone."""
+    if copies.is_due(backed_up, is_quiet=is_quiet) and queue.empty_log(wait_s=0) and empty_log(db, wait_s=0):
+        queue.trim_copies(None if copies.is_full else backed_up)
+        copies.trimmed_for = backed_up
 
 
 def give_back_memory() -> None:

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from claude_mem_lite import hook_copy
@@ -50,9 +50,7 @@ def run(home: Home) -> int:
     try:
         _serve(home, listener)
     finally:
-        for path in (home.socket, home.worker_pid):
-            with suppress(FileNotFoundError):
-                path.unlink()
+        home.socket.unlink(missing_ok=True)
     return 0
 
 
@@ -107,15 +105,20 @@ def _listen(home: Home) -> socket.socket:
 
 def _serve(home: Home, listener: socket.socket) -> None:
     # Imported here and below: they cost more than the rest of the start, and the socket must be there first.
+    from claude_mem_lite.db.soundness import is_damage
     from claude_mem_lite.worker import log as worker_log
     from claude_mem_lite.worker.wiring import open_loop
 
     worker_log.set_up(home.worker_log)
     try:
-        with open_loop(home) as loop:
+        with ExitStack() as at_the_end, open_loop(home) as loop:
+            # Not before: a start that fails leaves the mark of the worker that was killed before it.
+            at_the_end.callback(home.worker_pid.unlink, missing_ok=True)
             _serve_loop(home, listener, loop)
-    except Exception:
+    except Exception as error:
         log.exception("worker failed")
+        if is_damage(error):  # met on a page that the quick look did not read: the next worker is to read all of them
+            home.suspect.touch(mode=0o600)
         raise
 
 

@@ -25,9 +25,11 @@ class Named(Body):
 
 
 @router.get("/quarantine")
-def waiting(loop: Running, cwd: str = "", all_projects: bool = True, limit: Limit = 50) -> dict[str, object]:
+def waiting(
+    loop: Running, cwd: str = "", all_projects: bool = True, project: str = "", limit: Limit = 50
+) -> dict[str, object]:
     """What waits, newest first, each with the reason: of all projects, or what holds in a folder's."""
-    wanted = Filters(project=project_of(cwd, all_projects), statuses=("quarantined",))
+    wanted = Filters(project=project_of(cwd, all_projects, project), statuses=("quarantined",))
     with closing(loop.readers.open()) as db:
         found = listed(db, wanted, limit)
     return {"memories": [{**asdict(one), "reason": quarantine.reason_of(one)} for one in found]}

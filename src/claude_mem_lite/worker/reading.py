@@ -16,7 +16,7 @@ from claude_mem_lite.search.sessions import rank_sessions
 from claude_mem_lite.store import sessions, timeline
 from claude_mem_lite.store.listing import listed
 from claude_mem_lite.words import query_words, within
-from claude_mem_lite.worker.api import Limit, Running, project_of
+from claude_mem_lite.worker.api import Limit, Running, folder_of, project_of
 from claude_mem_lite.worker.commands import memory_named
 from claude_mem_lite.worker.relations import related
 from claude_mem_lite.worker.routing import From, Router
@@ -30,12 +30,14 @@ router = Router(prefix="/api")
 
 Few = Annotated[int, Field(ge=1, le=1_000)]
 Near = Annotated[int, Field(ge=0, le=500)]
+Skipped = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 def _filters(
     loop: Running,
     cwd: str = "",
     all_projects: bool = False,
+    project: str = "",
     kind: tuple[Kind, ...] = (),
     scope: str = "",
     file: str = "",
@@ -44,18 +46,16 @@ def _filters(
     until: AwareDatetime | None = None,
     status: tuple[Status, ...] = (),
 ) -> Filters:
-    since, until = _utc(since), _utc(until)
-    if since and until and since > until:
-        raise MemoryLiteError("since is later than until", "give the earlier time as since")
-    project = project_of(cwd, all_projects)
-    if written_scope(scope) == "project" and project is None:
+    since, until = in_order(since, until)
+    meant = project_of(cwd, all_projects, project)
+    if written_scope(scope) == "project" and meant is None:
         raise MemoryLiteError("over all projects, `project` is no scope", "name the one that is meant: project:ID")
     if scope:
         with closing(loop.readers.open()) as db:
-            scope = named_scope(db, scope, project or "")
-        project = None  # a scope says it all, and may be that of another project
+            scope = named_scope(db, scope, meant or "")
+        meant = None  # a scope says it all, and may be that of another project
     return Filters(
-        project=project,
+        project=meant,
         kinds=kind,
         scope=scope or None,
         file=file.strip() or None,
@@ -70,7 +70,10 @@ Wanted = Annotated[Filters, From(_filters)]
 
 
 @router.get("/search")
-def search(loop: Running, query: str, wanted: Wanted, cwd: str = "", limit: Few = 10) -> dict[str, object]:
+def search(
+    loop: Running, query: str, wanted: Wanted, cwd: str = "", project: str = "", limit: Few = 10
+) -> dict[str, object]:
+    cwd = folder_of(loop, cwd, project)
     with closing(loop.readers.open()) as db:
         hits = loop.search.search(db, query, wanted, loop.clock(), limit)
         told = states(loop, db, cwd, [hit.found for hit in hits if isinstance(hit.found, Memory)])
@@ -79,7 +82,10 @@ def search(loop: Running, query: str, wanted: Wanted, cwd: str = "", limit: Few 
 
 
 @router.get("/memories")
-def memory_list(loop: Running, wanted: Wanted, cwd: str = "", limit: Limit = 50) -> dict[str, object]:
+def memory_list(
+    loop: Running, wanted: Wanted, cwd: str = "", project: str = "", limit: Limit = 50
+) -> dict[str, object]:
+    cwd = folder_of(loop, cwd, project)
     with closing(loop.readers.open()) as db:
         found = listed(db, wanted, limit)
         told = states(loop, db, cwd, found)
@@ -94,7 +100,7 @@ def memory_get(loop: Running, id_: str) -> dict[str, object]:
         return {**asdict(memory), **related(db, [memory])[memory.id]}
 
 
-@router.get("/records/{id_}")
+@router.get("/records/{id_:path}")
 def record_get(loop: Running, id_: str, cwd: str = "") -> dict[str, object]:
     """A memory, a turn with all that was asked and answered, or a session with its summary, by its own id too.
 
@@ -111,13 +117,15 @@ def record_get(loop: Running, id_: str, cwd: str = "") -> dict[str, object]:
 
 
 @router.get("/timeline")
-def timeline_get(loop: Running, id: str, before: Near = 5, after: Near = 5) -> dict[str, object]:
-    """What surrounds a memory or a turn in its project; of a session, what is in it."""
+def timeline_get(
+    loop: Running, id: str, before: Near = 5, after: Near = 5, skip: Skipped = 0, limit: Few = timeline.MOST_AT_ONCE
+) -> dict[str, object]:
+    """What surrounds a memory or a turn in its project; of a session, what is in it: so many, after the first few."""
     with closing(loop.readers.open()) as db:
         center = timeline.find(db, id)
         session = center.id if isinstance(center, Session) else center.session
         if isinstance(center, Session) or center.kind == "session":
-            items = timeline.of_session(db, session)
+            items = timeline.of_session(db, session, skip, limit)
         else:
             items = timeline.around(db, center, before, after)
         named = dict.fromkeys([item.session for item in items] + [session])
@@ -131,17 +139,22 @@ def timeline_get(loop: Running, id: str, before: Near = 5, after: Near = 5) -> d
 
 @router.get("/sessions")
 def session_list(
-    loop: Running, cwd: str = "", all_projects: bool = False, query: str = "", limit: Limit = 20
+    loop: Running,
+    cwd: str = "",
+    all_projects: bool = False,
+    project: str = "",
+    query: str = "",
+    limit: Limit = 20,
 ) -> dict[str, object]:
     """The last sessions, newest first; with a query those that are about it, best first."""
-    project = project_of(cwd, all_projects)
+    meant = project_of(cwd, all_projects, project)
     with closing(loop.readers.open()) as db:
         if not query.strip():
-            return {"sessions": [_session(one) for one in sessions.newest(db, project=project, limit=limit)]}
-        hits = loop.search.search(db, query, Filters(project=project), loop.clock(), _HITS_FOR_SESSIONS)
+            return {"sessions": [_session(one) for one in sessions.newest(db, project=meant, limit=limit)]}
+        hits = loop.search.search(db, query, Filters(project=meant), loop.clock(), _HITS_FOR_SESSIONS)
         found = [(sessions.find(db, id_), score) for id_, score in rank_sessions(hits)]
     # What holds everywhere is found here too, but the session it was made in may be another project's.
-    here = [(one, score) for one, score in found if one and project in (None, one.project)]
+    here = [(one, score) for one, score in found if one and meant in (None, one.project)]
     return {"sessions": [{**_session(one), "score": round(score, 4)} for one, score in here[:limit]]}
 
 
@@ -170,6 +183,14 @@ def _brief(found: Memory | Passage) -> dict[str, object]:
 
 def _session(session: Session) -> dict[str, object]:
     return {**asdict(session), "codes": codes(session.summary)}
+
+
+def in_order(since: datetime | None, until: datetime | None) -> tuple[datetime | None, datetime | None]:
+    """Both in UTC; refused when the first is the later one."""
+    since, until = _utc(since), _utc(until)
+    if since and until and since > until:
+        raise MemoryLiteError("since is later than until", "give the earlier time as since")
+    return since, until
 
 
 def _utc(moment: datetime | None) -> datetime | None:

@@ -16,14 +16,19 @@ router = Router(prefix="/api")
 
 @router.get("/receipts")
 def receipt_list(
-    loop: Running, cwd: str = "", all_projects: bool = False, session: str = "", limit: Limit = 20
+    loop: Running,
+    cwd: str = "",
+    all_projects: bool = False,
+    project: str = "",
+    session: str = "",
+    limit: Limit = 20,
 ) -> dict[str, object]:
     """The last injections, newest first: in a folder's project, in all, or those of one session, wherever it was."""
     with closing(loop.readers.open()) as db:
         if session:
             found = receipts.newest(db, session=_session(db, session), limit=limit)
         else:
-            found = receipts.newest(db, project=project_of(cwd, all_projects), limit=limit)
+            found = receipts.newest(db, project=project_of(cwd, all_projects, project), limit=limit)
         return {"receipts": _told(db, found)}
 
 

@@ -1,28 +1,34 @@
 """What a worker does before it opens its databases: it ends what another left half done, carries out an order to
-restore, and puts the newest good backup in the place of a memory.db that is damaged. It holds the home's lock."""
+restore, gives back to the inbox what it has lost, and puts the newest good backup in the place of a memory.db that is
+damaged. It holds the home's lock."""
 
 import logging
+import re
 import sqlite3
+from collections.abc import Collection
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
 
-from claude_mem_lite.db import backups, progress, replacing
+from claude_mem_lite.db import backups, lineage, progress, recoveries, replacing
 from claude_mem_lite.db.connection import open_for_writing
-from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, applied_to, migrate
+from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, applied_to, migrate, unknown_to
 from claude_mem_lite.db.progress import Progress
+from claude_mem_lite.db.recoveries import Recovery
 from claude_mem_lite.db.replacing import Replacement
-from claude_mem_lite.db.soundness import damage_of, is_blank, is_newer, reading
+from claude_mem_lite.db.soundness import damage_of, is_blank, is_damage, is_newer, reading
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.inbox import replaying
+from claude_mem_lite.inbox import copies, putting_back, replaying
 from claude_mem_lite.models import text
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import recoveries, rendered, salvaging
-from claude_mem_lite.worker.recoveries import Recovery
+from claude_mem_lite.worker import rendered, salvaging
 
 DAMAGED, BEFORE_RESTORE = "damaged-", "before-restore-"
+# A folder or a file of any other name is the user's, and is neither emptied nor deleted.
+_ASIDE = re.compile(r"(?:damaged|before-restore)-\d{8}T\d{6}Z(?:-\d+)?")
+_FILES_ASIDE = re.compile(r"(?:memory|inbox)\.db(?:-wal|-shm|-journal)?")
 _MOST_ASIDE = 3
 _DAY = "%Y-%m-%d %H:%M UTC"
 log = logging.getLogger(__name__)
@@ -34,20 +40,33 @@ def prepare(home: Home, now: datetime) -> None:
     for target in (home.inbox_db, home.memory_db):
         replacing.remove_new(target)
     backups.remove_unfinished(home.backups)
-    ended_badly = home.suspect.exists() or home.worker_pid.exists()
+    # Now: whoever opens a database first has its log emptied.
+    has_log = _has_log(home.inbox_db) or _has_log(home.memory_db)
+    ended_badly = has_log or home.suspect.exists() or home.worker_pid.exists()
     order = _order(home, now)
     _look_after_inbox(home, now, ended_badly, is_to_restore=order is not None)
-    if order is not None:
-        _restore(home, order, now)
-    elif trouble := _trouble_with_memory(home, ended_badly):
+    is_restored = order is not None and _is_restored(home, order, now)
+    if not is_restored and (trouble := _trouble_with_memory(home, ended_badly)):
         _recover(home, trouble, now)
     _drop_old_aside(home)
 
 
 def set_aside(home: Home) -> list[Path]:
     """The folders with what was replaced, oldest first."""
-    found = [path for path in home.root.glob("*-*") if path.name.startswith((DAMAGED, BEFORE_RESTORE))]
+    found = [path for path in home.root.glob("*-*") if _ASIDE.fullmatch(path.name)]
     return sorted((path for path in found if path.is_dir() and not path.is_symlink()), key=_time_in)
+
+
+def forget_aside(home: Home, names: Collection[str]) -> None:
+    """What was set aside goes, since nobody can search a damaged file; OSError or sqlite3.Error when it cannot.
+
+    What a restore can be undone by stays if it is sound and has nothing by these names, as when they were forgotten
+    before the restore and what was restored had them."""
+    for folder in set_aside(home):
+        undo = folder / home.memory_db.name
+        may_stay = folder.name.startswith(BEFORE_RESTORE) and undo.is_file() and not backups.holds(undo, names)
+        stays = may_stay and not damage_of(undo, thoroughly=True)
+        _empty(folder, but_for=undo.name if stays else "")
 
 
 def _order(home: Home, now: datetime) -> Path | None:
@@ -59,49 +78,109 @@ def _order(home: Home, now: datetime) -> Path | None:
     backup = Path(text(told.get("backup")))
     try:
         backups.look_into(backup)
-    except (MemoryLiteError, OSError, sqlite3.Error) as error:
-        log.error("a backup cannot be restored", extra={"backup": backup.name})
-        told_text = f"Nothing was restored, and nothing was changed: {error}."
-        recoveries.add(home, _recovery(now, "restore", told_text, failed=True))
-        home.restore_order.unlink()
+    except Exception as error:  # noqa: BLE001  else each worker to come would meet it again
+        _give_up(home, backup, error, now)
         return None
     return backup
 
 
+def _is_restored(home: Home, backup: Path, now: datetime) -> bool:
+    """Carry out an order; False when it cannot be, and memory.db is as it was."""
+    try:
+        _restore(home, backup, now)
+    except Exception as error:
+        if home.replacing.exists():  # from here on it is brought to its end, by this worker or the next
+            raise
+        replacing.remove_new(home.memory_db)
+        _give_up(home, backup, error, now)
+        return False
+    return True
+
+
+def _give_up(home: Home, backup: Path, error: Exception, now: datetime) -> None:
+    """Drop an order and tell why."""
+    is_expected = isinstance(error, MemoryLiteError)
+    log.error("a backup cannot be restored", extra={"backup": backup.name}, exc_info=None if is_expected else error)
+    home.restore_order.unlink(missing_ok=True)
+    told = f"Nothing was restored, and nothing was changed: {error}."
+    recoveries.add(home, _recovery(now, "restore", told, failed=True))
+
+
 def _look_after_inbox(home: Home, now: datetime, ended_badly: bool, *, is_to_restore: bool) -> None:
-    damage = damage_of(home.inbox_db, thoroughly=ended_badly or _has_log(home.inbox_db))
-    if not damage and not (is_to_restore and is_newer(home.inbox_db)):
+    trouble = _trouble_with_inbox(home, ended_badly)
+    if not trouble and not (is_to_restore and is_newer(home.inbox_db)):
+        _complete_inbox(home, now, ended_badly)
         return
-    aside = _new_aside(home, DAMAGED if damage else BEFORE_RESTORE, home.inbox_db, now)
+    aside = _new_aside(home, DAMAGED if trouble else BEFORE_RESTORE, home.inbox_db, now)
     log.error("the inbox is made anew", extra={"aside": aside})
-    saved = salvaging.salvage(home.inbox_db, replacing.new_file(home.inbox_db), now)
-    why = f"was damaged ({damage})" if damage else "was of a newer version"
-    told = f"inbox.db {why}. It is kept in {aside}, and {saved:,} of its events could be read and were kept."
+    new = replacing.new_file(home.inbox_db)
+    saved = salvaging.salvage(home.inbox_db, new, now)
+    with closing(open_for_writing(new)) as db:
+        given_back = putting_back.put_back(db, home.spool_kept)
+    told = f"inbox.db {trouble or 'was of a newer version'}, and a new one was begun."
+    if home.inbox_db.exists():
+        told += f" What was there is kept in {aside}; {saved:,} of its events could be read and are in the new one."
+    told += f" {given_back:,} events came back from their copies." if given_back else ""
     _replace(home, home.inbox_db, aside, _recovery(now, "inbox", told))
+
+
+def _trouble_with_inbox(home: Home, ended_badly: bool) -> str:
+    """What is wrong with inbox.db; '' when it can be used, or is of a newer version."""
+    if damage := damage_of(home.inbox_db, thoroughly=ended_badly):
+        return f"was damaged ({damage})"
+    if not home.inbox_db.exists():
+        return "is gone" if _was_used(home) else ""
+    with reading(home.inbox_db) as db:
+        if "i001_inbox" in applied_to(db):
+            return ""
+    if is_blank(home.inbox_db):
+        return "is empty" if _was_used(home) else ""
+    return "was replaced by something else"
+
+
+def _complete_inbox(home: Home, now: datetime, ended_badly: bool) -> None:
+    """Give back to a sound inbox what it has lost: with its log, or because it is an old one."""
+    if not copies.files(home.spool_kept):
+        return
+    with closing(open_for_writing(home.inbox_db)) as db:
+        if unknown_to(db, INBOX_MIGRATIONS) or not (ended_badly or putting_back.is_behind(db, home.spool_kept)):
+            return
+        migrate(db, INBOX_MIGRATIONS, now)
+        given_back = putting_back.put_back(db, home.spool_kept)
+    if given_back:
+        log.error("the inbox had lost events", extra={"events": given_back})
+        told = "inbox.db had lost what was last written to it."
+        told += f" {given_back:,} of its events came back from their copies."
+        recoveries.add(home, _recovery(now, "inbox", told))
 
 
 def _trouble_with_memory(home: Home, ended_badly: bool) -> str:
     """What is wrong with memory.db; '' when it can be used, or is of a newer version."""
-    kept = backups.all_in(home.backups)
     if is_blank(home.memory_db):
-        is_lost = bool(kept) or _furthest(home) > 0
+        is_lost = bool(backups.all_in(home.backups)) or _furthest(home) > 0
         return "" if not is_lost else "is empty" if home.memory_db.exists() else "is gone"
-    if damage := damage_of(home.memory_db, thoroughly=ended_badly or _has_log(home.memory_db)):
+    if damage := damage_of(home.memory_db, thoroughly=ended_badly):
         return f"was damaged ({damage})"
-    if is_newer(home.memory_db):
-        return ""
     with reading(home.memory_db) as db:
-        if "m001_memory" not in _applied(db):
+        if "m001_memory" not in applied_to(db):
             return "was replaced by something else"
-        done = progress.of(db).done
-    return "was older than its newest backup" if kept and done < kept[0].done else ""
+        if is_newer(home.memory_db):
+            return ""
+        try:
+            done = progress.of(db).done
+        except sqlite3.DatabaseError as error:
+            if is_damage(error):
+                return f"was damaged ({error})"
+            raise
+        newer = backups.newer(home.backups, lineage.of(db), done)
+    return "was older than its newest backup" if newer else ""
 
 
 def _recover(home: Home, trouble: str, now: datetime) -> None:
     """The newest good backup in the place of what is damaged; a new database when there is none."""
     aside = _new_aside(home, DAMAGED, home.memory_db, now)
     log.error("memory.db is recovered", extra={"aside": aside})
-    backup = next(backups.good_ones(home.backups), None)
+    backup = next(backups.good_ones(home.backups, home.memory_db), None)
     kept = f" What was there is kept in {aside}." if home.memory_db.exists() else ""
     if backup is None:
         told = f"memory.db {trouble}, and there is no backup: a new one was begun.{kept}"
@@ -123,16 +202,24 @@ def _restore(home: Home, backup: Path, now: datetime) -> None:
 def _put_in_place(
     home: Home, source: Path | None, aside: str, told: Recovery, now: datetime, *, by_order: bool = False
 ) -> None:
-    """Make the new memory.db ready, complete and of this version, then put it in place in one step."""
+    """Make the new memory.db ready, complete and of this version, then put it in place in one step.
+
+    It takes over the lineage of the home, also when it comes from another one: what is there from now on is counted
+    here. Nothing tells then which events it lacks, so all of them are done again."""
     new = replacing.new_file(home.memory_db)
+    own = lineage.of_file(home.memory_db)
     if source is not None:
         backups.copy(source, new)
     with closing(open_for_writing(new)) as db:
         migrate(db, MEMORY_MIGRATIONS, now)
-        after = progress.of(db).done if source is not None else 0
+        done = progress.of(db).done
+        is_foreign = bool(own) and lineage.of(db) != own
+        if is_foreign:
+            lineage.put(db, own)
+        kept = backups.own(home.backups, lineage.of(db))
         # Beyond all that was counted before: what is done from here on is in none of the backups there are.
-        counts = [after, _furthest(home), *(one.done for one in backups.all_in(home.backups))]
-        progress.put(db, Progress(max(counts) + 1, replay_after=after))
+        counts = [done, _furthest(home), *(one.done for one in kept)]
+        progress.put(db, Progress(max(counts) + 1, replay_after=0 if is_foreign else done))
     _replace(home, home.memory_db, aside, told, by_order=by_order)
 
 
@@ -168,15 +255,27 @@ def _new_aside(home: Home, kind: str, target: Path, now: datetime) -> str:
 
 def _drop_old_aside(home: Home) -> None:
     """A disk that goes bad must not be filled with what was on it."""
-    for folder in set_aside(home)[:-_MOST_ASIDE]:
-        remove_aside(folder)
+    kept = set_aside(home)
+    # Each kind by itself: restoring by hand twice must not cost the one damaged file that there is.
+    kinds = ([one for one in kept if one.name.startswith(kind)] for kind in (DAMAGED, BEFORE_RESTORE))
+    for folder in (old for of_kind in kinds for old in of_kind[:-_MOST_ASIDE]):
+        try:
+            _empty(folder)
+        except OSError:  # no reason not to start
+            log.exception("what was set aside is still there", extra={"aside": folder.name})
 
 
-def remove_aside(folder: Path) -> None:
-    """Remove what was set aside: only the files that were put there."""
-    for file in folder.iterdir():
-        file.unlink(missing_ok=True)
-    folder.rmdir()
+def _empty(folder: Path, but_for: str = "") -> None:
+    """Remove what was put into a folder, but for one and its logs, and the folder if nothing is left; OSError as it
+    comes.
+
+    What else is in it is none of ours."""
+    for path in folder.iterdir():
+        is_kept = bool(but_for) and path.name.startswith(but_for)
+        if _FILES_ASIDE.fullmatch(path.name) and not is_kept and (path.is_symlink() or not path.is_dir()):
+            path.unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _time_in(folder: Path) -> str:
@@ -189,17 +288,22 @@ def _has_log(path: Path) -> bool:
     return log_file.exists() and log_file.stat().st_size > 0
 
 
+def _was_used(home: Home) -> bool:
+    """Whether anything but the inbox tells that there was one."""
+    if backups.all_in(home.backups) or copies.files(home.spool_kept):
+        return True
+    if is_blank(home.memory_db):
+        return False
+    try:
+        with reading(home.memory_db) as db:
+            return progress.of(db).done > 0
+    except sqlite3.DatabaseError:
+        return True
+
+
 def _furthest(home: Home) -> int:
     """How far memory.db was, by the inbox; 0 when that cannot tell."""
     if is_blank(home.inbox_db):
         return 0
     with reading(home.inbox_db) as db:
-        return replaying.furthest(db) if "i003_replay" in _applied(db) else 0
-
-
-def _applied(db: sqlite3.Connection) -> set[str]:
-    return applied_to(db) if "migrations" in _tables(db) else set()
-
-
-def _tables(db: sqlite3.Connection) -> set[str]:
-    return {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
+        return replaying.furthest(db) if "i003_replay" in applied_to(db) else 0

@@ -23,6 +23,7 @@ def related(db: sqlite3.Connection, found: Sequence[Memory]) -> dict[str, dict[s
         told[memory.id] = {
             "retired_at": why.at.isoformat() if why else None,
             "retired_cause": why.cause if why else None,
+            "retired_reason": why.reason if why else None,
             "replaced_by": _brief(successor) if successor else None,
             "replaced": [_brief(one) for one in supersession.replaced_by(db, [memory.id])],
             "conflicts": [_brief(one) for one in others],

@@ -4,6 +4,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Collection
@@ -23,6 +24,7 @@ from claude_mem_lite.worker.looking import LOOK_S
 from claude_mem_lite.worker.replies import context_reply
 
 _MOST_FOLDERS = 20
+_NAME = re.compile(r"[0-9a-f]{8}(?:\.tmp)?")
 Connect = Callable[[], sqlite3.Connection]
 See = Callable[[sqlite3.Connection, Place, float], Checkout]
 log = logging.getLogger(__name__)
@@ -61,8 +63,9 @@ def refresh(
 def clear(home: Home) -> None:
     """Remove what was rendered: it may hold what is to be forgotten."""
     for path in home.rendered.iterdir() if home.rendered.is_dir() else ():
-        with contextlib.suppress(OSError):  # a folder, say: not of our making
-            path.unlink()
+        if _NAME.fullmatch(path.name):
+            with contextlib.suppress(OSError):  # a folder, say: not of our making
+                path.unlink()
 
 
 def receipt_of(told: JsonObject, event: Event, place: Place, given_at: datetime) -> Receipt:

@@ -3,8 +3,8 @@
 import os
 from dataclasses import asdict
 
-from claude_mem_lite.config import VARIABLES, project_settings
-from claude_mem_lite.config_file import explained
+from claude_mem_lite.config_file import settings_told
+from claude_mem_lite.models import JsonObject
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.calls import LONGEST_S
 from claude_mem_lite.worker.routing import Router
@@ -14,16 +14,9 @@ router = Router(prefix="/api")
 
 
 @router.get("/settings")
-def settings(loop: Running, cwd: str) -> dict[str, object]:
+def settings(loop: Running, cwd: str) -> JsonObject:
     """Every setting as this worker has it, with its own environment, in a folder."""
-    found = explained(loop.home.config, os.environ, cwd)
-    own = project_settings(cwd)
-    return {
-        "file": str(loop.home.config),
-        "project_file": own.path,
-        "problems": list(own.problems),
-        "settings": [{**asdict(one), "variable": VARIABLES.get(one.key, "")} for one in found],
-    }
+    return settings_told(loop.home.config, os.environ, cwd)
 
 
 @router.post("/model/try")

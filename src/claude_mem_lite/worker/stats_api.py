@@ -50,13 +50,15 @@ def stats(loop: Running, days: Days = 30) -> dict[str, object]:
 
 
 @router.get("/hit-rates")
-def hit_rates(loop: Running, cwd: str = "", all_projects: bool = False, days: Days = LONGEST_DAYS) -> dict[str, object]:
+def hit_rates(
+    loop: Running, cwd: str = "", all_projects: bool = False, project: str = "", days: Days = LONGEST_DAYS
+) -> dict[str, object]:
     """What came of what was given in a folder's project, or in all, by moment and source."""
     since = loop.clock() - timedelta(days=days)
-    project = project_of(cwd, all_projects)
+    meant = project_of(cwd, all_projects, project)
     with closing(loop.readers.open()) as db:
-        rates = counting.hit_rates(db, since, project)
-        return {"days": days, "given": _given(db, since, rates, project), "sources": [_rate(one) for one in rates]}
+        rates = counting.hit_rates(db, since, meant)
+        return {"days": days, "given": _given(db, since, rates, meant), "sources": [_rate(one) for one in rates]}
 
 
 def _given(

@@ -33,8 +33,8 @@ def open_loop(
         migrate(inbox_db, INBOX_MIGRATIONS, clock())
         back_up_before_migrating(home, clock(), memory_db)
         migrate(memory_db, MEMORY_MIGRATIONS, clock())
+        was_suspect = mend_words(home, memory_db)  # first: what is forgotten again leaves the indexes too
         is_caught_up = catch_up(home, Databases(inbox_db, memory_db), clock())
-        was_suspect = mend_words(home, memory_db)
         progress.begin(memory_db)
         loop = Loop(home, inbox_db, memory_db, clock, make_provider, embedder or StaticTable())
         if is_caught_up:

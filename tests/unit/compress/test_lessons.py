@@ -326,3 +326,14 @@ def test_what_is_read_of_a_prompt_is_bounded(unit: str) -> None:
     found = spoken(unit * (1_000_000 // len(unit)))
     assert all(len(sentence) <= LONGEST_SENTENCE for sentence in found)
     assert sum(map(len, found)) <= 20_000
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Use pnpm, not npm. [private].", "Use pnpm, not npm.\n[private]", "[private]\nUse pnpm, not npm."]
+)
+def test_what_stands_for_a_private_span_is_not_remembered(prompt: str) -> None:
+    assert [title(sentence) for sentence in spoken(prompt)] == ["Use pnpm, not npm"]
+
+
+def test_a_sentence_that_cannot_do_without_its_private_span_keeps_the_mark() -> None:
+    assert spoken("Use the key [private] for the tests.") == ["Use the key [private] for the tests."]

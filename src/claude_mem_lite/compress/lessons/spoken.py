@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from claude_mem_lite.compress.language.clean import clean, clip
 from claude_mem_lite.compress.language.prose import passages, sentences
 from claude_mem_lite.compress.lessons.own_words import asks_to_remember, hands_over, own_words
+from claude_mem_lite.hook.private import MARK
 
 _LONGEST_CLEANED = 1_000_000
 _LONGEST_READ = 20_000
@@ -26,6 +27,9 @@ _INJECTED_TAGS = (
 _COMMAND = re.compile(r"/[\w:.-]{1,60}(?:\s|$)")
 # Nobody teaches by an address; a page that is pasted may well want something sent to one.
 _URL = re.compile(r"(?i)\b(?:https?|ftp|wss?)://|\bwww\.")
+# What stands for a private span: a word of nobody, where no sentence needs it.
+_PRIVATE_LINE = re.compile(rf"(?m)^[ \t]*{re.escape(MARK)}[ \t.]*$")
+_PRIVATE_LAST = re.compile(rf"(?<=[.!?。！？])\s*{re.escape(MARK)}[\s.]*$")
 _LONGEST_BRIEF = 300
 _LAST_WORD = re.compile(r"(?i)(?:always|ever|never|period|full stop|no exceptions?|every (?:single )?time|please)[.!]*")
 
@@ -51,6 +55,7 @@ def _typed(prompt: str) -> str:
     if text.startswith(_NOT_TYPED):
         return ""
     text = _without_injected(clip(clean(clip(text, _LONGEST_CLEANED)), _LONGEST_READ)).lstrip()
+    text = _PRIVATE_LINE.sub("", text)
     if command := _COMMAND.match(text):
         text = text[command.end() :]
     return text.strip()
@@ -62,7 +67,8 @@ def _said(blocks: Iterable[str]) -> Iterator[str]:
             if passage.kind not in ("text", "item"):
                 continue
             # Who says "use `pnpm`" means what "use pnpm" does, and is told by the same title.
-            for sentence in _with_last_words(sentences(passage.text.replace("`", ""))):
+            told = _PRIVATE_LAST.sub("", passage.text.replace("`", ""))
+            for sentence in _with_last_words(sentences(told)):
                 if hands_over(sentence[:LONGEST_SENTENCE]):
                     return
                 yield sentence

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from claude_mem_lite.compress.language.clean import without_own_blocks
 from claude_mem_lite.models import Memory
@@ -88,7 +89,7 @@ class Keywords:
         return sum(map(self._strength_of, found))
 
     def _stems_of(self, word: str) -> Collection[str]:
-        return stems(" ".join((word, *self.synonyms.get(word, ())))) or (word,)
+        return _stems((word, *self.synonyms.get(word, ())))
 
     def _strength_of(self, word: str) -> float:
         if word in COMMON:
@@ -117,3 +118,8 @@ def _text_of(memory: Memory) -> str:
 def _can_tell(word: str) -> bool:
     """Numbers and single letters stand everywhere."""
     return not word.isascii() or (len(word) > 1 and not word.isdigit())
+
+
+@lru_cache(maxsize=512)  # the words of one prompt are looked for in several memories
+def _stems(words: tuple[str, ...]) -> Collection[str]:
+    return stems(" ".join(words)) or words[:1]

@@ -40,6 +40,8 @@ Name = Literal[
 ]
 """docs/troubleshooting.md says of each what it means."""
 INSTALL = "run `claude-mem-lite install`"
+PREPARE = "run `claude-mem-lite plugin --prepare`"
+"""The same for who has the plugin: `install` would give the agent all of it twice."""
 FIX = "run `claude-mem-lite doctor --fix`"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from claude_mem_lite.config import Config, project_settings
 from claude_mem_lite.config_file import load_config, read_synonyms
-from claude_mem_lite.errors import ConfigError
+from claude_mem_lite.errors import ConfigError, joined
 from claude_mem_lite.install.doctor.check import Check
 from claude_mem_lite.paths import Home
 from claude_mem_lite.project_file import ALLOWED, NAME
@@ -22,7 +22,8 @@ def check_configuration(home: Home, environment: Mapping[str, str]) -> Check:
     try:
         config = load_config(home.config, environment)
     except ConfigError as error:
-        return Check("configuration", "fail", f"{error.message}; events wait until then", error.next_step)
+        step = joined(error.next_step, "until it is mended, events wait and none is lost")
+        return Check("configuration", "fail", error.message, step)
     told = f"in {home.config}" if home.config.exists() else "there is no config.toml, so the defaults hold"
     more = "" if config == Config() else "; `claude-mem-lite config` shows what is in force"
     return Check("configuration", "ok", f"{told}{more}")
@@ -34,8 +35,8 @@ def check_project_file(folder: str) -> Sequence[Check]:
     if not own.path:
         return []
     if own.problems:
-        found = f"{own.path}: {'; '.join(own.problems)}; that is left out"
-        return [Check("project file", "warn", found, f"mend {NAME}, or leave it: it can do no harm")]
+        step = f"that is left out: mend {NAME}, or leave it: it can do no harm"
+        return [Check("project file", "warn", f"{own.path}: {problem}", step) for problem in own.problems]
     given = [key for key in ALLOWED if getattr(own, key) not in (None, "", ())]
     return [Check("project file", "ok", f"{own.path} sets {', '.join(given) or 'nothing'}")]
 

@@ -1,24 +1,23 @@
-"""The databases: whether they are sound, of a version that this program knows, and backed up. Opened read-only."""
+"""The databases: whether they are sound, of a version that this program knows, and backed up. Nothing is changed."""
 
 import json
 import sqlite3
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from urllib.parse import quote
 
-from claude_mem_lite.install.doctor.check import Check, Name
+from claude_mem_lite.db import backups, recoveries
+from claude_mem_lite.db.migrations import applied_to
+from claude_mem_lite.db.soundness import damage_of, reading
+from claude_mem_lite.install.doctor.check import Check, Name, State
 from claude_mem_lite.models import JsonValue
-from claude_mem_lite.paths import Home, read_regular
+from claude_mem_lite.paths import Home
 from claude_mem_lite.worker_start import worker_interpreter
 
 BACKUP_AGE = timedelta(days=2)
 """The worker makes one a day."""
-TOLD_FOR = timedelta(days=7)
-_MOST_BYTES_OF_NOTES = 1024 * 1024
-_BACKUP_TIME = "memory-%Y%m%dT%H%M%SZ"
 _KNOWN = (
     "import json; from claude_mem_lite.db import migrations as m; "
     "print(json.dumps([one.__name__ for one in (*m.INBOX_MIGRATIONS, *m.MEMORY_MIGRATIONS)]))"
@@ -35,14 +34,14 @@ def check_database(path: Path, name: Name, known: Sequence[str] | None = None) -
     if not path.exists():
         return Check(name, "ok", "not made yet")
     try:
-        with _reading(path) as db:
-            told = str(db.execute("pragma quick_check(1)").fetchone()[0])
-            newer = [step for step in _steps(db) if known is not None and step not in known]
-    except sqlite3.Error as error:
-        told, newer = str(error), []
-    if told != "ok":
-        step = "run `claude-mem-lite worker stop`, then `claude-mem-lite status`: a worker that starts restores it"
-        return Check(name, "fail", f"damaged or unreadable ({told})", f"{step}; {path} is kept aside")
+        if damage := damage_of(path, thoroughly=True):
+            step = "run `claude-mem-lite worker stop`, then `claude-mem-lite status`: a worker that starts restores it"
+            return Check(name, "fail", f"damaged ({damage})", f"{step}; {path} is kept aside")
+        with reading(path) as db:
+            newer = sorted(applied_to(db) - set(known)) if known is not None else []
+    except sqlite3.Error as error:  # locked, or not to be opened: nothing is known of what is in it
+        step = f"try again; if that does not help, look whether {path} and its folder may be read and written"
+        return Check(name, "fail", f"cannot be read now ({error})", step)
     if newer:
         found = f"written by a newer version (it knows {', '.join(newer)})"
         return Check(name, "fail", found, "upgrade claude-mem-lite, or go back with `claude-mem-lite restore`")
@@ -51,53 +50,41 @@ def check_database(path: Path, name: Name, known: Sequence[str] | None = None) -
 
 def check_backups(home: Home, now: datetime) -> Check:
     """How old the newest backup is, held against when the database was last written."""
-    made = [found for path in _files(home.backups) if (found := _time_of(path.name)) is not None]
-    written = max((_written(path) for path in (home.memory_db, Path(f"{home.memory_db}-wal"))), default=None)
-    if not made:
+    try:
+        kept = backups.all_in(home.backups)
+    except OSError as error:
+        return Check("backups", "warn", f"{home.backups} cannot be read ({error.strerror})", "look at its permissions")
+    if not kept:
         born = _born(home.memory_db)
         if born is not None and now - born > BACKUP_AGE:
             return Check("backups", "warn", "there is none", "run `claude-mem-lite backup`")
         return Check("backups", "ok", "none yet; the worker makes one a day")
-    newest = max(made)
-    told = f"{len(made)}, the newest of {newest:%Y-%m-%d %H:%M} UTC"
-    if written is not None and written - newest > BACKUP_AGE and now - newest > BACKUP_AGE:
+    newest = kept[0].made_at
+    told = f"{len(kept)}, the newest of {newest:%Y-%m-%d %H:%M} UTC"
+    written = max(_written(path) for path in (home.memory_db, Path(f"{home.memory_db}-wal")))
+    if written - newest > BACKUP_AGE and now - newest > BACKUP_AGE:
         return Check("backups", "warn", f"{told}, though more was stored since", "run `claude-mem-lite backup`")
     return Check("backups", "ok", told)
 
 
 def check_recovery(home: Home, now: datetime) -> Sequence[Check]:
     """The last time that a database was put back or could not be, while that is news."""
-    for one in reversed(_recoveries(home)):
-        with suppress(ValueError, TypeError):
-            at = datetime.fromisoformat(str(one.get("at")))
-            if now - at < TOLD_FOR:
-                told = f"{at:%Y-%m-%d %H:%M} UTC: {one.get('text')}"
-                return [Check("recovery", "warn", told, str(one.get("undo") or ""))]
-    return []
+    one = recoveries.latest(home, now)
+    if one is None:
+        return []
+    state: State = "ok" if one.was_asked_for and not one.failed else "warn"
+    told = f"{datetime.fromisoformat(one.at):%Y-%m-%d %H:%M} UTC: {one.text.rstrip('.')}"
+    return [Check("recovery", state, told, one.undo)]
 
 
 def newest_moment(home: Home) -> float | None:
     """When the latest of all stored events came, by the clock of then; None when nothing tells."""
     with suppress(sqlite3.Error):
         if home.inbox_db.exists():
-            with _reading(home.inbox_db) as db:
+            with reading(home.inbox_db) as db:
                 found = db.execute("select max(received_at) from inbox").fetchone()[0]
                 return float(found) if isinstance(found, int | float) else None
     return None
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=5)) as db:
-        yield db
-
-
-def _steps(db: sqlite3.Connection) -> list[str]:
-    """The steps that brought a database to its schema; none before there are any."""
-    tables = {row[0] for row in db.execute("select name from sqlite_master where type = 'table'")}
-    if "migrations" not in tables:
-        return []
-    return sorted(str(row[0]) for row in db.execute("select name from migrations"))
 
 
 def _known_steps(home: Home) -> Sequence[str] | None:
@@ -113,7 +100,7 @@ def _known_steps(home: Home) -> Sequence[str] | None:
 def _born(path: Path) -> datetime | None:
     with suppress(sqlite3.Error, ValueError):
         if path.exists():
-            with _reading(path) as db:
+            with reading(path) as db:
                 found = db.execute("select min(applied_at) from migrations").fetchone()[0]
                 born = datetime.fromisoformat(found) if isinstance(found, str) else None
                 return born.replace(tzinfo=born.tzinfo or UTC) if born else None
@@ -125,26 +112,3 @@ def _written(path: Path) -> datetime:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except OSError:
         return datetime.fromtimestamp(0, UTC)
-
-
-def _time_of(name: str) -> datetime | None:
-    try:
-        return datetime.strptime("-".join(name.split("-")[:2]), _BACKUP_TIME).replace(tzinfo=UTC)
-    except ValueError:
-        return None
-
-
-def _recoveries(home: Home) -> list[dict[str, JsonValue]]:
-    try:
-        told: JsonValue = json.loads(read_regular(home.recoveries, _MOST_BYTES_OF_NOTES))
-    except (OSError, ValueError, RecursionError):
-        return []
-    kept = told.get("recoveries") if isinstance(told, dict) else None
-    return [dict(one) for one in kept if isinstance(one, dict)] if isinstance(kept, list) else []
-
-
-def _files(folder: Path) -> list[Path]:
-    try:
-        return [path for path in folder.iterdir() if path.name.endswith(".db")]
-    except OSError:
-        return []

@@ -12,17 +12,16 @@ from claude_mem_lite import __version__, hook_copy
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
-from claude_mem_lite.install import claude_code, files, interpreter, serving
+from claude_mem_lite.install import files, hooking, plugin, serving
 from claude_mem_lite.install.agent_tools import Places
 from claude_mem_lite.install.doctor import folders, hooks, python, tools, worker
-from claude_mem_lite.install.doctor.check import Name
+from claude_mem_lite.install.doctor.check import INSTALL, PREPARE, Name
 from claude_mem_lite.install.hooks import hook_groups
-from claude_mem_lite.install.installs import hooks_state
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker_start import ensure_worker
 
-_OTHERS = 0o077
+_OTHERS, _OWNER = 0o077, 0o700
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +49,17 @@ def as_json(done: Done) -> JsonObject:
 def find_fixes(home: Home, user_settings: Path, environment: Mapping[str, str]) -> Iterator[Fix]:
     """What can be mended, in the order in which it is. Each is looked for when the one before is done.
 
-    Nothing where there is no home: that is made by `install`, which asks for more than to be mended."""
-    if not home.root.is_dir() or not os.access(home.root, os.W_OK):
+    Nothing where there is no home: that is made by `install`, which asks for more than to be mended. For who has the
+    plugin it is made, as its first hook would."""
+    has_plugin = hooks.setup_step(home, user_settings) == PREPARE
+    if has_plugin and not home.root.exists():
+        yield Fix("data folder", f"make {home.root} ready for the hooks of the plugin", partial(_prepare_plugin, home))
+    if not home.root.is_dir() or not folders.is_ours(home):
         return
     yield from _of_permissions(home)
-    yield from _of_program(home)
+    if not os.access(home.root, os.W_OK):
+        return
+    yield from _of_program(home, has_plugin=has_plugin)
     yield from _of_settings(home, user_settings, environment)
     yield from _of_worker(home)
     yield from _of_words(home)
@@ -69,12 +74,15 @@ def apply(fix: Fix) -> Done:
 
 
 def _of_permissions(home: Home) -> Iterator[Fix]:
-    if home.root.stat().st_mode & _OTHERS and home.root.stat().st_uid == os.getuid():
-        yield Fix("data folder", f"close {home.root} to others", partial(home.root.chmod, 0o700))
+    mode, is_own = home.root.stat().st_mode, home.root.stat().st_uid == os.getuid()
+    if is_own and mode & _OWNER != _OWNER:
+        yield Fix("data folder", f"let yourself into {home.root} again", partial(home.root.chmod, _OWNER))
+    elif is_own and mode & _OTHERS:
+        yield Fix("data folder", f"close {home.root} to others", partial(home.root.chmod, _OWNER))
     open_ones = [
         (path, found.st_mode & 0o700)
         for path, found in folders.entries(home)
-        if found.st_mode & _OTHERS and found.st_uid == os.getuid()
+        if found.st_mode & _OTHERS and found.st_uid == os.getuid() and not folders.is_shared(found)
     ]
     if open_ones:
 
@@ -86,9 +94,10 @@ def _of_permissions(home: Home) -> Iterator[Fix]:
         yield Fix("permissions", f"close {named} to others", close)
 
 
-def _of_program(home: Home) -> Iterator[Fix]:
+def _of_program(home: Home, *, has_plugin: bool) -> Iterator[Fix]:
     """The links and the copy of the hook program, for a home that is installed from."""
-    if not home.installs.is_dir() and not home.hook_program.exists() and not home.hook_python.is_symlink():
+    is_used = has_plugin or home.installs.is_dir() or home.hook_program.exists() or home.hook_python.is_symlink()
+    if not is_used:
         return
     if python.check_worker_python(home).state != "ok" or _is_hook_link_bad(home):
         yield Fix("hook", f"make the links {home.hook_python} and {home.worker_python} anew", partial(_prepare, home))
@@ -101,20 +110,22 @@ def _is_hook_link_bad(home: Home) -> bool:
     return check.state == "fail" or (check.state == "warn" and hook_copy.is_current(home))
 
 
+def _prepare_plugin(home: Home) -> None:
+    plugin.prepare(home)
+
+
 def _prepare(home: Home) -> None:
-    interpreter.make_links(home)
-    hook_copy.make(home)
-    if trouble := interpreter.try_hook(home):
-        raise MemoryLiteError(trouble, "run `claude-mem-lite install`")
+    if trouble := hooking.make_program(home):
+        raise MemoryLiteError(trouble, INSTALL)
 
 
 def _of_settings(home: Home, user_settings: Path, environment: Mapping[str, str]) -> Iterator[Fix]:
     """Hooks and servers of ours that are of another version or place. Where there are none, none are added."""
     for one in _places_of_hooks(home, user_settings):
-        if hooks_state(home, one.path, one.agent) == "other":
+        if _are_old_hooks(home, one):
             yield Fix("hooks", f"bring our hooks in {one.path} up to date", partial(_update_hooks, home, one))
     for where in tools.places_of(home, user_settings, environment):
-        if _is_old_server(home, where) and where.server is not None:
+        if _is_old_server(home, where):
             told = f"bring our MCP server in {where.server.told()} up to date"
             yield Fix("MCP server", told, partial(_update_server, home, where))
 
@@ -139,12 +150,18 @@ def _places_of_hooks(home: Home, user_settings: Path) -> list[_Hooks]:
 
 def _update_hooks(home: Home, one: _Hooks) -> None:
     wanted = hook_groups(home, one.agent)
-    claude_code.apply_install(home, claude_code.plan_install(home, one.path, wanted, one.agent, one.project))
+    hooking.apply_install(home, hooking.plan_install(home, one.path, wanted, one.agent, one.project))
 
 
 def _update_server(home: Home, where: Places) -> None:
-    if where.server is not None:
-        serving.apply(serving.plan_adding(where.server, serving.entry(home, where.agent)))
+    serving.apply(serving.plan_adding(where.server, serving.entry(home, where.agent)))
+
+
+def _are_old_hooks(home: Home, one: _Hooks) -> bool:
+    try:
+        return hooks.hooks_state(home, one.path, one.agent) in ("other", "incomplete")
+    except SettingsError:  # told by the check
+        return False
 
 
 def _is_old_server(home: Home, where: Places) -> bool:

@@ -5,11 +5,12 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from claude_mem_lite.install.doctor.check import FIX, INSTALL, Check
-from claude_mem_lite.install.purge import is_name_of_ours
-from claude_mem_lite.paths import Home
+from claude_mem_lite.install.purge import is_name_of_ours, is_name_of_ours_in
+from claude_mem_lite.paths import HOME_VARIABLE, Home
 from claude_mem_lite.spool_names import is_spool_name, time_of
 
 BACKLOG_AGE_S = 300
@@ -17,20 +18,27 @@ LOW_DISK_BYTES, FULL_DISK_BYTES = 500 * 2**20, 20 * 2**20
 MOST_FILES = 50_000
 """More than a home ever holds, but for a spool that nobody takes in."""
 FUTURE_S = 300
-_OTHERS = 0o077
+_OTHERS, _OWNER = 0o077, 0o700
 # Files that the user makes with an editor, without anything in them that is secret. Nobody else gets to them anyway.
 _OF_THE_USER = ("config.toml", "synonyms.toml")
 
 
-def check_home(home: Home) -> Check:
+def check_home(home: Home, setup: str = INSTALL) -> Check:
+    """Whether the folder can be used; `setup` is what makes one."""
     try:
         found = home.root.stat()
     except OSError as error:
-        return Check("data folder", "fail", f"{home.root}: {(error.strerror or '').lower()}", INSTALL)
+        return Check("data folder", "fail", f"{home.root}: {(error.strerror or '').lower()}", setup)
     if not stat.S_ISDIR(found.st_mode):
         return Check("data folder", "fail", f"{home.root} is not a folder", "move it away, then install")
     if found.st_uid != os.getuid():
         return Check("data folder", "fail", f"{home.root} belongs to another user", f"chown it to user {os.getuid()}")
+    mode = stat.S_IMODE(found.st_mode)
+    if not is_ours(home):
+        step = f"set {HOME_VARIABLE} to a folder that is new or empty"
+        return Check("data folder", "fail", f"{home.root} holds other files and nothing of this memory", step)
+    if mode & _OWNER != _OWNER:
+        return Check("data folder", "fail", f"{home.root} is closed to yourself ({mode:o})", FIX)
     if not os.access(home.root, os.W_OK):
         return Check(
             "data folder",
@@ -39,23 +47,37 @@ def check_home(home: Home) -> Check:
             "make it writable; until then hooks keep events elsewhere",
         )
     if found.st_mode & _OTHERS:
-        mode = stat.S_IMODE(found.st_mode)
         return Check("data folder", "fail", f"others may look into {home.root} ({mode:o})", f"chmod 700 {home.root}")
     return Check("data folder", "ok", str(home.root))
+
+
+def is_ours(home: Home) -> bool:
+    """Whether it is not known to be somebody else's: one that cannot be looked into tells nothing."""
+    try:
+        return home.is_ours()
+    except OSError:
+        return True
 
 
 def check_permissions(home: Home) -> Check:
     """Whether every file of ours is the user's, and closed to others. What else lies there is the user's affair."""
     open_ones: list[Path] = []
+    shared: list[Path] = []
     for path, found in entries(home):
         if found.st_uid != os.getuid():
             told = f"{path} belongs to another user"
             return Check("permissions", "fail", told, f"run `sudo chown -R {os.getuid()} {home.root}`")
         if found.st_mode & _OTHERS:
-            open_ones.append(path)
+            (shared if is_shared(found) else open_ones).append(path)
     if open_ones:
         more = f" and {len(open_ones) - 1:,} more" if len(open_ones) > 1 else ""
         return Check("permissions", "warn", f"{open_ones[0]}{more} would be open to others", FIX)
+    if shared:
+        told = f"{shared[0]} has another name elsewhere, by which others may read it"
+        return Check("permissions", "warn", told, f"run `chmod go= {shared[0]}`, or remove one of the two")
+    if link := _open_link(home):
+        told = f"{link} leads to {link.resolve()}, which is open to others"
+        return Check("permissions", "warn", told, f"run `chmod go= {link.resolve()}`")
     return Check("permissions", "ok", "all of it is yours alone")
 
 
@@ -71,9 +93,26 @@ def entries(home: Home) -> Iterator[tuple[Path, os.stat_result]]:
         except OSError:
             continue
         if stat.S_ISDIR(found.st_mode):
-            waiting += [path / name for name in _names(path, hidden=True)]
+            is_known = path.parent == home.root
+            names = (one for one in _names(path, hidden=True) if not is_known or is_name_of_ours_in(path.name, one))
+            waiting += [path / name for name in names]
         if not stat.S_ISLNK(found.st_mode):
             yield path, found
+
+
+def is_shared(found: os.stat_result) -> bool:
+    """Whether a file has another name, which is nothing of ours: a link of the user's, or a copy that shares it."""
+    return stat.S_ISREG(found.st_mode) and found.st_nlink > 1
+
+
+def _open_link(home: Home) -> Path | None:
+    """Something of ours that is kept elsewhere, where others may look into it."""
+    held = (home.spool_new.parent, home.rendered, home.backups, home.installs, home.memory_db, home.inbox_db)
+    for path in held:
+        with suppress(OSError):
+            if path.is_symlink() and path.stat().st_mode & _OTHERS:
+                return path
+    return None
 
 
 def check_spool(home: Home, now_s: float) -> Check:

@@ -4,21 +4,22 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 from claude_mem_lite import __version__
 from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import files, record, settings
-from claude_mem_lite.install.doctor.check import INSTALL, Check
+from claude_mem_lite.install import files, plugin, record, settings
+from claude_mem_lite.install.doctor.check import INSTALL, PREPARE, Check
 from claude_mem_lite.install.hooks import hook_groups
 from claude_mem_lite.install.record import Record
-from claude_mem_lite.install.targets import SPOKEN
+from claude_mem_lite.install.targets import SPOKEN, install_command
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.paths import Home
 
-PLUGIN = "mem-lite"
 _ONE_WAY = "keep one: `claude-mem-lite uninstall`, or `claude plugin uninstall {name}`"
+HooksState = Literal["current", "incomplete", "other", "absent", "disabled"]
 
 
 def installed(home: Home) -> Sequence[Record]:
@@ -34,18 +35,21 @@ def check_hooks(home: Home, user_settings: Path) -> Sequence[Check]:
         return [Check("hooks", "fail", error.message, error.next_step)]
     default = files.real_path(user_settings)
     # Who has us as a plugin, for another agent or in another folder needs nothing in the default one.
-    is_elsewhere = bool(known) or bool(enabled_plugins(default.parent, PLUGIN))
+    is_elsewhere = bool(known) or bool(plugin.enabled_in(default))
     is_known = any(one.settings == default for one in known)
-    wanted = [] if is_known or (is_elsewhere and not mentions_us(default)) else [(default, CLAUDE_CODE)]
-    checked = [*wanted, *((one.settings, one.agent) for one in known)]
-    return [_check_settings(home, path, agent, _again(agent, path, default)) for path, agent in checked]
+    checks = [_check_settings(home, one.settings, one.agent, one.project) for one in known]
+    gone = [one for one in record.load_all(home) if not one.settings.exists() and one.settings != default]
+    checks += [_check_gone(one) for one in gone]
+    if is_known or (is_elsewhere and not mentions_us(default, home)):
+        return checks
+    return [_check_settings(home, default, CLAUDE_CODE, None), *checks]
 
 
 def check_plugin(folders: Sequence[Path]) -> Sequence[Check]:
     """The plugin, in each folder of Claude Code where it is enabled: its version, and whether `install` came too."""
     checks = []
     for folder in folders:
-        for name in enabled_plugins(folder, PLUGIN):
+        for name in plugin.enabled_in(folder / "settings.json"):
             if mentions_us(folder / "settings.json"):
                 told = f"{name} and `install` are both in {folder}; what happens is still captured once"
                 checks.append(Check("plugin", "warn", told, _ONE_WAY.format(name=name)))
@@ -59,22 +63,47 @@ def check_plugin(folders: Sequence[Path]) -> Sequence[Check]:
     return checks
 
 
-def enabled_plugins(folder: Path, beginning: str) -> list[str]:
-    """The plugins of a name, as `name@marketplace`, that the settings in a folder of Claude Code switch on."""
-    with suppress(SettingsError, ValueError, RecursionError):
-        told: JsonValue = json.loads(files.read(folder / "settings.json") or b"{}")
-        plugins = told.get("enabledPlugins") if isinstance(told, dict) else None
-        if isinstance(plugins, dict):
-            return [name for name, is_on in plugins.items() if is_on is True and name.partition("@")[0] == beginning]
-    return []
+def setup_step(home: Home, user_settings: Path) -> str:
+    """What makes the data folder and the program in it for who has us in this way."""
+    is_plugin = bool(plugin.enabled_in(user_settings)) and not mentions_us(user_settings, home)
+    return PREPARE if is_plugin else INSTALL
 
 
-def mentions_us(path: Path) -> bool:
+def mentions_us(path: Path, home: Home | None = None) -> bool:
     """Whether hooks of ours stand in a settings file, of whatever version or place."""
     try:
-        return settings.has_ours((files.read(path) or b"{}").decode("utf-8"))
+        return settings.has_ours((files.read(path) or b"{}").decode("utf-8"), home)
     except (SettingsError, UnicodeDecodeError):
         return False
+
+
+def hooks_state(home: Home, path: Path, agent: str) -> HooksState:
+    """How our hooks stand in one agent's settings; SettingsError when those cannot be read."""
+    text = _text(path)
+    if settings.disables_hooks(text):
+        return "disabled"
+    if not settings.has_ours(text, home):
+        return "absent"
+    missing = settings.missing(text, hook_groups(home, agent), home)
+    return "other" if missing is None else "incomplete" if missing else "current"
+
+
+def _text(path: Path) -> str:
+    try:
+        return (files.read(path) or b"").decode("utf-8") or settings.EMPTY_SETTINGS
+    except UnicodeDecodeError as error:
+        raise SettingsError("it is not UTF-8", settings.NOT_TOUCHED) from error
+
+
+def _check_gone(one: Record) -> Check:
+    """An install whose settings are gone, mostly with their project: its MCP server may still be registered."""
+    step = "if it is gone for good, run `claude-mem-lite uninstall --gone`"
+    return Check("hooks", "warn", f"{one.settings} is gone, though it was installed there", step)
+
+
+def _missing(home: Home, path: Path, agent: str) -> str:
+    events = settings.missing(_text(path), hook_groups(home, agent), home)
+    return ", ".join(events or ())
 
 
 def _version_of(folder: Path, name: str) -> str:
@@ -89,27 +118,18 @@ def _version_of(folder: Path, name: str) -> str:
     return ""
 
 
-def _again(agent: str, path: Path, default: Path) -> str:
-    """How to install into the same place once more."""
-    if agent != CLAUDE_CODE:
-        return f"run `claude-mem-lite install --agent {agent}`"
-    if path.name == "settings.local.json":
-        return f"run `claude-mem-lite install --scope project` in {path.parent.parent}"
-    return INSTALL if path == default else f"run `claude-mem-lite install --config-dir {path.parent}`"
-
-
-def _check_settings(home: Home, path: Path, agent: str, again: str) -> Check:
-    of = "" if agent == CLAUDE_CODE else f"{SPOKEN.get(agent, agent)}: "
+def _check_settings(home: Home, path: Path, agent: str, project: Path | None) -> Check:
+    of = "" if agent == CLAUDE_CODE else f"{SPOKEN[agent].name}: "
     try:
-        text = (files.read(path) or b"").decode("utf-8") or settings.EMPTY_SETTINGS
-        if settings.disables_hooks(text):
-            return Check("hooks", "fail", f'{of}{path} says "disableAllHooks"', "remove that line")
-        if settings.is_current(text, hook_groups(home, agent)):
-            return Check("hooks", "ok", f"{of}in {path}")
-        if settings.has_ours(text):
-            return Check("hooks", "fail", f"{of}those in {path} are of another version or place", again)
+        state = hooks_state(home, path, agent)
     except SettingsError as error:
         return Check("hooks", "fail", f"{of}{path}: {error.message}", error.next_step)
-    except UnicodeDecodeError:
-        return Check("hooks", "fail", f"{of}{path} is not UTF-8", settings.NOT_TOUCHED)
-    return Check("hooks", "fail", f"{of}none of ours in {path}", again)
+    again = install_command(agent, path, project)
+    if state == "incomplete":
+        return Check("hooks", "fail", f"{of}{path} lacks ours for {_missing(home, path, agent)}", again)
+    return {
+        "current": Check("hooks", "ok", f"{of}in {path}"),
+        "other": Check("hooks", "fail", f"{of}those in {path} are of another version or place", again),
+        "absent": Check("hooks", "fail", f"{of}none of ours in {path}", again),
+        "disabled": Check("hooks", "fail", f'{of}{path} says "disableAllHooks"', "remove that line"),
+    }[state]

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 
+import claude_mem_lite
 from claude_mem_lite import __version__, hook_copy
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.install import interpreter
@@ -43,27 +44,30 @@ def check_python() -> Check:
     return Check("python", "ok", f"{told}, hooks can run with {base}")
 
 
-def check_hook_python(home: Home) -> Check:
+def check_hook_python(home: Home, setup: str = INSTALL) -> Check:
+    """Whether a hook runs; `setup` is what makes its links and its program."""
     if not home.hook_python.is_symlink():
-        return Check("hook", "fail", f"the link {home.hook_python} is missing", INSTALL)
+        return Check("hook", "fail", f"the link {home.hook_python} is missing", setup)
     if trouble := interpreter.try_hook(home):
-        return Check("hook", "fail", trouble, INSTALL)
+        return Check("hook", "fail", trouble, setup)
     if not hook_copy.is_current(home):
-        return Check("hook", "warn", "the hook program is of another version", INSTALL)
+        return Check("hook", "warn", "the hook program is of another version", setup)
     if home.hook_python.read_bytes()[:2] == b"#!":
-        return Check("hook", "warn", f"{home.hook_python} leads to a script, which makes hooks slow", INSTALL)
+        return Check("hook", "warn", f"{home.hook_python} leads to a script, which makes hooks slow", setup)
     return Check("hook", "ok", f"runs with {os.readlink(home.hook_python)}")
 
 
-def check_worker_python(home: Home) -> Check:
+def check_worker_python(home: Home, setup: str = INSTALL) -> Check:
     chosen = worker_interpreter(home)
     if not home.worker_python.is_symlink() or os.readlink(home.worker_python) != chosen:
-        return Check("worker python", "fail", f"the link {home.worker_python} is missing or leads nowhere", INSTALL)
-    program = "import claude_mem_lite; print(claude_mem_lite.__version__)"
+        return Check("worker python", "fail", f"the link {home.worker_python} is missing or leads nowhere", setup)
+    program = "import claude_mem_lite; print(claude_mem_lite.__version__); print(claude_mem_lite.__file__)"
     ran = subprocess.run([chosen, "-I", "-c", program], capture_output=True, check=False)
-    version = ran.stdout.decode(errors="replace").strip()
+    version, _, package = ran.stdout.decode(errors="replace").strip().partition("\n")
     if ran.returncode != 0:
-        return Check("worker python", "fail", f"{chosen} does not have this package", INSTALL)
+        return Check("worker python", "fail", f"{chosen} does not have this package", setup)
     if version != __version__:
-        return Check("worker python", "warn", f"{chosen} has version {version}, this is {__version__}", INSTALL)
+        return Check("worker python", "warn", f"{chosen} has version {version}, this is {__version__}", setup)
+    if os.path.realpath(package) != os.path.realpath(claude_mem_lite.__file__):
+        return Check("worker python", "warn", f"{chosen} is of another installation than this program", setup)
     return Check("worker python", "ok", chosen)

@@ -1,6 +1,6 @@
 """All checks, in the order in which one depends on another. The `doctor` command prints them as they come.
 
-Nothing is changed; databases are opened read-only. Only a worker is started where there is none."""
+Nothing is changed; databases are only read. Only a worker is started where there is none."""
 
 import os
 import time
@@ -21,7 +21,8 @@ def run_checks(
 ) -> Iterator[Check]:
     """Every check; `online` has a configured model asked for a word."""
     now = datetime.now(UTC)
-    yield from (python.check_sqlite(), python.check_python(), folders.check_home(home))
+    setup = hooks.setup_step(home, user_settings)
+    yield from (python.check_sqlite(), python.check_python(), folders.check_home(home, setup))
     yield from hooks.check_hooks(home, user_settings)
     settings = settings_of_claude(home, user_settings)
     folders_of_claude = sorted({files.real_path(user_settings).parent, *(path.parent for path in settings)})
@@ -29,8 +30,8 @@ def run_checks(
     yield configuration.check_switch(home)
     for where in tools.places_of(home, user_settings, environment):
         yield from tools.check_tools(home, where)
-    if home.root.is_dir():
-        yield from (python.check_hook_python(home), python.check_worker_python(home))
+    if home.root.is_dir() and folders.is_ours(home):
+        yield from (python.check_hook_python(home, setup), python.check_worker_python(home, setup))
         if os.access(home.root, os.W_OK):  # neither a worker nor SQLite can open anything where it cannot write
             yield from worker.check_worker(home, online=online)
             yield from databases.check_databases(home)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
-from claude_mem_lite.install import permissions, serving, skills
-from claude_mem_lite.install.agent_tools import Places, places
+from claude_mem_lite.install import permissions, plugin, serving
+from claude_mem_lite.install.agent_tools import Places, skill_state
 from claude_mem_lite.install.doctor import hooks
-from claude_mem_lite.install.doctor.check import INSTALL, Check
-from claude_mem_lite.install.installs import target_of_record
+from claude_mem_lite.install.doctor.check import Check
 from claude_mem_lite.install.record import Record
+from claude_mem_lite.install.targets import install_command, target_of, target_of_record
 from claude_mem_lite.paths import Home
 
 
@@ -19,9 +19,9 @@ def places_of(home: Home, user_settings: Path, environment: Mapping[str, str]) -
 
     In Claude Code the plugin brings both with it."""
     known = [one for one in _installed(home) if one.project is None and one.settings.name != "settings.local.json"]
-    if not known and not hooks.enabled_plugins(user_settings.parent, hooks.PLUGIN):
-        return [places("user", None, user_settings, environment)]
-    return [target_of_record(one).tools for one in known]
+    if not known and not plugin.enabled_in(user_settings):
+        return [target_of(CLAUDE_CODE, "user", None, environment).tools]
+    return [target_of_record(one, environment).tools for one in known]
 
 
 def _installed(home: Home) -> Sequence[Record]:
@@ -35,11 +35,10 @@ def check_tools(home: Home, where: Places) -> Sequence[Check]:
     """Whether the agent can ask for memories, and knows when to; hooks work without either."""
     try:
         server = state_of_server(home, where)
-        skill = skills.state_of(where.skill)
+        skill = skill_state(home, where)
     except MemoryLiteError as error:
         return [Check("MCP server", "warn", error.message, error.next_step)]
-    again = INSTALL if where.agent == CLAUDE_CODE else f"run `claude-mem-lite install --agent {where.agent}`"
-    place = where.server.told() if where.server else ""
+    again, place = install_command(where.agent, where.settings), where.server.told()
     served = {
         "current": Check("MCP server", "ok", f"in {place}"),
         "absent": Check("MCP server", "warn", f"not in {place}", again),
@@ -49,17 +48,17 @@ def check_tools(home: Home, where: Places) -> Sequence[Check]:
     skilled = {
         "current": Check("skill", "ok", str(where.skill)),
         "changed": Check("skill", "ok", f"{where.skill} is your own"),
+        "other": Check("skill", "warn", f"{where.skill} is of another version", again),
         "absent": Check("skill", "warn", f"{where.skill} is missing", again),
     }[skill]
     # Only Claude Code is known to ask before each use, and how to keep it from that.
     is_asking = where.agent == CLAUDE_CODE and server in ("current", "other")
-    found = [served[server]] if server else []
-    return [*found, *([_check_permission(where)] if is_asking else []), skilled]
+    return [served[server], *([_check_permission(where)] if is_asking else []), skilled]
 
 
-def state_of_server(home: Home, where: Places) -> serving.State | None:
-    """How our entry stands among an agent's servers; None where it has no place for one."""
-    return None if where.server is None else serving.plan_adding(where.server, serving.entry(home, where.agent)).state
+def state_of_server(home: Home, where: Places) -> serving.State:
+    """How our entry stands among an agent's servers."""
+    return serving.plan_adding(where.server, serving.entry(home, where.agent)).state
 
 
 def _check_permission(where: Places) -> Check:

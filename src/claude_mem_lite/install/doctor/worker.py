@@ -45,7 +45,7 @@ def _check_version(health: Health) -> Check:
         return Check("worker", "warn", f"{told}, this is {__version__}", "run `claude-mem-lite worker stop`")
     if health.told.get("status") != "ok":
         reason = health.told.get("problem") or "it gives no reason"
-        return Check("worker", "fail", f"{told}, but takes nothing in: {reason}", "until then events wait")
+        return Check("worker", "fail", f"{told}, but takes nothing in: {reason}", "until that is mended, events wait")
     return Check("worker", "ok", told)
 
 
@@ -71,7 +71,7 @@ def _check_queue(client: Client) -> Check:
     counts = client.queue_counts()
     if counts.error:
         return Check("queue", "warn", f"{counts.error} events failed", "run `claude-mem-lite queue --errors`")
-    return Check("queue", "ok", f"{counts.raw + counts.processing} events wait, none failed")
+    return Check("queue", "ok", f"{counts.raw + counts.processing + counts.spooled} events wait, none failed")
 
 
 def _check_words(client: Client) -> Check:

@@ -12,8 +12,8 @@ fi
 marks=${CLAUDE_PLUGIN_DATA:-${TMPDIR:-/tmp}/claude-mem-lite-plugin-$(id -u)}
 day=$(date +%Y-%m-%d)
 hour=$(date +%Y-%m-%dT%H)
-missing="The plugin claude-mem-lite is on, but its program is not installed, so nothing is remembered. Install it, for \
-example with: pipx install claude-mem-lite (or: uv tool install claude-mem-lite). Then start a new session."
+missing="The plugin claude-mem-lite is on, but its program is not installed, so nothing is remembered. Install it \
+from a clone of its repository: pipx install . (or: uv tool install .). Then start a new session."
 failing="The plugin claude-mem-lite could not make its data folder ready, so nothing is remembered. To see why, run: \
 claude-mem-lite doctor"
 

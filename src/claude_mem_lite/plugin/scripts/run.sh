@@ -5,5 +5,5 @@ home=${CLAUDE_MEM_LITE_HOME:-${HOME-}/.claude-mem-lite}
 if find_program; then
     exec "$program" "$@"
 fi
-echo "The program claude-mem-lite is not installed. Install it with: pipx install claude-mem-lite" >&2
+echo "The program claude-mem-lite is not installed. Install it from a clone of its repository: pipx install ." >&2
 exit 1

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing, suppress
 from datetime import datetime
 
-from claude_mem_lite.agents.adapters import adapted, reply
+from claude_mem_lite.agents.adapters import reply
 from claude_mem_lite.agents.claude_code import event_from_payload
 from claude_mem_lite.config import in_folder, is_excluded
 from claude_mem_lite.context.builder import Context
@@ -15,14 +15,13 @@ from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.inbox import queue as inbox
-from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.models import Event, Place, Receipt
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import receipts
 from claude_mem_lite.worker.answering.recording import record
-from claude_mem_lite.worker.answering.telling import with_news
-from claude_mem_lite.worker.answering.waiting import is_to_be_told
+from claude_mem_lite.worker.answering.telling import with_news, with_trouble
+from claude_mem_lite.worker.answering.waiting import Found, is_to_be_told
 from claude_mem_lite.worker.building import build_start
 from claude_mem_lite.worker.loop import Loop
 
@@ -47,7 +46,7 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     except PayloadError:
         return None
     if event is None or loop.problem or is_excluded(loop.config, event.cwd):
-        return None
+        return with_trouble(loop, event) if event is not None and loop.problem else None
     place, now = find_place(event.cwd), loop.clock()  # before reading: what is stored after this was not told
     with closing(loop.readers.open()) as db:
         occasion = occasion_of(db, event, place, now)
@@ -77,13 +76,13 @@ def _find_event(loop: Loop, name: str, body: bytes) -> Event | None:
     """The event by its spool name: in the inbox, else sent along, else still in the spool of a busy worker."""
     with closing(open_for_reading(loop.home.inbox_db)) as db:
         row = inbox.find(db, name)
-    raw = row.payload.encode() if row else body
-    if not raw:
+    found = Found(row.payload.encode(), is_adapted=True) if row else Found(body)
+    if not found.raw:
         with suppress(FileNotFoundError):
-            raw = (loop.home.spool_new / name).read_bytes()
-    if not raw:
+            found = Found((loop.home.spool_new / name).read_bytes())
+    if not found.raw:
         return None
-    payload = adapted(name, parse(raw))[0]
+    payload = found.payload(name)
     event = event_from_payload(name, payload)
     return event if is_to_be_told(loop, event, payload) else None
 

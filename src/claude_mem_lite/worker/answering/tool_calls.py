@@ -99,10 +99,10 @@ def _arrived(
     config = settings(loop)
     if config is None or not config.prompt_budget_tokens or waiting.is_over():
         return None
-    raw = find_raw(loop, name, body)
-    if only and tool_of(raw) not in only:
+    found = find_raw(loop, name, body)
+    if only and tool_of(found.raw) not in only:
         return None  # most calls end here, before they are parsed
-    event = read_event(loop, raw, name, kinds or (kind,), config)
+    event = read_event(loop, found, name, kinds or (kind,), config)
     if event is None or event.tool is None or (only and event.tool.tool not in only):
         return None
     config = in_folder(config, event.cwd)

@@ -66,18 +66,31 @@ def settings(loop: Loop) -> Config | None:
         return None
 
 
-def find_raw(loop: Loop, name: str, body: bytes) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The bytes of an event: as its hook sent them, or as the inbox keeps them."""
+
+    raw: bytes = b""
+    is_adapted: bool = False
+
+    def payload(self, name: str) -> JsonObject:
+        """What it tells, in the form of Claude Code's."""
+        given = parse(self.raw)
+        return given if self.is_adapted else adapted(name, given)[0]
+
+
+def find_raw(loop: Loop, name: str, body: bytes) -> Found:
     """The bytes of an event: sent along, else in the spool, else in the inbox. Nothing when there are none, or more
     than it is worth to read."""
     if body:
-        return body if len(body) <= STORED_LIMIT else b""
+        return Found(body if len(body) <= STORED_LIMIT else b"")
     try:
         with open(loop.home.spool_new / name, "rb", buffering=0) as file:
-            return file.read() if os.fstat(file.fileno()).st_size <= STORED_LIMIT else b""
+            return Found(file.read() if os.fstat(file.fileno()).st_size <= STORED_LIMIT else b"")
     except OSError:  # taken in already, or kept elsewhere
         with closing(open_for_reading(loop.home.inbox_db)) as db:
             row = inbox.find(db, name)
-    return row.payload.encode() if row else b""
+    return Found(row.payload.encode(), is_adapted=True) if row else Found()
 
 
 def tool_of(raw: bytes) -> str:
@@ -89,10 +102,10 @@ def tool_of(raw: bytes) -> str:
         return ""
 
 
-def read_event(loop: Loop, raw: bytes, name: str, kinds: Collection[str], config: Config) -> Event | None:
+def read_event(loop: Loop, found: Found, name: str, kinds: Collection[str], config: Config) -> Event | None:
     """The event, or None when nothing is to be said to it: it is none, its folder is excluded, or it is not used."""
     try:
-        payload = adapted(name, parse(raw))[0]
+        payload = found.payload(name)
         event = event_from_payload(name, payload)
     except PayloadError:
         return None
@@ -105,7 +118,7 @@ def read_event(loop: Loop, raw: bytes, name: str, kinds: Collection[str], config
 
 def is_to_be_told(loop: Loop, event: Event, payload: JsonObject) -> bool:
     """Whether whoever sent an event takes an answer to it, and gets none by another hook."""
-    if not takes(event) or (is_foreign(event.name, payload) and has_own_hooks(loop.home, event.agent, event.cwd)):
+    if not takes(event) or (is_foreign(event.name, event.agent) and has_own_hooks(loop.home, event.agent, event.cwd)):
         return False
     return not loop.twins.is_second(event.name, payload)
 

@@ -1,4 +1,5 @@
-"""Install into an agent's settings and out again: program, links, trial run. The commands of both names call it.
+"""Our hooks into the settings of any agent and out again: program, links, trial run. The commands
+and `doctor` call it.
 
 Settings are planned before anything is touched, so that a file that must not be changed stops all of it."""
 
@@ -11,17 +12,19 @@ from pathlib import Path
 from typing import Literal
 
 from claude_mem_lite import __version__, hook_copy
+from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
-from claude_mem_lite.install import files, interpreter, record, settings
-from claude_mem_lite.install.hooks import IN_A_FILE_OF_ITS_OWN
+from claude_mem_lite.install import agent_tools, files, interpreter, record, settings
+from claude_mem_lite.install.hooks import besides_hooks
 from claude_mem_lite.install.record import Record
+from claude_mem_lite.install.targets import Target, target_of_record
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.paths import Home
+from claude_mem_lite.paths import HOOK_PROGRAM, Home
 
-Scope = Literal["user", "project"]
 Outcome = Literal["restored", "removed", "stripped", "nothing"]
+_OUT_BY_HAND = f"mend it and run this again, or delete the hooks that name {HOOK_PROGRAM} by hand; nothing was changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +51,30 @@ class Plan:
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def settings_path(scope: Scope, config_dir: Path | None, environment: Mapping[str, str]) -> Path:
-    """The settings file of a scope.
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What an uninstall will do to one settings file."""
 
-    In a project it is the local one: the commands hold paths of this machine, which no colleague has."""
-    if scope == "project":
-        return Path.cwd() / ".claude" / "settings.local.json"
-    chosen = config_dir or environment.get("CLAUDE_CONFIG_DIR")
-    folder = Path(chosen).expanduser().absolute() if chosen else Path.home() / ".claude"
-    return folder / "settings.json"
+    path: Path
+    now: bytes | None
+    after: bytes | None
+    """None when the file goes."""
+    outcome: Outcome
+    known: Record | None
 
 
 def prepare(home: Home) -> None:
     """Everything the hooks need, before any hook is announced; an error when they would not run."""
     home.make()
+    if trouble := make_program(home):
+        raise MemoryLiteError(f"the settings were left alone, because {trouble}", "run `claude-mem-lite doctor`")
+
+
+def make_program(home: Home) -> str | None:
+    """The links and the copy of the hook program, up to date; why no hook would run, None when one did."""
     interpreter.make_links(home)
     hook_copy.make(home)
-    if trouble := interpreter.try_hook(home):
-        raise MemoryLiteError(f"the settings were left alone, because {trouble}", "run `claude-mem-lite doctor`")
+    return interpreter.try_hook(home)
 
 
 def stop_older_worker(home: Home) -> bool:
@@ -88,18 +97,18 @@ def plan_install(
     path = files.real_path(path)
     before = files.read(path)
     known = record.load(home, path)
-    text = _text(path, before, IN_A_FILE_OF_ITS_OWN.get(agent))
+    text = _text(path, before, besides_hooks(agent))
     try:
-        merged = settings.merge(text, wanted, known.made if known else None)
+        merged = settings.merge(text, wanted, known.made if known else None, home)
         disabled = settings.disables_hooks(text)
     except SettingsError as error:
-        raise SettingsError(f"{path} was left alone: {error.message}", error.next_step) from error
+        raise SettingsError(f"{path} was left alone: {error.message}", _by_hand(agent)) from error
     if merged is None:
         return Plan(path, before, before or b"", None, had_ours=True, hooks_disabled=disabled)
     after = _encode(path, merged.text)
     fresh = Record(path, record.sha256(after), None, (), merged.made, agent, project)
     if merged.had_ours:
-        fresh = _follow(fresh, known, before)
+        fresh = _follow(home, fresh, known, before, after)
     return Plan(path, before, after, fresh, merged.had_ours, disabled)
 
 
@@ -115,18 +124,35 @@ def apply_install(home: Home, plan: Plan) -> None:
     files.replace(plan.path, plan.before, plan.after)
 
 
-def uninstall(home: Home, path: Path) -> Outcome:
-    """Take our hooks out of one settings file: the bytes of before when nobody wrote to it since."""
+def plan_uninstall(home: Home, path: Path) -> Removal:
+    """See what has to change; touches nothing. SettingsError when the file cannot be read or must not be written.
+
+    The bytes of before come back when nobody wrote to it since."""
     path = files.real_path(path)
     known = record.load(home, path)
     now = files.read(path)
-    outcome: Outcome = "nothing"
+    plan = Removal(path, now, now, "nothing", known)
     if now is not None:
         put_back = known is not None and known.written_sha256 == record.sha256(now)
-        outcome = (_put_back(home, known, now) if put_back and known else None) or _take_out(path, now, known)
+        plan = (_plan_putting_back(home, plan) if put_back else None) or _plan_taking_out(home, plan)
+    if plan.outcome != "nothing":
+        files.check_writable(path)
+    return plan
+
+
+def uninstall(home: Home, path: Path) -> Outcome:
+    """Take our hooks out of one settings file."""
+    plan = plan_uninstall(home, path)
+    known = plan.known
+    if plan.outcome == "removed":
+        files.delete(plan.path)
+    elif plan.outcome != "nothing" and plan.after is not None:
+        files.replace(plan.path, plan.now, plan.after)
     if known is not None:
-        record.drop(home, known, with_backup=outcome in ("restored", "removed"))
-    return outcome
+        if plan.outcome == "removed" or plan.now is None:
+            files.remove_empty(known.folders_made)
+        record.drop(home, known, with_backup=plan.outcome in ("restored", "removed"))
+    return plan.outcome
 
 
 def other_installs(home: Home, path: Path) -> Sequence[Path]:
@@ -135,51 +161,62 @@ def other_installs(home: Home, path: Path) -> Sequence[Path]:
     return [each.settings for each in record.load_all(home) if each.settings != real and each.settings.exists()]
 
 
+def targets_installed(home: Home) -> Sequence[Target]:
+    """Every place of every agent that this home was installed into, those that are gone included."""
+    return [target_of_record(each) for each in record.load_all(home) if each.agent in NAMES]
+
+
 def remove_program(home: Home) -> None:
-    """Remove the links and the hook program from the home."""
+    """Remove the links and the hook program from the home, if it is one."""
+    if not home.root.is_dir() or not home.is_ours():
+        return
     for path in (home.hook_python, home.worker_python):
         path.unlink(missing_ok=True)
     shutil.rmtree(home.hook_program.parent.parent, ignore_errors=True)
 
 
-def _follow(fresh: Record, known: Record | None, before: bytes | None) -> Record:
+def _follow(home: Home, fresh: Record, known: Record | None, before: bytes | None, after: bytes) -> Record:
     """The record of an install over an earlier one: the first backup stays the backup.
 
-    Its bytes may be put back whole only if nobody else wrote to the file in between."""
+    Its bytes may be put back whole only if nobody else wrote to the file in between. Our server does not count: where
+    it stands in the same file, it is gone when the hooks are taken out."""
     if known is None:
         return replace(fresh, written_sha256=None)
-    unbroken = before is not None and known.written_sha256 == record.sha256(before)
-    written = fresh.written_sha256 if unbroken else None
+    tools = target_of_record(fresh).tools
+    held = None if before is None else agent_tools.without_server(home, tools, before)
+    unbroken = held is not None and known.written_sha256 == record.sha256(held)
+    written = record.sha256(agent_tools.without_server(home, tools, after)) if unbroken else None
     return replace(fresh, written_sha256=written, backup=known.backup, folders_made=known.folders_made)
 
 
-def _put_back(home: Home, known: Record, now: bytes) -> Outcome | None:
-    if known.backup is None:
-        files.delete(known.settings)
-        files.remove_empty(known.folders_made)
-        return "removed"
-    original = record.backup_of(home, known)
-    if original is None:
-        return None
-    files.replace(known.settings, now, original)
-    return "restored"
+def _plan_putting_back(home: Home, plan: Removal) -> Removal | None:
+    """The bytes of before; None when they are gone."""
+    if plan.known is None or plan.known.backup is None:
+        return replace(plan, after=None, outcome="removed")
+    original = record.backup_of(home, plan.known)
+    return None if original is None else replace(plan, after=original, outcome="restored")
 
 
-def _take_out(path: Path, now: bytes, known: Record | None) -> Outcome:
-    text = _text(path, now)
+def _plan_taking_out(home: Home, plan: Removal) -> Removal:
+    known, text = plan.known, _text(plan.path, plan.now)
+    if known is None and HOOK_PROGRAM not in text and str(home.root) not in text:
+        return plan  # nothing of ours, whatever else is in it
     try:
-        stripped = settings.strip(text, known.made if known else None)
-        left_empty = settings.is_empty(stripped, IN_A_FILE_OF_ITS_OWN.get(known.agent) if known else None)
+        stripped = settings.strip(text, known.made if known else None, home)
+        left_empty = settings.is_empty(stripped, besides_hooks(known.agent) if known else None)
     except SettingsError as error:
-        raise SettingsError(f"{path} was left alone: {error.message}", error.next_step) from error
+        raise SettingsError(f"{plan.path} was left alone: {error.message}", _OUT_BY_HAND) from error
     if stripped == text:
-        return "nothing"
+        return plan
     if left_empty and known is not None and known.backup is None:
-        files.delete(path)
-        files.remove_empty(known.folders_made)
-        return "removed"
-    files.replace(path, now, _encode(path, stripped))
-    return "stripped"
+        return replace(plan, after=None, outcome="removed")
+    return replace(plan, after=_encode(plan.path, stripped), outcome="stripped")
+
+
+def _by_hand(agent: str) -> str:
+    printed = "claude-mem-lite hooks" if agent == CLAUDE_CODE else f"claude-mem-lite hooks --agent {agent}"
+    prepared = "after `claude-mem-lite plugin --prepare`, which makes what they run"
+    return f"mend it and run this again, or add by hand what `{printed}` prints, {prepared}; nothing was changed"
 
 
 def _text(path: Path, content: bytes | None, begin_with: JsonObject | None = None) -> str:

@@ -1,10 +1,13 @@
 """What was restored or could not be, when and why: kept in a small file until the user has heard of it.
 
-`status` and `doctor` tell of the last one for a week, a session that starts of each once."""
+The worker writes it. `status` and `doctor` tell of the last one for a week, a session that starts of each once."""
 
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from claude_mem_lite.db.replacing import read_json, write_json
 from claude_mem_lite.models import JsonObject, text
@@ -12,6 +15,9 @@ from claude_mem_lite.paths import Home
 
 _MOST_KEPT = 20
 _TOLD_FOR = timedelta(days=7)
+# As `worker/recovering.py` words it.
+_KEPT_IN = re.compile(r"What was there is kept in (?P<folder>(?:damaged|before-restore)-\w+(?:-\d+)?)")
+_UNDONE_BY = re.compile(r"`claude-mem-lite restore (?P<path>[^`]+)`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,11 @@ class Recovery:
     """It was asked for and not done."""
     replayed: int = 0
     told: bool = False
+
+    @property
+    def was_asked_for(self) -> bool:
+        """It came of the user's own `restore`."""
+        return self.id.startswith("restore-")
 
 
 def all_of(home: Home) -> list[Recovery]:
@@ -61,7 +72,7 @@ def note_replayed(home: Home, ids: Sequence[str], events: int) -> None:
 
 def untold(home: Home) -> list[Recovery]:
     """Those that no session has told the user of."""
-    return [one for one in all_of(home) if not one.told]
+    return [_as_it_is(home, one) for one in all_of(home) if not one.told]
 
 
 def mark_told(home: Home, ids: Sequence[str]) -> None:
@@ -71,15 +82,32 @@ def mark_told(home: Home, ids: Sequence[str]) -> None:
 def latest(home: Home, now: datetime) -> Recovery | None:
     """The last one, while it is news."""
     for one in reversed(all_of(home)):
-        if now - datetime.fromisoformat(one.at) < _TOLD_FOR:
-            return one
+        with suppress(ValueError, TypeError):  # no time, or none of a zone: not written by us
+            if now - datetime.fromisoformat(one.at) < _TOLD_FOR:
+                return _as_it_is(home, one)
     return None
 
 
 def sentence(recovery: Recovery) -> str:
     """All there is to tell of one."""
-    again = f" {recovery.replayed:,} events that came after it are done again." if recovery.replayed else ""
+    again = f" {done_again(recovery.replayed)}." if recovery.replayed else ""
     return f"{recovery.text}{again} {recovery.undo}".strip()
+
+
+def done_again(events: int) -> str:
+    return f"{events:,} event{' that came after it is' if events == 1 else 's that came after it are'} done again"
+
+
+def _as_it_is(home: Home, recovery: Recovery) -> Recovery:
+    """It without what does not hold any more: what was put aside may be gone by now."""
+    kept = _KEPT_IN.search(recovery.text)
+    if kept and not (home.root / kept["folder"]).exists():
+        text = f"{recovery.text[: kept.start()]}What was there is not kept any more{recovery.text[kept.end() :]}"
+        recovery = replace(recovery, text=text)
+    undone_by = _UNDONE_BY.search(recovery.undo)
+    if undone_by and not Path(undone_by["path"]).exists():
+        recovery = replace(recovery, undo="")
+    return recovery
 
 
 def _write(home: Home, recoveries: Sequence[Recovery]) -> None:

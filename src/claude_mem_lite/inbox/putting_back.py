@@ -1,0 +1,116 @@
+"""What an inbox lacks, out of the copies of its events: each comes back as it was, done or not.
+
+A worker calls it before it opens its databases. What is done, and what memory.db has lost of that, is found by the
+counts, as ever (`replaying`)."""
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.inbox import copies
+from claude_mem_lite.inbox.copies import Copy, Line
+from claude_mem_lite.inbox.queue import known_of
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """How an event stood, by the last that is told of it."""
+
+    status: str
+    turn: str = ""
+    work: int = 0
+    at: float | None = None
+
+
+def is_behind(db: sqlite3.Connection, folder: Path) -> bool:
+    """Whether an inbox does not know what was copied last."""
+    last = copies.last_line(folder)
+    return last is not None and set(last.names) > known_of(db, last.names)
+
+
+def put_back(db: sqlite3.Connection, folder: Path) -> int:
+    """Add the events that an inbox has lost, and tell it of those that it takes for undone; returns how many it had
+    lost."""
+    names, states = _read(folder)
+    lost = names - known_of(db, names)
+    with atomic(db):
+        for line in copies.all_lines(folder) if lost else ():
+            if line.kind == "event" and line.names[0] in lost:
+                _add(db, line.copy(), states)
+        _end(db, {name: state for name, state in states.items() if name in names and name not in lost})
+        if lost:
+            _sort(db, min(lost))
+    return len(lost)
+
+
+def _read(folder: Path) -> tuple[set[str], dict[str, _State]]:
+    names: set[str] = set()
+    states: dict[str, _State] = {}
+    for line in copies.all_lines(folder):
+        if line.kind == "event":
+            names.update(line.names)
+        elif line.kind == "done":
+            states.update(_ended(line))
+        else:
+            after = line.after()
+            again = {name: state for name, state in states.items() if state.work > after}
+            states.update({name: replace(state, status="raw", at=None) for name, state in again.items()})
+    return names, states
+
+
+def _ended(line: Line) -> dict[str, _State]:
+    done = line.done()
+    skipped = set(done.skipped)
+    return {
+        name: _State("skipped" if name in skipped else "done", done.turn, done.work, done.at) for name in line.names
+    }
+
+
+def _add(db: sqlite3.Connection, copy: Copy, states: Mapping[str, _State]) -> None:
+    as_it_came = _State("error", at=copy.received_at) if copy.problem else _State("raw")
+    state = states.get(copy.name, as_it_came)
+    # Twice under one name: what could not be read at first could be later.
+    db.execute(
+        """insert or replace into inbox (name, event, session, payload, raw_bytes, received_at, reason, status, turn,
+               work, finished_at)
+           values (:name, :event, :session, :payload, :raw_bytes, :received_at, :reason, :status, :turn, :work, :at)""",
+        {
+            "name": copy.name,
+            "event": copy.event,
+            "session": copy.session,
+            "payload": copy.payload,
+            "raw_bytes": copy.raw_bytes,
+            "received_at": copy.received_at,
+            "reason": copy.problem,
+            "status": state.status,
+            "turn": state.turn,
+            "work": state.work,
+            "at": state.at,
+        },
+    )
+
+
+def _end(db: sqlite3.Connection, states: Mapping[str, _State]) -> None:
+    """Have an inbox that lost its last writes know again what was done: half a turn must not be told as a whole one."""
+    db.executemany(
+        """update inbox set status = :status, turn = :turn, work = :work, finished_at = :at
+           where name = :name and status in ('raw', 'processing') and work = 0""",
+        [
+            {"name": name, "status": one.status, "turn": one.turn, "work": one.work, "at": one.at}
+            for name, one in states.items()
+        ],
+    )
+
+
+def _sort(db: sqlite3.Connection, first: str) -> None:
+    """Number what came from some event on anew, in the order in which hooks saw it: what was lost may have come before
+    what was not, and turns are made of events in the order of their numbers."""
+    (highest,) = db.execute("select max(id) from inbox").fetchone()
+    db.execute(
+        """with sorted as (select id, row_number() over (order by name) as place from inbox where name >= :first)
+           update inbox set id = -(:highest + sorted.place) from sorted where inbox.id = sorted.id""",
+        {"first": first, "highest": highest},
+    )
+    db.execute("update inbox set id = -id where id < 0")

@@ -1,0 +1,104 @@
+"""What became of one memory: to whom it was given and what came of that, and in which sessions it was seen.
+
+Reads only."""
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+
+from claude_mem_lite.db.connection import text_to_time
+from claude_mem_lite.models import Outcome
+from claude_mem_lite.store import receipts
+
+
+@dataclass(frozen=True, slots=True)
+class Gift:
+    """One time that it was given."""
+
+    receipt: str
+    """The id of the receipt, as it is shown elsewhere."""
+    session: str
+    moment: str
+    given_at: datetime
+    reason: str
+    score: float | None
+    outcome: Outcome | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often it was given, and how often that is known to have been of use or of none."""
+
+    total: int
+    used: int
+    ignored: int
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSession:
+    """The session it was made in."""
+
+    id: str
+    headline: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenIn:
+    """A session that saw it, and when it last did."""
+
+    id: str
+    headline: str
+    at: datetime
+
+
+_REACHED = "receipt_items join receipts on spool_name = receipt where source = :id and given_at is not null"
+_HEADLINE = "case headline when '' then request else headline end"
+
+
+def gifts(db: sqlite3.Connection, memory: str, limit: int) -> list[Gift]:
+    """The last times that it was given, newest first."""
+    rows = db.execute(
+        f"""select spool_name, session, moment, given_at, reason, score, outcome from {_REACHED}
+            order by created_at desc, spool_name desc limit :limit""",
+        {"id": memory, "limit": limit},
+    )
+    return [
+        Gift(
+            receipts.id_of_name(row["spool_name"]),
+            row["session"],
+            row["moment"],
+            text_to_time(row["given_at"]),
+            row["reason"],
+            row["score"],
+            row["outcome"],
+        )
+        for row in rows
+    ]
+
+
+def tally(db: sqlite3.Connection, memory: str) -> Tally:
+    row = db.execute(
+        f"""select count(*) as total, count(*) filter (where outcome = 'used') as used,
+              count(*) filter (where outcome = 'ignored') as ignored from {_REACHED}""",
+        {"id": memory},
+    ).fetchone()
+    return Tally(**dict(row))
+
+
+def own_session(db: sqlite3.Connection, session: str) -> OwnSession | None:
+    """The session by its id; None when it is not known, as with what the user did by command."""
+    row = db.execute(f"select id, {_HEADLINE} as headline from sessions where id = :id", {"id": session}).fetchone()
+    return OwnSession(**dict(row)) if row else None
+
+
+def seen_in(db: sqlite3.Connection, memory: str, limit: int) -> list[SeenIn]:
+    """The sessions that saw it, the last first; what the user did by command is in none."""
+    rows = db.execute(
+        f"""select prompts.session as id, max(prompts.created_at) as at,
+             coalesce((select {_HEADLINE} from sessions
+                       where sessions.id = prompts.session), '') as headline
+           from sightings join prompts on prompts.turn = sightings.turn
+           where sightings.memory = :id group by prompts.session order by at desc limit :limit""",
+        {"id": memory, "limit": limit},
+    )
+    return [SeenIn(row["id"], row["headline"], text_to_time(row["at"])) for row in rows]

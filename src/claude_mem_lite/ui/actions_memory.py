@@ -1,0 +1,115 @@
+"""What can be done to a memory from its page, and about what is held back: each as the command of that name does it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from claude_mem_lite.client import Client
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.models import JsonObject, JsonValue, text, texts
+from claude_mem_lite.ui.parts import Action, counted, id_of, quoted
+from claude_mem_lite.ui.projects import root_of
+
+
+def said(memory: JsonObject) -> str:
+    """All that a memory says, as it is edited."""
+    facts = "\n".join(f"- {fact}" for fact in texts(memory.get("facts")))
+    parts = (text(memory.get("summary")), text(memory.get("detail")), facts)
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def mark_of(memory: JsonObject) -> str:
+    """Changes whenever something changes that can be edited: whoever edits what he did not see is told so."""
+    shown = [said(memory), *(memory.get(name) for name in ("title", "kind", "scope", "tags"))]
+    return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
+
+
+def _pin(client: Client, given: JsonObject) -> JsonObject:
+    is_pinned = given.get("pinned") is True
+    client.pin(id_of(given), pinned=is_pinned)
+    return {"message": "Pinned: it is given first, and nothing replaces it." if is_pinned else "No longer pinned."}
+
+
+def _confirm(client: Client, given: JsonObject) -> JsonObject:
+    memory = client.memory(id_of(given))
+    # Seen from its project's folder, so that it is tied to the code as it stands there.
+    client.confirm(text(memory.get("id")), cwd=root_of(client, text(memory.get("project"))))
+    return {"message": "Confirmed: it holds."}
+
+
+def _retire(client: Client, given: JsonObject) -> JsonObject:
+    client.retire(id_of(given), reason=text(given.get("reason")))
+    return {"message": "Retired: it stays readable here and is given to nobody."}
+
+
+def _edit(client: Client, given: JsonObject) -> JsonObject:
+    memory = client.memory(id_of(given))
+    if given.get("mark") != mark_of(memory):
+        raise MemoryLiteError("it was changed while you edited it", "copy what you wrote, and load the page again")
+    changes = _changes(memory, given)
+    if not changes:
+        return {"message": "Nothing was changed."}
+    client.change(text(memory.get("id")), changes, cwd=root_of(client, text(memory.get("project"))))
+    return {"message": "Saved: it is your word now."}
+
+
+def _changes(memory: JsonObject, given: JsonObject) -> JsonObject:
+    """What differs from what is stored; a field that was not sent stays as it is."""
+    shown = {"title": text(memory.get("title")), "text": said(memory)}
+    shown |= {name: text(memory.get(name)) for name in ("kind", "scope")}
+    sent = {name: _typed(given[name]) for name in shown if name in given}
+    changes: dict[str, JsonValue] = {name: value for name, value in sent.items() if value != shown[name].strip()}
+    for name in ("title", "text"):
+        if not changes.get(name, "-"):
+            raise MemoryLiteError("a memory needs a title and some text", "forget it if nothing of it holds")
+    if "text" in changes and "title" in sent:
+        changes["title"] = sent["title"]  # it was there to be seen, and was left: it is not to follow the text
+    if "tags" in given:
+        before = texts(memory.get("tags"))
+        after = [tag.strip() for tag in text(given["tags"]).split(",") if tag.strip()]
+        changes |= {"tags": [tag for tag in after if tag not in before]} if set(after) - set(before) else {}
+        changes |= {"untags": [tag for tag in before if tag not in after]} if set(before) - set(after) else {}
+    return changes
+
+
+def _typed(value: JsonValue) -> str:
+    return text(value).replace("\r\n", "\n").strip()
+
+
+def _replace(client: Client, given: JsonObject) -> JsonObject:
+    """Another memory takes its place: one that is there, by its id, or one of new words."""
+    memory = client.memory(id_of(given))
+    words, named = _typed(given.get("text")), _typed(given.get("successor")).lstrip("#")
+    if not words and not named:
+        raise MemoryLiteError("nothing was given to take its place", "name another by its id, or write a new one")
+    successor = named or _stored(client, memory, words)
+    replaced = client.supersede(text(memory.get("id")), successor=successor)
+    return {"message": "Replaced.", "go": f"/memories/{quoted(text(replaced.get('superseded_by')))}"}
+
+
+def _stored(client: Client, memory: JsonObject, words: str) -> str:
+    """The id of new words that hold where a memory does."""
+    stored = client.remember(
+        text(memory.get("kind")),
+        words,
+        scope=text(memory.get("scope")),
+        tags=texts(memory.get("tags")),
+        cwd=root_of(client, text(memory.get("project"))) or "/",
+    )
+    return text(stored.get("id"))
+
+
+def _approve(client: Client, given: JsonObject) -> JsonObject:
+    approved = client.approve(texts(given.get("ids")))
+    number = counted(len(approved), "memory", "memories")
+    return {"message": f"Let {number} out of quarantine: found by search from now on."}
+
+
+MEMORY_ACTIONS: Mapping[str, Action] = {
+    "pin": _pin,
+    "confirm": _confirm,
+    "retire": _retire,
+    "edit": _edit,
+    "replace": _replace,
+    "approve": _approve,
+}

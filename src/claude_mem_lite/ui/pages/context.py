@@ -1,0 +1,143 @@
+"""What Claude sees: the context that a session would start with in a project, and what a prompt would be given."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.ui.numbers import number, whole
+from claude_mem_lite.ui.parts import Asked, listed, render
+from claude_mem_lite.ui.plots import WIDTH, Bar, budget_bar
+
+_LONGEST_PROMPT = 4_000
+"""What a prompt is judged by is at its beginning."""
+_LARGEST_BUDGET = 100_000
+_MOST_LEFT_OUT = 200
+_FRAME = "words around it"
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One layer with what it takes and what of it is in and out."""
+
+    name: str
+    tokens: int
+    cap: int
+    items: Sequence[JsonObject]
+    left_out: Sequence[JsonObject]
+    skipped: str
+
+    @property
+    def why_not(self) -> str:
+        """Why what is out is out; of a layer that had nothing, why that is."""
+        if self.items or self.left_out:
+            reasons = Counter(text(one.get("left_out")) for one in self.left_out)
+            return ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        return self.skipped
+
+
+def context(asked: Asked) -> str:
+    """The page, only the context of a start and why it is so, or only what a prompt would be given."""
+    project, only = asked.chosen("project"), asked.chosen("only")
+    if project and only == "results":
+        return render("context_prompt.html", **_tried(asked, project))
+    if project and only == "start":
+        return render("context_start.html", **_start(asked, project))
+    known = asked.client.projects()
+    projects = [one for one in known if one.get("root")]
+    places = {"projects": projects, "homeless": len(known) - len(projects)}
+    ids = [text(one.get("id")) for one in projects]
+    if not projects or (project and project not in ids):
+        is_known = project in [one.get("id") for one in known]
+        return render("context_nowhere.html", **places, project=project, is_known=is_known)
+    project = project or ids[0]
+    chosen = {"project": project, "preset": asked.chosen("preset"), "budget": str(_budget(asked) or "")}
+    given = {name: value for name, value in chosen.items() if value}
+    return render(
+        "context.html",
+        **_start(asked, project),
+        **_tried(asked, project),
+        **places,
+        chosen=chosen,
+        given=given,
+        longest=_LONGEST_PROMPT,
+        largest=_LARGEST_BUDGET,
+        fresh=f"/context?{urlencode({**given, 'only': 'start'})}",
+    )
+
+
+def _budget(asked: Asked) -> int | None:
+    given = asked.chosen("budget")
+    return min(max(int(given), 1), _LARGEST_BUDGET) if given.isascii() and given.isdigit() and len(given) < 9 else None
+
+
+def _start(asked: Asked, project: str) -> dict[str, object]:
+    told = asked.client.context("", _budget(asked), asked.chosen("preset") or None, project=project, explain=True)
+    layers = _layers(told)
+    tokens, budget = whole(told, "tokens"), whole(told, "budget")
+    frame = max(tokens - sum(one.tokens for one in layers), 0)
+    out = listed(told, "left_out")
+    return {
+        "told": told,
+        "is_off": asked.client.home.off_switch.exists(),
+        "layers": layers,
+        "frame": frame,
+        "frame_name": _FRAME,
+        "bars": _bars(layers, frame, budget),
+        "plot_width": WIDTH,
+        "share": f"{tokens / budget:.0%}" if budget else "",
+        "free": max(budget - tokens, 0),
+        "out": out[:_MOST_LEFT_OUT],
+        "more_out": max(len(out) - _MOST_LEFT_OUT, 0),
+        "why_nothing": _why_nothing(told),
+    }
+
+
+def _layers(told: JsonObject) -> list[_Layer]:
+    skipped = {text(one.get("layer")): text(one.get("reason")) for one in listed(told, "layers_skipped")}
+    items, out = listed(told, "items"), listed(told, "left_out")
+    return [
+        _Layer(
+            name=name,
+            tokens=whole(one, "tokens"),
+            cap=whole(one, "cap"),
+            items=[each for each in items if each.get("layer") == name],
+            left_out=[each for each in out if each.get("layer") == name],
+            skipped=skipped.get(name, ""),
+        )
+        for one in listed(told, "shares")
+        if (name := text(one.get("layer")))
+    ]
+
+
+def _bars(layers: Sequence[_Layer], frame: int, budget: int) -> tuple[Bar, ...]:
+    return budget_bar([*((one.name, one.tokens) for one in layers), (_FRAME, frame)], budget)
+
+
+def _why_nothing(told: JsonObject) -> str:
+    if told.get("excluded") is True:
+        return "Nothing is said here: this folder is excluded in your settings."
+    if any(one.get("reason") == "no room" for one in listed(told, "layers_skipped")):
+        return "Nothing fits into this budget. 300 tokens are always enough for something."
+    return "There is nothing to say yet: no session and no memory of this project is known."
+
+
+def _tried(asked: Asked, project: str) -> dict[str, object]:
+    prompt = asked.chosen("prompt")[:_LONGEST_PROMPT]
+    answer = asked.client.prompt_context("", prompt, project=project, explain=True) if prompt else None
+    candidates = [{**one, "made_of": _made_of(one.get("parts"))} for one in listed(answer or {}, "candidates")]
+    floor = answer.get("floor") if answer else None
+    return {
+        "prompt": prompt,
+        "answer": answer,
+        "candidates": candidates,
+        "floor": f"{number(floor):.2f}" if floor is not None else "",
+    }
+
+
+def _made_of(parts: object) -> str:
+    """A score by its parts, on one line."""
+    if not isinstance(parts, Mapping):
+        return ""
+    return ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in parts.items() if number(value))

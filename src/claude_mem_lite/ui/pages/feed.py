@@ -1,0 +1,96 @@
+"""The feed: what was remembered, newest first, by session and by what was asked there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from urllib.parse import urlencode
+
+from claude_mem_lite.client import Wanted
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
+from claude_mem_lite.ui.parts import Asked, listed, render
+
+_PAGE = 50
+
+
+@dataclass(slots=True)
+class _Turn:
+    asked: JsonObject | None
+    memories: list[JsonObject] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Session:
+    id: str
+    told: JsonObject | None
+    turns: list[_Turn] = field(default_factory=list)
+
+
+def feed(asked: Asked) -> str:
+    """The page, only its list, or what follows in it."""
+    chosen = chosen_of(asked, "project", "kind", "origin", "status", "since", "until")
+    given = {name: value for name, value in chosen.items() if value}
+    told = asked.client.feed(
+        Wanted(
+            kinds=some(chosen["kind"]),
+            statuses=statuses_of(chosen["status"]),
+            since=_moment(chosen["since"], time.min),
+            until=_moment(chosen["until"], time.max),
+        ),
+        project=chosen["project"],
+        origins=some(chosen["origin"]),
+        before=asked.chosen("before"),
+        limit=_PAGE,
+    )
+    next_ = text(told.get("next"))
+    values = {
+        "sessions": _grouped(told),
+        "next": f"/?{urlencode({**given, 'before': next_, 'only': 'list'})}" if next_ else "",
+        "is_all": not given,
+    }
+    if asked.chosen("only") == "list":
+        return render("feed_list.html", **values)
+    fresh = f"/?{urlencode({**given, 'only': 'list'})}"
+    return render(
+        "feed.html",
+        **values,
+        chosen=chosen,
+        fresh=fresh,
+        projects=asked.client.projects(),
+        forgotten=list(asked.forgotten.values()),
+    )
+
+
+def _grouped(told: JsonObject) -> list[_Session]:
+    """Memories that follow each other and are of one session, or of one turn of it, together."""
+    sessions, turns = _named(told, "sessions"), _named(told, "turns")
+    grouped: list[_Session] = []
+    last_turn: str | None = None
+    for memory in listed(told, "memories"):
+        session, turn = text(memory.get("session")), text(memory.get("turn"))
+        if not grouped or grouped[-1].id != session:
+            grouped.append(_Session(session, sessions.get(session)))
+            last_turn = None
+        if last_turn != turn or not grouped[-1].turns:
+            grouped[-1].turns.append(_Turn(turns.get(turn)))
+            last_turn = turn
+        grouped[-1].turns[-1].memories.append(memory)
+    return grouped
+
+
+def _moment(day: str, at: time) -> str | None:
+    """A moment of a day of this machine's calendar; None when no day is given."""
+    if not day:
+        return None
+    try:
+        return datetime.combine(date.fromisoformat(day), at).astimezone().isoformat()
+    except (ValueError, OverflowError):
+        raise MemoryLiteError(f"{day} is no day", "write it as 2026-01-31") from None
+
+
+def _named(told: JsonObject, name: str) -> dict[str, JsonObject]:
+    found = told.get(name)
+    if not isinstance(found, Mapping):
+        return {}
+    return {key: value for key, value in found.items() if isinstance(value, Mapping)}

@@ -1,0 +1,112 @@
+"""How things stand: the worker, its queue and errors, the model and what it takes, and how all that went by day."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from claude_mem_lite.models import JsonObject, JsonValue, text
+from claude_mem_lite.ui.numbers import number, whole
+from claude_mem_lite.ui.parts import Asked, counted, listed, render
+from claude_mem_lite.ui.plots import DOLLARS, WIDTH, Plot, Series, bars_by_day, bars_by_name, dollars, shares_by_day
+
+_DAYS = (7, 30, 90, 180)
+_USUAL_DAYS = 30
+_MOST_PROJECTS = 12
+_MOST_RECOVERIES = 5
+
+
+def health(asked: Asked) -> str:
+    """The page, or only what may have changed a moment ago."""
+    if asked.chosen("only") == "now":
+        return render("health_now.html", **_now(asked))
+    days = next((one for one in _DAYS if str(one) == asked.chosen("days")), _USUAL_DAYS)
+    projects = asked.client.projects()
+    project = asked.chosen("project")
+    project = project if project in [one.get("id") for one in projects] else ""
+    stats = asked.client.stats(days)
+    by_day = asked.client.days(days, project=project)
+    return render(
+        "health.html",
+        **_now(asked),
+        days=days,
+        day_choices=_DAYS,
+        project=project,
+        projects=projects,
+        retold=stats.get("retold"),
+        plots=_plots(by_day),
+        stored=_stored(stats),
+        plot_width=WIDTH,
+    )
+
+
+def _now(asked: Asked) -> dict[str, object]:
+    told = asked.client.health().told
+    counts = asked.client.queue_counts()
+    up = timedelta(seconds=number(told.get("uptime_s")))
+    spend, cap = number(told.get("spend_today")), number(told.get("daily_usd"))
+    return {
+        "told": told,
+        "since": (datetime.now(UTC) - up).isoformat(),
+        "is_off": asked.client.home.off_switch.exists(),
+        "counts": counts,
+        "errors": asked.client.queue_events("error"),
+        "spend": spend,
+        "cap": cap,
+        "spend_shown": dollars(spend),
+        "cap_shown": dollars(cap),
+        "recoveries": list(reversed(asked.client.recoveries()))[:_MOST_RECOVERIES],
+    }
+
+
+def _plots(days: Sequence[JsonObject]) -> list[Plot]:
+    dates = [text(one.get("day")) for one in days]
+
+    def series(name: str, key: str) -> Series:
+        return Series(name, [number(one.get(key)) for one in days])
+
+    return [
+        bars_by_day("given", "How often something was given", dates, [series("given", "given")]),
+        bars_by_day("used", "What came of it", dates, [series("used", "used"), series("ignored", "ignored")]),
+        shares_by_day("rate", "Share of it that was used", dates, Series("used", [_rate(one) for one in days])),
+        bars_by_day("tokens", "Tokens given", dates, [series("tokens", "tokens_given")]),
+        bars_by_day("saved", "Tokens given and saved at starts", dates, _savings(days)),
+        bars_by_day("spend", "Spent on models", dates, [series("dollars", "cost_usd")], DOLLARS),
+        bars_by_day("model", "Tokens of models", dates, [series("in", "tokens_in"), series("out", "tokens_out")]),
+        bars_by_day("new", "New memories", dates, [series("memories", "memories")]),
+        bars_by_day("sessions", "Sessions", dates, [series("sessions", "sessions")]),
+    ]
+
+
+def _rate(day: JsonObject) -> float | None:
+    used, ignored = whole(day, "used"), whole(day, "ignored")
+    return used / (used + ignored) if used + ignored else None
+
+
+def _savings(days: Sequence[JsonObject]) -> list[Series]:
+    """What was given, and how much more was said in the sessions that this sums up."""
+    retold = [_part(one, "retold") for one in days]
+    given = [whole(one, "given_tokens") for one in retold]
+    said = [whole(one, "said_tokens") for one in retold]
+    saved = [max(said - given, 0) for given, said in zip(given, said, strict=True)]
+    return [Series("given", given), Series("saved", saved)]
+
+
+def _stored(stats: JsonObject) -> list[Plot]:
+    """What is stored now, by kind and by project; few projects have most of it."""
+    memories = _part(stats, "memories")
+    kinds = [(kind.replace("_", " "), number(count)) for kind, count in _part(memories, "by_kind").items()]
+    found = [
+        (text(one.get("name")) or text(one.get("project")) or "everywhere", number(one.get("memories")))
+        for one in listed(memories, "by_project")
+        if whole(one, "memories")
+    ]
+    others = sum(count for _, count in found[_MOST_PROJECTS:])
+    projects = [*found[:_MOST_PROJECTS], *([(counted(len(found) - _MOST_PROJECTS, "other"), others)] if others else [])]
+    return [
+        bars_by_name("kinds", "Memories by kind", "Kind", kinds),
+        bars_by_name("projects", "Memories by project", "Project", projects),
+    ]
+
+
+def _part(told: JsonObject, name: str) -> JsonObject:
+    value: JsonValue = told.get(name)
+    return value if isinstance(value, Mapping) else {}

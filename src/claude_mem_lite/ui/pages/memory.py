@@ -1,0 +1,88 @@
+"""One memory: all that is known of it, where it came from, what became of it, and what can be done about it."""
+
+from collections.abc import Iterator
+
+from claude_mem_lite.code.anchors import read_anchor
+from claude_mem_lite.errors import NotFound
+from claude_mem_lite.models import LONGEST_TEXT, JsonObject, text, texts
+from claude_mem_lite.ui import projects
+from claude_mem_lite.ui.actions_memory import mark_of, said
+from claude_mem_lite.ui.parts import Asked, render
+from claude_mem_lite.ui.texts import MOST_SHOWN, shortened
+from claude_mem_lite.ui.undo import can_be_undone
+
+_LONGEST_FACT = 1_000
+_MOST_FACTS = 50
+_FRESHNESS = {
+    "fresh": "The code is as it tells.",
+    "changed": "It may be stale: the code it tells of is another now.",
+    "gone": "The code it tells of is gone.",
+}
+
+
+def memory(asked: Asked) -> str:
+    """The page; all of a long text; or, of what was forgotten from here, how to undo that."""
+    id_ = asked.path["id"]
+    try:
+        told = asked.client.memory(id_)
+    except NotFound:
+        if (forgotten := asked.forgotten.get(id_)) is None:
+            raise
+        return render("memory_forgotten.html", memory=forgotten)
+    if asked.chosen("all"):
+        return render("memory_whole.html", memory=told, text=shortened(said(told), is_all=True))
+    project = projects.find(asked.client, text(told.get("project")))
+    if root := text(project.get("root")):
+        told = asked.client.record(text(told.get("id")), cwd=root)  # from there it is known how its code stands
+    return render(
+        "memory.html",
+        memory=told,
+        project=project,
+        story=asked.client.story(text(told.get("id"))),
+        **_words(told),
+        anchors=list(_anchors(told)),
+        freshness=_freshness(told),
+        reasons=_reasons(told),
+        mark=mark_of(told),
+        can_be_undone=can_be_undone(told),
+    )
+
+
+def _words(told: JsonObject) -> dict[str, object]:
+    """What it says, as much of it as is shown, and as it is edited; what is too long is not edited here."""
+    summary, detail = text(told.get("summary")), text(told.get("detail"))
+    whole = said(told)
+    facts = texts(told.get("facts"))
+    return {
+        "summary": shortened("" if summary.strip() == text(told.get("title")).strip() else summary),
+        "detail": shortened(detail, most=max(MOST_SHOWN - len(summary), 0)),
+        "facts": [fact[:_LONGEST_FACT] for fact in facts[:_MOST_FACTS]],
+        "length": len(whole),
+        "is_cut": len(summary) + len(detail) > MOST_SHOWN
+        or len(facts) > _MOST_FACTS
+        or any(len(fact) > _LONGEST_FACT for fact in facts),
+        "edited": whole,
+        "is_editable": len(whole) <= LONGEST_TEXT and len(text(told.get("title"))) <= _LONGEST_FACT,
+    }
+
+
+def _anchors(told: JsonObject) -> Iterator[tuple[str, str]]:
+    """What ties it to something outside, as what it is and its name."""
+    for written in texts(told.get("anchors")):
+        if code := read_anchor(written):
+            yield ("code" if code.name else "file"), f"{code.file}: {code.name}" if code.name else code.file
+        else:
+            kind, _, name = written.partition(":")
+            yield kind, name
+
+
+def _freshness(told: JsonObject) -> str:
+    found = told.get("freshness")
+    if not isinstance(found, dict):
+        return ""
+    return _FRESHNESS.get(text(found.get("verdict")), "")
+
+
+def _reasons(told: JsonObject) -> tuple[str, ...]:
+    found = told.get("freshness")
+    return texts(found.get("reasons")) if isinstance(found, dict) else ()

@@ -1,0 +1,56 @@
+"""Search as one types: memories and raw text, each with its score and what that is made of."""
+
+from urllib.parse import urlencode
+
+from claude_mem_lite.client import Wanted, Where
+from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
+from claude_mem_lite.ui.parts import Asked, render
+
+_FIRST, _MOST = 25, 200
+_LONGEST_QUERY = 1_000
+_RAW = ("turn", "session")
+"""The kinds of a passage: it is text of a session, and no memory."""
+
+
+def search(asked: Asked) -> str:
+    """The page, or only what was found."""
+    query = asked.chosen("query")[:_LONGEST_QUERY]
+    chosen = chosen_of(asked, "project", "kind", "status")
+    is_all = asked.chosen("limit") == str(_MOST)
+    limit = _MOST if is_all else _FIRST
+    hits = _found(asked, query, chosen, limit) if query else []
+    given = {name: value for name, value in {"query": query, **chosen}.items() if value}
+    values = {
+        "query": query,
+        "hits": [_hit(one) for one in hits],
+        "is_narrow": any(chosen.values()),
+        "everywhere": f"/search?{urlencode({'query': query})}",
+        "more": f"/search?{urlencode({**given, 'limit': _MOST})}" if len(hits) == _FIRST and not is_all else "",
+        "most": _MOST,
+    }
+    if asked.chosen("only") == "results":
+        return render("search_results.html", **values)
+    return render(
+        "search.html",
+        **values,
+        chosen=chosen,
+        projects=asked.client.projects(),
+        longest=_LONGEST_QUERY,
+    )
+
+
+def _found(asked: Asked, query: str, chosen: dict[str, str], limit: int) -> list[JsonObject]:
+    wanted = Wanted(kinds=some(chosen["kind"]), statuses=statuses_of(chosen["status"]))
+    where = Where("", project=chosen["project"]) if chosen["project"] else Where("", all_projects=True)
+    return list(asked.client.search(query, where, wanted, limit=limit))
+
+
+def _hit(hit: JsonObject) -> JsonObject:
+    """A hit, and whether it is raw text, which leads to the session it was said in."""
+    return {
+        **hit,
+        "is_raw": hit.get("kind") in _RAW,
+        "said": "a session's summary" if hit.get("kind") == "session" else "said in a session, word for word",
+        "status": text(hit.get("status")) or "active",
+    }

@@ -1,0 +1,181 @@
+"""The server of the page: a shell of fixed files, parts that are made when they are asked for, and what is to be done.
+
+It runs as long as `claude-mem-lite ui` does, on loopback. All it knows comes from the worker, but for the switch
+that turns memory off, which is a file."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.resources import files
+from typing import TypeVar
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from claude_mem_lite.client import Client
+from claude_mem_lite.errors import MemoryLiteError, NotFound, WorkerSilent, WorkerUnavailable
+from claude_mem_lite.models import JsonValue, text
+from claude_mem_lite.ui.actions_health import HEALTH_ACTIONS
+from claude_mem_lite.ui.actions_memory import MEMORY_ACTIONS
+from claude_mem_lite.ui.events import IsEnding, stream
+from claude_mem_lite.ui.gate import Gate
+from claude_mem_lite.ui.pages.context import context
+from claude_mem_lite.ui.pages.feed import feed
+from claude_mem_lite.ui.pages.health import health
+from claude_mem_lite.ui.pages.memory import memory
+from claude_mem_lite.ui.pages.quarantine import quarantine
+from claude_mem_lite.ui.pages.search import search
+from claude_mem_lite.ui.pages.session import session, turn
+from claude_mem_lite.ui.parts import Action, Asked, Part, render
+from claude_mem_lite.ui.undo import Undo, undoable
+from claude_mem_lite.worker_start import ensure_worker
+
+Answer = TypeVar("Answer")
+Enter = Callable[[str], str | None]
+_GUARDED = ("/part/", "/do/", "/events", "/here")
+"""What tells or changes something: here the token is needed."""
+_STATIC = {"app.js": "text/javascript", "style.css": "text/css", "icon.svg": "image/svg+xml"}
+"""All that is served as it lies there, by its name: no path of a request ever becomes one of the disk."""
+_PARTS: Mapping[str, Part] = {
+    "/": feed,
+    "/search": search,
+    "/context": context,
+    "/health": health,
+    "/sessions/{id:path}": session,
+    "/turns/{id:path}": turn,
+    "/memories/{id:path}": memory,
+    "/quarantine": quarantine,
+}
+"""By the path in the address bar; a page is the shell with its part in it."""
+
+
+def make_app(
+    client: Client, token: str, port: int, enter: Enter = lambda _: None, is_ending: IsEnding = lambda: False
+) -> ASGIApp:
+    """The whole server, behind its gate. `enter` gives the token for a code, `is_ending` tells streams when to end."""
+    pages = files("claude_mem_lite.ui") / "static"
+    fixed = {name: (pages / name).read_bytes() for name in _STATIC}
+    shell = (pages / "shell.html").read_bytes()
+
+    async def static(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in fixed:
+            return Response(status_code=404)
+        return Response(fixed[name], media_type=_STATIC[name], headers={"cache-control": "no-cache"})
+
+    async def page(_: Request) -> Response:
+        return HTMLResponse(shell)
+
+    undo = Undo()
+    routes = [
+        Route("/static/{name}", static),
+        Route("/enter", _entering(enter), methods=["POST"]),
+        Route("/events", _events(client, is_ending)),
+        Route("/here", _hearing(undo.heard)),
+        Route("/do/leave", _hearing(undo.left), methods=["POST"]),
+    ]
+    for path, part in _PARTS.items():
+        routes += [Route(path, page), Route(f"/part{path}", _showing(client, undo, part))]
+    doing = {**MEMORY_ACTIONS, **HEALTH_ACTIONS, **undoable(undo)}
+    routes += [Route(f"/do/{name}", _doing(client, undo, do), methods=["POST"]) for name, do in doing.items()]
+    routes += [Route(f"/{place}/{{unknown:path}}", _nothing) for place in ("static", "part", "do")]
+    routes.append(Route("/{unknown:path}", page))
+    app = Starlette(routes=routes, exception_handlers={Exception: _broken})
+    return Gate(app, token, port, is_open=lambda path: not path.startswith(_GUARDED))
+
+
+def _showing(client: Client, undo: Undo, part: Part) -> Callable[[Request], Awaitable[Response]]:
+    async def show(request: Request) -> Response:
+        undo.heard(_page(request))
+        asked = Asked(client, dict(request.path_params), request.query_params, undo.of(_page(request)))
+        try:
+            return HTMLResponse(await run_in_threadpool(_with_worker, client, lambda: part(asked)))
+        except MemoryLiteError as error:
+            return _failed(error)
+
+    return show
+
+
+def _doing(client: Client, undo: Undo, do: Action) -> Callable[[Request], Awaitable[Response]]:
+    async def act(request: Request) -> Response:
+        given = await _sent(request)
+        if given is None:
+            return JSONResponse({"error": "what was sent is no JSON object"}, 400)
+        undo.heard(_page(request))
+        given["page"] = _page(request)
+        try:
+            return JSONResponse(await run_in_threadpool(_with_worker, client, lambda: do(client, given)))
+        except MemoryLiteError as error:
+            return JSONResponse({"error": f"{error.message}: {error.next_step}".removesuffix(": ")}, 409)
+
+    return act
+
+
+async def _nothing(_: Request) -> Response:
+    return HTMLResponse(render("problem.html", message="there is no such page", next_step="The feed is at /."), 404)
+
+
+def _entering(enter: Enter) -> Callable[[Request], Awaitable[Response]]:
+    async def entering(request: Request) -> Response:
+        token = enter(text((await _sent(request) or {}).get("code")))
+        if token is None:
+            return JSONResponse({"error": "this link was used before, or is of another run"}, 403)
+        return JSONResponse({"token": token})
+
+    return entering
+
+
+def _events(client: Client, is_ending: IsEnding) -> Callable[[Request], Awaitable[Response]]:
+    async def events(_: Request) -> Response:
+        return stream(client, is_ending)
+
+    return events
+
+
+def _hearing(note: Callable[[str], None]) -> Callable[[Request], Awaitable[Response]]:
+    async def hearing(request: Request) -> Response:
+        note(_page(request))
+        return Response(status_code=204)
+
+    return hearing
+
+
+async def _sent(request: Request) -> dict[str, JsonValue] | None:
+    """The object that a request sends; None when it is none."""
+    try:
+        given = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        return None
+    return given if isinstance(given, dict) else None
+
+
+def _page(request: Request) -> str:
+    """The name that an open page gave itself when it was loaded."""
+    return request.headers.get("x-page", "")
+
+
+def _with_worker(client: Client, ask: Callable[[], Answer]) -> Answer:
+    """What is answered by the worker, which ends by itself when nothing happens: it is started again then."""
+    try:
+        return ask()
+    except WorkerSilent:
+        raise
+    except WorkerUnavailable:
+        ensure_worker(client.home)
+        return ask()
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    """What a mistake of ours looks like; the server's own log tells the rest of it."""
+    message = f"this page failed: {type(error).__name__}"
+    if request.method == "POST":
+        return JSONResponse({"error": message}, 500)
+    return HTMLResponse(render("problem.html", message=message, next_step="the terminal says more"), 500)
+
+
+def _failed(error: MemoryLiteError) -> Response:
+    status = 404 if isinstance(error, NotFound) else 502
+    return HTMLResponse(render("problem.html", message=error.message, next_step=error.next_step), status)

@@ -1,0 +1,379 @@
+// The page's own script: takes the token, fetches parts, sends what is to be done, and hears what changed.
+// It makes no HTML of its own: parts come escaped from the server, messages are set as text.
+
+const KEY = "claude-mem-lite";
+const main = document.getElementById("main");
+const news = document.getElementById("news");
+const live = document.getElementById("live");
+const help = document.getElementById("help");
+const GO = {f: "/", c: "/context", q: "/quarantine", h: "/health", s: "/search"};
+const GONE = "The server of this page is gone: run `claude-mem-lite ui` again.";
+const CODE = /^[\w-]{43}$/;
+const TYPED_MS = 120;
+const GOING_MS = 1500;
+const READ_FROM = 300;
+const MOST_LEFT = 20;
+const HERE_MS = 20_000;
+// Titles of pages are kept by the browser for long: none of them tells what is remembered.
+const TITLES = {search: "Search", context: "What Claude sees", quarantine: "Quarantine", health: "Health",
+  memories: "A memory", sessions: "A session", turns: "A turn"};
+
+let shown = 0;
+let typing = 0;
+let goingUntil = 0;
+
+// A code stands in the link behind #, which no browser sends. It is good for one use: for it the server gives the token,
+// which goes into this origin's own storage. A link that another site made up changes nothing.
+async function enter() {
+  const code = location.hash.slice(1);
+  if (CODE.test(code)) {
+    history.replaceState(history.state, "", location.pathname + location.search);
+    const headers = {"Content-Type": "application/json"};
+    const answer = await fetch("/enter", {method: "POST", headers, body: JSON.stringify({code})});
+    if (answer.ok) localStorage.setItem(KEY, (await answer.json()).token);
+  }
+  return localStorage.getItem(KEY) ?? "";
+}
+
+const token = await enter().catch(() => "");
+// By this name the server knows what was forgotten here and can be undone, until the tab is closed or loaded anew.
+const page = crypto.randomUUID();
+
+function ask(path, options = {}) {
+  const headers = {...options.headers, Authorization: `Bearer ${token}`, "X-Page": page};
+  return fetch(path, {...options, headers});
+}
+
+function tell(message, isProblem = false) {
+  news.textContent = message;
+  news.classList.toggle("problem", isProblem);
+}
+
+// Parts.
+
+// The HTML of a part; null when there is none, and the user was told why.
+async function part(path) {
+  let answer;
+  try {
+    answer = await ask(`/part${path}`);
+  } catch {
+    tell(GONE, true);
+    return null;
+  }
+  if (answer.status !== 401) return {html: await answer.text(), isProblem: !answer.ok};
+  lockedOut();
+  return null;
+}
+
+// The same for a place in the page: a problem is told, and what stands there stays.
+async function partFor(path) {
+  const found = await part(path);
+  if (!found?.isProblem) return found?.html ?? null;
+  const told = new DOMParser().parseFromString(found.html, "text/html").querySelector(".problem");
+  tell(told?.textContent ?? "That did not work: load the page again.", true);
+  return null;
+}
+
+// `isNew` goes to another address, `keep` stays where the user is in the page.
+async function show(path, {isNew = false, keep = false, at = "", y = 0} = {}) {
+  const number = ++shown;
+  main.setAttribute("aria-busy", "true");
+  const found = await part(path);
+  if (number !== shown) return;
+  main.removeAttribute("aria-busy");
+  if (!found) return;
+  if (isNew) leave(path + at);
+  put(main, found.html, keep);
+  settle();
+  if (keep) return;
+  tell("");
+  if (isNew) main.focus({preventScroll: true});
+  scrollTo(0, y);
+  const place = at && document.getElementById(at.slice(1));
+  if (place) {
+    place.setAttribute("open", "");
+    place.scrollIntoView();
+  }
+}
+
+function settle() {
+  document.title = `${TITLES[location.pathname.split("/")[1]] ?? "Feed"} · claude-mem-lite`;
+  for (const link of document.querySelectorAll("header nav a")) {
+    if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+// What is open, typed or focused stays so when a part comes anew.
+function put(place, html, keep) {
+  const open = keep ? [...place.querySelectorAll("details[open][id]")].map((one) => one.id) : [];
+  const isInside = keep && place.contains(document.activeElement) && document.activeElement !== main;
+  const focused = isInside ? document.activeElement.id : "";
+  place.innerHTML = html;
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  if (isInside) (document.getElementById(focused) ?? main).focus({preventScroll: true});
+}
+
+async function fill(place, path) {
+  place.asked = path;
+  const html = await partFor(path);
+  if (html !== null && place.asked === path) put(place, html, true);  // else something else was asked for since
+}
+
+function lockedOut() {
+  main.removeAttribute("aria-busy");
+  live.textContent = "locked";
+  const told = document.createElement("p");
+  told.className = "problem";
+  told.textContent = "This page is locked: open the link that `claude-mem-lite ui` printed when it started.";
+  main.replaceChildren(told);
+}
+
+// The way back: a list is there again as it was left, however far it was read; anything else is fetched anew.
+
+const left = new Map();
+history.scrollRestoration = "manual";
+
+function note() {
+  const key = history.state ?? crypto.randomUUID();
+  history.replaceState(key, "");
+  left.set(key, {html: main.querySelector("[data-fresh]") ? main.innerHTML : "", y: scrollY});
+  if (left.size > MOST_LEFT) left.delete(left.keys().next().value);
+}
+
+function leave(path) {
+  note();
+  history.pushState(crypto.randomUUID(), "", path);
+}
+
+addEventListener("popstate", () => {
+  const known = left.get(history.state);
+  if (!known?.html) return show(here(), {at: location.hash, y: known?.y ?? 0});
+  shown += 1;
+  tell("");
+  put(main, known.html, false);
+  settle();
+  scrollTo(0, known.y);
+});
+
+function here() {
+  return location.pathname + location.search;
+}
+
+// Links, forms and buttons.
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-do]");
+  if (button) return act(button);
+  if (event.target.closest("[data-offer]")) return show(here());
+  const link = event.target.closest("a[href]");
+  if (!link || link.origin !== location.origin || event.ctrlKey || event.metaKey || event.shiftKey || link.target) return;
+  event.preventDefault();
+  if (link.hash && link.pathname === location.pathname) return document.getElementById(link.hash.slice(1))?.focus();
+  if (link.dataset.more) {
+    const place = document.getElementById(link.dataset.more);
+    const html = await partFor(link.pathname + link.search);
+    if (html === null) return;
+    link.remove();
+    place.insertAdjacentHTML("beforeend", html);
+    place.dataset.grown = "yes";
+    return;
+  }
+  show(link.pathname + link.search, {isNew: true, at: link.hash});
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method === "dialog") return;
+  event.preventDefault();
+  if (form.dataset.do) act(form);
+  else if (form.dataset.live) typed(form);
+  else show(asQuery(form), {isNew: true});
+});
+
+document.addEventListener("input", (event) => {
+  const form = event.target.closest("form[data-live]");
+  if (!form) return;
+  clearTimeout(typing);
+  typing = setTimeout(typed, TYPED_MS, form);
+});
+
+async function typed(form) {
+  clearTimeout(typing);
+  if (!form.isConnected) return;
+  const path = asQuery(form);
+  // What is searched for can be found again by the way back; a prompt that is tried is nobody's business.
+  if (form.role === "search") history.replaceState(history.state, "", path);
+  const place = document.getElementById(form.dataset.live);
+  await fill(place, `${path}${path.includes("?") ? "&" : "?"}only=results`);
+  // How it went is read out; the results themselves would be too long for that.
+  const told = document.getElementById(`${place.id}-told`);
+  if (told) told.textContent = place.querySelector("[data-told]")?.textContent ?? "";
+}
+
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("form[data-changing]");
+  // While a year is typed, the browser takes each digit for one.
+  const isYoung = event.target.type === "date" && event.target.value && event.target.value < "1970";
+  if (form && !isYoung) show(asQuery(form), {isNew: true, keep: true});
+});
+
+function asQuery(form) {
+  const path = form.getAttribute("action") || location.pathname;
+  // What another form of the same page chose stays chosen.
+  const chosen = new URLSearchParams(path === location.pathname ? location.search : "");
+  for (const field of form.elements) chosen.delete(field.name);
+  for (const [name, value] of new FormData(form)) if (value !== "") chosen.append(name, value);
+  return chosen.size ? `${path}?${chosen}` : path;
+}
+
+// `data-do` names what is to be done, `data-with` what with; a form adds its fields.
+async function act(element) {
+  const given = element.dataset.with ? JSON.parse(element.dataset.with) : {};
+  if (element instanceof HTMLFormElement) Object.assign(given, Object.fromEntries(new FormData(element)));
+  element.setAttribute("aria-busy", "true");
+  try {
+    const answer = await ask(`/do/${element.dataset.do}`, {
+      method: "POST",
+      headers: {"Content-Type": "application/json"},
+      body: JSON.stringify(given),
+    });
+    if (answer.status === 401) return lockedOut();
+    const isTold = answer.headers.get("Content-Type")?.startsWith("application/json");
+    const told = isTold ? await answer.json() : {error: await answer.text()};
+    if (!told.error) {
+      element.closest("details")?.removeAttribute("open");
+      await show(told.go ?? here(), {isNew: Boolean(told.go), keep: !told.go});
+    }
+    tell(told.error ?? told.message ?? "Done.", Boolean(told.error));
+    if (document.activeElement === document.body) main.focus({preventScroll: true});
+  } catch {
+    tell(GONE, true);
+  } finally {
+    element.removeAttribute("aria-busy");
+  }
+}
+
+// What changed. A stream read by hand: the browser's own reader of such streams sends no token. One tab reads for all of
+// them, because a browser has six connections to a server; when it is closed, another does.
+
+const others = new BroadcastChannel(KEY);
+others.onmessage = ({data}) => (data === "?" ? others.postMessage({state: live.textContent}) : hear(data));
+
+function say(told) {
+  hear(told);
+  others.postMessage(told);
+}
+
+async function listen() {
+  for (;;) {
+    let isFirst = true;
+    try {
+      const answer = await ask("/events");
+      if (answer.status === 401) return;
+      say({state: "live"});
+      let rest = "";
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (;;) {
+        const {value, done} = await reader.read();
+        if (done) break;
+        rest += value;
+        const events = rest.split("\n\n");
+        rest = events.pop();
+        for (const event of events) {
+          if (event.startsWith("event: away")) say({state: "worker asleep: it wakes when you go on"});
+          if (!event.startsWith("event: changed")) continue;
+          say({state: "live", isChanged: !isFirst});
+          isFirst = false;
+        }
+      }
+    } catch {
+      // told below
+    }
+    say({state: "not connected"});
+    await new Promise((again) => setTimeout(again, 2000));
+  }
+}
+
+function hear({state, isChanged}) {
+  live.textContent = state;
+  if (!isChanged) return;
+  const offer = main.querySelector("[data-offer]");
+  for (const place of main.querySelectorAll("[data-fresh]")) {
+    // Nothing moves under the eyes of who reads further down, or is in the middle of something.
+    const isBusy = place.contains(document.activeElement) && !document.activeElement.matches("button[id]");
+    if (!isBusy && !place.dataset.grown && !(offer && scrollY > READ_FROM)) fill(place, place.dataset.fresh);
+    else if (offer) offer.hidden = false;
+  }
+}
+
+// What was forgotten here can be undone as long as the server hears that the page is open.
+setInterval(() => ask("/here").catch(() => {}), HERE_MS);
+addEventListener("pagehide", () => {
+  ask("/do/leave", {method: "POST", keepalive: true, headers: {"Content-Type": "application/json"}, body: "{}"});
+});
+
+// Keys.
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.matches("input, textarea, select")) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  if (help.open) return;
+  if (performance.now() < goingUntil) {
+    goingUntil = 0;
+    if (GO[event.key]) show(GO[event.key], {isNew: true});
+    return;
+  }
+  if (event.key === "g") goingUntil = performance.now() + GOING_MS;
+  else if (event.key === "/") find(event);
+  else if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
+  else if (event.key === "t") switchTheme();
+  else if (event.key === "?") help.showModal();
+});
+
+async function find(event) {
+  event.preventDefault();
+  if (location.pathname !== "/search") await show("/search", {isNew: true});
+  document.getElementById("query")?.focus();
+}
+
+function step(by) {
+  const items = [...main.querySelectorAll("a[data-item]")];
+  const at = items.indexOf(document.activeElement);
+  items[Math.max(0, Math.min(items.length - 1, at + by))]?.focus();
+}
+
+// Light and dark: as the machine has it, until somebody says otherwise; the third press is the machine's again.
+
+const machine = matchMedia("(prefers-color-scheme: dark)");
+const THEME = `${KEY}-theme`;
+
+function setTheme() {
+  const chosen = localStorage.getItem(THEME);
+  document.documentElement.dataset.theme = chosen ?? (machine.matches ? "dark" : "light");
+  document.getElementById("theme").textContent = `Theme: ${chosen ?? "auto"}`;
+}
+
+function switchTheme() {
+  const [other, same] = machine.matches ? ["light", "dark"] : ["dark", "light"];
+  const next = {[other]: same, [same]: null}[localStorage.getItem(THEME)];
+  if (next === null) localStorage.removeItem(THEME);
+  else localStorage.setItem(THEME, next ?? other);
+  setTheme();
+}
+
+document.getElementById("theme").addEventListener("click", switchTheme);
+document.getElementById("keys").addEventListener("click", () => help.showModal());
+machine.addEventListener("change", setTheme);
+
+setTheme();
+if (token) {
+  show(here(), {at: location.hash});
+  others.postMessage("?");
+  navigator.locks.request(KEY, listen);
+} else {
+  lockedOut();
+}

@@ -1,0 +1,121 @@
+"""The API of the page: whether there is anything new, the feed of memories, and what became of each. Writes nothing."""
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict
+from typing import Annotated
+
+from pydantic import AwareDatetime, Field
+
+from claude_mem_lite.db import progress
+from claude_mem_lite.db.connection import text_to_time
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.inbox import queue as inbox
+from claude_mem_lite.models import Kind, Memory, Origin, Status
+from claude_mem_lite.store import conflicts, counting, feed, memories, retirements, story, supersession
+from claude_mem_lite.worker import quarantine
+from claude_mem_lite.worker.api import Running, Watched, opened
+from claude_mem_lite.worker.commands import memory_named
+from claude_mem_lite.worker.reading import in_order
+from claude_mem_lite.worker.routing import Router
+
+_MOST_PROJECTS = 500
+_MOST_GIVEN = 50
+_MOST_RELATED = 50
+_MOST_SEEN_IN = 20
+PageSize = Annotated[int, Field(ge=1, le=200)]
+router = Router(prefix="/api")
+
+
+@router.get("/changes")
+def changes(loop: Watched) -> dict[str, object]:
+    """Counts that move with every change, cheap enough to be asked for once a second."""
+    with closing(loop.readers.open()) as db:
+        done = progress.of(db).done
+    with opened(loop.home.inbox_db) as db:
+        return {"memory": done, "inbox": inbox.stats(db)}
+
+
+@router.get("/projects")
+def projects(loop: Running) -> dict[str, object]:
+    """The projects that were last worked on, the last first."""
+    with closing(loop.readers.open()) as db:
+        return {"projects": [asdict(one) for one in counting.newest_projects(db, _MOST_PROJECTS)]}
+
+
+@router.get("/feed")
+def feed_page(
+    loop: Running,
+    project: str = "",
+    kind: tuple[Kind, ...] = (),
+    origin: tuple[Origin, ...] = (),
+    status: tuple[Status, ...] = (),
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
+    before: str = "",
+    limit: PageSize = 50,
+) -> dict[str, object]:
+    """Memories, newest first, with the turns and sessions they are of; the next page is the one before `next`."""
+    since, until = in_order(since, until)
+    wanted = feed.Wanted(project, kind, origin, status or ("active",), since, until)
+    with closing(loop.readers.open()) as db:
+        entries, following = feed.page(db, wanted, _spot(before) if before else None, limit)
+        turns = feed.turns_of(db, [one.id for one in entries])
+        sessions = feed.sessions_named(db, list({one.session for one in entries}))
+    return {
+        "memories": [{**asdict(one), "turn": turns[one.id].id if one.id in turns else None} for one in entries],
+        "turns": {one.id: asdict(one) for one in turns.values()},
+        "sessions": {one.id: asdict(one) for one in sessions.values()},
+        "next": _written(following) if following else None,
+    }
+
+
+@router.get("/memories/{id_}/story")
+def memory_story(loop: Running, id_: str) -> dict[str, object]:
+    """What became of a memory: given, used, replaced, contradicted, retired, held back, and where it was seen."""
+    with closing(loop.readers.open()) as db:
+        memory = memory_named(db, id_)
+        tally = story.tally(db, memory.id)
+        against = conflicts.of(db, [memory.id]).get(memory.id, ())
+        retirement = retirements.of(db, [memory.id]).get(memory.id)
+        successor = memories.find(db, memory.superseded_by) if memory.superseded_by else None
+        turn = feed.turns_of(db, [memory.id]).get(memory.id)
+        session = story.own_session(db, memory.session)
+        return {
+            "given": [asdict(one) for one in story.gifts(db, memory.id, _MOST_GIVEN)],
+            "given_total": tally.total,
+            "used": tally.used,
+            "ignored": tally.ignored,
+            "replaces": _in_brief(supersession.replaced_by(db, [memory.id])),
+            "replaced_by": _in_brief([successor])[0] if successor else None,
+            "contradicts": _in_brief([one for id_ in against if (one := memories.find(db, id_))]),
+            "retirement": retirement._asdict() if retirement else None,
+            "held_because": quarantine.reason_of(memory) if memory.status == "quarantined" else "",
+            "session": asdict(session) if session else None,
+            "turn": asdict(turn) if turn else None,
+            "seen_in": [asdict(one) for one in story.seen_in(db, memory.id, _MOST_SEEN_IN)],
+        }
+
+
+def _in_brief(found: Sequence[Memory]) -> list[dict[str, object]]:
+    names = ("id", "title", "kind", "status", "created_at")
+    return [{name: getattr(one, name) for name in names} for one in found[:_MOST_RELATED]]
+
+
+def _written(spot: feed.Spot) -> str:
+    """A place in the feed as text that needs no quoting."""
+    return base64.urlsafe_b64encode(json.dumps(spot).encode()).decode().rstrip("=")
+
+
+def _spot(given: str) -> feed.Spot:
+    try:
+        at, seq = json.loads(base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)))
+        text_to_time(at)
+    except (ValueError, TypeError, RecursionError, binascii.Error):
+        at = seq = None
+    if not isinstance(seq, int) or not 0 <= seq < 2**63:
+        raise MemoryLiteError("there is no such place in the feed", "give the `next` of a page as `before`")
+    return feed.Spot(at, seq)

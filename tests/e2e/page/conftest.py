@@ -1,0 +1,26 @@
+"""One machine, one server and one browser for all tests of the page: they are slow to start, and each test reads."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.e2e.page.serving import Served, filled_machine, opened, running_browser, serving
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    with running_browser() as one:
+        yield one
+
+
+@pytest.fixture(scope="package")
+def served() -> Iterator[Served]:
+    with filled_machine() as machine, serving(machine) as one:
+        yield one
+
+
+@pytest.fixture
+def page(browser: Browser, served: Served) -> Iterator[Page]:
+    with opened(browser, served) as one:
+        yield one

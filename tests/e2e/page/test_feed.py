@@ -1,0 +1,103 @@
+"""The feed in a real browser: by session and turn, filtered, live."""
+
+import re
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.page.serving import Served, empty_machine, opened, serving, window
+
+LINES = "a[data-item]"
+
+
+def test_what_was_remembered_is_shown_by_session_and_turn(page: Page) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text("What is remembered")
+    session = page.locator(".session", has=page.locator("h2 a", has_text="Sunday's report"))
+    expect(session.locator(".asked", has_text="simpler to store local time")).to_have_count(1)
+    turn = session.locator(".turn", has=page.locator(".asked", has_text="simpler to store local time"))
+    expect(turn.locator(LINES, has_text="Keep UTC in the database")).to_have_count(1)
+
+
+def test_a_filter_leaves_only_what_it_asks_for(page: Page) -> None:
+    page.get_by_label("Kind").select_option("decision")
+    expect(page).to_have_url(re.compile(r"kind=decision"))
+    expect(page.locator(".item .kind").first).to_have_text("decision")
+    assert set(page.locator(f"{LINES} .kind").all_text_contents()) == {"decision"}
+    page.get_by_label("Since").fill("2099-01-01")
+    expect(page.locator(".empty")).to_contain_text("Nothing fits what you chose")
+    page.get_by_role("link", name="Show everything").click()
+    expect(page.locator(LINES).nth(2)).to_be_visible()
+
+
+def test_a_choice_outlives_a_reload_and_the_way_back(page: Page) -> None:
+    page.locator("#origin").select_option("command")
+    expect(page.locator(".item").first).to_contain_text("from command")
+    page.reload()
+    expect(page.locator("#origin")).to_have_value("command")
+    page.go_back()
+    expect(page.locator("#origin")).to_have_value("")
+
+
+def test_from_a_memory_to_its_session_and_back(page: Page) -> None:
+    page.locator(LINES, has_text="Keep UTC in the database").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Keep UTC in the database")
+    page.locator("main a[href^='/sessions/']").first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Sunday's report")
+    page.locator("main a", has_text="Keep UTC in the database").first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Keep UTC in the database")
+
+
+def test_what_comes_is_shown_as_it_comes(page: Page, served: Served) -> None:
+    expect(page.locator("#live")).to_have_text("live")
+    served.machine.run("remember", "rule", "Round prices half up, as the till does")
+    expect(page.locator(LINES, has_text="Round prices half up")).to_have_count(1, timeout=15_000)
+
+
+def test_nothing_moves_under_who_reads_further_down(page: Page, served: Served) -> None:
+    page.set_viewport_size({"width": 1200, "height": 500})
+    page.mouse.wheel(0, 2_000)
+    page.wait_for_timeout(300)
+    assert page.evaluate("scrollY") > 300
+    read = page.locator(LINES).last
+    place = read.evaluate("(one) => Math.round(one.getBoundingClientRect().y)")
+    served.machine.run("remember", "rule", "Label every parcel with its weight in grams")
+    offer = page.get_by_role("button", name="Something new is here")
+    expect(offer).to_be_in_viewport(timeout=15_000)
+    assert abs(read.evaluate("(one) => Math.round(one.getBoundingClientRect().y)") - place) <= 2
+    expect(page.locator(LINES, has_text="weight in grams")).to_have_count(0)
+    offer.click()
+    expect(page.locator(LINES, has_text="weight in grams")).to_have_count(1)
+
+
+def test_the_way_back_leads_to_where_one_was(page: Page) -> None:
+    page.set_viewport_size({"width": 1200, "height": 500})
+    last = page.locator(LINES).last
+    last.scroll_into_view_if_needed()
+    place = page.evaluate("scrollY")
+    assert place > 0
+    last.click()
+    expect(page.locator("h1")).not_to_have_text("What is remembered")
+    assert page.evaluate("scrollY") == 0
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("What is remembered")
+    assert page.evaluate("scrollY") == place
+
+
+def test_a_message_goes_with_what_it_was_about(page: Page) -> None:
+    page.locator(LINES, has_text="Keep UTC in the database").click()
+    page.get_by_role("button", name="Confirm: it holds").click()
+    expect(page.locator("#news")).to_contain_text("Confirmed")
+    page.get_by_role("link", name="Health").click()
+    expect(page.locator("h1")).to_have_text("Health")
+    expect(page.locator("#news")).to_have_text("")
+
+
+def test_an_address_that_is_none_says_so(browser: Browser, served: Served) -> None:
+    with window(browser, served) as page:
+        page.goto(f"{served.address}/nonsense")
+        expect(page.locator("main .problem")).to_contain_text("there is no such page")
+
+
+def test_an_empty_home_says_what_to_do(browser: Browser) -> None:
+    with empty_machine() as machine, serving(machine) as served, opened(browser, served) as page:
+        expect(page.locator(".empty")).to_contain_text("Nothing is remembered yet")
+        expect(page.locator(".empty")).to_contain_text("claude-mem-lite install")

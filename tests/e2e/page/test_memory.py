@@ -1,0 +1,119 @@
+"""A memory in a real browser: read, edited, pinned, confirmed, retired, replaced, forgotten and taken back."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.page.serving import Served, opened, window
+
+NEWS = "#news"
+HEADING = "h1"
+
+
+@pytest.fixture
+def note(browser: Browser, served: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The page of a memory of this test's own."""
+    title = f"Parcels of {request.node.name} leave at noon"
+    served.machine.run("remember", "rule", title)
+    with opened(browser, served, f"/memories/{stored(served, title)['id']}") as page:
+        expect(page.locator(HEADING)).to_have_text(title)
+        yield page
+
+
+def stored(served: Served, title: str) -> dict[str, object]:
+    """A memory as the command line knows it, whatever its status."""
+    listed = served.machine.run("list", "--json", *(f"--status={one}" for one in ("active", "retired", "superseded")))
+    return next(one for one in json.loads(listed) if one["title"].startswith(title))
+
+
+def test_all_of_it_is_told(browser: Browser, served: Served) -> None:
+    with opened(browser, served) as page:
+        page.locator("a[data-item]", has_text="no longer end up in Sunday's report").first.click()
+        facts = page.locator("dl.facts")
+        expect(facts.first).to_contain_text("assistant")
+        expect(facts.first).to_contain_text("main at")
+        expect(page.locator("main")).to_contain_text("The code it tells of")
+        expect(page.locator("main")).to_contain_text("teashop/reports.py")
+        expect(page.locator("main")).to_contain_text("Where it was given")
+        expect(page.locator("main a[href*='#given-']").first).to_be_visible()
+
+
+def test_from_a_receipt_to_the_session_it_was_given_to(browser: Browser, served: Served) -> None:
+    with opened(browser, served) as page:
+        page.locator("a[data-item]", has_text="Keep UTC in the database").click()
+        page.locator("main a[href*='#given-']").first.click()
+        expect(page).to_have_url(re.compile("/sessions/"))
+        expect(page.locator("main details.given[open]").first).to_contain_text("Keep UTC in the database")
+
+
+def test_edit(note: Page, served: Served) -> None:
+    note.get_by_text("Edit", exact=True).click()
+    note.locator("#edit-title").fill("Parcels leave at one")
+    note.locator("#edit-text").fill("Since the spring, parcels leave at one.")
+    note.locator("#edit-kind").select_option("gotcha")
+    note.get_by_role("button", name="Save").click()
+    expect(note.locator(HEADING)).to_have_text("Parcels leave at one")
+    told = stored(served, "Parcels leave at one")
+    assert (told["kind"], told["summary"]) == ("gotcha", "Since the spring, parcels leave at one.")
+
+
+def test_pin_and_unpin(note: Page, served: Served) -> None:
+    note.get_by_role("button", name="Pin", exact=True).click()
+    expect(note.get_by_role("button", name="Unpin")).to_be_visible()
+    assert stored(served, str(note.locator(HEADING).text_content()))["pinned"]
+    note.get_by_role("button", name="Unpin").click()
+    expect(note.get_by_role("button", name="Pin", exact=True)).to_be_visible()
+
+
+def test_retire_and_confirm(note: Page, served: Served) -> None:
+    note.get_by_text("Retire", exact=True).first.click()
+    note.locator("#retire-reason").fill("the carrier changed")
+    note.get_by_role("button", name="Retire").click()
+    expect(note.locator("main .problem")).to_contain_text("the carrier changed")
+    title = str(note.locator(HEADING).text_content())
+    assert stored(served, title)["status"] == "retired"
+    note.get_by_role("button", name="Confirm: it holds again").click()
+    expect(note.locator("main .problem")).to_have_count(0)
+    assert stored(served, title)["status"] == "active"
+
+
+def test_replace_by_what_holds_now(note: Page, served: Served) -> None:
+    title = str(note.locator(HEADING).text_content())
+    note.get_by_text("Replace", exact=True).click()
+    note.locator("#replace-text").fill("Parcels leave whenever the van is full")
+    note.get_by_role("button", name="Replace by this").click()
+    expect(note.locator(NEWS)).not_to_have_text("")
+    old, new = stored(served, title), stored(served, "Parcels leave whenever the van is full")
+    assert (old["status"], old["superseded_by"]) == ("superseded", new["id"])
+    note.goto(f"{served.address}/memories/{old['id']}")
+    note.locator("main .problem a", has_text="whenever the van is full").click()
+    expect(note.locator("main")).to_contain_text("It replaced")
+
+
+def test_forget_and_undo(note: Page, served: Served) -> None:
+    title = str(note.locator(HEADING).text_content())
+    note.get_by_role("button", name="Forget", exact=True).click()
+    expect(note.locator(NEWS)).to_contain_text("You can undo it until you close or reload this tab")
+    assert title not in served.machine.run("list", "--json")
+    note.get_by_role("button", name="Undo").click()
+    expect(note.get_by_role("button", name="Forget", exact=True)).to_be_visible()
+    assert title in served.machine.run("list", "--json")
+
+
+def test_what_was_forgotten_stays_so_once_the_page_is_left(note: Page, served: Served) -> None:
+    title = str(note.locator(HEADING).text_content())
+    note.get_by_role("button", name="Forget", exact=True).click()
+    expect(note.get_by_role("button", name="Undo")).to_be_visible()
+    note.goto(f"{served.address}/search?query=parcels")
+    expect(note.locator("#results")).not_to_contain_text(title)
+    assert title not in served.machine.run("list", "--json")
+    assert not any(title.encode() in path.read_bytes() for path in served.machine.home.rglob("*.db"))
+
+
+def test_a_memory_that_is_not_there_says_so(browser: Browser, served: Served) -> None:
+    with window(browser, served) as page:
+        page.goto(f"{served.address}/memories/zzzzzzzz")
+        expect(page.locator("main .problem")).to_contain_text("zzzzzzzz")

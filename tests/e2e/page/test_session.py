@@ -1,0 +1,27 @@
+"""A session in a real browser: its summary, its turns, and what it was given."""
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.page.serving import Served, opened
+
+
+def test_summary_turns_and_memories(page: Page) -> None:
+    page.locator(".session h2 a", has_text="Sunday's report").click()
+    main = page.locator("main")
+    expect(page.get_by_role("heading", level=2, name="Summary")).to_be_visible()
+    for part in ("Asked for", "Learned", "Done", "Decided", "Next steps", "Files changed", "Files read"):
+        expect(page.get_by_role("heading", level=3, name=part)).to_be_visible()
+    expect(main).to_contain_text("teashop/reports.py")
+    asked = page.locator(".turn h3.asked").all_text_contents()
+    assert [one[1:6] for one in asked] == ["Mirja", "Good.", "Makes"]
+    page.locator(".turn", has_text="simpler to store").get_by_role("link", name="all of it").click()
+    expect(main).to_contain_text("because the payment provider's webhooks send UTC")
+
+
+def test_what_it_was_given_and_why(browser: Browser, served: Served) -> None:
+    with opened(browser, served, f"/sessions/{served.later}") as page:
+        given = page.locator("details.given").first
+        expect(given.locator("summary")).to_contain_text("tokens")
+        expect(given).to_contain_text("Keep UTC in the database")
+        expect(given.get_by_role("columnheader", name="Came of it")).to_be_visible()
+        expect(given.locator("tbody tr").first).to_contain_text("not known yet")

@@ -1,0 +1,189 @@
+"""The feed: by session and by what was asked, a page at a time, narrowed by choices."""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from html import unescape
+from urllib.parse import parse_qsl, quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from claude_mem_lite.client import Client
+from claude_mem_lite.ui.server import make_app
+from tests.running import Json, Machine, leave, open_machine, payload, turn
+from tests.ui.conftest import PORT, TOKEN
+from tests.ui.listening import listening
+from tests.ui.sound_html import faults
+
+SHOP, ZOO = "/srv/shop", "/srv/zoo"
+AT = "2026-03-01T12:00:00+00:00"
+
+
+def worked(machine: Machine, session: str, prompt: str, file: str, cwd: str) -> None:
+    """A turn in which a file was changed, of which something is remembered."""
+    asked, *_, last = turn(session, prompt, cwd=cwd)
+    change = payload(
+        "PostToolUse",
+        session,
+        cwd,
+        tool_name="Edit",
+        tool_input={"file_path": file, "old_string": "return 1", "new_string": "return len(basket)"},
+        tool_response={"filePath": file, "structuredPatch": []},
+    )
+    for given in (asked, change, last):
+        leave(machine.home, given)
+    machine.drain()
+
+
+@pytest.fixture(scope="module")
+def kept(served: Machine) -> Json:
+    """A session of two turns, what the user said of two projects outside of any, and one thing that was retired."""
+    worked(served, "s-feed", "Count the wombats in the basket", f"{SHOP}/cart.py", SHOP)
+    worked(served, "s-feed", "Count the ferrets in the basket", f"{SHOP}/cage.py", SHOP)
+    notes = {
+        "shop": served.post("/api/memories", {"kind": "rule", "text": "Prices are in cents", "cwd": SHOP}),
+        "zoo": served.post("/api/memories", {"kind": "gotcha", "text": "Gates close at six", "cwd": ZOO}),
+        "gone": served.post("/api/memories", {"kind": "note", "text": "Llamas are for sale", "cwd": ZOO}),
+    }
+    served.ask("PATCH", f"/api/memories/{notes['gone']['id']}", {"status": "retired"})
+    return notes
+
+
+def shown(page: TestClient, **query: str) -> str:
+    answer = page.get("/part/", params=query)
+    assert answer.status_code == 200, answer.text
+    assert faults(answer.text) == []
+    return answer.text
+
+
+def sections(html: str) -> list[str]:
+    return html.split('<section class="session">')[1:]
+
+
+def test_what_is_of_one_session_and_turn_stands_together(page: TestClient, kept: Json) -> None:
+    (session,) = [one for one in sections(shown(page)) if 'href="/sessions/s-feed"' in one]
+    later, earlier = session.split('<div class="turn">')[1:]
+    assert "“Count the ferrets in the basket”" in later
+    assert "cage.py" in later
+    assert "“Count the wombats in the basket”" in earlier
+    assert "cart.py" in earlier
+    assert f'<a href="/?project={quote(SHOP, safe="")}" title="{SHOP}">shop</a>' in session
+
+
+def test_what_is_of_no_session_names_its_project_and_leads_to_it(page: TestClient, kept: Json) -> None:
+    (outside,) = [one for one in sections(shown(page)) if "<h2>Outside a session</h2>" in one]
+    for project in (SHOP, ZOO):
+        link = f'<a href="/?project={quote(project, safe="")}" title="{project}">'
+        assert f"· {link}{project.rpartition('/')[2]}</a>" in outside
+
+
+@pytest.mark.parametrize(
+    ("choice", "found"),
+    [
+        ({}, {"shop", "zoo"}),
+        ({"project": ZOO}, {"zoo"}),
+        ({"kind": "rule"}, {"shop"}),
+        ({"origin": "user"}, {"shop", "zoo"}),
+        ({"origin": "web"}, set()),
+        ({"status": "retired"}, {"gone"}),
+        ({"status": "any"}, {"shop", "zoo", "gone"}),
+        ({"status": "active"}, {"shop", "zoo"}),
+        ({"kind": "whale", "origin": "mars", "status": "dead"}, {"shop", "zoo"}),
+        ({"since": (date.today() - timedelta(days=2)).isoformat()}, {"shop", "zoo"}),
+        ({"since": "2099-01-01"}, set()),
+        ({"until": "2020-01-01"}, set()),
+    ],
+)
+def test_choices_narrow_it(page: TestClient, kept: Json, choice: dict[str, str], found: set[str]) -> None:
+    html = shown(page, **choice)
+    assert {name for name, one in kept.items() if f'href="/memories/{one["id"]}"' in html} == found
+    fresh = unescape(html.partition('data-fresh="')[2].partition('"')[0])
+    offered = {name: value for name, value in choice.items() if value not in ("active", "whale", "mars", "dead")}
+    assert dict(parse_qsl(fresh.partition("?")[2])) == {**offered, "only": "list"}
+
+
+def test_nothing_that_fits_is_told_with_a_way_back(page: TestClient, kept: Json) -> None:
+    html = shown(page, since="2099-01-01")
+    assert 'Nothing fits what you chose. <a href="/">Show everything</a>' in html
+
+
+@pytest.mark.parametrize("day", ["yesterday", "2026-02-31", "9999-99-99", "<b>"])
+def test_what_is_no_day_is_told_so(page: TestClient, day: str) -> None:
+    for name in ("since", "until"):
+        answer = page.get("/part/", params={name: day})
+        assert answer.status_code == 502
+        assert "is no day" in answer.text
+        assert "<b>" not in answer.text
+
+
+def test_a_project_that_is_not_in_the_list_stays_chosen(page: TestClient, kept: Json) -> None:
+    assert '<option value="/srv/elsewhere" selected>elsewhere</option>' in shown(page, project="/srv/elsewhere")
+
+
+@pytest.fixture
+def own() -> Iterator[tuple[Machine, TestClient]]:
+    """A machine of one test's own, with an open page on it."""
+    with open_machine() as machine:
+        machine.start_worker()
+        app = make_app(Client(machine.home), TOKEN, PORT)
+        headers = {"authorization": f"Bearer {TOKEN}", "x-page": "page-1"}
+        with listening(app, "page-1"):
+            yield machine, TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers)
+
+
+def test_an_empty_home_is_told_what_to_do_whichever_status_is_the_usual_one(own: tuple[Machine, TestClient]) -> None:
+    for choice in ({}, {"status": "active"}, {"status": ""}):
+        assert "Nothing is remembered yet." in shown(own[1], **choice)
+    assert "Nothing fits what you chose." in shown(own[1], status="any")
+
+
+def test_older_ones_follow_without_a_gap_or_a_repetition(own: tuple[Machine, TestClient]) -> None:
+    machine, page = own
+    told = [
+        {"memory": {"kind": "note", "id": f"older{number:03}", "title": f"Note {number:03}", "summary": "It holds"}}
+        for number in range(60)
+    ]
+    machine.post("/api/import/memories", {"project": ZOO, "at": AT, "lines": told, "trust": True})
+    first = shown(page, kind="note")
+    (link,) = [part.partition('"')[0] for part in first.split('data-more="feed" href="')[1:]]
+    machine.post("/api/memories", {"kind": "note", "text": "Something came in between", "cwd": ZOO})
+    rest = page.get(f"/part{unescape(link)}")
+    assert rest.status_code == 200
+    assert "<h1" not in rest.text
+    assert "kind=note" in link
+    assert "data-more" not in rest.text
+    seen = [part.partition('"')[0] for part in (first + rest.text).split('href="/memories/')[1:]]
+    assert len(seen) == 60
+    assert set(seen) == {f"older{number:03}" for number in range(60)}
+
+
+def test_a_place_that_is_none_is_told_so(page: TestClient) -> None:
+    answer = page.get("/part/", params={"before": "nowhere"})
+    assert answer.status_code == 502
+    assert "no such place in the feed" in answer.text
+
+
+def test_what_was_forgotten_from_this_tab_can_be_undone_above_the_feed(own: tuple[Machine, TestClient]) -> None:
+    machine, page = own
+    note = machine.post("/api/memories", {"kind": "note", "text": "Zebras <b>bite</b>", "cwd": ZOO})
+    told = page.post("/do/forget", json={"id": note["id"]}).json()["message"]
+    assert told == "Forgotten. You can undo it until you close or reload this tab."
+    html = shown(page)
+    assert "Forgotten: Zebras &lt;b&gt;bite&lt;/b&gt;" in html
+    assert html.index(f'id="undo-{note["id"]}"') < html.index('id="feed"')
+    assert "Forgotten:" not in page.get("/part/", headers={"x-page": "page-2"}).text
+    assert page.post("/do/undo", json={"id": note["id"]}).status_code == 200
+    html = shown(page)
+    assert "Forgotten:" not in html
+    assert f'href="/memories/{note["id"]}"' in html
+
+
+def test_many_forgotten_ones_do_not_push_the_feed_away(own: tuple[Machine, TestClient]) -> None:
+    machine, page = own
+    for name in ("Ibis", "Jackal", "Kudu", "Lemur", "Marmot"):
+        note = machine.post("/api/memories", {"kind": "note", "text": f"{name}s sleep in the {name} house", "cwd": ZOO})
+        page.post("/do/forget", json={"id": note["id"]})
+    html = shown(page)
+    assert html.count("Forgotten: ") == 5
+    assert "<summary>2 more can be undone</summary>" in html
+    assert html.index("Lemurs") < html.index("<summary>2 more") < html.index("Jackals")

@@ -1,0 +1,241 @@
+"""The page of one memory, and what can be done there: in this process, with a real worker behind it."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from claude_mem_lite.ui.actions_memory import mark_of
+from tests.running import Json, Machine
+from tests.ui.listening import listening
+from tests.worker.developing import Developing
+
+SCRIPT = "<script>alert('title')</script>"
+
+
+def remember(machine: Machine, text: str, kind: str = "rule", **more: Json) -> Json:
+    return machine.post("/api/memories", {"kind": kind, "text": text, "cwd": "/", **more})
+
+
+def shown(page: TestClient, path: str) -> str:
+    answer = page.get(f"/part{path}")
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def do(page: TestClient, name: str, **given: Json) -> Json:
+    answer = page.post(f"/do/{name}", json=given)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def refused(page: TestClient, name: str, **given: Json) -> str:
+    answer = page.post(f"/do/{name}", json=given)
+    assert answer.status_code == 409, answer.text
+    return str(answer.json()["error"])
+
+
+def edit(page: TestClient, memory: Json, **changes: Json) -> Json:
+    fields = {name: memory[name] for name in ("id", "title", "kind", "scope")}
+    whole = {**fields, "text": memory["summary"], "tags": ", ".join(memory["tags"]), "mark": mark_of(memory)}
+    return {**whole, **changes}
+
+
+def stored(machine: Machine, id_: str) -> Json:
+    return machine.get(f"/api/memories/{id_}")
+
+
+@pytest.fixture
+def open_page(page: TestClient) -> Iterator[TestClient]:
+    """A page whose stream is open."""
+    with listening(page.app, "page-1"):
+        yield page
+
+
+def test_all_of_a_memory_is_shown(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "Wombats are counted twice\nin the evening", "gotcha", tags=["zoo"])
+    html = shown(page, f"/memories/{kept['id']}")
+    for told in ("Wombats are counted twice", "in the evening", "gotcha", "zoo", kept["id"], "no session yet"):
+        assert told in html
+
+
+def test_script_in_a_memory_is_shown_as_text(served: Machine, page: TestClient) -> None:
+    kept = remember(served, f"{SCRIPT} is a title\"'><img src=x>", "note", tags=[SCRIPT])
+    for path in (f"/memories/{kept['id']}", f"/memories/{kept['id']}?all=1"):
+        html = shown(page, path)
+        assert "<script" not in html
+        assert "<img" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_an_unknown_memory_is_told_in_plain_words(page: TestClient) -> None:
+    answer = page.get("/part/memories/nowhere99")
+    assert answer.status_code == 404
+    assert "nowhere99" in answer.text
+
+
+def test_a_long_text_is_cut_and_can_be_seen_whole(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "A tale of ferrets", "note")
+    detail = "ferrets " * 20_000 + "THE END"
+    with closing(sqlite3.connect(served.home.memory_db)) as db, db:
+        db.execute("update memories set detail = ? where id = ?", (detail, kept["id"]))
+    html = shown(page, f"/memories/{kept['id']}")
+    assert len(html) < 60_000
+    assert "THE END" not in html
+    assert f'href="/memories/{kept["id"]}?all=1"' in html
+    assert "too long to be edited" in html
+    assert "THE END" in shown(page, f"/memories/{kept['id']}?all=1")
+
+
+def test_it_is_edited_as_the_command_does(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "The test database listens on 5433", "note", tags=["db", "old"])
+    do(page, "edit", **edit(page, kept, text="The test database listens on 5434", kind="gotcha", tags="db, port"))
+    now = stored(served, kept["id"])
+    assert (now["summary"], now["kind"], now["tags"]) == ("The test database listens on 5434", "gotcha", ["db", "port"])
+    assert now["title"] == kept["title"]
+
+
+def test_saving_without_a_change_changes_nothing(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "Lines\n\nof a poem about otters", "note")
+    typed = edit(page, kept, text="Lines\r\n\r\nof a poem about otters\r\n")
+    assert do(page, "edit", **typed)["message"] == "Nothing was changed."
+    assert stored(served, kept["id"])["last_seen_at"] == kept["last_seen_at"]
+
+
+def test_what_was_changed_meanwhile_is_not_written_over(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "Badgers sleep by day", "note")
+    served.ask("PATCH", f"/api/memories/{kept['id']}", {"text": "Badgers sleep by night"})
+    assert "while you edited" in refused(page, "edit", **edit(page, kept, text="Badgers never sleep"))
+    assert stored(served, kept["id"])["summary"] == "Badgers sleep by night"
+
+
+def test_without_words_nothing_is_saved(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "Lynxes are shy", "note")
+    assert "needs a title" in refused(page, "edit", **edit(page, kept, text="  "))
+
+
+@pytest.mark.parametrize("name", ["pin", "confirm", "retire", "edit", "replace", "forget"])
+@pytest.mark.parametrize("id_", ["", "  ", None, 7])
+def test_without_an_id_nothing_is_done(page: TestClient, name: str, id_: Json) -> None:
+    assert refused(page, name, id=id_, text="words") == "it was not said which memory: load the page again"
+
+
+def test_it_is_pinned_confirmed_and_retired(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "Capybaras swim", "note")
+    do(page, "pin", id=kept["id"], pinned=True)
+    assert stored(served, kept["id"])["pinned"] is True
+    assert ">Unpin</button>" in shown(page, f"/memories/{kept['id']}")
+    do(page, "pin", id=kept["id"], pinned=False)
+    do(page, "retire", id=kept["id"], reason="they moved away")
+    html = shown(page, f"/memories/{kept['id']}")
+    assert "because they moved away" in html
+    assert ">Confirm: it holds again</button>" in html
+    do(page, "confirm", id=kept["id"])
+    assert stored(served, kept["id"])["status"] == "active"
+
+
+def test_it_is_replaced_by_new_words_which_hold_where_it_did(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "Tapirs eat leaves", "note", scope="language:python", tags=["zoo"])
+    answer = do(page, "replace", id=kept["id"], text="The tapir keeper brings apples")
+    old = stored(served, kept["id"])
+    new = stored(served, old["superseded_by"])
+    assert answer["go"] == f"/memories/{new['id']}"
+    assert (old["status"], new["status"], new["summary"]) == ("superseded", "active", "The tapir keeper brings apples")
+    assert (new["kind"], new["scope"], new["tags"]) == ("note", "language:python", ["zoo"])
+    assert "It replaced" in shown(page, f"/memories/{new['id']}")
+    assert f"/memories/{new['id']}" in shown(page, f"/memories/{old['id']}")
+
+
+def test_it_is_replaced_by_another_that_is_named(served: Machine, page: TestClient) -> None:
+    old = remember(served, "Gibbons sing at noon", "note")
+    new = remember(served, "Gibbons are quiet on rainy days", "note")
+    do(page, "replace", id=old["id"], successor=f"#{new['id'][:6]}")
+    assert stored(served, old["id"])["superseded_by"] == new["id"]
+    assert "own place" in refused(page, "replace", id=new["id"], successor=new["id"])
+    assert "superseded" in refused(page, "replace", id=new["id"], successor=old["id"])
+    assert "nothing was given" in refused(page, "replace", id=new["id"])
+
+
+def test_what_was_forgotten_is_gone_at_once_and_undone_on_the_same_page(served: Machine, open_page: TestClient) -> None:
+    kept = remember(served, "The pangolin house has a quokkaphone", "note", tags=["zoo"])
+    assert "undo brings back the memory alone" in shown(open_page, f"/memories/{kept['id']}")
+    assert "undo" in do(open_page, "forget", id=kept["id"])["message"]
+    assert served.ask("GET", f"/api/memories/{kept['id']}").status == 404
+    assert served.files_with("quokkaphone") == []
+    html = shown(open_page, f"/memories/{kept['id']}")
+    assert 'data-do="undo"' in html
+    assert "what the session's summary and other memories said of it, and so do the receipts" in html
+    do(open_page, "undo", id=kept["id"])
+    now = stored(served, kept["id"])
+    assert {**now, "seq": 0} == {**kept, "seq": 0}
+    assert "undoing a “Forget” does not bring them back" in shown(open_page, f"/memories/{kept['id']}")
+    assert "cannot be undone" in refused(open_page, "undo", id=kept["id"])
+
+
+def test_another_page_cannot_undo_it(served: Machine, open_page: TestClient) -> None:
+    kept = remember(served, "Okapis hum", "note")
+    do(open_page, "forget", id=kept["id"])
+    other = {"x-page": "page-2"}
+    assert open_page.get(f"/part/memories/{kept['id']}", headers=other).status_code == 404
+    assert open_page.post("/do/undo", json={"id": kept["id"]}, headers=other).status_code == 409
+
+
+def test_once_the_page_is_left_nothing_can_be_undone(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "Servals jump", "note")
+    with listening(page.app, "page-1"):
+        do(page, "forget", id=kept["id"])
+    assert page.get(f"/part/memories/{kept['id']}").status_code == 404
+    with listening(page.app, "page-1"):
+        assert "cannot be undone" in refused(page, "undo", id=kept["id"])
+
+
+def test_without_a_page_forgetting_is_for_good_and_says_so(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "Margays climb", "note")
+    page.headers.pop("x-page")
+    assert do(page, "forget", id=kept["id"]) == {"message": "Forgotten for good.", "go": "/"}
+    assert page.get(f"/part/memories/{kept['id']}").status_code == 404
+
+
+def test_by_the_beginning_of_an_id_it_can_be_undone_too(served: Machine, open_page: TestClient) -> None:
+    kept = remember(served, "Genets climb as well", "note")
+    told = do(open_page, "forget", id=str(kept["id"])[:7])
+    assert told["go"] == f"/memories/{kept['id']}"
+    assert "Undo</button>" in shown(open_page, str(told["go"]))
+
+
+def test_what_is_too_long_to_be_brought_back_says_so_before(served: Machine, open_page: TestClient) -> None:
+    kept = remember(served, "A tale of stoats", "note")
+    with closing(sqlite3.connect(served.home.memory_db)) as db, db:
+        db.execute("update memories set detail = ? where id = ?", ("stoats " * 100_000, kept["id"]))
+    assert "Forget for good</button>" in shown(open_page, f"/memories/{kept['id']}")
+    assert do(open_page, "forget", id=kept["id"])["message"] == "Forgotten for good."
+
+
+def test_how_it_stands_with_its_code_is_told_and_confirmed_from_its_own_folder(
+    served: Machine, page: TestClient, tmp_path: Path
+) -> None:
+    root = (tmp_path / "shop").resolve()
+    root.mkdir()
+    developing = Developing(served, root)
+    developing.write("README.md", "A shop.\n")
+    developing.git("init", "--quiet", "--initial-branch=main")
+    developing.commit("Begin")
+    developing.session(
+        "Round the total of a basket", {"cart.py": "def total(basket):\n    return round(sum(basket), 2)\n"}, "Done."
+    )
+    found = served.get(f"/api/memories?cwd={root}")["memories"]
+    kept = next(one for one in found if any(anchor.startswith("code:") for anchor in one["anchors"]))
+    path = f"/memories/{kept['id']}"
+    html = shown(page, path)
+    assert "cart.py: total" in html
+    assert "The code is as it tells." in html
+    assert f'href="/context?{urlencode({"project": kept["project"]})}"' in html
+    assert "Round the total of a basket" in html
+    developing.replace("cart.py", ", 2)", ", 3)")
+    assert "It may be stale" in shown(page, path)
+    do(page, "confirm", id=kept["id"])
+    assert "The code is as it tells." in shown(page, path)

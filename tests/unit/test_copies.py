@@ -1,0 +1,149 @@
+"""The copies of events: what is written is read again, what is damaged is passed over, what is forgotten is gone."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.db.connection import open_for_writing
+from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
+from claude_mem_lite.inbox import copies, putting_back
+from claude_mem_lite.inbox.copies import Copies, Done
+from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.spool_names import past_name
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def inbox(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(open_for_writing(tmp_path / "inbox.db")) as db:
+        migrate(db, INBOX_MIGRATIONS, NOW)
+        yield db
+
+
+def name_of(number: int, event: str = "PostToolUse") -> str:
+    return f"{number:020d}-77-{number:08x}-{event}"
+
+
+def arrival(number: int, said: str = "", *, problem: str = "") -> Arrival:
+    payload = json.dumps({"said": said or f"word {number}"})
+    return Arrival(name_of(number), "PostToolUse", "s-1", payload, 10, problem)
+
+
+def names_in(folder: Path) -> list[str]:
+    return [line.names[0] for line in copies.all_lines(folder) if line.kind == "event"]
+
+
+def test_a_line_that_is_torn_or_damaged_costs_no_other(folder: Path) -> None:
+    kept = Copies(folder)
+    kept.keep([arrival(1), arrival(2), arrival(3)], 1.0)
+    (path,) = copies.files(folder)
+    path.write_bytes(path.read_bytes().replace(b"word 2", b"wort 2")[:-5])
+    kept.keep([arrival(4)], 1.0)
+    assert names_in(folder) == [name_of(1), name_of(4)]
+
+
+def test_copies_are_private(folder: Path) -> None:
+    Copies(folder).keep([arrival(1)], 1.0)
+    (path,) = copies.files(folder)
+    assert (folder.stat().st_mode & 0o777, path.stat().st_mode & 0o777) == (0o700, 0o600)
+
+
+def test_an_event_is_copied_once_however_often_its_spool_file_is_read(folder: Path) -> None:
+    kept = Copies(folder)
+    for _ in range(3):
+        kept.keep([arrival(1)], 1.0)
+    assert names_in(folder) == [name_of(1)]
+
+
+def test_what_is_imported_is_not_copied(folder: Path) -> None:
+    past = Arrival(past_name("Stop", 5, "a"), "Stop", "s-1", "{}", 2)
+    Copies(folder).keep([past], 1.0)
+    assert copies.files(folder) == []
+
+
+def test_what_two_hooks_told_of_has_one_copy(folder: Path, inbox: sqlite3.Connection) -> None:
+    one = Arrival(name_of(1), "Stop", "s-1", "{}", 2, one_within_s=5.0)
+    twin = Arrival(name_of(2), "Stop", "s-1", "{}", 2, one_within_s=5.0)
+    Queue(inbox, copies=Copies(folder)).add([one, twin], 1.0)
+    assert names_in(folder) == [name_of(1)]
+
+
+def test_files_are_begun_anew_at_some_size_and_by_each_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copies, "FILE_BYTES", 100)
+    kept = Copies(folder)
+    for number in range(1, 4):
+        kept.keep([arrival(number)], 1.0)
+    Copies(folder).keep([arrival(4)], 1.0)
+    assert len(copies.files(folder)) == 4
+    assert names_in(folder) == [name_of(number) for number in range(1, 5)]
+
+
+def test_what_is_erased_is_overwritten_and_the_rest_stays(folder: Path) -> None:
+    kept = Copies(folder)
+    kept.keep([arrival(1), arrival(2, "Zanzibar"), arrival(3)], 1.0)
+    kept.erase([name_of(2)])
+    assert names_in(folder) == [name_of(1), name_of(3)]
+    (path,) = copies.files(folder)
+    assert b"Zanzibar" not in path.read_bytes()
+
+
+def test_each_event_comes_back_as_it_stood(folder: Path, inbox: sqlite3.Connection) -> None:
+    kept = Copies(folder)
+    kept.keep([arrival(1), arrival(2), arrival(3), arrival(4, problem="no JSON")], 1.0)
+    kept.note_done([name_of(1), name_of(2)], Done(name_of(1), 7, 2.0, [name_of(2)]))
+    assert putting_back.is_behind(inbox, folder)
+    assert putting_back.put_back(inbox, folder) == 4
+    assert not putting_back.is_behind(inbox, folder)
+    rows = inbox.execute("select name, status, turn, work, reason from inbox order by id").fetchall()
+    assert [tuple(row) for row in rows] == [
+        (name_of(1), "done", name_of(1), 7, ""),
+        (name_of(2), "skipped", name_of(1), 7, ""),
+        (name_of(3), "raw", "", 0, ""),
+        (name_of(4), "error", "", 0, "no JSON"),
+    ]
+    assert putting_back.put_back(inbox, folder) == 0
+
+
+def test_what_was_to_be_done_again_is_still_to_be(folder: Path, inbox: sqlite3.Connection) -> None:
+    kept = Copies(folder)
+    kept.keep([arrival(1), arrival(2), arrival(3)], 1.0)
+    for number in (1, 2, 3):
+        kept.note_done([name_of(number)], Done(name_of(number), number * 10, 2.0, []))
+    kept.note_again(15)
+    kept.note_done([name_of(3)], Done(name_of(3), 40, 2.0, []))
+    putting_back.put_back(inbox, folder)
+    rows = inbox.execute("select status, work from inbox order by id").fetchall()
+    assert [tuple(row) for row in rows] == [("done", 10), ("raw", 20), ("done", 40)]
+
+
+def test_an_inbox_that_takes_what_is_done_for_undone_is_told(folder: Path, inbox: sqlite3.Connection) -> None:
+    kept = Copies(folder)
+    Queue(inbox, copies=kept).add([arrival(1)], 1.0)
+    kept.note_done([name_of(1)], Done(name_of(1), 7, 2.0, []))
+    assert putting_back.put_back(inbox, folder) == 0
+    assert tuple(inbox.execute("select status, turn, work from inbox").fetchone()) == ("done", name_of(1), 7)
+
+
+def test_what_tells_of_an_event_stays_as_long_as_the_event(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copies, "FILE_BYTES", 1)
+    kept = Copies(folder)
+    kept.keep([arrival(1)], 1.0)
+    kept.keep([arrival(2)], 1.0)
+    kept.note_done([name_of(1)], Done(name_of(1), 7, 2.0, []))
+    kept.note_again(3)
+    kept.trim(lambda names: {name_of(1)} & set(names))
+    assert [line.kind for line in copies.all_lines(folder)] == ["event", "done", "again"]
+    kept.trim(lambda _: set())
+    assert copies.files(folder) == []

@@ -1,0 +1,24 @@
+"""How far a long command is, where no terminal shows a bar."""
+
+import pytest
+
+from claude_mem_lite.cli.progress import progress
+
+
+def test_without_a_terminal_a_line_tells_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    moment = 0
+    with progress("400 transcripts", 400, clock=lambda: moment) as advance:
+        for done in range(0, 401, 50):
+            advance(done)
+            moment += 1
+    shown = capsys.readouterr()
+    assert shown.err.splitlines() == ["400 transcripts: 62% done"]
+    assert shown.out == ""
+
+
+def test_what_is_soon_done_is_not_talked_about(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("3 rows", 3, clock=lambda: 0.0) as advance:
+        advance(3)
+    with progress("Exporting", 3, shown=False, clock=lambda: 9e9) as advance:
+        advance(1)
+    assert capsys.readouterr() == ("", "")

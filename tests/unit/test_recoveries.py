@@ -1,0 +1,54 @@
+"""What the user hears of a recovery: in words that are right, and nothing that does not hold any more."""
+
+import pytest
+
+from claude_mem_lite.db import recoveries
+from claude_mem_lite.db.recoveries import Recovery
+from claude_mem_lite.install.doctor.databases import check_recovery
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker import recovering
+from tests.fakes import NOW
+
+ASIDE = "damaged-20260301T120000Z"
+TEXT = f"memory.db is empty, and there is no backup: a new one was begun. What was there is kept in {ASIDE}."
+
+
+def test_one_event_is_and_several_are_done_again() -> None:
+    one = Recovery("memory-1", NOW.isoformat(), "It is back.", replayed=1)
+    assert recoveries.sentence(one) == "It is back. 1 event that came after it is done again."
+    several = Recovery("memory-1", NOW.isoformat(), "It is back.", replayed=1200)
+    assert recoveries.sentence(several) == "It is back. 1,200 events that came after it are done again."
+
+
+def test_a_folder_that_is_gone_is_not_named_any_more(home: Home) -> None:
+    (home.root / ASIDE).mkdir()
+    undo = f"What was there is kept: `claude-mem-lite restore {home.root / ASIDE / 'memory.db'}` undoes it."
+    (home.root / ASIDE / "memory.db").touch()
+    recoveries.add(home, Recovery("restore-1", NOW.isoformat(), TEXT, undo))
+    (told,) = recoveries.untold(home)
+    assert (told.text, told.undo) == (TEXT, undo)
+    (home.root / ASIDE / "memory.db").unlink()
+    (home.root / ASIDE).rmdir()
+    (told,) = recoveries.untold(home)
+    assert told.text.endswith("a new one was begun. What was there is not kept any more.")
+    assert told.undo == ""
+    assert recoveries.latest(home, NOW) == told
+
+
+@pytest.mark.parametrize(
+    ("what", "failed", "state"), [("restore", False, "ok"), ("restore", True, "warn"), ("memory", False, "warn")]
+)
+def test_what_the_user_has_restored_himself_is_no_warning(home: Home, what: str, failed: bool, state: str) -> None:
+    recoveries.add(home, Recovery(f"{what}-1", NOW.isoformat(), "It is in its place.", "Undo it.", failed))
+    (check,) = check_recovery(home, NOW)
+    assert (check.state, check.found[-20:], check.next_step) == (state, ": It is in its place", "Undo it.")
+
+
+def test_restoring_by_hand_does_not_cost_the_damaged_files(home: Home) -> None:
+    names = [f"damaged-2026030{day}T000000Z" for day in (1, 2, 3, 4)]
+    names += [f"before-restore-2026031{day}T000000Z" for day in (1, 2, 3, 4)]
+    for name in names:
+        (home.root / name).mkdir()
+        (home.root / name / "memory.db").touch()
+    recovering.prepare(home, NOW)
+    assert [path.name for path in recovering.set_aside(home)] == [*names[1:4], *names[5:]]

@@ -1,0 +1,37 @@
+"""The worker's HTTP without a socket: its application over a job loop in this process."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from starlette.testclient import TestClient
+
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.app import make_app
+from claude_mem_lite.worker.clock import Clock
+from claude_mem_lite.worker.loop import Loop
+from tests.fakes import FakeEmbedder
+from tests.running import Json, running_loop
+
+
+class Asked:
+    """Whom to ask; what is refused fails the test."""
+
+    def __init__(self, client: TestClient, loop: Loop) -> None:
+        self.client = client
+        self.loop = loop
+
+    def get(self, path: str, **query: Json) -> Json:
+        answer = self.client.get(path, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def post(self, path: str, body: Json) -> Json:
+        answer = self.client.post(path, json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@contextmanager
+def asked(home: Home, clock: Clock) -> Iterator[Asked]:
+    with running_loop(home, clock, embedder=FakeEmbedder()) as loop, TestClient(make_app(loop, loop.stop)) as client:
+        yield Asked(client, loop)
