@@ -23,7 +23,7 @@ from demo.recording import Recorded
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 COMMAND_TIMEOUT_S = 60
 WORKER_START_S = 5.0
-KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR")
+KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -42,14 +42,26 @@ class Told:
 class Machine:
     """Opened by `with`; everything it makes lies below `root`."""
 
+    root: Path
+    user: Path
+    project: Path
+    home: Path
+
     def __init__(self) -> None:
+        self._hooks: Mapping[str, list[str]] = {}
+
+    def __enter__(self) -> "Machine":
+        # A signal meanwhile is heard when there is something to remove: Python, too, tries out where to put the folder.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         self.root = Path(tempfile.mkdtemp(prefix="claude-mem-lite-demo-")).resolve()
         self.user = self.root / "user"
         self.project = self.root / "teashop"
         self.home = self.user / ".claude-mem-lite"
-        self._hooks: Mapping[str, list[str]] = {}
-
-    def __enter__(self) -> "Machine":
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        except BaseException:
+            self.root.rmdir()
+            raise
         return self
 
     def __exit__(
@@ -73,13 +85,16 @@ class Machine:
             ["commit", "--quiet", "--message=Reports by day"],
         ):
             settings = ("init.defaultBranch=main", "user.name=dev", "user.email=dev@example.com")
-            subprocess.run(
+            done = subprocess.run(
                 ["git", *(part for each in settings for part in ("-c", each)), *arguments],
                 cwd=self.project,
                 env={**self.environment(), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
-                check=True,
+                capture_output=True,
+                text=True,
                 timeout=COMMAND_TIMEOUT_S,
             )
+            if done.returncode:
+                raise CommandFailed(f"git {shlex.join(arguments)} exits {done.returncode}: {done.stderr}")
 
     def write(self, path: Path, content: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,9 +151,10 @@ class Machine:
         return any(words.encode() in _content(path) for path in files)
 
     def environment(self) -> dict[str, str]:
-        """Nothing of the user's own: neither an agent's variables nor another data folder."""
+        """Nothing of the user's own: neither an agent's variables nor another data folder. What is stopped in the
+        middle leaves its temporary files here."""
         kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-        return {**kept, "HOME": str(self.user)}
+        return {**kept, "HOME": str(self.user), "TMPDIR": str(self.root)}
 
     def _end_worker(self) -> None:
         # A hook may have started one a moment ago: it cannot be asked to stop before it is up.

@@ -102,6 +102,12 @@ def i003_replay(connection: sqlite3.Connection) -> None:
     connection.execute("create table leaving (name text primary key) without rowid")
 
 
+def i004_digests(connection: sqlite3.Connection) -> None:
+    """Whether the same was told before: held against the payloads themselves, a burst came in at 69 events a second."""
+    connection.execute("alter table inbox add column digest text not null default ''")
+    connection.execute("create index inbox_by_digest on inbox (digest, name)")
+
+
 def m001_memory(connection: sqlite3.Connection) -> None:
     connection.execute("""
         create table projects (
@@ -378,7 +384,7 @@ def m007_progress(connection: sqlite3.Connection) -> None:
         select 1, exists (select 1 from memories) or exists (select 1 from sessions)""")
 
 
-INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox, i002_model_turns, i003_replay)
+INBOX_MIGRATIONS: tuple[Migration, ...] = (i001_inbox, i002_model_turns, i003_replay, i004_digests)
 MEMORY_MIGRATIONS: tuple[Migration, ...] = (
     m001_memory,
     m002_model_calls,

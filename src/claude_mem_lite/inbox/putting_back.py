@@ -11,7 +11,7 @@ from pathlib import Path
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox import copies
 from claude_mem_lite.inbox.copies import Copy, Line
-from claude_mem_lite.inbox.queue import known_of
+from claude_mem_lite.inbox.queue import digest, known_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,16 @@ def _add(db: sqlite3.Connection, copy: Copy, states: Mapping[str, _State]) -> No
     state = states.get(copy.name, as_it_came)
     # Twice under one name: what could not be read at first could be later.
     db.execute(
-        """insert or replace into inbox (name, event, session, payload, raw_bytes, received_at, reason, status, turn,
-               work, finished_at)
-           values (:name, :event, :session, :payload, :raw_bytes, :received_at, :reason, :status, :turn, :work, :at)""",
+        """insert or replace into inbox (name, event, session, payload, digest, raw_bytes, received_at, reason, status,
+               turn, work, finished_at)
+           values (:name, :event, :session, :payload, :digest, :raw_bytes, :received_at, :reason, :status,
+               :turn, :work, :at)""",
         {
             "name": copy.name,
             "event": copy.event,
             "session": copy.session,
             "payload": copy.payload,
+            "digest": digest(copy.session, copy.event, copy.payload),
             "raw_bytes": copy.raw_bytes,
             "received_at": copy.received_at,
             "reason": copy.problem,
