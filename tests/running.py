@@ -380,15 +380,20 @@ def _holds_by_now(holds: Callable[[], bool]) -> bool:
 
 def query(path: Path, statement: str) -> Sequence[tuple[Any, ...]]:
     """Rows of a database that another process may be writing; NotThereYet before the database or its table exists."""
-    if not path.is_file():
-        raise NotThereYet(path)
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
-            return connection.execute(statement).fetchall()
-    except sqlite3.OperationalError as error:
-        if "no such table" in str(error) or "unable to open" in str(error):
-            raise NotThereYet(path) from error
-        raise
+    deadline = time.monotonic() + WAIT_S
+    while True:
+        if not path.is_file():
+            raise NotThereYet(path)
+        try:
+            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
+                return connection.execute(statement).fetchall()
+        except sqlite3.OperationalError as error:
+            if "no such table" in str(error) or "unable to open" in str(error):
+                raise NotThereYet(path) from error
+            # The log of a writer that was killed is mended by the next writer only.
+            if "readonly database" not in str(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.02)
 
 
 WRITTEN = ("seq", "stored_at", "told_at")
