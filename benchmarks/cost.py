@@ -89,7 +89,7 @@ def _calls(home: Home) -> Iterator[Call]:
     with remembered(home) as db, closing(open_for_reading(home.inbox_db)) as inbox:
         turns = ModelTurns(inbox)
         for row in inbox.execute("select turn from inbox where turn <> '' group by turn order by min(id)").fetchall():
-            question = question_about(row["turn"], turns.rows_of(row["turn"]), db, Config())
+            question = question_about(row["turn"], turns, db, Config())
             if isinstance(question, str) or not is_worth_asking(question.turn, question.digest):
                 continue
             session = session_table.find(db, question.turn.session)

@@ -12,12 +12,13 @@ from datetime import datetime
 
 import uvicorn
 
-from claude_mem_lite.client import Client, wait_until
+from claude_mem_lite.client import Client
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.answering import prompt
 from claude_mem_lite.worker.app import make_app
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.wiring import open_loop
+from claude_mem_lite.worker_start import is_answering, wait_until
 
 _START_S = 30.0
 _HOOK_S = 60.0
@@ -45,7 +46,7 @@ def served(home: Home, clock: MovedClock) -> Iterator[Loop]:
         for thread in threads:
             thread.start()
         try:
-            if not wait_until(Client(home).is_answering, time.monotonic() + _START_S):
+            if not wait_until(lambda: is_answering(Client(home)), time.monotonic() + _START_S):
                 raise SystemExit("the worker does not answer")
             yield loop
         finally:

@@ -29,7 +29,7 @@ from benchmarks.scale_queries import queries
 from benchmarks.synthetic import Language
 from claude_mem_lite.client import Client
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker_start import ensure_worker
+from claude_mem_lite.worker_start import ensure_worker, stop_worker
 
 SIZE = 100_000
 TIMES = 20
@@ -144,7 +144,7 @@ def _served(filled: Path, folder: Path) -> Iterator[str]:
     shutil.copy(Home(filled).memory_db, home.memory_db)
     home.worker_python.symlink_to(sys.executable)
     ensure_worker(home)
-    command = [str(Path(sys.executable).with_name("claude-mem-lite")), "ui", "--no-browser"]
+    command = [str(Path(sys.executable).with_name("claude-mem-lite")), "ui", "--no-open"]
     environment = {**os.environ, "CLAUDE_MEM_LITE_HOME": str(home.root), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     try:
@@ -153,7 +153,7 @@ def _served(filled: Path, folder: Path) -> Iterator[str]:
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate()
-        Client(home).stop()
+        stop_worker(Client(home))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.transcripts import Data, session_of
 from claude_mem_lite.client import Client
 from claude_mem_lite.paths import HOME_VARIABLE, Home
-from claude_mem_lite.worker_start import ensure_worker
+from claude_mem_lite.worker_start import ensure_worker, stop_worker
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 DRAIN_S = 1800.0
@@ -64,7 +64,7 @@ class Product:
             time.sleep(0.1)
 
     def stop(self) -> None:
-        self.client.stop()
+        stop_worker(self.client)
 
 
 @contextmanager

@@ -35,7 +35,7 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.worker_start import ensure_worker
+from claude_mem_lite.worker_start import ensure_worker, stop_worker
 
 SIZE = 100_000
 PROMPTS = 300
@@ -86,7 +86,7 @@ def measure(filled: Path, folder: Path, size: int = SIZE, prompts: int = PROMPTS
             _ask(home, one)
         return [_ask(home, one) for one in all_asked(language, checkouts, size, prompts, others, "asked")]
     finally:
-        Client(home).stop()
+        stop_worker(Client(home))
 
 
 def _ask(home: Home, asked: Asked) -> Timed:

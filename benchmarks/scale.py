@@ -26,7 +26,8 @@ from benchmarks.product import temporary_folder
 from benchmarks.scale_home import Filled, fill
 from benchmarks.scale_queries import QUERIES, WARMING, ScaleQuery, filtered, queries
 from benchmarks.synthetic import NOW, Language
-from claude_mem_lite.client import Client, Where
+from claude_mem_lite.client import Client
+from claude_mem_lite.client_values import Where
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.embed.table import StaticTable
 from claude_mem_lite.paths import Home
@@ -34,7 +35,7 @@ from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.store import fts, passages
 from claude_mem_lite.words import query_words
-from claude_mem_lite.worker_start import ensure_worker
+from claude_mem_lite.worker_start import ensure_worker, stop_worker
 
 SIZES = (10_000, 100_000, 1_000_000)
 JUDGED = ("all queries", "in one project", "over all projects", "with common words")
@@ -169,7 +170,7 @@ def through_worker(folder: Path, size: int) -> Iterator[Figure]:
             times.append(_ms_since(began))
         resident_mb = _resident_mb(client.health().pid)
     finally:
-        client.stop()
+        stop_worker(client)
     yield Figure(
         f"{size:,}: search by a worker's socket, over all projects, p95", _p95(times), "ms", note=_spread(times)
     )

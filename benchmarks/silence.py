@@ -24,7 +24,8 @@ from benchmarks.sightings import PastSession, prompt_of
 from benchmarks.silent_prompts import NEW_TOPICS, OTHER_LANGUAGES, PASTED_LOGS, REAL, SMALL_TALK
 from benchmarks.synthetic import BATCH, NOW, SPAN, Language, batch
 from benchmarks.transcripts import Data
-from claude_mem_lite.client import Client, Wanted, Where
+from claude_mem_lite.client import Client
+from claude_mem_lite.client_values import Wanted, Where
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.embed.table import StaticTable

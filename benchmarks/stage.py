@@ -16,7 +16,7 @@ from pathlib import Path
 import claude_mem_lite
 from claude_mem_lite.client import Client
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker_start import ensure_worker
+from claude_mem_lite.worker_start import ensure_worker, is_answering, stop_worker
 
 HOOK = Path(claude_mem_lite.__file__).parent / "hook" / "hook.py"
 
@@ -73,13 +73,13 @@ class Stage:
     def until_answer(self) -> None:
         """Wait for a worker that something else has started."""
         for _ in range(2000):
-            if self.client.is_answering():
+            if is_answering(self.client):
                 return
             time.sleep(0.005)
         raise SystemExit("no worker came up")
 
     def stop_worker(self) -> None:
-        self.client.stop()
+        stop_worker(self.client)
 
 
 @contextmanager

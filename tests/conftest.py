@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from claude_mem_lite.paths import Home
 
+# How long an example takes to make or to run tells of the machine and what else it does, not of the code.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 _KEPT = (
     "PATH",
     "LANG",

@@ -32,8 +32,9 @@ from claude_mem_lite.worker.modelling import MakeProvider
 from claude_mem_lite.worker.wiring import open_loop
 from tests.warm import ForkedWorker, fork_worker
 
+COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 HOOK = Path(claude_mem_lite.__file__).parent / "hook" / "hook.py"
-WAIT_S = 30.0
+WAIT_S = 60.0
 LATECOMERS_S = 0.5
 PROC = Path("/proc")
 Json = Any
@@ -108,6 +109,24 @@ class Machine:
             self.hook_command(event), input=given, capture_output=True, env=self.environment(), timeout=WAIT_S
         )
         return Ran(done.returncode, done.stdout, done.stderr)
+
+    # The command line.
+
+    def run(
+        self, *arguments: str | Path, cwd: str | Path | None = None, status: int = 0
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run a command to its end, in a folder or else in the user's."""
+        done = subprocess.run(
+            [*self.prefix, COMMAND, *arguments],
+            env=self.environment(),
+            cwd=cwd or self.user_home,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=WAIT_S,
+        )
+        assert done.returncode == status, done.stderr
+        return done
 
     # The worker.
 

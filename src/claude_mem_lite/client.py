@@ -1,23 +1,30 @@
-"""Typed calls to the worker. The command line and the MCP server are built on it.
+"""Typed calls to the worker. The command line, `doctor`, the MCP server and the page are built on it.
 
 It reads and writes no database: everything it knows it was told over the socket."""
 
-import fcntl
 import math
-import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 from urllib.parse import quote
 
-from claude_mem_lite import wire
-from claude_mem_lite.errors import WorkerRefused, WorkerUnavailable
+from claude_mem_lite import told, wire
+from claude_mem_lite.client_values import (
+    ANYTHING,
+    Asker,
+    Drained,
+    ExportPage,
+    Health,
+    ImportStart,
+    QueueCounts,
+    Wanted,
+    Where,
+)
+from claude_mem_lite.errors import NotFound, WorkerRefused
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 
-STOP_WAIT_S = 30.0
 # Longer than the worker itself waits before it says that it is busy.
 IMPORT_TIMEOUT_S = 660.0
 EXPORT_TIMEOUT_S = 120.0
@@ -26,108 +33,8 @@ BACKUP_TIMEOUT_S = 620.0
 # Longer than the worker itself waits for a model.
 TRY_TIMEOUT_S = 140.0
 PROBE_TIMEOUT_S = 2.0
-POLL_S = 0.02
 _LEAST_TIMEOUT_S = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """Who answers on the socket; `told` is all it said."""
-
-    version: str
-    pid: int
-    told: JsonObject
-
-
-@dataclass(frozen=True, slots=True)
-class QueueCounts:
-    """Events in the inbox, by status."""
-
-    raw: int = 0
-    processing: int = 0
-    done: int = 0
-    error: int = 0
-    skipped: int = 0
-    spooled: int = 0
-    """Those that hooks left and nobody has taken in yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drained:
-    """Whether nothing was left to do when the waiting ended, and the counts at that moment."""
-
-    drained: bool
-    counts: QueueCounts
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Which memories are meant: those that hold in a folder or a project, or those of every project."""
-
-    cwd: str
-    all_projects: bool = False
-    project: str = ""
-    """Those of a project by its id, whatever folder is given."""
-
-    def as_query(self) -> list[tuple[str, str]]:
-        named = [("project", self.project)] if self.project else []
-        return [("cwd", self.cwd), ("all_projects", "true" if self.all_projects else "false"), *named]
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a memory must be to be listed or found; None and empty ask for nothing."""
-
-    kinds: Sequence[str] = ()
-    scope: str | None = None
-    file: str | None = None
-    branch: str | None = None
-    since: str | None = None
-    until: str | None = None
-    statuses: Sequence[str] = ()
-    """Without any, only what holds: the active ones."""
-
-    def as_query(self) -> list[tuple[str, str]]:
-        single = {name: getattr(self, name) for name in ("scope", "file", "branch", "since", "until")}
-        return [
-            *(("kind", kind) for kind in self.kinds),
-            *((name, value) for name, value in single.items() if value is not None),
-            *(("status", status) for status in self.statuses),
-        ]
-
-
-@dataclass(frozen=True, slots=True)
-class Asker:
-    """An agent that asks for itself: where it works, and in which session as far as it knows."""
-
-    cwd: str
-    session: str = ""
-    named: str = ""
-    """The session that its client names, though another may be at work."""
-
-    def as_body(self) -> JsonObject:
-        return {"cwd": self.cwd, "session": self.session}
-
-
-@dataclass(frozen=True, slots=True)
-class ExportPage:
-    """Some of the memories, how many there are in all (with the first page), and after which the next page begins."""
-
-    memories: Sequence[JsonObject]
-    total: int | None
-    next: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class ImportStart:
-    """The project and the moment of an import, and the scopes it names that nobody knows, with the reason."""
-
-    project: str
-    at: str
-    unknown: Mapping[str, str]
-
-
-ANYTHING = Wanted()
+_MOST_REPLACED = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +46,15 @@ class Client:
     """A moment of the monotonic clock after which nobody waits for an answer any more."""
 
     def health(self, timeout_s: float = PROBE_TIMEOUT_S) -> Health:
-        told = self._get("/api/health", timeout_s=timeout_s)
-        return Health(version=str(told.get("version", "")), pid=_whole(told, "pid"), told=told)
+        answer = self._get("/api/health", timeout_s=timeout_s)
+        return Health(version=str(answer.get("version", "")), pid=_whole(answer, "pid"), told=answer)
 
     def queue_counts(self) -> QueueCounts:
         return _counts(self._get("/api/queue/stats"))
 
-    def queue_events(self, status: str) -> Sequence[JsonObject]:
-        return _objects(self._get("/api/queue", [("status", status)]), "events")
+    def failed_events(self) -> Sequence[JsonObject]:
+        """The events in the inbox that nobody could work on."""
+        return _objects(self._get("/api/queue", [("status", "error")]), "events")
 
     def retry(self, event: int | None) -> tuple[int, int]:
         """Put what failed, or one of it, back to work: how many events, and how many turns for the model."""
@@ -161,36 +69,48 @@ class Client:
         self, cwd: str, budget: int | None, preset: str | None = None, *, explain: bool = False, project: str = ""
     ) -> JsonObject:
         """What a new session in a folder would be told, or where a project, by its id, was last worked on."""
-        query = [("cwd", cwd), *([("project", project)] if project else [])]
-        query += [("budget", str(budget))] if budget is not None else []
-        query += [("preset", preset)] if preset is not None else []
-        query += [("explain", "true")] if explain else []
+        query = _query(cwd=cwd, project=project, budget=budget, preset=preset, explain=explain)
         return self._get("/api/context", query)
 
     def prompt_context(self, cwd: str, prompt: str, *, explain: bool = False, project: str = "") -> JsonObject:
         """What a prompt typed now in a folder would be given, or in a project; nothing counts as given."""
-        query = [("cwd", cwd), *([("project", project)] if project else []), ("prompt", prompt)]
-        query += [("explain", "true")] if explain else []
+        query = [("prompt", prompt), *_query(cwd=cwd, project=project, explain=explain)]
         return self._get("/api/prompt-context", query)
 
     def search(self, query: str, where: Where, wanted: Wanted = ANYTHING, *, limit: int = 10) -> Sequence[JsonObject]:
-        parameters = [("query", query), *where.as_query(), *wanted.as_query(), ("limit", str(limit))]
+        parameters = [("query", query), *where.as_query(), *wanted.as_query(), *_query(limit=limit)]
         return _objects(self._get("/api/search", parameters), "hits")
 
     def memories(self, where: Where, wanted: Wanted = ANYTHING, *, limit: int = 50) -> Sequence[JsonObject]:
         """Memories, newest first."""
-        parameters = [*where.as_query(), *wanted.as_query(), ("limit", str(limit))]
+        parameters = [*where.as_query(), *wanted.as_query(), *_query(limit=limit)]
         return _objects(self._get("/api/memories", parameters), "memories")
 
     def memory(self, memory_id: str) -> JsonObject:
         """One memory by its id, or by the beginning of it when no other begins so."""
-        return self._get(f"/api/memories/{_quoted(memory_id)}")
+        return self._get(f"/api/memories/{quoted(memory_id)}")
 
-    def record(self, id_: str, cwd: str = "") -> JsonObject:
+    def replaced_before(self, memory: JsonObject) -> list[JsonObject]:
+        """What a memory replaced, what that had replaced and so on, the newest first, as far as it is still there."""
+        found: dict[str, JsonObject] = {}
+        waiting = [str(one.get("id")) for one in _objects(memory, "replaced")]
+        while waiting and len(found) < _MOST_REPLACED:
+            id_ = waiting.pop(0)
+            if id_ in found:
+                continue
+            try:
+                found[id_] = self.memory(id_)
+            except NotFound:
+                continue
+            waiting += [str(one.get("id")) for one in _objects(found[id_], "replaced")]
+        return list(found.values())
+
+    def record(self, id_: str, cwd: str | None = None) -> JsonObject:
         """A memory, a turn as it was asked and answered, or a session with its summary, by the id or its beginning.
 
-        Of a memory of the folder's project also how it stands with its code."""
-        return self._get(f"/api/records/{_quoted(id_)}", [("cwd", cwd)] if cwd else ())
+        Of a memory of the folder's project also how it stands with its code. '' is no folder; without one, it is where
+        the memory's own project was last worked on."""
+        return self._get(f"/api/records/{quoted(id_)}", [("cwd", cwd)] if cwd is not None else ())
 
     def stale(self, cwd: str) -> JsonObject:
         """Which memories of a folder's project are no longer what the code says, under `memories`, and of how many
@@ -200,40 +120,52 @@ class Client:
     def code(self, what: str, name: str, cwd: str, *, limit: int) -> JsonObject:
         """Symbols of a name in the code of a folder's project with their callers or callees, under `symbols`; while
         that code is still being read, how far it is, under `reading`."""
-        query = [("what", what), ("name", name), ("cwd", cwd), ("limit", str(limit))]
+        query = [("what", what), ("name", name), ("cwd", cwd), *_query(limit=limit)]
         return self._get("/api/code", query, timeout_s=CODE_TIMEOUT_S)
 
     def timeline(self, id_: str, *, before: int = 5, after: int = 5) -> JsonObject:
         """What surrounds a memory or a turn, or is in a session, under `items`."""
-        return self._get("/api/timeline", [("id", id_), ("before", str(before)), ("after", str(after))])
+        return self._get("/api/timeline", [("id", id_), *_query(before=before, after=after)])
 
     def timeline_of_session(self, session: str, *, skip: int, limit: int) -> Sequence[JsonObject]:
         """What was asked and remembered in a session, in order: so many, after those that are skipped."""
-        query = [("id", session), ("skip", str(skip)), ("limit", str(limit))]
+        query = [("id", session), *_query(skip=skip, limit=limit)]
         return _objects(self._get("/api/timeline", query), "items")
 
-    def remember(self, kind: str, text: str, *, scope: str | None, tags: Sequence[str], cwd: str) -> JsonObject:
-        """Store what the user stated; without a scope the worker applies the default of the kind."""
-        return self._post("/api/memories", {"kind": kind, "text": text, "scope": scope, "tags": list(tags), "cwd": cwd})
+    def remember(
+        self,
+        kind: str,
+        text: str,
+        *,
+        scope: str | None,
+        tags: Sequence[str],
+        cwd: str | None = None,
+        project: str | None = None,
+    ) -> JsonObject:
+        """Store what the user stated in a folder, or of a project; without a scope the worker applies the default of
+        the kind."""
+        stated: JsonObject = {"kind": kind, "text": text, "scope": scope, "tags": list(tags)}
+        return self._post("/api/memories", {**stated, **({"cwd": cwd} if project is None else {"project": project})})
 
-    def change(self, memory_id: str, changes: JsonObject, *, cwd: str) -> JsonObject:
-        """Change what a memory says, is or holds for; returns it as it is now."""
-        return self._patch(f"/api/memories/{_quoted(memory_id)}", {**changes, "cwd": cwd})
+    def change(self, memory_id: str, changes: JsonObject, *, cwd: str | None = None) -> JsonObject:
+        """Change what a memory says, is or holds for, in a folder or else in its own; returns it as it is now."""
+        return self._patch(f"/api/memories/{quoted(memory_id)}", {**changes, "cwd": cwd})
 
     def pin(self, memory_id: str, *, pinned: bool) -> JsonObject:
-        return self._patch(f"/api/memories/{_quoted(memory_id)}", {"pinned": pinned})
+        return self._patch(f"/api/memories/{quoted(memory_id)}", {"pinned": pinned})
 
-    def confirm(self, memory_id: str, *, cwd: str) -> JsonObject:
-        """It holds, still or again, and so does the code of the folder's project that it tells of."""
-        return self._patch(f"/api/memories/{_quoted(memory_id)}", {"status": "active", "cwd": cwd})
+    def confirm(self, memory_id: str, *, cwd: str | None = None) -> JsonObject:
+        """It holds, still or again, and so does the code that it tells of, as it stands in a folder or else in its
+        own."""
+        return self._patch(f"/api/memories/{quoted(memory_id)}", {"status": "active", "cwd": cwd})
 
     def retire(self, memory_id: str, *, reason: str = "") -> JsonObject:
         """It does not hold any more."""
-        return self._patch(f"/api/memories/{_quoted(memory_id)}", {"status": "retired", "reason": reason})
+        return self._patch(f"/api/memories/{quoted(memory_id)}", {"status": "retired", "reason": reason})
 
     def supersede(self, memory_id: str, *, successor: str) -> JsonObject:
         """Another memory holds in its place."""
-        return self._patch(f"/api/memories/{_quoted(memory_id)}", {"superseded_by": successor})
+        return self._patch(f"/api/memories/{quoted(memory_id)}", {"superseded_by": successor})
 
     def forget(self, *, ids: Sequence[str] = (), session: str | None, project: str | None) -> Sequence[str]:
         answer = self._post("/api/forget", {"ids": list(ids), "session": session, "project": project}, timeout_s=120)
@@ -266,7 +198,7 @@ class Client:
 
     def quarantine(self, where: Where, *, limit: int = 50) -> Sequence[JsonObject]:
         """What waits for the user's word, newest first, each with the reason."""
-        return _objects(self._get("/api/quarantine", [*where.as_query(), ("limit", str(limit))]), "memories")
+        return _objects(self._get("/api/quarantine", [*where.as_query(), *_query(limit=limit)]), "memories")
 
     def approve(self, ids: Sequence[str]) -> Sequence[str]:
         """Let memories out of quarantine; their ids."""
@@ -278,12 +210,12 @@ class Client:
 
     def sessions(self, where: Where, *, query: str = "", limit: int = 20) -> Sequence[JsonObject]:
         """The last sessions, newest first; with a query those that are about it, best first."""
-        parameters = [*where.as_query(), *([("query", query)] if query else []), ("limit", str(limit))]
+        parameters = [*where.as_query(), *_query(query=query, limit=limit)]
         return _objects(self._get("/api/sessions", parameters), "sessions")
 
     def receipts(self, where: Where, *, session: str = "", limit: int = 20) -> Sequence[JsonObject]:
         """What sessions were given, newest first: in a folder's project, everywhere, or in one session."""
-        parameters = [*where.as_query(), *([("session", session)] if session else []), ("limit", str(limit))]
+        parameters = [*where.as_query(), *_query(session=session, limit=limit)]
         return _objects(self._get("/api/receipts", parameters), "receipts")
 
     def hit_rates(self, where: Where) -> JsonObject:
@@ -292,11 +224,11 @@ class Client:
 
     def stats(self, days: int) -> JsonObject:
         """What is stored, and what was given, used and spent over the last days."""
-        return self._get("/api/stats", [("days", str(days))])
+        return self._get("/api/stats", _query(days=days))
 
     def receipt(self, id_: str) -> JsonObject:
         """One of them by its id, or by the beginning of it."""
-        return self._get(f"/api/receipts/{_quoted(id_)}")
+        return self._get(f"/api/receipts/{quoted(id_)}")
 
     def changes(self) -> JsonObject:
         """Counts of memory.db and of the inbox that move with every change."""
@@ -317,18 +249,16 @@ class Client:
     ) -> JsonObject:
         """Memories of these kinds, statuses and times, newest first, under `memories`, with their `turns` and
         `sessions`; `next` is the `before` of the page that follows."""
-        query = [("limit", str(limit)), *(("origin", origin) for origin in origins), *wanted.as_query()]
-        query += [(name, value) for name, value in (("project", project), ("before", before)) if value]
-        return self._get("/api/feed", query)
+        query = [*(("origin", origin) for origin in origins), *wanted.as_query()]
+        return self._get("/api/feed", [*query, *_query(project=project, before=before, limit=limit)])
 
     def story(self, memory_id: str) -> JsonObject:
-        """What became of a memory: given, used, replaced, contradicted, retired, and where it was seen."""
-        return self._get(f"/api/memories/{_quoted(memory_id)}/story")
+        """What became of a memory, beyond what `memory` tells: given, used, held back, and what it is of."""
+        return self._get(f"/api/memories/{quoted(memory_id)}/story")
 
     def days(self, days: int, *, project: str = "") -> Sequence[JsonObject]:
         """What happened on each of the last days, oldest first, everywhere or in a project."""
-        query = [("days", str(days)), *([("project", project)] if project else [])]
-        return _objects(self._get("/api/days", query), "days")
+        return _objects(self._get("/api/days", _query(days=days, project=project)), "days")
 
     def known_turns(self, marks: Sequence[JsonObject]) -> tuple[set[str], set[str]]:
         """The names of those past turns that are there already, and of those in folders of which nothing is kept."""
@@ -362,23 +292,18 @@ class Client:
 
     def export_page(self, after: int, cwd: str | None) -> ExportPage:
         """The memories that were stored after one of them, as many as come at a time."""
-        query = [("after", str(after)), *([("cwd", cwd)] if cwd is not None else [])]
-        answer = self._get("/api/export", query, timeout_s=EXPORT_TIMEOUT_S)
-        total, following = answer.get("total"), answer.get("next")
+        answer = self._get("/api/export", _query(after=after, cwd=cwd), timeout_s=EXPORT_TIMEOUT_S)
         return ExportPage(
-            _objects(answer, "memories"),
-            total if isinstance(total, int) else None,
-            following if isinstance(following, int) else None,
+            _objects(answer, "memories"), told.whole_or_none(answer, "total"), told.whole_or_none(answer, "next")
         )
 
     def start_import(self, cwd: str, scopes: Sequence[str]) -> ImportStart:
         """Where and when memories of a file are imported that do not say so themselves."""
         answer = self._post("/api/import/memories/start", {"cwd": cwd, "scopes": list(scopes)})
-        unknown = answer.get("unknown")
         return ImportStart(
             project=str(answer.get("project")),
             at=str(answer.get("at")),
-            unknown={scope: str(why) for scope, why in unknown.items()} if isinstance(unknown, dict) else {},
+            unknown={scope: str(why) for scope, why in told.part(answer, "unknown").items()},
         )
 
     def import_memories(self, start: ImportStart, lines: Sequence[JsonObject], *, trust: bool = False) -> JsonObject:
@@ -410,31 +335,9 @@ class Client:
         """What was restored or could not be, oldest first."""
         return _objects(self._get("/api/recoveries"), "recoveries")
 
-    def stop(self, wait_s: float = STOP_WAIT_S) -> bool:
-        """Ask the worker to end and wait until it has; False when none was there."""
-        try:
-            self._post("/api/stop", {}, timeout_s=PROBE_TIMEOUT_S)
-        except WorkerUnavailable:
-            if not _is_locked(self.home.worker_lock):
-                return False
-        if not wait_until(lambda: not self.is_there(), time.monotonic() + wait_s):
-            raise WorkerUnavailable(
-                f"the worker was asked to stop but is still there after {wait_s:g} s",
-                f"look into {self.home.worker_log}",
-            )
-        return True
-
-    def is_answering(self) -> bool:
-        try:
-            self.health()
-        except (WorkerUnavailable, WorkerRefused):
-            return False
-        return True
-
-    def is_there(self) -> bool:
-        """Whether a worker has this home, be it one that does not answer yet or any more."""
-        # Probing the lock while the worker still answers would be harmless but useless: look there last.
-        return self.is_answering() or _is_locked(self.home.worker_lock)
+    def ask_to_stop(self) -> None:
+        """It ends once it has finished what it is at; `worker_start.stop_worker` waits for that."""
+        self._post("/api/stop", {}, timeout_s=PROBE_TIMEOUT_S)
 
     def _get(self, target: str, query: Sequence[tuple[str, str]] = (), *, timeout_s: float = 30.0) -> JsonObject:
         return wire.request(self.home.socket, "GET", target, query=query, timeout_s=self._patience(timeout_s))
@@ -449,64 +352,50 @@ class Client:
         return max(min(timeout_s, self.until - time.monotonic()), _LEAST_TIMEOUT_S)
 
 
-def _is_locked(lock: Path) -> bool:
-    """Whether a worker lives, by the lock it holds: a process id may be a zombie's or another program's."""
-    try:
-        handle = os.open(lock, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
+def _query(**values: str | int | None) -> list[tuple[str, str]]:
+    """The parameters of a request, without those that ask for nothing: None, an empty text and False."""
+    asked = {name: value for name, value in values.items() if value is not None and value != "" and value is not False}
+    return [(name, "true" if value is True else str(value)) for name, value in asked.items()]
 
 
-def wait_until(holds: Callable[[], bool], deadline: float) -> bool:
-    """Look again and again whether something holds, up to a moment of the monotonic clock."""
-    while not holds():
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(POLL_S)
-    return True
-
-
-def _quoted(part: str) -> str:
+def quoted(part: str) -> str:
+    """An id as one part of a path; those of sessions are other people's and may hold anything, a slash too."""
     return quote(part, safe="", errors="replace")
 
 
-def _counts(told: JsonObject) -> QueueCounts:
+def _counts(answer: JsonObject) -> QueueCounts:
     return QueueCounts(
-        raw=_whole(told, "raw"),
-        processing=_whole(told, "processing"),
-        done=_whole(told, "done"),
-        error=_whole(told, "error"),
-        skipped=_whole(told, "skipped"),
-        spooled=_whole(told, "spooled") if "spooled" in told else 0,  # a worker of an earlier version does not say it
+        raw=_whole(answer, "raw"),
+        processing=_whole(answer, "processing"),
+        done=_whole(answer, "done"),
+        error=_whole(answer, "error"),
+        skipped=_whole(answer, "skipped"),
+        spooled=told.whole(answer, "spooled"),  # a worker of an earlier version does not say it
     )
 
 
-def _whole(told: JsonObject, key: str) -> int:
-    value = told.get(key)
-    if not isinstance(value, int):
+def _whole(answer: JsonObject, key: str) -> int:
+    if (value := told.whole_or_none(answer, key)) is None:
         raise _unexpected(key)
     return value
 
 
-def _strings(told: JsonObject, key: str) -> Sequence[str]:
-    value = told.get(key)
+def _strings(answer: JsonObject, key: str) -> Sequence[str]:
+    return [str(each) for each in _list(answer, key)]
+
+
+def _objects(answer: JsonObject, key: str) -> Sequence[JsonObject]:
+    found = told.objects(answer, key)
+    if len(found) < len(_list(answer, key)):
+        raise _unexpected(key)
+    return found
+
+
+def _list(answer: JsonObject, key: str) -> Sequence[JsonValue]:
+    value = answer.get(key)
     if not isinstance(value, list):
         raise _unexpected(key)
-    return [str(each) for each in value]
-
-
-def _objects(told: JsonObject, key: str) -> Sequence[JsonObject]:
-    value: JsonValue = told.get(key)
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        raise _unexpected(key)
-    return cast("Sequence[JsonObject]", value)
+    return value
 
 
 def _unexpected(key: str) -> WorkerRefused:

@@ -12,18 +12,10 @@ from datetime import UTC, datetime
 from typing import get_args
 
 from claude_mem_lite.code.values import SymbolAction
-from claude_mem_lite.models import (
-    KINDS,
-    SCOPES,
-    JsonObject,
-    JsonValue,
-    Memory,
-    Origin,
-    Status,
-    SymbolChange,
-    written_scope,
-)
+from claude_mem_lite.models import KINDS, JsonObject, JsonValue, Memory, Origin, Status, SymbolChange
 from claude_mem_lite.redaction.rules import rules_for
+from claude_mem_lite.scopes import SCOPES, written_scope
+from claude_mem_lite.timestamps import time_to_text
 
 FIELDS = tuple(field.name for field in fields(Memory))
 REQUIRED = ("kind", "title")
@@ -42,8 +34,8 @@ def to_object(memory: Memory) -> JsonObject:
     # Not asdict() for the whole: copying each value took it ten times as long.
     return {
         **{name: getattr(memory, name) for name in FIELDS},
-        "created_at": _written(memory.created_at),
-        "last_seen_at": _written(memory.last_seen_at),
+        "created_at": time_to_text(memory.created_at),
+        "last_seen_at": time_to_text(memory.last_seen_at),
         "symbols": [asdict(symbol) for symbol in memory.symbols],
     }
 
@@ -70,10 +62,6 @@ def values_of(given: JsonObject) -> tuple[dict[str, object], list[str]]:
     if not problems and _size(given) > LONGEST_MEMORY:
         problems.append(f"longer than {LONGEST_MEMORY:,} characters")
     return values, problems
-
-
-def _written(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _text(value: JsonValue) -> str:

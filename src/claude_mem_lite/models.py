@@ -8,11 +8,13 @@ from typing import Literal, Protocol, get_args
 
 from claude_mem_lite.code.values import CodeChange, SymbolAction
 
-# The limits of a memory.
+# The limits of a memory, and of what is asked for.
 LONGEST_TITLE = 200
 LONGEST_DETAIL = 2_000
 LONGEST_TEXT = 20_000
 """What a user may give as the text of one."""
+LONGEST_PROMPT = 4_000
+"""Of a prompt that something is looked for by: what comes after is pasted, and says little of what is wanted."""
 LONGEST_RESTORED = 508 * 1024
 """What a command that restores one may hold as JSON: the inbox cuts what is longer than 512 KiB."""
 MOST_FACTS = 12
@@ -49,11 +51,6 @@ def without_request(summary: str) -> str:
     return summary.partition(REQUEST_LEAD)[0].rstrip()
 
 
-def project_of_scope(scope: str, otherwise: str) -> str:
-    """The project that a scope names; another when it names none."""
-    return scope.removeprefix("project:") if scope.startswith("project:") else otherwise
-
-
 def texts(value: JsonValue) -> tuple[str, ...]:
     """The strings of a list; nothing when it is no list."""
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
@@ -87,45 +84,6 @@ TRUST: dict[Origin, float] = {
 FOREIGN_ORIGINS: tuple[Origin, ...] = ("web", "mcp")
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 PassageKind = Literal["turn", "session"]
-SCOPES = "universal, language:NAME, project or project:ID"
-"""How a user writes where a memory holds."""
-SCOPE_FORMS = ("universal", "language:", "project", "project:")
-"""How what he writes begins."""
-
-
-# The names that a language goes by besides the one under which a project's language is found out.
-_SAME_LANGUAGE = {
-    "js": "javascript", "jsx": "javascript", "ecmascript": "javascript", "ts": "typescript", "tsx": "typescript",
-    "py": "python", "python3": "python", "golang": "go", "rs": "rust", "rb": "ruby", "kt": "kotlin",
-    "bash": "shell", "sh": "shell", "zsh": "shell", "cpp": "c++", "cxx": "c++", "cplusplus": "c++",
-    "cs": "c#", "csharp": "c#", "c-sharp": "c#", "ex": "elixir",
-}  # fmt: skip
-LANGUAGE_ALIASES = tuple(_SAME_LANGUAGE)
-LANGUAGES = (
-    "python", "javascript", "typescript", "go", "rust", "java", "c", "c++", "ruby", "php", "c#", "kotlin", "swift",
-    "scala", "elixir", "dart", "lua", "shell",
-)  # fmt: skip
-"""Those that a project can be found to be written in."""
-
-
-def language_name(given: str) -> str:
-    """The one name of a language: "Golang" is `go`, and "bash" is `shell`."""
-    name = given.strip().lower()
-    return _SAME_LANGUAGE.get(name, name)
-
-
-def written_scope(given: str) -> str | None:
-    """A scope as a user writes it, in the one spelling that is stored; None when it is none.
-
-    The id of a project stays as it is: it may be the path of a folder, with spaces at its end."""
-    word, colon, rest = given.partition(":")
-    word = word.strip().lower()
-    if not colon:
-        return word if word in ("universal", "project") else None
-    if word == "project" and rest.strip():
-        return f"project:{rest}"
-    name = language_name(rest)
-    return f"language:{name}" if word == "language" and name else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +140,8 @@ class Turn:
     project: str
     prompt: str
     events: tuple[Event, ...]
+    earlier: tuple[Event, ...] = ()
+    """Commands and edits of the session's last turns, when those left something failing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +204,10 @@ class SessionSummary:
     files_edited: tuple[str, ...] = ()
     notes: str = ""
     key_decisions: tuple[str, ...] = ()
+
+    def title(self) -> str:
+        """What the session is called: its headline, else what was asked first. `store.sessions.TITLE` is the same."""
+        return self.headline or self.request
 
 
 @dataclass(frozen=True, slots=True)

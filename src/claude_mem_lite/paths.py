@@ -243,3 +243,11 @@ def state_of(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def current_folder() -> str:
+    """The folder that this process works in; nothing when it no longer exists, for what can be done without one."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""

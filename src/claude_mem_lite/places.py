@@ -9,6 +9,7 @@ from claude_mem_lite.git.checkout import common_folder, find_checkout, read_head
 from claude_mem_lite.git.files import read_text
 from claude_mem_lite.models import Place
 from claude_mem_lite.redaction.redact import redact
+from claude_mem_lite.scopes import project_name
 
 _NOWHERE = "unknown"
 _SCP_REMOTE = re.compile(r"^(?P<host>[^:/\s]+):(?!//)(?P<path>.+)$")
@@ -40,7 +41,7 @@ def _place(folder: Path) -> Place:
     common = common_folder(git_folder)
     branch, commit = read_head(git_folder, common)
     project = _remote(common) or str(common.parent if common.name == ".git" else common)
-    return Place(project, project.rsplit("/", 1)[-1], str(root), branch, commit)
+    return Place(project, project_name(project), str(root), branch, commit)
 
 
 def normalise_remote(url: str) -> str:

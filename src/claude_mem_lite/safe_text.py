@@ -13,8 +13,15 @@ _UNSEEN = re.compile(
     "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
+# Three of them look like the frame of a block.
+_RULE = re.compile("-{3,}")
 
 
 def harmless(text: str) -> str:
     """Text on one line, with nothing in it that is not seen, unable to open or close any block, ours included."""
     return _TAG.sub("‹", one_line(_UNSEEN.sub("", text)))
+
+
+def unframed(text: str) -> str:
+    """Text that cannot be taken for the frame of a block."""
+    return _RULE.sub("–", text)

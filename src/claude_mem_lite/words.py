@@ -1,8 +1,10 @@
-"""Text -> words: what is searched by, what two texts share, and text cut between words to fit."""
+"""Text -> words: what is searched by, what two texts share, and text cut between words to fit; and numbers and ages
+as people say them."""
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import lru_cache
 
 # Han, kana and Hangul are written without spaces, or with endings on every word.
@@ -99,6 +101,20 @@ def within(text: str, limit: int) -> str:
     cut = text[: limit - 1]
     space = cut.rfind(" ")
     return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:.-") + "…"
+
+
+def counted(number: int, noun: str, several: str = "") -> str:
+    """So many of a thing, as in `1 turn` and `2 turns`; `several` where an s is not enough."""
+    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"
+
+
+def time_ago(moment: datetime, now: datetime) -> str:
+    """How long ago a moment was, in the largest unit that fits; one to come is just now."""
+    seconds = int((now - moment).total_seconds())
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            return f"{counted(seconds // length, unit)} ago"
+    return "just now"
 
 
 def _plain(text: str) -> str:

@@ -1,24 +1,31 @@
-"""Starting a worker when nobody answers: for the command line and `doctor`, as `hook/starting.py` does it for hooks."""
+"""The worker as a process: started when nobody answers, as `hook/starting.py` does it for hooks; found; ended.
 
+For the command line, `install`, `doctor`, the MCP server and the page."""
+
+import fcntl
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
-from claude_mem_lite.client import Client, wait_until
-from claude_mem_lite.errors import WorkerUnavailable
+from claude_mem_lite.client import Client
+from claude_mem_lite.errors import WorkerRefused, WorkerUnavailable
 from claude_mem_lite.paths import HOME_VARIABLE, Home
 
 START_WAIT_S = 10.0
+STOP_WAIT_S = 30.0
 # A worker that lost the race for the lock ends at once with 0, while the winner needs a second to answer.
 AFTER_EXIT_WAIT_S = 3.0
 OWN_VARIABLES = "CLAUDE_MEM_LITE_"
+_POLL_S = 0.02
 
 
 def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
     """A client with a worker behind it, started when nobody answered; WorkerUnavailable when it cannot be."""
     client = Client(home)
-    if client.is_answering():
+    if is_answering(client):
         return client
     home.make()
     # A worker that meets damage leaves its mark and ends: the next one looks at all of it, and mends it.
@@ -28,15 +35,68 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
     raise WorkerUnavailable("the worker did not start", f"look at the end of {home.worker_log}")
 
 
+def stop_worker(client: Client, wait_s: float = STOP_WAIT_S) -> bool:
+    """Ask the worker to end and wait until it has; False when none was there."""
+    try:
+        client.ask_to_stop()
+    except WorkerUnavailable:
+        if not _is_locked(client.home.worker_lock):
+            return False
+    if not wait_until(lambda: not is_there(client), time.monotonic() + wait_s):
+        raise WorkerUnavailable(
+            f"the worker was asked to stop but is still there after {wait_s:g} s",
+            f"look into {client.home.worker_log}",
+        )
+    return True
+
+
+def is_answering(client: Client) -> bool:
+    try:
+        client.health()
+    except (WorkerUnavailable, WorkerRefused):
+        return False
+    return True
+
+
+def is_there(client: Client) -> bool:
+    """Whether a worker has this home, be it one that does not answer yet or any more."""
+    # Probing the lock while the worker still answers would be harmless but useless: look there last.
+    return is_answering(client) or _is_locked(client.home.worker_lock)
+
+
+def wait_until(holds: Callable[[], bool], deadline: float) -> bool:
+    """Look again and again whether something holds, up to a moment of the monotonic clock."""
+    while not holds():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_POLL_S)
+    return True
+
+
+def _is_locked(lock: Path) -> bool:
+    """Whether a worker lives, by the lock it holds: a process id may be a zombie's or another program's."""
+    try:
+        handle = os.open(lock, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def _comes_up(home: Home, client: Client, wait_s: float) -> bool:
     """Start a worker; whether one answers, be it another that was faster."""
     process = _start_worker(home)
     started = time.monotonic()
     try:
-        if not wait_until(lambda: client.is_answering() or process.poll() is not None, started + wait_s):
+        if not wait_until(lambda: is_answering(client) or process.poll() is not None, started + wait_s):
             return False
         left_s = 0.0 if process.returncode else min(AFTER_EXIT_WAIT_S, started + wait_s - time.monotonic())
-        return wait_until(client.is_answering, time.monotonic() + left_s)
+        return wait_until(lambda: is_answering(client), time.monotonic() + left_s)
     finally:
         # Detached on purpose: without this, dropping the object warns of a child that still runs.
         process.returncode = 0

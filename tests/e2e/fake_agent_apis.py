@@ -4,13 +4,14 @@ Both clients send the whole conversation with every request: the results of tool
 which step of its script is due."""
 
 import json
-import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.e2e.fake_messages_api import Step, ToolUse, say
+from tests.loopback import serving
 
 Json = dict[str, Any]
 
@@ -22,26 +23,16 @@ class FakeAgentApi:
     scripts: list[tuple[str, tuple[Step, ...]]] = field(default_factory=list)
     requests: list[Json] = field(default_factory=list)
     unscripted: list[str] = field(default_factory=list)
-    _server: ThreadingHTTPServer | None = None
-    _thread: threading.Thread | None = None
+    url: str = ""
+    """Its address, while it is open."""
+    _open: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> "FakeAgentApi":
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
+        self.url = self._open.enter_context(serving(_handler(self)))
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._server is not None
-        assert self._thread is not None
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-    @property
-    def url(self) -> str:
-        assert self._server is not None, "the server runs inside `with`"
-        return f"http://127.0.0.1:{self._server.server_port}"
+        self._open.close()
 
     def script(self, prompt_part: str, /, *steps: Step) -> None:
         """How to answer a prompt that contains these words."""

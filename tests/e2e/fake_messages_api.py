@@ -8,9 +8,12 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import count
+
+from tests.loopback import serving
 
 JsonObject = dict[str, object]
 
@@ -96,27 +99,16 @@ class FakeMessagesApi:
     requests: list[Request] = field(default_factory=list)
     unscripted: list[str] = field(default_factory=list)
     """Prompts no script was written for: a mistake in the test."""
-    _server: ThreadingHTTPServer | None = None
-    _thread: threading.Thread | None = None
+    url: str = ""
+    """Its address, while it is open."""
+    _open: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> "FakeMessagesApi":
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        # asked every 20 ms whether to stop: the default of half a second is paid by every test
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
+        self.url = self._open.enter_context(serving(_handler(self)))
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._server is not None
-        assert self._thread is not None
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-    @property
-    def url(self) -> str:
-        assert self._server is not None, "the server runs inside `with`"
-        return f"http://127.0.0.1:{self._server.server_port}"
+        self._open.close()
 
     def script(self, prompt_part: str, /, *steps: Step) -> None:
         """How to answer a prompt that contains these words; a later script wins over an earlier one."""

@@ -12,7 +12,7 @@ from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeEmbedder
 from tests.running import leave, query, running_loop, turn
 
-WAIT_S = 30.0
+WAIT_S = 60.0
 
 
 class Moment:

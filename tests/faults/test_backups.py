@@ -19,6 +19,7 @@ from claude_mem_lite.errors import MemoryLiteError, SchemaTooNew
 from claude_mem_lite.inbox.queue import KEEP_FINISHED_S
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker import backups_api
+from claude_mem_lite.worker.wiring import open_loop
 from tests.faults.losses import (
     Moment,
     aside,
@@ -295,6 +296,15 @@ def test_a_backup_under_way_gives_way_and_is_made_afterwards(home: Home, monkeyp
         forget(loop, secret)
         made = asked.result(30)
     assert not holds(made.path, b"zanzibarium")
+
+
+def test_who_hears_that_a_backup_is_made_finds_it_counted(home: Home) -> None:
+    with open_loop(home, lambda: datetime.now(UTC)) as loop:  # nobody steps but this test
+        asked = loop.backing_up.make_soon()
+        loop.backing_up.step(lambda: None, is_quiet=False)
+        made = asked.result(30)
+        newest = loop.backing_up.newest
+        assert (loop.backing_up.kept, newest and newest.path) == (1, made.path)
 
 
 def test_a_backup_that_nobody_waits_for_is_made_though_it_had_to_give_way(

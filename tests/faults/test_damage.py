@@ -131,6 +131,52 @@ def test_a_backup_that_is_damaged_too_is_passed_over(home: Home) -> None:
     assert newest.exists()
 
 
+@pytest.mark.parametrize("number", [1, 3])
+def test_backups_that_are_all_damaged_are_counted(home: Home, number: int) -> None:
+    clock = Moment()
+    with worked(home, clock) as loop:
+        do(home, loop, "count the apples")
+        for _ in range(number):
+            clock.advance(hours=1)
+            fill_with_garbage(back_up(loop))
+    spoil_header(home.memory_db)
+    with worked(home, clock):
+        pass
+    assert prompts(home) == {"count the apples"}
+    why = "the only backup cannot be read" if number == 1 else "none of the 3 backups can be read"
+    assert f"and {why}: a new one was begun." in told(home)
+    assert "claude-mem-lite restore" not in told(home)
+
+
+def test_when_no_backup_can_be_read_the_newest_sound_database_that_was_set_aside_is_named(home: Home) -> None:
+    clock = Moment()
+    with worked(home, clock) as loop:
+        do(home, loop, "count the apples")
+        made = back_up(loop)
+    for _ in range(2):  # two restores leave what was there before
+        clock.advance(hours=1)
+        write_json(home.restore_order, {"backup": str(made)})
+        with worked(home, clock) as loop:
+            do(home, loop, "count the plums")
+    oldest, newest = recovering.set_aside(home)
+    for one in home.backups.iterdir():
+        fill_with_garbage(one)
+    spoil_header(home.memory_db)
+    clock.advance(hours=1)
+    with worked(home, clock):
+        pass
+    assert f"`claude-mem-lite restore {newest / 'memory.db'}` puts it in place" in recoveries.all_of(home)[-1].undo
+
+    fill_with_garbage(newest / "memory.db")
+    spoil_header(home.memory_db)
+    for one in home.backups.iterdir():
+        fill_with_garbage(one)
+    clock.advance(hours=1)
+    with worked(home, clock):
+        pass
+    assert f"`claude-mem-lite restore {oldest / 'memory.db'}` puts it in place" in recoveries.all_of(home)[-1].undo
+
+
 @pytest.mark.parametrize("damage", [truncate, fill_with_garbage, spoil_page], ids=lambda damage: damage.__name__)
 def test_a_damaged_inbox_gives_what_can_be_read_to_a_new_one(home: Home, damage: Callable[[Path], None]) -> None:
     with worked(home) as loop:

@@ -141,6 +141,12 @@ def test_nothing_is_made_while_it_is_switched_off(installed: Plugin) -> None:
     assert not installed.marks.exists()
 
 
+def test_nothing_is_made_or_told_for_a_client_that_we_started_ourselves(installed: Plugin) -> None:
+    assert installed.run("SessionStart", CLAUDE_MEM_LITE_INTERNAL="1") == b""
+    assert not installed.marks.exists()
+    assert not installed.home.root.exists()
+
+
 def test_a_person_without_the_program_is_told_once_a_day_when_a_session_starts(installed: Plugin) -> None:
     assert installed.run("UserPromptSubmit") == b""
     told = json.loads(installed.run("SessionStart"))

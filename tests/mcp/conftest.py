@@ -33,10 +33,12 @@ class Shop:
         with Store(self.machine.home.memory_db) as store:
             return store.remember(title, place=place or self.place, turn=f"turn-{self._numbers}", **more)
 
-    def past_session(self, headline: str) -> None:
+    def past_session(self, headline: str, request: str = "") -> None:
         at = datetime.now(UTC) - timedelta(days=1)
         with Store(self.machine.home.memory_db) as store:
-            store.session("before", SessionSummary(headline=headline, request=headline), place=self.place, at=at)
+            store.session(
+                "before", SessionSummary(headline=headline, request=request or headline), place=self.place, at=at
+            )
 
     def agent(self, session: str = "now", *, finds_worker: bool = True) -> Agent:
         return Agent(self.machine, self.folder, session, finds_worker=finds_worker)

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,12 @@ def test_get_tells_all_of_some_and_names_what_is_not_there(shop: Shop) -> None:
     assert "'../health' is no id" in some.text
     assert "'ab' is no id" in some.text
     assert none.is_error
+
+
+def test_a_session_without_a_headline_is_called_by_what_was_asked(shop: Shop) -> None:
+    shop.past_session("", request="Make the checkout retry")
+    told = shop.agent().call("memory_get", ids=["before"])
+    assert re.search(r"^#before \[session[^\]]*\] Make the checkout retry$", told.text, re.M), told.text
 
 
 def test_the_timeline_tells_what_was_around(shop: Shop) -> None:
@@ -401,7 +408,12 @@ def test_another_session_has_its_own_budget_and_so_has_one_that_was_compacted(sh
 def test_what_the_start_gave_counts(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(shop)
     shop.past_session("Made the checkout retry")
-    shop.machine.home.config.write_text("budget_tokens = 2900\n")
+    for one in range(40):
+        words = [f"{word}{one}" for word in ("depot", "crate", "label", "pallet", "truck", "scales", "ribbon", "stamp")]
+        why = ". ".join(f"The {' never meets the '.join(pair)}" for pair in permutations(words[:4], 2))
+        shop.plant(f"Keep the {' '.join(words)}", kind="rule", origin="user", summary=why)
+    settings = 'budget_tokens = 2900\npreset = "wide"\n[presets.wide]\nproject = 2800\n'
+    shop.machine.home.config.write_text(settings)
     shop.machine.start_worker()
     shop.machine.hook("SessionStart", payload("SessionStart", "now", str(shop.folder), source="startup"))
     shop.machine.drain()
@@ -409,8 +421,11 @@ def test_what_the_start_gave_counts(shop: Shop, monkeypatch: pytest.MonkeyPatch)
     assert given[0][1]
 
     text = shop.agent().call("memory_context", query="checkout retry").text
+    without_start = shop.agent("another").call("memory_context", query="checkout retry").text
 
+    assert given[0][0] > 3_000 - estimate_tokens(without_start)
     assert estimate_tokens(text) + given[0][0] <= 3_000
+    assert estimate_tokens(text) < estimate_tokens(without_start)
 
 
 def test_without_a_query_it_is_the_start_context_once(shop: Shop) -> None:
@@ -456,6 +471,16 @@ def test_what_is_foreign_unsure_superseded_or_of_others_is_left_out(shop: Shop) 
     assert "evil" not in context.text
 
 
+def test_a_failure_and_the_handoff_that_tells_of_it_are_told_once(shop: Shop) -> None:
+    title = "make checkout fails: retry exhausted"
+    pair = [
+        shop.plant(title, kind="failure", summary="The checkout retry gave up."),
+        shop.plant(f"Left open: Still failing: {title}", kind="handoff", summary=f"Still failing: {title}."),
+    ]
+    text = shop.agent().call("memory_context", query="make checkout retry").text
+    assert sum(f"#{one.id[:6]}" in text for one in pair) == 1
+
+
 def test_nothing_known_costs_no_answer(shop: Shop) -> None:
     shop.plant("Use Postgres for orders")
     answers = shop.agent().calls(*([("memory_context", {"query": "zebra crossing"})] * 3))
@@ -468,15 +493,20 @@ def test_nothing_known_costs_no_answer(shop: Shop) -> None:
 def test_category_and_scope_narrow_it_and_nonsense_is_refused(shop: Shop) -> None:
     shop.plant("Retry the checkout five times")
     shop.plant("Checkout retry needs a clock", kind="gotcha")
-    guidance, decision, no_scope, no_category = shop.agent().calls(
+    guidance, decision, no_scope, other, named, no_category = shop.agent().calls(
         ("memory_context", {"query": "checkout retry", "category": "guidance"}),
         ("memory_context", {"query": "checkout retry", "category": "decision", "scope": "project"}),
         ("memory_context", {"query": "checkout retry", "scope": "galaxy"}),
+        ("memory_context", {"query": "checkout retry", "scope": "project:elsewhere"}),
+        ("memory_context", {"query": "checkout retry", "scope": f"project:{find_place(str(shop.folder)).project}"}),
         ("memory_context", {"query": "checkout retry", "category": "ideas"}),
     )
     assert ("clock" in guidance.text, "five times" in guidance.text) == (True, False)
     assert ("clock" in decision.text, "five times" in decision.text) == (False, True)
     assert no_scope.text == "'galaxy' is no scope; use project, language, universal, or none for all"
+    other_told = "'project:elsewhere' is not the project of this session; use project for what holds here"
+    assert (other.text, other.is_error) == (other_told, True)
+    assert not named.is_error
     assert no_category.is_error
 
 

@@ -5,9 +5,11 @@ import json
 import socket
 import struct
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.loopback import serving
 
 JsonObject = dict[str, object]
 
@@ -48,27 +50,17 @@ class ModelServer:
     replies: list[Reply] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
-    _server: ThreadingHTTPServer | None = None
-    _thread: threading.Thread | None = None
+    url: str = ""
+    """Its address, while it is open."""
+    _open: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> "ModelServer":
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
+        self.url = self._open.enter_context(serving(_handler(self)))
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._server is not None
-        assert self._thread is not None
         self.closing.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-    @property
-    def url(self) -> str:
-        assert self._server is not None
-        return f"http://127.0.0.1:{self._server.server_port}"
+        self._open.close()
 
     def next_reply(self) -> Reply:
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]

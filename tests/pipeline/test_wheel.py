@@ -59,7 +59,7 @@ def test_the_wheel_installs_its_hooks_runs_one_and_starts_its_worker(
 
 
 def test_the_wheel_serves_its_page(installed: Path, environment: dict[str, str]) -> None:
-    command = [str(installed / "claude-mem-lite"), "ui", "--no-browser"]
+    command = [str(installed / "claude-mem-lite"), "ui", "--no-open"]
     unbuffered = {**environment, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, env=unbuffered, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -71,6 +71,14 @@ def test_its_own_names_are_known(page: TestClient, host: str) -> None:
     assert page.get("/part/", headers={**KEY, "host": host}).status_code == 200
 
 
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "127.0.0.1:80", "localhost:80"])
+def test_at_the_usual_port_a_browser_leaves_it_out(name: str) -> None:
+    page = TestClient(Gate(answering, TOKEN, 80, is_open=lambda _: False), base_url="http://127.0.0.1")
+    assert page.get("/part/", headers={**KEY, "host": name}).status_code == 200
+    assert page.post("/do/pin", json={}, headers={**KEY, "host": name, "origin": f"http://{name}"}).status_code == 200
+    assert page.get("/part/", headers={**KEY, "host": "evil.example"}).status_code == 403
+
+
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "null", "http://127.0.0.1:4712", "https://127.0.0.1:4711", "127.0.0.1:4711", ""]
 )
@@ -125,5 +133,6 @@ def test_every_answer_is_guarded(page: TestClient, path: str, headers: dict[str,
     )
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cross-origin-opener-policy"] == "same-origin"
     assert answer.headers["cross-origin-resource-policy"] == "same-origin"
     assert answer.headers["cache-control"] == "no-store"

@@ -50,6 +50,13 @@ def test_the_worker_is_told(served: Machine, page: TestClient, worked: None) -> 
     assert "1 memory (1 today), 1 session<" in html
 
 
+def test_of_what_is_stored_it_is_told_how_much_is_active(served: Machine, page: TestClient, worked: None) -> None:
+    id_ = served.post("/api/memories", {"kind": "note", "text": "Quokkas smile", "cwd": "/"})["id"]
+    served.ask("PATCH", f"/api/memories/{id_}", {"status": "retired"})
+    assert "2 memories (1 of them active, 2 today), 1 session<" in shown(page, only="now")
+    served.ask("DELETE", f"/api/memories/{id_}")
+
+
 def test_what_failed_is_told_with_its_reason_and_a_way_to_try_it_again(page: TestClient, worked: None) -> None:
     html = shown(page, only="now")
     assert "the payload is no JSON" in html

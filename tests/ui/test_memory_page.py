@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from shutil import rmtree
 from urllib.parse import urlencode
 
 import pytest
@@ -215,20 +216,25 @@ def test_what_is_too_long_to_be_brought_back_says_so_before(served: Machine, ope
     assert do(open_page, "forget", id=kept["id"])["message"] == "Forgotten for good."
 
 
-def test_how_it_stands_with_its_code_is_told_and_confirmed_from_its_own_folder(
-    served: Machine, page: TestClient, tmp_path: Path
-) -> None:
-    root = (tmp_path / "shop").resolve()
-    root.mkdir()
-    developing = Developing(served, root)
-    developing.write("README.md", "A shop.\n")
-    developing.git("init", "--quiet", "--initial-branch=main")
-    developing.commit("Begin")
-    developing.session(
+@pytest.fixture
+def developing(served: Machine, tmp_path: Path) -> Developing:
+    # The name of the folder is in those of its sessions: each test has its own.
+    made = Developing.begin(served, tmp_path, {"README.md": "A shop.\n"})
+    made.session(
         "Round the total of a basket", {"cart.py": "def total(basket):\n    return round(sum(basket), 2)\n"}, "Done."
     )
-    found = served.get(f"/api/memories?cwd={root}")["memories"]
-    kept = next(one for one in found if any(anchor.startswith("code:") for anchor in one["anchors"]))
+    return made
+
+
+def tied_to_code(developing: Developing) -> Json:
+    found = developing.machine.get(f"/api/memories?cwd={developing.root}")["memories"]
+    return next(one for one in found if any(anchor.startswith("code:") for anchor in one["anchors"]))
+
+
+def test_how_it_stands_with_its_code_is_told_and_confirmed_from_its_own_folder(
+    page: TestClient, developing: Developing
+) -> None:
+    kept = tied_to_code(developing)
     path = f"/memories/{kept['id']}"
     html = shown(page, path)
     assert "cart.py: total" in html
@@ -239,3 +245,16 @@ def test_how_it_stands_with_its_code_is_told_and_confirmed_from_its_own_folder(
     assert "It may be stale" in shown(page, path)
     do(page, "confirm", id=kept["id"])
     assert "The code is as it tells." in shown(page, path)
+
+
+def test_what_is_confirmed_when_its_folder_is_gone_stays_tied_to_what_it_was_tied_to(
+    served: Machine, page: TestClient, developing: Developing
+) -> None:
+    kept = tied_to_code(developing)
+    rmtree(developing.root)
+    do(page, "confirm", id=kept["id"])
+    now = stored(served, kept["id"])
+    assert now["confidence"] >= kept["confidence"]
+    assert {name: now[name] for name in ("anchors", "branch", "commit")} == {
+        name: kept[name] for name in ("anchors", "branch", "commit")
+    }

@@ -2,7 +2,8 @@
 
 import pytest
 
-from claude_mem_lite.ui.parts import counted, named
+from claude_mem_lite.scopes import project_name
+from claude_mem_lite.words import counted
 
 
 @pytest.mark.parametrize(
@@ -20,4 +21,4 @@ def test_one_is_one_and_many_are_many(number: int, words: tuple[str, ...], told:
 
 
 def test_a_project_is_called_by_the_end_of_its_path() -> None:
-    assert [named(one) for one in ("/srv/shop/", "example.com/zoo", "/")] == ["shop", "zoo", "/"]
+    assert [project_name(one) for one in ("/srv/shop/", "example.com/zoo", "/")] == ["shop", "zoo", "/"]

@@ -6,6 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from claude_mem_lite.client import Client
+from claude_mem_lite.models import LONGEST_RESTORED
 from claude_mem_lite.ui.server import make_app
 from tests.running import Json, Machine, open_machine
 from tests.ui.conftest import PORT, TOKEN
@@ -44,9 +45,10 @@ def listed(page: TestClient) -> str:
     return answer.text
 
 
-def do(page: TestClient, name: str, **given: Json) -> None:
+def do(page: TestClient, name: str, **given: Json) -> str:
     answer = page.post(f"/do/{name}", json=given)
     assert answer.status_code == 200, answer.text
+    return str(answer.json()["message"])
 
 
 def test_without_anything_it_says_what_quarantine_is(page: TestClient) -> None:
@@ -77,6 +79,16 @@ def test_what_is_held_back_is_shown_with_the_reason_and_decided_about(machine: M
     html = listed(page)
     assert "Drop it" in html
     assert "Dropped: Web: heldback2" not in html
+
+
+def test_it_is_told_how_many_of_those_dropped_can_be_taken_back(machine: Machine, page: TestClient) -> None:
+    long = f"{ORDER}: " + "x" * LONGEST_RESTORED
+    hold(machine, "heldback1", "heldback2")
+    hold(machine, "longone1", "longone2", summary=long)
+    until = "until you close or reload this tab."
+    assert do(page, "drop", ids=["longone1"]) == "Dropped 1 memory."
+    assert do(page, "drop", ids=["longone2", "heldback1"]) == f"Dropped 2 memories. You can undo 1 of them {until}"
+    assert do(page, "drop", ids=["heldback2"]) == f"Dropped 1 memory. You can undo it {until}"
 
 
 def test_the_page_of_one_says_that_it_is_held_back(machine: Machine, page: TestClient) -> None:

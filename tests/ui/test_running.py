@@ -69,7 +69,7 @@ def part(link: str, token: str | None = None) -> str:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_it_serves_until_it_is_told_to_end_and_leaves_nothing(served: Machine, number: signal.Signals) -> None:
-    with page_of(served, "--no-browser") as (process, link):
+    with page_of(served, "--no-open") as (process, link):
         assert "Nothing is remembered yet" in part(link)
         process.send_signal(number)
         assert process.wait(timeout=30) == 0
@@ -81,7 +81,7 @@ def test_it_serves_until_it_is_told_to_end_and_leaves_nothing(served: Machine, n
 
 
 def test_a_link_opens_it_once_and_the_next_one_is_printed(served: Machine) -> None:
-    with page_of(served, "--no-browser") as (process, link):
+    with page_of(served, "--no-open") as (process, link):
         token = entered(link)
         assert token not in link
         with pytest.raises(urllib.error.HTTPError, match="403"):
@@ -97,7 +97,7 @@ def test_a_link_opens_it_once_and_the_next_one_is_printed(served: Machine) -> No
 def test_a_machine_on_which_nothing_was_done_yet_gets_a_page_that_says_what_to_do() -> None:
     with open_machine() as machine:
         shutil.rmtree(machine.home.root)
-        with page_of(machine, "--no-browser") as (_, link):
+        with page_of(machine, "--no-open") as (_, link):
             assert "claude-mem-lite install" in part(link)
 
 
@@ -119,7 +119,7 @@ def test_the_browser_gets_a_file_that_only_the_user_can_read(served: Machine, tm
 
 
 def test_two_pages_have_two_tokens(served: Machine) -> None:
-    with page_of(served, "--no-browser") as (_, one), page_of(served, "--no-browser") as (_, other):
+    with page_of(served, "--no-open") as (_, one), page_of(served, "--no-open") as (_, other):
         assert "Nothing" in part(one)
         with pytest.raises(urllib.error.HTTPError, match="401"):
             part(one, entered(other))
@@ -137,7 +137,7 @@ def test_a_browser_that_stays_in_front_holds_up_nothing(served: Machine, tmp_pat
 
 
 def test_it_ends_at_once_while_the_worker_does_not_answer(served: Machine) -> None:
-    with page_of(served, "--no-browser") as (process, link):
+    with page_of(served, "--no-open") as (process, link):
         token = entered(link)
         os.kill(served.worker_pid(), signal.SIGSTOP)
         try:
@@ -157,7 +157,7 @@ def _ended(link: str, token: str) -> None:
 
 
 def test_a_worker_that_ended_is_started_again(served: Machine) -> None:
-    with page_of(served, "--no-browser") as (_, link):
+    with page_of(served, "--no-open") as (_, link):
         served.stop_worker()
         assert "Nothing is remembered yet" in part(link)
 
@@ -168,7 +168,7 @@ def test_a_port_that_is_taken_is_told(served: Machine) -> None:
         taken.listen()
         port = str(taken.getsockname()[1])
         done = subprocess.run(
-            [COMMAND, "ui", "--no-browser", "--port", port],
+            [COMMAND, "ui", "--no-open", "--port", port],
             env=served.environment(),
             capture_output=True,
             text=True,

@@ -28,6 +28,7 @@ HEALTH: Mapping[str, JsonValue] = {
     "spend_today": 0.0,
     "last_context_at": None,
     "memories": 5,
+    "active": 5,
     "sessions": 1,
 }
 WAIT_S = 30

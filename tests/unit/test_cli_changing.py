@@ -233,6 +233,22 @@ def test_retire_and_forget_name_what_had_been_replaced_and_how_it_holds_again(
     assert capsys.readouterr().out == "Forgot 2 memories.\n"
 
 
+def test_forget_names_what_an_older_version_that_went_along_had_replaced(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    version = {**OTHER, "id": "v1", "pinned": False}
+    worker.answer("GET /api/records/k7f3a9", {**MEMORY, "replaced": [version]})
+    worker.answer("GET /api/memories/v1", {**version, "replaced": [{**OTHER, "pinned": False}]})
+    worker.refuse("GET /api/memories/b21c77", 404, "not_found", "there is no memory b21c77", "")
+    worker.answer("POST /api/forget", {"forgotten": ["k7f3a9", "v1"]})
+    assert run("forget", "k7f3a9") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Forgot 2 memories.",
+        "It had replaced b21c77 (2026-01-05): Use npm",
+        "  which stays replaced; `claude-mem-lite confirm b21c77` makes it hold again.",
+    ]
+
+
 @pytest.mark.parametrize("line", [["edit", "k7f3a9", "--kind", "note"], ["pin", "k7f3a9"], ["confirm", "k7f3a9"]])
 def test_each_prints_the_memory_as_json(
     worker: FakeWorker, capsys: pytest.CaptureFixture[str], line: list[str]

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite import wire
-from claude_mem_lite.client import Client, Wanted, Where
+from claude_mem_lite.client import Client
+from claude_mem_lite.client_values import Wanted, Where
 from claude_mem_lite.errors import Ambiguous, NotFound, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker_start import ensure_worker, worker_interpreter
+from claude_mem_lite.worker_start import ensure_worker, stop_worker, worker_interpreter
 from tests.unit.fake_worker import FakeWorker, fake_worker
 
 HERE = Where("/some/folder")
@@ -179,12 +180,12 @@ def test_text_with_broken_characters_is_sent_all_the_same(home: Home, worker: Fa
 
 def test_stop_waits_until_the_worker_is_gone(home: Home) -> None:
     with fake_worker(home):
-        assert Client(home).stop() is True
+        assert stop_worker(Client(home)) is True
         assert not home.socket.exists()
 
 
 def test_stop_without_a_worker_says_so(home: Home) -> None:
-    assert Client(home).stop() is False
+    assert stop_worker(Client(home)) is False
 
 
 def test_a_worker_that_answers_is_not_started_again(home: Home, worker: FakeWorker) -> None:

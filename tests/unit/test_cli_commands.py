@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.context import languages
-from claude_mem_lite.models import LANGUAGES, JsonObject, JsonValue
+from claude_mem_lite.context.languages import main_language
+from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
+from claude_mem_lite.scopes import LANGUAGES
 from tests.unit.fake_worker import HEALTH, MEMORY, FakeWorker, fake_worker, run
 
 
@@ -174,8 +175,13 @@ def test_a_language_that_nobody_knows_is_doubted_and_stored(
     assert (told in err) if told else not err
 
 
-def test_the_languages_that_are_doubted_are_those_that_no_project_is_found_to_be_in() -> None:
-    assert LANGUAGES == languages.LANGUAGES
+def test_the_languages_that_are_doubted_are_those_that_no_project_is_found_to_be_in(tmp_path: Path) -> None:
+    found = []
+    for ending in "py js ts go rs java c cc rb php cs kt swift scala ex dart lua sh hs".split():  # noqa: SIM905
+        (tmp_path / ending).mkdir()
+        (tmp_path / ending / f"main.{ending}").touch()
+        found.append(main_language(str(tmp_path / ending)))
+    assert found == [*LANGUAGES, ""]
 
 
 def test_queue_json_counts_by_status(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
@@ -241,6 +247,39 @@ def test_the_first_line_of_status_tells_of_settings_that_stop_everything(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"capture:    waiting, the settings are wrong: {problem}"
     assert problem not in "".join(lines[1:])
+
+
+def test_status_tells_how_many_memories_are_active_when_not_all_are(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/health", {**HEALTH, "active": 3, "quarantined": 1})
+    run("status")
+    assert "memories:   5, 3 of them active, 1 from today, 1 held back" in capsys.readouterr().out
+
+
+def test_status_looks_for_the_hooks_where_they_were_put(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = Path.home() / ".claude" / "settings.json"
+    run("install")
+    capsys.readouterr()
+    run("status")
+    assert f"installed:  {settings}\n" in capsys.readouterr().out
+    settings.write_text("{}")
+    run("status")
+    assert "installed:  no (run `claude-mem-lite install`)" in capsys.readouterr().out
+    settings.write_text("no JSON")
+    run("status", "--json")
+    assert json.loads(capsys.readouterr().out)["installed_in"] == []
+
+
+def test_hooks_without_a_record_count_as_installed(
+    home: Home, worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("install")
+    for record in home.installs.glob("*.json"):
+        record.unlink()
+    capsys.readouterr()
+    run("status", "--json")
+    assert json.loads(capsys.readouterr().out)["installed_in"] == [str(Path.home() / ".claude" / "settings.json")]
 
 
 def test_off_and_on_turn_the_switch(home: Home) -> None:
@@ -354,7 +393,7 @@ def test_forget_names_the_session_that_the_beginning_of_an_id_means(
     worker: FakeWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session: JsonObject = {"id": "s1s1-whole", "session": "s1s1-whole", "kind": "session"}
-    worker.answer("GET /api/records/s1s1", {**session, "summary": {"headline": "Mended the login"}})
+    worker.answer("GET /api/records/s1s1", {**session, "title": "Mended the login"})
     typed(monkeypatch, "n\n")
     assert run("forget", "--session", "s1s1") == 1
     assert "Forget everything of session s1s1-whole (Mended the login) for good?" in capsys.readouterr().err

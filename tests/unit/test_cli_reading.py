@@ -17,6 +17,7 @@ SESSION: dict[str, JsonValue] = {
     "id": "s1",
     "status": "completed",
     "last_event_at": "2026-01-01T00:00:00+00:00",
+    "title": "Mended the login",
     "summary": {"headline": "Mended the login"},
 }
 TURN: dict[str, JsonValue] = {
@@ -493,8 +494,8 @@ def test_on_a_terminal_a_session_is_one_line_with_a_short_id(
     worker: FakeWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = ["0822e04b-1111-4222-8333-abcdefabcdef", "2f6d1c0e-1", "2f6d1c0e-2"]
-    told: JsonValue = {"headline": "Moved the tests " * 20}
-    worker.answer("GET /api/sessions", {"sessions": [{**SESSION, "id": one, "summary": told} for one in ids]})
+    told = "Moved the tests " * 20
+    worker.answer("GET /api/sessions", {"sessions": [{**SESSION, "id": one, "title": told} for one in ids]})
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(sys, "stdout", Terminal())
     run("sessions")
@@ -506,8 +507,8 @@ def test_on_a_terminal_a_session_is_one_line_with_a_short_id(
 
 def test_ids_that_begin_alike_leave_room_for_the_titles(worker: FakeWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     ids = [f"2f6d1c0e-{number}111-4222-8333-abcdefabcdef" for number in (1, 2)]
-    told: JsonValue = {"headline": "Moved the tests to pytest and the fixtures with them"}
-    worker.answer("GET /api/sessions", {"sessions": [{**SESSION, "id": one, "summary": told} for one in ids]})
+    told = "Moved the tests to pytest and the fixtures with them"
+    worker.answer("GET /api/sessions", {"sessions": [{**SESSION, "id": one, "title": told} for one in ids]})
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "stdout", Terminal())
     run("sessions")

@@ -187,6 +187,49 @@ def test_a_home_that_cannot_be_made_fails_in_one_sentence(
     assert "not a directory" in shown
 
 
+IN_A_HOME = [
+    *(line.split() for line in ("install", "install --dry-run", "uninstall", "uninstall --purge --yes", "hooks")),
+    *(line.split() for line in ("config", "on", "off", "status", "search x", "context", "remember note x", "ui")),
+    *(line.split() for line in ("backup --list", "restore", "worker status", "worker stop", "worker run", "queue")),
+]
+
+
+@pytest.mark.parametrize("line", IN_A_HOME, ids=" ".join)
+def test_a_home_that_is_a_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: list[str]
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(tmp_path / "file"))
+    assert run(*line) == 1
+    told = f"claude-mem-lite: {tmp_path / 'file'} is a file, not a folder; set CLAUDE_MEM_LITE_HOME to another place\n"
+    assert capsys.readouterr().err == told
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("line", [*IN_A_HOME, ["doctor"]], ids=" ".join)
+def test_a_relative_home_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", "data/mem")
+    assert run(*line) == 1
+    told = "CLAUDE_MEM_LITE_HOME is 'data/mem', which is another folder wherever you are; set it to an absolute path"
+    assert capsys.readouterr().err == f"claude-mem-lite: {told}\n"
+    assert not (tmp_path / "data").exists()
+
+
+def test_doctor_tells_of_a_home_that_is_a_file_and_help_needs_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(tmp_path / "file"))
+    assert run("doctor") == 1
+    told = f"{tmp_path / 'file'} is a file, not a folder; set CLAUDE_MEM_LITE_HOME to another place"
+    assert f"data folder: {told}" in capsys.readouterr().out
+    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", "data/mem")
+    assert run("status", "--help") == 0
+
+
 @pytest.mark.parametrize("path", COMMANDS)
 def test_the_help_of_every_command_states_its_purpose_and_gives_examples(
     path: str, capsys: pytest.CaptureFixture[str]

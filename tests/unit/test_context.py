@@ -262,7 +262,9 @@ def test_what_memories_say_of_the_projects_own_folder_and_of_sessions_is_told_wi
     assert "Run bin/serve in ., not in /nowhere/shop-old; see session 0f0f0f0f…." in text
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     texts=st.lists(st.text(min_size=1, max_size=400), min_size=1, max_size=12),
     budget=st.integers(min_value=1, max_value=5000),
@@ -278,7 +280,9 @@ def test_neither_budget_nor_character_cap_is_ever_exceeded(tmp_path: Path, texts
     assert utf16_units(built.text) <= MOST_UTF16_UNITS
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(headline=st.text(min_size=1, max_size=3000).filter(str.strip), budget=st.integers(300, 3000))
 def test_with_any_session_and_three_hundred_tokens_something_is_said(
     tmp_path: Path, headline: str, budget: int

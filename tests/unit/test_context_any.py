@@ -10,6 +10,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claude_mem_lite.agents.adapters import claude_reply
 from claude_mem_lite.context.budget import MOST_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.occasion import Occasion
@@ -17,7 +18,6 @@ from claude_mem_lite.context.presets import BUILT_IN, LAYERS, Preset
 from claude_mem_lite.models import KINDS, TRUST, Kind, Origin, Place, SessionSummary
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.worker.replies import context_reply
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -84,7 +84,7 @@ def summary(text: str) -> SessionSummary:
 def assert_holds(built: Context, preset: Preset, budget: int, *, has_session: bool) -> None:
     assert built.tokens == estimate_tokens(built.text) <= budget
     assert utf16_units(built.text) <= MOST_UTF16_UNITS
-    reply = json.loads(context_reply("SessionStart", built.text))
+    reply = json.loads(claude_reply("SessionStart", built.text))
     assert reply["hookSpecificOutput"]["additionalContext"] == built.text
     assert FOREIGN not in built.text
     if has_session and budget >= 300:
@@ -95,7 +95,9 @@ def assert_holds(built: Context, preset: Preset, budget: int, *, has_session: bo
     assert headers == sorted(headers)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     kept=st.lists(KEPT, max_size=10),
     own=st.lists(HEADLINES, max_size=4),

@@ -11,7 +11,7 @@ import pytest
 
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
-from claude_mem_lite.inbox import copies, putting_back
+from claude_mem_lite.inbox import copies, putting_back, replaying
 from claude_mem_lite.inbox.copies import Copies, Done
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.inbox.spool import Arrival
@@ -134,6 +134,17 @@ def test_an_inbox_that_takes_what_is_done_for_undone_is_told(folder: Path, inbox
     kept.note_done([name_of(1)], Done(name_of(1), 7, 2.0, []))
     assert putting_back.put_back(inbox, folder) == 0
     assert tuple(inbox.execute("select status, turn, work from inbox").fetchone()) == ("done", name_of(1), 7)
+
+
+def test_what_an_inbox_has_put_back_to_work_is_not_taken_for_done(folder: Path, inbox: sqlite3.Connection) -> None:
+    """The memory.db that had it was lost; of the copies, the note that it is to be done again is lost too."""
+    kept = Copies(folder)
+    Queue(inbox, copies=kept).add([arrival(1)], 1.0)
+    inbox.execute("update inbox set status = 'done', work = 7, finished_at = 2")
+    kept.note_done([name_of(1)], Done(name_of(1), 7, 2.0, []))
+    assert replaying.put_back(inbox, 0) == 1
+    assert putting_back.put_back(inbox, folder) == 0
+    assert tuple(inbox.execute("select status, work from inbox").fetchone()) == ("raw", 7)
 
 
 def test_what_tells_of_an_event_stays_as_long_as_the_event(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

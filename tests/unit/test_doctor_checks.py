@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shutil import copy
 
 import pytest
 
@@ -108,13 +109,36 @@ def test_backups_are_held_against_what_was_stored_since(home: Home) -> None:
     assert check_backups(home, NOW).state == "ok"
     assert check_backups(home, NOW + timedelta(days=5)).state == "warn"
     home.backups.mkdir()
-    (home.backups / "memory-20260301T100000Z-000000000009.db").touch()
+    copy(home.memory_db, home.backups / "memory-20260301T100000Z-000000000009.db")
     os.utime(home.memory_db, (NOW.timestamp(), NOW.timestamp()))
     assert check_backups(home, NOW + timedelta(days=9)).state == "ok"
     later = NOW + timedelta(days=8)
     os.utime(home.memory_db, (later.timestamp(), later.timestamp()))
     check = check_backups(home, NOW + timedelta(days=9))
     assert (check.state, check.next_step) == ("warn", "run `claude-mem-lite backup`")
+
+
+def test_backups_that_are_destroyed_or_of_another_memory_do_not_count(home: Home, tmp_path: Path) -> None:
+    database(home.memory_db, "m001_memory", at=NOW - timedelta(days=5))
+    database(tmp_path / "other.db", "m001_memory", at=NOW - timedelta(days=7))
+    home.backups.mkdir()
+    made = [home.backups / f"memory-20260301T1{number}0000Z-00000000001{number}.db" for number in range(4)]
+    for path in made[:3]:
+        copy(home.memory_db, path)
+    copy(tmp_path / "other.db", made[3])
+    check = check_backups(home, NOW)
+    assert (check.state, check.found) == ("ok", "3, the newest of 2026-03-01 12:00 UTC")
+
+    made[2].write_bytes(b"no database" * 1000)
+    made[1].write_bytes(b"")
+    check = check_backups(home, NOW)
+    assert (check.state, check.found) == ("warn", "1, the newest of 2026-03-01 10:00 UTC; besides, 2 cannot be read")
+    assert "backup --list" in check.next_step
+
+    made[0].write_bytes(b"no database" * 1000)
+    check = check_backups(home, NOW)
+    assert (check.state, check.found) == ("warn", "none of this memory; 3 of 4 cannot be read")
+    assert check.next_step == "run `claude-mem-lite backup`"
 
 
 def test_a_database_that_cannot_be_opened_is_not_called_damaged(home: Home) -> None:

@@ -145,6 +145,21 @@ def test_how_often_and_when_a_fix_worked_is_told(past: Past) -> None:
     assert given.memory.kind == "bugfix"
 
 
+def test_the_same_install_is_one_way_whatever_was_edited_beside_it(past: Past) -> None:
+    for name, days_ago in (("monday", 5), ("friday", 1)):
+        past.session(
+            name,
+            days_ago,
+            bash_failed("python run.py", NO_MODULE),
+            edit(f"src/{name}.py", AUTH, "now * 1000", "now"),
+            bash("pip install pyyaml", "Successfully installed pyyaml-6.0"),
+            bash("python run.py", "done"),
+            bash('git commit -am "fix: read the settings"', "[main 1a2b3c4] fix: read the settings"),
+        )
+    (given,) = asked(past, NO_MODULE, "python run.py")
+    assert (given.told, given.note) == ("Fixed by running pip install pyyaml", "worked 2 times, last 2026-02-28")
+
+
 def test_a_failure_with_a_secret_in_it_is_known_again(past: Past) -> None:
     error = "RuntimeError: cannot log in at the registry with password=hunter2-Zx81qPw77Lm\n"
     stored = redact(error)

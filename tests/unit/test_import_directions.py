@@ -13,6 +13,8 @@ GROUPS = (
         "errors",
         "paths",
         "models",
+        "scopes",
+        "told",
         "memory_lines",
         "config",
         "config_file",
@@ -27,13 +29,15 @@ GROUPS = (
         "spool_names",
         "hook_copy",
         "safe_text",
+        "client_marks",
+        "timestamps",
     ),
     ("db",),
     ("inbox", "compress", "embed", "store"),
     ("codebase", "manifests"),
     ("search", "context"),
     ("worker",),
-    ("wire", "client", "worker_start", "install", "importers", "mcp", "ui", "cli"),
+    ("wire", "client_values", "client", "worker_start", "install", "importers", "mcp", "ui", "cli"),
 )
 # Group 7 talks to the worker; this is the one place where it runs one instead.
 RUNS_THE_WORKER = {("cli", "worker")}
@@ -41,17 +45,22 @@ RUNS_THE_WORKER = {("cli", "worker")}
 LOOKS_INTO_DATABASES = {("cli/backup.py", "db"), ("install/doctor/databases.py", "db"), ("worker_start.py", "db")}
 OF_ITS_OWN_GROUP = {
     ("client", "wire"),
+    ("client", "client_values"),
     ("worker_start", "client"),
     ("install", "client"),
+    ("install", "client_values"),
     ("install", "worker_start"),
     ("cli", "client"),
+    ("cli", "client_values"),
     ("cli", "worker_start"),
     ("cli", "install"),
     ("cli", "importers"),
     ("mcp", "client"),
+    ("mcp", "client_values"),
     ("mcp", "worker_start"),
     ("cli", "mcp"),
     ("ui", "client"),
+    ("ui", "client_values"),
     ("ui", "worker_start"),
     ("cli", "ui"),
 }

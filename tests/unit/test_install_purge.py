@@ -23,6 +23,7 @@ def filled(home: Home) -> Home:
     (aside / "memory.db-wal").write_text("x")
     replacing.new_file(home.memory_db).write_text("x")
     (home.root / "replacing.json.new").write_text("x")
+    (home.root / "ui-4711.html").write_text("x")
     home.rendered_for("/home/dev").write_text("x")
     with closing(sqlite3.connect(aside / home.memory_db.name)) as db:
         migrate(db, MEMORY_MIGRATIONS, datetime(2026, 1, 1, tzinfo=UTC))
@@ -66,6 +67,7 @@ OF_THE_USER = (
     "rendered/a film.mp4",
     "config.toml.new-ideas.txt",
     "memory.db.newer",
+    "ui-sketches.html",
 )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.context.checkout import Unseen
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.opening import about_file, name_in
 from claude_mem_lite.db.connection import atomic
@@ -170,6 +171,28 @@ def test_what_nobody_ever_had_use_for_falls_silent_unless_the_user_said_it(store
             made = Receipt(f"r{at}", f"s{at}", SHOP.project, "file", items, (), (), 40, 300, 1.0, NOW, given_at=NOW)
             receipts.add(store.db, made)
     assert titles(store) == ["Do not log payloads"]
+
+
+def test_when_nothing_that_files_gave_was_of_use_only_the_user_is_heard(store: Store) -> None:
+    known(store)
+    known(store, "Do not log payloads", kind="rule", origin="user")
+    assert len(titles(store)) == 2
+    with atomic(store.db):
+        for at in range(45):
+            items = (ReceiptItem(f"another{at}", "file", "about it", 20, 0.5, "ignored"),)
+            made = Receipt(f"r{at}", f"s{at}", SHOP.project, "file", items, (), (), 40, 300, 1.0, NOW, given_at=NOW)
+            receipts.add(store.db, made)
+    assert titles(store) == ["Do not log payloads"]
+
+
+def test_what_the_user_said_on_a_branch_holds_on_every_other(store: Store) -> None:
+    known(store, "Tokens are in milliseconds", branch="feature")
+    known(store, "Do not log payloads", kind="rule", origin="user", branch="feature")
+    known(store, "Sign with the newest key", pinned=True, branch="feature")
+    checkout = Unseen()
+    checkout.hidden = (("feature", None),)
+    given = about_file(store.db, PATH, Occasion(SHOP, NOW, "now", checkout=checkout), ())
+    assert {one.memory.title for one in given} == {"Do not log payloads", "Sign with the newest key"}
 
 
 def test_a_rule_of_the_user_that_holds_everywhere_and_names_the_file_is_given(store: Store) -> None:

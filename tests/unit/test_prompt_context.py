@@ -241,6 +241,27 @@ def test_the_same_branch_and_the_rest_of_a_session_speak_for_a_memory() -> None:
     }
 
 
+def test_work_on_the_same_branch_comes_first(project: Project) -> None:
+    for branch in ("feature", "main", "other"):
+        project.remember("decision", f"Use PostgreSQL for billing ({branch})", DECIDED, branch=branch)
+    branches = {one.memory.branch: one.score.branch for one in project.ask().candidates if one.memory.branch}
+    assert branches.pop(SHOP.branch) > 1.0
+    assert set(branches.values()) == {1.0}
+    assert project.ask().candidates[0].memory.branch == SHOP.branch
+
+
+def test_only_what_is_a_sessions_own_speaks_for_the_rest_of_it(project: Project) -> None:
+    def support(origin: str) -> float:
+        session = f"s of {origin}"
+        decision = project.remember("decision", f"Use PostgreSQL for billing beside {origin}", DECIDED, session=session)
+        told = f"The database that was chosen for billing, says {origin}"
+        project.remember("discovery", told, "PostgreSQL for billing.", session=session, origin=origin)
+        return next(one.score.support for one in project.ask().candidates if one.memory.id == decision.id)
+
+    assert support("assistant") > 0.0
+    assert (support("web"), support("mcp")) == (0.0, 0.0)
+
+
 def test_what_scores_below_the_floor_is_not_given(project: Project) -> None:
     for number in range(300):
         project.remember("change", f"Move part {number} of the parser", f"Token {number} was read twice by the lexer.")
@@ -275,6 +296,32 @@ def test_a_handoff_of_a_session_that_is_still_at_it_is_not_given(project: Projec
     assert [item.source for item in project.ask(prompt).items] == [left.id]
     project.store.turn("k", "move billing", "doing it", session="x", at=NOW)
     assert why(project.ask(prompt), left) == "left open by a session that is still at work"
+
+
+@pytest.mark.parametrize("left_first", [True, False])
+def test_a_failure_and_the_handoff_that_tells_of_it_are_told_once(project: Project, left_first: bool) -> None:
+    title = "make frobulator fails: signature mismatch"
+    failure = project.remember("failure", title, "The frobulator build broke.", session="x")
+    left = project.remember(
+        "handoff",
+        f"Left open: Still failing: {title}",
+        f"Still failing: {title}.",
+        session="x",
+        last_seen_at=NOW if left_first else NOW - timedelta(days=400),
+    )
+    given = project.ask("why does make frobulator fail with a signature mismatch?")
+    said = [item.source for item in given.items]
+    assert len(said) == 1
+    other = left if said == [failure.id] else failure
+    assert why(given, other) == "said by another that is given"
+
+
+def test_a_handoff_of_another_failure_is_told_beside_it(project: Project) -> None:
+    title = "make frobulator fails: signature mismatch"
+    failure = project.remember("failure", title, "The frobulator build broke.", session="x")
+    left = project.remember("handoff", f"Left open: {title[:30]}", "Sign it after make frobulator.", session="x")
+    given = project.ask("why does make frobulator fail with a signature mismatch?")
+    assert {item.source for item in given.items} == {failure.id, left.id}
 
 
 def test_the_floor_that_the_docs_tell_is_the_floor() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
+from claude_mem_lite.inbox.erasing import erase
 from claude_mem_lite.inbox.queue import CRASH_LIMIT, KEEP_FINISHED_S, LEASE_S, Queue, Row, find, problems, stats
 from claude_mem_lite.inbox.spool import Arrival
 
@@ -257,7 +258,7 @@ def test_erasing_removes_the_finished_events_of_turns_and_sessions(queue: Queue,
     add(queue, "s-3", "Stop")
     units = queue.claim(T0)
     queue.finish([row.id for unit in units for row in unit], T0)
-    queue.erase(turns=[units[0][0].name], sessions=["s-2"])
+    erase(queue, turns=[units[0][0].name], sessions=["s-2"])
     assert [row["session"] for row in db.execute("select session from inbox")] == ["s-3"]
 
 

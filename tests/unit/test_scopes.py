@@ -9,10 +9,9 @@ import pytest
 
 from claude_mem_lite.cli.options import scope
 from claude_mem_lite.compress.lessons.scopes import NAMES, without_scope
-from claude_mem_lite.context.languages import LANGUAGES
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.memory_lines import values_of
-from claude_mem_lite.models import LANGUAGE_ALIASES, SCOPES, language_name, written_scope
+from claude_mem_lite.scopes import LANGUAGES, SAME_LANGUAGE, SCOPES, language_name, written_scope
 from claude_mem_lite.worker.scopes import named_scope
 
 HERE = "example.org/me/here"
@@ -46,7 +45,7 @@ def test_a_scope_is_read_alike_wherever_it_is_written(given: str, meant: str) ->
 
 
 def test_every_name_of_a_language_comes_out_as_the_one_a_project_is_found_by() -> None:
-    found = {name: language_name(name) for name in (*NAMES, *LANGUAGE_ALIASES, *LANGUAGES)}
+    found = {name: language_name(name) for name in (*NAMES, *SAME_LANGUAGE, *LANGUAGES)}
     unknown = {meant for meant in found.values() if meant not in LANGUAGES}
     assert unknown == {"haskell", "sql", "html", "css", "perl", "zig"}, "no project is found to be in these"
     for name in NAMES:

@@ -138,6 +138,31 @@ def test_forgetting_counts_what_goes_along(store: Store) -> None:
         assert forgetting.forget(store.db, [made.id], [], NOW).memories == [made.id, older.id]
 
 
+def versions_of(store: Store, *ports: int, **more: Any) -> list[str]:
+    """One statement with one number after the other, each replaced by the next; the ids, the oldest first."""
+    ids = [f"version{port:03d}" for port in ports]
+    for id_, port, successor in zip(ids, ports, [*ids[1:], None], strict=True):
+        status = "superseded" if successor else "active"
+        title = f"The vault listens on port {port}"
+        more_of = more if port == ports[1] else {}
+        store.remember(title, turn=id_, id=id_, kind="gotcha", status=status, superseded_by=successor, **more_of)
+    return ids
+
+
+def test_forgetting_takes_every_older_version_along(store: Store) -> None:
+    ids = versions_of(store, 5, 6, 7, 8)
+    with atomic(store.db):
+        assert forgetting.forget(store.db, [ids[-1]], [], NOW).memories == ids[::-1]
+    assert memories.count(store.db) == 0
+
+
+def test_forgetting_ends_at_a_version_that_is_the_users(store: Store) -> None:
+    ids = versions_of(store, 5, 6, 7, 8, origin="user")
+    with atomic(store.db):
+        assert forgetting.forget(store.db, [ids[-1]], [], NOW).memories == ids[:1:-1]
+    assert [memories.get(store.db, id_).superseded_by for id_ in ids[:2]] == [ids[1], None]
+
+
 def test_forgetting_a_lesson_leaves_the_work_that_it_was_said_after(store: Store) -> None:
     work = "Make count handle None too"
     store.remember(work, turn="t1", files=("src/cart.py",))

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from claude_mem_lite.db.connection import atomic, time_to_text
+from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import conflicts, memories, retirements, supersession
+from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.worker import settling
 from tests.fakes import NOW, Store
 

@@ -163,6 +163,20 @@ def test_what_the_client_put_into_a_prompt_is_cut_out(tmp_path: Path) -> None:
     assert prompts(turns_of(PastSession("s1").prompt(content).says("Done."), tmp_path)) == ["fix <b>it</b> now"]
 
 
+def test_what_was_selected_or_given_with_attributes_is_cut_out_too(tmp_path: Path) -> None:
+    content = [
+        {"type": "text", "text": "<ide_selection>always push to main</ide_selection>"},
+        {"type": "text", "text": 'why is <system-reminder kind="mail">\nread it\n</system-reminder>this so slow'},
+        {"type": "text", "text": "<hook_context>from a hook</hook_context>"},
+    ]
+    assert prompts(turns_of(PastSession("s1").prompt(content).says("Done."), tmp_path)) == ["why is this so slow"]
+
+
+def test_tags_that_only_begin_like_the_clients_are_the_users_words(tmp_path: Path) -> None:
+    said = "close <ide_selections> before </ide_selection>, and <system-reminder> is never closed"
+    assert prompts(turns_of(PastSession("s1").prompt(said).says("Done."), tmp_path)) == [said]
+
+
 def test_a_command_of_the_users_own_asks_for_what_its_arguments_say(tmp_path: Path) -> None:
     tags = "<command-message>plan</command-message>\n<command-name>/plan</command-name>"
     session = PastSession("s1").prompt(f"{tags}\n<command-args>a way to refund orders</command-args>")

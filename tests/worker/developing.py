@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -28,6 +29,17 @@ class Developing:
     machine: Machine
     root: Path
     sessions: "count[int]" = field(default_factory=count)
+
+    @classmethod
+    def begin(cls, machine: Machine, root: Path, files: Mapping[str, str]) -> "Developing":
+        """A new repository on main, with a first commit of these files."""
+        made = cls(machine, root.resolve())
+        made.root.mkdir(exist_ok=True)
+        made.git("init", "--quiet", "--initial-branch=main")
+        for path, text in files.items():
+            made.write(path, text)
+        made.commit("Start")
+        return made
 
     # What the person does.
 

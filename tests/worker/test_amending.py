@@ -208,13 +208,7 @@ def test_a_replayed_command_changes_nothing(machine: Machine) -> None:
 def developing(tmp_path: Path) -> Iterator[Developing]:
     with open_machine() as machine:
         machine.start_worker()
-        root = (tmp_path / "shop").resolve()
-        root.mkdir()
-        made = Developing(machine, root)
-        made.git("init", "--quiet", "--initial-branch=main")
-        made.write("cart.py", BEFORE)
-        made.commit("Begin")
-        yield made
+        yield Developing.begin(machine, tmp_path / "shop", {"cart.py": BEFORE})
 
 
 def state_of(developing: Developing, id_: str) -> str:

@@ -11,7 +11,7 @@ from tests.running import Json, Machine, leave, payload, query, turn
 
 HEALTH = {
     "status", "problem", "settings_problem", "version", "pid", "uptime_s", "queue_depth", "observations_today",
-    "memories", "sessions", "quarantined",
+    "memories", "active", "sessions", "quarantined",
     "model", "model_problem", "model_next_step", "model_failed", "model_waiting", "calls_today", "spend_today",
     "tokens_today", "last_context_at", "unindexed", "index_problem", "daily_usd", "daily_tokens",
     "backups", "last_backup_at", "backup_problem", "recovered", "recovered_at",

@@ -2,16 +2,14 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
-from tests.running import WAIT_S, Answer, Json, Machine, open_machine, short_folder
+from tests.running import Answer, Json, Machine, open_machine, short_folder
 
-COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 AUTH = """class Session:
     def renew(self, token: str) -> str:
         return check(token)
@@ -59,16 +57,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def run(machine: Machine, folder: Path, *arguments: str, status: int = 0) -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(
-        [COMMAND, "code", *arguments],
-        env=machine.environment(),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-    )
-    assert done.returncode == status, done.stderr
-    return done
+    return machine.run("code", *arguments, cwd=folder, status=status)
 
 
 def ask(machine: Machine, folder: Path, what: str, name: str, **more: object) -> Answer:

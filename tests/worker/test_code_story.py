@@ -48,11 +48,7 @@ def work() -> Iterator[Developing]:
     """A repository on main, with a discount that an agent added and somebody committed."""
     with open_machine() as machine, short_folder() as folder:
         machine.start_worker()
-        made = Developing(machine, folder / "shop")
-        made.root.mkdir()
-        made.git("init", "--quiet", "--initial-branch=main")
-        made.write("src/cart.py", CART)
-        made.commit("Start the cart")
+        made = Developing.begin(machine, folder / "shop", {"src/cart.py": CART})
         made.session(
             "give customers a discount",
             {"src/cart.py": CART + DISCOUNT},

@@ -7,7 +7,6 @@ import pty
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,11 +16,10 @@ from claude_mem_lite.cli.sending import interrupted_after
 from claude_mem_lite.importers.jsonl import BATCH_LINES
 from claude_mem_lite.paths import Home
 from tests.past_sessions import Json
-from tests.running import PROC, WAIT_S, Machine, open_machine, query, wait_until
+from tests.running import COMMAND, PROC, WAIT_S, Machine, open_machine, query, wait_until
 from tests.unit.fake_worker import fake_worker
 from tests.unit.fake_worker import run as run_here
 
-COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 TOKEN = "ghp_" + "a8Kd93jfLq02MzXc7VbN5tYpRw61HsGeUoIi"
 LINES = [
     {"kind": "decision", "title": "Keep the naïve parser 日本", "facts": ["one\u2028two", ""], "trust": 0.1},

@@ -5,8 +5,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -15,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.past_sessions import PastSession
-from tests.running import WAIT_S, Json, Machine, leave, payload, query, spool_name
+from tests.running import Json, Machine, leave, payload, query, spool_name
 
-COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 SESSION = "5e55104a-0000-4000-8000-000000000001"
 LATER = "5e55104a-0000-4000-8000-000000000002"
 WORD = "zanzibarium"
@@ -44,17 +41,7 @@ class Home:
         return sorted(told) + [term for term in terms(self.machine) if word[:8] in term]
 
     def run(self, *arguments: str | Path, status: int = 0) -> str:
-        done = subprocess.run(
-            [COMMAND, *arguments],
-            env=self.machine.environment(),
-            cwd=self.project,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=WAIT_S,
-        )
-        assert done.returncode == status, done.stderr
-        return done.stdout
+        return self.machine.run(*arguments, cwd=self.project, status=status).stdout
 
     def memories(self, word: str = WORD) -> list[str]:
         """The ids of the memories that have a word, whatever their status."""

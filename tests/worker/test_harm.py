@@ -113,13 +113,8 @@ class Ledger:
 
 @pytest.fixture
 def ledger(machine: Machine, tmp_path: Path) -> Ledger:
-    root = (tmp_path / "ledger").resolve()
-    root.mkdir()
-    dev = Developing(machine, root)
-    dev.git("init", "--quiet", "--initial-branch=main")
-    dev.write(FILE, LEDGER)
-    dev.write("tests/test_ledger.py", "def test_sum():\n    assert True\n")
-    dev.commit("A ledger")
+    test = "def test_sum():\n    assert True\n"
+    dev = Developing.begin(machine, tmp_path / "ledger", {FILE: LEDGER, "tests/test_ledger.py": test})
     machine.start_worker()
     made = Ledger(dev)
     made.plant(made.memory(GOOD, id="goodtwin"))

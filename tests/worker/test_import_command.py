@@ -6,7 +6,6 @@ import pty
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -16,11 +15,10 @@ import pytest
 
 from claude_mem_lite.paths import Home
 from tests.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
-from tests.running import WAIT_S, Machine, dump, wait_until
+from tests.running import COMMAND, WAIT_S, Machine, dump, wait_until
 from tests.unit.fake_worker import fake_worker
 from tests.unit.fake_worker import run as run_here
 
-COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 NEXT = "Next: `claude-mem-lite sessions --all-projects`, or `claude-mem-lite context` in a project's folder."
 WHATEVER_THE_MODE = "-dac_override,-dac_read_search"
 

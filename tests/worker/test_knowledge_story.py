@@ -37,12 +37,8 @@ SECRET_PORT = "5433"
 def work() -> Iterator[Developing]:
     with open_machine() as machine, short_folder() as folder:
         machine.start_worker()
-        made = Developing(machine, folder / "shop")
-        made.root.mkdir()
-        made.git("init", "--quiet", "--initial-branch=main")
-        made.write("README.md", "# shop\n\nSells things to people, and takes them back.\n")
-        made.commit("Start the shop")
-        yield made
+        readme = "# shop\n\nSells things to people, and takes them back.\n"
+        yield Developing.begin(machine, folder / "shop", {"README.md": readme})
 
 
 def lines_with(context: str, words: str) -> list[str]:

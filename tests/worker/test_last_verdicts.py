@@ -13,8 +13,8 @@ from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.worker.last_verdicts import LastVerdicts
+from claude_mem_lite.worker.look_pace import next_look_at
 from claude_mem_lite.worker.looking import Looking
-from claude_mem_lite.worker.loop import next_look_at
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE, work_on
 from tests.e2e.repositories import git
 from tests.fakes import Store

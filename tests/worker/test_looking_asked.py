@@ -98,6 +98,18 @@ def test_a_file_untouched_since_the_turn_is_taken_as_it_was_left_where_it_was_ma
     assert here[memory.id].verdict == "gone", "main is older than the memory, and never had the change"
 
 
+def test_of_what_was_seen_again_an_untouched_file_says_nothing(
+    store: Store, looking: Looking, reader: sqlite3.Connection, checkout: Path
+) -> None:
+    anchors = work_on(checkout, "files.py", LOAD)
+    work_on(checkout, "files.py", LOAD_SAFELY)
+    later = datetime.now(UTC) + timedelta(hours=1)
+    once = remember(store, checkout, anchors, "Load at once", last_seen_at=later)
+    again = remember(store, checkout, anchors, "Load again", last_seen_at=later, times_seen=2)
+    told = looking.checkout(reader, find_place(str(checkout)), soon()).freshness([once, again])
+    assert (told[once.id].verdict, told[again.id].verdict) == ("fresh", "changed")
+
+
 def test_several_threads_may_ask_while_a_look_is_under_way(
     home: Home, store: Store, looking: Looking, root: Path
 ) -> None:

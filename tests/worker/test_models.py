@@ -298,8 +298,8 @@ def test_a_worker_with_a_question_under_way_is_not_idle(home: Home, modelled: Lo
     provider.hold()
     work(home, modelled, long_turn("s-1", "Count the items"))
     wait_for_question(provider, modelled)
-    wait_until(lambda: modelled.idle_s() > 0.5, "the end of a pass")
-    wait_until(lambda: modelled.idle_s() < 0.5, "the next pass")
+    wait_until(lambda: modelled.activity.idle_s() > 0.5, "the end of a pass")
+    wait_until(lambda: modelled.activity.idle_s() < 0.5, "the next pass")
 
 
 def test_a_worker_that_ends_hears_an_answer_that_is_about_to_come(

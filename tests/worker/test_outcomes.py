@@ -416,6 +416,24 @@ def test_of_what_the_agent_asked_for_only_what_came_after_it_shows_use(judged: J
     assert (judged.outcome(made.id), judged.outcome(other.id)) == ("ignored", "used")
 
 
+@pytest.mark.parametrize("moment", ["asked", "file"])
+def test_in_the_middle_of_a_turn_only_the_turns_after_it_show_use_by_what_they_changed(
+    judged: Judged, moment: str
+) -> None:
+    made = remember(judged.store, symbols=(SymbolChange("src/app.py", "Ledger.add", "modified"),))
+    change = CodeChange("src/app.py", "Ledger.add", "method", "modified", "def add(self)", "", "1", "2")
+    said(judged, "t1", "Mend it", "ok", at=timedelta())
+    given_at(judged, moment, made.id, at=SOON)
+    with atomic(judged.store.db):
+        # A turn's changes are stored at its end: this one may have been made before anything was given.
+        symbols.add(judged.store.db, "t1", Turn("t1", HERE, SHOP.project, "", ()), "main", [change], NOW + 2 * SOON)
+    assert judged.outcome(made.id) == "ignored"
+    said(judged, "t2", "And the rest", "ok", at=LATER)
+    with atomic(judged.store.db):
+        symbols.add(judged.store.db, "t2", Turn("t2", HERE, SHOP.project, "", ()), "main", [change], NOW + LAST)
+    assert judged.outcome(made.id) == "used"
+
+
 def test_each_giving_of_a_session_is_judged_by_itself(judged: Judged) -> None:
     made = remember(judged.store)
     judged.give(made.id)

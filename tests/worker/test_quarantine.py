@@ -108,6 +108,15 @@ def test_the_command_lists_approves_and_drops(held: Machine, tmp_path: Path) -> 
     assert (again.returncode, "is not in quarantine" in again.stderr) == (1, True)
 
 
+@pytest.mark.parametrize("origin", ["import", "user"])
+def test_a_pin_that_comes_with_what_is_held_back_is_lost(held: Machine, tmp_path: Path, origin: str) -> None:
+    store(held, str(tmp_path), page("pinned1", f"{ORDER} twice", origin=origin, pinned=True))
+    rows = query(held.home.memory_db, "select status, pinned from memories where id = 'pinned1'")
+    assert rows == [("quarantined", 0)]
+    held.post("/api/quarantine/approve", {"ids": ["pinned1"]})
+    assert held.get("/api/memories/pinned1")["pinned"] is False
+
+
 def test_an_approval_does_not_come_with_an_import(held: Machine, tmp_path: Path) -> None:
     claimed = page("claimed1", "The saffron key is old", tags=["approved", " Approved", "kept"])
     store(held, str(tmp_path), claimed, page("claimed2", f"{ORDER} twice", tags=["approved"]))

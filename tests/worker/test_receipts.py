@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,9 +12,8 @@ import pytest
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.models import Receipt
 from claude_mem_lite.store import receipts
-from tests.running import WAIT_S, Json, Machine, leave, payload, turn, wait_until
+from tests.running import Json, Machine, leave, payload, turn, wait_until
 
-COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 EARLIER = "ea511e40-0000-4000-8000-000000000001"
 MINE = "3113e000-0000-4000-8000-000000000002"
 
@@ -126,22 +123,22 @@ def test_receipts_are_of_a_project_of_a_session_or_of_all(told: Machine, project
 
 
 def test_the_command_shows_the_list_and_one_in_full(told: Machine, project: str) -> None:
-    nothing = run(told, project, "receipts")
+    nothing = told.run("receipts", cwd=project).stdout
     assert nothing.startswith("Nothing was given to a session here yet.")
     start(told, MINE, project)
-    (brief,) = json.loads(run(told, project, "receipts", "--json"))
-    line = run(told, project, "receipts")
+    (brief,) = json.loads(told.run("receipts", "--json", cwd=project).stdout)
+    line = told.run("receipts", cwd=project).stdout
     assert line.startswith(f"{brief['id']}\t")
     assert "startup\t3113e000\t" in line
-    whole = run(told, project, "receipts", brief["id"])
+    whole = told.run("receipts", brief["id"], cwd=project).stdout
     assert "reached the agent" in whole
     assert "The quokka sleeps at noon" in whole
-    assert json.loads(run(told, project, "receipts", brief["id"], "--json")) == brief
+    assert json.loads(told.run("receipts", brief["id"], "--json", cwd=project).stdout) == brief
     (memory,) = [item["source"] for item in brief["items"] if item["kind"] == "gotcha"]
     told.hook("UserPromptSubmit", payload("UserPromptSubmit", MINE, project, prompt=f"see {memory}"))
     told.hook("SessionEnd", payload("SessionEnd", MINE, project, reason="exit"))
     told.drain()
-    assert "given: to 1 session, used in 1" in run(told, project, "show", memory)
+    assert "given: to 1 session, used in 1" in told.run("show", memory, cwd=project).stdout
 
 
 def start(machine: Machine, session: str, project: str) -> None:
@@ -153,17 +150,3 @@ def start(machine: Machine, session: str, project: str) -> None:
 def listed(machine: Machine, project: str) -> list[Json]:
     found: list[Json] = machine.get(f"/api/receipts?cwd={project}")["receipts"]
     return found
-
-
-def run(machine: Machine, project: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [COMMAND, *arguments],
-        env=machine.environment(),
-        cwd=project,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout

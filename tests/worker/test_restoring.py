@@ -12,7 +12,7 @@ from claude_mem_lite.db import backups
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.replacing import write_json
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import tombstones
+from claude_mem_lite.store import sessions, tombstones
 from tests.fakes import NOW, Store
 from tests.faults.losses import Moment, back_up, notes
 from tests.running import Json, query
@@ -20,6 +20,7 @@ from tests.worker.in_process import Asked, asked
 
 WORDS = "The zanzibarium is kept in the cellar of the shop"
 OTHER = "Wombats are kept in the attic"
+REPLACED = "Quince jam is made on Sundays"
 
 
 @pytest.fixture
@@ -112,7 +113,31 @@ def test_what_was_replaced_contradicted_and_retired_is_so_again(home: Home) -> N
         back = [restore(api, record) for record in records]
         assert back == records
         assert [one["id"] for one in back[0]["replaced"]] == [older.id]
-        assert (back[1]["status"], back[1]["retired_reason"]) == ("retired", "it broke")
+        assert (back[1]["status"], back[1]["retired_because"]) == ("retired", "it broke")
+
+
+def test_what_it_contradicts_by_now_is_noted(home: Home, clock: Moment) -> None:
+    with asked(home, clock) as api:
+        record = remembered(api, "Use Valkey for the session cache")
+        forget(api, record)
+        clock.advance(minutes=1)
+        said_since = remembered(api, "Use SQLite for the session cache")
+        back = restore(api, record)
+        assert [one["id"] for one in back["conflicts"]] == [said_since["id"]]
+        assert back["status"] == "active"
+
+
+def test_a_project_that_was_forgotten_can_be_named_again(home: Home, clock: Moment) -> None:
+    with asked(home, clock) as api:
+        made = api.post("/api/memories", {"kind": "note", "text": WORDS, "cwd": "/", "scope": "project"})
+        record = api.get(f"/api/memories/{made['id']}")
+        restored = f"select id from projects where id = '{record['project']}'"
+        with closing(open_for_writing(home.memory_db)) as db, atomic(db):
+            sessions.note_project(db, record["project"], clock())
+        assert api.post("/api/forget", {"project": record["project"]})["forgotten"] == [record["id"]]
+        assert query(home.memory_db, restored) == []
+        restore(api, record)
+        assert query(home.memory_db, restored) == [(record["project"],)]
 
 
 def test_an_import_of_the_same_words_is_let_in_again_after_an_undo(home: Home, clock: Moment) -> None:
@@ -185,9 +210,13 @@ def test_what_was_done_last_holds_whatever_is_lost(
     with asked(home, clock) as api:
         remembered(api, OTHER)
         back_up(api.loop)
+        older = remembered(api, REPLACED)
         pass_by("before")
-        record = remembered(api)
+        newer = remembered(api)
         pass_by("remembered")
+        answer = api.client.patch(f"/api/memories/{older['id']}", json={"superseded_by": newer["id"]})
+        assert answer.status_code == 200, answer.text
+        record = api.get(f"/api/memories/{newer['id']}")
         forget(api, record)
         pass_by("forgotten")
         restore(api, record)
@@ -195,15 +224,18 @@ def test_what_was_done_last_holds_whatever_is_lost(
         if forgotten_again:
             forget(api, record)
     loss(home, tmp_path)
+    known = {OTHER, REPLACED} if forgotten_again else {OTHER, REPLACED, WORDS}
+    state = f"select status, superseded_by from memories where id = '{older['id']}'"
+    replaced = ("superseded", None if forgotten_again else newer["id"])
     clock.advance(minutes=1)
     with asked(home, clock) as api:
         assert api.loop.settle(30, flush=True)
-    assert notes(home) == ({OTHER} if forgotten_again else {OTHER, WORDS})
+    assert (notes(home), query(home.memory_db, state)) == (known, [replaced])
     assert names(home)[0] == names(home)[1]
     clock.advance(minutes=1)
     with asked(home, clock) as api:  # and with the next worker
         assert api.loop.settle(30, flush=True)
-    assert notes(home) == ({OTHER} if forgotten_again else {OTHER, WORDS})
+    assert (notes(home), query(home.memory_db, state)) == (known, [replaced])
 
 
 def test_a_mark_of_an_older_day_does_not_lift_a_younger_tombstone(home: Home) -> None:

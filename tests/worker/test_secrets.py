@@ -4,7 +4,6 @@ was sent to a model."""
 import base64
 import json
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,14 +15,13 @@ import pytest
 from tests.models.model_server import ModelServer, anthropic_reply
 from tests.past_sessions import PastSession
 from tests.planted import Planted, planted
-from tests.running import WAIT_S, Json, Machine, leave, open_machine, payload, spool_name
+from tests.running import COMMAND, WAIT_S, Json, Machine, leave, open_machine, payload, spool_name
 from tests.worker.modelled import answer, long_turn
 
 ALL = planted()
 PART = 12
 WORD = 8
 Numbers = np.ndarray[tuple[int], np.dtype[np.uint64]]
-COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 CAPS = "daily_usd = 1000\nsession_usd = 1000\ndaily_tokens = 1000000000\nsession_tokens = 1000000000\n"
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE
-from tests.running import Json, Machine, open_machine, short_folder
+from tests.running import Json, Machine, open_machine, short_folder, wait_until
 from tests.unit.fake_worker import run
 from tests.worker.developing import Developing
 
@@ -17,11 +17,7 @@ def work() -> Iterator[Developing]:
     """A repository in which an agent made two things, each in a file of its own."""
     with open_machine() as machine, short_folder() as folder:
         machine.start_worker()
-        made = Developing(machine, folder / "shop")
-        made.root.mkdir()
-        made.git("init", "--quiet", "--initial-branch=main")
-        made.write("README.md", "# Shop\n")
-        made.commit("Start")
+        made = Developing.begin(machine, folder / "shop", {"README.md": "# Shop\n"})
         made.session("read files", {"src/reading.py": LOAD}, "Added `load`, which reads a file.")
         made.session("write files", {"src/writing.py": SAVE}, "Added `save`, which writes a file.")
         made.commit("Files")
@@ -33,9 +29,17 @@ def ask(machine: Machine, route: str, **parameters: object) -> Json:
 
 
 def found(work: Developing, words: str, **more: object) -> Json:
-    """The first memory that a search finds in the checkout."""
-    hits = ask(work.machine, "search", query=words, cwd=more.pop("cwd", work.root), **more)["hits"]
-    return next(hit for hit in hits if hit["kind"] not in ("turn", "session"))
+    """The first memory that a search finds in the checkout, looked at: one search may lack the time."""
+    where = more.pop("cwd", work.root)
+    hit: Json = {}
+
+    def is_looked_at() -> bool:
+        hits = ask(work.machine, "search", query=words, cwd=where, **more)["hits"]
+        hit.update(next(hit for hit in hits if hit["kind"] not in ("turn", "session")))
+        return (hit["freshness"] or {}).get("verdict") != "unknown"
+
+    wait_until(is_looked_at, "a memory to be looked at")
+    return hit
 
 
 def test_a_search_tells_how_it_stands_with_the_code(work: Developing) -> None:

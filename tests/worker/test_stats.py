@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,11 +15,10 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.store import receipts
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeProvider
-from tests.running import WAIT_S, Json, Machine, leave, payload, query, turn, wait_until
+from tests.running import Json, Machine, leave, payload, query, turn, wait_until
 from tests.worker.conftest import SetClock
 from tests.worker.modelled import answer, long_turn, rest, work
 
-COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 EARLIER = "ea511e40-0000-4000-8000-000000000001"
 MINE = "3113e000-0000-4000-8000-000000000002"
 
@@ -86,7 +83,7 @@ def test_what_fell_silent_is_listed_but_not_what_the_user_stated(over: Machine, 
     assert silent["sources"] == [
         {"project": project, "moment": "prompt", "source": "note", "used": 0, "ignored": 40, "hit_rate": 0}
     ]
-    shown = run(over, project, "stats")
+    shown = over.run("stats", cwd=project).stdout
     assert f"  source note at prompt in {project}: 0 used, 40 ignored" in shown
     assert "(start; 1 used, 28 ignored)" in shown
 
@@ -102,17 +99,17 @@ def write_ignored(machine: Machine, project: str, moment: str, layer: str, sourc
 
 
 def test_the_commands_show_it(over: Machine, project: str) -> None:
-    told = json.loads(run(over, project, "stats", "--json", "--days", "7"))
+    told = json.loads(over.run("stats", "--json", "--days", "7", cwd=project).stdout)
     assert told["days"] == 7
-    shown = run(over, project, "stats")
+    shown = over.run("stats", cwd=project).stdout
     assert shown.startswith("memories: ")
     assert "\nmoment\tsource\tgiven\ttokens\tused\tignored\thit rate\nstartup\tall\t1 of 1\t" in shown
     assert re.search(r"starts were given [\d,]+ tokens in all; the sessions that these sum up have [\d,]+ in", shown)
     assert "model: not asked" in shown
-    rates = json.loads(run(over, project, "receipts", "--summary", "--json"))
+    rates = json.loads(over.run("receipts", "--summary", "--json", cwd=project).stdout)
     assert rates["sources"] == told["sources"]
-    assert run(over, project, "receipts", "--summary").startswith("moment\tsource\tgiven\t")
-    assert run(over, str(Path(project).parent), "receipts", "--summary") == "nothing was given\n"
+    assert over.run("receipts", "--summary", cwd=project).stdout.startswith("moment\tsource\tgiven\t")
+    assert over.run("receipts", "--summary", cwd=str(Path(project).parent)).stdout == "nothing was given\n"
 
 
 def test_the_estimate_of_what_is_sent_is_kept_beside_what_the_model_counted(
@@ -129,17 +126,3 @@ def test_the_estimate_of_what_is_sent_is_kept_beside_what_the_model_counted(
 def listed(machine: Machine) -> list[Json]:
     found: list[Json] = machine.get("/api/receipts?all_projects=true")["receipts"]
     return found
-
-
-def run(machine: Machine, project: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [COMMAND, *arguments],
-        env=machine.environment(),
-        cwd=project,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout

@@ -11,12 +11,7 @@ from tests.worker.developing import Developing
 @pytest.fixture
 def work(machine: Machine, tmp_path: Path) -> Developing:
     machine.start_worker()
-    made = Developing(machine, tmp_path / "shop")
-    made.root.mkdir()
-    made.git("init", "--quiet", "--initial-branch=main")
-    made.write("README.md", "# Shop\n")
-    made.commit("Start")
-    return made
+    return Developing.begin(machine, tmp_path / "shop", {"README.md": "# Shop\n"})
 
 
 def memories(work: Developing, kind: str) -> list[Json]:

@@ -48,12 +48,7 @@ class Session:
 @pytest.fixture
 def work(machine: Machine, tmp_path: Path) -> Developing:
     machine.start_worker()
-    made = Developing(machine, tmp_path / "shop")
-    made.root.mkdir()
-    made.git("init", "--quiet", "--initial-branch=main")
-    made.write("src/cart.py", CART)
-    made.commit("Start")
-    return made
+    return Developing.begin(machine, tmp_path / "shop", {"src/cart.py": CART})
 
 
 def corrections(work: Developing) -> list[Json]:

@@ -78,7 +78,15 @@ def takes_claude_form(event: Event) -> bool:
 
 def reply(event: Event, context: str) -> bytes:
     """What the hook of an event prints, in the form of its agent. Not one key more: Codex refuses an answer for it."""
-    answer = _adapter_of(event).answer(event_of(event.name), context)
+    return _printed(_adapter_of(event).answer(event_of(event.name), context))
+
+
+def claude_reply(event_name: str, context: str) -> bytes:
+    """The same in the form of Claude Code, for a hook that will have no worker to ask."""
+    return _printed(claude_code.answer(event_name, context))
+
+
+def _printed(answer: JsonObject) -> bytes:
     return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
 
 

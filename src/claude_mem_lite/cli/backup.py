@@ -12,8 +12,8 @@ import click
 
 from claude_mem_lite import __version__
 from claude_mem_lite.cli import completing
-from claude_mem_lite.cli.options import connect, json_option, yes_option
-from claude_mem_lite.cli.output import Column, counted, field, print_json, print_table, whole
+from claude_mem_lite.cli.options import chosen_home, connect, json_option, yes_option
+from claude_mem_lite.cli.output import Column, field, print_json, print_table
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client import Client
 from claude_mem_lite.db import backups, recoveries
@@ -21,8 +21,10 @@ from claude_mem_lite.db.backups import Backup, Contents
 from claude_mem_lite.db.replacing import write_json
 from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.paths import Home, find_home
-from claude_mem_lite.worker_start import ensure_worker, worker_interpreter
+from claude_mem_lite.paths import Home
+from claude_mem_lite.told import whole
+from claude_mem_lite.words import counted
+from claude_mem_lite.worker_start import ensure_worker, is_there, stop_worker, worker_interpreter
 
 RESTORE_WAIT_S = 600.0
 
@@ -43,7 +45,7 @@ def backup(listed: bool, as_json: bool) -> None:
       claude-mem-lite backup --list --json
     """
     if listed:
-        _list(find_home(), as_json)
+        _list(chosen_home(), as_json)
         return
     told = connect().backup()
     if as_json:
@@ -72,7 +74,7 @@ def restore(ctx: click.Context, chosen: str | None, yes: bool, as_json: bool) ->
       claude-mem-lite restore --yes --json
       claude-mem-lite restore BACKUP
     """
-    home = find_home()
+    home = chosen_home()
     path = _find(home, chosen)
     contents = backups.look_into(path)
     _refuse_another_version(home)
@@ -100,7 +102,7 @@ def _carry_out(home: Home, backup: Path) -> JsonObject:
     write_json(home.restore_order, {"backup": str(backup)})
     is_stopped = False
     try:
-        Client(home).stop()
+        stop_worker(Client(home))
         is_stopped = True
         if sys.stderr.isatty():
             click.echo("Restoring…", err=True)
@@ -119,7 +121,7 @@ def _withdraw(home: Home, *, is_stopped: bool) -> None:
     is_untouched = home.restore_order.exists()
     home.restore_order.unlink(missing_ok=True)
     # One that is starting may have read it before.
-    if is_untouched and not (is_stopped and Client(home).is_there()):
+    if is_untouched and not (is_stopped and is_there(Client(home))):
         click.echo("Nothing was restored.", err=True)
     else:
         click.echo("`claude-mem-lite status` tells whether it was restored.", err=True)

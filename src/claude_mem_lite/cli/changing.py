@@ -16,7 +16,8 @@ from claude_mem_lite.cli.records import kind_and_status
 from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import SCOPES, JsonObject, JsonValue
+from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.scopes import SCOPES
 from claude_mem_lite.words import one_line
 
 _HEAD = """\

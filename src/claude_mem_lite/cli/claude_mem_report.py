@@ -5,11 +5,13 @@ from dataclasses import asdict, dataclass, field
 
 import click
 
-from claude_mem_lite.cli.output import counted, plain, print_json, whole
+from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.importers.claude_mem import NotTaken, RowKind
 from claude_mem_lite.importers.claude_mem_left import LeftTable
 from claude_mem_lite.importers.claude_mem_projects import How
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.told import whole
+from claude_mem_lite.words import counted
 
 MOST_SHOWN = 20
 _NOUNS: Mapping[RowKind, tuple[str, str]] = {

@@ -9,10 +9,12 @@ import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import connect, cwd_option, folder, json_option, limit_option
-from claude_mem_lite.cli.output import bold, counted, dim, field, items, plain, print_json, whole
+from claude_mem_lite.cli.output import bold, dim, field, items, plain, print_json
 from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.told import objects, whole
+from claude_mem_lite.words import counted
 
 _LINE_EVERY_S = 10.0
 _NO_CALLER = "no call of it was found; callbacks and calls by reflection are not followed"
@@ -178,7 +180,7 @@ def _print(answer: JsonObject, name: str, as_json: bool, key: str = "", none: st
 
 
 def _found(answer: JsonObject, name: str) -> Sequence[JsonObject]:
-    found = [one for one in items(answer, "symbols") if isinstance(one, dict)]
+    found = objects(answer, "symbols")
     if found:
         return found
     _print_left_out(answer)
@@ -200,7 +202,7 @@ def _print_symbol(symbol: JsonObject) -> None:
 
 
 def _print_edges(symbol: JsonObject, key: str, none: str) -> None:
-    edges = [one for one in items(symbol, key) if isinstance(one, dict)]
+    edges = objects(symbol, key)
     if not edges:
         click.echo(f"  {none}")
         return

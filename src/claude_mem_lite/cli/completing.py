@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import KINDS, SCOPE_FORMS
+from claude_mem_lite.models import KINDS
+from claude_mem_lite.scopes import SCOPE_FORMS
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -47,7 +48,8 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[Co
 
     from claude_mem_lite.cli.options import folder
     from claude_mem_lite.cli.output import field
-    from claude_mem_lite.client import Client, Where
+    from claude_mem_lite.client import Client
+    from claude_mem_lite.client_values import Where
     from claude_mem_lite.paths import find_home
 
     marked = "#" if incomplete.startswith("#") else ""

@@ -6,12 +6,12 @@ import sys
 
 import click
 
-from claude_mem_lite.cli.options import connect, cwd_option, folder, is_anything_stored, json_option
+from claude_mem_lite.cli.options import chosen_home, connect, cwd_option, folder, is_anything_stored, json_option
 from claude_mem_lite.cli.output import Column, field, items, plain, print_json, print_table
 from claude_mem_lite.config_file import settings_told
 from claude_mem_lite.errors import joined
 from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.paths import find_home
+from claude_mem_lite.told import objects
 
 
 @click.command(short_help="Show every setting in force, and where it comes from.")
@@ -34,7 +34,7 @@ def config(cwd: str | None, as_json: bool) -> None:
     if as_json:
         print_json(told)
         return
-    settings = [one for one in items(told, "settings") if isinstance(one, dict)]
+    settings = objects(told, "settings")
     # Beside the rows, which programs may cut up.
     click.echo(_where(field(told, "file")), err=not sys.stdout.isatty())
     rows = [[field(one, "key"), _written(one.get("value")), _source(one, told)] for one in settings]
@@ -47,7 +47,7 @@ def _told(cwd: str) -> JsonObject:
     """What the worker has; without a data folder what one would have that is started now."""
     if is_anything_stored():
         return connect().settings(cwd)
-    return settings_told(find_home().config, os.environ, cwd)
+    return settings_told(chosen_home().config, os.environ, cwd)
 
 
 def _where(path: str) -> str:

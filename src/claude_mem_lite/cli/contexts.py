@@ -2,13 +2,11 @@
 
 import click
 
-from claude_mem_lite.cli.options import connect_to_look, cwd_option, json_option, where
+from claude_mem_lite.cli.options import chosen_home, connect_to_look, cwd_option, json_option, where
 from claude_mem_lite.cli.output import field, items, plain, print_json
-from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.paths import find_home
+from claude_mem_lite.models import LONGEST_PROMPT, JsonObject, JsonValue
+from claude_mem_lite.told import objects
 
-_LONGEST_PROMPT = 4_000
-"""What a prompt is judged by is at its beginning; and an address has an end."""
 _OFF = "Memory is switched off: nothing is given until `claude-mem-lite on`. With it on, it would be this:"
 
 
@@ -36,13 +34,13 @@ def context(
       claude-mem-lite context --preset codes --explain
       claude-mem-lite context --prompt "why do carts live in SQLite?" --explain
     """
-    if find_home().off_switch.exists():
+    if chosen_home().off_switch.exists():
         click.echo(_OFF, err=as_json or not explain)
     if prompt is not None:
         if preset or budget:
             raise click.UsageError("--prompt has no layers and its own budget: leave out --preset and --budget")
         client = connect_to_look(_prompt_json({}, explain), as_json=as_json, aside=True)
-        answer = client.prompt_context(where(cwd, False).cwd, prompt[:_LONGEST_PROMPT], explain=explain)
+        answer = client.prompt_context(where(cwd, False).cwd, prompt[:LONGEST_PROMPT], explain=explain)
         _print_for_prompt(answer, explain, as_json)
         return
     client = connect_to_look(_as_json({}, explain), as_json=as_json, aside=True)
@@ -72,9 +70,8 @@ def _print_for_prompt(answer: JsonObject, explain: bool, as_json: bool) -> None:
         floor = answer.get("floor")
         told = f"; the floor is {round(floor, 2)}" if isinstance(floor, int | float) else ""
         click.echo(f"\n{field(answer, 'tokens')} of {field(answer, 'budget')} tokens by estimate{told}")
-        for each in items(answer, "candidates"):
-            if isinstance(each, dict):
-                _print_weighed(each)
+        for each in objects(answer, "candidates"):
+            _print_weighed(each)
 
 
 def _prompt_json(answer: JsonObject, explain: bool) -> JsonObject:
@@ -92,7 +89,7 @@ def _print_weighed(given: JsonObject) -> None:
 
 
 def _why_nothing(answer: JsonObject) -> str:
-    skipped = [field(each, "reason") for each in items(answer, "layers_skipped") if isinstance(each, dict)]
+    skipped = [field(each, "reason") for each in objects(answer, "layers_skipped")]
     if answer.get("excluded"):
         return "Nothing is said here: this folder is excluded (`claude-mem-lite config` shows by whom)."
     if "no room" in skipped:
@@ -102,18 +99,15 @@ def _why_nothing(answer: JsonObject) -> str:
 
 def _print_explanation(answer: JsonObject) -> None:
     click.echo(f"\n{field(answer, 'tokens')} of {field(answer, 'budget')} tokens by estimate")
-    for each in items(answer, "items"):
+    for each in objects(answer, "items"):
         _print_candidate("in ", each, "reason")
-    for each in items(answer, "left_out"):
+    for each in objects(answer, "left_out"):
         _print_candidate("out", each, "left_out")
-    for each in items(answer, "layers_skipped"):
-        if isinstance(each, dict):
-            click.echo(f"out  {field(each, 'layer')}: {field(each, 'reason')}")
+    for each in objects(answer, "layers_skipped"):
+        click.echo(f"out  {field(each, 'layer')}: {field(each, 'reason')}")
 
 
-def _print_candidate(mark: str, given: JsonValue, why: str) -> None:
-    if not isinstance(given, dict):
-        return
+def _print_candidate(mark: str, given: JsonObject, why: str) -> None:
     score = f", {field(given, 'explained')}" if field(given, "explained") else ""
     click.echo(f"{mark}  {field(given, 'layer')}: {field(given, 'source')}, {field(given, why)}{score}")
     for line in field(given, "line").splitlines():

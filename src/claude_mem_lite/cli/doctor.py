@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from claude_mem_lite.cli.options import connect_to_look, folder, json_option
+from claude_mem_lite.cli.options import absolute_home, connect_to_look, folder, json_option
 from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.cli.staleness import print_stale
 from claude_mem_lite.errors import joined
 from claude_mem_lite.install.targets import settings_path
-from claude_mem_lite.paths import Home, find_home
+from claude_mem_lite.paths import Home
 
 if TYPE_CHECKING:
     from claude_mem_lite.install.doctor.check import Check
@@ -59,7 +59,7 @@ def doctor(ctx: click.Context, fix: bool, dry_run: bool, online: bool, stale: bo
     from claude_mem_lite.install.doctor.fixing import as_json as done_json
     from claude_mem_lite.install.doctor.running import run_checks
 
-    home = find_home()
+    home = absolute_home()
     settings = settings_path("user", None, os.environ)
     mended = []
     for done in _mend(home, settings, dry_run=dry_run) if fix else ():

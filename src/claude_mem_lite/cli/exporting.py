@@ -17,12 +17,14 @@ import click
 
 from claude_mem_lite.cli import exporting_markdown
 from claude_mem_lite.cli.options import connect_to_find
-from claude_mem_lite.cli.output import counted, plain
+from claude_mem_lite.cli.output import plain
 from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.cli.sending import Sending
-from claude_mem_lite.client import Client, ExportPage, Where
+from claude_mem_lite.client import Client
+from claude_mem_lite.client_values import ExportPage, Where
 from claude_mem_lite.errors import MemoryLiteError, unwritable
 from claude_mem_lite.memory_lines import to_line
+from claude_mem_lite.words import counted
 
 Written = IO[bytes] | gzip.GzipFile
 _LONGEST_PREFIX = 100

@@ -3,13 +3,16 @@
 The same memories are always the same text. What waits in quarantine is left out: an agent may read the file."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from claude_mem_lite.cli import markdown_text as md
-from claude_mem_lite.cli.output import counted, items
 from claude_mem_lite.cli.output import field as field_of
+from claude_mem_lite.cli.output import items
 from claude_mem_lite.models import GUIDANCE_KINDS, HELP_KINDS, WORK_KINDS, JsonObject
+from claude_mem_lite.scopes import project_name
+from claude_mem_lite.told import part
+from claude_mem_lite.words import counted
 
 KIND_ORDER = (*GUIDANCE_KINDS, *WORK_KINDS, *HELP_KINDS)
 _TITLES = {
@@ -177,8 +180,7 @@ def _label(name: str) -> str:
 
 
 def _summary(session: JsonObject) -> JsonObject:
-    found = session.get("summary")
-    return found if isinstance(found, Mapping) else {}
+    return part(session, "summary")
 
 
 def _headline(session: JsonObject) -> str:
@@ -197,8 +199,7 @@ def _place(scope: str) -> str:
 
 def _title(scope: str) -> str:
     if scope.startswith("project:"):
-        place = scope.removeprefix("project:")
-        return place.rstrip("/").rsplit("/", 1)[-1] or place
+        return project_name(scope.removeprefix("project:"))
     return "Everywhere" if scope == "universal" else f"In {scope.removeprefix('language:')}"
 
 

@@ -8,8 +8,9 @@ import click
 
 from claude_mem_lite.cli import completing, times
 from claude_mem_lite.cli.options import all_projects_option, cwd_option, folder, kind, scope, where
-from claude_mem_lite.client import Wanted
-from claude_mem_lite.models import SCOPES, STATUSES
+from claude_mem_lite.client_values import Wanted
+from claude_mem_lite.models import STATUSES
+from claude_mem_lite.scopes import SCOPES
 
 _ANY = "any"
 

@@ -16,7 +16,7 @@ from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.importing_claude_mem import claude_mem
 from claude_mem_lite.cli.importing_jsonl import jsonl
 from claude_mem_lite.cli.options import connect, json_option, require_there
-from claude_mem_lite.cli.output import counted, plain, print_json
+from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.sending import Sending
 from claude_mem_lite.client import Client
@@ -32,6 +32,7 @@ from claude_mem_lite.importers.transcripts import (
 )
 from claude_mem_lite.importers.turns import PastTurn
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.words import counted
 
 # A request is worked on in one go, and a hook that wants an answer waits meanwhile.
 BATCH_BYTES = 2 * 1024 * 1024

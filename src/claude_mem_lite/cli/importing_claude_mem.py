@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from claude_mem_lite.cli.claude_mem_report import ProjectTold, Report, tell
-from claude_mem_lite.cli.options import connect, json_option, require_there
-from claude_mem_lite.cli.output import counted, items, plain
+from claude_mem_lite.cli.options import chosen_home, connect, json_option, require_there
+from claude_mem_lite.cli.output import items, plain
 from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.sending import Sending, interrupted_after
 from claude_mem_lite.client import Client
@@ -26,7 +26,8 @@ from claude_mem_lite.importers.claude_mem_lines import key_of, to_memory, to_sai
 from claude_mem_lite.importers.claude_mem_projects import KnownSession, Mapped, Projects, parents
 from claude_mem_lite.importers.transcripts import own_folders
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.paths import find_home
+from claude_mem_lite.told import part
+from claude_mem_lite.words import counted
 
 # A batch is stored in one go, and a hook that wants an answer waits meanwhile.
 BATCH_ROWS = 100
@@ -126,7 +127,7 @@ class Importing:
     def __init__(self, kept: Kept, sending: Sending, chosen: Mapping[str, str]) -> None:
         self._kept = kept
         self._sending = sending
-        self._config: Config = load_config(find_home().config, os.environ)
+        self._config: Config = load_config(chosen_home().config, os.environ)
         self.report = Report(schema=kept.version, found={kind: kept.count(kind) for kind in _KINDS})
         self._excluded: dict[str, bool] = {}
         self._forgotten: set[str] = set()
@@ -172,7 +173,7 @@ class Importing:
             told = self._sending.ask(ask)
             seen |= _known(told, "sessions")
             imported |= _known(told, "imported")
-            named |= {name: str(project) for name, project in _objects(told, "projects").items()}
+            named |= {name: str(project) for name, project in part(told, "projects").items()}
             self._forgotten |= set(map(str, items(told, "forgotten")))
         return Projects(chosen, sessions, seen, named, own_folders(os.environ), imported)
 
@@ -249,14 +250,9 @@ def _storing(what: str, rows: Sequence[JsonObject]) -> Callable[[Client], JsonOb
 def _known(told: JsonObject, key: str) -> dict[str, KnownSession]:
     return {
         id_: KnownSession(str(one.get("project")), str(one.get("cwd")))
-        for id_, one in _objects(told, key).items()
+        for id_, one in part(told, key).items()
         if isinstance(one, Mapping)
     }
-
-
-def _objects(told: JsonObject, key: str) -> JsonObject:
-    value = told.get(key)
-    return value if isinstance(value, Mapping) else {}
 
 
 def _batches(rows: Iterator[tuple[KeptRow, Mapped]]) -> Iterator[list[tuple[KeptRow, Mapped]]]:

@@ -9,13 +9,16 @@ from functools import partial
 import click
 
 from claude_mem_lite.cli.options import connect, cwd_option, folder, json_option, require_there
-from claude_mem_lite.cli.output import counted, items, plain, print_json, whole
+from claude_mem_lite.cli.output import items, plain, print_json
 from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.cli.sending import Sending, interrupted_after
-from claude_mem_lite.client import Client, ImportStart
+from claude_mem_lite.client import Client
+from claude_mem_lite.client_values import ImportStart
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.importers.jsonl import Checked, Line, MemoryFile, open_memories
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.told import whole
+from claude_mem_lite.words import counted
 
 MOST_IDS_SHOWN = 20
 

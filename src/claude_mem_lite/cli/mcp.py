@@ -12,8 +12,9 @@ def mcp() -> int:
     starts the worker when a tool needs it.
 
     \b
-    Example:
+    Examples:
       claude-mem-lite mcp
+      echo '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}' | claude-mem-lite mcp
     """
     from claude_mem_lite.mcp.server import main
 

@@ -9,10 +9,12 @@ from typing import TypeVar
 import click
 
 from claude_mem_lite.cli.output import print_json
-from claude_mem_lite.client import Client, Where
+from claude_mem_lite.client import Client
+from claude_mem_lite.client_values import Where
 from claude_mem_lite.errors import MemoryLiteError, unreadable
-from claude_mem_lite.models import KINDS, LANGUAGES, SCOPES, JsonValue, written_scope
-from claude_mem_lite.paths import find_home
+from claude_mem_lite.models import KINDS, JsonValue
+from claude_mem_lite.paths import HOME_VARIABLE, Home, find_home
+from claude_mem_lite.scopes import LANGUAGES, SCOPES, written_scope
 from claude_mem_lite.worker_start import ensure_worker
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
@@ -104,9 +106,27 @@ def folder(cwd: str | None = None) -> str:
         raise MemoryLiteError("the current folder no longer exists", "change to another one, or use --cwd") from None
 
 
+def chosen_home() -> Home:
+    """The data folder of a command; MemoryLiteError when there can be none where it was said to be."""
+    home = absolute_home()
+    if os.path.exists(home.root) and not os.path.isdir(home.root):
+        raise MemoryLiteError(f"{home.root} is a file, not a folder", f"set {HOME_VARIABLE} to another place")
+    return home
+
+
+def absolute_home() -> Home:
+    """The same, whatever is there. Hooks take a relative path from where they run; a person can be told better."""
+    chosen = os.environ.get(HOME_VARIABLE, "")
+    if chosen and not os.path.isabs(chosen):
+        raise MemoryLiteError(
+            f"{HOME_VARIABLE} is {chosen!r}, which is another folder wherever you are", "set it to an absolute path"
+        )
+    return find_home()
+
+
 def connect() -> Client:
     """A client with a worker behind it, started if need be."""
-    return ensure_worker(find_home())
+    return ensure_worker(chosen_home())
 
 
 def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False) -> Client:
@@ -129,7 +149,7 @@ def connect_to_find() -> Client:
 
 
 def is_anything_stored() -> bool:
-    return find_home().root.exists()
+    return chosen_home().root.exists()
 
 
 def memory_id(given: str) -> str:

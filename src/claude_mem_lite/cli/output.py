@@ -84,14 +84,3 @@ def dim(text: str) -> str:
 
 def bold(text: str) -> str:
     return click.style(text, bold=True)
-
-
-def whole(record: JsonObject, key: str) -> int:
-    """One field of a record as a whole number; 0 when it is missing or none."""
-    value = record.get(key)
-    return value if isinstance(value, int) else 0
-
-
-def counted(number: int, noun: str, several: str = "") -> str:
-    """So many of a thing, as in `1 turn` and `2 turns`; `several` where an s is not enough."""
-    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"

@@ -27,7 +27,7 @@ def plugin(prepare: bool) -> None:
     from claude_mem_lite.paths import find_home
 
     if prepare:
-        home = find_home()
+        home = find_home()  # a relative one too: hooks call this, and they go on where they are
         if plugins.prepare(home):
             click.echo("Stopped the worker of another version; the next hook starts the new one.")
         click.echo(f"{home.root} is ready for the plugin's hooks.")

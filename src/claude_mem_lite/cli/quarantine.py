@@ -7,12 +7,12 @@ import click
 
 from claude_mem_lite.cli import completing
 from claude_mem_lite.cli.options import connect, connect_to_look, folder, json_option, memory_id
-from claude_mem_lite.cli.output import counted, dim, field, print_json
+from claude_mem_lite.cli.output import dim, field, print_json
 from claude_mem_lite.cli.records import head, project_names
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client import Where
+from claude_mem_lite.client_values import Where
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.words import one_line, within
+from claude_mem_lite.words import counted, one_line, within
 
 _LONGEST = 300
 _MOST = 200

@@ -16,7 +16,7 @@ from claude_mem_lite.cli.options import (
     where,
 )
 from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
-from claude_mem_lite.cli.records import headline, project_names
+from claude_mem_lite.cli.records import project_names
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.words import query_words, within
@@ -70,7 +70,7 @@ def sessions(words: Sequence[str], cwd: str | None, all_projects: bool, limit: i
                 ago(s.get("last_event_at"), now),
                 field(s, "status"),
                 *([names.get(field(s, "project"), "")] if all_projects else []),
-                headline(s),
+                field(s, "title"),
             ]
             for id_, s in zip(ids, found, strict=True)
         ],

@@ -6,10 +6,12 @@ import time
 import click
 
 from claude_mem_lite.cli.options import connect, json_option
-from claude_mem_lite.cli.output import counted, field, print_json, whole
+from claude_mem_lite.cli.output import field, print_json
 from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.told import whole
+from claude_mem_lite.words import counted
 
 LOOK_S = 0.2
 MOST_LOOKS_IN_VAIN = 50

@@ -14,11 +14,12 @@ from claude_mem_lite.cli.options import (
     limit_option,
     where,
 )
-from claude_mem_lite.cli.output import Column, bold, dim, field, items, print_json, print_table, whole
+from claude_mem_lite.cli.output import Column, bold, dim, field, print_json, print_table
 from claude_mem_lite.cli.records import project_names
 from claude_mem_lite.cli.stats import print_rates
 from claude_mem_lite.cli.times import ago, clock
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.told import objects, whole
 from claude_mem_lite.words import one_line, within
 
 _SHORT_ID = 8
@@ -119,7 +120,7 @@ def _print_list(found: Sequence[JsonObject], *, with_projects: bool) -> None:
 
 def _outcome(receipt: JsonObject) -> str:
     """How many items there were, and what the session made of them; or that it never saw them."""
-    given = [item for item in items(receipt, "items") if isinstance(item, dict)]
+    given = objects(receipt, "items")
     told = f"{len(given)} item{'' if len(given) == 1 else 's'}"
     if receipt.get("given_at") is None:
         return f"{told}, did not reach the agent"
@@ -136,15 +137,13 @@ def _whole(receipt: JsonObject) -> Iterator[str]:
     ahead = "rendered ahead" if not took else f"made in {took:.0f} ms" if isinstance(took, int | float) else ""
     yield f"{dim('size:')} {field(receipt, 'tokens')} of {field(receipt, 'budget')} tokens by estimate, {ahead}"
     layer = ""
-    for item in items(receipt, "items"):
-        if isinstance(item, dict):
-            if field(item, "layer") != layer:
-                layer = field(item, "layer")
-                yield bold(f"in: {layer}")
-            yield from _item(item)
-    for out in items(receipt, "layers_skipped"):
-        if isinstance(out, dict):
-            yield f"{bold('out:')} {field(out, 'layer')}, {field(out, 'reason') or 'for a reason nobody noted'}"
+    for item in objects(receipt, "items"):
+        if field(item, "layer") != layer:
+            layer = field(item, "layer")
+            yield bold(f"in: {layer}")
+        yield from _item(item)
+    for out in objects(receipt, "layers_skipped"):
+        yield f"{bold('out:')} {field(out, 'layer')}, {field(out, 'reason') or 'for a reason nobody noted'}"
 
 
 def _moment(receipt: JsonObject) -> str:

@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 
 import click
 
-from claude_mem_lite.cli.output import bold, counted, dim, field, items, plain, whole
+from claude_mem_lite.cli.output import bold, dim, field, items, plain
 from claude_mem_lite.cli.times import ago, clock
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.words import one_line, within
+from claude_mem_lite.scopes import project_name
+from claude_mem_lite.told import objects, part, whole
+from claude_mem_lite.words import counted, one_line, within
 
 LISTS_SHOWN = ("facts", "files", "tags")
 FIELDS_SHOWN = ("scope", "project", "session", "branch", "commit", "origin", "confidence", "times_seen", "made_by")
@@ -57,8 +59,8 @@ def _print_hit(hit: JsonObject, names: Mapping[str, str], explain: bool, now: da
 
 def print_timeline(answer: JsonObject) -> None:
     """Everything in order, a line where another session begins, and a mark at what was asked for."""
-    headlines = {field(one, "id"): field(one, "headline") for one in items(answer, "sessions") if isinstance(one, dict)}
-    found = [one for one in items(answer, "items") if isinstance(one, dict)]
+    headlines = {field(one, "id"): field(one, "headline") for one in objects(answer, "sessions")}
+    found = objects(answer, "items")
     session: str | None = None
     for one in found:
         if field(one, "session") != session:
@@ -89,7 +91,7 @@ def marks(record: JsonObject) -> Sequence[str]:
     branch is not merged here, what it is contradicted or was replaced by, and since when and why it is retired."""
     stale = _STALE.get(_freshness(record)[0], "")
     elsewhere = field(record, "elsewhere")
-    against = [field(one, "id") for one in items(record, "conflicts") if isinstance(one, dict)]
+    against = [field(one, "id") for one in objects(record, "conflicts")]
     successor = field(record, "superseded_by")
     found = (
         "[pinned]" if record.get("pinned") is True else "",
@@ -111,17 +113,9 @@ def related_line(other: JsonObject) -> str:
 def project_names(records: Iterable[JsonObject]) -> Mapping[str, str]:
     """What to call the projects of records: the last part of an id, or all of it where two end the same."""
     projects = {field(one, "project") for one in records} - {""}
-    last = {one: one.rstrip("/").rsplit("/", 1)[-1] or one for one in projects}
+    last = {one: project_name(one) for one in projects}
     names = list(last.values())
     return {one: name if names.count(name) == 1 else one for one, name in last.items()}
-
-
-def headline(session: JsonObject) -> str:
-    """What a session was about, in a line."""
-    summary = session.get("summary")
-    if not isinstance(summary, dict):
-        return ""
-    return field(summary, "headline") or field(summary, "request")
 
 
 def _memory(memory: JsonObject) -> Iterator[str]:
@@ -129,9 +123,7 @@ def _memory(memory: JsonObject) -> Iterator[str]:
     told = ("", field(memory, "title"))
     yield from (text for key in ("summary", "detail") if (text := field(memory, key)) not in told)
     yield from _lists(memory, LISTS_SHOWN)
-    symbols = [
-        f"{field(one, 'name')} {field(one, 'action')}" for one in items(memory, "symbols") if isinstance(one, dict)
-    ]
+    symbols = [f"{field(one, 'name')} {field(one, 'action')}" for one in objects(memory, "symbols")]
     if symbols:
         yield f"{dim('symbols:')} {', '.join(symbols)}"
     yield from _relations(memory)
@@ -143,23 +135,22 @@ def _memory(memory: JsonObject) -> Iterator[str]:
 
 def _given(memory: JsonObject) -> Iterator[str]:
     """How many sessions it was given to, and how many of them had use for it."""
-    tally = memory.get("given")
-    used, ignored = (whole(tally, "used"), whole(tally, "ignored")) if isinstance(tally, dict) else (0, 0)
+    tally = part(memory, "given")
+    used, ignored = whole(tally, "used"), whole(tally, "ignored")
     if used or ignored:
         yield f"{dim('given:')} to {counted(used + ignored, 'session')}, used in {used}"
 
 
 def _relations(memory: JsonObject) -> Iterator[str]:
     """What replaced it, what it replaced, and what contradicts it, with dates."""
-    successor = memory.get("replaced_by")
-    if isinstance(successor, dict):
+    if successor := part(memory, "replaced_by"):
         yield f"{dim('superseded by:')} {related_line(successor)}"
     elif field(memory, "superseded_by"):
         yield f"{dim('superseded by:')} {field(memory, 'superseded_by')}"
     elif field(memory, "status") == "superseded":
         yield f"{dim('superseded by:')} something that was forgotten"
     for label, key in (("replaced:", "replaced"), ("contradicted by:", "conflicts")):
-        yield from (f"{dim(label)} {related_line(one)}" for one in items(memory, key) if isinstance(one, dict))
+        yield from (f"{dim(label)} {related_line(one)}" for one in objects(memory, key))
 
 
 def _states(memory: JsonObject) -> Iterator[str]:
@@ -181,9 +172,7 @@ def _since(record: JsonObject) -> str:
 
 
 def _freshness(record: JsonObject) -> tuple[str, Sequence[str]]:
-    told = record.get("freshness")
-    if not isinstance(told, dict):
-        return "", ()
+    told = part(record, "freshness")
     return field(told, "verdict"), [plain(reason) for reason in items(told, "reasons")]
 
 
@@ -197,10 +186,9 @@ def _turn(turn: JsonObject) -> Iterator[str]:
 
 
 def _session(session: JsonObject) -> Iterator[str]:
-    told = session.get("summary")
-    summary = told if isinstance(told, dict) else {}
-    yield f"{head({**session, 'title': headline(session)})}  [session, {field(session, 'status')}]"
-    yield from _fields(summary, tuple(key for key in SUMMARY_SHOWN if field(summary, key) != headline(session)))
+    summary = part(session, "summary")
+    yield f"{head(session)}  [session, {field(session, 'status')}]"
+    yield from _fields(summary, tuple(key for key in SUMMARY_SHOWN if field(summary, key) != field(session, "title")))
     yield from _lists(summary, SUMMARY_LISTS_SHOWN)
     yield from _fields(session, ("session", "project", "cwd", "branch", "turns"))
     yield f"{dim('started:')} {field(session, 'started_at')}, last active {field(session, 'last_event_at')}"

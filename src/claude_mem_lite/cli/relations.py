@@ -4,25 +4,24 @@ from collections.abc import Collection
 
 import click
 
-from claude_mem_lite.cli.output import field, items
+from claude_mem_lite.cli.output import field
 from claude_mem_lite.cli.records import related_line
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.told import objects, part
 
 
 def tell_relations(memory: JsonObject) -> None:
     """What a memory that was just stored or changed replaces and contradicts."""
     for label, key in (("It replaces", "replaced"), ("It contradicts", "conflicts")):
-        for other in items(memory, key):
-            if isinstance(other, dict):
-                click.echo(f"{label} {related_line(other)}")
-    successor = memory.get("replaced_by")
-    if isinstance(successor, dict):
+        for other in objects(memory, key):
+            click.echo(f"{label} {related_line(other)}")
+    if successor := part(memory, "replaced_by"):
         click.echo(f"It is itself replaced by {related_line(successor)}")
 
 
 def tell_left_replaced(memory: JsonObject, gone: Collection[str] = ()) -> None:
     """What a memory that holds no more had replaced: that stays so, and the user can have it otherwise."""
-    for other in items(memory, "replaced"):
-        if isinstance(other, dict) and (id_ := field(other, "id")) not in gone:
+    for other in objects(memory, "replaced"):
+        if (id_ := field(other, "id")) not in gone:
             click.echo(f"It had replaced {related_line(other)}")
             click.echo(f"  which stays replaced; `claude-mem-lite confirm {id_}` makes it hold again.")

@@ -10,14 +10,14 @@ import click
 from click.core import ParameterSource
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.cli.options import yes_option
+from claude_mem_lite.cli.options import chosen_home, yes_option
 from claude_mem_lite.cli.setup import chosen_target, target_options
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
 from claude_mem_lite.install import agent_tools, files, hooking, plugin
 from claude_mem_lite.install import purge as purging
 from claude_mem_lite.install.agent_tools import Places
 from claude_mem_lite.install.targets import Scope, Target, target_of
-from claude_mem_lite.paths import Home, find_home
+from claude_mem_lite.paths import Home
 
 _GIVEN = ParameterSource.COMMANDLINE
 _PLUGIN_SCOPES = {"settings.json": "project", "settings.local.json": "local"}
@@ -61,7 +61,7 @@ def uninstall(
       claude-mem-lite uninstall --all
       claude-mem-lite uninstall --all --purge
     """
-    home = find_home()
+    home = chosen_home()
     named = [name for name in ("agent", "scope", "config_dir") if ctx.get_parameter_source(name) is _GIVEN]
     if everywhere + gone + bool(named) > 1 or (gone and purge):
         raise click.UsageError("--all, --gone and what names one place (--agent, say) exclude each other", ctx)
@@ -169,8 +169,9 @@ def _plugin_removals(targets: Sequence[Target]) -> list[str]:
 
 def _stop_worker(home: Home) -> None:
     from claude_mem_lite.client import Client
+    from claude_mem_lite.worker_start import stop_worker
 
-    if Client(home).stop():
+    if stop_worker(Client(home)):
         click.echo("Stopped the worker.")
 
 

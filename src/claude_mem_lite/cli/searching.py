@@ -1,6 +1,5 @@
 """Commands that find and show what is remembered: search, list, show, timeline."""
 
-import os
 import re
 import shlex
 from collections.abc import Sequence
@@ -14,8 +13,9 @@ from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_o
 from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
 from claude_mem_lite.cli.records import kind_and_status, marks, print_hits, print_timeline, project_names, whole_record
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client import Wanted, Where
+from claude_mem_lite.client_values import Wanted, Where
 from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.paths import current_folder
 from claude_mem_lite.words import query_words, within
 
 HIT_KEYS = ("id", "kind", "title", "summary", "session", "project", "created_at", "score", "why")
@@ -127,7 +127,7 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
       claude-mem-lite show k7f3 b21c --json
     """
     wanted = [memory_id(given) for given in ids]
-    here = _folder()
+    here = current_folder()
     client, found, failed = connect_to_find(), [], False
     for each in wanted:
         try:
@@ -178,14 +178,6 @@ def timeline(id_: str, before: int, after: int, as_json: bool) -> None:
         print_json(answer)
     else:
         print_timeline(answer)
-
-
-def _folder() -> str:
-    """The current folder; nothing when it no longer exists, for what can be shown without one."""
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return ""
 
 
 def _what_to_try(query: str, place: Where, wanted: Wanted) -> str:

@@ -9,14 +9,14 @@ import click
 
 from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.cli.options import OneOf
+from claude_mem_lite.cli.options import OneOf, chosen_home
 from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.errors import SettingsChanged, SettingsError
 from claude_mem_lite.install import agent_tools, files, hooking, permissions
 from claude_mem_lite.install.hooking import Plan
 from claude_mem_lite.install.hooks import hook_groups, hook_settings
 from claude_mem_lite.install.targets import SPOKEN, Scope, Target, target_of
-from claude_mem_lite.paths import Home, find_home
+from claude_mem_lite.paths import Home
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
@@ -67,7 +67,7 @@ def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) ->
       claude-mem-lite install --agent codex
       claude-mem-lite install --scope project
     """
-    home = find_home()
+    home = chosen_home()
     target = chosen_target(agent, scope, config_dir)
     path, tools = target.settings, target.tools
 
@@ -122,7 +122,7 @@ def hooks(agent: str) -> None:
       claude-mem-lite hooks
       claude-mem-lite hooks --agent gemini
     """
-    print_json(hook_settings(find_home(), agent))
+    print_json(hook_settings(chosen_home(), agent))
 
 
 def chosen_target(agent: str, scope: Scope, config_dir: Path | None) -> Target:

@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 
 import click
 
-from claude_mem_lite.cli.output import counted, dim, field, items, plain, whole
+from claude_mem_lite.cli.output import dim, field, items, plain
 from claude_mem_lite.cli.records import head, kind_and_status
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.told import objects, whole
+from claude_mem_lite.words import counted
 
 _SECTIONS = {
     "changed": "May be stale, because the code they tell of is another now:",
@@ -19,7 +21,7 @@ WHAT_TO_DO = "`claude-mem-lite show ID` tells all of one; `claude-mem-lite forge
 
 
 def print_stale(answer: JsonObject) -> None:
-    found = [one for one in items(answer, "memories") if isinstance(one, dict)]
+    found = objects(answer, "memories")
     if answer.get("excluded") is True:
         click.echo("This folder is excluded by the configuration; its code is not looked at.")
         return

@@ -7,12 +7,15 @@ from datetime import UTC, datetime
 
 import click
 
-from claude_mem_lite.cli.options import connect_to_look, json_option
-from claude_mem_lite.cli.output import Column, counted, field, print_json, print_table, whole
+from claude_mem_lite.cli.options import chosen_home, connect_to_look, json_option
+from claude_mem_lite.cli.output import Column, field, print_json, print_table
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client import Client, QueueCounts
+from claude_mem_lite.client import Client
+from claude_mem_lite.client_values import QueueCounts
 from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.paths import Home, find_home
+from claude_mem_lite.paths import Home
+from claude_mem_lite.told import whole
+from claude_mem_lite.words import counted
 
 
 @click.command(short_help="Show how things stand, in one look.")
@@ -28,7 +31,7 @@ def status(as_json: bool) -> None:
       claude-mem-lite status
       claude-mem-lite status --json
     """
-    home = find_home()
+    home = chosen_home()
     client = connect_to_look(_nothing(home), as_json=as_json)
     told = client.health().told
     counts = client.queue_counts()
@@ -89,13 +92,15 @@ def queue(errors: bool, retry: str | None, as_json: bool) -> None:
 def on() -> None:
     """Capture and give context again.
 
-    Undoes `off` by removing the file of that name from the data folder.
+    Undoes `off` by removing the file of that name from the data folder. Sessions that are open are captured again
+    from their next event on.
 
     \b
-    Example:
+    Examples:
       claude-mem-lite on
+      claude-mem-lite on && claude-mem-lite status
     """
-    home = find_home()
+    home = chosen_home()
     home.refuse_foreign()
     switch = home.off_switch
     was_off = switch.exists()
@@ -111,10 +116,11 @@ def off() -> None:
     commands go on working. `claude-mem-lite on` undoes it.
 
     \b
-    Example:
+    Examples:
       claude-mem-lite off
+      claude-mem-lite off && claude; claude-mem-lite on  # one session that is not remembered
     """
-    home = find_home()
+    home = chosen_home()
     home.make()
     was_off = home.off_switch.exists()
     home.off_switch.touch(mode=0o600)
@@ -133,8 +139,7 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
         ("queue", f"{field(told, 'queue_depth')} waiting{failed}"),
         (
             "memories",
-            f"{field(told, 'memories')}, {field(told, 'observations_today')} of them from today"
-            f"{_waiting(told)}{_index(told)}",
+            f"{_counts(told)}{_waiting(told)}{_index(told)}",
         ),
         ("sessions", field(told, "sessions")),
         ("model", _model(told)),
@@ -174,6 +179,16 @@ def _backups(told: JsonObject, now: datetime) -> Sequence[tuple[str, str]]:
     return [*lines, ("recovered", f"{ago(told.get('recovered_at'), now)}: {recovered}")] if recovered else lines
 
 
+def _counts(told: JsonObject) -> str:
+    """How many memories there are, how many of them may be given when others may not, and the new ones."""
+    every, active, new = (whole(told, name) for name in ("memories", "active", "observations_today"))
+    return (
+        f"{every}, {new} of them from today"
+        if active == every
+        else f"{every}, {active} of them active, {new} from today"
+    )
+
+
 def _waiting(told: JsonObject) -> str:
     waiting = whole(told, "quarantined")
     return f", {waiting} held back (`claude-mem-lite quarantine`)" if waiting else ""
@@ -210,12 +225,15 @@ def _trouble(told: JsonObject) -> str:
 
 
 def _installed_in(home: Home) -> list[str]:
-    from claude_mem_lite.install import plugin, record
+    """The settings in which hooks of ours stand now, whatever was written there once, and where the plugin is on."""
+    from claude_mem_lite.install import files, plugin
+    from claude_mem_lite.install.doctor import hooks
     from claude_mem_lite.install.targets import settings_path
 
-    settings = settings_path("user", None, os.environ)
-    plugins = [f"{settings.parent} as the plugin {name}" for name in plugin.enabled_in(settings)]
-    return [*(str(each.settings) for each in record.load_all(home) if each.settings.exists()), *plugins]
+    usual = settings_path("user", None, os.environ)
+    known = dict.fromkeys([*(one.settings for one in hooks.installed(home)), files.real_path(usual)])
+    plugins = [f"{usual.parent} as the plugin {name}" for name in plugin.enabled_in(usual)]
+    return [*(str(path) for path in known if hooks.mentions_us(path, home)), *plugins]
 
 
 def _event(retry: str | None) -> int | None:
@@ -227,7 +245,7 @@ def _event(retry: str | None) -> int | None:
 
 
 def _print_errors(client: Client, as_json: bool) -> None:
-    events = client.queue_events("error")
+    events = client.failed_events()
     if as_json:
         print_json(events)
         return

@@ -1,13 +1,14 @@
 """`stats`: what is stored, what was given and what came of it, what models took."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import click
 
 from claude_mem_lite.cli.options import connect_to_look, json_option
-from claude_mem_lite.cli.output import Column, bold, counted, field, items, plain, print_json, print_table, whole
-from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.words import one_line, within
+from claude_mem_lite.cli.output import Column, bold, field, plain, print_json, print_table
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.told import objects, part, whole
+from claude_mem_lite.words import counted, one_line, within
 
 _MOST_PROJECTS = 10
 _MOST_SILENT = 10
@@ -41,17 +42,17 @@ def stats(days: int, as_json: bool) -> None:
     if as_json:
         print_json(told)
         return
-    for line in _stored(_part(told, "memories")):
+    for line in _stored(part(told, "memories")):
         click.echo(line)
     click.echo(bold(f"given in the last {counted(days, 'day')}"))
     print_rates(told)
-    for line in (*_retold(_part(told, "retold")), *_silent(_part(told, "silent")), *_model(_part(told, "model"))):
+    for line in (*_retold(part(told, "retold")), *_silent(part(told, "silent")), *_model(part(told, "model"))):
         click.echo(line)
 
 
 def print_rates(told: JsonObject) -> None:
     """What came of what was given, moment by moment, each with its sources."""
-    given = _objects(told, "given")
+    given = objects(told, "given")
     if not given:
         click.echo("nothing was given")
         return
@@ -60,7 +61,7 @@ def print_rates(told: JsonObject) -> None:
         moment = field(one, "moment")
         reached = f"{whole(one, 'reached'):,} of {whole(one, 'made'):,}"
         rows.append([moment, "all", reached, f"{whole(one, 'tokens'):,}", *_hits(one)])
-        for source in _objects(told, "sources"):
+        for source in objects(told, "sources"):
             if source.get("moment") == one.get("moment"):
                 gave = counted(whole(source, "items"), "item")
                 rows.append([moment, field(source, "source"), gave, f"{whole(source, 'tokens'):,}", *_hits(source)])
@@ -75,14 +76,14 @@ def _hits(one: JsonObject) -> list[str]:
 
 
 def _stored(memories: JsonObject) -> Iterator[str]:
-    kinds = _part(memories, "by_kind")
+    kinds = part(memories, "by_kind")
     yield bold(f"memories: {sum(whole(kinds, kind) for kind in kinds):,}")
     if kinds:
         yield "  " + ", ".join(f"{plain(kind)} {whole(kinds, kind):,}" for kind in kinds)
-    others = {status: count for status, count in _part(memories, "by_status").items() if status != "active"}
+    others = {status: count for status, count in part(memories, "by_status").items() if status != "active"}
     if others:
         yield "  not given: " + ", ".join(f"{plain(status)} {count}" for status, count in others.items())
-    found = _objects(memories, "by_project")
+    found = objects(memories, "by_project")
     for one in found[:_MOST_PROJECTS]:
         name = field(one, "name") or field(one, "project") or "everywhere"
         told = f"{counted(whole(one, 'memories'), 'memory', 'memories')}, {counted(whole(one, 'sessions'), 'session')}"
@@ -101,7 +102,7 @@ def _retold(retold: JsonObject) -> Iterator[str]:
 
 
 def _silent(silent: JsonObject) -> Iterator[str]:
-    sources, found = _objects(silent, "sources"), _objects(silent, "items")
+    sources, found = objects(silent, "sources"), objects(silent, "items")
     if sources or found:
         yield bold("silent, because no session had use for it")
     for one in sources:
@@ -125,20 +126,12 @@ def _model(model: JsonObject) -> Iterator[str]:
     cost = model.get("cost_usd")
     dollars = f"${cost:.4f}" if isinstance(cost, int | float) else ""
     yield bold(f"model: {counted(calls, 'call')}, {whole(model, 'tokens'):,} tokens, {dollars}")
-    for what, spend in _part(model, "by_outcome").items():
-        if isinstance(spend, dict):
-            yield f"  {plain(what)}: {counted(whole(spend, 'calls'), 'call')}, {whole(spend, 'tokens'):,} tokens"
-    for one in _objects(model, "estimates"):
+    outcomes = part(model, "by_outcome")
+    for what in outcomes:
+        spend = part(outcomes, what)
+        yield f"  {plain(what)}: {counted(whole(spend, 'calls'), 'call')}, {whole(spend, 'tokens'):,} tokens"
+    for one in objects(model, "estimates"):
         yield (
             f"  estimate for {field(one, 'made_by')}: {whole(one, 'estimated'):,} tokens sent, it counted "
             f"{whole(one, 'counted'):,} with its own frame ({field(one, 'ratio')} of it)"
         )
-
-
-def _part(told: JsonObject, key: str) -> JsonObject:
-    value: JsonValue = told.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(told: JsonObject, key: str) -> Sequence[JsonObject]:
-    return [one for one in items(told, key) if isinstance(one, dict)]

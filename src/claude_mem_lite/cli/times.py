@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import click
 
+from claude_mem_lite.words import time_ago
+
 _SPAN = re.compile(
     r"^(?:(?P<number>\d{1,5})\s*|(?:an?|one|last)\s+)"
     r"(?P<unit>m|mins?|minutes?|h|hours?|d|days?|w|weeks?|mo|months?|y|years?)(?:\s+ago)?$"
@@ -66,13 +68,7 @@ def ago(written: object, now: datetime) -> str:
         moment = datetime.fromisoformat(str(written))
     except ValueError:
         return str(written)
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    seconds = max(int((now - moment).total_seconds()), 0)
-    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
-        if seconds >= size:
-            count = seconds // size
-            return f"{count} {unit}{'s' if count > 1 else ''} ago"
-    return "just now"
+    return time_ago(moment if moment.tzinfo else moment.replace(tzinfo=UTC), now)
 
 
 def clock(written: object) -> str:

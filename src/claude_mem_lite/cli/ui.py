@@ -14,8 +14,8 @@ from claude_mem_lite.cli.options import connect
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on; any free one if not given."
 )
-@click.option("--no-browser", is_flag=True, help="Print the link only.")
-def ui(port: int, no_browser: bool) -> None:
+@click.option("--no-open", is_flag=True, help="Print the link only.")
+def ui(port: int, no_open: bool) -> None:
     """See, search and correct it all in your browser.
 
     Serves a page on this machine alone, until you press Ctrl-C. The link opens it once, in one browser; the next
@@ -25,7 +25,7 @@ def ui(port: int, no_browser: bool) -> None:
     \b
     Examples:
       claude-mem-lite ui
-      claude-mem-lite ui --no-browser --port 8765
+      claude-mem-lite ui --no-open --port 8765
     """
     from claude_mem_lite.ui.running import link_file, open_browser, serve
 
@@ -34,7 +34,7 @@ def ui(port: int, no_browser: bool) -> None:
 
         def opened(link: str) -> None:
             click.echo(f"The page is at {link}\nPress Ctrl-C to end it.")
-            if no_browser:
+            if no_open:
                 return
             address = until_the_end.enter_context(link_file(client.home, link))
             open_browser(address, lambda: click.echo("No browser was found: open the link yourself.", err=True))

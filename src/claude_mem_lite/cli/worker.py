@@ -8,12 +8,14 @@ from contextlib import contextmanager, suppress
 import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
-from claude_mem_lite.cli.options import connect, json_option
-from claude_mem_lite.cli.output import counted, field, print_json, whole
+from claude_mem_lite.cli.options import chosen_home, connect, json_option
+from claude_mem_lite.cli.output import field, print_json
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.paths import find_home
+from claude_mem_lite.told import whole
+from claude_mem_lite.words import counted
+from claude_mem_lite.worker_start import is_answering, stop_worker
 
 DRAIN_TIMEOUT_S = 60.0
 # Rules need less: who waits longer wants to know for what.
@@ -48,7 +50,7 @@ def start() -> None:
     Example:
       claude-mem-lite worker start
     """
-    was_up = Client(find_home()).is_answering()
+    was_up = is_answering(Client(chosen_home()))
     pid = connect().health().pid
     click.echo(f"The worker runs already, process {pid}." if was_up else f"Started the worker, process {pid}.")
 
@@ -64,7 +66,7 @@ def stop() -> None:
     Example:
       claude-mem-lite worker stop
     """
-    click.echo("Stopped the worker." if Client(find_home()).stop() else "No worker was running.")
+    click.echo("Stopped the worker." if stop_worker(Client(chosen_home())) else "No worker was running.")
 
 
 @worker.command(short_help="Say whether the worker runs.")
@@ -79,7 +81,7 @@ def status(as_json: bool) -> None:
       claude-mem-lite worker status
       claude-mem-lite worker status --json
     """
-    home = find_home()
+    home = chosen_home()
     try:
         told: JsonObject = {"running": True, **Client(home).health().told}
     except WorkerUnavailable:
@@ -104,8 +106,8 @@ def run() -> None:
     """
     from claude_mem_lite.worker.process import run as run_worker
 
-    home = find_home()
-    if Client(home).is_answering():
+    home = chosen_home()
+    if is_answering(Client(home)):
         raise MemoryLiteError("a worker runs already", "run `claude-mem-lite worker stop` first")
     click.echo(f"The worker runs. Ctrl-C ends it; its log is {home.worker_log}.")
     run_worker(home)

@@ -9,13 +9,13 @@ from claude_mem_lite.cli import completing
 from claude_mem_lite.cli.options import connect, doubt_language, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
-from claude_mem_lite.cli.output import counted, field, print_json
-from claude_mem_lite.cli.records import headline
+from claude_mem_lite.cli.output import field, print_json
 from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import SCOPES, JsonObject
-from claude_mem_lite.words import one_line
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.scopes import SCOPES
+from claude_mem_lite.words import counted, one_line
 
 
 @click.command(short_help="Store something you want remembered.")
@@ -91,6 +91,8 @@ def forget(
         click.confirm(_question(client, wanted, session, project), abort=True, err=True)
     known = [record for each in dict.fromkeys(wanted) if (record := _record(client, each)) is not None]
     turns = sum(field(record, "kind") == "turn" for record in known)
+    holding = [record for record in known if field(record, "status") == "active"]
+    holding += [older for record in holding for older in client.replaced_before(record)]
     forgotten = client.forget(ids=wanted, session=session, project=project)
     if as_json:
         print_json({"forgotten": forgotten})
@@ -99,8 +101,8 @@ def forget(
     told = [counted(turns, "turn")] if turns else []
     told += [counted(memories, "memory", "memories")] if memories else []
     click.echo(f"Forgot {' and '.join(told)}." if told else "There was nothing to forget.")
-    for record in known:
-        if field(record, "status") == "active":
+    for record in holding:
+        if field(record, "id") in forgotten:  # with older versions of it, whose own are named too
             tell_left_replaced(record, gone=forgotten)
 
 
@@ -134,5 +136,5 @@ def _session(client: Client, given: str) -> str:
         found = client.record(given)
     except NotFound:
         return given  # of imported memories, nothing but the id of their session may be known
-    told = one_line(headline(found))
+    told = one_line(field(found, "title"))
     return field(found, "session") + (f" ({told})" if told else "") if field(found, "kind") == "session" else given

@@ -25,6 +25,8 @@ class Tie:
     """When it was left so in this very checkout: if nobody touched the file since, it need not be read."""
     told_at: datetime | None = None
     """When it was as the anchor says: what it was moved to was changed since."""
+    memory: str = ""
+    """The id of the memory that is tied by it."""
 
 
 class AnchorFound(NamedTuple):
@@ -35,6 +37,8 @@ class AnchorFound(NamedTuple):
     is_settled: bool = True
     """Whether it stays so while its own file stays as it is: not what was found in other files, nor what is missing for
     reasons that nothing shows."""
+    name_now: str = ""
+    """What a symbol is called now, if that is not what the anchor says."""
 
 
 _SAME = AnchorFound("same")
@@ -86,7 +90,8 @@ def _tell_moved(files: TiedFiles, tie: Tie) -> AnchorFound:
         is_found_inside = bool(anchor.name and symbols) and told is not None and told.state == "same"
         if path == places.surely or is_found_inside:
             told = told or _tell_missing(files, tie, path)
-            return AnchorFound(told.state, _and(f"{anchor.file} moved to {path}", told.reason), is_settled=False)
+            reason = _and(f"{anchor.file} moved to {path}", told.reason)
+            return AnchorFound(told.state, reason, is_settled=False, name_now=told.name_now)
     return _tell_lost(files, tie)
 
 
@@ -115,9 +120,24 @@ def _tell_missing(files: TiedFiles, tie: Tie, path: str) -> AnchorFound:
         return AnchorFound("changed", f"{what} is not to be found while not all of the file can be read")
     if name := files.name_now(path, anchor):
         return _tell_renamed(anchor, name)
-    if found := _tell_elsewhere(files, tie):
+    if found := _tell_later(files, tie, path) or _tell_elsewhere(files, tie):
         return found
     return AnchorFound("undone" if anchor.before == ABSENT else "gone", f"{what} is gone")
+
+
+def _tell_later(files: TiedFiles, tie: Tie, path: str) -> AnchorFound | None:
+    """Of a symbol that is missing in a file, if it is known to have been renamed and stands there under a later name;
+    None when it does not."""
+    anchor, symbols = tie.anchor, files.symbols(path) or ()
+    for later in files.later(anchor, path, memory=tie.memory, told_at=tie.told_at):
+        bodies = {symbol.name: symbol.body for symbol in symbols}
+        name = later.name if later.name in bodies else _name_now(later, symbols) if later.after else ""
+        if name:
+            told = _tell_renamed(anchor, name)
+            if bodies[name] == anchor.after:
+                return told
+            return AnchorFound("changed", f"{told.reason} and changed", name_now=name)
+    return None
 
 
 def _tell_elsewhere(files: TiedFiles, tie: Tie) -> AnchorFound | None:
@@ -157,7 +177,7 @@ def _tell_symbol(anchor: CodeAnchor, symbols: Sequence[Symbol]) -> AnchorFound |
 def _tell_renamed(anchor: CodeAnchor, name: str) -> AnchorFound:
     # What was only renamed tells of its name: under another one that is no longer so.
     state: AnchorState = "changed" if anchor.before == anchor.after else "same"
-    return AnchorFound(state, f"{anchor.file}::{anchor.name} was renamed to {name}")
+    return AnchorFound(state, f"{anchor.file}::{anchor.name} was renamed to {name}", name_now=name)
 
 
 def _name_now(anchor: CodeAnchor, symbols: Sequence[Symbol]) -> str:

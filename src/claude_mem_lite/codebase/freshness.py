@@ -8,12 +8,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from claude_mem_lite.code.anchors import CodeAnchor, read_anchor
+from claude_mem_lite.code.values import PRESENT
 from claude_mem_lite.codebase.anchor_states import AnchorFound, Tie, check_anchors
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.tied_files import Effort
 from claude_mem_lite.models import Memory
+from claude_mem_lite.store.renames import Rename
 
 Verdict = Literal["fresh", "changed", "gone", "unknown"]
+SAVED_BY_AGENT = "assistant"
+"""As `made_by`: what an agent asked to be remembered."""
+_Told = tuple[CodeAnchor, AnchorFound]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,8 @@ class Freshness:
     reasons: tuple[str, ...] = ()
     is_settled: bool = field(default=True, compare=False)
     """Whether it stays so while the files it is tied to stay as they are, see `AnchorFound`."""
+    renamed: tuple[Rename, ...] = field(default=(), compare=False)
+    """What its functions are called now, of those that have another name."""
 
 
 def judge(
@@ -46,9 +53,9 @@ def judge(
 def is_mostly_here(cache: CodeCache, root: str, memories: Sequence[Memory], deadline: float) -> bool | None:
     """Whether most of the code that these memories tell of stands here as they left it; None: nothing tells.
 
-    That a file is there which was there before, too, says nothing."""
+    That a file or function is there which was there before, too, says nothing."""
     every = (anchor for memory in memories for anchor in _anchors(memory))
-    anchors = [anchor for anchor in every if anchor.name or anchor.before != anchor.after]
+    anchors = [anchor for anchor in every if anchor.before != (PRESENT if anchor.name else anchor.after)]
     told = check_anchors(cache, root, list(map(Tie, anchors)), Effort(deadline, keeps_time=True))
     known = [one for one in told if one.state != "unknown"]
     return sum(one.state == "same" for one in known) * 2 > len(known) if known else None
@@ -65,16 +72,16 @@ def _told(
     memories: Sequence[Memory],
     effort: Effort,
     made_here: Collection[str],
-) -> dict[str, list[AnchorFound]]:
+) -> dict[str, list[_Told]]:
     """How it stands with the anchors of each memory."""
     anchors = [(memory, anchor) for memory in memories for anchor in _anchors(memory)]
+    left_at = {memory.id: memory.last_seen_at for memory in memories if memory.id in made_here}
     ties = [
-        Tie(anchor, memory.commit, memory.last_seen_at if memory.id in made_here else None, memory.created_at)
-        for memory, anchor in anchors
+        Tie(anchor, memory.commit, left_at.get(memory.id), memory.created_at, memory.id) for memory, anchor in anchors
     ]
-    told: dict[str, list[AnchorFound]] = {memory.id: [] for memory in memories}
-    for (memory, _), one in zip(anchors, check_anchors(cache, root, ties, effort), strict=True):
-        told[memory.id].append(one)
+    told: dict[str, list[_Told]] = {memory.id: [] for memory in memories}
+    for (memory, anchor), one in zip(anchors, check_anchors(cache, root, ties, effort), strict=True):
+        told[memory.id].append((anchor, one))
     return told
 
 
@@ -85,15 +92,17 @@ def _anchors(memory: Memory) -> list[CodeAnchor]:
     return [one for one in found.values() if one.name or one.file not in by_symbol]
 
 
-def _verdict(memory: Memory, told: Sequence[AnchorFound]) -> Freshness:
+def _verdict(memory: Memory, tied: Sequence[_Told]) -> Freshness:
+    told = [one for _, one in tied]
     reasons = tuple(dict.fromkeys(one.reason for one in told if one.reason))
     states = {one.state for one in told}
     is_settled = all(one.is_settled for one in told)
+    renamed = tuple(Rename(anchor.file, anchor.name, one.name_now) for anchor, one in tied if one.name_now)
     if states <= {"same"}:
-        return Freshness("fresh", reasons, is_settled)
+        return Freshness("fresh", reasons, is_settled, renamed)
     if "unknown" in states and "changed" not in states:
-        return Freshness("unknown", reasons, is_settled)
+        return Freshness("unknown", reasons, is_settled, renamed)
     is_gone = states <= {"undone", "gone"}
-    # What the user said or holds on to is not taken away by what happens to code.
-    is_held = memory.pinned or memory.origin == "user"
-    return Freshness("gone" if is_gone and not is_held else "changed", reasons, is_settled)
+    # What the user said or holds on to, and what was asked to be remembered, is not taken away by what happens to code.
+    is_held = memory.pinned or memory.origin == "user" or memory.made_by == SAVED_BY_AGENT
+    return Freshness("gone" if is_gone and not is_held else "changed", reasons, is_settled, renamed)

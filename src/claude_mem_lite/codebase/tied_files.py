@@ -15,6 +15,7 @@ from claude_mem_lite.code.values import Symbol
 from claude_mem_lite.codebase.cache import CodeCache, FileCode
 from claude_mem_lite.codebase.elsewhere import Absence, Elsewhere, Found, Wanted
 from claude_mem_lite.codebase.moves import Places
+from claude_mem_lite.codebase.renames import KnownRenames
 from claude_mem_lite.codebase.working_tree import WorkingTree, is_bare
 
 _MOST_FILES = 2_000
@@ -34,6 +35,8 @@ class Effort:
     """Somebody waits: a file that would take longer to read than there is time is left to a later look."""
     elsewhere: Elsewhere | None = None
     """Looks for what is not where it was; without it, that counts as gone."""
+    renames: KnownRenames | None = None
+    """Tells under which names it went on."""
 
 
 class TiedFiles:
@@ -110,6 +113,13 @@ class TiedFiles:
     def name_now(self, file: str, anchor: CodeAnchor) -> str:
         """What a symbol that is missing in a file may be called there now."""
         return self._cache.name_now(self._root, file, anchor.name, anchor.after) if self._elsewhere else ""
+
+    def later(self, anchor: CodeAnchor, path: str, *, memory: str, told_at: datetime | None) -> Sequence[CodeAnchor]:
+        """Under which names a symbol that is missing went on, in its file or where that is now, the last first."""
+        if self._effort.renames is None:
+            return ()
+        files = tuple(dict.fromkeys((anchor.file, path)))
+        return self._effort.renames.later(anchor, files, memory=memory, told_at=told_at)
 
     def absence(self, file: str, commit: str) -> Absence | None:
         """What it means that a file is missing; None: no time to tell."""

@@ -6,12 +6,14 @@ from functools import cached_property
 
 from claude_mem_lite.context.block import Given
 from claude_mem_lite.context.languages import language_of
-from claude_mem_lite.context.layers.standing import verdict_of, why_not
+from claude_mem_lite.context.layers.standing import note_since, verdict_of, why_not
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.models import FOREIGN_ORIGINS, Memory
 from claude_mem_lite.store import conflicts, memories
 from claude_mem_lite.store.visibility import is_hidden
+
+_CONTRADICTS = "contradicts another that is given"
 
 
 class Here:
@@ -52,6 +54,10 @@ class Here:
         verdicts = self._occasion.checkout.freshness(here) if here else {}
         return {one.id: verdict_of(one, verdicts) == "changed" for one in here if not why_not(one, verdicts)}
 
+    def since(self, memory: Memory) -> str:
+        """What is to be said of the code that a memory tells of, if that has another name or place by now."""
+        return note_since(memory, self._occasion.checkout.freshness([memory]))
+
     def opposites(self, db: sqlite3.Connection, chosen: Sequence[Given], source: str) -> list[Given]:
         """What contradicts something that is given and may be told too: one side alone would pass for what holds."""
         ids = [one.memory.id for one in chosen]
@@ -59,7 +65,7 @@ class Here:
         found = [memory for id_ in sorted(others) if (memory := memories.find(db, id_))]
         stale = self.tellable(found)
         return [
-            Given(memory, "contradicts another that is given", None, source, is_stale=stale[memory.id])
+            Given(memory, _CONTRADICTS, None, source, self.since(memory), is_stale=stale[memory.id])
             for memory in found
             if memory.id in stale
         ]

@@ -2,7 +2,6 @@
 
 Never over its budget; nothing that a memory says can close the block or begin a line of its frame."""
 
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,8 @@ from claude_mem_lite.context import render
 from claude_mem_lite.context.budget import estimate_tokens, fits
 from claude_mem_lite.context.layers.conflicting import side_by_side
 from claude_mem_lite.models import Memory, ReceiptItem, without_request
+from claude_mem_lite.safe_text import unframed
+from claude_mem_lite.words import time_ago
 
 LOOK_DEEPER = "More of these: `claude-mem-lite show ID`."
 _LONGEST_HEAD = 200
@@ -21,7 +22,6 @@ _LONGEST_NOTE = 160
 _MOST_FILES = 3
 # Of a text of megabytes only the beginning is looked at: cleaning all of it takes longer than anybody waits.
 _LOOKED_AT = 20
-_RULE = re.compile("-{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def _form(given: Given, now: datetime, root: str) -> _Form:
         # The summary says it all: as a head of its own the title would be told twice.
         title, lines = (lines[0].rstrip("."), []) if len(lines[0]) <= _LONGEST_HEAD else (title, lines)
     told = "\n".join((title, *lines))
-    files = _RULE.sub("–", render.named_files(memory.files, told, _MOST_FILES))
+    files = unframed(render.named_files(memory.files, told, _MOST_FILES))
     full = _head(given, title + files, now, root)
     short = _head(given, render.safe_line(title, _LONGEST_SHORT_HEAD), now, root)
     return _Form(given, "\n".join((full, *(f"  {line}" for line in lines if line))), short)
@@ -160,17 +160,9 @@ def _head(given: Given, title: str, now: datetime, root: str) -> str:
 def _seen(given: Given, now: datetime) -> str:
     """How often and when it was last seen, and who says so, unless the agent told it."""
     memory = given.memory
-    when = f"{memory.last_seen_at:%Y-%m-%d}" if given.is_dated else _age(memory.last_seen_at, now)
+    when = f"{memory.last_seen_at:%Y-%m-%d}" if given.is_dated else time_ago(memory.last_seen_at, now)
     often = f"seen {memory.times_seen}x, last " if memory.times_seen > 1 else ""
     return " ".join(part for part in (render.ORIGINS.get(memory.origin, ""), often + when) if part)
-
-
-def _age(moment: datetime, now: datetime) -> str:
-    seconds = max((now - moment).total_seconds(), 0)
-    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if count := int(seconds // length):
-            return f"{count} {unit}{'s' if count > 1 else ''} ago"
-    return "just now"
 
 
 def _summary(memory: Memory, root: str) -> list[str]:
@@ -182,4 +174,4 @@ def _summary(memory: Memory, root: str) -> list[str]:
 def _safe(text: str, limit: int, root: str) -> str:
     """Text on one line that can begin or end no block, ours included."""
     shown = render.without_places(text[: limit * _LOOKED_AT], root)
-    return _RULE.sub("–", render.safe_line(shown, limit))
+    return unframed(render.safe_line(shown, limit))

@@ -25,8 +25,19 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
+    """A layer that is not in the text."""
+
     layer: str
     reason: str
+
+    def written(self) -> str:
+        """As a receipt keeps it."""
+        return f"{self.layer}: {self.reason}"
+
+    @classmethod
+    def read(cls, written: str) -> "Skipped":
+        layer, _, reason = written.partition(": ")
+        return cls(layer, reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,21 @@
 """How the code stands in the checkout that a context is for, as the layers ask for it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store.visibility import Hidden
 
-ChangeState = Literal["as told", "changed since", "gone since", "undone since", "unknown"]
+
+class RenamedSince(NamedTuple):
+    """A function has another name by now, whatever else was done to it."""
+
+    name: str
+
+
+ChangeState = Literal["as told", "changed since", "gone since", "undone since", "unknown"] | RenamedSince
 
 
 class Checkout(Protocol):

@@ -7,14 +7,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from claude_mem_lite.compress.rules.fixes import is_usage_error, repair_told
+from claude_mem_lite.compress.rules.fixes import is_usage_error
+from claude_mem_lite.compress.rules.repairs import repair_told
 from claude_mem_lite.compress.tools.fingerprints import anchors_of_step, anchors_of_words, failed_step
 from claude_mem_lite.compress.tools.steps import Ran
 from claude_mem_lite.context.at_need import Here
 from claude_mem_lite.context.block import Given
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.models import GUIDANCE_KINDS, Memory, ToolCall
-from claude_mem_lite.redaction.redact import redact
+from claude_mem_lite.redaction.redact import redact, redact_json
 from claude_mem_lite.store import fts, memories, receipts, sightings
 from claude_mem_lite.store.learning import is_learned, is_same_way
 
@@ -58,11 +59,10 @@ class Way:
 def known_fixes(db: sqlite3.Connection, call: ToolCall, occasion: Occasion, told: Collection[str]) -> list[Given]:
     """What helped when this call failed the same way before, the way that worked last first; mostly nothing.
 
-    `told` are the ids of what the session knows already. A failure that nobody has put right yet is not told of,
+    A call whose exit code a pipe has hidden fails when its output is that of a failing run. `told` are the ids of what
+    the session knows already. A failure that nobody has put right yet is not told of,
     unless somebody has written down what to know of it."""
-    # As it would be stored: a fingerprint of an error with a secret in it is made without the secret.
-    redacted = replace(call, error=redact(call.error)) if call.error else call
-    step = failed_step(redacted, occasion.place.root)
+    step = failed_step(_redacted(call), occasion.place.root)
     if step is None or (isinstance(step, Ran) and is_usage_error(step)):
         return []
     anchors = anchors_of_step(step)
@@ -90,6 +90,13 @@ def known_fixes(db: sqlite3.Connection, call: ToolCall, occasion: Occasion, told
     ]
     first = warnings[:_MOST_WARNINGS]
     return [*_fixes(ways, stale, told), *first, *here.opposites(db, first, "guidance")]
+
+
+def _redacted(call: ToolCall) -> ToolCall:
+    """A call as it would be stored: a fingerprint of an error with a secret in it is made without the secret."""
+    if call.error is not None:
+        return replace(call, error=redact(call.error))
+    return replace(call, response=redact_json(call.response))
 
 
 def ways_of(db: sqlite3.Connection, fixes: Sequence[Memory], anchors: Collection[str]) -> list[Way]:
@@ -120,7 +127,7 @@ def _count(db: sqlite3.Connection, ways: Sequence[Way]) -> None:
         way = way_of[id_]
         if by_id[id_].kind == "bugfix" or way.told_by[0].kind != "bugfix":
             _note(way.worked, session, at or by_id[id_].last_seen_at)
-    judged = receipts.judged_at(db, list(way_of), "failure")
+    judged = receipts.judged_for_failures(db, list(way_of))
     for id_, session, outcome, at in judged:
         if outcome == "used":
             _note(way_of[id_].worked, session, at)

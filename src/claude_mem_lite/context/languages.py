@@ -9,6 +9,7 @@ from pathlib import Path
 from claude_mem_lite.git.entries import Entries
 from claude_mem_lite.git.files import list_folder
 from claude_mem_lite.git.repository import open_repository
+from claude_mem_lite.scopes import LANGUAGE_ENDINGS
 
 _MOST_LISTED = 2_000
 # In this order: a manifest that names the language more surely comes first. Where it may mean several, files decide.
@@ -29,28 +30,7 @@ _MANIFESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Package.swift", ("swift",)),
     ("CMakeLists.txt", ("c++", "c")),
 )
-_ENDINGS = {
-    "python": "py pyi pyw",
-    "javascript": "js jsx mjs cjs",
-    "typescript": "ts tsx mts cts",
-    "go": "go",
-    "rust": "rs",
-    "java": "java",
-    "c": "c",
-    "c++": "cc cpp cxx hh hpp hxx",
-    "ruby": "rb rake",
-    "php": "php",
-    "c#": "cs",
-    "kotlin": "kt kts",
-    "swift": "swift",
-    "scala": "scala",
-    "elixir": "ex exs",
-    "dart": "dart",
-    "lua": "lua",
-    "shell": "sh bash zsh",
-}
-LANGUAGES = tuple(_ENDINGS)
-_BY_ENDING = {ending: language for language, endings in _ENDINGS.items() for ending in endings.split()}
+_BY_ENDING = {ending: language for language, endings in LANGUAGE_ENDINGS.items() for ending in endings.split()}
 
 
 def language_of(root: str) -> str:

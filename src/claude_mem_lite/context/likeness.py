@@ -1,7 +1,11 @@
-"""Whether one text says what another does: by the stems of their words, so that "fails" and "failed" are one."""
+"""Whether one text says what another does: by the stems of their words, so that "fails" and "failed" are one.
+
+Here is also when of two memories only one is told: what fails, and the handoff that says it was left failing."""
 
 import re
+from collections.abc import Iterable
 
+from claude_mem_lite.models import Memory
 from claude_mem_lite.words import stems
 
 _NUMBER = re.compile(r"\d+")
@@ -20,3 +24,15 @@ class Said:
         if not self._stems or not self._numbers <= other._numbers:
             return 0.0
         return len(self._stems & other._stems) / len(self._stems)
+
+
+def is_left_failing(failure: Memory, left: Memory) -> bool:
+    """Whether a handoff tells of a failure of its session."""
+    is_pair = (failure.kind, left.kind, failure.session) == ("failure", "handoff", left.session)
+    return is_pair and failure.title in left.summary
+
+
+def why_said_already(memory: Memory, given: Iterable[Memory]) -> str:
+    """Why a memory is not told after others; '' when it says something of its own."""
+    is_said = any(is_left_failing(memory, one) or is_left_failing(one, memory) for one in given)
+    return "said by another that is given" if is_said else ""

@@ -6,6 +6,7 @@ import os
 import posixpath
 import sqlite3
 from collections.abc import Collection
+from dataclasses import replace
 
 from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.context.at_need import Here
@@ -74,7 +75,7 @@ def about_file(db: sqlite3.Connection, path: str, occasion: Occasion, told: Coll
         if weight > SILENT:
             given.append(Given(one, f"about {file}", round(weight, 3), SOURCE, is_stale=stale[one.id]))
     given.sort(key=lambda one: (one.score or 0.0, one.memory.last_seen_at), reverse=True)
-    chosen = given[:MOST]
+    chosen = [replace(one, note=here.since(one.memory)) for one in given[:MOST]]
     return [*chosen, *here.opposites(db, chosen, SOURCE)]
 
 

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.language.verbs import past
 from claude_mem_lite.context.budget import estimate_tokens
-from claude_mem_lite.context.checkout import ChangeState
+from claude_mem_lite.context.checkout import ChangeState, RenamedSince
 from claude_mem_lite.context.likeness import Said
 from claude_mem_lite.models import Memory, Origin, Session
 from claude_mem_lite.safe_text import harmless
@@ -28,6 +29,8 @@ _HEADLINE_LIMIT = 160
 _BRANCH_LIMIT = 60
 # Half as many again as English takes.
 _TOKENS_PER_CHARACTER = 1.5 / 3.5
+_TOLD_AGAIN = 1_000
+"""The same memories and functions are told in one session after another: so many are not judged anew."""
 _PATH_LIMIT = 160
 _SIGNATURE_LIMIT = 70
 _MOST_FILES_OF_A_MEMORY, _MOST_FILES_OF_A_SESSION = 3, 5
@@ -112,7 +115,7 @@ def memory_line(
     return f"- [{kind}, {origin}] {mark}{line}{files}{moved}{told_of} #{memory.id[:6]}"
 
 
-def session_line(session: Session, now: datetime, dated: bool, *, branch: str = "", is_gone: bool = False) -> str:
+def session_line(session: Session, now: datetime, dated: bool, *, branch: str, is_gone: bool) -> str:
     """One session; the branch when its work is not in this checkout, and whether nothing is left of it."""
     where = f", on branch {safe_line(branch, _BRANCH_LIMIT)}" if branch else ""
     mark = "[its code is not here] " if is_gone else ""
@@ -132,8 +135,14 @@ def file_line(path: str) -> str:
 
 def is_tellable(change: CodeChange) -> bool:
     """Whether a function may be told of by its name and file: code of others can be named like an order."""
-    named = re.sub(r"[\W_]+", " ", f"{change.file} {change.name} {change.was}")
-    return not ({'"', "'", "`"} & set(change.name) or reads_like_an_order(named))
+    return is_tellable_name(change.name, f"{change.file} ", f" {change.was}")
+
+
+@lru_cache(maxsize=_TOLD_AGAIN)
+def is_tellable_name(name: str, before: str = "", behind: str = "") -> bool:
+    """The same of a name alone, or with what is told around it."""
+    named = re.sub(r"[\W_]+", " ", f"{before}{name}{behind}")
+    return not ({'"', "'", "`"} & set(name) or reads_like_an_order(named))
 
 
 def code_line(change: CodeChange, state: ChangeState) -> str:
@@ -143,10 +152,16 @@ def code_line(change: CodeChange, state: ChangeState) -> str:
     quoted = _QUOTED_IN_RUST if change.file.endswith(".rs") else _QUOTED
     signature = quoted.sub("…", change.signature or change.name)
     tag = f"RENAMED from {change.was}" if change.was and change.before == change.after else change.action.upper()
-    since = f", then {_SINCE[state]} outside of sessions" if state in _SINCE else ""
+    since = f", then {done} outside of sessions" if (done := _done_since(state)) else ""
     owner = change.name.rpartition(".")[0]
     where = f", in {owner}" if owner else ""
     return f"  - {safe_line(signature + where, _SIGNATURE_LIMIT)}  [{safe_line(tag)}{since}]"
+
+
+def _done_since(state: ChangeState) -> str:
+    if not isinstance(state, RenamedSince):
+        return _SINCE.get(state, "")
+    return f"RENAMED to {state.name}" if is_tellable_name(state.name) else "RENAMED"
 
 
 def labelled_once(text: str) -> str:
@@ -191,6 +206,7 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
     return [line._replace(text=mark + line.text) for mark, line in zip(marks, lines, strict=False)]
 
 
+@lru_cache(maxsize=_TOLD_AGAIN)
 def opens_with(told: str, title: str) -> bool:
     """Whether the first sentence of a summary says all that its title does, in whatever tense."""
     if told.lower().startswith(title.lower()):

@@ -73,7 +73,7 @@ def own(folder: Path, of: str) -> list[Backup]:
 def newer(folder: Path, of: str, done: int) -> Backup | None:
     """The newest sound backup of a database that has more than this; each is read whole before it counts."""
     ahead = (one for one in all_in(folder) if one.done > done and _is_of(one, of))
-    return next((one for one in ahead if _is_good(one)), None)
+    return next((one for one in ahead if can_be_restored(one.path)), None)
 
 
 def make(
@@ -166,6 +166,15 @@ def look_into(path: Path) -> Contents:
         raise MemoryLiteError(f"{path.name} is damaged ({error})", "choose another backup") from None
 
 
+def can_be_restored(path: Path) -> bool:
+    """Whether a database is one that this version can put in place, by all of it."""
+    try:
+        look_into(path)
+    except (MemoryLiteError, sqlite3.Error, OSError):
+        return False
+    return True
+
+
 def contents_of(path: Path) -> Contents:
     """What a backup holds, for whoever has just made it: it was read throughout then."""
     with reading(path) as db:
@@ -177,7 +186,8 @@ def good_ones(folder: Path, memory: Path) -> Iterator[Backup]:
 
     Those of the database `memory` come before those of others, as far as it can still be told which it was."""
     of = lineage.of_file(memory)
-    yield from filter(_is_good, sorted(all_in(folder), key=lambda one: not _is_of(one, of)))
+    by_lineage = sorted(all_in(folder), key=lambda one: not _is_of(one, of))
+    yield from (one for one in by_lineage if can_be_restored(one.path))
 
 
 def copy(source: Path, target: Path) -> None:
@@ -212,14 +222,6 @@ def _is_of(backup: Backup, of: str) -> bool:
             return bool(of) and lineage.of(db) == of and progress.of(db).done == backup.done
     except sqlite3.Error:
         return False
-
-
-def _is_good(backup: Backup) -> bool:
-    try:
-        look_into(backup.path)
-    except (MemoryLiteError, sqlite3.Error, OSError):
-        return False
-    return True
 
 
 def _keep_what_is_ours(copy: Path) -> None:

@@ -4,7 +4,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 from claude_mem_lite.db.damage import damaged
@@ -76,16 +75,7 @@ def empty_log(connection: sqlite3.Connection, wait_s: float = BUSY_TIMEOUT_S) ->
     return not busy
 
 
-def time_to_text(moment: datetime) -> str:
-    """UTC with microseconds always, so that texts sort as the times do."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def text_to_time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
-
-
-def _connect(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
+def _connect(path: Path, kind: type[sqlite3.Connection]) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, factory=kind
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Literal
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 Column = Literal["memory", "name"]
 _MARK = "lifted:"

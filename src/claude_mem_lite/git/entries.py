@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from claude_mem_lite.git.index import read_number
+
 _FIRST_AT = 12
 _HEAD_BYTES = 40
 _HEAD = struct.Struct(">8xII8xI8xI")  # when it was changed in seconds and nanoseconds, its mode, its size
@@ -117,7 +119,10 @@ class Entries:
         name_at = id_end + (4 if flags & _EXTENDED else 2)
         kept = b""
         if self._version == 4:
-            dropped, name_at = _number(content, name_at)
+            try:
+                dropped, name_at = read_number(content, name_at)
+            except IndexError:
+                return None
             kept = before[: max(0, len(before) - dropped)]
         name_end = content.find(b"\0", name_at, name_at + _LONGEST_ENTRY)
         name = kept + content[name_at:name_end]
@@ -167,14 +172,3 @@ class Entries:
 
 def _can_be_named(path: str) -> bool:
     return "\ufffd" not in path and path[0] != "/" and (".." not in path or ".." not in path.split("/"))
-
-
-def _number(content: bytes, at: int) -> tuple[int, int]:
-    """A number written in groups of seven bits, and where it ends."""
-    number = content[at] & 127
-    while content[at] & 128 and at + 1 < len(content):
-        at += 1
-        number = (number + 1) << 7 | content[at] & 127
-        if number > _LONGEST_ENTRY:
-            break
-    return number, at + 1

@@ -16,7 +16,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def open_folder(folder: Path, name: str = "") -> int | None:
+def open_folder(folder: Path, name: str) -> int | None:
     """A descriptor of a folder, or of one inside it that no link leads to; None when there is none."""
     try:
         opened = os.open(folder, _FOLDER)

@@ -37,7 +37,7 @@ def _entries(content: bytes, count: int, id_bytes: int, version: int) -> Iterato
         name_at = id_end + (4 if content[id_end] & _EXTENDED else 2)
         kept = 0
         if version == 4:
-            dropped, name_at = _number(content, name_at)
+            dropped, name_at = read_number(content, name_at)
             kept = max(0, len(path) - dropped)
         name_end = content.find(b"\0", name_at)
         if name_end < 0:
@@ -52,8 +52,8 @@ def _entries(content: bytes, count: int, id_bytes: int, version: int) -> Iterato
         at = name_end + 1 if version == 4 else at + ((name_end - at) // 8 + 1) * 8
 
 
-def _number(content: bytes, at: int) -> tuple[int, int]:
-    """A number written in groups of seven bits, and where it ends."""
+def read_number(content: bytes, at: int) -> tuple[int, int]:
+    """A number written in groups of seven bits, and where it ends; IndexError when it is none of an index."""
     number = content[at] & 127
     while content[at] & 128:
         at += 1

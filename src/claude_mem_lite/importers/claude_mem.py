@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from claude_mem_lite.client_marks import NOTIFICATION
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.importers.claude_mem_values import Row, first, listed, moment, name_of, number, written
 from claude_mem_lite.memory_lines import LONGEST_MEMORY
@@ -23,7 +24,6 @@ _SESSION_ID = ("content_session_id", "claude_session_id", "session_id")
 _MEMORY_ID = ("memory_session_id", "sdk_session_id", "session_id", "server_session_id")
 # What one memory may have at most, with room for what it is called by.
 LONGEST_ROW = LONGEST_MEMORY - 100_000
-_NOTIFICATION = "<task-notification>"
 _SUMMED_UP = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 _TOLD = ("title", "subtitle", "narrative", "text")
 
@@ -131,7 +131,7 @@ class Kept:
         named = f"{table} {id_:,}"
         if not any(texts.values()):
             return NotTaken(kind, named, "it is empty")
-        if kind == "prompt" and texts["text"].startswith(_NOTIFICATION):
+        if kind == "prompt" and texts["text"].startswith(NOTIFICATION):
             return NotTaken(kind, named, "it is the notification of a background task, no prompt")
         if _length(texts, lists) > LONGEST_ROW:
             return NotTaken(kind, named, f"it is longer than {LONGEST_ROW:,} characters")

@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 
+from claude_mem_lite.importers.times import EPOCH, read_time, sane
 from claude_mem_lite.redaction.rules import rules_for
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SANE = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 # Times are in milliseconds; what is less would be before 1973 and is taken for seconds.
 _LEAST_MS = 10**11
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
@@ -72,25 +71,13 @@ def number(value: object) -> int | None:
 
 def moment(row: Row, name: str) -> datetime | None:
     """The time that is kept as a number under one name and as text under another; None for what cannot be true."""
-    return _of_number(number(row.get(f"{name}_epoch"))) or _of_text(written(row.get(name)))
+    return _of_number(number(row.get(f"{name}_epoch"))) or read_time(written(row.get(name)))
 
 
 def _of_number(epoch: int | None) -> datetime | None:
     if epoch is None or epoch <= 0:
         return None
     try:
-        return _sane(_EPOCH + timedelta(milliseconds=epoch if epoch >= _LEAST_MS else epoch * 1000))
+        return sane(EPOCH + timedelta(milliseconds=epoch if epoch >= _LEAST_MS else epoch * 1000))
     except OverflowError:
         return None
-
-
-def _of_text(text: str) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(text)
-        return _sane(at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC))
-    except (ValueError, OverflowError):
-        return None
-
-
-def _sane(at: datetime) -> datetime | None:
-    return at if _SANE[0] <= at < _SANE[1] else None

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from claude_mem_lite.importers.lines import Lines
+from claude_mem_lite.importers.times import EPOCH, read_time
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
 # All else a client writes is its own bookkeeping, or context that was injected.
 _KINDS = ("user", "assistant", "system")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SANE = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 _LINES_TO_PEEK = 200
 _LONGEST_WORD = 4096
 
@@ -74,9 +73,5 @@ def first_entry(lines: Lines) -> Entry | None:
 
 def _time_ns(written: str) -> int:
     """A time as written, in nanoseconds since 1970; 0 for what is none, or cannot be true."""
-    try:
-        at = datetime.fromisoformat(written)
-        at = at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return 0
-    return (at - _EPOCH) // timedelta(microseconds=1) * 1000 if _SANE[0] <= at < _SANE[1] else 0
+    at = read_time(written)
+    return (at - EPOCH) // timedelta(microseconds=1) * 1000 if at else 0

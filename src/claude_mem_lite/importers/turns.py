@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from claude_mem_lite.client_marks import INTERRUPTED
 from claude_mem_lite.importers.calls import Calls
 from claude_mem_lite.importers.entries import Entry, Found
-from claude_mem_lite.importers.said import INTERRUPTED, Said, blocks, read_user_line, without_injected
+from claude_mem_lite.importers.said import Said, blocks, read_user_line, without_injected
 from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.spool_names import past_name, time_of
 

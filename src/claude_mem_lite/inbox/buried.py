@@ -15,6 +15,18 @@ def add(db: sqlite3.Connection, names: Iterable[tuple[str, str]]) -> None:
         lifting.put(db, "name", names)
 
 
+def bury(db: sqlite3.Connection, names: Iterable[tuple[str, str]], leaving: Iterable[str]) -> None:
+    """Keep the names of what was forgotten, and which are to leave the backups."""
+    add(db, names)
+    note_leaving(db, leaving)
+
+
+def lift(db: sqlite3.Connection, names: Iterable[tuple[str, str]], back: Iterable[str]) -> None:
+    """Know whose tombstones were lifted; what is back need not leave the backups any more."""
+    add(db, names)
+    note_left(db, back)
+
+
 def all_of(db: sqlite3.Connection) -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in db.execute("select name, forgotten_at from tombstones order by rowid")]
 

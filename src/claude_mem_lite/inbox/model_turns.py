@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.inbox import past_calls
 from claude_mem_lite.inbox.queue import CRASH_LIMIT, KEEP_FINISHED_S, RETRY_AFTER_S, Problem, Row
 
 _ENDED = "('done', 'failed', 'dropped')"
@@ -131,13 +132,14 @@ class ModelTurns:
                        available_at = 0 where state = 'waiting'"""
             ).rowcount
 
-    def drop_all(self, reason: str, now: float) -> int:
+    def drop_all(self, now: float) -> int:
         """No model is to be asked any more."""
         with atomic(self._db):
             return self._db.execute(
-                """update model_turns set state = 'dropped', reason = :reason, finished_at = :now
+                """update model_turns
+                   set state = 'dropped', reason = 'no model is configured any more', finished_at = :now
                    where state in ('wanted', 'waiting')""",
-                {"reason": reason, "now": now},
+                {"now": now},
             ).rowcount
 
     def release_all(self, but: Sequence[str] = ()) -> int:
@@ -205,6 +207,10 @@ class ModelTurns:
             "select id, name, event, session, payload, received_at from inbox where turn = ? order by id", (turn,)
         )
         return [Row(**dict(row)) for row in rows]
+
+    def calls_before(self, turn: str, tools: Sequence[str]) -> list[Row]:
+        """The calls of some tools in the few turns before one."""
+        return past_calls.calls_before(self._db, turn, tools)
 
     def _is_any(self, state: str) -> bool:
         found = self._db.execute("select 1 from model_turns where state = ? limit 1", (state,)).fetchone()

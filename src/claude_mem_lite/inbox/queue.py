@@ -5,16 +5,17 @@ A unit is what is worked on together: a whole turn, or one event that stands alo
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
 from claude_mem_lite.db.connection import BUSY_TIMEOUT_S, atomic, empty_log
-from claude_mem_lite.inbox import buried, replaying
+from claude_mem_lite.inbox import replaying
 from claude_mem_lite.inbox.copies import Copies, Done
-from claude_mem_lite.inbox.naming import tells_of
+from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.models import JsonObject
 from claude_mem_lite.spool_names import around, is_past
 
 LEASE_S = 120.0
@@ -22,7 +23,7 @@ RETRY_AFTER_S = (5.0, 10.0, 20.0)
 CRASH_LIMIT = 10
 KEEP_FINISHED_S = 8 * 86400.0
 QUIET_TURN_S = 86400.0
-_FINISHED = "status in ('done', 'skipped', 'error')"
+FINISHED = "status in ('done', 'skipped', 'error')"
 # These stand alone: they are worked on at once, in front of a turn that is still open.
 LONE_EVENTS = ("SessionStart", "PreCompact", "Rendered", "Command")
 
@@ -37,6 +38,10 @@ class Row:
     session: str
     payload: str
     received_at: float
+
+    def told(self) -> JsonObject:
+        """What its hook told; PayloadError when that cannot be read."""
+        return parse(self.payload.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,37 +58,17 @@ class Problem:
     received_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A tool call by the name of its event: which tool, and what it was given, as JSON."""
-
-    name: str
-    tool: str
-    given: str
-
-
-@dataclass(frozen=True, slots=True)
-class HeardRow:
-    """A prompt or what a tool answered, as it came; without the payload where that is not wanted."""
-
-    name: str
-    event: str
-    session: str
-    agent_id: str
-    tool: str
-    payload: str = ""
-
-
 class Queue:
     """The inbox behind one writing connection. Times are seconds since the epoch."""
 
     def __init__(
         self, connection: sqlite3.Connection, done: Callable[[], int] = lambda: 0, copies: Copies | None = None
     ) -> None:
-        self._db = connection
+        self.db = connection
+        """For what reads or erases beside the queue: `past_calls`, `erasing`, `buried`."""
         self._done = done
         """How far memory.db is, to be noted with what is finished."""
-        self._copies = copies
+        self.copies = copies
 
     def add(self, arrivals: Iterable[Arrival], now: float) -> int:
         """Store events under their spool names, once each; returns how many were new. What two hooks told of, as those
@@ -91,9 +76,9 @@ class Queue:
 
         A name that could not be read when it first came, because its hook was not done, may still become one."""
         given = list(arrivals)
-        before = self._db.total_changes
-        with atomic(self._db):
-            self._db.executemany(
+        before = self.db.total_changes
+        with atomic(self.db):
+            self.db.executemany(
                 """insert into inbox (name, event, session, payload, digest, raw_bytes, status, reason,
                        received_at, finished_at, work)
                    select :name, :event, :session, :payload, :digest, :raw_bytes, :status, :reason, :now, :finished, 0
@@ -122,10 +107,10 @@ class Queue:
                     for arrival in given
                 ],
             )
-        if self._copies is not None:  # after the commit, so that nothing has a copy that is not in the inbox
-            known = known_of(self._db, [arrival.name for arrival in given])
-            self._copies.keep([arrival for arrival in given if arrival.name in known], now)
-        return self._db.total_changes - before
+        if self.copies is not None:  # after the commit, so that nothing has a copy that is not in the inbox
+            known = known_of(self.db, [arrival.name for arrival in given])
+            self.copies.keep([arrival for arrival in given if arrival.name in known], now)
+        return self.db.total_changes - before
 
     def claim(self, now: float, *, limit: int = 5, flush: bool = False) -> list[list[Row]]:
         """Up to `limit` units that are ready, one per session, leased to the caller.
@@ -134,7 +119,7 @@ class Queue:
         makes open turns ready too. A unit that was claimed before stays the unit it was: if it had grown,
         what is new in it would be taken for stored. What is to be replayed comes first, one unit at a time."""
         self._release("and lease_until < :now", now=now)
-        if again := replaying.next_unit(self._db):
+        if again := replaying.next_unit(self.db):
             return [self._lease(again, now)]
         units: list[list[Row]] = []
         for session in self._sessions_with_work(now):
@@ -157,8 +142,8 @@ class Queue:
         ended = [{"id": one, "status": "done", "reason": "", **common} for one in done]
         ended += [{"id": one, "status": "skipped", "reason": reasons[one], **common} for one in reasons]
         self._note_done([*done, *reasons], set(reasons), work, now)
-        with atomic(self._db):
-            self._db.executemany(
+        with atomic(self.db):
+            self.db.executemany(
                 """update inbox set status = :status, reason = :reason, finished_at = :now, work = :work
                    where id = :id""",
                 ended,
@@ -166,11 +151,11 @@ class Queue:
 
     def fail(self, ids: Sequence[int], reason: str, now: float, *, final: bool = False) -> None:
         """Give rows back to be tried again after a while; the last failure, or a final one, is kept."""
-        with atomic(self._db):
+        with atomic(self.db):
             for row_id in ids:
-                (attempts,) = self._db.execute("select attempts from inbox where id = ?", (row_id,)).fetchone()
+                (attempts,) = self.db.execute("select attempts from inbox where id = ?", (row_id,)).fetchone()
                 over = final or attempts > len(RETRY_AFTER_S)
-                self._db.execute(
+                self.db.execute(
                     """update inbox set status = :status, reason = :reason, available_at = :available,
                            finished_at = :finished, work = 0 where id = :id""",
                     {
@@ -190,8 +175,8 @@ class Queue:
 
     def retry(self, row_id: int | None) -> int:
         """Put an event in error, or all of them, back to work."""
-        with atomic(self._db):
-            return self._db.execute(
+        with atomic(self.db):
+            return self.db.execute(
                 """update inbox set status = 'raw', reason = '', attempts = 0, available_at = 0, finished_at = null,
                        work = 0
                    where status = 'error' and (:id is null or id = :id)""",
@@ -200,172 +185,61 @@ class Queue:
 
     def trim(self, now: float, backed_up: int | None = None) -> int:
         """Drop what was finished long ago, and is in a backup: in one that was made when memory.db was so far."""
-        with atomic(self._db):
-            return self._db.execute(
+        with atomic(self.db):
+            return self.db.execute(
                 """delete from inbox where status in ('done', 'skipped', 'error') and finished_at < :before
                      and (:done is null or work <= :done)""",
                 {"before": now - KEEP_FINISHED_S, "done": backed_up},
             ).rowcount
 
-    def erase(self, *, turns: Sequence[str], sessions: Sequence[str]) -> None:
-        """Remove events for ever: finished ones by their turn, and by their session also those that wait for the end
-        of their turn. Part of forgetting."""
-        named = {"turns": json.dumps(list(turns)), "sessions": json.dumps(list(sessions))}
-        rows = self._db.execute(
-            f"""select id, name from inbox where turn in (select value from json_each(:turns)) and {_FINISHED}
-                union select id, name from inbox where session in (select value from json_each(:sessions))
-                  and status in ('done', 'skipped', 'error', 'raw')""",
-            named,
-        )
-        self._remove(rows.fetchall())
-
-    def erase_telling_of(self, ids: AbstractSet[str]) -> None:
-        """Remove finished commands that changed these memories, and notes of contexts that gave them or these
-        sessions; commands to forget stay, as they say nothing else."""
-        rows = self._db.execute(
-            f"select id, name, event, payload from inbox where event in ('Command', 'Rendered') and {_FINISHED}"
-        ).fetchall()
-        self._remove([row for row in rows if tells_of(row["event"], row["payload"], ids)])
-
     def trim_copies(self, backed_up: int | None) -> None:
         """Let go of the copies of what is finished, and is in a backup: in one that was made when memory.db was so far.
 
         What is in the logs of the databases has to be in their files before."""
-        if self._copies is not None:
-            self._copies.trim(lambda names: self._unsafe(names, backed_up))
-
-    def bury(self, names: Iterable[tuple[str, str]], leaving: Iterable[str]) -> None:
-        """Keep the names of what was forgotten here as well, and which are to leave the backups."""
-        buried.add(self._db, names)
-        buried.note_leaving(self._db, leaving)
-
-    def lift(self, names: Iterable[tuple[str, str]], back: Iterable[str]) -> None:
-        """Know here as well whose tombstones were lifted; what is back need not leave the backups any more."""
-        buried.add(self._db, names)
-        buried.note_left(self._db, back)
+        if self.copies is not None:
+            self.copies.trim(lambda names: self._unsafe(names, backed_up))
 
     def empty_log(self, wait_s: float = BUSY_TIMEOUT_S) -> bool:
         """See `connection.empty_log`."""
-        return empty_log(self._db, wait_s)
-
-    def tool_inputs(self, session: str, limit: int) -> list[str]:
-        """What the last tool calls of a session were given, as JSON: as long as its events are kept."""
-        return [call.given for call in self.tool_calls(session, limit)]
-
-    def tool_calls(self, session: str, limit: int) -> list[ToolCall]:
-        """The last tool calls of a session, newest first, as long as its events are kept."""
-        rows = self._db.execute(
-            # Taken out by SQLite: with all that tools returned, a session can have a gigabyte.
-            """select name, json_extract(payload, '$.tool_name') as tool, json_extract(payload, '$.tool_input') as given
-               from inbox
-               where status in ('done', 'skipped', 'processing') and session = :session
-                 and event in ('PostToolUse', 'PostToolUseFailure') and json_valid(payload)
-               order by id desc limit :limit""",
-            {"session": session, "limit": limit},
-        )
-        return [
-            ToolCall(row["name"], str(row["tool"] or ""), str(row["given"])) for row in rows if row["given"] is not None
-        ]
-
-    def calls_from(self, session: str, name: str, limit: int) -> Iterator[tuple[str, str]]:
-        """A tool call by the name of its event, and those of the same tool that came after it in its session, in order:
-        the names and payloads, one at a time, as long as they are kept."""
-        rows = self._db.execute(
-            """select inbox.id, inbox.name from inbox join inbox as first
-                 on first.name = :name and first.session = inbox.session and inbox.id >= first.id
-               where inbox.session = :session and inbox.status in ('done', 'skipped', 'processing')
-                 and inbox.event in ('PostToolUse', 'PostToolUseFailure')
-                 and json_valid(first.payload) and json_valid(inbox.payload)
-                 and json_extract(inbox.payload, '$.tool_name') = json_extract(first.payload, '$.tool_name')
-               order by inbox.id limit :limit""",
-            {"session": session, "name": name, "limit": limit},
-        ).fetchall()
-        for row in rows:
-            kept = self._db.execute("select payload from inbox where id = ?", (row["id"],)).fetchone()
-            if kept is not None:
-                yield row["name"], kept["payload"]
-
-    def heard(self, session: str, without: Sequence[str], limit: int, most_text: int) -> list[HeardRow]:
-        """The last prompts, tool calls and ends of sub-agents of a session, newest first, worked on or not; with their
-        payloads but for those of some tools and what is beyond a length in all."""
-        rows = self._db.execute(
-            # All statuses by name: that way the index finds the session.
-            """select id, name, event, length(payload) as size,
-                 case when json_valid(payload) then json_extract(payload, '$.tool_name') end as tool,
-                 case when json_valid(payload) then json_extract(payload, '$.agent_id') end as agent
-               from inbox
-               where status in ('raw', 'processing', 'done', 'skipped', 'error') and session = :session
-                 and event in ('UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure', 'SubagentStop')
-               order by id desc limit :limit""",
-            {"session": session, "limit": limit},
-        ).fetchall()
-        found = []
-        left = most_text
-        for row in rows:
-            tool = str(row["tool"] or "")
-            payload = ""
-            if row["event"] != "UserPromptSubmit" and tool not in without and row["size"] <= left:
-                left -= row["size"]
-                payload = str(self._db.execute("select payload from inbox where id = ?", (row["id"],)).fetchone()[0])
-            found.append(HeardRow(row["name"], row["event"], session, str(row["agent"] or ""), tool, payload))
-        return found
-
-    def forgotten_for(self, session: str, agent: str) -> int:
-        """How many memories an agent had forgotten in a session, as far as its commands are kept."""
-        (count,) = self._db.execute(
-            """select coalesce(sum(json_array_length(payload, '$.ids')), 0) from inbox
-               where status = 'done' and session = '' and event = 'Command' and json_valid(payload)
-                 and json_extract(payload, '$.command') = 'forget' and json_extract(payload, '$.by') = :agent
-                 and json_extract(payload, '$.asked_in') = :session""",
-            {"session": session, "agent": agent},
-        ).fetchone()
-        return int(count)
-
-    def _remove(self, rows: Sequence[sqlite3.Row]) -> None:
-        """Remove events for ever."""
-        if self._copies is not None:  # first: a worker that dies here is told to forget once more
-            self._copies.erase([row["name"] for row in rows])
-        with atomic(self._db):
-            self._db.executemany("delete from inbox where id = ?", [(row["id"],) for row in rows])
-        self.empty_log()
+        return empty_log(self.db, wait_s)
 
     def _note_done(self, ids: Sequence[int], skipped: AbstractSet[int], work: int, now: float) -> None:
         """Tell the copies, before the inbox knows: a worker that dies in between has done it all the same."""
-        if self._copies is None:
+        if self.copies is None:
             return
-        rows = self._db.execute(
+        rows = self.db.execute(
             "select id, name, turn from inbox where id in (select value from json_each(:ids)) order by id",
             {"ids": json.dumps(list(ids))},
         ).fetchall()
         names_skipped = [row["name"] for row in rows if row["id"] in skipped]
         if rows:
-            self._copies.note_done([row["name"] for row in rows], Done(rows[0]["turn"], work, now, names_skipped))
+            self.copies.note_done([row["name"] for row in rows], Done(rows[0]["turn"], work, now, names_skipped))
 
     def _unsafe(self, names: Collection[str], backed_up: int | None) -> set[str]:
         """Which of these events are not finished, or not in a backup that was made when memory.db was so far."""
-        rows = self._db.execute(
+        rows = self.db.execute(
             f"""select name from inbox where name in (select value from json_each(:names))
-                  and (not {_FINISHED} or work > :done)""",
+                  and (not {FINISHED} or work > :done)""",
             {"names": json.dumps(list(names)), "done": backed_up},
         )
         return {row["name"] for row in rows}
 
     def _release(self, condition: str, **values: float) -> int:
         """Rows that were under way become raw again; what a worker died on many times ends in error."""
-        with atomic(self._db):
-            self._db.execute(
+        with atomic(self.db):
+            self.db.execute(
                 f"""update inbox set status = 'error', finished_at = received_at,
                         reason = 'given up: the worker ended {CRASH_LIMIT} times while at it'
                     where status = 'processing' and attempts >= {CRASH_LIMIT} {condition}""",
                 values,
             )
-            return self._db.execute(
+            return self.db.execute(
                 f"update inbox set status = 'raw' where status = 'processing' {condition}", values
             ).rowcount
 
     def _sessions_with_work(self, now: float) -> list[str]:
         """Sessions that have something to do and nothing under way or waiting to be tried again."""
-        rows = self._db.execute(
+        rows = self.db.execute(
             """select session from inbox where status in ('raw', 'processing') group by session
                having sum(status = 'processing') = 0 and sum(available_at > :now and available_at <= :latest) = 0
                order by min(id)""",
@@ -375,7 +249,7 @@ class Queue:
         return [row["session"] for row in rows]
 
     def _first_unit(self, session: str, now: float, flush: bool) -> list[int]:
-        rows = self._db.execute(
+        rows = self.db.execute(
             "select id, name, event, turn, received_at from inbox where status = 'raw' and session = ? order by id",
             (session,),
         ).fetchall()
@@ -398,9 +272,9 @@ class Queue:
     def _lease(self, ids: Sequence[int], now: float) -> list[Row]:
         """The rows of one unit, claimed; the first one's name is the key of the turn."""
         claimed = []
-        with atomic(self._db):
+        with atomic(self.db):
             for row_id in ids:
-                row = self._db.execute(
+                row = self.db.execute(
                     """update inbox set status = 'processing', attempts = attempts + 1, lease_until = :until,
                            turn = (select name from inbox where id = :first)
                        where id = :id and status = 'raw'
@@ -412,8 +286,8 @@ class Queue:
         return claimed
 
     def _set(self, ids: Sequence[int], assignment: str, value: float) -> None:
-        with atomic(self._db):
-            self._db.executemany(
+        with atomic(self.db):
+            self.db.executemany(
                 f"update inbox set {assignment} where id = :id",
                 [{"value": value, "id": row_id} for row_id in ids],
             )

@@ -10,6 +10,7 @@ from pathlib import Path
 from claude_mem_lite.errors import SettingsChanged, SettingsError
 from claude_mem_lite.paths import read_regular, sync
 
+NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
 NEW_FILE_MODE = 0o600
 # Agents share these folders; nobody but the user writes in them, whatever the mask of this process is.
 _NEW_FOLDER_MODE = 0o755
@@ -30,6 +31,25 @@ def read(path: Path) -> bytes | None:
         return None
     except OSError as error:
         raise SettingsError(f"{path} cannot be read ({error.strerror})", "nothing was changed") from error
+
+
+def decoded(path: Path, content: bytes | None) -> str:
+    """What a settings file says; one that is missing says nothing."""
+    try:
+        return (content or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} was left alone: it is not UTF-8", NOT_TOUCHED) from error
+
+
+def encoded(path: Path, text: str) -> bytes:
+    """What a settings file is to hold; SettingsError when the path of a folder in it is no text."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise SettingsError(
+            f"{path} was left alone: the name of a folder cannot be written in it",
+            "set CLAUDE_MEM_LITE_HOME to a folder with a plain name; nothing was changed",
+        ) from error
 
 
 def replace(path: Path, before: bytes | None, after: bytes) -> None:

@@ -22,6 +22,7 @@ from claude_mem_lite.install.record import Record
 from claude_mem_lite.install.targets import Target, target_of_record
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import HOOK_PROGRAM, Home
+from claude_mem_lite.worker_start import stop_worker
 
 Outcome = Literal["restored", "removed", "stripped", "nothing"]
 _OUT_BY_HAND = f"mend it and run this again, or delete the hooks that name {HOOK_PROGRAM} by hand; nothing was changed"
@@ -81,7 +82,7 @@ def stop_older_worker(home: Home) -> bool:
     """End a worker of another version, so that the next hook starts one of this; whether there was one."""
     client = Client(home)
     try:
-        return client.health().version != __version__ and client.stop()
+        return client.health().version != __version__ and stop_worker(client)
     except (WorkerUnavailable, WorkerRefused):
         return False
 
@@ -105,7 +106,7 @@ def plan_install(
         raise SettingsError(f"{path} was left alone: {error.message}", _by_hand(agent)) from error
     if merged is None:
         return Plan(path, before, before or b"", None, had_ours=True, hooks_disabled=disabled)
-    after = _encode(path, merged.text)
+    after = files.encoded(path, merged.text)
     fresh = Record(path, record.sha256(after), None, (), merged.made, agent, project)
     if merged.had_ours:
         fresh = _follow(home, fresh, known, before, after)
@@ -210,7 +211,7 @@ def _plan_taking_out(home: Home, plan: Removal) -> Removal:
         return plan
     if left_empty and known is not None and known.backup is None:
         return replace(plan, after=None, outcome="removed")
-    return replace(plan, after=_encode(plan.path, stripped), outcome="stripped")
+    return replace(plan, after=files.encoded(plan.path, stripped), outcome="stripped")
 
 
 def _by_hand(agent: str) -> str:
@@ -221,20 +222,7 @@ def _by_hand(agent: str) -> str:
 
 def _text(path: Path, content: bytes | None, begin_with: JsonObject | None = None) -> str:
     """The settings as text; a file that is missing or blank counts as empty settings."""
-    try:
-        text = (content or b"").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path} was left alone: it is not UTF-8", settings.NOT_TOUCHED) from error
+    text = files.decoded(path, content)
     if text.strip("\ufeff \t\r\n"):
         return text
     return f"{json.dumps(begin_with, indent=2)}\n" if begin_with else settings.EMPTY_SETTINGS
-
-
-def _encode(path: Path, text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise SettingsError(
-            f"{path} was left alone: the data folder's name cannot be written in JSON",
-            "set CLAUDE_MEM_LITE_HOME to a folder with a plain name",
-        ) from error

@@ -55,6 +55,8 @@ _PUT_ASIDE = re.compile(r"(?:damaged|before-restore)-\d{8}T\d{6}Z(?:-\d+)?")
 """The folders in which a database was put aside."""
 _MADE_READY = re.compile(rf"(.+)\.new{_LOG}")
 """What a worker that was killed had made ready."""
+_LINK_TO_PAGE = re.compile(r"ui-\d+\.html")
+"""What `ui` leaves when it is killed."""
 _HELD = {
     "backups": re.compile(rf"memory-\d{{8}}T\d{{6}}Z-\d{{12,}}\.db{_LOG}|\.making-\d+{_LOG}"),
     "rendered": re.compile(r"[0-9a-f]{8}(?:\.tmp)?"),
@@ -66,7 +68,8 @@ _HELD_ASIDE = re.compile(rf"(?:inbox|memory)\.db{_LOG}")
 def is_name_of_ours(name: str) -> bool:
     """Whether something in the home is ours by its name."""
     made_ready = _MADE_READY.fullmatch(name)
-    return name in _OURS or bool(made_ready and made_ready[1] in _OURS) or bool(_PUT_ASIDE.fullmatch(name))
+    is_made = _PUT_ASIDE.fullmatch(name) or _LINK_TO_PAGE.fullmatch(name)
+    return name in _OURS or bool(made_ready and made_ready[1] in _OURS) or bool(is_made)
 
 
 def is_name_of_ours_in(folder: str, name: str) -> bool:

@@ -15,12 +15,12 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
 from claude_mem_lite.git.checkout import common_folder, find_checkout
 from claude_mem_lite.install import files, jsontext, tomltext
+from claude_mem_lite.install.files import NOT_TOUCHED
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import HOME_VARIABLE, Home
 
 SERVER_NAME = "claude-mem-lite"
 """Also the name of the program that serves."""
-NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
 _EMPTY = "{}\n"
 _LONGEST_GAP = 2
 _MORE_OF_ENTRY: Mapping[str, tuple[JsonObject, JsonObject]] = {
@@ -103,7 +103,7 @@ def plan_adding(place: Place, wanted: JsonObject) -> Change:
         wanted = _with_the_users(wanted, found)
         text = _without(text, place.inside, len(place.inside))
     there = _depth(text, place.inside)
-    return Change(place, before, _encoded(path, _with(text, place.inside, wanted)), state, there)
+    return Change(place, before, files.encoded(path, _with(text, place.inside, wanted)), state, there)
 
 
 def plan_removing(place: Place, made_from: int) -> Change:
@@ -122,7 +122,7 @@ def plan_removing_from(place: Place, before: bytes | None, made_from: int) -> Ch
     found = _servers(path, text, place.inside).get(SERVER_NAME)
     if not _is_ours(found):
         return Change(place, before, None, "absent" if found is None else "foreign")
-    after = _encoded(path, _without(text, place.inside, made_from))
+    after = files.encoded(path, _without(text, place.inside, made_from))
     return Change(place, before, after, "current", lost=_added_to(found))
 
 
@@ -145,12 +145,12 @@ def is_empty(content: bytes) -> bool:
 
 
 def _plan_adding_toml(place: Place, path: Path, before: bytes | None, wanted: JsonObject) -> Change:
-    text = _decoded(path, before)
+    text = files.decoded(path, before)
     try:
         found = tomltext.servers(text).get(SERVER_NAME)
         if found is None:
             after = tomltext.append(text, SERVER_NAME, wanted)
-            return Change(place, before, _encoded(path, after), "absent", len(tomltext.gap_before(text)))
+            return Change(place, before, files.encoded(path, after), "absent", len(tomltext.gap_before(text)))
         if not _is_ours(found):
             return Change(place, before, None, "foreign")
         merged = _with_the_users(wanted, found)
@@ -159,11 +159,11 @@ def _plan_adding_toml(place: Place, path: Path, before: bytes | None, wanted: Js
         after = tomltext.update(text, SERVER_NAME, {key: merged[key] for key in wanted})
     except SettingsError as error:
         raise SettingsError(f"{path} was left alone: {error.message}", error.next_step) from error
-    return Change(place, before, _encoded(path, after), "other")
+    return Change(place, before, files.encoded(path, after), "other")
 
 
 def _plan_removing_toml(place: Place, path: Path, before: bytes, made_from: int) -> Change:
-    text = _decoded(path, before)
+    text = files.decoded(path, before)
     try:
         found = tomltext.servers(text).get(SERVER_NAME)
         if not _is_ours(found):
@@ -171,7 +171,7 @@ def _plan_removing_toml(place: Place, path: Path, before: bytes, made_from: int)
         after = tomltext.remove(text, SERVER_NAME, made_from if made_from <= _LONGEST_GAP else 1)
     except SettingsError as error:
         raise SettingsError(f"{path} was left alone: {error.message}", error.next_step) from error
-    return Change(place, before, _encoded(path, after), "current", lost=_added_to(found))
+    return Change(place, before, files.encoded(path, after), "current", lost=_added_to(found))
 
 
 def _program() -> Path:
@@ -277,20 +277,6 @@ def _as_object(path: Path, value: JsonValue) -> JsonObject:
     return value
 
 
-def _decoded(path: Path, content: bytes | None) -> str:
-    try:
-        return (content or b"").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path} was left alone: it is not UTF-8", NOT_TOUCHED) from error
-
-
 def _text(path: Path, content: bytes | None) -> str:
-    text = _decoded(path, content)
+    text = files.decoded(path, content)
     return text if text.strip("\ufeff \t\r\n") else _EMPTY
-
-
-def _encoded(path: Path, text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise SettingsError(f"{path} was left alone: a path cannot be written in JSON", NOT_TOUCHED) from error

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import jsontext
+from claude_mem_lite.install.files import NOT_TOUCHED
 from claude_mem_lite.install.hooks import command_of, is_ours
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 
 EMPTY_SETTINGS = "{}\n"
-NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
 
 
 @dataclass(frozen=True, slots=True)

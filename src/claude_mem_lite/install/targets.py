@@ -107,16 +107,14 @@ def target_of_record(one: Record, environment: Mapping[str, str] = os.environ) -
     return target_of(CLAUDE_CODE, "user", folder, environment)
 
 
-def install_command(
-    agent: str, settings: Path, project: Path | None = None, environment: Mapping[str, str] = os.environ
-) -> str:
+def install_command(agent: str, settings: Path, project: Path | None = None) -> str:
     """What to do to install into the same settings once more."""
     command = "claude-mem-lite install" if agent == CLAUDE_CODE else f"claude-mem-lite install --agent {agent}"
     if agent == CLAUDE_CODE and settings.name == _OF_A_PROJECT:
         project = settings.parent.parent
     if project is not None:
         return f"run `{command} --scope project` in {project}"
-    if files.real_path(target_of(agent, "user", None, environment).settings) != files.real_path(settings):
+    if files.real_path(target_of(agent, "user", None, os.environ).settings) != files.real_path(settings):
         command += f" --config-dir {shlex.quote(str(_folder_with(settings)))}"
     return f"run `{command}`"
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from claude_mem_lite.errors import SettingsError
+from claude_mem_lite.install.files import NOT_TOUCHED
 from claude_mem_lite.models import JsonObject, JsonValue
 
 _TABLE = "mcp_servers"
 _ENTRY = re.compile(r"^[ \t]*[^\s#].*\n?", re.MULTILINE)
-NOT_TOUCHED = "mend it by hand, then run this again; nothing was changed"
 
 
 def servers(text: str) -> JsonObject:

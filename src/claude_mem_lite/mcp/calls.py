@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from claude_mem_lite.client import Asker, Client, Wanted, Where
+from claude_mem_lite.client import Client
+from claude_mem_lite.client_values import Asker, Wanted, Where
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound, WorkerRefused, WorkerSilent, WorkerUnavailable
 from claude_mem_lite.mcp import arguments, shown
 from claude_mem_lite.mcp.protocol import Answer

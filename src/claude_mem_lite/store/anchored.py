@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from claude_mem_lite.db.connection import text_to_time
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import marks, memories
+from claude_mem_lite.timestamps import text_to_time
 
 _PAGE = 500
 _LOOKED_THROUGH = 200

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Filters
+from claude_mem_lite.timestamps import time_to_text
 
 Condition = tuple[str, dict[str, object]]
 

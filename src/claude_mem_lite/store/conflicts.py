@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.timestamps import time_to_text
 
 
 def note(db: sqlite3.Connection, one: str, other: str, now: datetime) -> bool:

@@ -8,8 +8,8 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import NEED_MOMENTS, Tally
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 _CHARACTERS_A_TOKEN = 3.5
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import get_args
 
-from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Status
 from claude_mem_lite.store.counting import NOTHING_RETOLD, Retold, retold_by_day
+from claude_mem_lite.timestamps import time_to_text
 
 
 @dataclass(slots=True)
@@ -24,7 +24,6 @@ class Day:
     tokens_given: int = 0
     used: int = 0
     ignored: int = 0
-    model_calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float = 0.0
@@ -61,6 +60,6 @@ def _questions(project: str) -> Iterator[str]:
               from receipts cross join receipt_items on receipt = spool_name
               where {here} created_at >= :since and given_at is not null group by day"""
     of_project = "session in (select id from sessions where project = :project) and" if project else ""
-    yield f"""select substr(at, 1, 10) as day, count(*) as model_calls, sum(tokens_in) as tokens_in,
+    yield f"""select substr(at, 1, 10) as day, sum(tokens_in) as tokens_in,
                 sum(tokens_out) as tokens_out, sum(cost_usd) as cost_usd from model_calls
               where {of_project} at >= :since and outcome <> 'asking' group by day"""

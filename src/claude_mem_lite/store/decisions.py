@@ -4,9 +4,9 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Memory, Session
 from claude_mem_lite.store.memory_rows import from_row
+from claude_mem_lite.timestamps import time_to_text
 
 
 def of_sessions(db: sqlite3.Connection, sessions: Sequence[Session]) -> dict[str, list[Memory]]:
@@ -22,11 +22,13 @@ def of_sessions(db: sqlite3.Connection, sessions: Sequence[Session]) -> dict[str
         found[row["session"]][row["id"]] = from_row(row)
     # What was decided once more is one memory, of the session that decided it first.
     seen = db.execute(
-        """select distinct memories.*, prompts.session as seen_in from memories
-             join sightings on sightings.memory = memories.id
-             join prompts on prompts.turn = sightings.turn
-           where memories.kind = 'decision' and memories.scope = :scope
-             and memories.last_seen_at >= :since and prompts.session in (select value from json_each(:ids))""",
+        """select memories.*, seen.session as seen_in from memories join (
+               select distinct memories.seq, prompts.session from memories
+                 join sightings on sightings.memory = memories.id
+                 join prompts on prompts.turn = sightings.turn
+               where memories.kind = 'decision' and memories.scope = :scope
+                 and memories.last_seen_at >= :since and prompts.session in (select value from json_each(:ids))
+             ) as seen on seen.seq = memories.seq""",
         {
             "ids": json.dumps([one.id for one in sessions]),
             "scope": f"project:{sessions[0].project}",

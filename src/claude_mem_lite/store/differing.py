@@ -1,6 +1,8 @@
 """Two sentences word by word: what is the same but for a number, and what is turned around. Read by stances."""
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 from claude_mem_lite.store.stance_forms import DENIALS, FILLERS, NUMBER, SEVERAL_AT_ONCE, stem, words_of
 from claude_mem_lite.words import STOPWORDS
@@ -40,21 +42,23 @@ _LEAST_BESIDE_OPPOSITES = 2
 def differ_by_a_number(one: str, other: str) -> bool:
     """`The test database listens on port 5433` and `… 5434`; not two tickets, nor two servers."""
     ours, theirs = words_of(one), words_of(other)
-    if len(ours) != len(theirs) or _NUMBER_OF_A_THING.search(one) or _BESIDE_OTHERS & set(ours):
+    if len(ours) != len(theirs):
         return False
     differing = [at for at, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b]
-    shared = len({stem(a) for a, b in zip(ours, theirs, strict=True) if a == b and a not in STOPWORDS})
-    if len(differing) != 1 or shared < _LEAST_SHARED:
+    if len(differing) != 1 or _NUMBER_OF_A_THING.search(one) or not _BESIDE_OTHERS.isdisjoint(ours):
         return False
     at = differing[0]
+    shared = len({stem(a) for a, b in zip(ours, theirs, strict=True) if a == b and a not in STOPWORDS})
+    if shared < _LEAST_SHARED:
+        return False
     return all(NUMBER.fullmatch(words[at]) for words in (ours, theirs)) and _is_value(ours, at)
 
 
 def are_reversed(one: str, other: str) -> bool:
     """`Run lint before tests` and `Run tests before lint`: the same words around the same contrast, turned around."""
-    ours, theirs = words_of(one), words_of(other)
-    if set(_telling(ours)) != set(_telling(theirs)):
+    if _told_by(one) != _told_by(other):
         return False
+    ours, theirs = words_of(one), words_of(other)
     return any(
         contrast in theirs and _is_turned(_around(ours, contrast), _around(theirs, contrast))
         for contrast in _CONTRASTS
@@ -64,7 +68,7 @@ def are_reversed(one: str, other: str) -> bool:
 
 def differ_by_an_opposite(one: str, other: str) -> bool:
     """`Run lint before tests` and `Run lint after tests`."""
-    ours, theirs = ([word for word in words_of(text) if word not in FILLERS] for text in (one, other))
+    ours, theirs = _without_fillers(one), _without_fillers(other)
     if len(ours) != len(theirs) or ours == theirs:
         return False
     beside = {a for a, b in zip(ours, theirs, strict=True) if a == b and a not in STOPWORDS}
@@ -89,7 +93,7 @@ def _opposites_in(text: str) -> list[str]:
     return [word for word in words_of(text) if word in _OPPOSITES and word not in ("on", "up", "over")]
 
 
-def _is_value(words: list[str], at: int) -> bool:
+def _is_value(words: Sequence[str], at: int) -> bool:
     """Whether a number is the value of something, rather than which of several is meant."""
     after = words[at + 1] if at + 1 < len(words) else ""
     before = words[at - 1] if at else ""
@@ -100,7 +104,7 @@ def _is_value(words: list[str], at: int) -> bool:
     return at > 1 and words[at - 2] in _BEFORE_A_NAME
 
 
-def _around(words: list[str], contrast: str) -> tuple[list[str], list[str]]:
+def _around(words: Sequence[str], contrast: str) -> tuple[list[str], list[str]]:
     at = words.index(contrast)
     return _telling(words[:at]), _telling(words[at + 1 :])
 
@@ -116,5 +120,15 @@ def _is_turned(ours: tuple[list[str], list[str]], theirs: tuple[list[str], list[
     return bool(left and right) and left == other_right and right == other_left
 
 
-def _telling(words: list[str]) -> list[str]:
+@lru_cache(maxsize=2_048)
+def _without_fillers(title: str) -> tuple[str, ...]:
+    return tuple(word for word in words_of(title) if word not in FILLERS)
+
+
+@lru_cache(maxsize=2_048)
+def _told_by(title: str) -> frozenset[str]:
+    return frozenset(_telling(words_of(title)))
+
+
+def _telling(words: Sequence[str]) -> list[str]:
     return [stem(word) for word in words if word not in FILLERS and (word not in STOPWORDS or word in DENIALS)]

@@ -74,7 +74,7 @@ class Echo:
             facts=tuple(fact for fact in memory.facts if not self.is_in(fact)),
         )
 
-    def out_of_summary(self, summary: SessionSummary, kept_files: Collection[str] = ()) -> SessionSummary:
+    def out_of_summary(self, summary: SessionSummary, kept_files: Collection[str]) -> SessionSummary:
         """A summary without it; files that something else tells of stay, whatever they are called."""
         left: dict[str, Any] = {}
         for field in fields(SessionSummary):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Memory, project_of_scope
+from claude_mem_lite.models import Memory
+from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.store import conflicts, memories, sessions, supersession, tombstones
 
 
@@ -68,8 +69,8 @@ def take_in(db: sqlite3.Connection, given: Sequence[Given], now: datetime) -> Ta
                 for project in _projects(one.memory):
                     projects[project] = max(one.memory.last_seen_at, projects.get(project, one.memory.last_seen_at))
         for memory in new:
-            for other in supersession.contradicting(db, memory):
-                conflicts.note(db, memory.id, other.id, now)
+            for other in supersession.ids_contradicting(db, memory):
+                conflicts.note(db, memory.id, other, now)
         for project, at in projects.items():
             sessions.note_project(db, project, min(at, now))
     return Taken(len(new), known, tuple(different), forgotten)

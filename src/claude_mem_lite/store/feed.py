@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Kind, Origin, SessionStatus, Status
+from claude_mem_lite.store.sessions import TITLE
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 from claude_mem_lite.words import one_line, within
 
 LONGEST_SUMMARY = 400
@@ -134,7 +135,7 @@ def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> dict[str, TurnI
 def sessions_named(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, SessionInBrief]:
     """These sessions, of those that are known."""
     rows = db.execute(
-        f"""select id, substr(case headline when '' then request else headline end, 1, {_LONGEST_READ}) as headline,
+        f"""select id, substr({TITLE}, 1, {_LONGEST_READ}) as headline,
               project, branch, status, started_at, last_event_at,
               (select count(*) from prompts where prompts.session = sessions.id and text <> '') as turns
             from sessions where id in (select value from json_each(:ids))""",

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import SessionStatus, SessionSummary
 from claude_mem_lite.store import memories, passages, sessions, tombstones
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 SOURCE = "claude-mem"
 """How a session began that nothing else is known of; also the beginning of `made_by` of what comes from there."""

@@ -51,9 +51,12 @@ def forget(
     *,
     whole_turns: Sequence[str] = (),
     project: str | None = None,
+    command: str = "",
 ) -> Forgotten:
     """Remove memories, and turns, sessions and a project with all that was made of them, inside the caller's
-    transaction."""
+    transaction.
+
+    What they had replaced stays so; under the name of a `command` that is noted for `leave_replaced_again`."""
     forgotten = [memories.get(db, id_) for id_ in ids]
     behind = list(dict.fromkeys((*sightings.turns_of(db, ids), *whole_turns)))
     said = echoes.said_in(text for turn in behind for text in turns.texts_of(db, turn))
@@ -64,7 +67,7 @@ def forget(
 
     for memory in forgotten:
         tombstones.bury_memory(db, memory, now)
-    memories.remove(db, ids, now)
+    left = memories.remove(db, ids, now)
     tombstones.bury(db, (*behind, *turns.prompt_ids(db, behind)), now)
     turns.forget_turns(db, behind)
     symbols.forget(db, sessions=whole_sessions, turns=behind)
@@ -75,9 +78,12 @@ def forget(
 
     echo = replace(echoes.of_memories(forgotten), said=said)
     seen = (found for id_ in sightings.memories_in(db, behind) if (found := memories.find(db, id_)))
-    gone = [one.id for one in seen if _is_rewritten_away(db, one, echo, now)]
+    gone = [one.id for one in seen if _is_rewritten_away(db, one, echo)]
     gone += [one.id for one in versions if one.id not in gone]
-    memories.remove(db, [one.id for one in versions], now)
+    left += memories.remove(db, gone, now)
+    if command:
+        still = (one for id_ in dict.fromkeys(left) if (one := memories.find(db, id_)))
+        tombstones.note_left(db, command, [(one.id, one.superseded_by or "") for one in still], now)
     occasions.take_out(db, [*forgotten, *versions], told_in)
     for session in told_in - set(whole_sessions):
         _rewrite_summary(db, session, echo, now)
@@ -112,18 +118,24 @@ def forget_again(db: sqlite3.Connection, now: datetime) -> Forgotten:
     return forget(db, ids, [row[0] for row in whole], now, whole_turns=behind)
 
 
+def leave_replaced_again(db: sqlite3.Connection, command: str) -> None:
+    """What a command to forget left replaced is so again when it is done again: inside the caller's transaction.
+
+    What had replaced it was forgotten, and with it the words and commands by which that would happen anew."""
+    for id_, successor in tombstones.left_by(db, command):
+        supersession.leave_replaced(db, id_, successor)
+
+
 def made_in(db: sqlite3.Connection, turn: str) -> list[str]:
     """The ids of the memories that a turn made, and of those that were seen in no other."""
     made = (memory.id for memory in redoing.of_turn(db, turn))
     return list(dict.fromkeys((*made, *sightings.only_in(db, turn))))
 
 
-def _is_rewritten_away(db: sqlite3.Connection, memory: Memory, echo: Echo, now: datetime) -> bool:
-    """Take what is to be forgotten out of a memory; True when nothing is left of it."""
+def _is_rewritten_away(db: sqlite3.Connection, memory: Memory, echo: Echo) -> bool:
+    """Take what is to be forgotten out of a memory; True when nothing is left of it, and it is to be removed."""
     left = echo.out_of_memory(memory)
-    if not left.title:
-        memories.remove(db, [memory.id], now)
-    elif left != memory:
+    if left.title and left != memory:
         memories.rewrite(db, left)
     return not left.title
 
@@ -174,15 +186,22 @@ def _rewrite_elsewhere(
 
 
 def _versions_of(db: sqlite3.Connection, forgotten: Sequence[Memory]) -> list[Memory]:
-    """What these memories had replaced and is but an older version of the same statement, such as another number.
+    """What these memories had replaced and is but an older version of the same statement, such as another number, with
+    what that had replaced, as far as it is.
 
-    What the user said, and what says something else, was not asked to be forgotten."""
-    replaced = supersession.replaced_by(db, [memory.id for memory in forgotten])
-    ids = {memory.id for memory in forgotten}
-    return [
-        one
-        for one in replaced
-        if one.id not in ids
-        and not (one.pinned or one.origin == "user" or one.made_by == "user")
-        and any(one.superseded_by == memory.id and say_one_thing(one.title, memory.title) for memory in forgotten)
-    ]
+    What the user said, and what says something else, was not asked to be forgotten, nor was what came before it."""
+    newer = {memory.id: memory for memory in forgotten}
+    known = set(newer)
+    versions: list[Memory] = []
+    while newer:
+        older = [
+            one
+            for one in supersession.replaced_by(db, list(newer))
+            if one.id not in known
+            and not (one.pinned or one.origin == "user" or one.made_by == "user")
+            and say_one_thing(one.title, newer[one.superseded_by or ""].title)
+        ]
+        versions += older
+        newer = {one.id: one for one in older}
+        known |= set(newer)
+    return versions

@@ -4,12 +4,12 @@ import json
 import sqlite3
 from dataclasses import replace
 
-from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Kind, Memory
 from claude_mem_lite.store import fts
 from claude_mem_lite.store.memory_rows import from_row
 from claude_mem_lite.store.sameness import TOLD_KINDS, say_the_same
 from claude_mem_lite.store.stances import found_by
+from claude_mem_lite.timestamps import time_to_text
 
 _MOST_CANDIDATES = 30
 

@@ -33,6 +33,7 @@ LEAST = 0.3
 _MOST_OF_AN_ERROR = 30
 _LEAST_SESSIONS = 2
 _LEAST_COMMON_FILES = 0.5
+_RAN = "Fixed by running "
 _LONGEST_TITLE = 160
 _LONGEST_SUMMARY = 600
 
@@ -137,15 +138,18 @@ def is_same_way(one: Memory, other: Memory) -> bool:
     """Whether two fixes did the same: mostly the same files, or the same commands."""
     if one.id == other.id:
         return True
+    ran = _commands(one)
+    if ran or _commands(other):
+        return ran == _commands(other)
     ours, theirs = set(one.files), set(other.files)
-    if ours or theirs:
-        return len(ours & theirs) >= _LEAST_COMMON_FILES * len(ours | theirs)
-    way = _way(one)
-    return bool(way) and way == _way(other)
+    return bool(ours or theirs) and len(ours & theirs) >= _LEAST_COMMON_FILES * len(ours | theirs)
 
 
-def _way(fix: Memory) -> str:
-    return fix.summary.partition("Fixed by ")[2].partition(". ")[0]
+def _commands(fix: Memory) -> str:
+    """The commands that put a failure right by themselves: files beside them are those of other work."""
+    noted = next((fact for fact in fix.facts if fact.startswith(_RAN)), "" if fix.files else fix.summary)
+    told = noted.partition("Fixed by ")[2].partition(". ")[0].rstrip(".")
+    return "" if " and editing " in told else told
 
 
 def _seen_as(db: sqlite3.Connection, memory: Memory) -> list[str]:

@@ -5,9 +5,9 @@ Ways through the table are chosen here, because no single one is quick for all f
 import sqlite3
 from typing import get_args
 
-from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Filters, Memory, Status
 from claude_mem_lite.store import conditions, fts, memories
+from claude_mem_lite.timestamps import time_to_text
 
 # Whatever does not begin with `project:`, as ranges that an index serves. By their seqs, or SQLite walks back through
 # all of time instead: 2 s among 400,000.

@@ -3,9 +3,10 @@
 import json
 import sqlite3
 from dataclasses import asdict, fields
+from typing import Any
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Memory, SymbolChange
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 COLUMNS = tuple(field.name for field in fields(Memory))
 _LISTS = ("facts", "files", "anchors", "tags")
@@ -15,8 +16,8 @@ def from_row(row: sqlite3.Row) -> Memory:
     """The memory that stands in a row."""
     values = {name: row["commit_id" if name == "commit" else name] for name in COLUMNS}
     for name in _LISTS:
-        values[name] = tuple(json.loads(values[name]))
-    values["symbols"] = tuple(SymbolChange(**symbol) for symbol in json.loads(values["symbols"]))
+        values[name] = tuple(_list(values[name]))
+    values["symbols"] = tuple(SymbolChange(**symbol) for symbol in _list(values["symbols"]))
     values["created_at"] = text_to_time(values["created_at"])
     values["last_seen_at"] = text_to_time(values["last_seen_at"])
     values["pinned"] = bool(values["pinned"])
@@ -32,3 +33,7 @@ def values_of(memory: Memory) -> dict[str, object]:
     values["created_at"] = time_to_text(memory.created_at)
     values["last_seen_at"] = time_to_text(memory.last_seen_at)
     return values
+
+
+def _list(text: str) -> list[Any]:
+    return [] if text == "[]" else json.loads(text)  # most are empty, and a context reads hundreds of rows

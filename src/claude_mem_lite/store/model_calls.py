@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Usage
+from claude_mem_lite.timestamps import time_to_text
 
 Purpose = Literal["turn", "summary"]
 Outcome = Literal["told", "unavailable", "refused"]

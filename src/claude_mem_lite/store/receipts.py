@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import NEED_MOMENTS, Outcome, Receipt, ReceiptItem, Tally
 from claude_mem_lite.store.ids import SHORTEST_PREFIX, short_id
+from claude_mem_lite.store.sessions import TITLE
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 _ITEM = tuple(field.name for field in fields(ReceiptItem))
 # Of each project and moment: enough to judge a source by, and read within 2 ms on every prompt.
@@ -149,14 +150,14 @@ def source_tallies(db: sqlite3.Connection, project: str, moment: str) -> dict[st
     return {row["layer"]: Tally(row["used"], row["ignored"]) for row in rows}
 
 
-def judged_at(db: sqlite3.Connection, sources: Sequence[str], moment: str) -> list[tuple[str, str, Outcome, datetime]]:
-    """What came of giving these memories at one sort of moment: the memory, the session, the outcome and when."""
+def judged_for_failures(db: sqlite3.Connection, sources: Sequence[str]) -> list[tuple[str, str, Outcome, datetime]]:
+    """What came of giving these memories for failing commands: the memory, the session, the outcome and when."""
     rows = db.execute(
         """select source, session, outcome, created_at from receipt_items join receipts on spool_name = receipt
-           where source in (select value from json_each(:sources)) and moment = :moment and outcome is not null
+           where source in (select value from json_each(:sources)) and moment = 'failure' and outcome is not null
              and given_at is not null
            order by created_at, spool_name""",
-        {"sources": json.dumps(list(sources)), "moment": moment},
+        {"sources": json.dumps(list(sources))},
     )
     return [(row["source"], row["session"], row["outcome"], text_to_time(row["created_at"])) for row in rows]
 
@@ -236,9 +237,9 @@ def mark(db: sqlite3.Connection, outcomes: Mapping[Giving, Outcome]) -> None:
 def titles(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, tuple[str, str]]:
     """The kind and the title of each of these memories and sessions, of those that are still there."""
     rows = db.execute(
-        """select id, kind, title from memories where id in (select value from json_each(:sources))
+        f"""select id, kind, title from memories where id in (select value from json_each(:sources))
            union all
-           select id, 'session', case headline when '' then request else headline end from sessions
+           select id, 'session', {TITLE} from sessions
            where id in (select value from json_each(:sources))""",
         {"sources": json.dumps(list(sources))},
     )

@@ -9,10 +9,10 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Memory, SessionSummary, Usage
 from claude_mem_lite.store import conflicts, memories, sessions, sightings, supersession, turns
 from claude_mem_lite.store.ids import short_id
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 _MOST_POSITIONS = 64
 _BESIDE = "beside"

@@ -5,8 +5,8 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.store.memories import handoff_id
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 IDS = "ids"
 """The layer of an answer that only names what there is: a session was not told of that yet."""

@@ -35,12 +35,13 @@ def restore(db: sqlite3.Connection, record: Record, command: str, now: datetime)
     if record.retirement is not None:
         cause, reason, at = record.retirement
         retirements.note(db, memory.id, cause, reason, at)
+    # When this one went, its own successor was given to them, and none when that went with it.
     db.execute(
         """update memories set superseded_by = :id
            where id in (select value from json_each(:replaced)) and status = 'superseded'
-             and superseded_by is :successor""",
+             and (superseded_by is null or superseded_by is :successor)""",
         {"id": memory.id, "replaced": json.dumps(list(record.replaced)), "successor": memory.superseded_by},
     )
-    for other in supersession.contradicting(db, memory):
-        conflicts.note(db, memory.id, other.id, now)
+    for other in supersession.ids_contradicting(db, memory):
+        conflicts.note(db, memory.id, other, now)
     sessions.note_project(db, memory.project, min(memory.last_seen_at, now))

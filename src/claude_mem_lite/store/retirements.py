@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import conflicts, fts, memories
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 Cause = Literal["code", "branch", "taken up", "contradicted", "user"]
 _PAGE = 500

@@ -6,13 +6,16 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
+from claude_mem_lite.scopes import project_name
 from claude_mem_lite.store import passages
 from claude_mem_lite.store.ids import one_by_prefix
 from claude_mem_lite.store.visibility import Hidden, not_hidden
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
+TITLE = "case headline when '' then request else headline end"
+"""What a session is called, in SQL; `SessionSummary.title` is the same."""
 _SUMMARY = tuple(field.name for field in fields(SessionSummary))
 _SUMMARY_LISTS = ("next_steps", "files_read", "files_edited", "key_decisions")
 
@@ -55,11 +58,10 @@ def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
 
 def note_project(db: sqlite3.Connection, project: str, at: datetime) -> None:
     """Record a project that only its memories tell of, so that it can be named; one that is known stays as it is."""
-    name = project.rstrip("/").rsplit("/", 1)[-1] or project
     db.execute(
         """insert or ignore into projects (id, name, root, first_seen_at, last_seen_at)
            values (:project, :name, '', :at, :at)""",
-        {"project": project, "name": name, "at": time_to_text(at)},
+        {"project": project, "name": project_name(project), "at": time_to_text(at)},
     )
 
 
@@ -165,9 +167,12 @@ def newest(
     `since` is about when their story was last told, which may be long after their last event."""
     here, branches = not_hidden(hidden, "last_event_at")
     rows = db.execute(
-        f"""{_SELECT} where (:project is null or project = :project) and id <> :without
-            and (:since = '' or told_at > :since) and (not :told_only or headline <> '') and {here}
-            order by last_event_at desc, id limit :limit""",
+        # Chosen by their ids first: turns are counted for those alone.
+        f"""{_SELECT} where id in (
+              select id from sessions where (:project is null or project = :project) and id <> :without
+                and (:since = '' or told_at > :since) and (not :told_only or headline <> '') and {here}
+              order by last_event_at desc, id limit :limit)
+            order by last_event_at desc, id""",
         {
             **branches,
             "project": project,

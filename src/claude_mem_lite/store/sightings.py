@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_mem_lite.db.connection import text_to_time
+from claude_mem_lite.timestamps import text_to_time
 
 
 def note(db: sqlite3.Connection, memory: str, turn: str) -> int:

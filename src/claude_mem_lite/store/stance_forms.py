@@ -1,6 +1,9 @@
 """The forms of sentences that lay something down, and the words that matter in them. Read by stances."""
 
 import re
+from functools import lru_cache
+
+from claude_mem_lite.models import LONGEST_TITLE
 
 FILLERS = frozenset(
     """the a an our your my this that these only always just please version instead now again ever any all plain simply
@@ -69,9 +72,18 @@ SEVERAL_AT_ONCE = frozenset(("matrix", "suite"))
 """Where versions stand beside each other."""
 
 
-def words_of(text: str) -> list[str]:
+def words_of(text: str) -> tuple[str, ...]:
     """The words of a sentence in order, names and versions whole."""
-    return [word.lower().replace("’", "'").rstrip(".") for word in WORD.findall(text)]
+    return _words_of_title(text) if len(text) <= LONGEST_TITLE else _split(text)
+
+
+@lru_cache(maxsize=2_048)  # what is new is held against the same titles again and again, several times each
+def _words_of_title(title: str) -> tuple[str, ...]:
+    return _split(title)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(word.lower().replace("’", "'").rstrip(".") for word in WORD.findall(text))
 
 
 def stem(word: str) -> str:

@@ -1,4 +1,4 @@
-"""What became of one memory: to whom it was given and what came of that, and in which sessions it was seen.
+"""What became of one memory: to whom it was given and what came of that, and what it is of: its project and sessions.
 
 Reads only."""
 
@@ -6,9 +6,11 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
 
-from claude_mem_lite.db.connection import text_to_time
 from claude_mem_lite.models import Outcome
+from claude_mem_lite.scopes import project_name
 from claude_mem_lite.store import receipts
+from claude_mem_lite.store.sessions import TITLE
+from claude_mem_lite.timestamps import text_to_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,22 @@ class Gift:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class GivenCounts:
     """How often it was given, and how often that is known to have been of use or of none."""
 
     total: int
     used: int
     ignored: int
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProject:
+    """The project it is of."""
+
+    id: str
+    name: str
+    root: str
+    """Where it was last worked on; '' when nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,6 @@ class SeenIn:
 
 
 _REACHED = "receipt_items join receipts on spool_name = receipt where source = :id and given_at is not null"
-_HEADLINE = "case headline when '' then request else headline end"
 
 
 def gifts(db: sqlite3.Connection, memory: str, limit: int) -> list[Gift]:
@@ -76,18 +87,24 @@ def gifts(db: sqlite3.Connection, memory: str, limit: int) -> list[Gift]:
     ]
 
 
-def tally(db: sqlite3.Connection, memory: str) -> Tally:
+def given_counts(db: sqlite3.Connection, memory: str) -> GivenCounts:
     row = db.execute(
         f"""select count(*) as total, count(*) filter (where outcome = 'used') as used,
               count(*) filter (where outcome = 'ignored') as ignored from {_REACHED}""",
         {"id": memory},
     ).fetchone()
-    return Tally(**dict(row))
+    return GivenCounts(**dict(row))
+
+
+def own_project(db: sqlite3.Connection, project: str) -> OwnProject:
+    """The project by its id; of one that is not known, what the id tells."""
+    row = db.execute("select id, name, root from projects where id = ?", (project,)).fetchone()
+    return OwnProject(**dict(row)) if row else OwnProject(project, project_name(project), "")
 
 
 def own_session(db: sqlite3.Connection, session: str) -> OwnSession | None:
     """The session by its id; None when it is not known, as with what the user did by command."""
-    row = db.execute(f"select id, {_HEADLINE} as headline from sessions where id = :id", {"id": session}).fetchone()
+    row = db.execute(f"select id, {TITLE} as headline from sessions where id = :id", {"id": session}).fetchone()
     return OwnSession(**dict(row)) if row else None
 
 
@@ -95,7 +112,7 @@ def seen_in(db: sqlite3.Connection, memory: str, limit: int) -> list[SeenIn]:
     """The sessions that saw it, the last first; what the user did by command is in none."""
     rows = db.execute(
         f"""select prompts.session as id, max(prompts.created_at) as at,
-             coalesce((select {_HEADLINE} from sessions
+             coalesce((select {TITLE} from sessions
                        where sessions.id = prompts.session), '') as headline
            from sightings join prompts on prompts.turn = sightings.turn
            where sightings.memory = :id group by prompts.session order by at desc limit :limit""",

@@ -8,10 +8,10 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_mem_lite.db.connection import text_to_time
 from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory
 from claude_mem_lite.store import conflicts, fts, memories
 from claude_mem_lite.store.stances import contradict, found_by
+from claude_mem_lite.timestamps import text_to_time
 
 REPLACEABLE_KINDS: tuple[Kind, ...] = (
     "decision",
@@ -48,6 +48,15 @@ def settle(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
 
 def contradicting(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
     """The active memories of the same scope that cannot hold together with this one."""
+    return [memories.from_row(row) for row in _rows_contradicting(db, memory)]
+
+
+def ids_contradicting(db: sqlite3.Connection, memory: Memory) -> list[str]:
+    """Their ids: where a hundred of them are noted, the rest of each would be read in vain."""
+    return [row["id"] for row in _rows_contradicting(db, memory)]
+
+
+def _rows_contradicting(db: sqlite3.Connection, memory: Memory) -> list[sqlite3.Row]:
     if memory.kind not in REPLACEABLE_KINDS or memory.status != "active" or memory.origin in FOREIGN_ORIGINS:
         return []
     rows = db.execute(
@@ -61,19 +70,21 @@ def contradicting(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
             "kinds": json.dumps(REPLACEABLE_KINDS),
         },
     )
-    found = [memories.from_row(row) for row in rows]
-    return [other for other in found if other.origin not in FOREIGN_ORIGINS and are_opposed(memory, other)]
+    told = (memory.kind, memory.title)
+    return [
+        row for row in rows if row["origin"] not in FOREIGN_ORIGINS and _are_opposed(told, (row["kind"], row["title"]))
+    ]
 
 
 def are_opposed(one: Memory, other: Memory) -> bool:
     """Whether what two memories lay down contradicts each other, by their titles."""
-    against = (one.kind == "anti_pattern", other.kind == "anti_pattern")
-    return contradict(one.title, other.title, against=against)
+    return _are_opposed((one.kind, one.title), (other.kind, other.title))
 
 
-def replace_by(db: sqlite3.Connection, id_: str, successor: str) -> bool:
-    """Mark an active memory as replaced; False when it is not active, or that would close a circle."""
-    if id_ == successor or id_ in _chain(db, successor):
+def replace_by(db: sqlite3.Connection, id_: str, successor: str | None) -> bool:
+    """Mark an active memory as replaced, by None when that is forgotten; False when it is not active, or that would
+    close a circle."""
+    if successor is not None and id_ in _chain(db, successor):
         return False
     row = db.execute(
         """update memories set status = 'superseded', superseded_by = :successor
@@ -85,6 +96,17 @@ def replace_by(db: sqlite3.Connection, id_: str, successor: str) -> bool:
     fts.mark_again(db, row["seq"], memories.from_row(row))
     conflicts.drop(db, id_)
     return True
+
+
+def leave_replaced(db: sqlite3.Connection, id_: str, successor: str) -> None:
+    """Have a memory be replaced by this one, or by what nobody can name any more when there is none by that id."""
+    found = memories.find(db, successor)
+    if not replace_by(db, id_, found.id if found else None) and found is not None and id_ not in _chain(db, successor):
+        db.execute(
+            """update memories set superseded_by = :successor
+               where id = :id and status = 'superseded' and superseded_by is null""",
+            {"id": id_, "successor": successor},
+        )
 
 
 def bring_back(db: sqlite3.Connection, id_: str) -> Memory | None:
@@ -110,6 +132,12 @@ def replaced_by(db: sqlite3.Connection, ids: Sequence[str]) -> list[Memory]:
         {"ids": json.dumps(list(ids))},
     )
     return [memories.from_row(row) for row in rows]
+
+
+def _are_opposed(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """See `are_opposed`; each by its kind and its title."""
+    against = (one[0] == "anti_pattern", other[0] == "anti_pattern")
+    return contradict(one[1], other[1], against=against)
 
 
 def _said_at(db: sqlite3.Connection, memory: Memory, now: datetime) -> datetime:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from claude_mem_lite.code.values import CodeChange
-from claude_mem_lite.db.connection import text_to_time, time_to_text
+from claude_mem_lite.code.values import ABSENT, CodeChange
 from claude_mem_lite.models import Turn
 from claude_mem_lite.store.visibility import Hidden, not_hidden
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 _MOST_OF_A_TURN = 500
 
@@ -69,6 +69,26 @@ def of_session(db: sqlite3.Connection, session: str) -> list[StoredChange]:
     """All that a session did to code, in order."""
     rows = db.execute("select * from symbol_changes where session = ? order by seq", (session,))
     return [_from_row(row) for row in rows]
+
+
+def became(
+    db: sqlite3.Connection, project: str, file: str, name: str, body: str, since: datetime | None
+) -> dict[str, str]:
+    """The names that a function of a file has had since a moment, in order, each with the body it had last.
+
+    What had its body under another name when a session changed it was renamed by hand before."""
+    rows = db.execute(
+        """select name, was, before, after from symbol_changes
+             where project = :project and file = :file and name <> '' and at > :since order by seq""",
+        {"project": project, "file": file, "since": time_to_text(since) if since else ""},
+    )
+    bodies = {name: body}
+    for row in rows:
+        is_it = {row["was"] or row["name"], row["name"]} & bodies.keys()
+        if row["after"] != ABSENT and (is_it or (row["before"] != ABSENT and row["before"] in bodies.values())):
+            bodies.pop(row["name"], None)  # the last comes last
+            bodies[row["name"]] = row["after"]
+    return bodies
 
 
 def touched_by_others(db: sqlite3.Connection, project: str, session: str, file: str, since: datetime) -> bool:

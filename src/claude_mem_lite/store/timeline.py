@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Memory, Passage, Session
 from claude_mem_lite.store import memories, passages, sessions
+from claude_mem_lite.timestamps import time_to_text
 
 MOST_AT_ONCE = 1_000
 _TURN, _MEMORY = 0, 1

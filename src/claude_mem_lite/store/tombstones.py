@@ -1,7 +1,8 @@
 """The table `tombstones`: names of what was forgotten, so that nothing brings it back.
 
-Names are the ids of memories, sessions, turns and prompts; what a memory said stands here only as a salted hash, by
-which the same words under another id are known again and from which nobody can read them."""
+Names are the ids of memories, sessions, turns and prompts, and of what was replaced by a memory that is gone; what a
+memory said stands here only as a salted hash, by which the same words under another id are known again and from which
+nobody can read them."""
 
 import hashlib
 import json
@@ -11,12 +12,13 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from claude_mem_lite.db import lifting
-from claude_mem_lite.db.connection import time_to_text
 from claude_mem_lite.models import Memory, without_request
+from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.words import index_text, query_words
 
 _SALT = "salt:"
 _SAID = "said:"
+_LEFT = "left:"
 # A title of fewer words fits many things: by itself it would keep out what nobody wanted forgotten.
 _TELLING_TITLE = 4
 
@@ -82,6 +84,22 @@ def lift_memory(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
         {"names": json.dumps(names)},
     ).fetchall()
     put(db, [(lifting.mark(row["memory"]), max(time_to_text(now), row["forgotten_at"])) for row in rows])
+
+
+def note_left(db: sqlite3.Connection, command: str, left: Iterable[tuple[str, str]], now: datetime) -> None:
+    """What a command to forget left replaced, each id with that of what replaces it now or '': the words that had
+    replaced it are gone, and nothing else tells of it when a lost database is made anew."""
+    bury(db, (_LEFT + json.dumps([command, id_, successor]) for id_, successor in left), now)
+
+
+def left_by(db: sqlite3.Connection, command: str) -> list[tuple[str, str]]:
+    """What a command to forget left replaced, as it was noted."""
+    rows = db.execute(
+        "select memory from tombstones where memory >= :start and memory < :start || char(0x10ffff) order by rowid",
+        {"start": f"{_LEFT}[{json.dumps(command)},"},
+    )
+    noted = (json.loads(row["memory"].removeprefix(_LEFT)) for row in rows)
+    return [(id_, successor) for _, id_, successor in noted]
 
 
 def beginning_with(db: sqlite3.Connection, start: str) -> set[str]:

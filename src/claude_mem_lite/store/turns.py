@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from claude_mem_lite.db.connection import text_to_time, time_to_text
 from claude_mem_lite.models import Event
 from claude_mem_lite.spool_names import event_of, is_past
 from claude_mem_lite.store import foreign_sessions, passages
 from claude_mem_lite.store.tombstones import is_buried
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 _SAME_MOMENT = timedelta(seconds=10)
 

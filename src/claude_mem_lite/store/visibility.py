@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_mem_lite.db.connection import time_to_text
+from claude_mem_lite.timestamps import time_to_text
 
 Hidden = Sequence[tuple[str, datetime | None]]
 """Branches whose work is not here, each with the moment up to which it is nevertheless: it was merged then."""

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from claude_mem_lite.client import Client
 from claude_mem_lite.models import JsonObject, text
-from claude_mem_lite.ui.numbers import number, whole
-from claude_mem_lite.ui.parts import Action, counted
+from claude_mem_lite.told import number, whole
+from claude_mem_lite.ui.parts import Action
+from claude_mem_lite.words import counted
 
 
 def retry(client: Client, given: JsonObject) -> JsonObject:
@@ -23,7 +24,7 @@ def try_model(client: Client, _: JsonObject) -> JsonObject:
     model, problem, next_step = (text(told.get(name)) for name in ("model", "problem", "next_step"))
     if problem:
         return {"message": f"No answer: {problem}" + (f"; {next_step}." if next_step else ".")}
-    took = f"{number(told.get('ms')):,.0f} ms and {counted(whole(told, 'tokens'), 'token')}"
+    took = f"{number(told, 'ms'):,.0f} ms and {counted(whole(told, 'tokens'), 'token')}"
     return {"message": f"{model} answered. That took {took}."}
 
 

@@ -1,14 +1,16 @@
-"""What can be done to a memory from its page, and about what is held back: each as the command of that name does it."""
+"""What can be done to a memory from its page, and about what is held back: each as the command of that name does it.
+
+What can be undone, to forget and to drop, is in `undo.py`."""
 
 import hashlib
 import json
 from collections.abc import Mapping
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client import Client, quoted
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, JsonValue, text, texts
-from claude_mem_lite.ui.parts import Action, counted, id_of, quoted
-from claude_mem_lite.ui.projects import root_of
+from claude_mem_lite.ui.parts import Action, id_of
+from claude_mem_lite.words import counted
 
 
 def said(memory: JsonObject) -> str:
@@ -31,9 +33,7 @@ def _pin(client: Client, given: JsonObject) -> JsonObject:
 
 
 def _confirm(client: Client, given: JsonObject) -> JsonObject:
-    memory = client.memory(id_of(given))
-    # Seen from its project's folder, so that it is tied to the code as it stands there.
-    client.confirm(text(memory.get("id")), cwd=root_of(client, text(memory.get("project"))))
+    client.confirm(id_of(given))  # in its own project's folder, so that it is tied to the code as it stands there
     return {"message": "Confirmed: it holds."}
 
 
@@ -49,7 +49,7 @@ def _edit(client: Client, given: JsonObject) -> JsonObject:
     changes = _changes(memory, given)
     if not changes:
         return {"message": "Nothing was changed."}
-    client.change(text(memory.get("id")), changes, cwd=root_of(client, text(memory.get("project"))))
+    client.change(text(memory.get("id")), changes)
     return {"message": "Saved: it is your word now."}
 
 
@@ -78,12 +78,11 @@ def _typed(value: JsonValue) -> str:
 
 def _replace(client: Client, given: JsonObject) -> JsonObject:
     """Another memory takes its place: one that is there, by its id, or one of new words."""
-    memory = client.memory(id_of(given))
+    id_ = id_of(given)
     words, named = _typed(given.get("text")), _typed(given.get("successor")).lstrip("#")
     if not words and not named:
         raise MemoryLiteError("nothing was given to take its place", "name another by its id, or write a new one")
-    successor = named or _stored(client, memory, words)
-    replaced = client.supersede(text(memory.get("id")), successor=successor)
+    replaced = client.supersede(id_, successor=named or _stored(client, client.memory(id_), words))
     return {"message": "Replaced.", "go": f"/memories/{quoted(text(replaced.get('superseded_by')))}"}
 
 
@@ -94,7 +93,7 @@ def _stored(client: Client, memory: JsonObject, words: str) -> str:
         words,
         scope=text(memory.get("scope")),
         tags=texts(memory.get("tags")),
-        cwd=root_of(client, text(memory.get("project"))) or "/",
+        project=text(memory.get("project")),
     )
     return text(stored.get("id"))
 

@@ -25,7 +25,7 @@ class Entry:
     def enter(self, code: str) -> str | None:
         """The token, for the code in force; another holds from then on. None for any other code."""
         with self._lock:
-            if not hmac.compare_digest(code.encode(), self._code.encode()):
+            if not hmac.compare_digest(code.encode(errors="surrogatepass"), self._code.encode()):
                 return None
             self._code = secrets.token_urlsafe(_BYTES)
             return self.token

@@ -1,6 +1,7 @@
 """The stream by which an open page hears that something changed.
 
-The worker is asked once a second for each page that is open."""
+The worker is asked once a second for each stream. One tab of a browser reads it and tells the others, so there is one
+however many are open."""
 
 import json
 from collections.abc import AsyncIterator, Callable

@@ -4,7 +4,7 @@ Pages of other sites can reach loopback too, and other names can be made to poin
 looked at before anything else is. There are no cookies: a browser would send them to every port of this machine."""
 
 import hmac
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LONGEST_BODY = 256 * 1024
 _METHODS = ("GET", "POST")
+_USUAL_PORT = 80
 _SAME_SITE = ("same-origin", "none")
 HEADERS = {
     "content-security-policy": (
@@ -34,7 +35,7 @@ class Gate:
         """`is_open` tells of a path whether it holds no data, and needs no token."""
         self._app = app
         self._token = token.encode()
-        self._hosts = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
+        self._hosts = frozenset(_hosts(port))
         self._origins = frozenset(f"http://{host}" for host in self._hosts)
         self._is_open = is_open
 
@@ -63,6 +64,14 @@ class Gate:
     def _has_token(self, given: str) -> bool:
         kind, _, token = given.partition(" ")
         return kind.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), self._token)
+
+
+def _hosts(port: int) -> Iterator[str]:
+    """What a browser may call this server. At the usual port of the web it leaves the port out."""
+    for name in ("127.0.0.1", "localhost"):
+        yield f"{name}:{port}"
+        if port == _USUAL_PORT:
+            yield name
 
 
 def _refused_body(headers: Headers) -> tuple[int, str] | None:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.datastructures import QueryParams
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client import Client, quoted
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import (
     GUIDANCE_KINDS,
@@ -25,9 +24,10 @@ from claude_mem_lite.models import (
     JsonObject,
     text,
 )
+from claude_mem_lite.scopes import project_name
+from claude_mem_lite.words import counted, time_ago
 
 _KIND_GROUPS = (("What was done", WORK_KINDS), ("What was taught", GUIDANCE_KINDS), ("Other", HELP_KINDS))
-_UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {one.__name__: one for one in (ago, moment, words, short, named, counted, quoted)}
+    environment.filters |= {one.__name__: one for one in (ago, moment, words, short, project_name, counted, quoted)}
     environment.globals |= {
         "KINDS": KINDS,
         "KIND_GROUPS": _KIND_GROUPS,
@@ -76,12 +76,8 @@ def _environment() -> Environment:
 
 
 def ago(written: str) -> str:
-    """How long ago a moment was, in the largest unit that fits."""
-    seconds = (datetime.now(UTC) - datetime.fromisoformat(written)).total_seconds()
-    for unit, length in _UNITS:
-        if seconds >= length:
-            return f"{counted(int(seconds // length), unit)} ago"
-    return "just now"
+    """How long ago a moment was."""
+    return time_ago(datetime.fromisoformat(written), datetime.now(UTC))
 
 
 def moment(written: str) -> str:
@@ -105,29 +101,8 @@ def short(id_: str) -> str:
     return id_[:8]
 
 
-def quoted(id_: str) -> str:
-    """An id as one part of a path; those of sessions are other people's and may hold anything, a slash too."""
-    return quote(id_, safe="", errors="replace")
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with what it counts, as one or as many; `many` is `one` with an s unless it is given."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
-
-
-def named(project: str) -> str:
-    """What a project is called: the end of its path or remote."""
-    return project.rstrip("/").rpartition("/")[2] or project
-
-
 def id_of(given: JsonObject) -> str:
     """The id of what is to be changed."""
     if not (id_ := text(given.get("id")).strip()):
         raise MemoryLiteError("it was not said which memory", "load the page again")
     return id_
-
-
-def listed(told: JsonObject, name: str) -> list[JsonObject]:
-    """A list of objects in what the worker told."""
-    found = told.get(name)
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []

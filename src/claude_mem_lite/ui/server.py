@@ -30,7 +30,7 @@ from claude_mem_lite.ui.pages.quarantine import quarantine
 from claude_mem_lite.ui.pages.search import search
 from claude_mem_lite.ui.pages.session import session, turn
 from claude_mem_lite.ui.parts import Action, Asked, Part, render
-from claude_mem_lite.ui.undo import Undo, undoable
+from claude_mem_lite.ui.undo import PageAction, Undo, undoable
 from claude_mem_lite.worker_start import ensure_worker
 
 Answer = TypeVar("Answer")
@@ -79,7 +79,8 @@ def make_app(
     ]
     for path, part in _PARTS.items():
         routes += [Route(path, page), Route(f"/part{path}", _showing(client, undo, part))]
-    doing = {**MEMORY_ACTIONS, **HEALTH_ACTIONS, **undoable(undo)}
+    anywhere = {**MEMORY_ACTIONS, **HEALTH_ACTIONS}
+    doing = {**{name: _on_any_page(do) for name, do in anywhere.items()}, **undoable(undo)}
     routes += [Route(f"/do/{name}", _doing(client, undo, do), methods=["POST"]) for name, do in doing.items()]
     routes += [Route(f"/{place}/{{unknown:path}}", _nothing) for place in ("static", "part", "do")]
     routes.append(Route("/{unknown:path}", page))
@@ -99,19 +100,24 @@ def _showing(client: Client, undo: Undo, part: Part) -> Callable[[Request], Awai
     return show
 
 
-def _doing(client: Client, undo: Undo, do: Action) -> Callable[[Request], Awaitable[Response]]:
+def _doing(client: Client, undo: Undo, do: PageAction) -> Callable[[Request], Awaitable[Response]]:
     async def act(request: Request) -> Response:
         given = await _sent(request)
         if given is None:
             return JSONResponse({"error": "what was sent is no JSON object"}, 400)
         undo.heard(_page(request))
-        given["page"] = _page(request)
         try:
-            return JSONResponse(await run_in_threadpool(_with_worker, client, lambda: do(client, given)))
+            return JSONResponse(
+                await run_in_threadpool(_with_worker, client, lambda: do(client, given, _page(request)))
+            )
         except MemoryLiteError as error:
             return JSONResponse({"error": f"{error.message}: {error.next_step}".removesuffix(": ")}, 409)
 
     return act
+
+
+def _on_any_page(do: Action) -> PageAction:
+    return lambda client, given, _: do(client, given)
 
 
 async def _nothing(_: Request) -> Response:

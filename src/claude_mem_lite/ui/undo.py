@@ -8,17 +8,17 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import quote
 
-from claude_mem_lite.client import Client
-from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.client import Client, quoted
+from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import LONGEST_RESTORED, JsonObject, text, texts
-from claude_mem_lite.ui.parts import Action, counted, id_of, listed
+from claude_mem_lite.ui.parts import id_of
+from claude_mem_lite.words import counted
 
 _MOST_OF_A_PAGE = 500
 # A page says every 20 s that it is open; one in the background may do so once a minute only.
 _SILENT_S = 180.0
-_UNTIL = "You can undo it until you close or reload this tab."
+_UNTIL = "until you close or reload this tab."
 
 
 def can_be_undone(memory: JsonObject) -> bool:
@@ -81,30 +81,42 @@ class Undo:
                 known.forgotten.pop(id_, None)
 
 
-def undoable(undo: Undo) -> Mapping[str, Action]:
+PageAction = Callable[[Client, JsonObject, str], JsonObject]
+"""An action that needs the name of the page it came from."""
+
+
+def undoable(undo: Undo) -> Mapping[str, PageAction]:
     """The actions that need to know what was forgotten, by name."""
 
-    def forget(client: Client, given: JsonObject) -> JsonObject:
-        before = _with_versions(client, id_of(given))
+    def forget(client: Client, given: JsonObject, page: str) -> JsonObject:
+        memory = client.memory(id_of(given))
+        before = [memory, *client.replaced_before(memory)]  # older versions of the same statement go with it
         gone = set(client.forget(ids=[text(before[0].get("id"))], session=None, project=None))
-        if undo.keep(text(given.get("page")), [one for one in before if one.get("id") in gone]):
+        if undo.keep(page, [one for one in before if one.get("id") in gone]):
             # By its whole id: by the beginning of one, nothing is found any more.
-            return {"message": f"Forgotten. {_UNTIL}", "go": f"/memories/{quote(text(before[0].get('id')), safe='')}"}
+            return {
+                "message": f"Forgotten. You can undo it {_UNTIL}",
+                "go": f"/memories/{quoted(text(before[0].get('id')))}",
+            }
         return {"message": "Forgotten for good.", "go": "/"}
 
-    def drop(client: Client, given: JsonObject) -> JsonObject:
+    def drop(client: Client, given: JsonObject, page: str) -> JsonObject:
         before = [client.memory(id_) for id_ in texts(given.get("ids"))]
         gone = set(client.drop([text(one.get("id")) for one in before]))
-        kept = [undo.keep(text(given.get("page")), [one]) for one in before if one.get("id") in gone]
-        dropped = f"Dropped {counted(len(kept), 'memory', 'memories')}."
-        return {"message": f"{dropped} {_UNTIL}" if any(kept) else dropped}
+        dropped = [one for one in before if one.get("id") in gone]
+        for one in dropped:
+            undo.keep(page, [one])
+        # Only now: of very many, the first are not kept any more when the last is.
+        kept = [bool(undo.records(page, text(one.get("id")))) for one in dropped]
+        return {"message": f"Dropped {counted(len(dropped), 'memory', 'memories')}. {_way_back(kept)}".rstrip()}
 
-    def take_back(client: Client, given: JsonObject) -> JsonObject:
-        page, id_ = text(given.get("page")), text(given.get("id"))
+    def take_back(client: Client, given: JsonObject, page: str) -> JsonObject:
+        id_ = text(given.get("id"))
         records = undo.records(page, id_)
         if not records:
             raise MemoryLiteError("this cannot be undone any more", "it could be until its tab was closed or reloaded")
-        for record in reversed(records):  # what it had replaced first: it names what replaced it
+        # The memory itself last: once it is back, its page does not offer to undo what may still be missing.
+        for record in reversed(records):
             client.restore(record)
         undo.done(page, id_)
         return {"message": "It is remembered again."}
@@ -112,13 +124,8 @@ def undoable(undo: Undo) -> Mapping[str, Action]:
     return {"forget": forget, "drop": drop, "undo": take_back}
 
 
-def _with_versions(client: Client, id_: str) -> list[JsonObject]:
-    """A memory and what it had replaced: older versions of the same statement go with it."""
-    memory = client.memory(id_)
-    found = [memory]
-    for older in listed(memory, "replaced"):
-        try:
-            found.append(client.memory(text(older.get("id"))))
-        except NotFound:
-            continue
-    return found
+def _way_back(kept: Sequence[bool]) -> str:
+    """How much of what was dropped can be undone, and how long; nothing when none of it can be."""
+    if not any(kept):
+        return ""
+    return f"You can undo {'it' if all(kept) else f'{sum(kept)} of them'} {_UNTIL}"

@@ -10,8 +10,9 @@ from itertools import takewhile
 from claude_mem_lite.agents.claude_code import event_from_payload, why_skipped
 from claude_mem_lite.compress.tools.hearsay import Hearsay, only_source, origin_of, source_of, told_by
 from claude_mem_lite.errors import MemoryLiteError, PayloadError
-from claude_mem_lite.inbox.payload import parse
-from claude_mem_lite.inbox.queue import HeardRow, Queue
+from claude_mem_lite.inbox import past_calls
+from claude_mem_lite.inbox.past_calls import HeardRow
+from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import FOREIGN_ORIGINS, TRUST, Event, Memory, Origin, ToolCall
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import foreign
@@ -87,7 +88,12 @@ def _as_event(memory: Memory, origin: str) -> Event:
 
 def _heard(queue: Queue, sessions: Sequence[str]) -> list[Event]:
     """What sessions were asked, and what tools answered them, as far as it is kept; in order."""
-    rows = {row.name: row for one in sessions if one for row in queue.heard(one, _OWN_TOOLS, _MOST_CALLS, _MOST_TEXT)}
+    rows = {
+        row.name: row
+        for one in sessions
+        if one
+        for row in past_calls.heard(queue.db, one, _OWN_TOOLS, _MOST_CALLS, _MOST_TEXT)
+    }
     return list(_events([rows[name] for name in sorted(rows)]))
 
 
@@ -98,7 +104,7 @@ def _events(rows: Sequence[HeardRow]) -> Iterator[Event]:
             yield Event(row.name, row.event, row.session, time_of(row.name), agent_id=row.agent_id or None, tool=call)
             continue
         try:
-            payload = parse(row.payload.encode())
+            payload = row.told()
             event = event_from_payload(row.name, payload)
         except PayloadError:
             continue

@@ -1,6 +1,7 @@
 """What the user changes about a memory by command: edit, pin, confirm, retire, supersede. Carried out from the
 inbox, like remember and forget; twice is as good as once."""
 
+import os
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,20 +12,11 @@ from claude_mem_lite.codebase.retying import tied_to_now
 from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import (
-    FOREIGN_ORIGINS,
-    KINDS,
-    LONGEST_TITLE,
-    TRUST,
-    JsonObject,
-    Memory,
-    project_of_scope,
-    text,
-    texts,
-)
+from claude_mem_lite.models import FOREIGN_ORIGINS, KINDS, LONGEST_TITLE, TRUST, JsonObject, Memory, text, texts
 from claude_mem_lite.places import find_place
+from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import conflicts, memories, retirements, sightings, supersession
+from claude_mem_lite.store import conflicts, memories, retirements, sightings, supersession, tombstones
 from claude_mem_lite.words import one_line, within
 from claude_mem_lite.worker import settling
 from claude_mem_lite.worker.scopes import named_scope
@@ -101,7 +93,9 @@ def confirm(
         raise MemoryLiteError(
             f"{memory.id} is in quarantine", f"`claude-mem-lite quarantine approve {memory.id}` lets it out"
         )
-    place = find_place(text(payload.get("cwd"))) if payload.get("cwd") else None
+    cwd = text(payload.get("cwd"))
+    # A folder that is gone tells nothing of the code, and has no branch to be tied to.
+    place = find_place(cwd) if os.path.isdir(cwd) else None
     is_here = place is not None and place.project == memory.project
     anchors = tied_to_now(code, place.root, memory.anchors) if place and is_here else memory.anchors
     with atomic(db):
@@ -141,7 +135,14 @@ def retire(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connectio
 
 def supersede(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection) -> None:
     """Another memory holds in the place of this one, pinned or not, because the user says so; `confirm` undoes it."""
-    successor = memories.get(db, text(payload.get("successor")))
+    given = text(payload.get("successor"))
+    was_forgotten = tombstones.is_buried(db, given) or tombstones.is_lifted(db, given)
+    successor = memories.find(db, given) if was_forgotten else memories.get(db, given)
+    if successor is None:  # forgotten since: that this one does not hold any more was said all the same
+        with atomic(db):
+            sightings.note(db, memory.id, name)
+            supersession.replace_by(db, memory.id, None)
+        return
     if memory.superseded_by == successor.id:
         return  # twice is as good as once, and the words of the other may have replaced it by themselves
     if memory.id == successor.id:

@@ -1,20 +1,19 @@
-"""The API that changes one memory on the user's word: edit, pin, confirm, retire, supersede, forget.
+"""The API that changes one memory on the user's word: edit, pin, confirm, retire, supersede, forget, restore.
 
 Writes through the inbox."""
 
 from contextlib import closing
-from dataclasses import asdict
 from typing import Literal, cast
 
 from pydantic import ConfigDict, Field
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import LONGEST_TEXT, JsonObject, Kind, text
-from claude_mem_lite.store import memories
+from claude_mem_lite.store import memories, story
 from claude_mem_lite.worker import restoring
 from claude_mem_lite.worker.api import Running, Tags, wait
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.relations import related
+from claude_mem_lite.worker.relations import shown
 from claude_mem_lite.worker.routing import Body, Router
 
 router = Router(prefix="/api")
@@ -39,8 +38,9 @@ class Change(Body):
     """Why it is retired."""
     superseded_by: str | None = None
     """The memory that holds in its place."""
-    cwd: str = ""
-    """Where the user stands: the project that `project` means, and the code that is confirmed."""
+    cwd: str | None = None
+    """Where the user stands: the project that `project` means, and the code that is confirmed. '' is nowhere; when it
+    is not named, where the memory's own project was last worked on."""
 
 
 class Restore(Body):
@@ -67,14 +67,16 @@ def change(id_: str, wanted: Change, loop: Running) -> dict[str, object]:
         if value is not None and len(value) > LONGEST_TEXT:
             raise MemoryLiteError(f"{len(value):,} characters are no memory", f"keep it under {LONGEST_TEXT:,}")
     with closing(loop.readers.open()) as db:
-        whole = memories.get(db, id_).id  # by its whole id: the beginning may fit another one when this is replayed
+        memory = memories.get(db, id_)
+        cwd = wanted.cwd if wanted.cwd is not None else story.own_project(db, memory.project).root
         successor = memories.get(db, wanted.superseded_by).id if wanted.superseded_by else ""
     asked = _asked(wanted, successor)
     if not asked:
         raise MemoryLiteError("nothing is to be changed", "name what is to be another")
     for one in asked:
-        wait(loop.command({**one, "id": whole, "cwd": wanted.cwd}))
-    return _shown(loop, whole)
+        # By its whole id: the beginning may fit another one when this is replayed.
+        wait(loop.command({**one, "id": memory.id, "cwd": cwd}))
+    return _shown(loop, memory.id)
 
 
 @router.delete("/memories/{id_}")
@@ -86,8 +88,7 @@ def forget(id_: str, loop: Running) -> dict[str, object]:
 def _shown(loop: Loop, id_: str) -> dict[str, object]:
     """A memory as it is now."""
     with closing(loop.readers.open()) as db:
-        memory = memories.get(db, id_)
-        return {**asdict(memory), **related(db, [memory])[memory.id]}
+        return shown(db, memories.get(db, id_))
 
 
 def _asked(wanted: Change, successor: str) -> list[JsonObject]:

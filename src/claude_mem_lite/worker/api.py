@@ -22,10 +22,10 @@ from claude_mem_lite.inbox import model_turns, spool
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import LONGEST_TEXT, Kind, Place
 from claude_mem_lite.places import find_place
-from claude_mem_lite.store import memories, model_calls, receipts, sessions
+from claude_mem_lite.store import counting, memories, model_calls, receipts, sessions, story
 from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.relations import related
+from claude_mem_lite.worker.relations import shown
 from claude_mem_lite.worker.routing import Body, From, Invalid, Router
 
 _WRITE_TIMEOUT_S = 60.0
@@ -38,14 +38,14 @@ router = Router(prefix="/api")
 def _running(request: Request) -> Loop:
     loop = request.app.state.loop
     assert isinstance(loop, Loop)
-    loop.note_request()
+    loop.activity.note_request()
     return loop
 
 
 def _watched(request: Request) -> Loop:
     loop = request.app.state.loop
     assert isinstance(loop, Loop)
-    loop.note_watching()
+    loop.activity.note_watching()
     return loop
 
 
@@ -61,7 +61,10 @@ class Remember(Body):
     text: str
     scope: str | None = None
     tags: Tags = Field(default_factory=list)
-    cwd: str
+    cwd: str | None = None
+    """Where the user stands."""
+    project: str | None = None
+    """Where no folder is given: the project that is meant, which stands for where it was last worked on."""
 
 
 class Forget(Body):
@@ -92,6 +95,7 @@ def health(loop: Running) -> dict[str, object]:
     with closing(loop.readers.open()) as db:
         given = receipts.last_given(db)
         spend = model_calls.spent(db, since=caps.start_of_day(now), under_way=False)
+        by_status = counting.memories_by_status(db)
         return {
             "status": "degraded" if problem else "ok",
             "problem": problem,
@@ -101,8 +105,9 @@ def health(loop: Running) -> dict[str, object]:
             "uptime_s": round((now - loop.started_at).total_seconds(), 1),
             "queue_depth": waiting + len(spool.waiting(loop.home)),
             "observations_today": memories.count(db, now.replace(hour=0, minute=0, second=0, microsecond=0)),
-            "memories": memories.count(db),
-            "quarantined": memories.count_quarantined(db),
+            "memories": sum(by_status.values()),
+            "active": by_status.get("active", 0),
+            "quarantined": by_status.get("quarantined", 0),
             "sessions": sessions.count(db),
             "unindexed": loop.indexing.waiting(db),
             "index_problem": loop.indexing.problem,
@@ -205,10 +210,13 @@ async def stop(request: Request) -> dict[str, bool]:
 def remember(wanted: Remember, loop: Running) -> dict[str, object]:
     if len(wanted.text) > LONGEST_TEXT:
         raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {LONGEST_TEXT:,}")
-    (id_,) = wait(loop.command({"command": "remember", **wanted.model_dump()}))
+    if wanted.cwd is None and wanted.project is None:
+        raise Invalid("Field required", "body", "cwd")
     with closing(loop.readers.open()) as db:
-        memory = memories.get(db, id_)
-        return {**asdict(memory), **related(db, [memory])[memory.id]}
+        cwd = wanted.cwd if wanted.cwd is not None else story.own_project(db, wanted.project or "").root or "/"
+    (id_,) = wait(loop.command({"command": "remember", **wanted.model_dump(exclude={"project"}), "cwd": cwd}))
+    with closing(loop.readers.open()) as db:
+        return shown(db, memories.get(db, id_))
 
 
 @router.post("/forget")
@@ -243,9 +251,12 @@ def _problem(loop: Loop) -> str:
     return loop.problem or loop.failure
 
 
-def project_of(cwd: str, all_projects: bool, project: str = "") -> str | None:
+def project_of(cwd: str = "", all_projects: bool = False, project: str = "") -> str | None:
     """The project that is asked about, by its id or by a folder; None for all of them."""
     return project or (None if all_projects else find_place(cwd).project)
+
+
+Meant = Annotated[str | None, From(project_of)]
 
 
 def place_of(loop: Loop, cwd: str, project: str) -> tuple[str, Place]:

@@ -34,7 +34,7 @@ from claude_mem_lite.worker import (
     staleness,
     stats_api,
 )
-from claude_mem_lite.worker.answering import prompt, recording, start, telling, tool_calls
+from claude_mem_lite.worker.answering import prompt, recording, start, tool_calls
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.routing import Invalid, Router
@@ -49,7 +49,7 @@ _SOON_S = 0.05
 _HOOKS_AT_ONCE = 8
 _ANSWERS = {
     "UserPromptSubmit": prompt.prompt_context,
-    "PostToolUse": tool_calls.file_context,
+    "PostToolUse": tool_calls.success_context,
     "PostToolUseFailure": tool_calls.failure_context,
 }
 log = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ async def hook_printed(request: Request, loop: Running) -> Response:
     """A hook has printed the answer to the event it names."""
     name = request.headers.get("x-spool", "")
     recording.mark_printed(loop, name)
-    telling.note_printed(loop, name)
+    loop.telling.note_printed(name)
     return Response(status_code=204)
 
 

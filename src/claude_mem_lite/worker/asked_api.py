@@ -10,8 +10,9 @@ from pydantic import ConfigDict, Field
 
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import Kind, written_scope
+from claude_mem_lite.models import Kind
 from claude_mem_lite.places import find_place
+from claude_mem_lite.scopes import written_scope
 from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.worker import asking
 from claude_mem_lite.worker.agent_saves import MOST_FORGOTTEN

@@ -2,7 +2,6 @@
 
 Within the budgets of its session; once they are used up it is told what there is, by ids. docs/mcp.md has the rules."""
 
-import re
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -14,7 +13,8 @@ from claude_mem_lite.context import render
 from claude_mem_lite.context.block import Given, block, with_relations
 from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.detect import Setting, detect
-from claude_mem_lite.context.layers.standing import verdict_of, why_not
+from claude_mem_lite.context.layers.standing import note_since, verdict_of, why_not
+from claude_mem_lite.context.likeness import why_said_already
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import chosen
 from claude_mem_lite.context.prompt.scoring import source_of
@@ -36,6 +36,7 @@ from claude_mem_lite.models import (
     ReceiptItem,
     Tally,
 )
+from claude_mem_lite.safe_text import unframed
 from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.store import receipts
 from claude_mem_lite.store.remembered import IDS
@@ -61,7 +62,6 @@ _SHORTEST_TITLE = 40
 _MOST_TOLD_BEFORE = 5
 _KNOWN_TOKENS = 100
 """For naming what a session knows already, where nothing else is told."""
-_RULE = re.compile("-{3,}")
 _CATEGORIES: dict[str, tuple[Kind, ...]] = {"guidance": GUIDANCE_KINDS, "work": WORK_KINDS, "help": HELP_KINDS}
 
 
@@ -156,9 +156,12 @@ def _scopes(place: Place, setting: Setting, wanted: str) -> dict[str, str]:
     every = {"project": f"project:{place.project}", "universal": "universal"}
     if setting.language:
         every["language"] = f"language:{setting.language}"
-    sort = wanted.partition(":")[0].strip().lower()
+    sort, _, name = (part.strip() for part in wanted.partition(":"))
+    sort = sort.lower()
     if sort and sort not in SHARES:
         raise MemoryLiteError(f"{wanted[:40]!r} is no scope", f"use {', '.join(SHARES)}, or none for all")
+    if name and f"{sort}:{name}" != every.get(sort):
+        raise MemoryLiteError(f"{wanted[:40]!r} is not the {sort} of this session", f"use {sort} for what holds here")
     return {one: every[one] for one in SHARES if one in every and sort in ("", one)}
 
 
@@ -185,16 +188,18 @@ def _admitted(loop: Loop, db: sqlite3.Connection, asker: Asker, setting: Setting
     checkout = loop.looking.checkout(db, asker.place, time.monotonic() + LOOK_S)
     verdicts = checkout.freshness(found)
     tallies = receipts.standing_tallies(db, [memory.id for memory in found], at_need=True)
-    given = []
+    given: list[Given] = []
     for memory in found:
         made = score(memory, asker.now, setting.task, tallies.get(memory.id, Tally()))
         is_elsewhere = not is_stated(memory) and is_hidden(memory.branch, memory.created_at, checkout.hidden)
         if is_elsewhere or why_not(memory, verdicts) or not passes(made, ON_DEMAND):
             continue
+        if why_said_already(memory, (one.memory for one in given)):
+            continue
         reason = f"asked for; {relevant[memory.id].why[0]}; score {made.total:.2f}"
         is_stale = verdict_of(memory, verdicts) == "changed"
         source = source_of(memory.kind)
-        given.append(Given(memory, reason, made.total, source, is_stale=is_stale))
+        given.append(Given(memory, reason, made.total, source, note_since(memory, verdicts), is_stale))
     return given
 
 
@@ -268,7 +273,7 @@ def _listed(named: Sequence[str]) -> str:
 
 def _short(memory: Memory, limit: int) -> str:
     """A title that cannot be taken for the frame of a block."""
-    return _RULE.sub("–", render.safe_line(memory.title, limit))
+    return unframed(render.safe_line(memory.title, limit))
 
 
 def _receipt(

@@ -182,6 +182,7 @@ class BackingUp:
             if task.leaving:
                 recovering.forget_aside(self._home, task.leaving)
             backups.prune(self._home.backups, self._lineage)
+            self._kept = self._find_kept()  # before anybody hears of it: the page asks at once how many there are
         except (OSError, sqlite3.Error, MemoryLiteError) as error:
             task.failed = True
             if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:

@@ -14,6 +14,7 @@ from claude_mem_lite.db.recoveries import Recovery
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import buried, replaying
 from claude_mem_lite.inbox.copies import Copies
+from claude_mem_lite.inbox.erasing import erase
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import forgetting, fts, model_calls, passages, tombstones
@@ -99,8 +100,8 @@ def _forget_again(home: Home, dbs: Databases, now: datetime) -> None:
     with atomic(dbs.memory):
         gone = forgetting.forget_again(dbs.memory, now)
         model_calls.forget(dbs.memory, gone.turns, [])
-        queue.erase(turns=gone.turns, sessions=[])
-        queue.bury(tombstones.since(dbs.memory, now), {*gone.memories, *gone.turns, *gone.sessions})
+        erase(queue, turns=gone.turns, sessions=[])
+        buried.bury(queue.db, tombstones.since(dbs.memory, now), {*gone.memories, *gone.turns, *gone.sessions})
     if gone.memories or gone.turns:
         log.info("forgotten again", extra={"memories": len(gone.memories), "turns": len(gone.turns)})
         empty_log(dbs.memory)

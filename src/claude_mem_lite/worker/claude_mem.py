@@ -18,8 +18,6 @@ from claude_mem_lite.compress.language.clean import without_own_blocks
 from claude_mem_lite.compress.language.instructions import looks_like_an_attack, looks_like_instructions
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
-from claude_mem_lite.hook.kernel import PRIVATE_MARKS
-from claude_mem_lite.hook.private import without_spans
 from claude_mem_lite.models import LONGEST_TITLE, TRUST, JsonObject, JsonValue, Memory, SessionSummary
 from claude_mem_lite.redaction.redact import redact_json
 from claude_mem_lite.spool_names import is_past
@@ -29,6 +27,7 @@ from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import one_line, within
 from claude_mem_lite.worker import exchange as lines
 from claude_mem_lite.worker.api import Running, wait
+from claude_mem_lite.worker.cleaning import without_private
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.routing import Body, Router
 
@@ -236,10 +235,8 @@ def _read(given: PastSaid) -> Read:
         "title": given.title,
         "summary": cast("JsonValue", given.summary.model_dump()) if given.summary else None,
     }
-    raw = json.dumps(before).encode()
-    if any(mark in raw.lower() for mark in PRIVATE_MARKS):
-        raw = without_spans(raw)
-    after = cast("Mapping[str, JsonValue]", redact_json(json.loads(raw)))
+    hidden = json.loads(without_private(json.dumps(before).encode()))
+    after = cast("Mapping[str, JsonValue]", redact_json(hidden))
     clean = PastSaid.model_validate({**given.model_dump(), **after})
     told = _told(clean.summary) if clean.summary else ""
     summary = _summary(clean.summary, clean.title) if clean.summary else None

@@ -42,19 +42,19 @@ def code(
     if not paths:
         _raise_without_code(root, by_git=sources.by_git)
     try:
-        read = loop.code.read_calls(root, paths, time.monotonic() + READING_S)
+        read = loop.looking.cache.read_calls(root, paths, time.monotonic() + READING_S)
         if read.done < read.total:
             _walks.keep(root, sources)
             return {"reading": {"done": read.done, "total": read.total}}
         _walks.forget()
-        with loop.code.reading() as db:
+        with loop.looking.cache.reading() as db:
             answer = told(db, root, what, name, limit)
     except (OSError, sqlite3.OperationalError) as error:
         raise MemoryLiteError(
             f"what code holds could not be kept: {error}", "make room on the disk if it is full"
         ) from error
     finally:
-        loop.code.let_go()
+        loop.looking.cache.let_go()
     if read.fresh > _MANY_FILES:
         give_back_memory()
     why = why_not_read(root, cwd, name, sources, paths) if not answer["symbols"] else ""

@@ -5,57 +5,65 @@ from contextlib import suppress
 from datetime import datetime
 
 from claude_mem_lite.codebase.cache import CodeCache
+from claude_mem_lite.codebase.freshness import SAVED_BY_AGENT
 from claude_mem_lite.compress.language.clean import clean
-from claude_mem_lite.compress.rules.taught import files_named
+from claude_mem_lite.compress.language.names import files_named
 from claude_mem_lite.compress.tools.fingerprints import anchors_named
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.db.connection import atomic, empty_log
 from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.inbox import buried, erasing, past_calls
 from claude_mem_lite.inbox.model_turns import ModelTurns
-from claude_mem_lite.inbox.payload import parse
-from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import KINDS, MOST_FILES, TRUST, JsonObject, Memory, Passage, project_of_scope, text, texts
+from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.models import KINDS, MOST_FILES, TRUST, JsonObject, Memory, Passage, text, texts
 from claude_mem_lite.places import find_place
+from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import forgetting, memories, model_calls, passages, sessions, timeline, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
 from claude_mem_lite.worker import agent_saves, amending, quarantine, restoring, settling
 from claude_mem_lite.worker.scopes import resolve_scope
+from claude_mem_lite.worker.tying import Tie
 
 AMENDING = ("edit", "pin", "confirm", "retire", "supersede", "approve")
 FORGETTING = ("forget", "drop")
-BY_AGENT = "assistant"
+BY_AGENT = SAVED_BY_AGENT
 """Who gives a command when it is not the user."""
 _AGENTS_CONFIDENCE = 0.7
 
 
 def carry_out(
-    row: Row, queue: Queue, model_turns: ModelTurns, db: sqlite3.Connection, code: CodeCache, now: datetime
+    name: str,
+    payload: JsonObject,
+    queue: Queue,
+    model_turns: ModelTurns,
+    db: sqlite3.Connection,
+    code: CodeCache,
+    tie: Tie,
+    now: datetime,
 ) -> list[str]:
-    """Do what a command says; returns the ids of the memories concerned."""
-    payload = parse(row.payload.encode())
+    """Do what a command says, under the name of its event; returns the ids of the memories concerned."""
     if payload.get("command") == "remember":
-        return [_remember(row.name, payload, queue, db, now)]
+        return [_remember(name, payload, queue, db, tie, now)]
     if payload.get("command") == "forget":
-        return _forget(payload, queue, model_turns, db, now)
+        return _forget(name, payload, queue, model_turns, db, now)
     if payload.get("command") == "drop":
         for id_ in texts(payload.get("ids")):
             quarantine.must_wait(memories.get(db, id_))
-        return _forget({"ids": payload.get("ids")}, queue, model_turns, db, now)
+        return _forget(name, {"ids": payload.get("ids")}, queue, model_turns, db, now)
     if payload.get("command") == "restore":
-        return [restoring.restore(row.name, payload, queue, db, now)]
+        return [restoring.restore(name, payload, queue, db, now)]
     if payload.get("command") in AMENDING:
-        return [_amend(row.name, payload, db, code, now)]
+        return [_amend(name, payload, db, code, now)]
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
 
 
-def erase_if_forgotten(row: Row, queue: Queue, db: sqlite3.Connection) -> None:
+def erase_if_forgotten(payload: JsonObject, queue: Queue, db: sqlite3.Connection) -> None:
     """Remove a command that came for a memory after that was forgotten: it may say it once more."""
-    given = text(parse(row.payload.encode()).get("id")).strip().lstrip("#").lower()
-    buried = tombstones.beginning_with(db, given)
-    if buried:
-        queue.erase_telling_of(buried)
+    given = text(payload.get("id")).strip().lstrip("#").lower()
+    if forgotten := tombstones.beginning_with(db, given):
+        erasing.erase_telling_of(queue, forgotten)
 
 
 def _amend(name: str, payload: JsonObject, db: sqlite3.Connection, code: CodeCache, now: datetime) -> str:
@@ -76,7 +84,7 @@ def _amend(name: str, payload: JsonObject, db: sqlite3.Connection, code: CodeCac
     return memory.id
 
 
-def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: datetime) -> str:
+def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connection, tie: Tie, now: datetime) -> str:
     kind = next((known for known in KINDS if known == payload.get("kind")), None)
     words = clean(text(payload.get("text"))).strip()
     if kind is None or not words:
@@ -111,6 +119,7 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
         agent_saves.refuse_too_many_saves(len(saved - {memory.id}))
         heard_in = dict.fromkeys((memory.session, text(payload.get("named"))))
         memory = agent_saves.checked(quarantine.without_approval(memory), list(heard_in), queue, db)
+    memory = tie(memory, place, text(payload.get("cwd")))
     with atomic(db):
         stored = memories.add(db, memory, name, now)
         settling.settle(db, stored, name, now)
@@ -149,7 +158,7 @@ def _refuse_to_agent(payload: JsonObject, queue: Queue, db: sqlite3.Connection) 
     """An agent forgets a few memories that hold where it works; what the user said, wrote or pinned is the user's."""
     ids = texts(payload.get("ids"))
     session = text(payload.get("asked_in"))
-    agent_saves.refuse_too_many_forgotten(ids, queue.forgotten_for(session, BY_AGENT) if session else 0)
+    agent_saves.refuse_too_many_forgotten(ids, past_calls.forgotten_for(queue.db, session, BY_AGENT) if session else 0)
     here = f"project:{find_place(text(payload.get('cwd'))).project}"
     for memory in (memory_named(db, id_) for id_ in ids):
         if memory.scope.startswith("project:") and memory.scope != here:
@@ -164,9 +173,11 @@ def _refuse_to_agent(payload: JsonObject, queue: Queue, db: sqlite3.Connection) 
 
 
 def _forget(
-    payload: JsonObject, queue: Queue, model_turns: ModelTurns, db: sqlite3.Connection, now: datetime
+    name: str, payload: JsonObject, queue: Queue, model_turns: ModelTurns, db: sqlite3.Connection, now: datetime
 ) -> list[str]:
     """Remove memories from every table, the index and the inbox; sessions and projects with all they hold."""
+    with atomic(db):
+        forgetting.leave_replaced_again(db, name)
     if payload.get("by") == BY_AGENT:
         _refuse_to_agent(payload, queue, db)
         payload = {"ids": payload.get("ids")}
@@ -182,12 +193,12 @@ def _forget(
     if not ids and not asked and not any(sessions.find(db, one) for one in whole):
         raise NotFound("there is nothing to forget by that name", "`claude-mem-lite list` shows what there is")
     with atomic(db):
-        gone = forgetting.forget(db, ids, whole, now, whole_turns=list(asked.values()), project=project)
+        gone = forgetting.forget(db, ids, whole, now, whole_turns=list(asked.values()), project=project, command=name)
         model_calls.forget(db, gone.turns, whole)
         # Inside: a worker that dies here finds the memories again, and with them the events to erase.
         model_turns.erase(turns=gone.turns, sessions=whole)
-        queue.erase(turns=gone.turns, sessions=whole)
-        queue.erase_telling_of({*gone.memories, *whole})
-        queue.bury(tombstones.since(db, now), {*gone.memories, *gone.turns, *gone.sessions})
+        erasing.erase(queue, turns=gone.turns, sessions=whole)
+        erasing.erase_telling_of(queue, {*gone.memories, *whole})
+        buried.bury(queue.db, tombstones.since(db, now), {*gone.memories, *gone.turns, *gone.sessions})
     empty_log(db)
     return [*gone.memories, *asked]

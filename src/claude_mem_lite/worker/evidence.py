@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from claude_mem_lite.compress.language.clean import without_own_blocks
+from claude_mem_lite.inbox import past_calls
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import JsonObject, JsonValue, Session, load_json
 from claude_mem_lite.spool_names import time_of
@@ -164,7 +165,8 @@ def work_of(db: sqlite3.Connection, queue: Queue, session: Session) -> Work | No
     spoken = turns.last_turns(db, session.id, _MOST_TURNS)
     if not spoken:
         return None
-    calls = {one: load_json(one.given) for one in queue.tool_calls(session.id, _MOST_CALLS) if one.given[:1] == "{"}
+    kept = past_calls.tool_calls(queue.db, session.id, _MOST_CALLS)
+    calls = {one: load_json(one.given) for one in kept if one.given[:1] == "{"}
     inputs = {one: given for one, given in calls.items() if isinstance(given, dict)}
     given_texts = (
         (time_of(one.name), text)

@@ -15,8 +15,9 @@ from starlette.responses import Response
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.memory_lines import to_object, values_of
-from claude_mem_lite.models import FOREIGN_ORIGINS, TRUST, JsonObject, Kind, Memory, Origin, project_of_scope
+from claude_mem_lite.models import FOREIGN_ORIGINS, TRUST, JsonObject, Kind, Memory, Origin
 from claude_mem_lite.places import find_place
+from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.store import exchange
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.worker import maintenance, quarantine

@@ -3,7 +3,6 @@
 import base64
 import binascii
 import json
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 from typing import Annotated
@@ -11,11 +10,11 @@ from typing import Annotated
 from pydantic import AwareDatetime, Field
 
 from claude_mem_lite.db import progress
-from claude_mem_lite.db.connection import text_to_time
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import queue as inbox
-from claude_mem_lite.models import Kind, Memory, Origin, Status
-from claude_mem_lite.store import conflicts, counting, feed, memories, retirements, story, supersession
+from claude_mem_lite.models import Kind, Origin, Status
+from claude_mem_lite.store import counting, feed, story
+from claude_mem_lite.timestamps import text_to_time
 from claude_mem_lite.worker import quarantine
 from claude_mem_lite.worker.api import Running, Watched, opened
 from claude_mem_lite.worker.commands import memory_named
@@ -24,7 +23,6 @@ from claude_mem_lite.worker.routing import Router
 
 _MOST_PROJECTS = 500
 _MOST_GIVEN = 50
-_MOST_RELATED = 50
 _MOST_SEEN_IN = 20
 PageSize = Annotated[int, Field(ge=1, le=200)]
 router = Router(prefix="/api")
@@ -75,34 +73,25 @@ def feed_page(
 
 @router.get("/memories/{id_}/story")
 def memory_story(loop: Running, id_: str) -> dict[str, object]:
-    """What became of a memory: given, used, replaced, contradicted, retired, held back, and where it was seen."""
+    """What became of a memory, beyond what is told with it: where it was given and of use, why it is held back, and
+    the project, session and turn it is of."""
     with closing(loop.readers.open()) as db:
         memory = memory_named(db, id_)
-        tally = story.tally(db, memory.id)
-        against = conflicts.of(db, [memory.id]).get(memory.id, ())
-        retirement = retirements.of(db, [memory.id]).get(memory.id)
-        successor = memories.find(db, memory.superseded_by) if memory.superseded_by else None
+        counts = story.given_counts(db, memory.id)
         turn = feed.turns_of(db, [memory.id]).get(memory.id)
         session = story.own_session(db, memory.session)
         return {
+            "id": memory.id,
+            "project": asdict(story.own_project(db, memory.project)),
             "given": [asdict(one) for one in story.gifts(db, memory.id, _MOST_GIVEN)],
-            "given_total": tally.total,
-            "used": tally.used,
-            "ignored": tally.ignored,
-            "replaces": _in_brief(supersession.replaced_by(db, [memory.id])),
-            "replaced_by": _in_brief([successor])[0] if successor else None,
-            "contradicts": _in_brief([one for id_ in against if (one := memories.find(db, id_))]),
-            "retirement": retirement._asdict() if retirement else None,
+            "given_total": counts.total,
+            "used": counts.used,
+            "ignored": counts.ignored,
             "held_because": quarantine.reason_of(memory) if memory.status == "quarantined" else "",
             "session": asdict(session) if session else None,
             "turn": asdict(turn) if turn else None,
             "seen_in": [asdict(one) for one in story.seen_in(db, memory.id, _MOST_SEEN_IN)],
         }
-
-
-def _in_brief(found: Sequence[Memory]) -> list[dict[str, object]]:
-    names = ("id", "title", "kind", "status", "created_at")
-    return [{name: getattr(one, name) for name in names} for one in found[:_MOST_RELATED]]
 
 
 def _written(spot: feed.Spot) -> str:

@@ -4,13 +4,14 @@ Called by `outcomes` when a session is over, in the job thread."""
 
 import sqlite3
 from collections.abc import Sequence
+from itertools import islice
 
 from claude_mem_lite.agents.claude_code import event_from_payload
 from claude_mem_lite.compress.tools.steps import Called, Ran, Step
 from claude_mem_lite.compress.tools.tool_calls import read_steps
 from claude_mem_lite.errors import PayloadError
-from claude_mem_lite.inbox.payload import parse
-from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.inbox import past_calls
+from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import HookMoment, Memory, Outcome
 from claude_mem_lite.store import fts, memories, sightings
 from claude_mem_lite.store.receipts import Giving
@@ -46,17 +47,17 @@ def _is_fixed_in(db: sqlite3.Connection, memory: Memory, session: str) -> bool:
 
 def _became_of(queue: Queue, session: str, failed: str) -> Outcome | None:
     """Whether the call that failed in an event went well later; None when the event is not kept any more."""
-    calls = queue.calls_from(session, failed, _MOST_CALLS)
-    first = next((step for step in _steps(*next(calls, ("", ""))) if _has_failed(step)), None)
+    calls = past_calls.calls_from(queue.db, session, failed, _MOST_CALLS)
+    first = next((step for row in islice(calls, 1) for step in _steps(row) if _has_failed(step)), None)
     if first is None:
         return None
-    later = (step for name, payload in calls for step in _steps(name, payload))
+    later = (step for row in calls for step in _steps(row))
     return "used" if any(_is_same(first, step) and not _has_failed(step) for step in later) else "ignored"
 
 
-def _steps(name: str, payload: str) -> list[Step]:
+def _steps(row: Row) -> list[Step]:
     try:
-        return read_steps(event_from_payload(name, parse(payload.encode())))
+        return read_steps(event_from_payload(row.name, row.told()))
     except PayloadError:
         return []
 

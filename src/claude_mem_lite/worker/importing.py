@@ -15,12 +15,11 @@ from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_file import load_config
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.hook.kernel import PRIVATE_MARKS
-from claude_mem_lite.hook.private import without_spans
 from claude_mem_lite.inbox.spool import Arrival, read_arrival
 from claude_mem_lite.spool_names import is_past
 from claude_mem_lite.store import memories, turns
 from claude_mem_lite.worker.api import Running
+from claude_mem_lite.worker.cleaning import without_private
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.routing import Body, Router
 
@@ -88,10 +87,7 @@ def _arrival(event: PastEvent, config: Config) -> Arrival | None:
     raw = json.dumps(event.payload).encode()
     if any(mark in raw for mark in _OWN_MARKS):
         raw = json.dumps(_without_own_blocks(event.payload)).encode()
-    lowered = raw.lower()
-    if any(mark in lowered for mark in PRIVATE_MARKS):
-        raw = without_spans(raw)
-    return read_arrival(event.name, raw, lambda folder: is_excluded(config, folder))
+    return read_arrival(event.name, without_private(raw), lambda folder: is_excluded(config, folder))
 
 
 def _without_own_blocks(value: object) -> object:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from claude_mem_lite.agents.adapters import takes_claude_form
 from claude_mem_lite.agents.claude_code import TURN_ENDS, event_from_payload, why_skipped
@@ -17,14 +18,16 @@ from claude_mem_lite.compress.tools.hearsay import Hearsay
 from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import PayloadError
-from claude_mem_lite.inbox.payload import parse
+from claude_mem_lite.inbox import past_calls
+from claude_mem_lite.inbox.erasing import erase
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import TRUST, Draft, Event, Memory, Place, SessionStatus, Turn, TurnDigest
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, receipts, sessions, symbols, tombstones, turns
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.worker import outcomes, passing, rendered, said_after, settling, undone
+from claude_mem_lite.worker import left_open, outcomes, passing, rendered, said_after, settling, undone
+from claude_mem_lite.worker.tying import Tie
 
 _CLOCK_SLACK_S = 300.0
 _NOTHING_KEPT = "held nothing worth keeping"
@@ -43,7 +46,7 @@ class StoredTurn:
 
 
 def process(
-    unit: Sequence[Row], queue: Queue, db: sqlite3.Connection, config: Config, now: datetime
+    unit: Sequence[Row], queue: Queue, db: sqlite3.Connection, config: Config, tie: Tie, now: datetime
 ) -> StoredTurn | None:
     """Work on one unit to the end; returns the turn when it was one. Twice is as good as once."""
     kept, skipped = _sort_out(unit, config)
@@ -51,7 +54,7 @@ def process(
     stored = None
     if events and _is_forgotten(events[0], unit[0].name, db):
         queue.finish([], now.timestamp(), skipped=dict.fromkeys((row.id for row in unit), _FORGOTTEN))
-        queue.erase(turns=[unit[0].name], sessions=[])
+        erase(queue, turns=[unit[0].name], sessions=[])
         return None
     if events and events[0].kind in ("SessionStart", "PreCompact"):
         with atomic(db):
@@ -59,7 +62,7 @@ def process(
             if events[0].kind == "PreCompact":
                 sessions.mark_compacted(db, events[0].session, events[0].at)
     elif events:
-        stored = _store_turn(unit[0].name, events, db, queue, now)
+        stored = _store_turn(unit[0].name, events, db, queue, config, tie, now)
         if events[-1].kind in ("SessionEnd", "StopFailure"):
             outcomes.judge(db, queue, events[-1].session)
         worthless = {row for row, event in kept.items() if event.name in stored.digest.skipped}
@@ -71,7 +74,7 @@ def process(
 def record_rendered(row: Row, queue: Queue, db: sqlite3.Connection, start: Row | None, now: datetime) -> None:
     """A hook printed the rendered context because nobody answered in time: that context was given, as it was built."""
     event = _start_event(start) if start is not None else None
-    told = parse(row.payload.encode()).get("context")
+    told = row.told().get("context")
     if event is not None and takes_claude_form(event) and isinstance(told, dict):
         receipt = rendered.receipt_of(told, event, find_place(event.cwd), time_of(row.name))
         with atomic(db):
@@ -93,7 +96,7 @@ def _is_forgotten(first: Event, key: str, db: sqlite3.Connection) -> bool:
 
 def _start_event(start: Row) -> Event | None:
     try:
-        return event_from_payload(start.name, parse(start.payload.encode()))
+        return event_from_payload(start.name, start.told())
     except PayloadError:
         return None
 
@@ -106,7 +109,7 @@ def _sort_out(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], di
     skipped: dict[int, str] = {}
     said = ""
     for row in unit:
-        payload = parse(row.payload.encode())
+        payload = row.told()
         try:
             event = _in_checkout(_in_time(event_from_payload(row.name, payload), row))
         except PayloadError as error:
@@ -147,30 +150,36 @@ def place_of(event: Event) -> Place:
     return replace(place, branch=event.branch, commit="") if event.imported else place
 
 
-def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, queue: Queue, now: datetime) -> StoredTurn:
+def _store_turn(
+    key: str, events: list[Event], db: sqlite3.Connection, queue: Queue, config: Config, tie: Tie, now: datetime
+) -> StoredTurn:
     """Compress and store one turn."""
     first, last = events[0], events[-1]
     before = sessions.find(db, first.session)
     place = place_of(first)
     project = before.project if before else place.project
     asked = next((event.prompt for event in events if event.prompt), "")
-    turn = Turn(key, first.session, project, asked or turns.last_prompt(db, first.session), tuple(events))
+    earlier = left_open.earlier(
+        events, partial(past_calls.calls_before, queue.db, key, left_open.TOOLS), partial(read_events, config=config)
+    )
+    turn = Turn(key, first.session, project, asked or turns.last_prompt(db, first.session), tuple(events), earlier)
     digest = undone.with_undone(db, queue, turn, said_after.with_occasion(db, turn, fold(turn)))
     # What is imported after later turns were seen adds memories, but how things stand is for those to say.
     is_old_news = first.imported and turns.has_later_turn(db, first.session, first.at)
-    others = Hearsay(events)
+    others = Hearsay((*earlier, *events))
     reply = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
     reply = others.without_orders(reply)
+    made = [
+        _tied(draft, memory_of(draft, turn, place, position, last.at, others), last, place, tie)
+        for position, draft in enumerate(digest.drafts)
+    ]
     with atomic(db):
         for event in (first, last):
             sessions.touch(db, event, place)
         is_new = turns.add_turn(db, key, first, asked, reply, others.own(digest.tasks))
         if is_new:
             symbols.add(db, key, turn, place.branch, digest.code, last.at)
-            stored = [
-                memories.add(db, memory_of(draft, turn, place, position, last.at, others), key, now)
-                for position, draft in enumerate(digest.drafts)
-            ]
+            stored = [memories.add(db, memory, key, now) for memory in made]
             if not is_old_news and any(event.kind != "SessionEnd" for event in events):
                 told = others.cleared_digest(digest)
                 summary = others.cleared(summarize(before.summary if before else None, turn, told))
@@ -190,6 +199,12 @@ def _store_turn(key: str, events: list[Event], db: sqlite3.Connection, queue: Qu
         },
     )
     return StoredTurn(turn, digest, is_new)
+
+
+def _tied(draft: Draft, memory: Memory, last: Event, place: Place, tie: Tie) -> Memory:
+    """What the user taught, tied to what it names. Of an old turn nobody knows what the code was like then."""
+    is_of_words = is_taught(draft) and not draft.anchors and not last.imported
+    return tie(memory, place, last.cwd) if is_of_words else memory
 
 
 def _close(db: sqlite3.Connection, status_before: str, events: list[Event]) -> None:

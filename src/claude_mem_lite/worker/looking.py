@@ -22,7 +22,7 @@ from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.elsewhere import Elsewhere
 from claude_mem_lite.codebase.working_tree import is_bare
 from claude_mem_lite.git.repository import Repository, open_repository
-from claude_mem_lite.models import Place
+from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
@@ -30,10 +30,13 @@ from claude_mem_lite.worker.branching import Branching, store_branches
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.last_verdicts import LastVerdicts
 from claude_mem_lite.worker.seen import SeenCheckout
+from claude_mem_lite.worker.tying import tie
 from claude_mem_lite.worker.walking import Here, PassedOver, Root, Walk
 
 LOOK_S = 0.045
 """How long a context may wait for a look at the checkout."""
+UNHURRIED_LOOK_S = 1.0
+"""The same where no hook waits: the first look of a worker takes longer, and has to tell what the second one does."""
 # What git must be asked for the first time takes longer than for all times after.
 _BRANCHES_S = 0.25
 _SHARE_OF_BRANCHES = 0.6
@@ -103,6 +106,11 @@ class Looking:
         hidden = self._look(db, place, repository, until).hidden if with_branches else ()
         elsewhere = Elsewhere(place.root, repository)
         return SeenCheckout(db, self.cache, place, elsewhere, deadline, self._last_verdicts, hidden)
+
+    def tied(self, memory: Memory, place: Place, folder: str) -> Memory:
+        """What is asked to be remembered in a folder, with what ties it to the code that it names."""
+        self.used_at = time.monotonic()
+        return memory if self._may_not_look(place) else tie(self.cache, memory, place, folder)
 
     def _look(
         self,

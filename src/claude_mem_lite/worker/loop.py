@@ -2,7 +2,6 @@
 
 It is the only thread that writes a database; everything else asks it to, by `call`."""
 
-import json
 import logging
 import os
 import sqlite3
@@ -11,6 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from datetime import datetime
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -18,26 +18,28 @@ from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_file import load_config
 from claude_mem_lite.db import progress
 from claude_mem_lite.db.readers import Readers
-from claude_mem_lite.errors import ConfigError, MemoryLiteError, NotFound, PayloadError
+from claude_mem_lite.errors import ConfigError, PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.copies import Copies
 from claude_mem_lite.inbox.model_turns import ModelTurns
-from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import Embedder, JsonObject, text
 from claude_mem_lite.paths import Home, identity, state_of
 from claude_mem_lite.places import find_place
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.worker import commands, jobs, maintenance, rendered
+from claude_mem_lite.worker.activity import Activity
 from claude_mem_lite.worker.answering.on_their_way import OnTheirWay
+from claude_mem_lite.worker.answering.telling import Telling
 from claude_mem_lite.worker.backing_up import QUIET_S, BackingUp
+from claude_mem_lite.worker.carrying_out import Commands
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.fact_keeping import FactKeeping
 from claude_mem_lite.worker.indexing import Indexing
 from claude_mem_lite.worker.intake import Intake
+from claude_mem_lite.worker.look_pace import LookPace
 from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.modelling import MakeProvider, Modelling
 from claude_mem_lite.worker.package import Package
@@ -45,11 +47,6 @@ from claude_mem_lite.worker.suspicion import DamageWatch
 from claude_mem_lite.worker.twins import Twins
 
 POLL_S = 2.0
-# Between two steps of a look, which takes as long: nobody waits for it, but threads that answer wait for their turn.
-_LOOK_PAUSE_S = 0.02
-# While contexts are asked for, the look stands back: beside it they take twice as long. It still goes on, slowly.
-_STAND_BACK_S = 0.5
-_LONGEST_PAUSE_S = 1.0
 _LARGE_WORK = 8 * 1024 * 1024
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
@@ -91,17 +88,26 @@ class Loop:
         self._vectors = VectorIndex()
         self.search = Search(embedder, self._vectors)
         self.looking = Looking(home, memory_db, clock, lambda folder: is_excluded(self.config, folder))
-        self.code = self.looking.cache
         self.on_their_way = OnTheirWay()
         """What hooks were answered, before it is known that they printed it."""
+        self.telling = Telling(home, clock)
         self.twins = Twins(home)
         self._facts = FactKeeping(memory_db, clock, lambda folder: is_excluded(self.config, folder))
         self._database = identity(home.inbox_db)
         self.package = Package()
         self._settings: tuple[int, int, int] | None = None
+        self.activity = Activity()
         self._wake = threading.Event()
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._commands: dict[str, Future[list[str]]] = {}
+        self._commands = Commands(
+            self._queue,
+            memory_db,
+            clock,
+            self.backing_up,
+            call_queue=self.call_queue,
+            do=self._do,
+            suspect=self.suspect,
+        )
         self._settled = threading.Condition()
         self._asked = 0
         self._answered = 0
@@ -109,10 +115,7 @@ class Loop:
         self._began = False
         self._is_under_way = True
         self._has_to_look = False
-        self._looked_at = 0.0
-        self._settle_asked_at = 0.0
-        self._all_asked_at = 0.0
-        self._active_at = self._watched_at = time.monotonic()
+        self._pace = LookPace()
         self._maintained_at = 0.0
         self._rested_at = 0.0
 
@@ -120,7 +123,7 @@ class Loop:
 
     def wake(self) -> None:
         """Something is there to be taken in."""
-        self._active_at = time.monotonic()
+        self.activity.note_request()
         self._wake.set()
 
     def stop(self) -> None:
@@ -145,24 +148,8 @@ class Loop:
         """Whether config.toml is still the one that was read last."""
         return state_of(self.home.config) == self._settings
 
-    def note_request(self) -> None:
-        """Somebody wants something: a reason to stay."""
-        self._active_at = time.monotonic()
-
-    def note_watching(self) -> None:
-        """Somebody looks on: a reason to stay, but not to put off what is done when all is quiet."""
-        self._watched_at = time.monotonic()
-
-    def idle_s(self) -> float:
-        """For how long nobody wanted anything or looked on."""
-        return time.monotonic() - max(self._active_at, self._watched_at)
-
-    def quiet_s(self) -> float:
-        """For how long nobody wanted anything."""
-        return time.monotonic() - self._active_at
-
-    def call(self, write: Callable[[sqlite3.Connection], Result], *, in_time: bool = False) -> Future[Result]:
-        """Run a write on memory.db in this thread, in order; `in_time`: with whatever comes next, nobody waits."""
+    def call(self, write: Callable[[sqlite3.Connection], Result], *, later: bool = False) -> Future[Result]:
+        """Run a write on memory.db in this thread, in order; `later`: with whatever comes next, nobody waits."""
         future: Future[Result] = Future()
 
         def run() -> None:
@@ -172,7 +159,7 @@ class Loop:
                 future.set_exception(error)
 
         self._calls.put(run)
-        if not in_time:
+        if not later:
             self.wake()
         return future
 
@@ -182,25 +169,7 @@ class Loop:
 
     def command(self, payload: JsonObject) -> Future[list[str]]:
         """Put what the user did into the inbox; the result comes when it has been carried out."""
-        name = new_name("Command", self.clock())
-        raw = json.dumps({**payload, "hook_event_name": "Command", "session_id": ""}).encode()
-        arrival = spool.read_arrival(name, raw, lambda _: False)
-        future: Future[list[str]] = Future()
-        problem = self.problem or (arrival.problem if arrival else "")
-        if arrival is None or problem:
-            future.set_exception(MemoryLiteError(f"the command could not be stored: {problem}"))
-            return future
-
-        def store(queue: Queue) -> None:
-            try:
-                queue.add([arrival], self.clock().timestamp())
-            except sqlite3.Error as error:
-                future.set_exception(error)
-                return
-            self._commands[name] = future
-
-        self.call_queue(store)
-        return future
+        return self._commands.put(payload, self.problem)
 
     def rebuild(self) -> Future[None]:
         """Have everything derived made anew; the result comes when that has begun."""
@@ -226,10 +195,7 @@ class Loop:
         with self._settled:
             self._asked += 1
             self._flush = self._flush or flush
-            if flush:
-                self._all_asked_at = time.monotonic()
-            else:
-                self._settle_asked_at = time.monotonic()
+            self._pace.note_asked(for_all=flush)
             wanted = self._asked
             self.wake()
             self._settled.wait_for(lambda: self._answered >= wanted or self.stopping.is_set(), timeout_s)
@@ -319,13 +285,13 @@ class Loop:
         if self._began and not self.problem and not self.stopping.is_set():
             self._render(self.modelling.step())
             if self.modelling.is_busy():
-                self.note_request()
+                self.activity.note_request()
         self._index()
         self._look()
 
     def _back_up(self) -> None:
         if not self.stopping.is_set():
-            is_quiet = self.quiet_s() > QUIET_S
+            is_quiet = self.activity.quiet_s() > QUIET_S
             self.backing_up.step(self.wake, is_quiet=is_quiet)
             maintenance.trim_copies(self._queue, self._copies, self._memory_db, self.backing_up.backed_up, is_quiet)
 
@@ -335,22 +301,18 @@ class Loop:
         if self.stopping.is_set() or self.problem:
             return
         if not self.looking.is_busy():
-            self._looked_at = time.monotonic()
+            self._pace.note_looked()
             return
         if self._look_in_s() > 0:
             self._has_to_look = True
             return
         looked = self.looking.step()
-        self._looked_at = time.monotonic()
+        self._pace.note_looked()
         self._has_to_look = looked.more
         self._render(set(looked.changed))
 
     def _look_in_s(self) -> float:
-        """How long to wait for the next step of a look."""
-        asked_at = max(self._settle_asked_at, self.looking.asked_at)
-        if asked_at < self._all_asked_at:  # whoever wants all to be done waits for the look
-            asked_at = 0.0
-        return max(next_look_at(self._looked_at, asked_at) - time.monotonic(), 0)
+        return self._pace.due_in_s(self.looking.asked_at)
 
     def _index(self) -> None:
         """A batch of what is to be indexed, then the next pass at once."""
@@ -394,7 +356,7 @@ class Loop:
 
     def _take_in(self) -> None:
         if self._intake.take_in(self.config):
-            self._active_at = time.monotonic()
+            self.activity.note_request()
 
     def _work(self, flush: bool) -> None:
         """Everything that is ready, a few units at a time; folders whose context changed are rendered anew."""
@@ -421,11 +383,12 @@ class Loop:
         ids = [row.id for row in unit]
         try:
             if unit[0].event == "Command":
-                return self._carry_out(unit[0])
+                self._commands.carry_out(unit[0])
+                return set()
             if unit[0].event == "Rendered":
                 jobs.record_rendered(unit[0], self._queue, self._memory_db, self._start_of(unit[0]), now)
                 return set()
-            stored = jobs.process(unit, self._queue, self._memory_db, self.config, now)
+            stored = jobs.process(unit, self._queue, self._memory_db, self.config, self.looking.tied, now)
         except PayloadError as error:
             self._queue.fail(ids, error.message, now.timestamp(), final=True)
             return set()
@@ -440,50 +403,28 @@ class Loop:
                 self.looking.want(find_place(last.cwd))
                 self._facts.want(last.cwd)
         elif unit[0].event == "SessionStart":
-            self._facts.want(text(parse(unit[0].payload.encode()).get("cwd")))
+            self._facts.want(text(unit[0].told().get("cwd")))
         return {stored.turn.project} if stored else set()
 
-    def _carry_out(self, row: Row) -> set[str]:
-        """Do what a command says. Whoever waits for it goes on waiting while it is to be tried again."""
-        now = self.clock()
-        waiting = self._commands.get(row.name, Future())
-        try:
-            rendered.clear(self.home)  # first: it may hold what is to be forgotten
-            is_forgetting = parse(row.payload.encode()).get("command") in commands.FORGETTING
-            if is_forgetting:
-                self.backing_up.give_way()
-            if parse(row.payload.encode()).get("by") == commands.BY_AGENT:
-                self._take_in()  # what it wants kept is held against all that it heard before
-            result = commands.carry_out(row, self._queue, self._model_turns, self._memory_db, self.code, now)
-            self.modelling.note_command()
-            if is_forgetting:
-                self._vectors.let_go()  # they follow what is new, not what is gone
-                self.looking.clear()
-            self._render({""})
-        except MemoryLiteError as error:
-            self._queue.finish([], now.timestamp(), skipped={row.id: error.message})
-            if isinstance(error, NotFound):
-                commands.erase_if_forgotten(row, self._queue, self._memory_db)
-            waiting.set_exception(error)
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):  # locked or full: it is tried again
-                raise
-            self.suspect()
-            waiting.set_exception(
-                MemoryLiteError("the database is damaged", "the worker mends it now; try again in a moment")
-            )
-            raise
-        else:
-            self._queue.finish([row.id], now.timestamp())
-            if is_forgetting:  # it is gone when it has left the backups too
-                self.backing_up.let_leave(lambda: waiting.set_result(result))
-            else:
-                waiting.set_result(result)
-        self._commands.pop(row.name, None)
-        return set()
+    def _do(self, name: str, told: JsonObject, now: datetime) -> list[str]:
+        """What a command says, and what follows from it for all that is derived."""
+        rendered.clear(self.home)  # first: it may hold what is to be forgotten
+        is_forgetting = told.get("command") in commands.FORGETTING
+        if is_forgetting:
+            self.backing_up.give_way()
+        if told.get("by") == commands.BY_AGENT:
+            self._take_in()  # what it wants kept is held against all that it heard before
+        code, tie = self.looking.cache, self.looking.tied
+        result = commands.carry_out(name, told, self._queue, self._model_turns, self._memory_db, code, tie, now)
+        self.modelling.note_command()
+        if is_forgetting:
+            self._vectors.let_go()  # they follow what is new, not what is gone
+            self.looking.clear()
+        self._render({""})
+        return result
 
     def _start_of(self, note: Row) -> Row | None:
-        start = parse(note.payload.encode()).get("start")
+        start = note.told().get("start")
         return inbox.find(self._inbox_db, start) if isinstance(start, str) else None
 
     def _run_calls(self) -> None:
@@ -496,8 +437,3 @@ class Loop:
             self._maintained_at = time.monotonic()
             maintenance.tidy(self._queue, self._memory_db, self.clock(), self.backing_up.backed_up)
             self.modelling.tidy()
-
-
-def next_look_at(looked_at: float, asked_at: float) -> float:
-    """When the next step of a look is due, by the end of the last one and the moment when somebody last asked."""
-    return min(max(looked_at + _LOOK_PAUSE_S, asked_at + _STAND_BACK_S), looked_at + _LONGEST_PAUSE_S)

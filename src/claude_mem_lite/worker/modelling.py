@@ -114,7 +114,7 @@ class Modelling:
         before, self._config, self._capped = self._config, config, None
         self._provider = self._make_provider(config, self._home, os.environ)
         if self._provider is None:
-            self._turns.drop_all("no model is configured any more", self._clock().timestamp())
+            self._turns.drop_all(self._clock().timestamp())
         elif before is not None and _who(config) != _who(before):
             self._outage.clear()
             self._turns.bring_back()
@@ -196,9 +196,9 @@ class Modelling:
         return [probe] if probe else []
 
     def _ask_about(self, wanted: Wanted, provider: Provider, config: Config) -> None:
-        now, rows = self._clock(), self._turns.rows_of(wanted.turn)
+        now = self._clock()
         try:
-            question = retelling.question_about(wanted.turn, rows, self._memory_db, config)
+            question = retelling.question_about(wanted.turn, self._turns, self._memory_db, config)
         except Exception as error:  # a turn that no question can be made of must not keep the others from being asked
             log.exception("no question could be made", extra={"turn": wanted.turn, "session": wanted.session})
             reason = f"no question could be made of it: {type(error).__name__}"

@@ -5,16 +5,27 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 Found = TypeVar("Found")
+Asked = ParamSpec("Asked")
+Connect = Callable[[], sqlite3.Connection]
 # Kept: starting one for each search takes a millisecond where other threads work. More would wait for each other.
 _THREADS = ThreadPoolExecutor(4, thread_name_prefix="search")
 
 
-def found_until(
-    until: float, connect: Callable[[], sqlite3.Connection], find: Callable[[sqlite3.Connection], Found]
-) -> Found:
+def patient(
+    search: Callable[Concatenate[sqlite3.Connection, Asked], Found], connect: Connect, until: float
+) -> Callable[Concatenate[sqlite3.Connection, Asked], Found]:
+    """The same search, given up with TimeoutError at a moment of the monotonic clock."""
+
+    def asked(_: sqlite3.Connection, /, *given: Asked.args, **named: Asked.kwargs) -> Found:
+        return found_until(until, connect, lambda own: search(own, *given, **named))
+
+    return asked
+
+
+def found_until(until: float, connect: Connect, find: Callable[[sqlite3.Connection], Found]) -> Found:
     """What is found by a moment of the monotonic clock, else TimeoutError: the search goes on, for whoever is next."""
 
     def run() -> Found:

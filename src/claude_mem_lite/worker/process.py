@@ -182,7 +182,7 @@ async def _until_idle(server: "uvicorn.Server", listener: socket.socket, loop: "
     async def watch() -> None:
         while not server.should_exit:
             await asyncio.sleep(1.0)
-            if loop.idle_s() > loop.config.idle_exit_s:
+            if loop.activity.idle_s() > loop.config.idle_exit_s:
                 log.info("nothing to do; ending")
                 server.should_exit = True
 

@@ -10,15 +10,16 @@ from pydantic import AwareDatetime, Field
 
 from claude_mem_lite.compress.rules.codes import codes
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import Filters, Hit, Kind, Memory, Passage, Session, Status, written_scope
+from claude_mem_lite.models import Filters, Hit, Kind, Memory, Passage, Session, Status
+from claude_mem_lite.scopes import written_scope
 from claude_mem_lite.search.excerpts import excerpt
 from claude_mem_lite.search.sessions import rank_sessions
-from claude_mem_lite.store import sessions, timeline
+from claude_mem_lite.store import retirements, sessions, story, timeline
 from claude_mem_lite.store.listing import listed
 from claude_mem_lite.words import query_words, within
-from claude_mem_lite.worker.api import Limit, Running, folder_of, project_of
+from claude_mem_lite.worker.api import Limit, Meant, Running, folder_of
 from claude_mem_lite.worker.commands import memory_named
-from claude_mem_lite.worker.relations import related
+from claude_mem_lite.worker.relations import related, shown
 from claude_mem_lite.worker.routing import From, Router
 from claude_mem_lite.worker.scopes import named_scope
 from claude_mem_lite.worker.staleness import UNKNOWN, State, states
@@ -35,9 +36,7 @@ Skipped = Annotated[int, Field(ge=0, lt=2**31)]
 
 def _filters(
     loop: Running,
-    cwd: str = "",
-    all_projects: bool = False,
-    project: str = "",
+    meant: Meant,
     kind: tuple[Kind, ...] = (),
     scope: str = "",
     file: str = "",
@@ -47,7 +46,6 @@ def _filters(
     status: tuple[Status, ...] = (),
 ) -> Filters:
     since, until = in_order(since, until)
-    meant = project_of(cwd, all_projects, project)
     if written_scope(scope) == "project" and meant is None:
         raise MemoryLiteError("over all projects, `project` is no scope", "name the one that is meant: project:ID")
     if scope:
@@ -76,9 +74,11 @@ def search(
     cwd = folder_of(loop, cwd, project)
     with closing(loop.readers.open()) as db:
         hits = loop.search.search(db, query, wanted, loop.clock(), limit)
-        told = states(loop, db, cwd, [hit.found for hit in hits if isinstance(hit.found, Memory)])
-    words = query_words(query)
-    return {"hits": [_hit(hit, words, told.get(hit.found.id, UNKNOWN)) for hit in hits]}
+        found = [hit.found for hit in hits if isinstance(hit.found, Memory)]
+        told = states(loop, db, cwd, found)
+        retired = retirements.of(db, [memory.id for memory in found])
+    words, because = query_words(query), {id_: one.reason for id_, one in retired.items()}
+    return {"hits": [_hit(hit, words, told.get(hit.found.id, UNKNOWN), because.get(hit.found.id, "")) for hit in hits]}
 
 
 @router.get("/memories")
@@ -96,20 +96,20 @@ def memory_list(
 @router.get("/memories/{id_}")
 def memory_get(loop: Running, id_: str) -> dict[str, object]:
     with closing(loop.readers.open()) as db:
-        memory = memory_named(db, id_)
-        return {**asdict(memory), **related(db, [memory])[memory.id]}
+        return shown(db, memory_named(db, id_))
 
 
 @router.get("/records/{id_:path}")
-def record_get(loop: Running, id_: str, cwd: str = "") -> dict[str, object]:
+def record_get(loop: Running, id_: str, cwd: str | None = None) -> dict[str, object]:
     """A memory, a turn with all that was asked and answered, or a session with its summary, by its own id too.
 
-    Of a memory also how it stands with its code, when it is of the project of the folder that is asked from."""
+    Of a memory also how it stands with its code, when it is of the project of the folder that is asked from; when none
+    is named, as seen from where its own project was last worked on."""
     with closing(loop.readers.open()) as db:
         found = timeline.find(db, id_)
         if isinstance(found, Memory):
-            stands = states(loop, db, cwd, [found])[found.id].shown()
-            return {**asdict(found), **stands, **related(db, [found])[found.id]}
+            folder = story.own_project(db, found.project).root if cwd is None else cwd
+            return {**shown(db, found), **states(loop, db, folder, [found])[found.id].shown()}
         if isinstance(found, Passage) and found.kind == "turn":
             return asdict(found)
         session = found if isinstance(found, Session) else sessions.get(db, found.session)
@@ -133,21 +133,13 @@ def timeline_get(
     return {
         "items": [{**_brief(item), "is_center": item.id == center.id} for item in items],
         "session": session,
-        "sessions": [{"id": one.id, "headline": one.summary.headline or one.summary.request} for one in known],
+        "sessions": [{"id": one.id, "headline": one.summary.title()} for one in known],
     }
 
 
 @router.get("/sessions")
-def session_list(
-    loop: Running,
-    cwd: str = "",
-    all_projects: bool = False,
-    project: str = "",
-    query: str = "",
-    limit: Limit = 20,
-) -> dict[str, object]:
+def session_list(loop: Running, meant: Meant, query: str = "", limit: Limit = 20) -> dict[str, object]:
     """The last sessions, newest first; with a query those that are about it, best first."""
-    meant = project_of(cwd, all_projects, project)
     with closing(loop.readers.open()) as db:
         if not query.strip():
             return {"sessions": [_session(one) for one in sessions.newest(db, project=meant, limit=limit)]}
@@ -158,15 +150,16 @@ def session_list(
     return {"sessions": [{**_session(one), "score": round(score, 4)} for one, score in here[:limit]]}
 
 
-def _hit(hit: Hit, words: Sequence[str], state: State) -> dict[str, object]:
+def _hit(hit: Hit, words: Sequence[str], state: State, retired_because: str) -> dict[str, object]:
     found = hit.found
-    shown = {**_brief(found), "project": found.project, "score": hit.score, "alike": hit.alike}
+    told = {**_brief(found), "project": found.project, "score": hit.score, "alike": hit.alike}
     if isinstance(found, Passage):
-        shown["summary"] = excerpt(found.text, words, _LONGEST_SUMMARY)
+        told["summary"] = excerpt(found.text, words, _LONGEST_SUMMARY)
     else:
-        shown |= {"status": found.status, **state.shown()}
+        told |= {"status": found.status, **state.shown(), "retired_because": retired_because}
+    retired = [f"retired, because {retired_because}"] if retired_because else []
     alike = [f"and {len(hit.alike)} alike: {', '.join(hit.alike[:_MOST_NAMED])}"] if hit.alike else []
-    return {**shown, "why": [*hit.why, *state.why(), *alike]}
+    return {**told, "why": [*hit.why, *state.why(), *retired, *alike]}
 
 
 def _brief(found: Memory | Passage) -> dict[str, object]:
@@ -182,7 +175,7 @@ def _brief(found: Memory | Passage) -> dict[str, object]:
 
 
 def _session(session: Session) -> dict[str, object]:
-    return {**asdict(session), "codes": codes(session.summary)}
+    return {**asdict(session), "title": session.summary.title(), "codes": codes(session.summary)}
 
 
 def in_order(since: datetime | None, until: datetime | None) -> tuple[datetime | None, datetime | None]:

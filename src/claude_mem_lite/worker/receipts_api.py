@@ -5,30 +5,24 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 
+from claude_mem_lite.context.builder import Skipped
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Receipt
 from claude_mem_lite.store import receipts, sessions
-from claude_mem_lite.worker.api import Limit, Running, project_of
+from claude_mem_lite.worker.api import Limit, Meant, Running
 from claude_mem_lite.worker.routing import Router
 
 router = Router(prefix="/api")
 
 
 @router.get("/receipts")
-def receipt_list(
-    loop: Running,
-    cwd: str = "",
-    all_projects: bool = False,
-    project: str = "",
-    session: str = "",
-    limit: Limit = 20,
-) -> dict[str, object]:
+def receipt_list(loop: Running, meant: Meant, session: str = "", limit: Limit = 20) -> dict[str, object]:
     """The last injections, newest first: in a folder's project, in all, or those of one session, wherever it was."""
     with closing(loop.readers.open()) as db:
         if session:
             found = receipts.newest(db, session=_session(db, session), limit=limit)
         else:
-            found = receipts.newest(db, project=project_of(cwd, all_projects, project), limit=limit)
+            found = receipts.newest(db, project=meant, limit=limit)
         return {"receipts": _told(db, found)}
 
 
@@ -60,10 +54,9 @@ def _receipt(receipt: Receipt, titles: Mapping[str, tuple[str, str]]) -> dict[st
     for item in receipt.items:
         kind, title = titles.get(item.source, (None, None))
         items.append({**asdict(item), "kind": kind, "title": title})
-    skipped = (one.partition(": ") for one in receipt.layers_skipped)
     return {
         "id": receipts.id_of(receipt),
         **asdict(receipt),
-        "layers_skipped": [{"layer": layer, "reason": reason} for layer, _, reason in skipped],
+        "layers_skipped": [asdict(Skipped.read(one)) for one in receipt.layers_skipped],
         "items": items,
     }

@@ -182,11 +182,27 @@ def _recover(home: Home, trouble: str, now: datetime) -> None:
     log.error("memory.db is recovered", extra={"aside": aside})
     backup = next(backups.good_ones(home.backups, home.memory_db), None)
     kept = f" What was there is kept in {aside}." if home.memory_db.exists() else ""
+    step = ""
     if backup is None:
-        told = f"memory.db {trouble}, and there is no backup: a new one was begun.{kept}"
+        told = f"memory.db {trouble}, and {_why_no_backup(home)}: a new one was begun.{kept}"
+        if (sound := _newest_sound_aside(home)) is not None:
+            step = f"Of before there is a sound one: `claude-mem-lite restore {sound}` puts it in place."
     else:
         told = f"memory.db {trouble}. The backup of {backup.made_at.strftime(_DAY)} was put in its place.{kept}"
-    _put_in_place(home, backup.path if backup else None, aside, _recovery(now, "memory", told), now)
+    _put_in_place(home, backup.path if backup else None, aside, _recovery(now, "memory", told, undo=step), now)
+
+
+def _why_no_backup(home: Home) -> str:
+    kept = len(backups.all_in(home.backups))
+    if kept < 2:
+        return "the only backup cannot be read" if kept else "there is no backup"
+    return f"none of the {kept} backups can be read"
+
+
+def _newest_sound_aside(home: Home) -> Path | None:
+    """The newest memory.db that was set aside and can be restored."""
+    kept = [folder / home.memory_db.name for folder in reversed(set_aside(home))]
+    return next((path for path in kept if backups.can_be_restored(path)), None)
 
 
 def _restore(home: Home, backup: Path, now: datetime) -> None:

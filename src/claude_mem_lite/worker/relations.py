@@ -23,16 +23,22 @@ def related(db: sqlite3.Connection, found: Sequence[Memory]) -> dict[str, dict[s
         told[memory.id] = {
             "retired_at": why.at.isoformat() if why else None,
             "retired_cause": why.cause if why else None,
-            "retired_reason": why.reason if why else None,
-            "replaced_by": _brief(successor) if successor else None,
-            "replaced": [_brief(one) for one in supersession.replaced_by(db, [memory.id])],
-            "conflicts": [_brief(one) for one in others],
+            "retired_because": why.reason if why else "",
+            "replaced_by": brief(successor) if successor else None,
+            "replaced": [brief(one) for one in supersession.replaced_by(db, [memory.id])],
+            "conflicts": [brief(one) for one in others],
             "given": asdict(given.get(memory.id, Tally())),
         }
     return told
 
 
-def _brief(memory: Memory) -> dict[str, object]:
+def shown(db: sqlite3.Connection, memory: Memory) -> dict[str, object]:
+    """All of one memory, with what is to be told beside it."""
+    return {**asdict(memory), **related(db, [memory])[memory.id]}
+
+
+def brief(memory: Memory) -> dict[str, object]:
+    """As much of a memory as is told beside another, or in a list of what is stale."""
     return {
         "id": memory.id,
         "kind": memory.kind,

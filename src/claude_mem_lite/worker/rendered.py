@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict
 from datetime import datetime
 
+from claude_mem_lite.agents.adapters import claude_reply
 from claude_mem_lite.config import Config, in_folder, is_excluded
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.checkout import Checkout
@@ -21,7 +22,6 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
 from claude_mem_lite.worker.looking import LOOK_S
-from claude_mem_lite.worker.replies import context_reply
 
 _MOST_FOLDERS = 20
 _NAME = re.compile(r"[0-9a-f]{8}(?:\.tmp)?")
@@ -119,7 +119,7 @@ def _write(home: Home, folder: str, context: Context, now: datetime) -> None:
         "built_at": now.isoformat(),
         "items": [asdict(item) for item in context.items],
         "layers": context.layers,
-        "layers_skipped": [f"{one.layer}: {one.reason}" for one in context.layers_skipped],
+        "layers_skipped": [one.written() for one in context.layers_skipped],
         "tokens": context.tokens,
         "budget": context.budget,
     }
@@ -128,6 +128,6 @@ def _write(home: Home, folder: str, context: Context, now: datetime) -> None:
         fresh.unlink()
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "wb") as file:
-        reply = context_reply("SessionStart", context.text)
+        reply = claude_reply("SessionStart", context.text)
         file.write(b"\n".join((os.fsencode(folder), json.dumps(told).encode(), reply)))
     fresh.rename(path)

@@ -9,6 +9,7 @@ from typing import cast, get_args
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.inbox import buried
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.memory_lines import FIELDS, values_of
 from claude_mem_lite.models import LONGEST_RESTORED, JsonObject, JsonValue, Memory, text, texts
@@ -24,7 +25,11 @@ def command_of(record: JsonObject) -> JsonObject:
         "command": "restore",
         "id": text(record.get("id")),
         "memory": memory,
-        "retired": {name: record.get(f"retired_{name}") for name in ("cause", "reason", "at")},
+        "retired": {
+            "cause": record.get("retired_cause"),
+            "reason": record.get("retired_because"),
+            "at": record.get("retired_at"),
+        },
         "replaced": [text(one.get("id")) for one in replaced if isinstance(one, Mapping)]
         if isinstance(replaced, list)
         else [],
@@ -54,7 +59,7 @@ def restore(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connection
     with atomic(db):
         restoring.restore(db, record, name, now)
         # Inside: a worker that dies here carries the command out once more.
-        queue.lift(tombstones.since(db, now), [id_])
+        buried.lift(queue.db, tombstones.since(db, now), [id_])
     return id_
 
 

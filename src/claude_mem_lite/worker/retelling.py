@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.compress.language.clean import clip
@@ -12,16 +13,17 @@ from claude_mem_lite.compress.model.digest import digest_of
 from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.compress.rules.anchoring import anchored
 from claude_mem_lite.compress.rules.handoff import handoff
+from claude_mem_lite.compress.rules.taught import is_taught
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.compress.tools.hearsay import Hearsay
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.inbox.queue import Row
+from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.models import Draft, Memory, Place, Session, Turn, TurnDigest
 from claude_mem_lite.store import redoing, retirements, sessions, turns
-from claude_mem_lite.store.memories import handoff_id
+from claude_mem_lite.store.memories import find, handoff_id
 from claude_mem_lite.words import within
-from claude_mem_lite.worker import jobs, settling
+from claude_mem_lite.worker import jobs, left_open, settling
 
 _MOST_KNOWN = 30
 _LONGEST_PROMPT = 600
@@ -43,15 +45,19 @@ class Question:
         return f"{load('turn').text}\n{message_of(self.request)}"
 
 
-def question_about(turn: str, rows: Sequence[Row], db: sqlite3.Connection, config: Config) -> Question | str:
+def question_about(turn: str, inbox: ModelTurns, db: sqlite3.Connection, config: Config) -> Question | str:
     """The question about a turn, from its events as they stand in the inbox; or why none may be asked."""
+    rows = inbox.rows_of(turn)
     events = jobs.read_events(rows, config)
     session = sessions.find(db, events[0].session) if events else None
     if session is None:
         return "its events are gone"
     if any(is_excluded(config, event.cwd) for event in events):
         return "its folder is excluded now"
-    whole = Turn(turn, session.id, session.project, turns.prompt_of(db, turn), tuple(events))
+    earlier = left_open.earlier(
+        events, partial(inbox.calls_before, turn, left_open.TOOLS), partial(jobs.read_events, config=config)
+    )
+    whole = Turn(turn, session.id, session.project, turns.prompt_of(db, turn), tuple(events), earlier)
     digest = fold(whole)
     request = TurnRequest(
         goal=session.summary.request,
@@ -69,7 +75,7 @@ def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, 
         session = sessions.find(db, turn.session)
         if session is None:
             return
-        place, others = _place(session, redoing.of_turn(db, turn.key)), Hearsay(turn.events)
+        place, others = _place(session, redoing.of_turn(db, turn.key)), Hearsay((*turn.earlier, *turn.events))
         by_rules = set(question.digest.drafts)
         drafts = [
             draft if draft in by_rules else _tied(draft, question)
@@ -79,6 +85,8 @@ def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, 
         for position, draft in enumerate(drafts):
             made = jobs.memory_of(draft, turn, place, position, turn.events[-1].at, others)
             is_by_rules = draft in by_rules
+            if is_by_rules and is_taught(draft) and (known := find(db, made.id)):
+                made = replace(made, files=known.files, anchors=known.anchors)  # tied to the code of then
             memories.append(made if is_by_rules else replace(made, made_by=made_by, prompt_version=told.prompt_version))
         stored = redoing.retell(db, turn.key, memories, told.usage, now)
         for memory in stored:

@@ -3,7 +3,8 @@
 import sqlite3
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import SCOPES, Kind, written_scope
+from claude_mem_lite.models import Kind
+from claude_mem_lite.scopes import SCOPES, written_scope
 from claude_mem_lite.store import sessions
 
 _UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")

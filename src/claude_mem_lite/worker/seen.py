@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 from claude_mem_lite.code.anchors import CodeAnchor, anchor_of
 from claude_mem_lite.code.values import ABSENT, CodeChange
-from claude_mem_lite.codebase.anchor_states import AnchorState, Tie, check_anchors
+from claude_mem_lite.codebase.anchor_states import AnchorFound, Tie, check_anchors
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.elsewhere import Elsewhere
 from claude_mem_lite.codebase.freshness import Freshness, judge
+from claude_mem_lite.codebase.renames import KnownRenames
 from claude_mem_lite.codebase.tied_files import Effort
-from claude_mem_lite.context.checkout import ChangeState
+from claude_mem_lite.context.checkout import ChangeState, RenamedSince
 from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.visibility import Hidden
@@ -64,13 +65,17 @@ class SeenCheckout:
         ties = list(map(Tie, anchors))
         with self.lock:
             told = check_anchors(self.cache, self.place.root, ties, self._effort(self.elsewhere))
-        return [_as_told(one.state, anchor) for one, anchor in zip(told, anchors, strict=True)]
+        return [_as_told(one, anchor) for one, anchor in zip(told, anchors, strict=True)]
 
     def _effort(self, elsewhere: Elsewhere | None = None) -> Effort:
-        return Effort(self.deadline, keeps_time=True, elsewhere=elsewhere)
+        renames = KnownRenames(self.db, self.place.project) if elsewhere else None
+        return Effort(self.deadline, keeps_time=True, elsewhere=elsewhere, renames=renames)
 
 
-def _as_told(found: AnchorState, anchor: CodeAnchor) -> ChangeState:
+def _as_told(told: AnchorFound, anchor: CodeAnchor) -> ChangeState:
+    found = told.state
+    if told.name_now:
+        return RenamedSince(told.name_now)
     if found in ("same", "unknown"):
         return "as told" if found == "same" else "unknown"
     if found == "undone" and ABSENT not in (anchor.before, anchor.after):

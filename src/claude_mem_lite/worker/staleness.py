@@ -14,6 +14,7 @@ from claude_mem_lite.store import anchored, memories, retirements
 from claude_mem_lite.store.visibility import Hidden, is_hidden
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.relations import brief
 from claude_mem_lite.worker.routing import Router
 
 _LONGEST_S = 10.0
@@ -31,13 +32,11 @@ class State:
     """None when nothing ties it to code of this project, or there was no time to look."""
     elsewhere: str = ""
     """The branch it was made on, when the work of that is not here."""
-    retired_because: str = ""
 
     def shown(self) -> dict[str, object]:
         return {
             "freshness": _told(self.freshness) if self.freshness else None,
             "elsewhere": self.elsewhere,
-            "retired_because": self.retired_because,
         }
 
     def why(self) -> Iterator[str]:
@@ -47,8 +46,6 @@ class State:
             yield f"{lead}: {'; '.join(self.freshness.reasons)}"
         if self.elsewhere:
             yield f"made on branch {self.elsewhere}, whose work is not here"
-        if self.retired_because:
-            yield f"retired, because {self.retired_because}"
 
 
 UNKNOWN = State()
@@ -57,7 +54,6 @@ UNKNOWN = State()
 def states(loop: Loop, db: sqlite3.Connection, cwd: str, found: Sequence[Memory]) -> dict[str, State]:
     """How it stands with memories, as far as that can be told at once, seen from a folder; '' is no folder."""
     place = find_place(cwd) if cwd else None
-    retired = retirements.of(db, [memory.id for memory in found if memory.status == "retired"])
     own = [memory for memory in found if place and memory.project == place.project]
     told: dict[str, Freshness] = {}
     elsewhere: dict[str, str] = {}
@@ -65,14 +61,7 @@ def states(loop: Loop, db: sqlite3.Connection, cwd: str, found: Sequence[Memory]
         checkout = loop.looking.checkout(db, place, time.monotonic() + _ANSWER_S)
         told = checkout.freshness([memory for memory in own if is_anchored(memory)])
         elsewhere = {memory.id: memory.branch for memory in own if _is_elsewhere(memory, checkout.hidden)}
-    return {
-        memory.id: State(
-            _known(told.get(memory.id)),
-            elsewhere.get(memory.id, ""),
-            retired[memory.id].reason if memory.id in retired else "",
-        )
-        for memory in found
-    }
+    return {memory.id: State(_known(told.get(memory.id)), elsewhere.get(memory.id, "")) for memory in found}
 
 
 @router.get("/stale")
@@ -127,17 +116,7 @@ def _tied(db: sqlite3.Connection, project: str) -> Iterator[list[int]]:
 
 
 def _shown(memory: Memory, verdict: str, reasons: Sequence[str]) -> dict[str, object]:
-    return {
-        "id": memory.id,
-        "kind": memory.kind,
-        "title": memory.title,
-        "status": memory.status,
-        "branch": memory.branch,
-        "created_at": memory.created_at.isoformat(),
-        "last_seen_at": memory.last_seen_at.isoformat(),
-        "verdict": verdict,
-        "reasons": list(reasons),
-    }
+    return {**brief(memory), "branch": memory.branch, "verdict": verdict, "reasons": list(reasons)}
 
 
 def _told(freshness: Freshness) -> dict[str, object]:

@@ -12,7 +12,7 @@ from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.context.usefulness import SILENT, factor, source_factor, start_factor
 from claude_mem_lite.models import HookMoment, Tally
 from claude_mem_lite.store import counting, memories, model_calls, receipts
-from claude_mem_lite.worker.api import Running, project_of
+from claude_mem_lite.worker.api import Meant, Running
 from claude_mem_lite.worker.routing import Router
 
 LONGEST_DAYS = 180
@@ -50,12 +50,9 @@ def stats(loop: Running, days: Days = 30) -> dict[str, object]:
 
 
 @router.get("/hit-rates")
-def hit_rates(
-    loop: Running, cwd: str = "", all_projects: bool = False, project: str = "", days: Days = LONGEST_DAYS
-) -> dict[str, object]:
+def hit_rates(loop: Running, meant: Meant, days: Days = LONGEST_DAYS) -> dict[str, object]:
     """What came of what was given in a folder's project, or in all, by moment and source."""
     since = loop.clock() - timedelta(days=days)
-    meant = project_of(cwd, all_projects, project)
     with closing(loop.readers.open()) as db:
         rates = counting.hit_rates(db, since, meant)
         return {"days": days, "given": _given(db, since, rates, meant), "sources": [_rate(one) for one in rates]}

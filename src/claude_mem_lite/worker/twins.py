@@ -9,7 +9,6 @@ from claude_mem_lite.agents.identity import NUMBERED_WITHIN_S, identity, one_wit
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox import queue as inbox
-from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.paths import Home
 from claude_mem_lite.spool_names import event_of
@@ -53,6 +52,6 @@ class Twins:
     @staticmethod
     def _is_same(row: inbox.Row, key: tuple[str, ...]) -> bool:
         try:
-            return identity(row.name, parse(row.payload.encode())) == key
+            return identity(row.name, row.told()) == key
         except PayloadError:
             return False

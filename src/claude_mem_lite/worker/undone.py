@@ -11,6 +11,7 @@ from dataclasses import replace
 from claude_mem_lite.code.anchors import MOST_CODE_ANCHORS, anchor_to
 from claude_mem_lite.code.values import PRESENT, CodeChange
 from claude_mem_lite.compress.language.drafts import make_draft
+from claude_mem_lite.inbox import past_calls
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import MOST_OF_A_TURN, Draft, Turn, TurnDigest, load_json
 from claude_mem_lite.store import symbols
@@ -86,7 +87,8 @@ def _draft(file: str, changes: list[CodeChange]) -> Draft:
 
 def _commands(queue: Queue, session: str) -> list[str]:
     """The commands that the session ran, as far as its events are kept."""
-    inputs = (load_json(given) for given in queue.tool_inputs(session, _MOST_CALLS) if given.startswith("{"))
+    calls = past_calls.tool_calls(queue.db, session, _MOST_CALLS)
+    inputs = (load_json(call.given) for call in calls if call.given.startswith("{"))
     return [command for given in inputs if isinstance(given, dict) and isinstance(command := given.get("command"), str)]
 
 

@@ -13,12 +13,13 @@ from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.elsewhere import Elsewhere
 from claude_mem_lite.codebase.freshness import Freshness, judge
+from claude_mem_lite.codebase.renames import KnownRenames
 from claude_mem_lite.codebase.tied_files import Effort
 from claude_mem_lite.codebase.working_tree import FileState, WorkingTree
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.git.repository import Repository
 from claude_mem_lite.models import Memory, Place
-from claude_mem_lite.store import anchored, memories, retirements
+from claude_mem_lite.store import anchored, memories, renames, retirements
 from claude_mem_lite.store.visibility import Hidden, is_hidden
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.last_verdicts import LastVerdicts
@@ -126,6 +127,7 @@ class Walk:
                 found = memories.by_seq(self.db, seqs)
                 told = yield from self._judged(list(found.values()), self.here.root)
                 self.last_verdicts.note(self.here.place, found, told)
+                self._note_renames(told)
                 gone = {seq for seq, one in found.items() if _is_gone(told, one) and self._may_be_retired(one)}
                 sure = [found[seq] for seq in gone if self._is_for_good(seq, told[found[seq].id])]
                 yield from self._retire(sure, told)
@@ -175,9 +177,10 @@ class Walk:
         """A verdict on each of them, over as many steps as it takes; none on those of which it cannot be told."""
         told: dict[str, Freshness] = {}
         left, tries = list(wanted), 0
+        known = KnownRenames(self.db, self.here.place.project)
         while left and tries < _MOST_TRIES:
             # Untouched files are read as well: within its own turn code may have been put back as it was.
-            effort = Effort(time.monotonic() + STEP_S, elsewhere=root.elsewhere)
+            effort = Effort(time.monotonic() + STEP_S, elsewhere=root.elsewhere, renames=known)
             now = judge(self.cache, root.path, left, effort)
             sure = {id_: one for id_, one in now.items() if one.verdict != "unknown"}
             tries = 0 if sure else tries + 1
@@ -185,6 +188,14 @@ class Walk:
             left = [memory for memory in left if memory.id not in told]
             yield
         return told
+
+    def _note_renames(self, told: Mapping[str, Freshness]) -> None:
+        """Keep what is called otherwise now: after its next edit nothing would tell."""
+        renamed = {id_: one.renamed for id_, one in told.items() if one.renamed}
+        if renamed:
+            with atomic(self.db):
+                for id_, some in renamed.items():
+                    renames.note(self.db, id_, some)
 
     def _retire(self, gone: Sequence[Memory], told: Mapping[str, Freshness]) -> Iterator[None]:
         """Retire those that are gone in the other checkouts as well."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.e2e.page.past import machine_with_a_past
 from tests.e2e.page.serving import Served, filled_machine, opened, running_browser, serving
 
 
@@ -17,6 +18,13 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def served() -> Iterator[Served]:
     with filled_machine() as machine, serving(machine) as one:
+        yield one
+
+
+@pytest.fixture(scope="package")
+def past() -> Iterator[Served]:
+    """A server on another machine, where more was done than a recording tells."""
+    with machine_with_a_past() as machine, serving(machine) as one:
         yield one
 
 

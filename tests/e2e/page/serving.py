@@ -100,7 +100,7 @@ def empty_machine() -> Iterator[Machine]:
 def serving(machine: Machine, *arguments: str) -> Iterator[Served]:
     """`claude-mem-lite ui` on a machine, as a process of its own."""
     process = subprocess.Popen(
-        [str(COMMAND), "ui", "--no-browser", *arguments],
+        [str(COMMAND), "ui", "--no-open", *arguments],
         cwd=machine.project,
         env={**machine.environment(), "PYTHONUNBUFFERED": "1"},
         stdin=subprocess.DEVNULL,

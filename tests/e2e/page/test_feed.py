@@ -1,9 +1,11 @@
 """The feed in a real browser: by session and turn, filtered, live."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.page.past import GARDEN, OLD, RETIRED, USED
 from tests.e2e.page.serving import Served, empty_machine, opened, serving, window
 
 LINES = "a[data-item]"
@@ -26,6 +28,28 @@ def test_a_filter_leaves_only_what_it_asks_for(page: Page) -> None:
     expect(page.locator(".empty")).to_contain_text("Nothing fits what you chose")
     page.get_by_role("link", name="Show everything").click()
     expect(page.locator(LINES).nth(2)).to_be_visible()
+
+
+def test_the_feed_can_be_that_of_a_project_a_status_or_a_time(browser: Browser, past: Served) -> None:
+    with opened(browser, past) as page:
+        lines = page.locator(LINES)
+        expect(lines).to_have_count(4)
+        page.locator("#project").select_option(GARDEN.project)
+        expect(page).to_have_url(re.compile("project="))
+        expect(lines).to_have_text(re.compile(OLD))
+        page.locator("#status").select_option("retired")
+        expect(page).to_have_url(re.compile("status=retired"))
+        expect(lines).to_have_text(re.compile(RETIRED))
+        page.locator("#status").select_option("any")
+        expect(lines).to_have_count(2)
+        page.locator("#project").select_option("")
+        expect(lines).to_have_count(7)
+        page.locator("#until").fill(f"{datetime.now(UTC) - timedelta(days=5):%Y-%m-%d}")
+        expect(page).to_have_url(re.compile("until="))
+        expect(lines).to_have_count(2)
+        expect(lines.filter(has_text=USED)).to_have_count(0)
+        page.locator("#until").fill(f"{datetime.now(UTC) - timedelta(days=60):%Y-%m-%d}")
+        expect(page.locator(".empty")).to_contain_text("Nothing fits what you chose")
 
 
 def test_a_choice_outlives_a_reload_and_the_way_back(page: Page) -> None:

@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import Browser, expect
 
+from tests.e2e.page.past import TOKENS
 from tests.e2e.page.serving import Served, opened
 from tests.running import spool_name
 
@@ -26,10 +27,13 @@ def test_worker_queue_and_model_are_told(browser: Browser, served: Served) -> No
 
 
 def test_a_backup_can_be_made(browser: Browser, served: Served) -> None:
+    folder = served.machine.home / "backups"
+    before = set(folder.glob("memory-*.db"))  # a worker that has nothing to do makes one by itself
     with opened(browser, served, "/health") as page:
         page.get_by_role("button", name="Make one now").click()
-        expect(page.locator("main")).to_contain_text("1 kept, the last of", timeout=15_000)
-    assert len(list((served.machine.home / "backups").glob("memory-*.db"))) == 1
+        expect(page.locator("#news")).to_contain_text("Backup made", timeout=15_000)
+        expect(page.locator("main")).to_contain_text(" kept, the last of")
+    assert set(folder.glob("memory-*.db")) > before
 
 
 def test_plots_can_be_read_as_numbers(browser: Browser, served: Served) -> None:
@@ -45,3 +49,31 @@ def test_plots_can_be_read_as_numbers(browser: Browser, served: Served) -> None:
         page.locator("#days").select_option("90")
         expect(page).to_have_url(re.compile("days=90"))
         expect(rows).to_have_count(90)
+
+
+def test_what_was_given_used_saved_and_spent_is_plotted_by_day(browser: Browser, past: Served) -> None:
+    numbers: dict[str, list[str | re.Pattern[str]]] = {
+        "How often something was given": ["1"],
+        "What came of it": ["1", "1"],
+        "Share of it that was used": ["50%"],
+        "Tokens given": [str(TOKENS)],
+        "Tokens given and saved at starts": [str(TOKENS), re.compile(r"[1-9]\d*")],
+        "Spent on models": ["$0.25"],
+        "Tokens of models": ["2,000", "300"],
+    }
+    with opened(browser, past, "/health") as page:
+        for title, told in numbers.items():
+            chart = page.locator(".charts > *", has=page.get_by_role("heading", name=title, exact=True))
+            expect(chart.locator("svg.plot")).to_be_visible()
+            expect(chart.locator("svg.plot rect, svg.plot circle").first).to_be_attached()
+            chart.locator("summary").click()
+            expect(chart.locator("table tbody tr").last.locator("td")).to_have_text(told)
+
+
+def test_what_is_stored_adds_up(browser: Browser, past: Served) -> None:
+    with opened(browser, past, "/health") as page:
+        expect(page.locator("main")).to_contain_text("7 memories (4 of them active, 0 today)")
+        for title in ("Memories by kind", "Memories by project"):
+            chart = page.locator(".charts > *", has=page.get_by_role("heading", name=title, exact=True))
+            chart.locator("summary").click()
+            assert sum(map(int, chart.locator("table tbody td").all_text_contents())) == 4

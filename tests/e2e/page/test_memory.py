@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.page.past import VERSIONS
 from tests.e2e.page.serving import Served, opened, window
 
 NEWS = "#news"
@@ -25,7 +26,9 @@ def note(browser: Browser, served: Served, request: pytest.FixtureRequest) -> It
 
 def stored(served: Served, title: str) -> dict[str, object]:
     """A memory as the command line knows it, whatever its status."""
-    listed = served.machine.run("list", "--json", *(f"--status={one}" for one in ("active", "retired", "superseded")))
+    listed = served.machine.run(
+        "list", "--json", "--all-projects", *(f"--status={one}" for one in ("active", "retired", "superseded"))
+    )
     return next(one for one in json.loads(listed) if one["title"].startswith(title))
 
 
@@ -101,6 +104,24 @@ def test_forget_and_undo(note: Page, served: Served) -> None:
     note.get_by_role("button", name="Undo").click()
     expect(note.get_by_role("button", name="Forget", exact=True)).to_be_visible()
     assert title in served.machine.run("list", "--json")
+
+
+def test_older_versions_go_with_a_memory_and_come_back_with_it(browser: Browser, past: Served) -> None:
+    before = [stored(past, title) for title in VERSIONS]
+    newest = before[-1]
+    with opened(browser, past, f"/memories/{newest['id']}") as page:
+        expect(page.locator("main")).to_contain_text(VERSIONS[-2])
+        page.get_by_role("button", name="Forget", exact=True).click()
+        expect(page.locator(NEWS)).to_contain_text("You can undo it until you close or reload this tab")
+        assert not any(VERSIONS[0].encode() in path.read_bytes() for path in past.machine.home.rglob("*.db"))
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("button", name="Forget", exact=True)).to_be_visible()
+        page.locator("main a", has_text=VERSIONS[-2]).first.click()
+        expect(page.locator(HEADING)).to_have_text(VERSIONS[-2])
+        expect(page.locator("main .problem a")).to_have_text(VERSIONS[-1])
+    after = [stored(past, title) for title in VERSIONS]
+    kept = ("id", "status", "superseded_by")
+    assert [[one[name] for name in kept] for one in after] == [[one[name] for name in kept] for one in before]
 
 
 def test_what_was_forgotten_stays_so_once_the_page_is_left(note: Page, served: Served) -> None:

@@ -2,6 +2,7 @@
 
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.page.past import IGNORED, LATER, SESSION, SUMMARY, USED
 from tests.e2e.page.serving import Served, opened
 
 
@@ -25,3 +26,32 @@ def test_what_it_was_given_and_why(browser: Browser, served: Served) -> None:
         expect(given).to_contain_text("Keep UTC in the database")
         expect(given.get_by_role("columnheader", name="Came of it")).to_be_visible()
         expect(given.locator("tbody tr").first).to_contain_text("not known yet")
+
+
+def test_every_part_of_a_summary_is_told_under_its_heading(browser: Browser, past: Served) -> None:
+    parts = {
+        "Asked for": SUMMARY.request,
+        "Looked into": SUMMARY.investigated,
+        "Learned": SUMMARY.learned,
+        "Done": SUMMARY.completed,
+        "Decided": SUMMARY.key_decisions[0],
+        "Next steps": SUMMARY.next_steps[0],
+        "Files changed": SUMMARY.files_edited[0],
+        "Files read": SUMMARY.files_read[0],
+        "Notes": SUMMARY.notes,
+    }
+    with opened(browser, past, f"/sessions/{SESSION}") as page:
+        expect(page.get_by_role("heading", level=1)).to_have_text(SUMMARY.headline)
+        for heading, said in parts.items():
+            found = page.get_by_role("heading", level=3, name=heading, exact=True)
+            expect(found).to_be_visible()
+            expect(found.locator("xpath=following-sibling::*[1]")).to_have_text(said)
+
+
+def test_what_came_of_what_it_was_given(browser: Browser, past: Served) -> None:
+    with opened(browser, past, f"/sessions/{LATER}") as page:
+        expect(page.locator("main")).to_contain_text("2 items in 1 context, 1 of them used.")
+        given = page.locator("details.given")
+        expect(given.locator("summary")).to_contain_text("1 used")
+        for title, outcome in ((USED, "used"), (IGNORED, "ignored")):
+            expect(given.locator("tbody tr", has_text=title).locator("td").last).to_have_text(outcome)

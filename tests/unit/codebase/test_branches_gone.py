@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.git_repositories import Checkout
 from tests.unit.codebase.branching import Watcher, delete, is_hidden, squash, work
 
@@ -121,6 +123,27 @@ class TestGone:
         watcher.look(shop)
         found = watcher.look(clone)
         assert (found.merged, found.rows) == ((), ())
+
+    def test_among_more_branches_than_are_asked_nothing_is_called_gone(self, shop: Checkout, watcher: Watcher) -> None:
+        work(shop, watcher)
+        delete(shop)
+        packed = shop.root / ".git" / "packed-refs"
+        packed.write_text("".join(f"{at:040x} refs/heads/other-{at}\n" for at in range(1, 5_002)))
+        assert watcher.look(shop).gone == ()
+        packed.unlink()
+        assert watcher.look(shop).gone == ("feature",)
+
+    @pytest.mark.parametrize(("days", "merged"), [(29, ("feature",)), (31, ())])
+    def test_after_a_month_a_branch_that_is_gone_is_not_looked_for_any_more(
+        self, shop: Checkout, watcher: Watcher, days: int, merged: tuple[str, ...]
+    ) -> None:
+        work(shop, watcher)
+        tip = shop.id("feature")
+        delete(shop)
+        assert watcher.look(shop).gone == ("feature",)
+        shop.clock.tick(days=days)
+        shop.git("merge", "-q", "--no-ff", "-m", "merge", tip)
+        assert watcher.look(shop).merged == merged
 
     def test_a_branch_that_is_begun_anew_without_commits_is_not_gone(self, shop: Checkout, watcher: Watcher) -> None:
         work(shop, watcher)

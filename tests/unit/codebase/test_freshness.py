@@ -367,6 +367,15 @@ def test_many_memories_of_many_files_are_told_apart(cache: CodeCache, root: Path
     assert {told[memory.id].verdict for memory in lost} == {"gone"}
 
 
+def test_what_was_found_changed_is_so_though_the_rest_could_not_be_looked_at(cache: CodeCache, root: Path) -> None:
+    anchors = work_on(root, "src/files.py", LOAD)
+    work_on(root, "src/files.py", LOAD_SAFELY)
+    memory = telling((*anchors, *(f"code:a:b:src/later_{at:05}.py::f" for at in range(2_000))))
+    assert look(cache, root, memory).verdict == "changed"
+    unknown = telling((f"code:{ABSENT}:b:src/files.py::save", *memory.anchors[1:]))
+    assert look(cache, root, unknown).verdict == "unknown"
+
+
 def test_only_so_many_files_are_looked_at_at_once(cache: CodeCache, root: Path) -> None:
     memories = [telling((f"code:a:b:src/{at:05}.py::f",), id=str(at)) for at in range(2_001)]
     told = judge(cache, str(root), memories, far(root))

@@ -192,6 +192,15 @@ def test_the_request_is_told_without_greeting_and_without_what_was_taught() -> N
     assert after(asked).request == "Please add a queue for orders."
 
 
+@pytest.mark.parametrize("hello", ["hello", "Hi there!", "Guten Morgen, hallo zusammen 👋", "hey" + " " * 20_000])
+def test_a_greeting_is_no_request_and_no_headline(hello: str) -> None:
+    greeted = turn(hello, closing="Hello! How can I help you today?")
+    assert (after(greeted).headline, after(greeted).request) == ("", "")
+    asked = after(greeted, turn("why is the sum in src/cart.py wrong?", closing="I do not know yet."))
+    assert "sum" in asked.headline
+    assert asked.request == "why is the sum in src/cart.py wrong?"
+
+
 def test_a_commit_that_adds_what_was_asked_for_is_no_bugfix() -> None:
     commit = bash("git commit -m 'Add a queue'", "[main 1234567] Add a queue for orders\n 1 file changed")
     asked = "Add a queue for orders and fix the tests that need it."

@@ -207,7 +207,7 @@ _EXPRESSIONS = {
     "cast_expression": shapes.made,
     "pointer_expression": shapes.inner,
     "parenthesized_expression": shapes.inner,
-    "conditional_expression": shapes.either("consequence", "alternative"),
+    "conditional_expression": shapes.either,
     "string_literal": instance_of("string"),
     "number_literal": instance_of("int"),
     "null": shapes.nothing,

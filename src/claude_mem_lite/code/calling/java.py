@@ -166,7 +166,7 @@ GRAMMAR = Grammar(
         "object_creation_expression": shapes.made,
         "cast_expression": shapes.made,
         "parenthesized_expression": shapes.inner,
-        "ternary_expression": shapes.either("consequence", "alternative"),
+        "ternary_expression": shapes.either,
         "null_literal": shapes.nothing,
         "string_literal": instance_of("String"),
         "decimal_integer_literal": instance_of("int"),

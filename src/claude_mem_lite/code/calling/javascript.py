@@ -197,7 +197,7 @@ _EXPRESSIONS = {
     "non_null_expression": shapes.inner,
     "as_expression": _as,
     "satisfies_expression": shapes.inner,
-    "ternary_expression": shapes.either("consequence", "alternative"),
+    "ternary_expression": shapes.either,
     "null": shapes.nothing,
     "undefined": shapes.nothing,
     "string": instance_of("String"),

@@ -175,7 +175,7 @@ GRAMMAR = Grammar(
         "class_variable": _variable,
         "call": _given,
         "parenthesized_statements": shapes.inner,
-        "conditional": shapes.either("consequence", "alternative"),
+        "conditional": shapes.either,
         "element_reference": shapes.item("object"),
         "nil": shapes.nothing,
         "string": instance_of("String"),

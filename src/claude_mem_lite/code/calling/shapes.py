@@ -41,12 +41,9 @@ def inner(reading: Reading, node: "Node") -> Chains:
     return reading.chains(node.named_children[0]) if node.named_children else (UNKNOWN,)
 
 
-def either(first: str, second: str) -> Expression:
-    def chains(reading: Reading, node: "Node") -> Chains:
-        fields = (node.child_by_field_name(first), node.child_by_field_name(second))
-        return tuple(chain for field in fields for chain in reading.chains(field))
-
-    return chains
+def either(reading: Reading, node: "Node") -> Chains:
+    fields = (node.child_by_field_name("consequence"), node.child_by_field_name("alternative"))
+    return tuple(chain for field in fields for chain in reading.chains(field))
 
 
 def name(reading: Reading, node: "Node") -> Chains:

@@ -16,7 +16,7 @@ _ORDERS = (
 _DROP = (
     r"(?:ignore|disregard|forget|override|bypass|discard|do not (?:follow|obey)|don't (?:follow|obey)|stop following)"
 )
-_AI = (
+AI = (
     r"(?:(?:ai|coding|llm|autonomous|language|code|chat)[ -](?:assistant|agent|model|bot)s?|llms?|chatbots?"
     r"|chatgpt|gpt-?\d\w*"
     r"|claude(?: code)?|copilot|codex|gemini|ais?)"
@@ -87,14 +87,15 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.I)
 
 
-def _form(reason: str, words: str, *patterns: str, is_attack: bool = True) -> Form:
+def form(reason: str, words: str, *patterns: str, is_attack: bool = True) -> Form:
+    """A form; `words` are groups of words between `||`, in which + stands for a blank."""
     needed = tuple(tuple(word.replace("+", " ") for word in group.split()) for group in words.split(" || "))
     return Form(reason, needed, "|".join(f"(?:{one})" for one in patterns), is_attack)
 
 
 # Looked for in the text with its lines.
 MARKS: Final = (
-    _form(
+    form(
         "imitates the marks of a conversation",
         "<system </system <assistant </assistant <human </human <instruction </instruction <user </user "
         "<claude </claude <| [inst [/inst <<sys <</sys _of_turn #+system #system #+new+instr #+instruct "
@@ -112,7 +113,7 @@ MARKS: Final = (
         r"\b(?:human|user)\s{0,2}:[^\n]{1,300}\n\s{0,8}assistant\s{0,2}:|\bhuman\s{0,2}:[^\n]{1,300}\sassistant\s{0,2}:",
         r"--- ?(?:begin|end|start)(?: of)? (?:system|user|assistant|prompt|instructions?|memory)\b(?! dump)",
     ),
-    _form(
+    form(
         "has a call of a tool in it",
         "function_calls invoke tool parameter+name function",
         r"<(?:\w{1,10}:)?(?:function_calls|invoke\s+name|tool_(?:call|use|result)s?|parameter\s+name)\b",
@@ -120,7 +121,7 @@ MARKS: Final = (
         r"\"(?:tool|function)(?:_name|_call)?\"\s{0,3}:\s{0,3}\"(?:bash|shell|run|exec\w{0,10}|write|edit"
         r"|webfetch|terminal)\"",
     ),
-    _form(
+    form(
         "has something downloaded or decoded run by a shell",
         "curl wget fetch iwr invoke-web base64 decode decrypt unpack rot13 eval exec rm+",
         rf"\b(?:curl|wget|fetch|iwr|invoke-webrequest)\b{_NO_INSTALLER}[^|\n;]{{0,300}}\|"
@@ -137,7 +138,7 @@ MARKS: Final = (
 )
 # Looked for in the text on one line.
 SENTENCES: Final = (
-    _form(
+    form(
         "tells its reader to drop what it was told",
         "ignor disregard forget overrid bypass discard follow obey void obsolete invalid revoked cancel "
         "replaced superseded suspended outdated no+longer null vergiss olvid descart omit oubli neglig néglig "
@@ -183,7 +184,7 @@ SENTENCES: Final = (
         r"(?:تجاهل|انس).{0,30}(?:التعليمات|الأوامر|القواعد)",
         r"(?:पिछल|सभी).{0,20}(?:निर्देश|आदेश).{0,20}(?:अनदेखा|भूल|नज़रअंदाज)",
     ),
-    _form(
+    form(
         "gives its reader another part to play",
         "you+are+now act+as behave+as respond+as roleplay+as pretend your+new your+real your+actual "
         "your+true your+only your+updated your+next your+safety your+content your+usage your+security "
@@ -220,7 +221,7 @@ SENTENCES: Final = (
         r"|creators?|makers?|administrator|operator))\b",
         r"(?:^|[.!?] )(?:anthropic|openai) (?:requires|instructs|orders|wants|asks) (?:you|all|every)\b",
     ),
-    _form(
+    form(
         "asks for secrets to be sent away",
         "ssh id_ .aws .npmrc .netrc .pypirc .pgpass git-credential .kube .env environ env+var key "
         "credential token secret password cookie history conversation source+code exfiltrat contrase "
@@ -249,7 +250,7 @@ SENTENCES: Final = (
         r"\bcurl\b[^\n]{0,120}(?:-d|--data\S{0,10}|-F|--upload-file|-T)\s?[\"']?(?:@|\$\(|`)[^\n]{0,40}(?:\.env"
         r"|\.ssh|\.aws|id_rsa|printenv|\benv\b|\.npmrc|credentials)",
     ),
-    _form(
+    form(
         "wants something kept from the user, or done without asking",
         "user human developer operator person owner anyone anybody to+others silently quietly secretly covertly "
         "stealthily maintainer no+need approved trusted authori permission permitted allowed free+to as+an "
@@ -276,36 +277,36 @@ SENTENCES: Final = (
         r"\b(?:do not|don't|never|no need to) (?:ask|wait|seek|request)(?: for)? (?:permission|confirmation"
         r"|approval|consent)\b",
     ),
-    _form(
+    form(
         "speaks to an agent",
         "assistant agent llm gpt claude copilot codex gemini +ai +ais chatbot +bot language+model you+are "
         "your+training your+context your+system your+tool your+bash automated",
         rf"\b(?:note|notice|message|instructions?|reminder|warning|hint|important|attention|task|request|hello"
         rf"|hi|hey|dear|memo|orders?)\b(?: \w{{1,12}}){{0,2}}?,? ?(?:to|for|:|,|-)?"
-        rf" (?:the |any |all |every |an |our |your |fellow )*(?:{_AI}|assistants?"
+        rf" (?:the |any |all |every |an |our |your |fellow )*(?:{AI}|assistants?"
         rf"|agents?)\b(?: \w{{1,15}}){{0,4}} ?[:,—–!-]",
         rf"\b(?:new|additional|updated|special|secret|hidden) (?:instructions?|orders|rules|directives?) (?:for"
-        rf"|to) (?:the |any |all |every |an )*(?:{_AI}|assistants?|agents?)\b",
+        rf"|to) (?:the |any |all |every |an )*(?:{AI}|assistants?|agents?)\b",
         rf"\bif (?:you are|you're|you happen to be|the reader is|this is (?:being )?read by|read by) (?:an? "
-        rf"|the |any )*(?:{_AI}|assistant|agent|automated (?:system|agent))\b",
-        rf"\bas an? (?:{_AI}|(?:helpful |friendly )?assistant)\b,? (?:language model,? )?(?:you|it is your|your"
+        rf"|the |any )*(?:{AI}|assistant|agent|automated (?:system|agent))\b",
+        rf"\bas an? (?:{AI}|(?:helpful |friendly )?assistant)\b,? (?:language model,? )?(?:you|it is your|your"
         rf"|i (?:must|will|am required))\b",
-        rf"\b(?:{_AI}|the assistant|assistants|an agent|any agents?|agents?)\b(?: (?:that|who|which|when"
+        rf"\b(?:{AI}|the assistant|assistants|an agent|any agents?|agents?)\b(?: (?:that|who|which|when"
         rf"|reading|processing|working|using|parsing|visiting|summari[sz]ing|looking|in|on|with|this|these|the"
         rf"|page|file"
         rf"|document|text|readme|repo|repository|code|project|issue|are|is|reads?|see|sees|find"
         rf"|finds)){{2,9}},? (?:it |they |you )?(?:{_DUTY}|please|always|never)\b",
-        rf"\b(?:when(?:ever)?|if|once|before|after|every time) (?:an? |the |any |your |you |a |as an )*(?:{_AI}"
+        rf"\b(?:when(?:ever)?|if|once|before|after|every time) (?:an? |the |any |your |you |a |as an )*(?:{AI}"
         rf"|assistant|agent)s? (?:reads?|sees?|opens?|loads?|finds?|processes|parses|visits|summari[sz]es"
         rf"|encounters?|fetche?s?)\b"
         r".{0,60}\b(?:must|should|shall|has to|have to|needs? to|please|run|add|send|always|never)\b",
-        rf"(?:^|[.!?>] |\n)(?:@)?(?:{_AI}),? (?:when|please|you|always|never|do|run|add|remember|ignore|if you"
+        rf"(?:^|[.!?>] |\n)(?:@)?(?:{AI}),? (?:when|please|you|always|never|do|run|add|remember|ignore|if you"
         rf"|whenever|make sure|from now)\b",
-        rf"\b(?:the assistant|{_AI}) (?:{_DUTY}) (?:now |always |never |also |not |then |first |at once "
+        rf"\b(?:the assistant|{AI}) (?:{_DUTY}) (?:now |always |never |also |not |then |first |at once "
         rf"|immediately )*(?:run|execute|add|send|treat|merge|push|install|delete|upload|call|say|reply|answer"
         r"|respond|tell|ignore|include|append|approve|commit|post|print|use|insert|follow|obey|recommend|open"
         r"|visit|fetch|download|mention|reveal|hide|skip|disable|remember|store|save|trust|write|set|remove)\b",
-        rf"\b(?:{_AI}|assistants?)\b.{{0,20}}\b(?:must|should|shall|have to)\b.{{0,10}}\b(?:always|never|now"
+        rf"\b(?:{AI}|assistants?)\b.{{0,20}}\b(?:must|should|shall|have to)\b.{{0,10}}\b(?:always|never|now"
         rf"|at once|first)\b",
         r"\b(?:prove|verify|show|demonstrate|confirm) (?:that )?you are (?:a real |not a |an? "
         r"|really )*(?:agent|ai|assistant|bot|human|robot)\b",
@@ -313,7 +314,7 @@ SENTENCES: Final = (
         r"|call|send|fetch|write))\b",
         is_attack=False,
     ),
-    _form(
+    form(
         "wants to be remembered or written into an agent's rules",
         "remember memor in+mind from+now+on rule notes knowledge preference as+a+ as+an+ claude.md "
         "agents.md gemini.md cursorrules copilot-inst mcp.json in+all+ in+every+ 记住 記住 牢记 запомни "
@@ -344,7 +345,7 @@ SENTENCES: Final = (
         r"|agora))\b",
         is_attack=False,
     ),
-    _form(
+    form(
         "gives standing orders",
         "from+now ab+jetzt ab+sofort von+nun partir+d desde+ahora d'ora vanaf с+этого отныне 从现在 "
         "從現在 今後 これから 앞으로 anything answering replying responding answer+ reply+ respond+ "
@@ -376,7 +377,7 @@ SENTENCES: Final = (
         r"|at the end of) (?:every|each|all|any|your) (?:commit|reply|answer|response|message|file|pull request)",
         is_attack=False,
     ),
-    _form(
+    form(
         "wants access for somebody",
         "access right permission role privilege as+ sudoers authorized_keys pull+request key || grant "
         "give add+ adds+ open+a",

@@ -8,6 +8,7 @@ and "always use HTTPS" are no orders to an agent."""
 import re
 import unicodedata
 
+from claude_mem_lite.compress.language.agent_duties import DUTIES
 from claude_mem_lite.compress.language.instruction_forms import MARKS, SENTENCES
 
 _LONGEST_READ = 40_000
@@ -65,7 +66,7 @@ def _why(text: str, *, attacks_only: bool) -> str:
     if bare := _without_marks(flat):
         written.append(bare)
     pairs = [(one, f" {one.lower()}") for one in written]
-    for form in SENTENCES:
+    for form in (*SENTENCES, *DUTIES):
         if (form.is_attack or not attacks_only) and any(form.fits(*pair) for pair in pairs):
             return form.reason
     return ""

@@ -3,6 +3,7 @@
 import re
 
 from claude_mem_lite.compress.language.acknowledgements import acknowledges
+from claude_mem_lite.compress.language.agent_duties import SPEAKS_OF_AN_AGENT
 from claude_mem_lite.compress.language.instructions import looks_like_instructions
 
 _ORDER = re.compile(
@@ -244,7 +245,8 @@ def is_for_reviewers(heading: str) -> bool:
 
 def reads_like_an_order(text: str) -> bool:
     """Whether a line, not written by user or assistant, speaks to whoever reads it: in doubt it is not repeated."""
-    return _ORDER.search(text) is not None or looks_like_instructions(text) != ""
+    is_order = _ORDER.search(text) is not None or SPEAKS_OF_AN_AGENT.fits(text, f" {text.lower()}")
+    return is_order or looks_like_instructions(text) != ""
 
 
 def states_block(sentence: str) -> bool:

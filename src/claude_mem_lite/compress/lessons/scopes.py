@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from claude_mem_lite.models import language_name
+from claude_mem_lite.scopes import language_name
 
 _PLACES = r"(?:projects?|repos?|repositor(?:y|ies)|code ?bases?)"
 _EVERYWHERE = (

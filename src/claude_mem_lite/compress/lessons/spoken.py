@@ -5,6 +5,7 @@ Called with whatever was typed or pasted; what is read of it is bounded, so a pr
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from claude_mem_lite.client_marks import INJECTED_TAGS, INTERRUPTED, NOT_TYPED, NOTIFICATION, OWN_COMMAND, without_tags
 from claude_mem_lite.compress.language.clean import clean, clip
 from claude_mem_lite.compress.language.prose import passages, sentences
 from claude_mem_lite.compress.lessons.own_words import asks_to_remember, hands_over, own_words
@@ -14,15 +15,13 @@ _LONGEST_CLEANED = 1_000_000
 _LONGEST_READ = 20_000
 LONGEST_SENTENCE = 400
 """What is longer was pasted, or tells a story: nobody gives a rule in a hundred words."""
-# What clients and hooks write in the user's place.
+# What nobody teaches by, beside all that clients write in the user's place.
 _NOT_TYPED = (
-    "<local-command", "<command-name>", "<bash-", "<task-notification>", "<user-memory-input>",
-    "[Request interrupted", "Caveat: The messages below", "This session is being continued from",
+    *NOT_TYPED, OWN_COMMAND, NOTIFICATION, INTERRUPTED,
     "Operation stopped by hook", "Stop hook feedback", "Implement the following plan",
 )  # fmt: skip
-_INJECTED_TAGS = (
-    "system-reminder", "user-prompt-submit-hook", "session-start-hook", "hook_context", "command-message",
-    "command-name", "ide_opened_file", "ide_selection", "ide_diagnostics", "pasted_text", "file", "document",
+_NOT_SAID = (
+    *INJECTED_TAGS, "command-message", "command-name", "pasted_text", "files", "file", "documents", "document",
 )  # fmt: skip
 _COMMAND = re.compile(r"/[\w:.-]{1,60}(?:\s|$)")
 # Nobody teaches by an address; a page that is pasted may well want something sent to one.
@@ -54,7 +53,7 @@ def _typed(prompt: str) -> str:
     text = prompt.lstrip()
     if text.startswith(_NOT_TYPED):
         return ""
-    text = _without_injected(clip(clean(clip(text, _LONGEST_CLEANED)), _LONGEST_READ)).lstrip()
+    text = without_tags(clip(clean(clip(text, _LONGEST_CLEANED)), _LONGEST_READ), _NOT_SAID).lstrip()
     text = _PRIVATE_LINE.sub("", text)
     if command := _COMMAND.match(text):
         text = text[command.end() :]
@@ -83,15 +82,3 @@ def _with_last_words(found: Sequence[str]) -> list[str]:
         else:
             joined.append(sentence)
     return joined
-
-
-def _without_injected(text: str) -> str:
-    for tag in _INJECTED_TAGS if "<" in text else ():
-        begin, end = f"<{tag}", f"</{tag}>"
-        pieces: list[str] = []
-        at = 0
-        while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start)) >= 0:
-            pieces.append(text[at:start])
-            at = stop + len(end)
-        text = "".join((*pieces, text[at:])) if at else text
-    return text

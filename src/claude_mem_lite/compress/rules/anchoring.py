@@ -1,18 +1,12 @@
 """What ties a memory to the code it tells of, so that it can be told later whether that is still there."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.code.anchors import MOST_CODE_ANCHORS, anchor_to
 from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.compress.language.names import CALLED, NAME, TELLING_NAME
 from claude_mem_lite.models import Draft
-
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
-# `discount()` and `Session.renew` are names whatever the word.
-_CALLED = re.compile(r"(?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*|[A-Za-z_$][\w$]*(?=\(\))")
-# Said in prose, a plain word such as `load` is no name of a function.
-_TELLING_NAME = re.compile(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]|\w_\w|\d")
 
 
 def anchored(draft: Draft, code: Sequence[CodeChange]) -> Draft:
@@ -37,8 +31,8 @@ def _by_change(draft: Draft, code: Sequence[CodeChange]) -> Iterator[CodeChange]
 
 def _by_name(draft: Draft, code: Sequence[CodeChange]) -> Iterator[CodeChange]:
     told = f"{draft.title} {draft.summary}"
-    said, called = set(_NAME.findall(told)), set(_CALLED.findall(told))
+    said, called = set(NAME.findall(told)), set(CALLED.findall(told))
     for change in code:
         name = change.name.rsplit(".", 1)[-1]
-        if name in called or change.name in called or (name in said and _TELLING_NAME.search(name)):
+        if name in called or change.name in called or (name in said and TELLING_NAME.search(name)):
             yield change

@@ -58,7 +58,7 @@ _RECOMMENDED = re.compile(r"\s*\((?:Recommended|recommended)\)")
 _REASON = re.compile(r"(?i)\b(?:because|since|so that|as it|due to|to avoid|to keep|in order to)\b")
 
 
-def discovery(prompt: str, closing: Closing, looks: int, origin: Origin = "assistant") -> Draft | None:
+def discovery(prompt: str, closing: Closing, looks: int, origin: Origin) -> Draft | None:
     """What a turn without edits found out; `looks` counts the files read, commands run and sub-agents sent."""
     told = closing.told
     prose = sum(map(len, told)) + sum(map(len, closing.points))

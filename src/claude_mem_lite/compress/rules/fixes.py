@@ -1,14 +1,14 @@
 """Failed commands of a turn: which were put right by what, which still fail at its end, and what to call them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from claude_mem_lite.compress.language import titles
+from claude_mem_lite.compress.rules.repairs import AD_HOC, Repair, find_repair
 from claude_mem_lite.compress.tools import shell
-from claude_mem_lite.compress.tools.edits import FileChange, merge
+from claude_mem_lite.compress.tools.edits import FileChange
 from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
-from claude_mem_lite.models import Memory
 
 FAILS = " fails: "
 _ROLES = ("test", "build", "lint", "install", "run", "git")
@@ -22,8 +22,8 @@ _SAYS_NOTHING = re.compile(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$
 _ASSERTION = re.compile(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
 _GOT = re.compile(r",? (?:but )?got\b")
 _SIGNS = re.compile(r"^[^\w\s\"'`(\[<./~$-]+\s+")
-_RAN = re.compile(r"\bFixed by running (\S.{0,300}?)\.(?= |$)")
-_AD_HOC = re.compile(r"\s-[ce]\s|<<|^\S*(?:bash|sh|zsh) -c\b")
+# Work of several turns that touched more tells nobody which part of it helped.
+_MOST_CARRIED_FILES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,26 +32,40 @@ class Fix:
 
     failure: Ran
     success: Ran
-    changes: tuple[FileChange, ...]
-    repairs: tuple[str, ...]
-    """Commands that changed something in between, when no file was edited."""
+    repair: Repair
     first: int
     last: int
     """Where in the turn it began and ended."""
     own_work: bool
     """Files had been edited before it failed: the failure may be of the turn's own making."""
+    is_carried: bool = False
+    """It failed in an earlier turn of the session, and what was edited since is work of its own too."""
+
+    @property
+    def changes(self) -> tuple[FileChange, ...]:
+        return self.repair.changes
 
 
-def pair(steps: Sequence[Step]) -> tuple[list[Fix], list[Ran]]:
-    """The failures of a turn that were fixed, and the last run of those that were not."""
+def pair(steps: Sequence[Step], earlier: Sequence[Step] = ()) -> tuple[list[Fix], list[Ran]]:
+    """The failures of a turn that were fixed, and the last run of those that were not; `earlier` are the steps of the
+    turns before it, whose failures may be fixed in this one."""
+    fixes, unfixed = _pair(steps)
+    return [*_carried(steps, earlier), *fixes], [ran for _, ran in unfixed]
+
+
+def leaves_open(steps: Sequence[Step]) -> bool:
+    """Whether something fails at the end of these steps that a later turn may put right."""
+    return bool(_pair(steps)[1])
+
+
+def _pair(steps: Sequence[Step]) -> tuple[list[Fix], list[tuple[int, Ran]]]:
     goals: dict[str, list[tuple[int, Ran]]] = {}
-    # A runner that crashed printed nothing to tell it by; the same command tells.
-    known = {step.command: step.goal for step in steps if isinstance(step, Ran) and step.run}
+    known = _known_goals(steps)
     for at, step in enumerate(steps):
         if isinstance(step, Ran) and step.role in _ROLES:
             goals.setdefault(known.get(step.command, step.goal), []).append((at, step))
     fixes: list[Fix] = []
-    unfixed: list[Ran] = []
+    unfixed: list[tuple[int, Ran]] = []
     for runs in goals.values():
         failures = [at for at, ran in runs if ran.failed]
         if not failures:
@@ -65,8 +79,33 @@ def pair(steps: Sequence[Step]) -> tuple[list[Fix], list[Ran]]:
         elif fix := _by_other_flags(steps, *runs[-1]):
             fixes.append(fix)
         elif _is_worth_keeping(runs[-1][1]) and not _another_way_worked(steps, *runs[-1]):
-            unfixed.append(runs[-1][1])
+            unfixed.append(runs[-1])
     return fixes, unfixed
+
+
+def _known_goals(steps: Sequence[Step]) -> Mapping[str, str]:
+    # A runner that crashed printed nothing to tell it by; the same command tells.
+    return {step.command: step.goal for step in steps if isinstance(step, Ran) and step.run}
+
+
+def _carried(steps: Sequence[Step], earlier: Sequence[Step]) -> Iterator[Fix]:
+    """What earlier turns left failing and this one put right: the same command, or one that runs more, went well."""
+    known = _known_goals((*earlier, *steps))
+    for began, failure in _pair(earlier)[1] if earlier else ():
+        goal = known.get(failure.command, failure.goal)
+        for at, step in enumerate(steps):
+            if not isinstance(step, Ran) or step.role not in _ROLES or known.get(step.command, step.goal) != goal:
+                continue
+            if step.failed:
+                break  # from here on it is a failure of this turn
+            if not _covers(step.command, failure.command):
+                continue
+            between = (*earlier[began + 1 :], *steps[:at])
+            repair = _repair(failure, step, between, between)
+            if repair and len(repair.changes) <= _MOST_CARRIED_FILES:
+                own_work = any(isinstance(before, Edited) for before in earlier[:began])
+                yield Fix(failure, step, repair, -1, at, own_work, is_carried=True)
+            break
 
 
 def passed(steps: Sequence[Step]) -> tuple[str, ...]:
@@ -88,7 +127,12 @@ def title_of_failure(ran: Ran) -> str:
 def is_over(title: str, passed: Sequence[str]) -> bool:
     """Whether a failure, by its title, is gone: its command has passed, or one that runs the same and more."""
     command = title.partition(FAILS)[0]
-    return any(command == one or _is_part(command.removeprefix(f"{one} "), command) for one in passed)
+    return any(_covers(one, command) for one in passed)
+
+
+def _covers(one: str, command: str) -> bool:
+    """Whether a command is another one, or runs that and more."""
+    return command == one or _is_part(command.removeprefix(f"{one} "), command)
 
 
 def _is_part(rest: str, command: str) -> bool:
@@ -132,33 +176,6 @@ def title_of_fix(fix: Fix) -> str:
     return f"Fix {symbol} to make {name} pass" if symbol else f"Fix failing {name}"
 
 
-def repair_of(fix: Fix) -> str:
-    """What was done about it: the places that were edited, else the commands that were run."""
-    if not fix.changes:
-        return f"running {' and '.join(fix.repairs)}"
-    return _editing([(change.path, [symbol.name for symbol in change.symbols]) for change in fix.changes])
-
-
-def repair_told(fix: Memory) -> str:
-    """What a memory of a fix says was done, in words that are none of the error's: its places, else its commands.
-
-    '' when it says neither."""
-    names: dict[str, list[str]] = {file: [] for file in fix.files}
-    for symbol in fix.symbols:
-        names.setdefault(symbol.file, []).append(symbol.name)
-    if names:
-        return f"Fixed by {_editing(list(names.items()))}"
-    # What the error says stands before it.
-    ran = _RAN.findall(fix.summary)
-    return f"Fixed by running {ran[-1]}" if ran else ""
-
-
-def _editing(places: Sequence[tuple[str, Sequence[str]]]) -> str:
-    told = [f"{', '.join(names[:3])} in {path}" if names else path for path, names in places[:3]]
-    more = f" and {len(places) - 3} more files" if len(places) > 3 else ""
-    return f"editing {'; '.join(told)}{more}"
-
-
 def _short_error(error: str, words: int) -> str:
     """An error without its place and, when it is long, without the values compared; '' when it says nothing."""
     bare = _without_place(error)
@@ -179,24 +196,17 @@ def _without_place(error: str) -> str:
 
 
 def _fix(steps: Sequence[Step], runs: list[tuple[int, Ran]], first: int, last: int, success: Ran) -> Fix | None:
-    failure = _most_telling([ran for at, ran in runs if first <= at < last and ran.failed])
-    between = steps[first + 1 : last]
-    changes = tuple(merge(step.change for step in between if isinstance(step, Edited)))
-    repairs = tuple(
-        dict.fromkeys(
-            step.command
-            for step in between
-            if isinstance(step, Ran)
-            and not step.failed
-            and step.role in ("install", "run", "git")
-            and step.goal != success.goal
-        )
-    )
-    installs = tuple(command for command in repairs if shell.role(command) == "install")
-    if not changes and not (installs or (repairs and success.role in ("test", "build"))):
-        return None
+    told, failure = _most_telling([(at, ran) for at, ran in runs if first <= at < last and ran.failed])
+    repair = _repair(failure, success, steps[first + 1 : last], steps[told + 1 : last])
     own_work = any(isinstance(step, Edited) for step in steps[:first])
-    return Fix(failure, success, changes, (installs or repairs)[:3], first, last, own_work)
+    return Fix(failure, success, repair, first, last, own_work) if repair else None
+
+
+def _repair(failure: Ran, success: Ran, between: Sequence[Step], since: Sequence[Step]) -> Repair | None:
+    repair = find_repair(failure, success, between, since)
+    if repair is None or repair.changes or success.role != "run" or _is_worth_keeping(failure):
+        return repair
+    return repair if all(shell.role(command) == "install" for command in repair.commands) else None
 
 
 def _by_other_flags(steps: Sequence[Step], first: int, failure: Ran) -> Fix | None:
@@ -209,7 +219,7 @@ def _by_other_flags(steps: Sequence[Step], first: int, failure: Ran) -> Fix | No
         if isinstance(step, Ran) and step.role in _ROLES and not step.failed:
             is_same = _without_flags(step.command) == _without_flags(failure.command)
             own_work = any(isinstance(before, Edited) for before in steps[:first])
-            return Fix(failure, step, (), (step.command,), first, at, own_work) if is_same else None
+            return Fix(failure, step, Repair((), (step.command,)), first, at, own_work) if is_same else None
     return None
 
 
@@ -217,11 +227,11 @@ def _without_flags(command: str) -> list[str]:
     return [word for word in command.split() if not word.startswith("-")]
 
 
-def _most_telling(failures: list[Ran]) -> Ran:
+def _most_telling(failures: list[tuple[int, Ran]]) -> tuple[int, Ran]:
     """The first failure that names a failing test, else the first that has an error."""
     return next(
-        (ran for ran in failures if ran.run and ran.run.failures),
-        next((ran for ran in failures if ran.errors), failures[0]),
+        ((at, ran) for at, ran in failures if ran.run and ran.run.failures),
+        next(((at, ran) for at, ran in failures if ran.errors), failures[0]),
     )
 
 
@@ -231,7 +241,7 @@ def _is_worth_keeping(ran: Ran) -> bool:
     if ran.role in ("test", "build", "lint", "install"):
         return True
     is_slip = is_usage_error(ran) or any(_NO_FILE.search(error) for error in ran.errors)
-    return not is_slip and not _AD_HOC.search(ran.command)
+    return not is_slip and not AD_HOC.search(ran.command)
 
 
 def is_usage_error(ran: Ran) -> bool:

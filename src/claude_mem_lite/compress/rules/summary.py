@@ -16,7 +16,7 @@ from claude_mem_lite.compress.language.sentence_kinds import (
 )
 from claude_mem_lite.compress.language.verbs import impersonal, instruction, past, reported
 from claude_mem_lite.compress.rules.fixes import is_over
-from claude_mem_lite.compress.rules.taught import asked_for
+from claude_mem_lite.compress.rules.taught import asked_for, only_greets
 from claude_mem_lite.compress.rules.turns import closing_of
 from claude_mem_lite.compress.rules.work_titles import NAMED_BY_FILE
 from claude_mem_lite.compress.tools.hearsay import only_source
@@ -77,7 +77,7 @@ def summarize(previous: SessionSummary | None, turn: Turn, digest: TurnDigest) -
     read = _newest(before.files_read, digest.files_read, _MOST_READ)
     return SessionSummary(
         headline=_headline(before, turn, digest, done),
-        request=before.request or _request(asked_for(turn.prompt)),
+        request=before.request or _request(turn.prompt),
         investigated=_investigated(read),
         learned=_still_true(_grown(before.learned, _learned(turn, closing, digest, done), _LONGEST_LEARNED), digest),
         completed=_grown(before.completed, done, _LONGEST_COMPLETED),
@@ -125,13 +125,16 @@ def _stated(completed: str, work: Sequence[str]) -> list[str]:
 
 def _asked(prompt: str) -> str:
     """What was asked for, as long as nothing came of it."""
-    said = prompt_text(asked_for(prompt))
+    said = "" if only_greets(prompt) else prompt_text(asked_for(prompt))
     asked = titles.from_prompt(said) or titles.from_statement(said)
     return f"{REQUEST_LEAD}{asked}" if asked else ""
 
 
 def _request(prompt: str) -> str:
-    """The prompt as it was put; of a plan that was pasted, what it is called and how it begins."""
+    """The prompt as it was put; of a plan that was pasted, what it is called and how it begins. A greeting is none."""
+    if only_greets(prompt):
+        return ""
+    prompt = asked_for(prompt)
     plan = _PLAN_LEAD.sub("", prompt)
     said = prompt_text(plan) or prompt_text(prompt)
     told = [text for text in sentences(_PLAN_LABEL.sub("", said)) if not _BARE_HEADING.match(text)]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.compress.language.drafts import make_draft
+from claude_mem_lite.compress.language.names import files_named
 from claude_mem_lite.compress.lessons.lesson import Lesson
 from claude_mem_lite.compress.lessons.reading import read
 from claude_mem_lite.compress.lessons.spoken import is_brief, spoken
@@ -22,16 +23,14 @@ _LONGEST_LEAD = 12
 _SAID_BACK = 0.7
 _LEAST_REQUEST = 2
 _JOINING = re.compile(r"(?i)^(?:[,;.!\s]|(?:and|then|also|so|und|dann)\b[\s,]*)+")
-_GREETING = re.compile(
-    r"(?i)^\s*(?:(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag)|moin)"
-    r"(?: (?:there|claude|again|all|everyone|zusammen))?\s*[,.!–—-]+\s*)+(?=\S)"
+_HELLO = (
+    r"(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag)|moin)"
+    r"(?: (?:there|claude|again|all|everyone|zusammen))?"
 )
+_GREETING = re.compile(rf"(?i)^\s*(?:{_HELLO}\s*[,.!–—-]+\s*)+(?=\S)")
+_ONLY_GREETING = re.compile(rf"(?i)\s*{_HELLO}(?:[\s,.!?–—👋-]+{_HELLO})*[\s,.!?–—👋-]*")
 OWN_COMMANDS = "/mem-lite:"
 """How the commands of our plugin begin: what they are given is stored by them, and would be learned twice."""
-_PATH = re.compile(r"(?<![\w:/.])(?:[\w@.-]{1,60}/){1,12}[\w.-]{0,60}|(?<![\w:/.])[\w-]{1,60}\.[a-z]{1,4}\b(?!\()")
-_NO_FILE = re.compile(
-    r"^(?:e\.g|i\.e|etc|vs|and/or|on/off|true/false|yes/no|n/a|https?)\b|^\d|\.(?:com|org|io|net|de)$"
-)
 
 
 def taught(turn: Turn) -> list[Draft]:
@@ -56,6 +55,11 @@ def asked_for(prompt: str) -> str:
         return prompt
     left = _JOINING.sub("", left.lstrip())
     return left if len(left.split()) >= _LEAST_REQUEST else prompt
+
+
+def only_greets(prompt: str) -> bool:
+    """Whether a prompt says hello and nothing else."""
+    return _ONLY_GREETING.fullmatch(prompt) is not None
 
 
 def only_teaches(prompt: str) -> bool:
@@ -107,8 +111,3 @@ def _summary(sentence: str, title: str) -> str:
     said = within(sentence.strip(), _LONGEST_QUOTE)
     is_told = len(said) <= len(title) + _LONGEST_LEAD or overlap(said, title) >= _TOLD
     return f"{title}." if is_told else f'{title}. The user said: "{said}"'
-
-
-def files_named(sentence: str) -> list[str]:
-    """The files and folders that a sentence names."""
-    return [path.rstrip(".") for path in _PATH.findall(sentence) if not _NO_FILE.search(path)]

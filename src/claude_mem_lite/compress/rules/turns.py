@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from claude_mem_lite.code.changes import combined
+from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.closing import Closing, read_closing
@@ -13,6 +14,7 @@ from claude_mem_lite.compress.rules.fixes import Fix, pair, passed
 from claude_mem_lite.compress.rules.parts import is_test, part_draft, parts_of
 from claude_mem_lite.compress.rules.performed import performed
 from claude_mem_lite.compress.rules.plans import plan_draft
+from claude_mem_lite.compress.rules.repairs import is_no_slip
 from claude_mem_lite.compress.rules.taught import asked_for, only_teaches, says_back, taught
 from claude_mem_lite.compress.rules.traces import Traces
 from claude_mem_lite.compress.rules.trail import trail
@@ -47,15 +49,19 @@ def fold(turn: Turn) -> TurnDigest:
     """The memories of a turn, the files it read and edited, and which of its events left nothing behind."""
     by_event = [(event, read_steps(event)) for event in turn.events]
     steps = [step for _, found in by_event for step in found]
-    code = combined(change for step in steps if isinstance(step, Edited) for change in step.change.code)
+    earlier = [step for event in turn.earlier for step in read_steps(event)]
+    code = _code(steps)
+    files = {change.file for change in code}
+    # What a fix that took several turns tells of was partly changed in those.
+    all_code = (*code, *(change for change in _code(earlier) if change.file not in files))
     lessons = taught(turn)
     asked = replace(turn, prompt="" if only_teaches(turn.prompt) else asked_for(turn.prompt))
-    found = [draft for draft in _drafts(asked, steps) if not says_back(draft, lessons)]
+    found = [draft for draft in _drafts(asked, steps, earlier) if not says_back(draft, lessons)]
     told = _distinct(_with_trail(found, "\n".join(trail(steps))))[: MOST_OF_A_TURN - len(lessons)]
-    drafts = tuple(anchored(draft, code) for draft in told)
+    drafts = tuple(anchored(draft, all_code if draft.files else code) for draft in told)
     tasks = open_tasks(steps)
     traces = Traces(drafts, tasks or ())
-    # Last, and not tied to code: the user's word holds whatever becomes of it.
+    # Last, and not tied to what the turn changed: the worker ties the user's word to what it names.
     drafts = (*drafts, *lessons)
     edited = [step.change.path for step in steps if isinstance(step, Edited)]
     read = [step.path for step in steps if isinstance(step, Opened)]
@@ -69,6 +75,10 @@ def fold(turn: Turn) -> TurnDigest:
         code=code,
         passed=passed(steps),
     )
+
+
+def _code(steps: Sequence[Step]) -> tuple[CodeChange, ...]:
+    return combined(change for step in steps if isinstance(step, Edited) for change in step.change.code)
 
 
 def closing_of(turn: Turn) -> Closing:
@@ -89,9 +99,9 @@ def _seen_from_root(message: str, turn: Turn) -> str:
     return folder_of(first).shorten(message) if first else message
 
 
-def _drafts(turn: Turn, steps: Sequence[Step]) -> list[Draft]:
+def _drafts(turn: Turn, steps: Sequence[Step], earlier: Sequence[Step]) -> list[Draft]:
     closing = closing_of(turn)
-    fixes, unfixed = pair(steps)
+    fixes, unfixed = pair(steps, earlier)
     drafts, parts = _work(turn.prompt, closing, steps, fixes)
     drafts += findings.decisions(closing, [step for step in steps if isinstance(step, Answered)], turn.prompt)
     drafts += [plan for step in steps if isinstance(step, Agreed) and (plan := plan_draft(step))][-1:]
@@ -118,7 +128,7 @@ def _work(
     pieces = _pieces(steps, big)
     if big and (piece := _same_bug(big, pieces, prompt, closing)):
         first = next((fix for fix in big if fix.failure.run and fix.failure.run.failures), big[0])
-        changes = piece.changes if first.own_work else merge((*first.changes, *piece.changes))
+        changes = merge((*_told_nowhere_else(first, piece), *piece.changes))
         piece = Piece(tuple(changes), piece.commit, tuple(parts_of(changes, closing)))
         fixed = fix_draft(first, piece, prompt, closing)
         return [fixed], [part_draft(part, fixed) for part in piece.parts]
@@ -126,6 +136,12 @@ def _work(
     works = [work_draft(piece, prompt, closing, whole=len(pieces) == 1) for piece in pieces]
     parts = [part_draft(part, work) for piece, work in zip(pieces, works, strict=True) for part in piece.parts]
     return [*map(side_fix_draft, big), *works], parts
+
+
+def _told_nowhere_else(fix: Fix, piece: Piece) -> list[FileChange]:
+    """What was changed for a fix and is not in the work besides."""
+    known = {change.path for change in piece.changes} if fix.own_work or fix.is_carried else ()
+    return [change for change in fix.changes if change.path not in known]
 
 
 def _same_bug(fixes: Sequence[Fix], pieces: Sequence[Piece], prompt: str, closing: Closing) -> Piece | None:
@@ -140,7 +156,8 @@ def _is_slip(fix: Fix) -> bool:
     run = fix.failure.run
     no_test = run is None or not run.failures or run.unbuilt
     only_tests = bool(fix.changes) and all(map(is_test, fix.changes))
-    return fix.failure.role == "git" or (fix.own_work and (no_test or only_tests))
+    is_own = fix.own_work and (no_test or only_tests) and not is_no_slip(fix.failure, fix.repair)
+    return fix.failure.role == "git" or is_own
 
 
 def _pieces(steps: Sequence[Step], fixes: Sequence[Fix]) -> list[Piece]:
@@ -148,7 +165,7 @@ def _pieces(steps: Sequence[Step], fixes: Sequence[Fix]) -> list[Piece]:
     pieces: list[Piece] = []
     changes: list[FileChange] = []
     for at, step in enumerate(steps):
-        if isinstance(step, Edited) and not any(fix.first < at < fix.last and not fix.own_work for fix in fixes):
+        if isinstance(step, Edited) and not any(_served(step.change, at, fix) for fix in fixes):
             changes.append(step.change)
         if isinstance(step, Ran):
             for commit in step.commits:
@@ -158,6 +175,12 @@ def _pieces(steps: Sequence[Step], fixes: Sequence[Fix]) -> list[Piece]:
     if changes:
         pieces.append(Piece(tuple(merge(changes))))
     return pieces
+
+
+def _served(change: FileChange, at: int, fix: Fix) -> bool:
+    """Whether an edit was made for nothing but a fix."""
+    is_between = fix.first < at < fix.last and not fix.own_work and not fix.is_carried
+    return is_between and any(change.path == one.path for one in fix.changes)
 
 
 def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:

@@ -111,7 +111,7 @@ def fix_draft(fix: Fix, piece: Piece, prompt: str, closing: Closing) -> Draft:
     summary = " ".join(
         (
             whole_sentences(explained[:1], 330) or f"{_what_failed(fix)} {whole_sentences(other, 330)}".strip(),
-            whole_sentences([impersonal(text) for text in done[:1]], 260) or f"Fixed by {fixes.repair_of(fix)}.",
+            whole_sentences([impersonal(text) for text in done[:1]], 260) or _what_helped(fix),
             _what_passes(fix),
         )
     )
@@ -120,7 +120,13 @@ def fix_draft(fix: Fix, piece: Piece, prompt: str, closing: Closing) -> Draft:
         title,
         f"{summary} {why(prompt, f'{title} {summary}')}",
         detail=_beyond(closing, piece, summary),
-        facts=[*_causes(fix, summary), *explained[1:2], *_file_facts(piece.rest), *_commit_facts(piece.commit)],
+        facts=[
+            *_noted(fix, summary, piece.changes),
+            *_causes(fix, summary),
+            *explained[1:2],
+            *_file_facts(piece.rest),
+            *_commit_facts(piece.commit),
+        ],
         files=[change.path for change in piece.changes],
         symbols=[symbol for change in piece.rest for symbol in change.symbols],
         anchors=anchors_of_run(fix.failure),
@@ -130,12 +136,12 @@ def fix_draft(fix: Fix, piece: Piece, prompt: str, closing: Closing) -> Draft:
 
 def side_fix_draft(fix: Fix) -> Draft:
     """The memory of a failure put right on the way to something else, which the closing message speaks of."""
-    summary = f"{_what_failed(fix)} Fixed by {fixes.repair_of(fix)}. {_what_passes(fix)}"
+    summary = f"{_what_failed(fix)} {_what_helped(fix)} {_what_passes(fix)}"
     return make_draft(
         "bugfix",
         fixes.title_of_fix(fix),
         summary,
-        facts=[*_causes(fix, summary), *_file_facts(fix.changes)],
+        facts=[*_noted(fix, summary, fix.changes), *_causes(fix, summary), *_file_facts(fix.changes)],
         files=[change.path for change in fix.changes],
         symbols=[symbol for change in fix.changes for symbol in change.symbols],
         anchors=anchors_of_run(fix.failure),
@@ -147,6 +153,16 @@ def _what_failed(fix: Fix) -> str:
     count = len(fix.failure.run.failures) if fix.failure.run else 0
     more = f" (and {count - 1} more)" if count > 1 else ""
     return f"{fix.failure.command} failed: {within(fixes.cause_of(fix.failure), 300).rstrip('.')}{more}."
+
+
+def _what_helped(fix: Fix) -> str:
+    return f"Fixed by {fix.repair.told()}."
+
+
+def _noted(fix: Fix, told: str, changes: Sequence[FileChange]) -> list[str]:
+    """What was run for a fix, where the summary or the files tell something else: `repair_told` reads it."""
+    is_told = not changes and _what_helped(fix) in told
+    return [_what_helped(fix)] if fix.repair.commands and not is_told else []
 
 
 def _what_passes(fix: Fix) -> str:

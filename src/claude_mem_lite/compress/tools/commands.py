@@ -25,6 +25,9 @@ _MOST_ERRORS = 6
 _SIGNALS = {124: "timed out", 134: "aborted", 137: "killed", 139: "segmentation fault", 143: "terminated"}
 _ALL_FINE = re.compile(r"(?i)\b(?:0|no) (?:issues|errors|problems|remaining)|all checks passed|^success", re.MULTILINE)
 
+# How the traceback of a program ends that nobody has caught.
+_RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:: .*)?$")
+
 
 @dataclass(frozen=True, slots=True)
 class _End:
@@ -113,6 +116,9 @@ def _failed_unseen(command: str, role: shell.Role, run: TestRun | None, output: 
     """Whether a command has failed though it ended well: `make test | tail` succeeds whatever the tests do."""
     if run:
         return bool(run.failed)
+    if role == "run":
+        is_raised = _RAISED.match(output.rstrip().rpartition("\n")[2]) is not None
+        return is_raised and shell.hides_exit(command) and not shell.fetches(command)
     if role not in ("test", "build", "lint") or not shell.hides_exit(command) or _ALL_FINE.search(output):
         return False
     return diagnostics.names_errors(output)

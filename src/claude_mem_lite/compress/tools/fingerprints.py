@@ -1,6 +1,7 @@
 """Error fingerprints: one short name for the same failure, whatever the day, the machine and the folder.
 
-Made when a failure or its fix is stored. `anchors_of_call` makes the same of a bare tool call, to look it up by."""
+Made when a failure or its fix is stored. `failed_step` and `anchors_of_step` make the same of a tool call that has just
+failed, to look it up by; `anchors_of_call` does both at once, for tests and benchmarks."""
 
 import hashlib
 import re
@@ -146,10 +147,10 @@ def anchor_of_tool(called: Called) -> str:
     return f"{_ANCHOR}{fingerprint(f'{called.tool}: {called.error}')}"
 
 
-def failed_step(call: ToolCall, cwd: str = "") -> Ran | Called | None:
+def failed_step(call: ToolCall, cwd: str) -> Ran | Called | None:
     """What a tool call that has just failed amounts to; None when it was stopped or refused, or says nothing.
 
-    Its input and error text are all that is needed."""
+    Its input is all that is needed, with its error text; of a call that only looks as if it went well, its answer."""
     for step in read_steps(Event("", "PostToolUseFailure", "", _NO_TIME, cwd=cwd, tool=call)):
         if (isinstance(step, Ran) and step.failed) or (isinstance(step, Called) and step.error):
             return step

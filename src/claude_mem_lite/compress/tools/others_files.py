@@ -5,10 +5,9 @@ import re
 from collections.abc import Iterable
 
 from claude_mem_lite.compress.tools import shell
-from claude_mem_lite.compress.tools.responses import COMMAND_TOOLS, typed_command
+from claude_mem_lite.compress.tools.responses import COMMAND_TOOLS, READ_TOOLS, typed_command
 from claude_mem_lite.models import Event, ToolCall, text
 
-_READ_TOOLS = ("Read", "NotebookRead", "ViewFile", "read_file")
 _INSTALLED = re.compile(
     r"(?:^|/)(?:node_modules|site-packages|dist-packages|vendor|\.venv|venv|\.cargo/registry|bower_components|\.m2)/"
 )
@@ -33,7 +32,7 @@ def calls_reading_others(events: Iterable[Event]) -> list[ToolCall]:
             paths = [word.strip("\"'") for part in shown for word in part.split()[1:] if "/" in word]
         else:
             path = text(call.input.get("file_path")) or text(call.input.get("path"))
-            paths = [path] if call.tool in _READ_TOOLS else []
+            paths = [path] if call.tool in READ_TOOLS else []
             if path and not paths:
                 own.add(path)
         if any(path not in own and _is_others(path, event) for path in paths):

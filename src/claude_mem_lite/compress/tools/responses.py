@@ -7,6 +7,7 @@ from claude_mem_lite.models import JsonObject, JsonValue, ToolCall, text
 
 COMMAND_TOOLS = ("Bash", "shell", "run_shell_command", "PowerShell")
 WEB_TOOLS = ("WebFetch", "WebSearch")
+READ_TOOLS = ("Read", "NotebookRead", "ViewFile", "read_file")
 _DEEPEST = 6
 
 

@@ -8,7 +8,7 @@ from claude_mem_lite.compress.tools import diagnostics, shell
 from claude_mem_lite.compress.tools.commands import read_command
 from claude_mem_lite.compress.tools.edits import EDIT_TOOLS, is_scratch, read_change
 from claude_mem_lite.compress.tools.folders import folder_of
-from claude_mem_lite.compress.tools.responses import COMMAND_TOOLS, WEB_TOOLS, fields, flatten, line
+from claude_mem_lite.compress.tools.responses import COMMAND_TOOLS, READ_TOOLS, WEB_TOOLS, fields, flatten, line
 from claude_mem_lite.compress.tools.steps import (
     Agreed,
     Answered,
@@ -23,7 +23,6 @@ from claude_mem_lite.compress.tools.steps import (
 )
 from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall, text
 
-_READ_TOOLS = ("Read", "NotebookRead", "ViewFile", "read_file")
 _AGENT_TOOLS = ("Task", "Agent")
 _CHANGING = re.compile(
     r"(?:^|[_-])(?i:create|update|add|delete|remove|send|post|merge|close|assign|move|save|publish|deploy|set)"
@@ -44,7 +43,7 @@ def read_steps(event: Event) -> list[Step]:
     if call.tool in EDIT_TOOLS:
         change = read_change(call, folder_of(event))
         return [Edited(change)] if change and not is_scratch(change.path) else []
-    if call.tool in _READ_TOOLS:
+    if call.tool in READ_TOOLS:
         path = text(call.input.get("file_path")) or text(call.input.get("path"))
         return [Opened(folder_of(event).name(path))] if path.strip() and len(path) < 1_000 else []
     if call.tool in WEB_TOOLS:
@@ -72,7 +71,7 @@ def _failure(call: ToolCall) -> list[Step]:
     """Only a tool we do not know the failures of is worth a word; a missing file or a stale edit is not."""
     known = (
         *EDIT_TOOLS,
-        *_READ_TOOLS,
+        *READ_TOOLS,
         *WEB_TOOLS,
         *_AGENT_TOOLS,
         "TodoWrite",

@@ -20,6 +20,7 @@ from claude_mem_lite.context.layers.standing import (
     why_not,
 )
 from claude_mem_lite.context.layers.usage import UNUSED, memory_factors
+from claude_mem_lite.context.likeness import is_left_failing
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.context.usefulness import NEUTRAL, SILENT
@@ -183,4 +184,4 @@ def _without_crowding(found: Sequence[_Candidate]) -> list[_Candidate]:
 def _handed_off(db: sqlite3.Connection, memory: Memory) -> str:
     """Whether a failure is told with what its session left open."""
     left = memories.handoff_of(db, memory.session) if memory.kind == "failure" else None
-    return "told in handoff" if left is not None and memory.title in left.summary else ""
+    return "told in handoff" if left is not None and is_left_failing(memory, left) else ""

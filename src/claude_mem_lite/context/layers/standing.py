@@ -22,6 +22,24 @@ def verdict_of(memory: Memory, verdicts: Mapping[str, Freshness]) -> Verdict:
     return known.verdict if known else "unknown"
 
 
+def since_of(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
+    """What its code is called now and where it is, to be told beside a memory; '' when that is as the memory says.
+
+    Of one that is marked as stale only the names: that it changed is said by the mark. Code of others can be named
+    like an order."""
+    known = verdicts.get(memory.id)
+    if known is None or known.verdict not in ("fresh", "changed"):
+        return ""
+    renamed = [f"{one.file}::{one.was} was renamed to {one.name}" for one in known.renamed]
+    told = "; ".join(known.reasons if known.verdict == "fresh" else renamed)
+    return told if render.is_tellable_name(told) else ""
+
+
+def note_since(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
+    """The same as the note of a memory that is given at a moment of need."""
+    return f"since: {told}" if (told := since_of(memory, verdicts)) else ""
+
+
 def back_again(db: sqlite3.Connection, occasion: Occasion, kinds: Sequence[Kind]) -> list[Memory]:
     """The memories that were retired because their code was gone, if it is there again as it was: the look in the
     background, which makes them active, comes after this context."""
@@ -76,7 +94,7 @@ def item_of(
         occasion.dated or dated,
         limit=limit,
         is_stale=verdict == "changed",
-        since=reasons if verdict == "fresh" else "",
+        since=since_of(memory, verdicts),
         note=note,
         where=where,
     )

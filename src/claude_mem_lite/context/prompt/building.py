@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from claude_mem_lite.context.at_need import Here
 from claude_mem_lite.context.block import Given, block, with_relations
-from claude_mem_lite.context.layers.standing import verdict_of, why_not
+from claude_mem_lite.context.layers.standing import note_since, verdict_of, why_not
+from claude_mem_lite.context.likeness import why_said_already
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt import keywords, scoring
 from claude_mem_lite.context.prompt.keywords import Keywords
@@ -51,6 +52,8 @@ class Candidate:
     """The words of the prompt that it has."""
     left_out: str = ""
     is_stale: bool = False
+    since: str = ""
+    """What its code is called now and where it is."""
 
     @property
     def reason(self) -> str:
@@ -117,7 +120,7 @@ def no_item_fits(budget_tokens: int) -> str:
 
 def _given(one: Candidate) -> Given:
     source = scoring.source_of(one.memory.kind)
-    return Given(one.memory, one.reason, one.score.total, source, is_stale=one.is_stale)
+    return Given(one.memory, one.reason, one.score.total, source, one.since, one.is_stale)
 
 
 @dataclass
@@ -194,13 +197,15 @@ class _Choosing:
         hopeful = [one for one in scored if not one.left_out][:_MOST_LOOKED_AT]
         verdicts = self.occasion.checkout.freshness([one.memory for one in hopeful])
         checked = {one.memory.id: replace(one, left_out=one.left_out or _OUTRANKED) for one in scored}
-        given = 0
+        given: list[Memory] = []
         for one in hopeful:
-            if given == MOST_ITEMS:  # reading the others for their words would take as long again
+            if len(given) == MOST_ITEMS:  # reading the others for their words would take as long again
                 break
             read = replace(one, found=tuple(self.asked.found_in(one.memory)))
             why = why_not(one.memory, verdicts) or self._why_unsure(read) or self._why_unfinished(one.memory)
+            why = why or why_said_already(one.memory, given)
             is_stale = verdict_of(one.memory, verdicts) == "changed"
-            checked[one.memory.id] = replace(read, left_out=why, is_stale=is_stale)
-            given += not why
+            since = note_since(one.memory, verdicts)
+            checked[one.memory.id] = replace(read, left_out=why, is_stale=is_stale, since=since)
+            given += [] if why else [one.memory]
         return [checked[one.memory.id] for one in scored]

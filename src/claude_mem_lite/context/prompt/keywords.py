@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from claude_mem_lite.compress.language.clean import without_own_blocks
-from claude_mem_lite.models import Memory
+from claude_mem_lite.models import LONGEST_PROMPT, Memory
 from claude_mem_lite.words import query_words, stems
 
-LONGEST_PROMPT = 4_000
-"""What comes after so many characters is pasted, and says little of what is wanted."""
 MOST_TERMS = 10
 _MOST_MATCHED = 48
 # Each has to be counted, and somebody waits.

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from claude_mem_lite.db import backups, recoveries
+from claude_mem_lite.db import backups, lineage, recoveries
 from claude_mem_lite.db.migrations import applied_to
 from claude_mem_lite.db.soundness import damage_of, reading
 from claude_mem_lite.install.doctor.check import Check, Name, State
@@ -49,7 +49,8 @@ def check_database(path: Path, name: Name, known: Sequence[str] | None = None) -
 
 
 def check_backups(home: Home, now: datetime) -> Check:
-    """How old the newest backup is, held against when the database was last written."""
+    """How old the newest backup of this memory is, held against when the database was last written, and whether there
+    are any that cannot be read, by a short look at each."""
     try:
         kept = backups.all_in(home.backups)
     except OSError as error:
@@ -59,11 +60,21 @@ def check_backups(home: Home, now: datetime) -> Check:
         if born is not None and now - born > BACKUP_AGE:
             return Check("backups", "warn", "there is none", "run `claude-mem-lite backup`")
         return Check("backups", "ok", "none yet; the worker makes one a day")
-    newest = kept[0].made_at
-    told = f"{len(kept)}, the newest of {newest:%Y-%m-%d %H:%M} UTC"
+    readable = {one: of for one in kept if (of := _lineage_of(one.path))}
+    lost = len(kept) - len(readable)
+    own = lineage.of_file(home.memory_db)
+    usable = [one for one, of in readable.items() if of == own or not own]
+    if not usable:
+        found = f"{lost} of {len(kept)} cannot be read" if lost else f"all {len(kept)} are of another memory"
+        return Check("backups", "warn", f"none of this memory; {found}", "run `claude-mem-lite backup`")
+    newest = usable[0].made_at
+    told = f"{len(usable)}, the newest of {newest:%Y-%m-%d %H:%M} UTC"
     written = max(_written(path) for path in (home.memory_db, Path(f"{home.memory_db}-wal")))
     if written - newest > BACKUP_AGE and now - newest > BACKUP_AGE:
         return Check("backups", "warn", f"{told}, though more was stored since", "run `claude-mem-lite backup`")
+    if lost:
+        step = f"`claude-mem-lite backup --list` names what cannot be read in {home.backups}; you can delete it"
+        return Check("backups", "warn", f"{told}; besides, {lost} cannot be read", step)
     return Check("backups", "ok", told)
 
 
@@ -95,6 +106,13 @@ def _known_steps(home: Home) -> Sequence[str] | None:
     except ValueError:
         return None
     return [str(one) for one in told] if isinstance(told, list) else None
+
+
+def _lineage_of(backup: Path) -> str:
+    """Which memory a backup is of; '' when it cannot be read, as far as a look at its tables tells."""
+    with suppress(sqlite3.Error):
+        return "" if damage_of(backup, thoroughly=False) else lineage.of_file(backup)
+    return ""
 
 
 def _born(path: Path) -> datetime | None:

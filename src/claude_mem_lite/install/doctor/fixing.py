@@ -19,7 +19,7 @@ from claude_mem_lite.install.doctor.check import INSTALL, PREPARE, Name
 from claude_mem_lite.install.hooks import hook_groups
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker_start import ensure_worker
+from claude_mem_lite.worker_start import ensure_worker, stop_worker
 
 _OTHERS, _OWNER = 0o077, 0o700
 
@@ -191,7 +191,7 @@ def _start(home: Home) -> None:
 
 
 def _restart(home: Home) -> None:
-    Client(home).stop()
+    stop_worker(Client(home))
     ensure_worker(home)
 
 

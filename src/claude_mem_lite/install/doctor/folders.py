@@ -30,7 +30,9 @@ def check_home(home: Home, setup: str = INSTALL) -> Check:
     except OSError as error:
         return Check("data folder", "fail", f"{home.root}: {(error.strerror or '').lower()}", setup)
     if not stat.S_ISDIR(found.st_mode):
-        return Check("data folder", "fail", f"{home.root} is not a folder", "move it away, then install")
+        return Check(
+            "data folder", "fail", f"{home.root} is a file, not a folder", f"set {HOME_VARIABLE} to another place"
+        )
     if found.st_uid != os.getuid():
         return Check("data folder", "fail", f"{home.root} belongs to another user", f"chown it to user {os.getuid()}")
     mode = stat.S_IMODE(found.st_mode)

@@ -92,7 +92,7 @@ def _text(path: Path) -> str:
     try:
         return (files.read(path) or b"").decode("utf-8") or settings.EMPTY_SETTINGS
     except UnicodeDecodeError as error:
-        raise SettingsError("it is not UTF-8", settings.NOT_TOUCHED) from error
+        raise SettingsError("it is not UTF-8", files.NOT_TOUCHED) from error
 
 
 def _check_gone(one: Record) -> Check:

@@ -4,7 +4,7 @@ Nothing is changed; databases are only read. Only a worker is started where ther
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,12 +13,10 @@ from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import files
 from claude_mem_lite.install.doctor import configuration, databases, folders, hooks, neighbours, python, tools, worker
 from claude_mem_lite.install.doctor.check import Check
-from claude_mem_lite.paths import Home
+from claude_mem_lite.paths import Home, current_folder
 
 
-def run_checks(
-    home: Home, user_settings: Path, environment: Mapping[str, str] = os.environ, *, online: bool = False
-) -> Iterator[Check]:
+def run_checks(home: Home, user_settings: Path, *, online: bool = False) -> Iterator[Check]:
     """Every check; `online` has a configured model asked for a word."""
     now = datetime.now(UTC)
     setup = hooks.setup_step(home, user_settings)
@@ -28,7 +26,7 @@ def run_checks(
     folders_of_claude = sorted({files.real_path(user_settings).parent, *(path.parent for path in settings)})
     yield from hooks.check_plugin(folders_of_claude)
     yield configuration.check_switch(home)
-    for where in tools.places_of(home, user_settings, environment):
+    for where in tools.places_of(home, user_settings, os.environ):
         yield from tools.check_tools(home, where)
     if home.root.is_dir() and folders.is_ours(home):
         yield from (python.check_hook_python(home, setup), python.check_worker_python(home, setup))
@@ -40,8 +38,8 @@ def run_checks(
         yield folders.check_permissions(home)
         yield from (folders.check_spool(home, time.time()), folders.check_disk(home))
         yield folders.check_clock(home, time.time(), databases.newest_moment(home))
-    yield configuration.check_configuration(home, environment)
-    yield from configuration.check_project_file(_here())
+    yield configuration.check_configuration(home, os.environ)
+    yield from configuration.check_project_file(current_folder())
     yield from configuration.check_synonyms(home)
     yield neighbours.check_neighbours(Path.home(), folders_of_claude)
 
@@ -56,10 +54,3 @@ def settings_of_claude(home: Home, user_settings: Path) -> list[Path]:
     users = [path for path in recorded if path.name == default.name]
     is_elsewhere = bool(users) and default not in users and not hooks.mentions_us(default)
     return users if is_elsewhere else [default, *(path for path in users if path != default)]
-
-
-def _here() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return ""

@@ -5,11 +5,13 @@ import subprocess
 from collections.abc import Sequence
 
 from claude_mem_lite import __version__
-from claude_mem_lite.client import Client, Health
+from claude_mem_lite.client import Client
+from claude_mem_lite.client_values import Health
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.install.doctor.check import FIX, Check
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
+from claude_mem_lite.told import number
 from claude_mem_lite.worker_start import ensure_worker, worker_interpreter
 
 NEARLY = 0.9
@@ -130,8 +132,8 @@ def _check_spend(told: JsonObject) -> Sequence[Check]:
     """What was spent today, held against the caps of a day; nothing to tell without a model."""
     if str(told.get("model") or "rules") == "rules" or told.get("daily_usd") is None:
         return []
-    spent, cap = _number(told, "spend_today"), _number(told, "daily_usd")
-    tokens, most = _number(told, "tokens_today"), _number(told, "daily_tokens")
+    spent, cap = number(told, "spend_today"), number(told, "daily_usd")
+    tokens, most = number(told, "tokens_today"), number(told, "daily_tokens")
     found = f"${spent:.2f} of ${cap:.2f} and {tokens:,.0f} of {most:,.0f} tokens today"
     if not cap or not most:
         return [Check("spend", "warn", f"{found}; a cap of 0 lets no call through", "raise it in config.toml")]
@@ -144,8 +146,3 @@ def _check_backing_up(told: JsonObject) -> Sequence[Check]:
     problem = told.get("backup_problem")
     step = "see that there is room on the disk; the worker tries again by itself"
     return [Check("backups", "warn", str(problem), step)] if problem else []
-
-
-def _number(told: JsonObject, key: str) -> float:
-    value = told.get(key)
-    return float(value) if isinstance(value, int | float) else 0.0

@@ -1,17 +1,15 @@
 """What Claude sees: the context that a session would start with in a project, and what a prompt would be given."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from claude_mem_lite.models import JsonObject, text
-from claude_mem_lite.ui.numbers import number, whole
-from claude_mem_lite.ui.parts import Asked, listed, render
+from claude_mem_lite.models import LONGEST_PROMPT, JsonObject, text
+from claude_mem_lite.told import number, objects, part, whole
+from claude_mem_lite.ui.parts import Asked, render
 from claude_mem_lite.ui.plots import WIDTH, Bar, budget_bar
 
-_LONGEST_PROMPT = 4_000
-"""What a prompt is judged by is at its beginning."""
 _LARGEST_BUDGET = 100_000
 _MOST_LEFT_OUT = 200
 _FRAME = "words around it"
@@ -61,7 +59,7 @@ def context(asked: Asked) -> str:
         **places,
         chosen=chosen,
         given=given,
-        longest=_LONGEST_PROMPT,
+        longest=LONGEST_PROMPT,
         largest=_LARGEST_BUDGET,
         fresh=f"/context?{urlencode({**given, 'only': 'start'})}",
     )
@@ -77,7 +75,7 @@ def _start(asked: Asked, project: str) -> dict[str, object]:
     layers = _layers(told)
     tokens, budget = whole(told, "tokens"), whole(told, "budget")
     frame = max(tokens - sum(one.tokens for one in layers), 0)
-    out = listed(told, "left_out")
+    out = objects(told, "left_out")
     return {
         "told": told,
         "is_off": asked.client.home.off_switch.exists(),
@@ -95,8 +93,8 @@ def _start(asked: Asked, project: str) -> dict[str, object]:
 
 
 def _layers(told: JsonObject) -> list[_Layer]:
-    skipped = {text(one.get("layer")): text(one.get("reason")) for one in listed(told, "layers_skipped")}
-    items, out = listed(told, "items"), listed(told, "left_out")
+    skipped = {text(one.get("layer")): text(one.get("reason")) for one in objects(told, "layers_skipped")}
+    items, out = objects(told, "items"), objects(told, "left_out")
     return [
         _Layer(
             name=name,
@@ -106,7 +104,7 @@ def _layers(told: JsonObject) -> list[_Layer]:
             left_out=[each for each in out if each.get("layer") == name],
             skipped=skipped.get(name, ""),
         )
-        for one in listed(told, "shares")
+        for one in objects(told, "shares")
         if (name := text(one.get("layer")))
     ]
 
@@ -118,26 +116,23 @@ def _bars(layers: Sequence[_Layer], frame: int, budget: int) -> tuple[Bar, ...]:
 def _why_nothing(told: JsonObject) -> str:
     if told.get("excluded") is True:
         return "Nothing is said here: this folder is excluded in your settings."
-    if any(one.get("reason") == "no room" for one in listed(told, "layers_skipped")):
+    if any(one.get("reason") == "no room" for one in objects(told, "layers_skipped")):
         return "Nothing fits into this budget. 300 tokens are always enough for something."
     return "There is nothing to say yet: no session and no memory of this project is known."
 
 
 def _tried(asked: Asked, project: str) -> dict[str, object]:
-    prompt = asked.chosen("prompt")[:_LONGEST_PROMPT]
+    prompt = asked.chosen("prompt")[:LONGEST_PROMPT]
     answer = asked.client.prompt_context("", prompt, project=project, explain=True) if prompt else None
-    candidates = [{**one, "made_of": _made_of(one.get("parts"))} for one in listed(answer or {}, "candidates")]
-    floor = answer.get("floor") if answer else None
+    candidates = [{**one, "made_of": _made_of(part(one, "parts"))} for one in objects(answer or {}, "candidates")]
     return {
         "prompt": prompt,
         "answer": answer,
         "candidates": candidates,
-        "floor": f"{number(floor):.2f}" if floor is not None else "",
+        "floor": f"{number(answer, 'floor'):.2f}" if answer and answer.get("floor") is not None else "",
     }
 
 
-def _made_of(parts: object) -> str:
+def _made_of(parts: JsonObject) -> str:
     """A score by its parts, on one line."""
-    if not isinstance(parts, Mapping):
-        return ""
-    return ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in parts.items() if number(value))
+    return ", ".join(f"{name.replace('_', ' ')} {number(parts, name):.2f}" for name in parts if number(parts, name))

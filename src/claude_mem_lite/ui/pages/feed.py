@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from urllib.parse import urlencode
 
-from claude_mem_lite.client import Wanted
+from claude_mem_lite.client_values import Wanted
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.told import objects, part
 from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
-from claude_mem_lite.ui.parts import Asked, listed, render
+from claude_mem_lite.ui.parts import Asked, render
 
 _PAGE = 50
 
@@ -67,7 +68,7 @@ def _grouped(told: JsonObject) -> list[_Session]:
     sessions, turns = _named(told, "sessions"), _named(told, "turns")
     grouped: list[_Session] = []
     last_turn: str | None = None
-    for memory in listed(told, "memories"):
+    for memory in objects(told, "memories"):
         session, turn = text(memory.get("session")), text(memory.get("turn"))
         if not grouped or grouped[-1].id != session:
             grouped.append(_Session(session, sessions.get(session)))
@@ -90,7 +91,4 @@ def _moment(day: str, at: time) -> str | None:
 
 
 def _named(told: JsonObject, name: str) -> dict[str, JsonObject]:
-    found = told.get(name)
-    if not isinstance(found, Mapping):
-        return {}
-    return {key: value for key, value in found.items() if isinstance(value, Mapping)}
+    return {key: value for key, value in part(told, name).items() if isinstance(value, Mapping)}

@@ -1,12 +1,13 @@
 """How things stand: the worker, its queue and errors, the model and what it takes, and how all that went by day."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from claude_mem_lite.models import JsonObject, JsonValue, text
-from claude_mem_lite.ui.numbers import number, whole
-from claude_mem_lite.ui.parts import Asked, counted, listed, render
+from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.told import number, objects, part, whole
+from claude_mem_lite.ui.parts import Asked, render
 from claude_mem_lite.ui.plots import DOLLARS, WIDTH, Plot, Series, bars_by_day, bars_by_name, dollars, shares_by_day
+from claude_mem_lite.words import counted
 
 _DAYS = (7, 30, 90, 180)
 _USUAL_DAYS = 30
@@ -41,14 +42,14 @@ def health(asked: Asked) -> str:
 def _now(asked: Asked) -> dict[str, object]:
     told = asked.client.health().told
     counts = asked.client.queue_counts()
-    up = timedelta(seconds=number(told.get("uptime_s")))
-    spend, cap = number(told.get("spend_today")), number(told.get("daily_usd"))
+    up = timedelta(seconds=number(told, "uptime_s"))
+    spend, cap = number(told, "spend_today"), number(told, "daily_usd")
     return {
         "told": told,
         "since": (datetime.now(UTC) - up).isoformat(),
         "is_off": asked.client.home.off_switch.exists(),
         "counts": counts,
-        "errors": asked.client.queue_events("error"),
+        "errors": asked.client.failed_events(),
         "spend": spend,
         "cap": cap,
         "spend_shown": dollars(spend),
@@ -61,7 +62,7 @@ def _plots(days: Sequence[JsonObject]) -> list[Plot]:
     dates = [text(one.get("day")) for one in days]
 
     def series(name: str, key: str) -> Series:
-        return Series(name, [number(one.get(key)) for one in days])
+        return Series(name, [number(one, key) for one in days])
 
     return [
         bars_by_day("given", "How often something was given", dates, [series("given", "given")]),
@@ -83,7 +84,7 @@ def _rate(day: JsonObject) -> float | None:
 
 def _savings(days: Sequence[JsonObject]) -> list[Series]:
     """What was given, and how much more was said in the sessions that this sums up."""
-    retold = [_part(one, "retold") for one in days]
+    retold = [part(one, "retold") for one in days]
     given = [whole(one, "given_tokens") for one in retold]
     said = [whole(one, "said_tokens") for one in retold]
     saved = [max(said - given, 0) for given, said in zip(given, said, strict=True)]
@@ -92,11 +93,12 @@ def _savings(days: Sequence[JsonObject]) -> list[Series]:
 
 def _stored(stats: JsonObject) -> list[Plot]:
     """What is stored now, by kind and by project; few projects have most of it."""
-    memories = _part(stats, "memories")
-    kinds = [(kind.replace("_", " "), number(count)) for kind, count in _part(memories, "by_kind").items()]
+    memories = part(stats, "memories")
+    by_kind = part(memories, "by_kind")
+    kinds = [(kind.replace("_", " "), number(by_kind, kind)) for kind in by_kind]
     found = [
-        (text(one.get("name")) or text(one.get("project")) or "everywhere", number(one.get("memories")))
-        for one in listed(memories, "by_project")
+        (text(one.get("name")) or text(one.get("project")) or "everywhere", number(one, "memories"))
+        for one in objects(memories, "by_project")
         if whole(one, "memories")
     ]
     others = sum(count for _, count in found[_MOST_PROJECTS:])
@@ -105,8 +107,3 @@ def _stored(stats: JsonObject) -> list[Plot]:
         bars_by_name("kinds", "Memories by kind", "Kind", kinds),
         bars_by_name("projects", "Memories by project", "Project", projects),
     ]
-
-
-def _part(told: JsonObject, name: str) -> JsonObject:
-    value: JsonValue = told.get(name)
-    return value if isinstance(value, Mapping) else {}

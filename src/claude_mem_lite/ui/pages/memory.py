@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import LONGEST_TEXT, JsonObject, text, texts
-from claude_mem_lite.ui import projects
 from claude_mem_lite.ui.actions_memory import mark_of, said
 from claude_mem_lite.ui.parts import Asked, render
 from claude_mem_lite.ui.texts import MOST_SHOWN, shortened
@@ -24,21 +23,19 @@ def memory(asked: Asked) -> str:
     """The page; all of a long text; or, of what was forgotten from here, how to undo that."""
     id_ = asked.path["id"]
     try:
-        told = asked.client.memory(id_)
+        story = asked.client.story(id_)
     except NotFound:
         if (forgotten := asked.forgotten.get(id_)) is None:
             raise
         return render("memory_forgotten.html", memory=forgotten)
+    told = asked.client.record(text(story.get("id")))
     if asked.chosen("all"):
         return render("memory_whole.html", memory=told, text=shortened(said(told), is_all=True))
-    project = projects.find(asked.client, text(told.get("project")))
-    if root := text(project.get("root")):
-        told = asked.client.record(text(told.get("id")), cwd=root)  # from there it is known how its code stands
     return render(
         "memory.html",
         memory=told,
-        project=project,
-        story=asked.client.story(text(told.get("id"))),
+        project=story.get("project"),
+        story=story,
         **_words(told),
         anchors=list(_anchors(told)),
         freshness=_freshness(told),

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from claude_mem_lite.client import Wanted, Where
+from claude_mem_lite.client_values import Wanted, Where
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
 from claude_mem_lite.ui.parts import Asked, render

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from claude_mem_lite.client import Where
+from claude_mem_lite.client import quoted
+from claude_mem_lite.client_values import Where
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import JsonObject, text, texts
+from claude_mem_lite.told import objects, part
 from claude_mem_lite.ui import projects
-from claude_mem_lite.ui.parts import Asked, listed, quoted, render
+from claude_mem_lite.ui.parts import Asked, render
 from claude_mem_lite.ui.texts import shortened
 
 _TURNS_AT_ONCE = 50
@@ -71,11 +73,11 @@ def session(asked: Asked) -> str:
         session=told,
         id=id_,
         project=projects.find(asked.client, text(told.get("project"))),
-        title=_title(told),
+        title=text(told.get("title")) or "A session without a headline",
         prose=_prose(told),
         lists=_lists(told),
         given=given[::-1],
-        items=sum(len(listed(one.told, "items")) for one in given),
+        items=sum(len(objects(one.told, "items")) for one in given),
         used=sum(one.used for one in given),
     )
 
@@ -121,32 +123,22 @@ def _turns(items: Sequence[JsonObject]) -> list[_Turn]:
     return found
 
 
-def _summary(told: JsonObject) -> JsonObject:
-    summary = told.get("summary")
-    return summary if isinstance(summary, dict) else {}
-
-
-def _title(told: JsonObject) -> str:
-    summary = _summary(told)
-    return text(summary.get("headline")) or text(summary.get("request")) or "A session without a headline"
-
-
 def _prose(told: JsonObject) -> dict[str, str]:
     """The parts of the summary that are prose and say something, by their headings."""
-    summary = _summary(told)
+    summary = part(told, "summary")
     return {heading: said for name, heading in _PROSE.items() if (said := text(summary.get(name)).strip())}
 
 
 def _lists(told: JsonObject) -> dict[str, tuple[str, ...]]:
     """Those that are lists, and the notes."""
-    summary = _summary(told)
+    summary = part(told, "summary")
     found = {heading: items for name, heading in _LISTS.items() if (items := texts(summary.get(name)))}
     notes = tuple(line.strip() for line in text(summary.get("notes")).splitlines() if line.strip())
     return {**found, "Notes": notes} if notes else found
 
 
 def _given(told: JsonObject) -> _Given:
-    outcomes = [item.get("outcome") for item in listed(told, "items")]
+    outcomes = [item.get("outcome") for item in objects(told, "items")]
     moment = text(told.get("moment"))
     return _Given(
         told,

@@ -3,28 +3,14 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
-from datetime import datetime
 
 from claude_mem_lite.agents.adapters import reply
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.models import Event, HookMoment, Receipt, ReceiptItem
+from claude_mem_lite.models import Event, HookMoment
 from claude_mem_lite.places import find_place
 from claude_mem_lite.worker.answering.on_their_way import Known
-from claude_mem_lite.worker.answering.recording import record
+from claude_mem_lite.worker.answering.recording import Made, receipt_of_event, record
 from claude_mem_lite.worker.answering.waiting import LaterCheckout, Waiting
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """An answer; without text there is none."""
-
-    text: str
-    items: tuple[ReceiptItem, ...]
-    tokens: int
-    budget: int
-    build_ms: float
-
 
 Make = Callable[[sqlite3.Connection, Occasion, Known], Made]
 
@@ -46,23 +32,6 @@ def give(waiting: Waiting, event: Event, moment: HookMoment, make: Make) -> byte
                 return None
             ids = [item.source for item in made.items]
             if loop.on_their_way.claim(event.name, event.session, ids, made.tokens, now, known):
-                record(loop, _receipt(event, place.project, moment, made, now), in_time=True)
+                record(loop, receipt_of_event(event, place.project, moment, made, now), later=True)
                 return reply(event, made.text)
     return None
-
-
-def _receipt(event: Event, project: str, moment: HookMoment, made: Made, now: datetime) -> Receipt:
-    """Its layers are what its items came from."""
-    return Receipt(
-        spool_name=event.name,
-        session=event.session,
-        project=project,
-        moment=moment,
-        items=made.items,
-        layers=tuple(dict.fromkeys(item.layer for item in made.items)),
-        layers_skipped=(),
-        tokens=made.tokens,
-        budget=made.budget,
-        build_ms=made.build_ms,
-        created_at=now,
-    )

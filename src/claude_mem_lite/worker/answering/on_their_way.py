@@ -47,8 +47,6 @@ class OnTheirWay:
     """Answers that were made and of which the database does not know yet that they arrived. Any thread may ask."""
 
     def __init__(self) -> None:
-        self.news: dict[str, list[str]] = {}
-        """What the user is told by answers, by their names: the ids of recoveries."""
         self._lock = threading.Lock()
         self._answers: dict[str, _Answer] = {}
         self._files: dict[tuple[str, str], datetime] = {}

@@ -3,7 +3,7 @@
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,15 +14,15 @@ from claude_mem_lite.context.prompt.scoring import source_of
 from claude_mem_lite.context.prompt.synonyms import Synonyms, defaults, load
 from claude_mem_lite.errors import ConfigError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
-from claude_mem_lite.models import Filters, Weighed
+from claude_mem_lite.models import Weighed
 from claude_mem_lite.paths import state_of
 from claude_mem_lite.store import receipts
-from claude_mem_lite.worker.answering.giving import Made, give
+from claude_mem_lite.worker.answering.giving import give
 from claude_mem_lite.worker.answering.on_their_way import Known
-from claude_mem_lite.worker.answering.recording import Weighing, explain
+from claude_mem_lite.worker.answering.recording import Made, Weighing, explain
 from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, read_event, settings
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.patience import found_until
+from claude_mem_lite.worker.patience import Asked, patient
 
 EVENT = "UserPromptSubmit"
 # What search needs may have to be loaded first. What is left is for all that follows it.
@@ -69,7 +69,7 @@ def build_now(
     if occasion.until is not None:
         now = time.monotonic()
         until = now + _SHARE_OF_SEARCH * (occasion.until - now)
-        weigh = _patient(weigh, loop.readers.open, until)
+        weigh = _or_nothing(patient(weigh, loop.readers.open, until))
     tallies = receipts.source_tallies(db, occasion.place.project, "prompt")
     return build_for_prompt(db, prompt, occasion, told, budget_tokens, synonyms_of(loop), weigh, tallies)
 
@@ -78,18 +78,12 @@ def _weighing(one: Candidate) -> Weighing:
     return Weighing(one.memory.id, source_of(one.memory.kind), one.score.total, one.left_out)
 
 
-def _patient(weigh: Weigh, connect: Callable[[], sqlite3.Connection], until: float) -> Weigh:
-    """The same search, which finds nothing once a moment of the monotonic clock has passed."""
+def _or_nothing(weigh: Callable[Asked, list[Weighed]]) -> Callable[Asked, list[Weighed]]:
+    """The same search, which finds nothing when it took too long."""
 
-    def asked(
-        db: sqlite3.Connection,  # noqa: ARG001
-        query: str,
-        words: Sequence[str],
-        filters: Filters,
-        limit: int,
-    ) -> list[Weighed]:
+    def asked(*given: Asked.args, **named: Asked.kwargs) -> list[Weighed]:
         try:
-            return found_until(until, connect, lambda own: weigh(own, query, words, filters, limit))
+            return weigh(*given, **named)
         except TimeoutError:
             log.warning("search took too long for a prompt")
             return []

@@ -4,14 +4,28 @@ import logging
 import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Event, HookMoment, Receipt
+from claude_mem_lite.models import Event, HookMoment, Receipt, ReceiptItem
 from claude_mem_lite.store import receipts
 from claude_mem_lite.worker.loop import Loop
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An answer; without text there is none."""
+
+    text: str
+    items: tuple[ReceiptItem, ...]
+    tokens: int
+    budget: int
+    build_ms: float
+    layers_skipped: tuple[str, ...] = ()
 
 
 class Weighing(NamedTuple):
@@ -23,10 +37,27 @@ class Weighing(NamedTuple):
     left_out: str = ""
 
 
-def record(loop: Loop, receipt: Receipt, *, in_time: bool = False) -> Future[None]:
+def receipt_of_event(event: Event, project: str, moment: str, made: Made, now: datetime) -> Receipt:
+    """The receipt of what the hook of an event is given; its layers are what its items came from."""
+    return Receipt(
+        spool_name=event.name,
+        session=event.session,
+        project=project,
+        moment=moment,
+        items=made.items,
+        layers=tuple(dict.fromkeys(item.layer for item in made.items)),
+        layers_skipped=made.layers_skipped,
+        tokens=made.tokens,
+        budget=made.budget,
+        build_ms=made.build_ms,
+        created_at=now,
+    )
+
+
+def record(loop: Loop, receipt: Receipt, *, later: bool = False) -> Future[None]:
     """Keep a receipt; it counts as given only once whoever prints it has confirmed it.
 
-    `in_time`: not before that. The job thread would compete with the answer for the interpreter."""
+    `later`: not before that. The job thread would compete with the answer for the interpreter."""
 
     def write(db: sqlite3.Connection) -> None:
         with atomic(db):
@@ -42,7 +73,7 @@ def record(loop: Loop, receipt: Receipt, *, in_time: bool = False) -> Future[Non
             },
         )
 
-    return loop.call(write, in_time=in_time)
+    return loop.call(write, later=later)
 
 
 def explain(event: Event, moment: HookMoment, weighed: Sequence[Weighing], why_silent: str = "") -> None:

@@ -1,13 +1,18 @@
 """What a tool call is answered: a known fix for one that failed, what is known of a file that was opened or edited.
 
+A command that a pipe lets end well though it failed, as `pytest | tail`, is answered like one that failed.
+
 Hooks of every tool call come here: those that nothing is known for must cost next to nothing."""
 
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from claude_mem_lite.agents.claude_code import TOOL_EVENTS
+from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.tools.responses import COMMAND_TOOLS, typed_command
 from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.context.block import Given, block, with_relations
 from claude_mem_lite.context.failing import known_fixes
@@ -16,9 +21,9 @@ from claude_mem_lite.context.opening import about_file, name_in
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Event, HookMoment, ToolCall, text
 from claude_mem_lite.store import receipts
-from claude_mem_lite.worker.answering.giving import Made, give
+from claude_mem_lite.worker.answering.giving import give
 from claude_mem_lite.worker.answering.on_their_way import Known
-from claude_mem_lite.worker.answering.recording import Weighing, explain
+from claude_mem_lite.worker.answering.recording import Made, Weighing, explain
 from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, read_event, settings, tool_of
 from claude_mem_lite.worker.loop import Loop
 
@@ -32,6 +37,7 @@ FILE_TOOLS = {
     "NotebookEdit": "notebook_path",
 }
 """The tools that open or change a file, and what they call it."""
+_MAY_HAVE_FAILED = re.compile(rb"(?i)error|fail|fatal|panic|exception|not ok")
 Find = Callable[[sqlite3.Connection, Occasion, Collection[str]], Sequence[Given]]
 
 
@@ -41,18 +47,32 @@ def failure_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     return _fix(call) if call else None
 
 
-def file_context(loop: Loop, name: str, body: bytes) -> bytes | None:
-    """The reply to a tool call that opened or changed a file: what to mind there, once a session, or nothing."""
-    call = _arrived(loop, name, body, "PostToolUse", only=FILE_TOOLS)
-    return _about_file(loop, call) if call else None
+def success_context(loop: Loop, name: str, body: bytes) -> bytes | None:
+    """The reply to a tool call that ended well: what to mind in the file that it opened or changed, once a session;
+    what helped the last time, when it is a command that failed all the same; or nothing."""
+    call = _arrived(loop, name, body, "PostToolUse", is_worth=_may_be_answered)
+    return _about(loop, call) if call else None
 
 
 def either_context(loop: Loop, name: str, body: bytes) -> bytes | None:
     """The same for agents that have one event for calls that went well and for those that failed."""
     call = _arrived(loop, name, body, "PostToolUse", kinds=TOOL_EVENTS)
-    if call is None:
-        return None
-    return _fix(call) if call.tool.error is not None else _about_file(loop, call)
+    return _about(loop, call) if call else None
+
+
+def _about(loop: Loop, call: "_Call") -> bytes | None:
+    tool = call.tool
+    if tool.error is None and tool.tool in COMMAND_TOOLS:
+        # What only looks at something has shown somebody else's failure.
+        is_look = shell.main_part(typed_command(tool))[1] in ("explore", "files", "commit")
+        return None if is_look else _fix(call)
+    return _fix(call) if tool.error is not None else _about_file(loop, call)
+
+
+def _may_be_answered(raw: bytes) -> bool:
+    """Whether a call that ended well is worth parsing: most are not."""
+    tool = tool_of(raw)
+    return tool in FILE_TOOLS or (tool in COMMAND_TOOLS and _MAY_HAVE_FAILED.search(raw) is not None)
 
 
 def _fix(call: "_Call") -> bytes | None:
@@ -92,7 +112,13 @@ class _Call:
 
 
 def _arrived(
-    loop: Loop, name: str, body: bytes, kind: str, *, only: Collection[str] = (), kinds: Collection[str] = ()
+    loop: Loop,
+    name: str,
+    body: bytes,
+    kind: str,
+    *,
+    is_worth: Callable[[bytes], bool] = lambda _: True,
+    kinds: Collection[str] = (),
 ) -> _Call | None:
     """The call that an event is about, or None when it is none of those, or nothing is to be said to it."""
     waiting = Waiting(loop, name, ANSWER_WITHIN_S[kind])
@@ -100,10 +126,10 @@ def _arrived(
     if config is None or not config.prompt_budget_tokens or waiting.is_over():
         return None
     found = find_raw(loop, name, body)
-    if only and tool_of(found.raw) not in only:
+    if not is_worth(found.raw):
         return None  # most calls end here, before they are parsed
     event = read_event(loop, found, name, kinds or (kind,), config)
-    if event is None or event.tool is None or (only and event.tool.tool not in only):
+    if event is None or event.tool is None:
         return None
     config = in_folder(config, event.cwd)
     return _Call(event, event.tool, config, waiting) if config.prompt_budget_tokens else None

@@ -41,12 +41,16 @@ class Waiting:
     loop: Loop
     name: str
     waits_s: float
+    way_back_s: float = WAY_BACK_S
+
+    def age_s(self) -> float:
+        """For how long it has waited."""
+        return (self.loop.clock() - time_of(self.name)).total_seconds()
 
     def left_s(self) -> float:
         """How much time is left for making the answer."""
-        age_s = (self.loop.clock() - time_of(self.name)).total_seconds()
         # A clock that was set back must not make it wait for ever.
-        return min(self.waits_s - WAY_BACK_S - age_s, self.waits_s)
+        return min(self.waits_s - self.way_back_s - self.age_s(), self.waits_s)
 
     def until_monotonic(self) -> float:
         """When the answer must be made, on the monotonic clock."""
@@ -126,19 +130,20 @@ def is_to_be_told(loop: Loop, event: Event, payload: JsonObject) -> bool:
 class LaterCheckout:
     """A checkout that is looked at when somebody asks how the code stands: mostly there is nothing to ask about."""
 
-    def __init__(self, loop: Loop, db: sqlite3.Connection, place: Place) -> None:
+    def __init__(self, loop: Loop, db: sqlite3.Connection, place: Place, look_s: float = LOOK_AT_NEED_S) -> None:
         self._loop = loop
         self._db = db
         self._place = place
+        self._look_s = look_s
 
     @cached_property
     def _seen(self) -> Checkout:
-        deadline = time.monotonic() + LOOK_AT_NEED_S
+        deadline = time.monotonic() + self._look_s
         return self._loop.looking.checkout(self._db, self._place, deadline, with_branches=False)
 
     @cached_property
     def hidden(self) -> Hidden:
-        return self._loop.looking.checkout(self._db, self._place, time.monotonic() + LOOK_AT_NEED_S).hidden
+        return self._loop.looking.checkout(self._db, self._place, time.monotonic() + self._look_s).hidden
 
     def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
         return self._seen.freshness(memories) if memories else {}

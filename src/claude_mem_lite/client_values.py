@@ -1,0 +1,106 @@
+"""What is asked of the worker and what it answers, as values: `client.py` sends and makes them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from claude_mem_lite.models import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Who answers on the socket; `told` is all it said."""
+
+    version: str
+    pid: int
+    told: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """Events in the inbox, by status."""
+
+    raw: int = 0
+    processing: int = 0
+    done: int = 0
+    error: int = 0
+    skipped: int = 0
+    spooled: int = 0
+    """Those that hooks left and nobody has taken in yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """Whether nothing was left to do when the waiting ended, and the counts at that moment."""
+
+    drained: bool
+    counts: QueueCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which memories are meant: those that hold in a folder or a project, or those of every project."""
+
+    cwd: str
+    all_projects: bool = False
+    project: str = ""
+    """Those of a project by its id, whatever folder is given."""
+
+    def as_query(self) -> list[tuple[str, str]]:
+        named = [("project", self.project)] if self.project else []
+        return [("cwd", self.cwd), ("all_projects", "true" if self.all_projects else "false"), *named]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a memory must be to be listed or found; None and empty ask for nothing."""
+
+    kinds: Sequence[str] = ()
+    scope: str | None = None
+    file: str | None = None
+    branch: str | None = None
+    since: str | None = None
+    until: str | None = None
+    statuses: Sequence[str] = ()
+    """Without any, only what holds: the active ones."""
+
+    def as_query(self) -> list[tuple[str, str]]:
+        single = {name: getattr(self, name) for name in ("scope", "file", "branch", "since", "until")}
+        return [
+            *(("kind", kind) for kind in self.kinds),
+            *((name, value) for name, value in single.items() if value is not None),
+            *(("status", status) for status in self.statuses),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """An agent that asks for itself: where it works, and in which session as far as it knows."""
+
+    cwd: str
+    session: str = ""
+    named: str = ""
+    """The session that its client names, though another may be at work."""
+
+    def as_body(self) -> JsonObject:
+        return {"cwd": self.cwd, "session": self.session}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPage:
+    """Some of the memories, how many there are in all (with the first page), and after which the next page begins."""
+
+    memories: Sequence[JsonObject]
+    total: int | None
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportStart:
+    """The project and the moment of an import, and the scopes it names that nobody knows, with the reason."""
+
+    project: str
+    at: str
+    unknown: Mapping[str, str]
+
+
+ANYTHING = Wanted()

@@ -1,0 +1,95 @@
+"""Commands on their way through the inbox: from who gives one to the job thread, and back with what became of it."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import datetime
+
+from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.inbox import spool
+from claude_mem_lite.inbox.queue import Queue, Row
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.spool_names import new_name
+from claude_mem_lite.worker import commands
+from claude_mem_lite.worker.backing_up import BackingUp
+from claude_mem_lite.worker.clock import Clock
+
+Do = Callable[[str, JsonObject, datetime], list[str]]
+"""The name of a command, what it says, and the time -> the ids of the memories concerned."""
+
+
+class Commands:
+    """Those that were put into the inbox, and who waits for them. Any thread may put one."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        memory_db: sqlite3.Connection,
+        clock: Clock,
+        backing_up: BackingUp,
+        *,
+        call_queue: Callable[[Callable[[Queue], None]], object],
+        do: Do,
+        suspect: Callable[[], None],
+    ) -> None:
+        self._queue = queue
+        self._memory_db = memory_db
+        self._clock = clock
+        self._backing_up = backing_up
+        self._call_queue = call_queue
+        self._do = do
+        self._suspect = suspect
+        self._waiting: dict[str, Future[list[str]]] = {}
+
+    def put(self, payload: JsonObject, problem: str) -> Future[list[str]]:
+        """Put what the user did into the inbox, unless a problem keeps it from taking anything in; the result comes
+        when it has been carried out."""
+        name = new_name("Command", self._clock())
+        raw = json.dumps({**payload, "hook_event_name": "Command", "session_id": ""}).encode()
+        arrival = spool.read_arrival(name, raw, lambda _: False)
+        future: Future[list[str]] = Future()
+        problem = problem or (arrival.problem if arrival else "")
+        if arrival is None or problem:
+            future.set_exception(MemoryLiteError(f"the command could not be stored: {problem}"))
+            return future
+
+        def store(queue: Queue) -> None:
+            try:
+                queue.add([arrival], self._clock().timestamp())
+            except sqlite3.Error as error:
+                future.set_exception(error)
+                return
+            self._waiting[name] = future
+
+        self._call_queue(store)
+        return future
+
+    def carry_out(self, row: Row) -> None:
+        """Do what a command says. Whoever waits for it goes on waiting while it is to be tried again."""
+        now = self._clock()
+        waiting = self._waiting.get(row.name, Future())
+        told: JsonObject = {}
+        try:
+            told = row.told()
+            result = self._do(row.name, told, now)
+        except MemoryLiteError as error:
+            self._queue.finish([], now.timestamp(), skipped={row.id: error.message})
+            if isinstance(error, NotFound):
+                commands.erase_if_forgotten(told, self._queue, self._memory_db)
+            waiting.set_exception(error)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):  # locked or full: it is tried again
+                raise
+            self._suspect()
+            waiting.set_exception(
+                MemoryLiteError("the database is damaged", "the worker mends it now; try again in a moment")
+            )
+            raise
+        else:
+            self._queue.finish([row.id], now.timestamp())
+            if told.get("command") in commands.FORGETTING:  # it is gone when it has left the backups too
+                self._backing_up.let_leave(lambda: waiting.set_result(result))
+            else:
+                waiting.set_result(result)
+        self._waiting.pop(row.name, None)

@@ -1,0 +1,33 @@
+"""How a browser gets the token: for the code in force, and for nothing else that can be sent."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from claude_mem_lite.client import Client
+from claude_mem_lite.paths import Home
+from claude_mem_lite.ui.entry import Entry
+from claude_mem_lite.ui.server import make_app
+from tests.ui.conftest import PORT
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        r'{"code": "\ud800"}',
+        '{"code": "ä"}',
+        '{"code": ""}',
+        '{"code": null}',
+        '{"code": 7}',
+        "{}",
+        "[]",
+        "no JSON",
+        "",
+    ],
+)
+def test_what_is_no_code_is_refused_and_the_code_still_holds(home: Home, sent: str) -> None:
+    entry = Entry()
+    app = make_app(Client(home), entry.token, PORT, entry.enter)
+    browser = TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers={"content-type": "application/json"})
+    answer = browser.post("/enter", content=sent.encode())
+    assert (answer.status_code, "used before" in answer.json()["error"]) == (403, True)
+    assert browser.post("/enter", json={"code": entry.code}).json() == {"token": entry.token}

@@ -1,0 +1,207 @@
+"""A failure, what helped, and what the next session is told when it fails again: through hooks and a real worker."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.loop import Loop
+from tests.fakes import FakeProvider
+from tests.running import Json, Machine, leave, payload, query, running_loop
+from tests.worker.conftest import SetClock
+from tests.worker.modelled import rest, work
+from tests.worker.moments import answered, hooked, items, now_name, receipts, wait_until_given
+
+NO_MODULE = """==================================== ERRORS ====================================
+_____________________ ERROR collecting tests/test_cart.py ______________________
+tests/test_cart.py:1: in <module>
+    import sqlalchemy
+E   ModuleNotFoundError: No module named 'sqlalchemy'
+=========================== short test summary info ============================
+ERROR tests/test_cart.py
+=============================== 1 error in 0.12s ===============================
+"""
+NO_TABLE = """FAILED tests/test_load.py::test_load - sqlite3.OperationalError: no such table: carts
+1 failed in 0.03s
+"""
+PASSED = "3 passed in 0.12s"
+TESTS = "pytest -q"
+PIPED = "pytest -q 2>&1 | tail -20"
+
+
+def ran(command: str, printed: str = "") -> Json:
+    response = {"stdout": printed, "stderr": "", "interrupted": False}
+    return {"tool_name": "Bash", "tool_input": {"command": command}, "tool_response": response}
+
+
+def failed(command: str, printed: str) -> Json:
+    return {"tool_name": "Bash", "tool_input": {"command": command}, "error": f"Exit code 1\n{printed}"}
+
+
+def wrote(file: str, content: str) -> Json:
+    response: Json = {
+        "type": "create",
+        "filePath": file,
+        "content": content,
+        "structuredPatch": [],
+        "originalFile": None,
+    }
+    return {"tool_name": "Write", "tool_input": {"file_path": file, "content": content}, "tool_response": response}
+
+
+def turn(session: str, cwd: str, prompt: str, *calls: Json, closing: str = "Done.") -> list[Json]:
+    """The events of a turn with these calls."""
+    kinds = ["PostToolUseFailure" if "error" in call else "PostToolUse" for call in calls]
+    return [
+        payload("UserPromptSubmit", session, cwd, prompt=prompt),
+        *(payload(kind, session, cwd, **call) for kind, call in zip(kinds, calls, strict=True)),
+        payload("Stop", session, cwd, last_assistant_message=closing),
+    ]
+
+
+def lived(machine: Machine, *turns: list[Json]) -> None:
+    """Turns that the worker has worked on."""
+    for events in turns:
+        for given in events:
+            leave(machine.home, given, name=now_name(given["hook_event_name"]))
+        machine.drain()
+
+
+def told(machine: Machine, session: str, cwd: str, printed: str) -> str:
+    """What a failing test run is told."""
+    return answered(
+        machine, "PostToolUseFailure", payload("PostToolUseFailure", session, cwd, **failed(TESTS, printed))
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> str:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    return str(folder)
+
+
+@pytest.fixture
+def up(machine: Machine) -> Machine:
+    machine.start_worker()
+    return machine
+
+
+@pytest.mark.parametrize("is_written_first", [True, False], ids=["before", "between"])
+def test_an_edit_beside_an_install_is_not_told_as_the_fix(up: Machine, project: str, is_written_first: bool) -> None:
+    cart, fails = wrote(f"{project}/src/cart.py", "def total(items):\n    return 1\n"), failed(TESTS, NO_MODULE)
+    first = (cart, fails) if is_written_first else (fails, cart)
+    steps = (*first, ran("uv add sqlalchemy", "Installed 1 package"), ran(TESTS, PASSED))
+    lived(up, turn("s-1", project, "add a cart module with a total function", *steps, closing="Added the cart."))
+    context = told(up, "s-2", project, NO_MODULE)
+    assert "Fixed by running uv add sqlalchemy (" in context
+    assert "cart.py" not in context
+
+
+@pytest.mark.parametrize("is_edit", [True, False], ids=["edit", "command"])
+def test_a_fix_that_took_two_turns_is_told(up: Machine, project: str, is_edit: bool) -> None:
+    table = wrote(f"{project}/schema.py", "def make(db):\n    db.execute('create table carts(id)')\n")
+    lived(
+        up,
+        turn("s-1", project, "run the tests", failed(TESTS, NO_TABLE), closing="It fails: no such table: carts."),
+        turn("s-1", project, "fix it then", table if is_edit else ran("python migrate.py"), ran(TESTS, PASSED)),
+    )
+    wanted = "Fixed by editing make in schema.py" if is_edit else "Fixed by running python migrate.py"
+    (Path(project) / "schema.py").write_text("def make(db):\n    db.execute('create table carts(id)')\n")
+    assert wanted in told(up, "s-2", project, NO_TABLE)
+
+
+def test_a_turn_of_another_session_puts_nothing_right(up: Machine, project: str) -> None:
+    lived(
+        up,
+        turn("s-1", project, "run the tests", failed(TESTS, NO_TABLE)),
+        turn("s-2", project, "go on", ran("python migrate.py"), ran(TESTS, PASSED)),
+    )
+    assert told(up, "s-3", project, NO_TABLE) == ""
+
+
+def test_a_failure_that_a_pipe_hides_is_told_the_fix_once(up: Machine, project: str) -> None:
+    steps = (ran(PIPED, NO_TABLE), ran("python migrate.py"), ran("pytest -q 2>&1 | tail -5", PASSED))
+    lived(up, turn("s-1", project, "run the tests", *steps))
+    context = hooked(up, "PostToolUse", payload("PostToolUse", "s-2", project, **ran(PIPED, NO_TABLE)))
+    assert "Fixed by running python migrate.py" in context
+    wait_until_given(up, 1)
+    (kept,) = receipts(up)
+    assert (kept.session, kept.moment, kept.budget) == ("s-2", "failure", 300)
+    assert [layer for _, layer in items(up)] == ["fix"]
+    again = payload("PostToolUse", "s-2", project, **ran(PIPED, NO_TABLE))
+    assert answered(up, "PostToolUse", again) == ""
+    assert told(up, "s-2", project, NO_TABLE) == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        (PIPED, "3 passed, 0 failed in 0.12s"),
+        ("cat last-run.log | tail -20", NO_TABLE),
+        ("grep -rn 'no such table' . | head", NO_TABLE),
+        ("git show HEAD | tail -20", NO_TABLE),
+    ],
+)
+def test_who_only_reads_of_a_failure_is_told_nothing(up: Machine, project: str, command: str, printed: str) -> None:
+    lived(
+        up, turn("s-1", project, "run the tests", failed(TESTS, NO_TABLE), ran("python migrate.py"), ran(TESTS, PASSED))
+    )
+    assert answered(up, "PostToolUse", payload("PostToolUse", "s-2", project, **ran(command, printed))) == ""
+    assert told(up, "s-2", project, NO_TABLE) != ""
+
+
+def test_a_secret_in_a_hidden_failure_is_no_reason_not_to_know_it(up: Machine, project: str) -> None:
+    printed = "RuntimeError: cannot log in at the registry with password=hunter2-Zx81qPw77Lm"
+    piped = "python deploy.py 2>&1 | tail -3"
+    lived(
+        up, turn("s-1", project, "deploy", ran(piped, printed), ran("python renew.py"), ran("python deploy.py", "ok"))
+    )
+    context = answered(up, "PostToolUse", payload("PostToolUse", "s-2", project, **ran(piped, printed)))
+    assert "Fixed by running python renew.py" in context
+
+
+SPANNING = (
+    turn("s-1", "/app", "run the tests", failed(TESTS, NO_TABLE), closing="It fails: no such table: carts."),
+    turn("s-1", "/app", "fix it then", wrote("/app/schema.py", "def make(db):\n    return 1\n"), ran(TESTS, PASSED)),
+)
+FIXES = "select id, title, summary, facts, files, anchors from memories where kind = 'bugfix'"
+
+
+def test_a_fix_that_took_two_turns_is_the_same_when_all_is_done_again(home: Home, clock: SetClock) -> None:
+    with running_loop(home, clock) as loop:
+        work(home, loop, *SPANNING)
+        stored = query(home.memory_db, FIXES)
+    assert len(stored) == 1
+    assert "error:" in stored[0][-1]
+    home.memory_db.unlink()
+    with running_loop(home, clock) as loop:
+        assert loop.settle(30)
+    assert query(home.memory_db, FIXES) == stored
+
+
+@pytest.mark.parametrize(("turns", "fixes"), [(2, 1), (3, 0)])
+def test_a_failure_is_carried_on_for_a_few_turns(home: Home, clock: SetClock, turns: int, fixes: int) -> None:
+    failing, mending = SPANNING
+    others = [turn("s-1", "/app", f"look at part {number}", ran("ls", "src")) for number in range(turns)]
+    with running_loop(home, clock) as loop:
+        work(home, loop, failing, *others, mending)
+    assert sum("error:" in row[-1] for row in query(home.memory_db, FIXES)) == fixes
+
+
+def test_a_model_that_tells_of_the_turn_leaves_what_the_fix_is_known_by(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    memory = {"kind": "bugfix", "title": "Create the table carts", "summary": "It was missing.", "files": ["schema.py"]}
+    provider.answers = [json.dumps({"memories": [memory], "session": {"headline": "Carts"}})]
+    printed = "\n".join(f"tests/test_load.py::test_{number} PASSED" for number in range(150)) + f"\n{PASSED}"
+    first, second = SPANNING
+    long = [
+        payload("PostToolUse", "s-1", "/app", **ran(TESTS, printed)) if "pytest" in str(one) else one for one in second
+    ]
+    work(home, modelled, first, long)
+    rest(home, modelled, clock)
+    ((_, title, *_, anchors),) = query(home.memory_db, FIXES)
+    assert title == "Create the table carts"
+    assert "error:" in anchors
