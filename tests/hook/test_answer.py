@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.answering.tool_calls import FILE_TOOLS
 from tests.hook.conftest import GUARD_S, LAUNCHER, PYTHON, Answer, Hooks, Request, Worker, reply, silent, until
 
 Listen = Callable[[Answer], Worker]
@@ -33,6 +34,33 @@ def raw(answer: bytes) -> Answer:
 def test_the_answer_is_printed_exactly(hooks: Hooks, listen: Listen, event: str) -> None:
     listen(reply("200 OK", BODY))
     assert hooks.run(event) == BODY
+
+
+TOOL_CALL = b'{"tool_name": "%b", "tool_response": {"stdout": "%b"}}'
+
+
+@pytest.mark.parametrize("tool", FILE_TOOLS)
+def test_the_answer_to_a_call_that_opened_a_file_is_printed(hooks: Hooks, listen: Listen, tool: str) -> None:
+    listen(reply("200 OK", BODY))
+    assert hooks.run("PostToolUse", payload=TOOL_CALL % (tool.encode(), b"")) == BODY
+
+
+@pytest.mark.parametrize("told", [b"1 failed, 2 passed", b"ERROR: no such table", b"thread panicked", b"not ok 1"])
+def test_the_answer_to_a_command_that_may_have_failed_is_printed(hooks: Hooks, listen: Listen, told: bytes) -> None:
+    listen(reply("200 OK", BODY))
+    assert hooks.run("PostToolUse", payload=TOOL_CALL % (b"Bash", told)) == BODY
+
+
+@pytest.mark.parametrize("tool", [b"Bash", b"Grep", b"mcp__tracker__get"])
+def test_nobody_waits_where_there_is_nothing_to_tell(hooks: Hooks, listen: Listen, tool: bytes) -> None:
+    worker = listen(reply("200 OK", BODY))
+    assert hooks.run("PostToolUse", payload=TOOL_CALL % (tool, b"3 passed")) == b""
+    until(lambda: worker.lines == ["POST /hook/PostToolUse HTTP/1.1"])
+
+
+def test_for_calls_of_other_agents_it_waits_whatever_they_call_their_tools(hooks: Hooks, listen: Listen) -> None:
+    listen(reply("200 OK", BODY))
+    assert hooks.run("PostToolUse", "gemini", payload=TOOL_CALL % (b"read_file", b"")) == BODY
 
 
 def test_a_large_answer_in_many_parts_is_printed_whole(hooks: Hooks, listen: Listen) -> None:

@@ -13,6 +13,9 @@ ANSWER_WITHIN_S = {"SessionStart": 1.5, "UserPromptSubmit": 0.3, "PostToolUse": 
 UNKEPT_WITHIN_S = 0.5
 RETRY_S = 0.02
 FSYNCED = ("Stop", "StopFailure", "SessionEnd")
+# To a tool call that went well there is an answer when it opened a file, or when it may have failed all the same.
+FILE_TOOLS = (b'"read"', b'"edit"', b'"multiedit"', b'"write"', b'"notebookedit"')
+WORDS_OF_FAILURES = (b"error", b"fail", b"fatal", b"panic", b"exception", b"not ok")
 OTHER_FORMS = ("cursor", "copilot")  # they do not take what is rendered ahead, which is in Claude Code's form
 PRIVATE_MARKS = (b"<private", b"003cprivate", b"</private", b"003c/private", b"\\/private")
 # A home has these before any event, and one of those once there was one.
@@ -59,11 +62,21 @@ def serve(label: str) -> None:
         return
     place = keep(home, name, payload, event in FSYNCED)
     kept = name if place else ""
-    answered = tell(home, event, label, kept, b"" if place else payload, place == home)
+    waits_s = ANSWER_WITHIN_S.get(event, 0.0) if agent or may_be_answered(event, payload) else 0.0
+    answered = tell(home, event, label, kept, b"" if place else payload, place == home, waits_s)
     may_render = event == "SessionStart" and agent not in OTHER_FORMS
     if may_render and not answered and (told := print_rendered(home, payload, notice(home) if kept else "")):
         note = b'{"hook_event_name":"Rendered","start":"%b","context":%b}' % (kept.encode(), told)
         keep(home, spool_name("Rendered"), note, False)
+
+
+def may_be_answered(event: str, payload: bytes) -> bool:
+    """Whether there may be an answer worth waiting for; of another agent's tools, who knows."""
+    if event != "PostToolUse":
+        return True
+    lowered = payload.lower()
+    tool = lowered.partition(b'"tool_name"')[2][:40]
+    return not tool or any(name in tool for name in FILE_TOOLS) or any(word in lowered for word in WORDS_OF_FAILURES)
 
 
 def clean_name(argument: str) -> str:
@@ -236,14 +249,13 @@ def make_private(place: bytes) -> None:
         raise PermissionError
 
 
-def tell(home: bytes, event: str, label: str, name: str, body: bytes, may_start: bool) -> bool:
+def tell(home: bytes, event: str, label: str, name: str, body: bytes, may_start: bool, waits_s: float) -> bool:
     """Tell the worker, starting it when nobody is there; whether it answered (or had no need to) in time."""
-    limit = ANSWER_WITHIN_S.get(event, 0.0)
-    deadline = time.monotonic() + (max(limit, UNKEPT_WITHIN_S) if body else limit)
+    deadline = time.monotonic() + (max(waits_s, UNKEPT_WITHIN_S) if body else waits_s)
     coming = False
     while True:
         try:
-            ask(home, event, label, name, body, deadline)
+            ask(home, label, name, body, deadline, waits_s > 0)
             return True
         except (BlockingIOError, TimeoutError):
             return False
@@ -271,14 +283,13 @@ def notice(home: bytes) -> str:
     return told
 
 
-def ask(home: bytes, event: str, label: str, name: str, body: bytes, deadline: float) -> None:
+def ask(home: bytes, label: str, name: str, body: bytes, deadline: float, wanted: bool) -> None:
     """One request; prints the answer where one is wanted, and confirms it.
 
     OSError: nobody is there. BlockingIOError or TimeoutError: somebody is, but has no time for us."""
     connection = connect(home, deadline)
     connection.settimeout(max(deadline - time.monotonic(), 0))
     connection.sendall(request(label, name, body))
-    wanted = event in ANSWER_WITHIN_S
     if not wanted and not body:
         return
     # The only copy of a body must be seen to arrive: a server may drop a request whose sender is gone.

@@ -4,7 +4,6 @@ A command that a pipe lets end well though it failed, as `pytest | tail`, is ans
 
 Hooks of every tool call come here: those that nothing is known for must cost next to nothing."""
 
-import re
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -18,7 +17,7 @@ from claude_mem_lite.context.block import Given, block, with_relations
 from claude_mem_lite.context.failing import known_fixes
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.opening import about_file, name_in
-from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
+from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S, WORDS_OF_FAILURES
 from claude_mem_lite.models import Event, HookMoment, ToolCall, text
 from claude_mem_lite.store import receipts
 from claude_mem_lite.worker.answering.giving import give
@@ -37,7 +36,6 @@ FILE_TOOLS = {
     "NotebookEdit": "notebook_path",
 }
 """The tools that open or change a file, and what they call it."""
-_MAY_HAVE_FAILED = re.compile(rb"(?i)error|fail|fatal|panic|exception|not ok")
 Find = Callable[[sqlite3.Connection, Occasion, Collection[str]], Sequence[Given]]
 
 
@@ -72,7 +70,10 @@ def _about(loop: Loop, call: "_Call") -> bytes | None:
 def _may_be_answered(raw: bytes) -> bool:
     """Whether a call that ended well is worth parsing: most are not."""
     tool = tool_of(raw)
-    return tool in FILE_TOOLS or (tool in COMMAND_TOOLS and _MAY_HAVE_FAILED.search(raw) is not None)
+    if tool not in COMMAND_TOOLS:
+        return tool in FILE_TOOLS
+    lowered = raw.lower()
+    return any(word in lowered for word in WORDS_OF_FAILURES)
 
 
 def _fix(call: "_Call") -> bytes | None:
