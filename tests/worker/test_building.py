@@ -9,18 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.presets import chosen
-from claude_mem_lite.models import Filters, Hit, Place
-from claude_mem_lite.paths import Home
+from claude_mem_lite.models import Filters, Hit
 from claude_mem_lite.places import find_place
-from claude_mem_lite.worker.building import build_start
-from claude_mem_lite.worker.looking import LOOK_S, UNHURRIED_LOOK_S, Looking
+from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.patience import patient
-from claude_mem_lite.worker.seen import SeenCheckout
 from tests.anchored import LOAD, SAVE, work_on
 from tests.fakes import NOW, Store
-from tests.worker.in_process import asked
 from tests.worker.looks import remember, soon
 
 
@@ -69,48 +63,3 @@ def test_a_checkout_answers_several_threads_alike(
     with ThreadPoolExecutor(8) as pool:
         told = list(pool.map(ask, range(8)))
     assert told == [{kept.id: "fresh", changed.id: "changed"}] * 8
-
-
-class Noting(Looking):
-    """Notes until when each look may take."""
-
-    def __init__(self, looking: Looking) -> None:
-        self._looking = looking
-        self.deadlines: list[float] = []
-
-    def checkout(
-        self, db: sqlite3.Connection, place: Place, deadline: float, *, with_branches: bool = True
-    ) -> SeenCheckout:
-        self.deadlines.append(deadline)
-        return self._looking.checkout(db, place, deadline, with_branches=with_branches)
-
-
-def test_who_only_looks_has_time_for_the_first_look_of_a_worker(home: Home, root: Path) -> None:
-    with Store(home.memory_db) as store:
-        remember(store, root, work_on(root, "files.py", LOAD), "Load the text of the basket", kind="decision")
-    with asked(home, lambda: NOW) as api:
-        noting = Noting(api.loop.looking)
-        api.loop.looking = noting
-        try:
-            before = time.monotonic()
-            api.get("/api/context", cwd=str(root))
-            api.get("/api/prompt-context", cwd=str(root), prompt="how do we load the text of the basket?")
-        finally:
-            api.loop.looking = noting._looking
-    assert len(noting.deadlines) >= 2
-    assert min(noting.deadlines) >= before + UNHURRIED_LOOK_S
-
-
-def test_a_hook_that_waits_for_a_start_does_not_wait_for_a_long_look(home: Home, root: Path) -> None:
-    with Store(home.memory_db) as store:
-        remember(store, root, work_on(root, "files.py", LOAD), "Load the text")
-    with asked(home, lambda: NOW) as api:
-        noting = Noting(api.loop.looking)
-        api.loop.looking = noting
-        try:
-            occasion = Occasion(find_place(str(root)), NOW)
-            build_start(api.loop, occasion, 2000, chosen(api.loop.config), patience_s=20)
-            after = time.monotonic()
-        finally:
-            api.loop.looking = noting._looking
-    assert [one <= after + LOOK_S for one in noting.deadlines] == [True]

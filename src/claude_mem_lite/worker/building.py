@@ -7,7 +7,7 @@ from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.occasion import Occasion, Search
 from claude_mem_lite.context.presets import Preset
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.worker.looking import LOOK_S, UNHURRIED_LOOK_S
+from claude_mem_lite.worker.looking import LOOK_S
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.patience import patient
 
@@ -21,15 +21,13 @@ def build_start(
     connect = loop.readers.open
     began = time.monotonic()
     until: float | None = None
-    look_s = UNHURRIED_LOOK_S
     search: Search = loop.search.search
     if patience_s is not None:
-        look_s = LOOK_S
         until, search = began + patience_s, patient(search, connect, began + _SHARE_OF_SEARCH * patience_s)
     # Not one that another has after us: a layer that took too long may be asking it still.
     db = open_for_reading(loop.home.memory_db)
     try:
-        checkout = loop.looking.checkout(db, occasion.place, began + look_s)
+        checkout = loop.looking.checkout(db, occasion.place, began + LOOK_S)
     except BaseException:
         db.close()
         raise

@@ -17,7 +17,6 @@ from claude_mem_lite.worker.answering.prompt import budget_of_prompt, build_now
 from claude_mem_lite.worker.answering.waiting import LaterCheckout
 from claude_mem_lite.worker.api import Running, place_of, require_settings
 from claude_mem_lite.worker.building import build_start
-from claude_mem_lite.worker.looking import UNHURRIED_LOOK_S
 from claude_mem_lite.worker.routing import Router
 
 _OTHERWISE = "sessions are given nothing"
@@ -71,8 +70,7 @@ def prompt_context(
     config = in_folder(loop.config, cwd)
     budget = 0 if excluded else budget_of_prompt(config, 0)
     with closing(loop.readers.open()) as db:
-        checkout = LaterCheckout(loop, db, place, UNHURRIED_LOOK_S)
-        occasion = Occasion(place, loop.clock(), checkout=checkout, explained=explain)
+        occasion = Occasion(place, loop.clock(), checkout=LaterCheckout(loop, db, place), explained=explain)
         built = build_now(loop, db, prompt, occasion, (), budget)
     why = built.why_silent
     if excluded:

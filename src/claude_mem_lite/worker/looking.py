@@ -35,8 +35,6 @@ from claude_mem_lite.worker.walking import Here, PassedOver, Root, Walk
 
 LOOK_S = 0.045
 """How long a context may wait for a look at the checkout."""
-UNHURRIED_LOOK_S = 1.0
-"""The same where no hook waits: the first look of a worker takes longer, and has to tell what the second one does."""
 # What git must be asked for the first time takes longer than for all times after.
 _BRANCHES_S = 0.25
 _SHARE_OF_BRANCHES = 0.6

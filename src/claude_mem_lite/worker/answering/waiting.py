@@ -130,20 +130,19 @@ def is_to_be_told(loop: Loop, event: Event, payload: JsonObject) -> bool:
 class LaterCheckout:
     """A checkout that is looked at when somebody asks how the code stands: mostly there is nothing to ask about."""
 
-    def __init__(self, loop: Loop, db: sqlite3.Connection, place: Place, look_s: float = LOOK_AT_NEED_S) -> None:
+    def __init__(self, loop: Loop, db: sqlite3.Connection, place: Place) -> None:
         self._loop = loop
         self._db = db
         self._place = place
-        self._look_s = look_s
 
     @cached_property
     def _seen(self) -> Checkout:
-        deadline = time.monotonic() + self._look_s
+        deadline = time.monotonic() + LOOK_AT_NEED_S
         return self._loop.looking.checkout(self._db, self._place, deadline, with_branches=False)
 
     @cached_property
     def hidden(self) -> Hidden:
-        return self._loop.looking.checkout(self._db, self._place, time.monotonic() + self._look_s).hidden
+        return self._loop.looking.checkout(self._db, self._place, time.monotonic() + LOOK_AT_NEED_S).hidden
 
     def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
         return self._seen.freshness(memories) if memories else {}
