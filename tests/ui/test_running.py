@@ -107,10 +107,10 @@ def test_the_browser_gets_a_file_that_only_the_user_can_read(served: Machine, tm
     browser.chmod(0o700)
     seen = tmp_path / "seen"
     with page_of(served, BROWSER=f"{browser} %s", SEEN=str(seen)) as (process, link):
-        wait_until(lambda: Path(f"{seen}.page").exists(), "the browser was asked")
-        (file,) = served.home.root.glob("ui-*.html")
         token = link.partition("#")[2]
-        assert token in Path(f"{seen}.page").read_text()
+        read = Path(f"{seen}.page")
+        wait_until(lambda: read.exists() and token in read.read_text(), "the browser has read the page")
+        (file,) = served.home.root.glob("ui-*.html")
         assert token not in Path(f"{seen}.command").read_text()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         process.send_signal(signal.SIGINT)
