@@ -30,6 +30,7 @@ from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.modelling import MakeProvider
 from claude_mem_lite.worker.wiring import open_loop
+from tests.patience import be_patient
 from tests.warm import ForkedWorker, fork_worker
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
@@ -354,6 +355,7 @@ def running_loop(
     home: Home, clock: Clock, make_provider: MakeProvider = make_provider, embedder: Embedder | None = None
 ) -> Iterator[Loop]:
     """The worker's job loop in a thread of this process, without its HTTP."""
+    be_patient()
     with open_loop(home, clock, make_provider, embedder) as loop:
         jobs = threading.Thread(target=loop.run)
         jobs.start()

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 _EVERY = (
@@ -112,6 +113,8 @@ def _start_mother() -> _Mother:
 def main() -> None:
     for name in _EVERY:
         importlib.import_module(name)
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    importlib.import_module("tests.patience").be_patient()
     gc.freeze()
     for line in sys.stdin:
         request = json.loads(line)

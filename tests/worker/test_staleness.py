@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE
-from tests.running import Json, Machine, open_machine, short_folder, wait_until
+from tests.running import Json, Machine, open_machine, short_folder
 from tests.unit.fake_worker import run
 from tests.worker.developing import Developing
 
@@ -29,17 +29,9 @@ def ask(machine: Machine, route: str, **parameters: object) -> Json:
 
 
 def found(work: Developing, words: str, **more: object) -> Json:
-    """The first memory that a search finds in the checkout, looked at: one search may lack the time."""
-    where = more.pop("cwd", work.root)
-    hit: Json = {}
-
-    def is_looked_at() -> bool:
-        hits = ask(work.machine, "search", query=words, cwd=where, **more)["hits"]
-        hit.update(next(hit for hit in hits if hit["kind"] not in ("turn", "session")))
-        return (hit["freshness"] or {}).get("verdict") != "unknown"
-
-    wait_until(is_looked_at, "a memory to be looked at")
-    return hit
+    """The first memory that a search finds in the checkout."""
+    hits = ask(work.machine, "search", **{"query": words, "cwd": work.root, **more})["hits"]
+    return next(hit for hit in hits if hit["kind"] not in ("turn", "session"))
 
 
 def test_a_search_tells_how_it_stands_with_the_code(work: Developing) -> None:

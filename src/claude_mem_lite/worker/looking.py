@@ -42,6 +42,11 @@ _MOST_FOLDERS = 20
 _MOST_CHECKOUTS = 5
 
 
+def look_until() -> float:
+    """When a look that begins now has to end, on the monotonic clock."""
+    return time.monotonic() + LOOK_S
+
+
 class Looked(NamedTuple):
     """What a step leaves: whether more is to be done, and the projects whose context changed."""
 

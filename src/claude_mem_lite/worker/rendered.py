@@ -6,7 +6,6 @@ import logging
 import os
 import re
 import sqlite3
-import time
 from collections.abc import Callable, Collection
 from dataclasses import asdict
 from datetime import datetime
@@ -21,7 +20,7 @@ from claude_mem_lite.models import Event, JsonObject, JsonValue, Place, Receipt,
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
-from claude_mem_lite.worker.looking import LOOK_S
+from claude_mem_lite.worker.looking import look_until
 
 _MOST_FOLDERS = 20
 _NAME = re.compile(r"[0-9a-f]{8}(?:\.tmp)?")
@@ -48,7 +47,7 @@ def refresh(
         folders.discard(excluded)
         with contextlib.suppress(OSError):  # of before it was
             home.rendered_for(excluded).unlink()
-    until = time.monotonic() + LOOK_S  # for all of them: whoever waits for the job thread waits for this
+    until = look_until()  # for all of them: whoever waits for the job thread waits for this
     for folder in sorted(folders):
         place = find_place(folder)
         occasion = Occasion(place, now, dated=True, checkout=see(db, place, until), search=search)

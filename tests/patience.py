@@ -1,0 +1,23 @@
+"""Limits of time as no user would bear them: tests are about what is told, not about how soon on a busy machine.
+
+Tests of a limit set it themselves."""
+
+import importlib
+
+_LIMITS_S = (
+    ("claude_mem_lite.context.detect", "DETECT_S", 10.0),
+    ("claude_mem_lite.worker.looking", "LOOK_S", 10.0),
+    ("claude_mem_lite.worker.looking", "_BRANCHES_S", 10.0),
+    ("claude_mem_lite.worker.staleness", "_ANSWER_S", 10.0),
+    ("claude_mem_lite.worker.tying", "_LONGEST_S", 10.0),
+    ("claude_mem_lite.worker.answering.waiting", "LOOK_AT_NEED_S", 10.0),
+    ("claude_mem_lite.worker.answering.start", "_MOST_PATIENCE_S", 1.0),  # the hook itself waits for no more than 1.5
+)
+
+
+def be_patient() -> None:
+    """Have the product's code in this process take the time it needs."""
+    for name, limit, seconds in _LIMITS_S:
+        module = importlib.import_module(name)
+        assert hasattr(module, limit), f"{name} has no {limit}"
+        setattr(module, limit, seconds)
