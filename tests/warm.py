@@ -22,6 +22,7 @@ _EVERY = (
     "uvicorn",
     "uvicorn.loops.asyncio",
     "uvicorn.protocols.http.h11_impl",
+    "claude_mem_lite.worker.api_routes",
     "claude_mem_lite.worker.app",
     "claude_mem_lite.worker.log",
     "claude_mem_lite.worker.process",

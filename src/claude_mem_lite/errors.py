@@ -8,6 +8,7 @@ MemoryLiteError
 ├── SchemaTooNew        a database written by a newer version
 ├── NotFound            no memory, session or event by that id
 ├── Ambiguous           an id prefix that fits more than one
+├── InvalidRequest      a request to the worker that is not as its handler declares it
 ├── ModelError          a model gave no usable answer; `usage` says what it took all the same
 │   ├── ModelUnavailable    trying again may help: connection, rate limit, 5xx, time out
 │   └── ModelRefused        it will not: 4xx, no key, an unusable answer
@@ -59,6 +60,13 @@ class NotFound(MemoryLiteError):
 
 class Ambiguous(MemoryLiteError):
     pass
+
+
+class InvalidRequest(MemoryLiteError):
+    """Says where and why."""
+
+    def __init__(self, why: str, *where: str | int) -> None:
+        super().__init__(f"{'.'.join(map(str, where))}: {why}")
 
 
 class ModelError(MemoryLiteError):

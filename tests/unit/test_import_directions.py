@@ -30,6 +30,7 @@ GROUPS = (
         "hook_copy",
         "safe_text",
         "client_marks",
+        "patterns",
         "timestamps",
     ),
     ("db",),

@@ -13,7 +13,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.testclient import TestClient
 
-from claude_mem_lite.worker.routing import Body, From, Invalid, Router
+from claude_mem_lite.errors import InvalidRequest
+from claude_mem_lite.worker.routing import Body, From, Router
 
 Colour = Literal["red", "blue"]
 JSON = {"Content-Type": "application/json"}
@@ -44,7 +45,7 @@ class Range:
 
 def _range(request: Request, first: int = 0, last: int = 9) -> Range:
     if first > last:
-        raise Invalid("is before first", "last")
+        raise InvalidRequest("is before first", "last")
     assert request.url.path == "/shop/range"
     return Range(first, last)
 
@@ -112,7 +113,7 @@ async def _invalid(_: Request, error: Exception) -> JSONResponse:
 
 @pytest.fixture(scope="module")
 def shop() -> Iterator[TestClient]:
-    with TestClient(Starlette(routes=router.routes, exception_handlers={Invalid: _invalid})) as client:
+    with TestClient(Starlette(routes=router.routes, exception_handlers={InvalidRequest: _invalid})) as client:
         yield client
 
 

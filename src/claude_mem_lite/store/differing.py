@@ -1,14 +1,14 @@
 """Two sentences word by word: what is the same but for a number, and what is turned around. Read by stances."""
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.store.stance_forms import DENIALS, FILLERS, NUMBER, SEVERAL_AT_ONCE, stem, words_of
 from claude_mem_lite.words import STOPWORDS
 
 _LEAST_SHARED = 3
-_NUMBER_OF_A_THING = re.compile(r"(?i)(?:#|\b(?:issue|pr|ticket|pull request|line|step|part|phase|commit)\s+)\d")
+_NUMBER_OF_A_THING = lazy(r"(?i)(?:#|\b(?:issue|pr|ticket|pull request|line|step|part|phase|commit)\s+)\d")
 # Before the value of a setting; whatever else stands before a number may be its name, as in `server 1`.
 _BEFORE_A_VALUE = frozenset(
     """port limit timeout version size ttl level max min maximum minimum is are be to at on for of after every within

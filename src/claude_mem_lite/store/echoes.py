@@ -2,19 +2,19 @@
 
 In doubt a sentence stays: what was said in quite other words is found by nobody here."""
 
-import re
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from claude_mem_lite.models import OCCASION_LEAD, Memory, SessionSummary
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.store import fts, passages
 from claude_mem_lite.words import query_words
 
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SENTENCE_END = lazy(r"(?<=[.!?;])\s+|\n+")
 # "Asked: …", as summaries begin with what was asked.
-_LABEL = re.compile(r"^\s*\w+: ")
+_LABEL = lazy(r"^\s*\w+: ")
 # A sentence repeats what is to be forgotten when this share of its words, of at least three, is from there.
 _ECHO_SHARE = 0.7
 _ECHO_WORDS = 3

@@ -2,7 +2,6 @@
 
 In doubt they do not: a fact that is lost is worse than one that is told twice."""
 
-import re
 from dataclasses import replace
 
 from claude_mem_lite.code.anchors import read_anchor
@@ -16,6 +15,7 @@ from claude_mem_lite.models import (
     Memory,
     without_request,
 )
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.store.differing import in_same_order
 from claude_mem_lite.store.stance_forms import DENIALS
 from claude_mem_lite.store.stances import agree, content_words, contradict, denials, denies
@@ -30,11 +30,11 @@ _LEAST_SHARED_TITLE = 0.8
 # Text from the web or from somebody else's tool must not be joined to what can be believed.
 _OWN_ORIGINS = frozenset(("assistant", "code", "command"))
 
-_WORD = re.compile(r"\w+(?:[./:_-]\w+)*")
-_VARYING = re.compile(r"\b\d[\d:.,/-]*(?:ms|s|m|h|d|%|[kmg]b)?\b")
-_NUMBER = re.compile(r"\d+")
-_NAME = re.compile(r"\S*(?:[a-z][A-Z]|\w[_./]\w|\(\))\S*")
-_COMMIT = re.compile(r"^Commit ([0-9a-f]{6,40})\b")
+_WORD = lazy(r"\w+(?:[./:_-]\w+)*")
+_VARYING = lazy(r"\b\d[\d:.,/-]*(?:ms|s|m|h|d|%|[kmg]b)?\b")
+_NUMBER = lazy(r"\d+")
+_NAME = lazy(r"\S*(?:[a-z][A-Z]|\w[_./]\w|\(\))\S*")
+_COMMIT = lazy(r"^Commit ([0-9a-f]{6,40})\b")
 
 
 def say_the_same(known: Memory, new: Memory) -> bool:

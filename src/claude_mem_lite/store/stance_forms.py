@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from claude_mem_lite.models import LONGEST_TITLE
+from claude_mem_lite.patterns import lazy
 
 FILLERS = frozenset(
     """the a an our your my this that these only always just please version instead now again ever any all plain simply
@@ -29,7 +30,7 @@ _KEEP = rf"(?:{_STORE}\s+(?P<role>.+?)\s+(?:as|in|into|on|under)|(?:keep|kept|ho
 _KEEP += r"|(?P<cached>cach(?:e|es|ed|ing)\s+.+?)\s+(?:as|in|into|on|under))"
 _NOT = r"(?:do not|don['’]?t|dont|never|must not|mustn['’]t|should not|shouldn['’]t|no longer|stop|quit|not)"
 FORMS: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(form, re.I)
+    lazy(form, re.I)
     for form in (
         rf"\b{_GO}\b(?P<about>[^,;]*?)\bfrom\s+(?P<drop>.+?)\s+(?:over\s+|back\s+)?to\s+(?P<take>.+)",
         r"\b(?:replac\w+|swap\w*|substitut\w+)\s+(?P<drop>.+?)\s+(?:with|by|for)\s+(?P<take>.+)",
@@ -59,15 +60,15 @@ FORMS: tuple[re.Pattern[str], ...] = tuple(
         r"^(?P<about>.+?)\s+(?:is|are|must be|should be)\s+(?P<take>.+)",
     )
 )
-TAIL = re.compile(
+TAIL = lazy(
     r"\s+(?P<by>for|in|on|as|inside|within|when|für|because|since|so|with|from|by|to|until|via|and|or|but|which|that)\s+"
     r"|\s*[,;:.(!?–—](?:\s|$)|\s-\s",
     re.I,
 )
 PLACES = ("in", "on", "inside", "within", "when")
 ABOUT = ("for", "in", "on", "as", "inside", "within", "when", "für")
-WORD = re.compile(r"[\w+#][\w.+#/@'’-]*[\w+#]|\w")
-NUMBER = re.compile(r"v?\d[\d.]*[a-z%]{0,3}")
+WORD = lazy(r"[\w+#][\w.+#/@'’-]*[\w+#]|\w")
+NUMBER = lazy(r"v?\d[\d.]*[a-z%]{0,3}")
 SEVERAL_AT_ONCE = frozenset(("matrix", "suite"))
 """Where versions stand beside each other."""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.store import ways
 from claude_mem_lite.store.alternatives import FAMILIES, ROLES, SAME_NAMES
 from claude_mem_lite.store.differing import are_reversed, differ_by_a_number, differ_by_an_opposite
@@ -30,8 +31,8 @@ Words = frozenset[str]
 
 _MOST_OF_A_VALUE = 4
 # Where what stands before it no longer has a say in what follows.
-_CLAUSE_END = re.compile(r"[,;.!?]|\b(?:so|but|and|then)\b", re.I)
-_COLON_AFTER_DENIAL = re.compile(r"(?i)\b(never|not|don't|avoid|stop)\s*:\s*")
+_CLAUSE_END = lazy(r"[,;.!?]|\b(?:so|but|and|then)\b", re.I)
+_COLON_AFTER_DENIAL = lazy(r"(?i)\b(never|not|don't|avoid|stop)\s*:\s*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from claude_mem_lite.patterns import lazy
+
 _FORMAT_VERBS = "keep hold put store save write log emit print return send serialize format encode"
 _LANGUAGE_VERBS = "keep write rewrite implement build port reimplement"
 _STORE_VERBS = "keep hold put move store save persist"
@@ -42,15 +44,13 @@ SORTS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
 )
 """Names of which one is used at a time, and the verbs with which they are."""
 _VERBS = sorted({verb for _, verbs in SORTS for verb in verbs})
-_FORM = re.compile(
+_FORM = lazy(
     r"(?i)^(?:(?:we|i|you|please|always|now|let's|from now on|decided to|decide to|should|must|will|to)\s+)*"
     rf"(?P<verb>{'|'.join(_VERBS)})s?\b(?P<object>(?:\s+(?!in\b|as\b|with\b|to\b|on\b|into\b)[^\s,;:.]+){{0,4}})"
     r"\s+(?:in|as|with|to|on|into)\s+(?P<value>.+)"
 )
-_INSTEAD = re.compile(
-    r"(?i)\s*,?\s+(?:instead of|rather than|and not|not|never|no longer)\s+(?:(?:in|as|with|to|on)\s+)?"
-)
-_AFTER_VALUE = re.compile(r"(?i)\s+(?P<by>for|in|on|when|inside|within|as)\s+|\s*[,;:(!?](?:\s|$)|\.(?:\s|$)|\s+-\s")
+_INSTEAD = lazy(r"(?i)\s*,?\s+(?:instead of|rather than|and not|not|never|no longer)\s+(?:(?:in|as|with|to|on)\s+)?")
+_AFTER_VALUE = lazy(r"(?i)\s+(?P<by>for|in|on|when|inside|within|as)\s+|\s*[,;:(!?](?:\s|$)|\.(?:\s|$)|\s+-\s")
 _ARTICLES = _set("a an the our my your all plain simply just only always")
 _MOST_OF_A_VALUE = 4
 

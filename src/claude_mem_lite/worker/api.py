@@ -17,7 +17,7 @@ from starlette.requests import Request
 from claude_mem_lite import __version__
 from claude_mem_lite.db import recoveries
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.errors import ConfigError, MemoryLiteError, NotFound
+from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError, NotFound
 from claude_mem_lite.inbox import model_turns, spool
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import LONGEST_TEXT, Kind, Place
@@ -26,7 +26,7 @@ from claude_mem_lite.store import counting, memories, model_calls, receipts, ses
 from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import shown
-from claude_mem_lite.worker.routing import Body, From, Invalid, Router
+from claude_mem_lite.worker.routing import Body, From, Router
 
 _WRITE_TIMEOUT_S = 60.0
 _RETRY_LOOK_S = 0.2
@@ -211,7 +211,7 @@ def remember(wanted: Remember, loop: Running) -> dict[str, object]:
     if len(wanted.text) > LONGEST_TEXT:
         raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {LONGEST_TEXT:,}")
     if wanted.cwd is None and wanted.project is None:
-        raise Invalid("Field required", "body", "cwd")
+        raise InvalidRequest("Field required", "body", "cwd")
     with closing(loop.readers.open()) as db:
         cwd = wanted.cwd if wanted.cwd is not None else story.own_project(db, wanted.project or "").root or "/"
     (id_,) = wait(loop.command({"command": "remember", **wanted.model_dump(exclude={"project"}), "cwd": cwd}))
@@ -263,7 +263,7 @@ def place_of(loop: Loop, cwd: str, project: str) -> tuple[str, Place]:
     """The folder that is asked about and its place; a project by its id is where it was last worked on."""
     if not project:
         if not cwd:
-            raise Invalid("Field required", "query", "cwd")
+            raise InvalidRequest("Field required", "query", "cwd")
         return cwd, find_place(cwd)
     folder = folder_of(loop, "", project)
     if not folder:

@@ -19,15 +19,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from claude_mem_lite.errors import InvalidRequest
+
 Handler = TypeVar("Handler", bound=Callable[..., object])
 _building = threading.Lock()  # pydantic does not promise that two threads may build the same model
-
-
-class Invalid(Exception):
-    """A request is not as its handler declares it; says where and why."""
-
-    def __init__(self, why: str, *where: str | int) -> None:
-        super().__init__(f"{'.'.join(map(str, where))}: {why}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +98,7 @@ def _arguments(function: Callable[..., object], request: Request, body: bytes) -
             given = request.query_params.getlist(name) if is_many else request.query_params[name]
             found[name] = _checked(annotation, given, "query", name)
         elif parameter.default is parameter.empty:
-            raise Invalid("Field required", "query", name)
+            raise InvalidRequest("Field required", "query", name)
     return found
 
 
@@ -141,7 +136,7 @@ def _checked(annotation: Any, given: object, *where: str) -> object:
         return _check(annotation)(given, from_attributes=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        raise Invalid(first["msg"], *where, *first["loc"]) from None
+        raise InvalidRequest(first["msg"], *where, *first["loc"]) from None
 
 
 async def _read_body(request: Request) -> bytes:
@@ -154,14 +149,14 @@ async def _read_body(request: Request) -> bytes:
 def _content(request: Request, body: bytes) -> object:
     """What a body holds; one that does not call itself JSON is left as bytes, which fit no model."""
     if not body:
-        raise Invalid("Field required", "body")
+        raise InvalidRequest("Field required", "body")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
         return body
     try:
         return json.loads(body)
     except json.JSONDecodeError as error:
-        raise Invalid("JSON decode error", "body", error.pos) from None
+        raise InvalidRequest("JSON decode error", "body", error.pos) from None
     except (ValueError, RecursionError) as error:  # no text, a number of thousands of digits, or too deep
         raise _unreadable() from error
 

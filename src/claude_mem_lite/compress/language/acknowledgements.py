@@ -1,8 +1,7 @@
 """What the user said, said back by the agent: "Understood, I will use pnpm." It decides, reports and finds nothing."""
 
-import re
-
 from claude_mem_lite.compress.language.verbs import reported
+from claude_mem_lite.patterns import lazy
 
 _YES = (
     r"(?:ok(?:ay)?|sure(?: thing)?|al(?:l )?right|right|yes|yep|fine|of course|absolutely|certainly|thanks?(?: you)?)"
@@ -10,7 +9,7 @@ _YES = (
 _WILL = r"(?:i|we)(?:'ll| will| won't)\b"
 _FROM_NOW_ON = r"(?:from now on|going forward|in (?:the )?future)"
 _PAUSE = r"[\s,.!:;–—-]"
-_ACKNOWLEDGED = re.compile(
+_ACKNOWLEDGED = lazy(
     rf"(?i)(?:understood|acknowledged|(?:duly |well )?noted|will do|roger|got it)\b(?: that)?{_PAUSE}*"
     rf"|(?:{_YES}{_PAUSE}+)?{_FROM_NOW_ON}\b[\s,]*(?={_WILL})"
     rf"|{_YES}\b{_PAUSE}+(?={_WILL})"

@@ -5,31 +5,33 @@ Called on everything that compression looks at; never raises, whatever the text 
 import re
 from collections import Counter
 
+from claude_mem_lite.patterns import lazy
+
 _OWN_BLOCKS = (
     ("<claude-mem-lite>", "</claude-mem-lite>"),
     ("--- memory (", "--- end memory ---"),
 )
 # A line erased, or the cursor put to its beginning: what comes next is written over it.
-_REWOUND = re.compile(r"(?:\x1b\[|\x9b)(?:2K|[01]?G|\d{0,3}F)")
-_ESCAPES = re.compile(
+_REWOUND = lazy(r"(?:\x1b\[|\x9b)(?:2K|[01]?G|\d{0,3}F)")
+_ESCAPES = lazy(
     r"(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # titles, links, images
     r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x1b\x9c\n]*(?:\x1b\\|\x9c)?"
     r"|(?:\x1b\[|\x9b)[0-?]{0,40}[ -/]{0,8}[@-~]?"
     r"|\x1b[ -/]{0,8}[0-~]?"
 )
-_HAS_ESCAPES = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f]")
-_BACKSPACED = re.compile(r"[^\n\x08]\x08")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
-_SURROGATES = re.compile(r"[\ud800-\udfff]")
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+_HAS_ESCAPES = lazy(r"[\x1b\x90\x98\x9b\x9d-\x9f]")
+_BACKSPACED = lazy(r"[^\n\x08]\x08")
+_CONTROLS = lazy(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
+_SURROGATES = lazy(r"[\ud800-\udfff]")
+_BLANK_LINES = lazy(r"\n(?:[ \t]*\n){2,}")
 
 # Only from the beginning of a run: tried at each of its characters it would take the square of its length.
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])(?:data:[\w/+.-]{1,60};base64,)?[A-Za-z0-9+/_-]{200,}={0,2}")
-_BASE64_LINE = re.compile(r"[ \t]*[A-Za-z0-9+/]{57,}={0,2}[ \t]*")
+_BASE64 = lazy(r"(?<![A-Za-z0-9+/_-])(?:data:[\w/+.-]{1,60};base64,)?[A-Za-z0-9+/_-]{200,}={0,2}")
+_BASE64_LINE = lazy(r"[ \t]*[A-Za-z0-9+/]{57,}={0,2}[ \t]*")
 _BASE64_LINES = 4
-_WORDY = re.compile(r"[-_/][a-z]{2,}[-_/]")
+_WORDY = lazy(r"[-_/][a-z]{2,}[-_/]")
 
-_PROGRESS = re.compile(
+_PROGRESS = lazy(
     r"[█▉▊▋▌▍▎▏▓▒░━╸╺⣿]{4,}|[⠀-⣿].{0,80}\d|\[[#=>. *-]{8,}\]|\d{1,3}%\s*\|"
     r"|(?:objects|deltas|files|Downloading|Extracting|Resolving)[^\n]{0,40}:?\s+\d{1,3}%"
 )
@@ -42,7 +44,7 @@ _MANY_REPEATS = 10
 # So many lines in a row that differ by their numbers only are a log, not a table somebody wants to read.
 _MANY_ALIKE = 20
 _KEPT_ALIKE = 3
-_DIGITS = re.compile(r"\d+")
+_DIGITS = lazy(r"\d+")
 _MARK = "… ({:,} characters cut) …"
 
 

@@ -20,6 +20,7 @@ from claude_mem_lite.models import (
     Origin,
     SymbolChange,
 )
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import one_line, overlap, within
 
 LONGEST_SUMMARY = 1_000
@@ -33,27 +34,27 @@ _SAME, _LONGER = 1.0, 6
 _TOLD_BY_WORK: tuple[Kind, ...] = ("feature", "bugfix", "refactor", "change", "discovery")
 _LONGEST_POINT = 200
 
-_VAGUE_PROMPT = re.compile(
+_VAGUE_PROMPT = lazy(
     r"(?i)^(?:(?:yes|yeah|yep|y|ok|okay|sure|no|nope|go|go ahead|do it|do that|do so|please|continue|proceed|next"
     r"|done|great|good|perfect|thanks"
     r"|thank you|cool|nice|exactly|correct|right|looks good|lgtm|sounds good|try again|again|option|both|all"
     r"|all of them|commit|push|it|this|that"
     r"|and|the|let's|fix|implement|one|them|too|sorry|works|\d+|[a-d])[\s,.!;:]*)+$"
 )
-_PRIVATE = re.compile(r"\[private\][.,;:]?")
-_REASON = re.compile(
+_PRIVATE = lazy(r"\[private\][.,;:]?")
+_REASON = lazy(
     r"(?i)\b(?:because|since|so that|otherwise|as (?:it|we|they|the)|in order to|to (?:avoid|prevent)|due to)\b"
 )
-_NO_REASON = re.compile(
+_NO_REASON = lazy(
     r"(?i)^(?:(?:yes|yeah|no|ok(?:ay)?|hm+|sorry|good|great|thanks|perfect|cool|nice|don't|do not|just|only|please"
     r"|never|let's|ideally|why|how|what|where|i wonder)\b|(?:can|could|would|will) (?:you|we|i)\b)"
 )
-_CLAUSE_END = re.compile(r"(?=[,;:] | [–—-] | (?:and )?(?:because|since|so that|which|where|when|while|but|unless) )")
-_BARE_COMMAND = re.compile(r"/[\w:.-]+\s*$")
-_NOT_PROSE = re.compile(
+_CLAUSE_END = lazy(r"(?=[,;:] | [–—-] | (?:and )?(?:because|since|so that|which|where|when|while|but|unless) )")
+_BARE_COMMAND = lazy(r"/[\w:.-]+\s*$")
+_NOT_PROSE = lazy(
     r"^\s*(?:at |File \"|Traceback|\d+\s*[|→]|[+-]{3} |diff --git|@@|[│├└┌╭╰>$❯]|\S+:\d+:\d+)|[{}\[\]\\|]{3,}"
 )
-_INJECTED = re.compile(
+_INJECTED = lazy(
     r"<(system-reminder|hook_context|command-message|command-name|command-args|local-command-\w+|ide_\w+)>.*?</\1>",
     re.S,
 )

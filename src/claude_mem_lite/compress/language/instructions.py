@@ -5,30 +5,30 @@ It goes by form and cannot be complete: what others wrote is given to nobody una
 is not even found by search before the user has seen it, so ordinary documentation must pass: "you must set a password"
 and "always use HTTPS" are no orders to an agent."""
 
-import re
 import unicodedata
 
 from claude_mem_lite.compress.language.agent_duties import DUTIES
 from claude_mem_lite.compress.language.instruction_forms import MARKS, SENTENCES
+from claude_mem_lite.patterns import lazy
 
 _LONGEST_READ = 40_000
 _MANY_HIDDEN = 3
 
 # What cannot be seen and says something all the same: tags that spell letters, and marks that turn writing around.
-_SPELLING = re.compile("[\U000e0020-\U000e007e]")
-_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_UNSEEN = re.compile("[\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
-_INSIDE_A_WORD = re.compile("(?<=[A-Za-z])[\u00ad\u200b-\u200d\u2060\ufeff](?=[A-Za-z])")
-_EMPHASIS = re.compile(r"[*`_~]{1,3}(?=\w)|(?<=\w)[*`_~]{1,3}(?!\w)")
-_JOINED = re.compile(r"(?<=[^\W\d_])[-_./+]{1,2}(?=[^\W\d_])")
-_MIXED = re.compile(r"\w*(?:[A-Za-z][\u0370-\u04ff]|[\u0370-\u04ff][A-Za-z])\w*")
+_SPELLING = lazy("[\U000e0020-\U000e007e]")
+_TURNING = lazy("[\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = lazy("[\u00ad\u034f\u180e\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
+_INSIDE_A_WORD = lazy("(?<=[A-Za-z])[\u00ad\u200b-\u200d\u2060\ufeff](?=[A-Za-z])")
+_EMPHASIS = lazy(r"[*`_~]{1,3}(?=\w)|(?<=\w)[*`_~]{1,3}(?!\w)")
+_JOINED = lazy(r"(?<=[^\W\d_])[-_./+]{1,2}(?=[^\W\d_])")
+_MIXED = lazy(r"\w*(?:[A-Za-z][\u0370-\u04ff]|[\u0370-\u04ff][A-Za-z])\w*")
 _LOOK_ALIKE = str.maketrans(
     "асеоріхуѕјһԁԛԝАВЕКМНОРСТХІЅЈοαειρυνκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aceopixysjhdqwABEKMHOPCTXISJoaeipuvkABEZHIKMNOPTYX"
 )
-_MARKED = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
-_WIDE = re.compile(r"\s{2,}")
-_LETTERS = re.compile(r"(?<!\S)\w(?: \w)+(?!\S)")
-_SPACED_OUT = re.compile(r"(?<!\S)\w(?: \w){4,}(?!\S)")
+_MARKED = lazy("(?<=[A-Za-z])[\u0300-\u036f]+")
+_WIDE = lazy(r"\s{2,}")
+_LETTERS = lazy(r"(?<!\S)\w(?: \w)+(?!\S)")
+_SPACED_OUT = lazy(r"(?<!\S)\w(?: \w){4,}(?!\S)")
 
 
 def looks_like_instructions(text: str) -> str:

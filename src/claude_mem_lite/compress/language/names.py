@@ -1,18 +1,16 @@
 """The files, functions and classes that a text names, by how the names look: whether there are such is for others."""
 
-import re
+from claude_mem_lite.patterns import lazy
 
-NAME = re.compile(r"[A-Za-z_$][\w$]*")
-CALLED = re.compile(r"(?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*|[A-Za-z_$][\w$]*(?=\(\))")
+NAME = lazy(r"[A-Za-z_$][\w$]*")
+CALLED = lazy(r"(?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*|[A-Za-z_$][\w$]*(?=\(\))")
 """`discount()` and `Session.renew` are names whatever the word."""
-TELLING_NAME = re.compile(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]|\w_\w|\d")
+TELLING_NAME = lazy(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]|\w_\w|\d")
 """Said in prose, a plain word such as `load` is no name of a function."""
-_QUOTED = re.compile(r"`([A-Za-z_$][\w$]*)(?:\([^`()]{0,200}\))?`")
-_CALLED_WITH = re.compile(r"((?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$][\w$]*)\(")
-_PATH = re.compile(r"(?<![\w:/.])(?:[\w@.-]{1,60}/){1,12}[\w.-]{0,60}|(?<![\w:/.])[\w-]{1,60}\.[a-z]{1,5}\b(?!\()")
-_NO_FILE = re.compile(
-    r"^(?:e\.g|i\.e|etc|vs|and/or|on/off|true/false|yes/no|n/a|https?)\b|^\d|\.(?:com|org|io|net|de)$"
-)
+_QUOTED = lazy(r"`([A-Za-z_$][\w$]*)(?:\([^`()]{0,200}\))?`")
+_CALLED_WITH = lazy(r"((?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$][\w$]*)\(")
+_PATH = lazy(r"(?<![\w:/.])(?:[\w@.-]{1,60}/){1,12}[\w.-]{0,60}|(?<![\w:/.])[\w-]{1,60}\.[a-z]{1,5}\b(?!\()")
+_NO_FILE = lazy(r"^(?:e\.g|i\.e|etc|vs|and/or|on/off|true/false|yes/no|n/a|https?)\b|^\d|\.(?:com|org|io|net|de)$")
 # Without a folder before it only these: `Ledger.post` and `user.name` are code.
 _FILE_ENDS = frozenset(
     """py pyi pyx js jsx mjs cjs ts tsx mts cts vue go mod sum work rs java kt kts c h cc cpp cxx hh hpp rb rake erb ex

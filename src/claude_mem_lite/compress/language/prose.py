@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from claude_mem_lite.patterns import lazy
+
 PassageKind = Literal["heading", "text", "item", "todo", "row", "quote"]
 
 
@@ -16,34 +18,32 @@ class Passage:
     under: str = ""
 
 
-_FENCE = re.compile(r"\s{0,12}(```+|~~~+)")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
-_BOLD_LINE = re.compile(r"\s{0,3}\*\*([^*]{2,120}?)\*\*\s*:?\s*$")
-_ITEM = re.compile(r"\s*(?:[-*+•◦▪]|\d{1,3}[.)]|[✓✔✅☑✗❌→➜])\s+(?:\[([ xX])\]\s+)?(.+)$")
-_ROW = re.compile(r"\s*\|(.+)\|\s*$")
-_TABLE_RULE = re.compile(r"[\s|:+-]+$")
-_RULE = re.compile(r"\s*(?:[-*_=─━]\s*){3,}$")
+_FENCE = lazy(r"\s{0,12}(```+|~~~+)")
+_HEADING = lazy(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
+_BOLD_LINE = lazy(r"\s{0,3}\*\*([^*]{2,120}?)\*\*\s*:?\s*$")
+_ITEM = lazy(r"\s*(?:[-*+•◦▪]|\d{1,3}[.)]|[✓✔✅☑✗❌→➜])\s+(?:\[([ xX])\]\s+)?(.+)$")
+_ROW = lazy(r"\s*\|(.+)\|\s*$")
+_TABLE_RULE = lazy(r"[\s|:+-]+$")
+_RULE = lazy(r"\s*(?:[-*_=─━]\s*){3,}$")
 # Only tags of HTML: `<your name>` and `Option<String>` are the author's words.
-_TAG = re.compile(
+_TAG = lazy(
     r"(?i)</?(?:a|b|i|p|br|hr|em|code|pre|kbd|sub|sup|div|span|strong|details|summary|img|h[1-6]|ul|ol|li|table|tr"
     r"|td|th"
     r"|thead|tbody|blockquote)(?:\s[^<>]{0,300})?/?>"
 )
-_IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\s]{0,500}\)")
-_LINK = re.compile(r"\[([^\]\n]{1,300})\]\(([^)\s]{1,500})\)")
-_EMPHASIS = re.compile(r"(?<![\w*/.])(\*\*\*|\*\*|\*)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*/.])")
+_IMAGE = lazy(r"!\[[^\]\n]{0,200}\]\([^)\s]{0,500}\)")
+_LINK = lazy(r"\[([^\]\n]{1,300})\]\(([^)\s]{1,500})\)")
+_EMPHASIS = lazy(r"(?<![\w*/.])(\*\*\*|\*\*|\*)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*/.])")
 # `__init__` is a name; only several words between underscores are bold.
-_UNDERLINED = re.compile(r"(?<!\w)__(\S[^_\n]{0,200} [^_\n]{0,200}\S)__(?!\w)")
-_CODE_SPAN = re.compile(r"`([^`\n]{1,400})`")
+_UNDERLINED = lazy(r"(?<!\w)__(\S[^_\n]{0,200} [^_\n]{0,200}\S)__(?!\w)")
+_CODE_SPAN = lazy(r"`([^`\n]{1,400})`")
 # Code that reads like prose without its backticks: `count`, `git push`. At the beginning it would be capitalised.
-_LIKE_PROSE = re.compile(r"[a-z][a-z0-9-]*(?: [\w./:=@-]+){0,4}")
-_LEADING_SIGNS = re.compile(r"^[\s\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff\ufe0f•▪●○·]+(?=\S)")
-_SPACES = re.compile(r"\s+")
+_LIKE_PROSE = lazy(r"[a-z][a-z0-9-]*(?: [\w./:=@-]+){0,4}")
+_LEADING_SIGNS = lazy(r"^[\s\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff\ufe0f•▪●○·]+(?=\S)")
+_SPACES = lazy(r"\s+")
 
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9/~<@#$_.`-])|(?<=\w[.?])\s+(?=[a-z])|(?<=[。！？])\s*"
-)
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|Dr|Mr|Ms|St|no|fig|[A-Z])|\s\d{1,3}|\.\.)\.$")
+_SENTENCE_END = lazy(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9/~<@#$_.`-])|(?<=\w[.?])\s+(?=[a-z])|(?<=[。！？])\s*")
+_ABBREVIATION = lazy(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|Dr|Mr|Ms|St|no|fig|[A-Z])|\s\d{1,3}|\.\.)\.$")
 _LONGEST = 60_000
 
 

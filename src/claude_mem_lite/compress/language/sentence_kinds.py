@@ -5,8 +5,9 @@ import re
 from claude_mem_lite.compress.language.acknowledgements import acknowledges
 from claude_mem_lite.compress.language.agent_duties import SPEAKS_OF_AN_AGENT
 from claude_mem_lite.compress.language.instructions import looks_like_instructions
+from claude_mem_lite.patterns import lazy
 
-_ORDER = re.compile(
+_ORDER = lazy(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|all|earlier|instructions?|rules?)\b"
     r"|\b(?:you|assistant|claude)\b.{0,20}\b(?:must|should|shall|have to)\b.{0,10}\b(?:always|never|now|at once)\b"
     r"|\b(?:ai|coding|language) (?:assistant|agent|model)s?\b|\bsystem (?:prompt|message|reminder)\b"
@@ -15,11 +16,11 @@ _ORDER = re.compile(
 
 
 def _begins(*phrases: str) -> re.Pattern[str]:
-    return re.compile(rf"(?i)^(?:{'|'.join(phrases)})")
+    return lazy(rf"(?i)^(?:{'|'.join(phrases)})")
 
 
 def _has(*phrases: str) -> re.Pattern[str]:
-    return re.compile(rf"(?i)(?:{'|'.join(phrases)})")
+    return lazy(rf"(?i)(?:{'|'.join(phrases)})")
 
 
 _TALK = _begins(
@@ -53,13 +54,13 @@ _TO_THE_USER = _has(
 _CHECKED = (
     r"(?:tests?|builds?|lint(?:ing|er)?|checks?|code|everything|type ?checks?|ci|(?:test )?suite|project|formatting)"
 )
-_CHECKS_PASS = re.compile(
+_CHECKS_PASS = lazy(
     rf"(?i)^(?:now |and )?(?:(?:all|the|both|every|unit|integration|existing|full|new|\d+)\s+)*{_CHECKED}"
     rf"(?:(?:,| and|, and)\s+(?:the\s+)?(?:unit |integration )?{_CHECKED})*"
     r"\s+(?:(?:all|now|still|is|are|also|have|has)\s+)*(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|work(?:s|ing)?|clean"
     r"|green|compiles?|builds?|successful)\b.{0,60}$"
 )
-_TICKED = re.compile(
+_TICKED = lazy(
     rf"(?i)^(?:(?:all|unit|integration|full)\s+)*{_CHECKED}\s*:\s*\W{{0,3}}\s*(?:all |no |0 )?"
     r"(?:pass\w*|clean|ok|green|issues?|errors?|success\w*)?$"
 )
@@ -68,7 +69,7 @@ _WORK = (
     r"|this|refactor(?:ing)?|clean-?up|updates?|tests?|code|migration)"
 )
 _THE = r"(?:(?:all|the|both|every|these|those|your|requested|planned|of|new|\d+|\w+ion)\s+)"
-_ALL_IN_PLACE = re.compile(
+_ALL_IN_PLACE = lazy(
     rf"(?i)^{_THE}*{_WORK}(?:(?:,| and|, and)\s+(?:the\s+)?{_WORK})*"
     r"\s+(?:(?:is|are|has|have|been|was|were|now|all|fully|successfully|should be)\s+)+"
     r"(?:complete[d]?|done|implemented|verified|in place|ready|working|finished|applied|made|fixed|addressed|resolved"

@@ -5,12 +5,13 @@ import re
 from claude_mem_lite.compress.language.prose import capital, plain, sentences
 from claude_mem_lite.compress.language.verbs import instruction, reported
 from claude_mem_lite.models import LONGEST_TITLE
+from claude_mem_lite.patterns import lazy
 
 _GOOD_WORDS = 13
 _STATEMENT_WORDS = 16
 _MOST_CHARACTERS = 120
 
-_POLITE = re.compile(
+_POLITE = lazy(
     r"(?i)^(?:(?:ok(?:ay)?|great|thanks|thank you|cool|perfect|hmm+|yes|yeah|yep|no|so|and|now|then|also|alright"
     r"|right|good|hey|hi|hello"
     r"|implement the following plan|plan|on second thoughts?|coming back to[^:]{0,60}|one more thing)\b[\s,.!:;–—-]*"
@@ -23,27 +24,27 @@ _POLITE = re.compile(
     r"|go ahead and\s+|help me(?: to)?\s+|try to\s+|make sure to\s+|your task is to\s+|(?:we|you) can\s+|just\s+"
     r"|completely\s+|also\s+)"
 )
-_NO_ORDER = re.compile(
+_NO_ORDER = lazy(
     r"(?i)^(?:make sure|give it|give me|take a|have a|keep in|let me|get me|set of|type of|test (?:is|was|for)"
     r"|use case|cover )"
 )
-_COMMIT_PREFIX = re.compile(r"^(?P<type>[a-z]{2,12})(?:\((?P<scope>[^)\n]{1,60})\))?!?:\s+(?P<rest>\S.*)$")
-_PLACE = re.compile(r"^(?:In )?\S*[./_]\S*(?:\s\([^)]*\))?(?:\s*(?:-|–|—)\s+|:\s+)(?=[A-Z])")
-_NO_OBJECT = re.compile(r"^[A-Z][a-z]+ (?:in|by|with|from|for|on|at|as|and|everything|here)\b")
-_PARENTHESIS = re.compile(r"\s+\((?:[^()]|\([^()]*\)){0,300}\)")
-_SENTENCE_TAIL = re.compile(
+_COMMIT_PREFIX = lazy(r"^(?P<type>[a-z]{2,12})(?:\((?P<scope>[^)\n]{1,60})\))?!?:\s+(?P<rest>\S.*)$")
+_PLACE = lazy(r"^(?:In )?\S*[./_]\S*(?:\s\([^)]*\))?(?:\s*(?:-|–|—)\s+|:\s+)(?=[A-Z])")
+_NO_OBJECT = lazy(r"^[A-Z][a-z]+ (?:in|by|with|from|for|on|at|as|and|everything|here)\b")
+_PARENTHESIS = lazy(r"\s+\((?:[^()]|\([^()]*\)){0,300}\)")
+_SENTENCE_TAIL = lazy(
     r"\s+(?:-|–|—)\s+|;\s+|[.?!]\s+"
     r"|, (?:which|so|and|but|since|because|where|making|allowing|giving|as|i|we|you|if|it|this|that|like)\b"
 )
-_ASIDE = re.compile(r"\s[-–—]\s[^-–—]{3,60}\s[-–—]\s")
-_CHATTER = re.compile(r", (?:they|it|it's|i|i'd|we|you|because|since|as|so|this|that|but)\b")
-_OPEN_END = re.compile(
+_ASIDE = lazy(r"\s[-–—]\s[^-–—]{3,60}\s[-–—]\s")
+_CHATTER = lazy(r", (?:they|it|it's|i|i'd|we|you|because|since|as|so|this|that|but)\b")
+_OPEN_END = lazy(
     r"(?:\s(?:that|which)(?: now| also)? (?:documents|explains|shows|covers|describes|includes|contains|lists|does|has"
     r"|uses|handles|checks|verifies|tests|provides|supports|allows|ensures))?"
     r"(?:\s(?:by|with|to|for|in|from|that|which|and|as|the|a|an|of|on|like))*$"
 )
-_COLON = re.compile(r":\s+")
-_SOFT_BOUNDARY = re.compile(
+_COLON = lazy(r":\s+")
+_SOFT_BOUNDARY = lazy(
     r"(?:, |\s)(?=(?:which|so that|because|since|when|while|where|whose|unless|after|before|instead of|rather than"
     r"|by|using|via|based on"
     r"|to (?:avoid|prevent|ensure|keep|allow|make|use|include|support|handle|accept|clarify|reflect|match)"
@@ -57,17 +58,15 @@ regardless including
 i we you they he she has have had do does did will would should can could may might must only just also both all any
 """
 _DANGLING = frozenset(_DANGLING_WORDS.split())
-_OPERATOR = re.compile(r"[=!<>+*/%&|~^→-]+")
-_VAGUE = re.compile(
+_OPERATOR = lazy(r"[=!<>+*/%&|~^→-]+")
+_VAGUE = lazy(
     r"(?i)\b(?:it|this|that|them|those|these|both|same|above|below|following|everything|something|stuff|things?"
     r"|option|one|two|three"
     r"|issues?|bugs?|problems?|changes?|fix(?:es)?|errors?|comments?|feedback|suggestions?|files?|code|tests?|items?"
     r"|points?|findings?|works?|working|correctly|properly|successfully|verify|verified)\b"
 )
-_EMPTY_SUBJECT = re.compile(
-    r"(?i)(?:initial commit|first commit|wip|checkpoint|save|updates?|merge (?:branch|pull).*)\W*$"
-)
-_CONTENT_WORD = re.compile(r"[A-Za-z_][\w./:-]{2,}|\d+\w*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_EMPTY_SUBJECT = lazy(r"(?i)(?:initial commit|first commit|wip|checkpoint|save|updates?|merge (?:branch|pull).*)\W*$")
+_CONTENT_WORD = lazy(r"[A-Za-z_][\w./:-]{2,}|\d+\w*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
 def shorten(text: str, words: int = _GOOD_WORDS) -> str:

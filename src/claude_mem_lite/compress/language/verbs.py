@@ -3,6 +3,7 @@
 import re
 
 from claude_mem_lite.compress.language.prose import capital
+from claude_mem_lite.patterns import lazy
 
 _REGULAR = """
 add address adjust align allow annotate apply archive attach automate avoid backport bump bundle bypass cache
@@ -68,60 +69,60 @@ _FROM_PAST = {
     **_PARTICIPLES,
 }
 
-_LEAD = re.compile(
+_LEAD = lazy(
     r"(?i)^(?:(?:(?:all )?(?:done|fixed|set)|perfect|excellent|great|good|yes|ok(?:ay)?|sure|right|you're right|summary"
     r"|understood|noted|got it|will do"
     r"|completed?|success)\b\s*[,.!:;–—-]+\s+"
     r"|(?:also|now|then|finally|next|first|second|so|and|in addition|additionally|as requested"
     r"|successfully)\b,?\s+)+(?=\S)"
 )
-_SUBJECT = re.compile(r"(?i)^(?:I(?:'ve| have)?|we(?:'ve| have)?|this (?:commit|change|pr))\s+(?:(?:have|has|had)\s+)?")
+_SUBJECT = lazy(r"(?i)^(?:I(?:'ve| have)?|we(?:'ve| have)?|this (?:commit|change|pr))\s+(?:(?:have|has|had)\s+)?")
 _ADVERB = r"(?:(?:now|also|successfully|fully|completely|properly|correctly|already|just|then|simply)\s+)*"
-_ADVERBS = re.compile(rf"(?i)^{_ADVERB}")
-_PASSIVE = re.compile(
+_ADVERBS = lazy(rf"(?i)^{_ADVERB}")
+_PASSIVE = lazy(
     rf"^(?P<what>[^.;:,]{{3,90}}?)\s(?:(?:has|have)\s{_ADVERB}been\s{_ADVERB}|(?:is"
     rf"|are)\snow\s{_ADVERB})(?P<verb>[a-z]+)\b"
     r"(?P<rest>.*)$"
 )
-_NO_SUBJECT = re.compile(
+_NO_SUBJECT = lazy(
     r"(?i)^(?:it|this|that|they|he|i|we|you|there|here|what|which|who|when|while|if|once|as|by|given|after|before"
     r"|since|because|for|in|on"
     r"|with|would|could|should|let|nothing|none|no|not|only|once|until|whether|how|why|where|and|but|or)\b"
 )
-_DETERMINER = re.compile(r"^(?:The|A|An|All|Both|Every|Each|These|Those|Its|Two|Three|Four|Five)\s")
+_DETERMINER = lazy(r"^(?:The|A|An|All|Both|Every|Each|These|Those|Its|Two|Three|Four|Five)\s")
 # "Sorted prices make …": a participle before its noun, not a report.
-_ADJECTIVE = re.compile(
+_ADJECTIVE = lazy(
     r"^\S+(?:\s\S+){1,4}?\s(?:is|are|was|were|has|have|had|gives?|exists?|includes?|contains?|shows?|returns?|will"
     r"|should|can|could|may"
     r"|must|do|does|did|fails?|matches|match|uses?|means?|works?|stays?|goes|go|becomes?|remains?)\s"
 )
-_OBJECT = re.compile(r"^\S+ (?:the|a|an|all|both|its|any|every|each|some|one|two|three|four|five|\d+)\s")
+_OBJECT = lazy(r"^\S+ (?:the|a|an|all|both|its|any|every|each|some|one|two|three|four|five|\d+)\s")
 _NOT_LEADING = frozenset(
     ("given", "left", "got", "found", "put", "set", "cut", "reset", "used", "required", "ran", "split", "typed")
 )
 # "The cart has been rebuilt and is ready": the second half is no instruction.
-_AND_IS = re.compile(r",? and (?:is|are|was|were|has|have|will|now)\b")
-_AND_PAST = re.compile(
+_AND_IS = lazy(r",? and (?:is|are|was|were|has|have|will|now)\b")
+_AND_PAST = lazy(
     r"(,| and| &)( also| then)? ([A-Za-z]+)"
     r"(?= (?:the|a|an|its|all|any|new|one|two|some|unused|tests?|Tests?|to|from|it)\b| [`A-Z_/.\"]| \w*[a-z][A-Z_(.])"
 )
-_FIRST_AND = re.compile(r"^([A-Z][a-z]+),? and ([a-z]+)\b")
-_LABEL = re.compile(
+_FIRST_AND = lazy(r"^([A-Z][a-z]+),? and ([a-z]+)\b")
+_LABEL = lazy(
     r"(?i)^(?:the )?(?:fix|changes?|solution|result|summary|update|implementation|what changed"
     r"|approach)(?: applied)?:\s+"
 )
-_TOLD_LABEL = re.compile(
+_TOLD_LABEL = lazy(
     r"(?i)^(?:the )?(?:root |bug )?(?:cause|issue|problem|bug|finding|reason|decision|fix(?: applied)?|solution|result"
     r"|changes?|update|summary|done|now|before|after)(?: was)?:\s+(?=\S)"
 )
 _CHOSEN = frozenset(("decided", "opted", "agreed", "picked", "went", "settled", "chose"))
-_DECIDED_TO = re.compile(
+_DECIDED_TO = lazy(
     r"(?i)^(?:so,? )?(?:(?:I|we)(?:'ve| have)? )?(?:also |therefore |deliberately )*(?:decided|chose|opted|agreed)"
     r" (?P<no>not )?to |^(?:I|we)(?:'ll| will) (?P<never>not )?"
 )
-_AND_TO = re.compile(r"\b(and|or) to (?=([a-z]+))")
-_FIX_BY = re.compile(r"^Fix(?: this| it| that| the \w+)? by ([a-z]+ing)\b")
-_WORD = re.compile(r"[A-Za-z]+")
+_AND_TO = lazy(r"\b(and|or) to (?=([a-z]+))")
+_FIX_BY = lazy(r"^Fix(?: this| it| that| the \w+)? by ([a-z]+ing)\b")
+_WORD = lazy(r"[A-Za-z]+")
 
 
 def base_of(past: str) -> str:

@@ -1,6 +1,5 @@
 """What an English sentence teaches. Each reader knows some forms of saying it; the first that does decides."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -17,27 +16,28 @@ from claude_mem_lite.compress.lessons.english_preferences import (
 from claude_mem_lite.compress.lessons.english_terse import terse
 from claude_mem_lite.compress.lessons.leads import Body
 from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, Lesson, order, small_first
+from claude_mem_lite.patterns import lazy
 
 _READERS: tuple[Callable[[Body], Lesson | None], ...] = (
     undone, right_and_wrong, not_to_do, always, habit, preference, rule, convention, terse, put_right,
 )  # fmt: skip
-_SAID_LATER = re.compile(
+_SAID_LATER = lazy(
     r"[,;.:?–—-]\s*(?:but |because |and |when )?i (?:already |just |clearly |explicitly )*(?:said|told you"
     r"|asked(?: you)?(?: for)?"
     r"|wanted)(?: to| that)?[:,]?\s+(?=\w)"
 )
-_REMEMBER_LAST = re.compile(r",? (?:remember|as i said|like i said|i told you)[?!. ]*$")
-_UNDO_ONLY = re.compile(r"(?:revert|undo|remove|delete|go back|restore)\b[^,:;–—-]*$")
-_FOR_WHAT = re.compile(
+_REMEMBER_LAST = lazy(r",? (?:remember|as i said|like i said|i told you)[?!. ]*$")
+_UNDO_ONLY = lazy(r"(?:revert|undo|remove|delete|go back|restore)\b[^,:;–—-]*$")
+_FOR_WHAT = lazy(
     r"(?:for|in|with|on) (?!now\b|me\b|this\b|that\b|it\b|case\b)[\w./-]+(?: [\w./-]+){0,2}?,? (?=(?:use|don't"
     r"|do not|never|always"
     r"|prefer|avoid|put|write|only) )"
 )
-_GREETING = re.compile(
+_GREETING = lazy(
     r"(?:the (?:first|second|third|last|other) (?:one|option)\b|it would|it will|hello|hi|yes|so|it|something"
     r"|nothing|goodbye|okay?|that)\b"
 )
-_I_WANT = re.compile(r"(?i)^i want ")
+_I_WANT = lazy(r"(?i)^i want ")
 
 
 def lesson(body: Body) -> Lesson | None:

@@ -16,6 +16,7 @@ from claude_mem_lite.compress.lessons.lesson import (
     small_first,
 )  # fmt: skip
 from claude_mem_lite.models import Kind
+from claude_mem_lite.patterns import lazy
 
 _NO_ORDER = (
     r"(?:worry|hesitate|mind|know|understand|think|see|get|care|recall|remember|have|need|you|we|they|i|it|be"
@@ -24,28 +25,28 @@ _NO_ORDER = (
     r"|bother(?! (?:with|to)\b))\b"
 )
 _NOT = r"(?:don't|dont|do not|let's not|let us not)(?: ever| just| simply)?"
-_DONT = re.compile(rf"{_NOT} (?!{_NO_ORDER})(?=\w)")
-_LATER_DONT = re.compile(
+_DONT = lazy(rf"{_NOT} (?!{_NO_ORDER})(?=\w)")
+_LATER_DONT = lazy(
     rf"(?:[,;:.]| [–—-]|,? so|, and|, but)\s+(?:please |so |but )?(?:don't|do not|never) (?!{_NO_ORDER}|mind\b)(?=\w)"
 )
-_AVOID = re.compile(r"(?:avoid|refrain from) (?=\w)(?!crash|the |this |that )")
-_HANDS_OFF = re.compile(
+_AVOID = lazy(r"(?:avoid|refrain from) (?=\w)(?!crash|the |this |that )")
+_HANDS_OFF = lazy(
     r"(?:hands off|stay away from|stay out of|keep your (?:hands|fingers) off) (?=\w)"
     r"|leave (?!it\b|that\b|this\b|them\b)(?:\S+ ){1,8}(?:alone|as (?:it |they )?(?:is|are)|untouched|unchanged)\b"
 )
-_NO_NEED = re.compile(
+_NO_NEED = lazy(
     r"(?:there(?:'s| is) )?no need to (?=\w)|you (?:don't|do not) (?:need|have) to (?=\w)|you can skip (?!it|that|this)"
 )
-_NO_THING = re.compile(r"no (?:more )?\w+(?: [\w-]+){0,7}$")
-_PLEASE_LESS = re.compile(
+_NO_THING = lazy(r"no (?:more )?\w+(?: [\w-]+){0,7}$")
+_PLEASE_LESS = lazy(
     r"(?:less|fewer|shorter|smaller|no(?: more)?) (?!rush|hurry|need|worries"
     r"|problem)\w+(?: [\w-]+){0,7}?,? please[.! ]*$"
 )
-_MUST_NOT = re.compile(
+_MUST_NOT = lazy(
     r"(?:you )?(?:must not|mustn't|must never|should never|should not|shouldn't|may not"
     r"|are not allowed to) (?=\w)(?!be\b|have\b)"
 )
-_ALWAYS = re.compile(
+_ALWAYS = lazy(
     r"(?:(?:you|we) (?:must|should|have to|need to) |i (?:want|need|expect) you to |i'd (?:like|want) you to )?"
     r"(?:(?:never(?: ever)?|do not ever|don't ever) (?!mind|seen?\b|had|heard|got|did|been|was|is\b|works?\b|again\b"
     r"|ever\b|happen|\w+ing\b(?<!bring)|saw|knew|thought|end up|reach|get here|be here|\w+ed\b(?<!need))"
@@ -53,58 +54,58 @@ _ALWAYS = re.compile(
     r"|only (?=(?:use|edit|touch|change|commit|import"
     r"|write|add|push)\b))(?=\w+(?: |$))"
 )
-_EVER = re.compile(r"(?i)^(?:never|do not|don't) ever ")
-_LATER_ALWAYS = re.compile(
+_EVER = lazy(r"(?i)^(?:never|do not|don't) ever ")
+_LATER_ALWAYS = lazy(
     r"(?:,| and| but|;) (?:please )?((?:always|never) (?!\w+(?:s|ed)\b|been|had|be\b|thrown|seen)(?=\w+ ))"
 )
-_FOR_ALL = re.compile(r"(?:use|take|write|run|prefer) .{1,60} for (?:everything|all|every|any)\b")
-_EACH_TIME = re.compile(
+_FOR_ALL = lazy(r"(?:use|take|write|run|prefer) .{1,60} for (?:everything|all|every|any)\b")
+_EACH_TIME = lazy(
     r"(?:whenever|every time|each time|when|before|after) (?!you(?:'re| are) (?:done|finished|ready)|you(?:'ve"
     r"| have))you \w+[^,]{0,80}, (?:please |always |also |make sure |never |don't )*(\w+)"
     r"|(?:after|before) (?:each|every) [^,]{2,60}?,? (?:please |always |also )*(\w+) "
     r"|(?:before|after|when|while) \w+ing\b[^,]{0,40}?,? (?:always|never) (\w+)"
     r"|(?:before|when|while) \w+ing\b[^,]{0,40}?, (?:please |also )*(\w+)"
 )
-_YOU_DID = re.compile(
+_YOU_DID = lazy(
     r"you(?:'ve| have)? (?:just )?(?:broke|broken|removed|deleted|ignored|overwrote|overwritten|duplicated"
     r"|hardcoded|committed|pushed"
     r"|changed|renamed|added|reformatted|reintroduced|reverted|edited|touched) (?=.*(?:\bagain\b|\bwithout\b"
     r"|, (?:please|don't|i |that|which|but)))"
 )
-_ASK_FIRST = re.compile(
+_ASK_FIRST = lazy(
     r"(?:please )?(?:ask|check with|tell|warn) me (?:first|before)|ask (?:first|before) |(?:don't|do not"
     r"|never) .{2,80} without"
     r" (?:asking|checking|telling|my )"
 )
-_NO_NEED_THEN = re.compile(r"you (?:didn't|did not) (?:need|have) to ")
-_ALWAYS_DO = re.compile(r"you (always|never) (\w+)\b")
-_ENOUGH = re.compile(r"[,;.!–—-] .*\b(?:stop|don't|do not|not asked|never asked|annoying|enough|cut it)\b")
-_IS_WRONG = re.compile(r"\b(?:is|was|isn't|wasn't) (?:plain |simply |just )?(?:wrong|bad|incorrect|not|true|right)\b")
-_FIRST = re.compile(
+_NO_NEED_THEN = lazy(r"you (?:didn't|did not) (?:need|have) to ")
+_ALWAYS_DO = lazy(r"you (always|never) (\w+)\b")
+_ENOUGH = lazy(r"[,;.!–—-] .*\b(?:stop|don't|do not|not asked|never asked|annoying|enough|cut it)\b")
+_IS_WRONG = lazy(r"\b(?:is|was|isn't|wasn't) (?:plain |simply |just )?(?:wrong|bad|incorrect|not|true|right)\b")
+_FIRST = lazy(
     r"i (?:want|need|expect|'d like|would like) you to (?=.{2,80}\b(?:first|every time|each time|before you)\b)"
 )
-_APPRECIATE = re.compile(
+_APPRECIATE = lazy(
     r"i(?:'d| would) (?:appreciate|like|love|prefer|rather)(?: it)?(?: if| that)? ?you (?:would(?:n't| not)|didn't"
     r"|did not"
     r"|could (?:not|always)|always|never) ?"
 )
 # What goes on for a while is stopped once; what is done is stopped for good.
-_STOP = re.compile(
+_STOP = lazy(
     r"(?:stop|quit) (?=\w+ing\b)(?!(?:watching|running|waiting|looking|working|listening|trying|searching|building"
     r"|generating|thinking"
     r"|polling)\b"
     r"(?!.*\b(?:every|each|always|again|all)\b))"
 )
-_KEEP_DOING = re.compile(r"you(?:'re| are)? (?:keep|kept|still|always|constantly|again) (\w+ing\b)")
-_FORGOT = re.compile(r"you(?:'ve| have)? (?:(?:again|still|also|always) )?(?:forgot|forget|missed|skipped) (?:to )?")
-_SHOULD_HAVE = re.compile(r"you should(n't| not)? have (\w+)")
-_NOT_ASKED = re.compile(r"i (?:did not|didn't|never) (?:say|ask|tell|want|request)(?: you)?(?: to| for)?\s+")
-_UNDID = re.compile(
+_KEEP_DOING = lazy(r"you(?:'re| are)? (?:keep|kept|still|always|constantly|again) (\w+ing\b)")
+_FORGOT = lazy(r"you(?:'ve| have)? (?:(?:again|still|also|always) )?(?:forgot|forget|missed|skipped) (?:to )?")
+_SHOULD_HAVE = lazy(r"you should(n't| not)? have (\w+)")
+_NOT_ASKED = lazy(r"i (?:did not|didn't|never) (?:say|ask|tell|want|request)(?: you)?(?: to| for)?\s+")
+_UNDID = lazy(
     r"i(?:'ve| have)? (?:just |already )?(?:had to )?(?:reverted|undid|undone|undo|revert|rolled back|backed out"
     r"|restored)"
     r" (?=(?:your|the|that|this|all|most|both)\b)"
 )
-_ME = re.compile(r"\b(?:me|my|i)\b")
+_ME = lazy(r"\b(?:me|my|i)\b")
 
 
 def undone(body: Body) -> Lesson | None:

@@ -6,48 +6,47 @@ from claude_mem_lite.compress.lessons.english_no_lessons import BROKEN, VERBS, i
 from claude_mem_lite.compress.lessons.leads import Body
 from claude_mem_lite.compress.lessons.lesson import GENERAL, HINTED, ONCE, Lesson, of_the_user, order
 from claude_mem_lite.models import Kind
+from claude_mem_lite.patterns import lazy
 
 _CHOICE = (
     r"(?:option|the (?:first|second|third|last|other|latter|former|\w+ (?:one|option|version|variant|approach"
     r"|solution))\b|that\b|this\b|it\b|number|\d|variant|approach"
     r"|yours)"
 )
-_PREFER = re.compile(
+_PREFER = lazy(
     rf"(?:i(?:'d| would)? (?:(?:really|much|generally|strongly|also|usually|always) )*)?prefer (?:to "
     rf"|if )?(?!{_CHOICE})"
 )
-_RATHER_HAVE = re.compile(
+_RATHER_HAVE = lazy(
     rf"i(?:'d| would)(?: much)? rather (?:have |use |see |keep )?(?=\w)(?!{_CHOICE}|not (?:decide|do|say|talk"
     rf"|discuss|go))"
 )
-_MY_PREFERENCE = re.compile(
-    r"my (?:strong |personal )?preference is (?:to |for )?(?!option|the (?:first|second|third|last))"
-)
-_BE = re.compile(
+_MY_PREFERENCE = lazy(r"my (?:strong |personal )?preference is (?:to |for )?(?!option|the (?:first|second|third|last))")
+_BE = lazy(
     r"be (?:(?:more|less|very|as) )?(?:concise|brief|careful|consistent|explicit|precise|short|strict|conservative"
     r"|specific|terse)\b"
 )
-_SPEAK = re.compile(
+_SPEAK = lazy(
     r"(?:speak|answer|reply|respond|write|talk)(?: to me| with me)?(?: in)? (?:english|german|french|spanish"
     r"|chinese|italian|dutch|japanese)\b"
 )
-_DISLIKE = re.compile(
+_DISLIKE = lazy(
     r"i(?:'m| am) not a (?:big |huge )?fan of |i (?:really |still |just )?(?:don't like|do not like|dislike|hate"
     r"|can't stand) (?!how this|that it|this\b|that\b|the \w+$|it\b)"
 )
-_LIKE_BETTER = re.compile(r"i like (?:it )?(?:better|best|more|most|when)\b|i like (?:my|to see|to have|your)\b")
-_DONT_WANT = re.compile(
+_LIKE_BETTER = lazy(r"i like (?:it )?(?:better|best|more|most|when)\b|i like (?:my|to see|to have|your)\b")
+_DONT_WANT = lazy(
     r"(?:i|we) (?:really )?(?:don't|do not|never) want (?!to (?!see|have|use|add|depend|introduce|break|change|lose"
     r"|touch)\w)(?=\w)"
 )
-_FROM_NOW = re.compile(
+_FROM_NOW = lazy(
     r"(?:from now on|going forward|in (?:the )?future|for the future)[,:]? (?!it|there|this|we (?:will|might|could"
     r"|may))"
 )
-_FROM_NOW_LAST = re.compile(r",? (?:from now on|in (?:the )?future|going forward)(?:,? please)?[.! ]*$")
-_PLEASE_USE = re.compile(r"(?:use|write|speak|answer|reply) (?!the\b|this\b|that\b|it\b)(?:\S+ ){0,3}\S+[.! ]*$")
-_PLACED = re.compile(r"\b(?:in|to|for|from|here|on)\b(?! (?:english|german|chinese|french|spanish|one|a single)\b)")
-_EVERY = re.compile(
+_FROM_NOW_LAST = lazy(r",? (?:from now on|in (?:the )?future|going forward)(?:,? please)?[.! ]*$")
+_PLEASE_USE = lazy(r"(?:use|write|speak|answer|reply) (?!the\b|this\b|that\b|it\b)(?:\S+ ){0,3}\S+[.! ]*$")
+_PLACED = lazy(r"\b(?:in|to|for|from|here|on)\b(?! (?:english|german|chinese|french|spanish|one|a single)\b)")
+_EVERY = lazy(
     r"(?:all|every|each|any|new|everything|everyone|nothing)(?: [\w./-]+){0,7}? (?:must|has to|have to"
     r"|should always|should never"
     r"|needs? (?:to|an?|its|their)|shall|may only|(?:is|are) not allowed)\b"
@@ -58,92 +57,88 @@ _ARTEFACT = (
     r"|pull requests|migrations|components|docs|types|errors|logs|endpoints|dependencies|constants|tickets|hooks"
     r"|queries|fixtures)"
 )
-_KEEP = re.compile(rf"keep (?:(?:your|our|my|answers|replies) |(?:the |all |your )?{_ARTEFACT} )")
-_MUST_STAY = re.compile(
+_KEEP = lazy(rf"keep (?:(?:your|our|my|answers|replies) |(?:the |all |your )?{_ARTEFACT} )")
+_MUST_STAY = lazy(
     r"(?:it|this|everything|the [\w./ -]{2,40}) (?:must|has to|have to|needs to) (?:stay|remain|keep|continue|still) "
 )
-_NAMED_PLEASE = re.compile(
+_NAMED_PLEASE = lazy(
     rf"(?:[a-z-]+ )?{_ARTEFACT} (?:in|with|without|as|under|on|only)\b.{{2,80}} please[.! ]*$"
     rf"|(?:[a-z-]+ )?{_ARTEFACT} (?:lower ?case|upper ?case|capitali[sz]ed|short|shorter|small|smaller|imperative"
     rf"|alphabetical"
     rf"|sorted|typed|english|snake_case|camelcase|kebab-case|singular|plural),? please[.! ]*$"
 )
-_ARTEFACTS = re.compile(
+_ARTEFACTS = lazy(
     rf"(?!the |these |those |this |my |all )(?:[a-z-]+ )?{_ARTEFACT} (?:should|must|need to|have to) (?:always "
     rf"|never |not |only )?(?!pass|work|run\b|fail|show|appear)\w+"
 )
-_ONLY_BY = re.compile(
+_ONLY_BY = lazy(
     r"(?:the|our) (?!user|page|button|app|list|modal|message|response|request|client"
     r"|server)[\w./ -]{2,60}? (?:must|may|should) (?:only|never|always) "
 )
-_MAKE_SURE = re.compile(r"(?:make sure|ensure) (?:that )?(?:you |to )?(?:always|never|every|all|each)\b")
+_MAKE_SURE = lazy(r"(?:make sure|ensure) (?:that )?(?:you |to )?(?:always|never|every|all|each)\b")
 # What goes with a step of the work holds each time; "make sure it works" is a task.
 _STEP = (
     r"(?:commit|push|merg|deploy|releas|finish|stop|edit|answer|repl[yi]|open|rebas|delet|renam|touch|migrat|creat|add"
     r"|writ|chang|publish|tag)\w*"
 )
-_WITH_EACH_STEP = re.compile(
+_WITH_EACH_STEP = lazy(
     rf"(?:(?:make|be) sure|ensure|see to it|take care)(?: that)? (?:you |to )(?=(\w+) .{{2,100}}\b(?:before|after"
     rf"|whenever|when|each time|every time) (?:you |every |each |any )?{_STEP}\b(?! (?:this|that|it)\b))"
 )
-_EACH_STEP = re.compile(
+_EACH_STEP = lazy(
     r"(?=(\w+) .{2,80}\b(?:before|after|with|on) (?:every|each|any) (?:single )?(?:commit|push|pr|pull request|merge"
     r"|release|deploy(?:ment)?|change|edit)\b)"
 )
-_WE_DO = re.compile(
+_WE_DO = lazy(
     r"we (?:always|never|usually|generally|only ever|normally|consistently|strictly|typically) (?!had|been|got|see"
     r"|saw|get|\w+ed\b(?<!need))\w+ "
     r"|we (?:have )?(?:agreed|settled) (?:on|to|that) |we (?:pin|squash|sign|lint|vendor|version) (?:all|every"
     r"|each|our) "
     r"|we (?:follow|stick to|adhere to|target|require|enforce) "
 )
-_WE_DO_LATER = re.compile(r"[,;.:–—-] (?:because |since |as )?(we (?:always|never) (?!had|been|got|see|saw|get)\w+ )")
-_NO_LONGER = re.compile(
-    r"we (?:no longer|don't|do not) use |we(?:'re| are) not \w+ing (?!sure|going)|we stopped using "
-)
-_ENFORCED = re.compile(
+_WE_DO_LATER = lazy(r"[,;.:–—-] (?:because |since |as )?(we (?:always|never) (?!had|been|got|see|saw|get)\w+ )")
+_NO_LONGER = lazy(r"we (?:no longer|don't|do not) use |we(?:'re| are) not \w+ing (?!sure|going)|we stopped using ")
+_ENFORCED = lazy(
     r"(?:our|the) (?:linter|ci|style ?guide|formatter|team|reviewers?|policy|pipeline"
     r"|compiler settings) (?:forbids?|requires?|enforces?"
     r"|expects?|rejects?|wants?|does(?:n't| not) allow|only (?:accepts|allows)) "
 )
-_WE_USE = re.compile(r"we (?:use|write|name|keep|put|follow|prefer|call|run|store|log|deploy|test|commit|format|do) ")
-_HERE = re.compile(r"\b(?:here|in this (?:repo|repository|project|code ?base|team)|everywhere|by convention)\b")
-_RATHER = re.compile(r"(?:,| and|,? but)? (?:not|instead of|rather than|never) (?=\S)")
-_WE_DONT = re.compile(
+_WE_USE = lazy(r"we (?:use|write|name|keep|put|follow|prefer|call|run|store|log|deploy|test|commit|format|do) ")
+_HERE = lazy(r"\b(?:here|in this (?:repo|repository|project|code ?base|team)|everywhere|by convention)\b")
+_RATHER = lazy(r"(?:,| and|,? but)? (?:not|instead of|rather than|never) (?=\S)")
+_WE_DONT = lazy(
     r"we (?:don't|do not) (?:use|do|write|put|commit|mock|merge|push|allow|import|deploy|squash"
     r"|abbreviate) (?!that yet|it yet)"
 )
-_WE_HERE = re.compile(
+_WE_HERE = lazy(
     r"we (?!have|had|need|want|see|saw|get|got|are|were|can|could|should|must|might|may|will|lost|met|came|went"
     r"|\w+ed\b)\w+"
     r" (?!to\b)[^,?]{2,80} (?:around )?here[.! ]*$"
 )
-_OUR_THINGS = re.compile(rf"our (?:[a-z-]+ )?{_ARTEFACT} (?:start|end|begin|use|follow|go|live|carry|come) ")
-_IN_THIS = re.compile(
+_OUR_THINGS = lazy(rf"our (?:[a-z-]+ )?{_ARTEFACT} (?:start|end|begin|use|follow|go|live|carry|come) ")
+_IN_THIS = lazy(
     r"in (?:this|our) (?:repo|repository|project|code ?base|team|monorepo|company)\b,? "
     r"(?!(?:i|i'd|i'm|can|could|there|what|how|do|does|is|are|why|let's) |we (?:need|want|should|have|see|could) )"
 )
-_IN_THIS_LAST = re.compile(
-    r" (?:in|across|throughout) (?:this|our|the) (?:repo|repository|project|code ?base|team)[.! ]*$"
-)
-_REPO_USES = re.compile(
+_IN_THIS_LAST = lazy(r" (?:in|across|throughout) (?:this|our|the) (?:repo|repository|project|code ?base|team)[.! ]*$")
+_REPO_USES = lazy(
     r"(?:this|our|the) (?:repo|repository|project|code ?base|team|package|library|service|app) (?:uses|follows"
     r"|requires|targets|only"
     r"|never|always|is (?:written|built|on)|runs on|sticks to) "
 )
-_OUR_WAY = re.compile(
+_OUR_WAY = lazy(
     r"(?:our|the) (?:\w+ )?(?:convention|style|policy|rule|standard|guideline|practice)s?(?: here"
     r"| in this \w+)? (?:is|are|says?)\b"
 )
-_ARE_DONE = re.compile(
+_ARE_DONE = lazy(
     r"(?!these|those)(?:[a-z-]+ )?[a-z-]+s (?:are|go|belong|live) (?:always |never |only )?(?:named|called|written"
     r"|stored|kept|spelled|formatted|prefixed"
     r"|suffixed|versioned|pinned|sorted|in|into|under|next to|to) "
 )
-_BELONGS = re.compile(r"[\w./ -]{2,60}? belongs? (?:in|to|into|under|on|next to) ")
-_TRUTH = re.compile(r"\(?.{2,80} should be (?:the |our )?(?:single )?source of truth")
-_WE_WANT_TO_BE = re.compile(r"(?:with .{2,40} )?we want to (?:be|keep|avoid|stay) ")
-_PLEASE_LAST = re.compile(r"(?i),? please[.! ]*$")
+_BELONGS = lazy(r"[\w./ -]{2,60}? belongs? (?:in|to|into|under|on|next to) ")
+_TRUTH = lazy(r"\(?.{2,80} should be (?:the |our )?(?:single )?source of truth")
+_WE_WANT_TO_BE = lazy(r"(?:with .{2,40} )?we want to (?:be|keep|avoid|stay) ")
+_PLEASE_LAST = lazy(r"(?i),? please[.! ]*$")
 
 
 def preference(body: Body) -> Lesson | None:

@@ -5,6 +5,7 @@ import re
 from claude_mem_lite.compress.lessons.english_no_lessons import BROKEN, VERBS, is_for_once
 from claude_mem_lite.compress.lessons.leads import Body
 from claude_mem_lite.compress.lessons.lesson import GENERAL, HINTED, ONCE, Lesson, order
+from claude_mem_lite.patterns import lazy
 
 _LONGEST = 12
 _END = r"(?:,? please)?[.! ]*$"
@@ -25,54 +26,52 @@ _NO_LEFT = (
     r"|command|file|page|test|tests|build|server|\d+)\b"
 )
 _THING = r"[\w.+#/@-]+"
-_NOT = re.compile(
+_NOT = lazy(
     rf"(?!{_NO_LEFT}){_THING},? not (?!{_NO_THING}){_THING}(?: (?:in|for|under|on) {_THING}(?: {_THING})?)?{_END}"
 )
-_CALLED = re.compile(
+_CALLED = lazy(
     r"(?:it's|it is|that's|they're|the [\w-]+(?: [\w-]+)? (?:is|are)|our [\w-]+ (?:is|are)) (?:spelled|called|named"
     r"|written)"
     r" [^,]{1,50}?,? (?:and )?not (?=\S)"
 )
-_LAST_WORD = re.compile(
+_LAST_WORD = lazy(
     r"[,;.!–—-]* (?:always|ever|period|full stop|no exceptions?|every (?:single )?time|at all times)[.! ]*$"
 )
-_NONE_OF = re.compile(
+_NONE_OF = lazy(
     r"no (?!idea|clue|luck|change|difference|effect|problem|worries|need|one|way|rush|hurry|output|result|response"
     r"|more)[\w-]+"
     r"(?: [\w-]+){0,4}$"
 )
-_FIRST_OR_ONLY = re.compile(
-    r"(?!it|this|that|the|same|still|i|you|works?|fails?)[\w-]+(?: [\w-]+){0,2} (?:first|last|only)$"
-)
+_FIRST_OR_ONLY = lazy(r"(?!it|this|that|the|same|still|i|you|works?|fails?)[\w-]+(?: [\w-]+){0,2} (?:first|last|only)$")
 _SPOKEN = "english|german|french|spanish|chinese|italian|dutch|japanese|portuguese|russian|korean"
-_ONLY_IN = re.compile(
+_ONLY_IN = lazy(
     rf"(?:only (?:{_SPOKEN})|(?:{_SPOKEN}) only) (?:in|for) \w|(?!\w+(?:s|ed) only)[\w-]+ only (?:in"
     rf"|for) [^,]{{2,60}} please[.! ]*$"
 )
-_IS_A_REPO = re.compile(
+_IS_A_REPO = lazy(
     r"this is an? (?!new|small|simple|test|big|large|legacy|private|public|toy|side|demo|sample|personal|great|nice"
     r"|fork"
     r"|huge|fresh|different|separate|copy|local|git|good|bad)[\w.+#-]+(?: [\w.+#-]+)? (?:repo|repository|monorepo"
     r"|code ?base"
     r"|project)(?:,? not an? [\w.+# -]{2,30})?[.! ]*$"
 )
-_SO_USE = re.compile(
+_SO_USE = lazy(
     r"[^,]{3,80},? so (?:please |just )?(?:use|run|call|put|import|take|write) .{1,60}?,? (?:and not|instead of"
     r"|rather than|not)"
     r" (?=\S)(?!only|just|to\b)"
 )
-_THERE_IS_ONE = re.compile(
+_THERE_IS_ONE = lazy(
     r"(?:use|reuse|call|extend|import) .{3,80}?[,;.–—-]+ (?:there's|there is|we|it|that) (?:already|have|exists)\b"
 )
-_USE = re.compile(r"(?:use|reuse|keep|leave|follow|stick (?:to|with)) (?!it\b|that\b|this\b)\w")
-_ENOUGH = re.compile(r"(?:enough|no more) (?:with|of) (?:all )?(?:the |these |those |your )(?=\w+)")
-_SO_NO = re.compile(r"[\w-]+(?: [\w-]+){0,3}, no [\w-]+(?: [\w-]+)?[.! ]*$")
-_IS_GONE = re.compile(
+_USE = lazy(r"(?:use|reuse|keep|leave|follow|stick (?:to|with)) (?!it\b|that\b|this\b)\w")
+_ENOUGH = lazy(r"(?:enough|no more) (?:with|of) (?:all )?(?:the |these |those |your )(?=\w+)")
+_SO_NO = lazy(r"[\w-]+(?: [\w-]+){0,3}, no [\w-]+(?: [\w-]+)?[.! ]*$")
+_IS_GONE = lazy(
     r"use [\w./@-]+(?: [\w./@-]+)?[,;.] [\w./@-]+(?: [\w./@-]+)? (?:is|are|was) (?:gone|dead|deprecated|removed"
     r"|legacy|banned)\b"
 )
-_BEFORE_YOU = re.compile(r"(\w+) .{2,60} (?:before|after|when|whenever) you \w+")
-_NO_ON_THIS = re.compile(
+_BEFORE_YOU = lazy(r"(\w+) .{2,60} (?:before|after|when|whenever) you \w+")
+_NO_ON_THIS = lazy(
     r"(?:we're|we are|this is|it's) (?:still )?(?:on |using )?[\w.+# -]{2,30}\d(?:,[^,]{2,60})?, no (?!problem|need"
     r"|idea|worries|rush"
     r"|hurry|errors?|changes?|luck|effect|output|longer|matter|way)[\w-]+(?: [\w-]+){0,2}[.! ]*$"

@@ -1,48 +1,47 @@
 """What a German sentence teaches."""
 
-import re
-
 from claude_mem_lite.compress.lessons.leads import Body
 from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, Lesson, order
+from claude_mem_lite.patterns import lazy
 
-_QUESTION = re.compile(
+_QUESTION = lazy(
     r"(?:kannst|könntest|kann|könnte|sollen|soll|hast|habt|ist|sind|gibt|warum|wieso|was|wie|wer|wo|wann|welche\w*"
     r"|weißt|wenn|falls|sobald|ja)\b|.*\?\s*$"
 )
-_APPROVAL = re.compile(
+_APPROVAL = lazy(
     r"(?:das|so|es|alles)(?: \w+)? (?:passt|ist (?:ok|okay|gut|so ok|richtig)|geht|stimmt|gut|reicht)|danke|noch nicht"
     r"|keine (?:ahnung|sorge)|ich (?:hab|habe|weiß|bin|glaube|denke)"
 )
-_THIS_ONCE = re.compile(r"\b(?:noch nichts?|erstmal|vorerst|jetzt noch|im moment|diesmal|nichts)\b")
+_THIS_ONCE = lazy(r"\b(?:noch nichts?|erstmal|vorerst|jetzt noch|im moment|diesmal|nichts)\b")
 _DO = (
     r"(?:nimm|nutze?|benutze?|verwende?|mache?|schreibe?|setze?|lege?|rufe?|lasse?|fasse?|ändere?|lösche?"
     r"|committe?|pushe?)"
 )
-_RATHER = re.compile(rf"{_DO} .{{1,150}}?(?: statt | anstatt | anstelle |,? und nicht |, nicht )")
-_DO_NOT = re.compile(rf"(?:{_DO} .{{0,150}}\b(?:nicht|kein\w*|nie)\b|(?:keine?n?|nicht) .{{2,150}}\w+en[.!]*$)")
-_NEVER = re.compile(r"(?:nie|niemals|auf keinen fall|immer|stets) .{2,200}\w+en\b")
-_WE = re.compile(
+_RATHER = lazy(rf"{_DO} .{{1,150}}?(?: statt | anstatt | anstelle |,? und nicht |, nicht )")
+_DO_NOT = lazy(rf"(?:{_DO} .{{0,150}}\b(?:nicht|kein\w*|nie)\b|(?:keine?n?|nicht) .{{2,150}}\w+en[.!]*$)")
+_NEVER = lazy(r"(?:nie|niemals|auf keinen fall|immer|stets) .{2,200}\w+en\b")
+_WE = lazy(
     r"wir (?!haben|müssen|brauchen|sollten|könnten|hätten|wollten)\w+en\b.{0,200}\b(?:immer|nie|niemals|hier"
     r"|grundsätzlich|stets|in diesem (?:projekt|repo)|bei uns|nicht|kein\w*)\b"
 )
-_WISH = re.compile(
+_WISH = lazy(
     r"ich (?:bevorzuge|mag (?:keine?|lieber|es nicht)|hätte (?:lieber|gerne? immer)|möchte (?:immer|nie|lieber|keine?)"
     r"|will (?:keine?|nie|immer))\b"
 )
-_ALWAYS_ASK = re.compile(
+_ALWAYS_ASK = lazy(
     r"(?!das|es|der|die|er|sie|ich|wir|noch|immer|ist|geht)\w+ (?:(?:mich|mir|dann|dabei|vorher) )*(?:immer|nie"
     r"|niemals|stets|vorher)\b"
 )
-_RATHER_SO = re.compile(r"lieber \w+")
-_PLEASE = re.compile(r"[\wäöüß-]+ bitte (?:auf|in|nur|immer|nicht|ohne|mit|nie)\b")
-_NONE = re.compile(r"keine?n? (?!sorge|ahnung|panik|eile|angst|umstände|fehler|zeit|idee)[\wäöüß-]{3,}")
-_BUT = re.compile(r"nicht .{1,120}?,? sondern ")
-_FROM_NOW = re.compile(r"(?:ab jetzt|ab sofort|von jetzt an|künftig|in zukunft)\b[,:]? ")
-_STOP = re.compile(r"lass .{2,80} in ruhe|h(?:ö|oe)r (?:bitte )?(?:endlich )?auf\b")
-_WRONG = re.compile(r"das (?:ist|war|stimmt) (?:falsch|nicht(?: richtig)?|verkehrt)\s*[,:;–—-]\s*(?=\w+ \w+ \w+)")
-_ORDER = re.compile(rf"(?:{_DO}|das (?:muss|soll|gehört)|es (?:muss|soll)|der|die|das|wir|du sollst) ")
-_PLEASE_LAST = re.compile(r"(?i),? bitte[.! ]*$")
-_YOU_SHALL = re.compile(r"(?i)^du sollst ")
+_RATHER_SO = lazy(r"lieber \w+")
+_PLEASE = lazy(r"[\wäöüß-]+ bitte (?:auf|in|nur|immer|nicht|ohne|mit|nie)\b")
+_NONE = lazy(r"keine?n? (?!sorge|ahnung|panik|eile|angst|umstände|fehler|zeit|idee)[\wäöüß-]{3,}")
+_BUT = lazy(r"nicht .{1,120}?,? sondern ")
+_FROM_NOW = lazy(r"(?:ab jetzt|ab sofort|von jetzt an|künftig|in zukunft)\b[,:]? ")
+_STOP = lazy(r"lass .{2,80} in ruhe|h(?:ö|oe)r (?:bitte )?(?:endlich )?auf\b")
+_WRONG = lazy(r"das (?:ist|war|stimmt) (?:falsch|nicht(?: richtig)?|verkehrt)\s*[,:;–—-]\s*(?=\w+ \w+ \w+)")
+_ORDER = lazy(rf"(?:{_DO}|das (?:muss|soll|gehört)|es (?:muss|soll)|der|die|das|wir|du sollst) ")
+_PLEASE_LAST = lazy(r"(?i),? bitte[.! ]*$")
+_YOU_SHALL = lazy(r"(?i)^du sollst ")
 
 
 def lesson(body: Body) -> Lesson | None:

@@ -1,18 +1,19 @@
 """What stands before the thing that a user says: "no, …", "I told you to …", "please". It tells how it is meant."""
 
-import re
 from dataclasses import dataclass, replace
+
+from claude_mem_lite.patterns import lazy
 
 _MOST = 10
 _LEAST_WORDS = 3
-_POINTS_BACK = re.compile(r"\b(?:it|them|that|this|those|your own|one|ones|another)[.! ]*$")
-_NO = re.compile(
+_POINTS_BACK = lazy(r"\b(?:it|them|that|this|those|your own|one|ones|another)[.! ]*$")
+_NO = lazy(
     r"(?:wrong again|(?:no|nope|nah|nein|nee)(?: again)?)(?:\s*[,.!:;–—-]+\s*|\s+(?=no\b)|\s+(?=wait\b|please\b|i\b"
     r"|don't\b"
     r"|do not\b|use\b|it\b|we\b|you\b"
     r"|the\b|that\b|this\b|not\b))"
 )
-_SAID = re.compile(
+_SAID = lazy(
     r"(?:(?:(?:as|like) )?i(?:'ve| have)? (?:already |just |clearly |explicitly |literally )*(?:said|told you"
     r"|asked you)|(?:already )?told you"
     r"|(?:as|like) (?:i )?(?:mentioned|wrote|asked|discussed|explained|agreed))(?: (?:before|already|earlier|again"
@@ -22,20 +23,20 @@ _SAID = re.compile(
     r"|wie gesagt[,:]? "
     r"|how (?:often|many times) (?:do|must|should) i .{0,40}[?!:,] "
 )
-_AGAIN = re.compile(
+_AGAIN = lazy(
     r"(?:again|once more|once and for all|(?:for )?the (?:last|second|third|\w+th) time(?: now)?|(?:second|third"
     r"|last) time"
     r"(?: now)?|nochmal|schon wieder|zum letzten mal|zum \w+ten mal)\s*[,:–—-]+\s*"
 )
 # How somebody speaks who sees the agent do it wrong; nothing that a title should tell.
-_ANNOYED = re.compile(
+_ANNOYED = lazy(
     r"(?:je+z+|jeesh|geez|ffs|omg|omfg|wtf|argh+|a+rgh|dude|man|bro|bruh|seriously|come on|christ|jesus"
     r"|damn(?: it)?|dammit"
     r"|sigh|oh (?:my god|come on|man)|(?:oh )?for (?:\w+'?s'?|the love of \w+) sake|for the love of god|good grief"
     r"|hell no"
     r"|verdammt|mensch|mann)\b[\s,.!:;–—-]+"
 )
-_FILLER = re.compile(
+_FILLER = lazy(
     r"(?:hm+|ok(?:ay)?|well|sorry|actually|wait|please|pls|but|so|also|hey|oh|ah|ugh|right|then|claude|just|btw|and"
     r"|thanks|all good|good|great|bitte|just so you know|as a reminder|reminder|one (?:more )?thing|side note|ach"
     r"|doch|also|aber|na ja"

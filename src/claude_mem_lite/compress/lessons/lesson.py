@@ -1,11 +1,11 @@
 """What one sentence of a user teaches: the value that the readers of each language give, and what they share."""
 
-import re
 from dataclasses import dataclass
 
 from claude_mem_lite.compress.language.drafts import whole_clauses
 from claude_mem_lite.compress.language.prose import capital
 from claude_mem_lite.models import Kind
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import STOPWORDS
 
 STATED = 1.0
@@ -19,26 +19,26 @@ HINTED = 0.6
 """It reads like a correction of one thing more than of a habit."""
 
 _LONGEST_TITLE = 120
-_WORD = re.compile(r"[^\W\d_][\w'./-]*|\d+")
+_WORD = lazy(r"[^\W\d_][\w'./-]*|\d+")
 _EMPTY = STOPWORDS | frozenset(
     """don't never always one ones thing things way stuff instead again mean meant prefer avoid user stop forget asked
     doing""".split()  # noqa: SIM905
 )
-_REASON = re.compile(
+_REASON = lazy(
     r"(?i)[\s,;:–—-]+(?:because|since|otherwise|so that|cause|weil|sonst|damit)\b|[,;] (?:it|they|that|this|those"
     r"|these)"
     r" \S|[；;，,](?:因为|否则|不然)|\s[–—-]\s"
 )
 # What is cut must be a reason beyond doubt: "deprecated since 3.10" and "so that CI breaks" are part of the rule.
-_WHY = re.compile(
+_WHY = lazy(
     r"(?i)[\s,;:–—-]+(?:because|weil)\b|[,;] (?:otherwise|cause|sonst)\b"
     r"|[,;] since (?:it|they|we|i|you|there|that|this|those|these|the \w+|our \w+)(?:'\w+)? (?:\w+ )*\w+"
     r"|[,;] (?:(?:it|they|this|those|these)(?:'\w+)?|that's) [^,;]*$|[；;，,](?:因为|否则|不然)"
 )
-_DASH = re.compile(r"\s[–—-]\s")
-_POINTING = re.compile(r"(?:Stop|Don't|Never|Always) \w+ (?:it|them|that|this|those)(?: \w{1,5})?$")
+_DASH = lazy(r"\s[–—-]\s")
+_POINTING = lazy(r"(?:Stop|Don't|Never|Always) \w+ (?:it|them|that|this|those)(?: \w{1,5})?$")
 _LEAST_RULE = 4
-_CJK = re.compile(r"[\u4e00-\u9fff]")
+_CJK = lazy(r"[\u4e00-\u9fff]")
 
 _WISHES = {
     "i don't want": "The user does not want", "i do not want": "The user does not want", "i never want":
@@ -46,7 +46,7 @@ _WISHES = {
     "i like": "The user likes", "i asked for": "Asked for was", "i'd like": "The user wants",
     "i would like": "The user wants", "i meant": "Meant was",
 }  # fmt: skip
-_WISH = re.compile(rf"(?i)^({'|'.join(_WISHES)})\b")
+_WISH = lazy(rf"(?i)^({'|'.join(_WISHES)})\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,18 @@ Nothing marks pasted prose, and a rule that a web page gave would be obeyed for 
 user's, and further ones are only while the whole prompt is short and nothing in it tells of a paste; from where
 somebody else is given the word, all the rest is theirs."""
 
-import re
 from collections.abc import Sequence
 
 from claude_mem_lite.compress.language.prose import sentences
+from claude_mem_lite.patterns import lazy
 
 _LONGEST_FIRST = 600
 _LONGEST_IN_ALL = 600
 _LONGEST_LINE = 400
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
-_FENCE = re.compile(r"\s{0,12}(?:```|~~~)")
-_QUOTE = re.compile(r"\s*>")
-_NOT_PROSE = re.compile(
+_HEADING = lazy(r"\s{0,3}#{1,6}\s")
+_FENCE = lazy(r"\s{0,12}(?:```|~~~)")
+_QUOTE = lazy(r"\s*>")
+_NOT_PROSE = lazy(
     r"^\s*(?:at \S+[(:]|File \"|Traceback|\d+\s*[|→:]|[+-]{1,3}(?=\S)|[+]\s|diff --git|@@|[│├└┌╭╰┃$❯%✓✗⎿⏺•⨯]|\S+:\d+"
     r"|#|//|/\*|\*/|--\s|\"\"\"|(?:import|from|def|class|func|fn|const|let|var|return|if|for) .{0,200}[;:({=]$"
     r"|\[?\d{2,4}[-/:]\d\d[-/:.]|(?:\w+\.)*\w*(?:Error|Exception|Warning)\b\s*:|(?i:(?:error|warn(?:ing)?|info|debug"
@@ -23,18 +23,18 @@ _NOT_PROSE = re.compile(
     r"|[{}\[\]\\|]{3,}|;\s*$|=>|</\w"
 )
 # The head of a mail, of a message in a chat, of a comment on a page.
-_LETTERHEAD = re.compile(
+_LETTERHEAD = lazy(
     r"\s*(?:(?:From|To|Cc|Subject|Date|Sent|Von|An|Betreff|Title|Author|Posted by)\s*: ?\S"
     r"|\W{0,2}\w[\w. -]{0,40}\s[\[(]?\d{1,2}:\d\d(?: ?[AaPp][Mm])?[\])]?\s*:?\s*$"
     r"|.{1,40}\b(?:commented|wrote|replied|posted|asked|answered)\b.{0,40}\bago\b)"
 )
 # "Bob: …" and then "Alice: …": a talk between others.
-_SPEAKER = re.compile(
+_SPEAKER = lazy(
     r"(?!(?:Note|Remember|Reminder|Rules?|Important|Also|Please|PS|Correction|Again|Convention|Style|Never|Always)\b)"
     r"[A-Z@][\w.-]{1,20}(?: [A-Z][\w.-]{1,20})?: \S"
 )
 # A prompt that gives the agent a part is written for a run without a user, or by a program.
-_ROLE = re.compile(
+_ROLE = lazy(
     r"(?i)[\s#*>\"-]*(?:you(?: are|'re|’re) (?:an?(?! (?:bit|little|lot|few))|now an?|acting|working as|claude"
     r"|tasked|operating|part of)\b"
     r"|act as\b|acting as\b|as an? (?:expert|senior|experienced|professional|helpful|code)\b"
@@ -42,7 +42,7 @@ _ROLE = re.compile(
     r"|i want you to act as\b|pretend\b|assume the role"
     r"|du bist (?:ein|der|die)|deine aufgabe|你是一[个名位]|你的任务|请扮演)"
 )
-_ROLE_LATER = re.compile(
+_ROLE_LATER = lazy(
     r"(?i)(?:^|[.!?\n] ?)you(?: are|'re|’re) (?:an?|the) (?:[\w-]+ ){0,4}(?:(?:sub-?)?agent|assistant|reviewer"
     r"|expert|engineer"
     r"|developer|architect|auditor|tester|planner|analyst|writer|bot|specialist)\b"
@@ -53,21 +53,21 @@ _THING = (
     r"|proposal|description|paragraphs?|section|note|notes|guide|policy|report|answer|response|instructions?|rules)"
 )
 # "The reviewer wrote: …", "I got this feedback: …": what follows is somebody else's.
-_OTHERS = re.compile(
+_OTHERS = lazy(
     r"(?i)\b(?:(?:feedback|review(?:er)?s?|comments?|says?|wrote|writes|reads?|messages?|errors?|outputs?|logs?"
     r"|warnings?|docs?|documentation|spec|ticket|issue|linter|ci|bot|copilot|colleague|address|look at|check|explain"
     r"|summari[sz]e|translate|page|article|readme|e-?mail|text|post|below|following|pasted?|schreibt"
     r"|sagt|meldet)\b[^:?!.]{0,60}|you (?:also )?(?:wrote|said|say)[^:?!.]{0,30}):(?:\s|$)|(?:写道|报错|提示|评论"
     r"|总结|翻译)[：:]"
 )
-_OWN_LEAD = re.compile(r"(?i)\b(?:i|my)\b[^:]{0,40}$|\b(?:no|please|remember|note|merk dir)\b[^:]{0,20}$")
+_OWN_LEAD = lazy(r"(?i)\b(?:i|my)\b[^:]{0,40}$|\b(?:no|please|remember|note|merk dir)\b[^:]{0,20}$")
 # A line that hands over to the lines below it, without or with a colon.
-_HANDS_DOWN = re.compile(
+_HANDS_DOWN = lazy(
     rf"(?i)[:：]\s*$|\b(?:see|read|as|quoted?|pasted?|listed) (?:below|this)\b|\b(?:found|got|get|read|saw|received"
     rf"|copied|pasted) (?:this|these|that|the following)\b|\b(?:here(?:'s|’s| is| are| comes)|below is)\b"
     rf"|\b(?:this|these|the following|following|an?) (?:[\w-]+ ){{0,2}}{_THING}\s*[.,;!-]*$|\bbelow\b[.!]*$"
 )
-_ABOUT = re.compile(
+_ABOUT = lazy(
     r"(?i)(?:^|[.!?,;:]\s+|\b(?:please|pls|you|and|to|just)\s+)(?:summari[sz]e|tl;?dr|translate|proof-?read|explain"
     r"|review"
     r"|analy[sz]e|rephrase|shorten|check out|have a look at|comment on|thoughts\b|opinions?\b|what do you (?:think"
@@ -76,7 +76,7 @@ _ABOUT = re.compile(
     r"|correct|good|ok|legit|safe)|do you agree|(?:does|do) (?:this|that|it|these) (?:make|look|sound|apply)"
     r"|was (?:hältst|meinst|bedeutet)|fasse?\b|übersetze?\b|erkläre?\b)|(?:总结|翻译|解释|看看|怎么看|什么意思)"
 )
-_OWN_LIST = re.compile(
+_OWN_LIST = lazy(
     r"(?i)(?:^|[.!?,] )\s*(?:(?:please|also|and|so|ok|hey claude)[,:]? )*(?:remember|keep in mind|note|please"
     r"|from now on"
     r"|(?:i have |here are )?(?:my |our |house |some |a few |two |three )?(?:rules|preferences"
@@ -84,12 +84,12 @@ _OWN_LIST = re.compile(
     r"|(?:in|for) (?:all|every|this|my|our)\b[\w ]{0,30}|no|again|i (?:said|told you)|merk dir)\s*[:：]\s*$"
     r"|^记住[：:]\s*$"
 )
-_REMEMBER = re.compile(
+_REMEMBER = lazy(
     r"(?i)(?:(?:please|pls|ok(?:ay)?|hey|claude|bitte|also)[,:]?\s+)*(?:(?:remember|keep in mind|bear in mind"
     r"|note for later|for the record|merke? dir)\b|请?记住)"
 )
 # What it asks about stands above it.
-_LOOKS_BACK = re.compile(
+_LOOKS_BACK = lazy(
     r"(?i)\s*(?:(?:please|pls|so|and|ok|now|can you|could you|bitte)[,:]?\s+)*(?:(?:summari[sz]e|translate|proof-?read"
     r"|explain|review|analy[sz]e|rephrase|shorten|comment on|respond to|reply to)(?: (?:this|that|it|these"
     r"|the above|above)\b"
@@ -100,9 +100,9 @@ _LOOKS_BACK = re.compile(
     r"|good|ok|legit|safe)|do you agree|(?:does|do) (?:this|that|these) (?:make|look|sound|apply)|was (?:hältst|meinst"
     r"|bedeutet)|(?:总结|翻译|解释|怎么看|什么意思))"
 )
-_URL = re.compile(r"(?i)\b(?:https?|ftp)://|\bwww\.")
-_LONG_QUOTATION = re.compile(r"[\"“«][^\"”»]{40,}[\"”»]")
-_ENDS_ASKING = re.compile(r"(?i)[?？]\s*$|(?:^|\n|[.!] )(?:what|why|how|who|which|is|are|does|did)\b[^\n.!]*$")
+_URL = lazy(r"(?i)\b(?:https?|ftp)://|\bwww\.")
+_LONG_QUOTATION = lazy(r"[\"“«][^\"”»]{40,}[\"”»]")
+_ENDS_ASKING = lazy(r"(?i)[?？]\s*$|(?:^|\n|[.!] )(?:what|why|how|who|which|is|are|does|did)\b[^\n.!]*$")
 
 
 def asks_to_remember(text: str) -> bool:

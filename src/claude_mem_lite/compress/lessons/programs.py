@@ -1,9 +1,9 @@
 """What a sentence says of the program that is being made, and not of the work on it: "never show the banner twice"."""
 
-import re
+from claude_mem_lite.patterns import lazy
 
 # What people see and touch on a screen. A rule of the work names what is written, run or committed.
-_SURFACE = re.compile(
+_SURFACE = lazy(
     r"\b(?:buttons?|modals?|dialogs?|banners?|footers?|sidebar|navbar|menus?|labels?|tooltips?|spinners?|icons?|logos?"
     r"|layout|padding|margins?|borders?|background|fonts?|colou?rs?|screen|mobile|hover|clicks?|scroll\w*|popups?"
     r"|tabs? bar"
@@ -13,18 +13,18 @@ _SURFACE = re.compile(
     r"|schaltfläche|knopf|farbe|überschrift|spalte|links sein|rechts sein)\b|按钮|标题|页面|价格|颜色|红色|蓝色"
     r"|绿色|显示|左边|右边|弹窗"
 )
-_OF_THE_WORK = re.compile(
+_OF_THE_WORK = lazy(
     r"\b(?:components?|css|tailwind|class(?:es)?|code|files?|tests?|imports?|commits?|inline|markup|librar\w+"
     r"|hooks?|docstrings?"
     r"|comments?|readme|docs?|functions?|modules?|types?|branch(?:es)?|prs?|sql|schema|migrations?|license|names?"
     r"|spelled|code ?base|repo)\b|[\w-]+/[\w-]+"
 )
-_ITS_DEED = re.compile(
+_ITS_DEED = lazy(
     r"(?:(?:never|always|don't|do not|only) )(?:show|render|display|hide|redirect|scroll|reload|animate|blink"
     r"|log (?:out|in)"
     r"|send (?:mails?|e-?mails?|notifications?))\b(?! me\b| us\b)"
 )
-_ITS_PEOPLE = re.compile(
+_ITS_PEOPLE = lazy(
     r"(?:all|every|each|any|new|the|our) (?:[\w-]+ )?(?:users?|customers?|visitors?|guests?|admins?|members?|items?"
     r"|products?"
     r"|orders?|invoices?|accounts?|rows?|fields?) (?:must|has|have|should|needs?|shall|may)\b"

@@ -13,9 +13,10 @@ from claude_mem_lite.compress.lessons.lesson import STATED, Lesson, order, says_
 from claude_mem_lite.compress.lessons.programs import is_of_the_program
 from claude_mem_lite.compress.lessons.scopes import without_scope
 from claude_mem_lite.compress.lessons.spoken import LONGEST_SENTENCE
+from claude_mem_lite.patterns import lazy
 
-_QUOTED = re.compile(r'"[^"]{0,400}"|“[^”]{0,400}”|«[^»]{0,400}»|(?<!\w)\'[^\']{2,400}\'(?!\w)')
-_REMEMBER = re.compile(
+_QUOTED = lazy(r'"[^"]{0,400}"|“[^”]{0,400}”|«[^»]{0,400}»|(?<!\w)\'[^\']{2,400}\'(?!\w)')
+_REMEMBER = lazy(
     r"(?i)^(?:(?:please|pls|and|also|ok(?:ay)?|btw|so|but|bitte|hey claude|claude)[,:]?\s+)*"
     r"(?:(?:remember|keep in mind|bear in mind|make a note|take note"
     r"|merk(?:e)? (?:dir|es dir)|denk(?:e)? (?:bitte )?daran|vergiss (?:bitte )?nicht)"
@@ -27,13 +28,13 @@ _REMEMBER = re.compile(
     r" (?:to|in|into) (?:your )?memory|notiz für später)\s*[,:–—-]\s*(?:that |dass )?"
     r"|(?:请)?(?:记住|记得|记一下|牢记|别忘了|不要忘记)\s*[：:，,]?\s*)"
 )
-_REMEMBER_LAST = re.compile(
+_REMEMBER_LAST = lazy(
     r"(?i)[\s,;.–—-]+(?:(?:please|so) )?(?:remember|memorize|note|keep) (?:that|this|it)(?: in mind| for (?:later"
     r"|next time|the future))?"
     r"[.! ]*$|[，,。]\s*(?:请)?记住(?:这一?点|这个)?[。！!]*$"
 )
-_REMEMBERED_DEED = re.compile(r"(?i)^(?:not\s+to|to\s+not|to)\s+(?=\w)")
-_MOMENT = re.compile(
+_REMEMBERED_DEED = lazy(r"(?i)^(?:not\s+to|to\s+not|to)\s+(?=\w)")
+_MOMENT = lazy(
     r"(?i)\b(?:(?:when|once|as soon as) (?:(?:you|we|it|i|they|that|this)(?:'\w+| are| is| have| has)\b|done"
     r"|finished|ready"
     r"|the \w+ (?:is|are|has)\b)|after(?:wards?)?(?! (?:every|each|any|you|all)\b| \w+ing\b)|later|today|tomorrow"
@@ -42,18 +43,18 @@ _MOMENT = re.compile(
     r"|before you (?:go|stop|leave|finish|are|start))\b"
 )
 # In haste nobody types them.
-_NO_APOSTROPHE = re.compile(
+_NO_APOSTROPHE = lazy(
     r"(?i)\b(?:(do|does|did|is|are|was|were|should|would|could|must|have|has|ca|wo)nt"
     r"|(that|there|what|here)s(?= (?:a|an|the|no|not|already|one|wrong|how|what|why)\b)"
     r"|(it)s(?= (?:a|an|the|not|spelled|called|named|written|generated|in|on|already|\w+ed)\b)|(you|they)re\b"
     r"|(we)re(?= (?:on|using|not)\b))"
 )
 _SHORTENED = ("n't", "'s", "'s", "'re", "'re")
-_NO_CONTENT = re.compile(r"(?i)^(?:when|how|what|the (?:time|bug|day|issue|error) (?:when|we|that))\b|[?？]|吗[。]?$")
-_FYI = re.compile(r"(?i)^(?:fyi|btw|note|just so you know)[,:]?\s+")
+_NO_CONTENT = lazy(r"(?i)^(?:when|how|what|the (?:time|bug|day|issue|error) (?:when|we|that))\b|[?？]|吗[。]?$")
+_FYI = lazy(r"(?i)^(?:fyi|btw|note|just so you know)[,:]?\s+")
 _LEAST_CONTENT = 8
-_CJK = re.compile(r"[\u4e00-\u9fff]")
-_GERMAN = re.compile(
+_CJK = lazy(r"[\u4e00-\u9fff]")
+_GERMAN = lazy(
     r"(?i)\b(?:nicht|nein|bitte|niemals|immer|ich|wir|du|dass|statt|kein(?:e|en|er)?|und|auf|die|der|hör|lass"
     r"|ab (?:jetzt|sofort))\b"
 )

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.scopes import language_name
 
 _PLACES = r"(?:projects?|repos?|repositor(?:y|ies)|code ?bases?)"
@@ -11,25 +12,23 @@ _EVERYWHERE = (
     rf"|(?:in|für) (?:all|jed)\w* (?:(?:meine|unsere)\w* )?(?:projekte?n?|repos?)"
     rf"|(?:在)?(?:我的)?(?:所有|任何)(?:的)?(?:项目|仓库)(?:里|中)?(?:都)?)"
 )
-_FIRST = re.compile(
+_FIRST = lazy(
     rf"(?i)^(?:(?:and|also|please|no|but)[,:]?\s+)?(?:in general,? )?(?:{_EVERYWHERE}\s*[,:，：–—-]?"
     rf"|everywhere\s*[,:–—])\s*"
 )
-_THIS_PROJECT = re.compile(
+_THIS_PROJECT = lazy(
     rf"(?i)^(?:(?:for|in) (?:this|our) {_PLACES}|as a (?:general )?rule|(?:our |the |house |general )?(?:rules?"
     rf"|convention|policy))\s*[:,]\s*"
 )
-_LAST = re.compile(rf"(?i)([\s,;:(–—-]+){_EVERYWHERE}\s*[).!]*$")
+_LAST = lazy(rf"(?i)([\s,;:(–—-]+){_EVERYWHERE}\s*[).!]*$")
 # "Don't enable it in all projects" says: in some. Only a comma makes it clear.
-_NEGATIVE = re.compile(
-    r"(?i)\b(?:\w+n't|dont|not|never|no|stop|quit|avoid|without|nie|niemals|nicht|kein\w*)\b|不|别|禁止"
-)
+_NEGATIVE = lazy(r"(?i)\b(?:\w+n't|dont|not|never|no|stop|quit|avoid|without|nie|niemals|nicht|kein\w*)\b|不|别|禁止")
 NAMES = (
     "python", "typescript", "javascript", "rust", "golang", "java", "kotlin", "swift", "ruby", "php", "c#", "c++",
     "scala", "elixir", "haskell", "bash", "shell", "zsh", "sql", "html", "css", "lua", "perl", "dart", "zig", "js",
     "ts", "py", "cpp", "csharp",
 )  # fmt: skip
-_LANGUAGE = re.compile(
+_LANGUAGE = lazy(
     rf"^(?:[Ii]n|[Ff]or|[Bb]ei)\s+((?i:{'|'.join(map(re.escape, NAMES))})|Go|C|R)(?:\s+(?:code|files|projects"
     rf"|scripts))?"
     r"\s*[,:]?\s+(?=\S)"

@@ -10,6 +10,7 @@ from claude_mem_lite.compress.language.clean import clean, clip
 from claude_mem_lite.compress.language.prose import passages, sentences
 from claude_mem_lite.compress.lessons.own_words import asks_to_remember, hands_over, own_words
 from claude_mem_lite.hook.private import MARK
+from claude_mem_lite.patterns import lazy
 
 _LONGEST_CLEANED = 1_000_000
 _LONGEST_READ = 20_000
@@ -23,14 +24,14 @@ _NOT_TYPED = (
 _NOT_SAID = (
     *INJECTED_TAGS, "command-message", "command-name", "pasted_text", "files", "file", "documents", "document",
 )  # fmt: skip
-_COMMAND = re.compile(r"/[\w:.-]{1,60}(?:\s|$)")
+_COMMAND = lazy(r"/[\w:.-]{1,60}(?:\s|$)")
 # Nobody teaches by an address; a page that is pasted may well want something sent to one.
-_URL = re.compile(r"(?i)\b(?:https?|ftp|wss?)://|\bwww\.")
+_URL = lazy(r"(?i)\b(?:https?|ftp|wss?)://|\bwww\.")
 # What stands for a private span: a word of nobody, where no sentence needs it.
-_PRIVATE_LINE = re.compile(rf"(?m)^[ \t]*{re.escape(MARK)}[ \t.]*$")
-_PRIVATE_LAST = re.compile(rf"(?<=[.!?。！？])\s*{re.escape(MARK)}[\s.]*$")
+_PRIVATE_LINE = lazy(rf"(?m)^[ \t]*{re.escape(MARK)}[ \t.]*$")
+_PRIVATE_LAST = lazy(rf"(?<=[.!?。！？])\s*{re.escape(MARK)}[\s.]*$")
 _LONGEST_BRIEF = 300
-_LAST_WORD = re.compile(r"(?i)(?:always|ever|never|period|full stop|no exceptions?|every (?:single )?time|please)[.!]*")
+_LAST_WORD = lazy(r"(?i)(?:always|ever|never|period|full stop|no exceptions?|every (?:single )?time|please)[.!]*")
 
 
 def spoken(prompt: str) -> list[str]:

@@ -9,6 +9,7 @@ from claude_mem_lite.compress.language.clean import clean, clip
 from claude_mem_lite.compress.language.drafts import LONGEST_SUMMARY, make_draft
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.models import LONGEST_DETAIL, LONGEST_TITLE, Draft, JsonObject, JsonValue, Kind, SessionSummary
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.words import one_line, within
 
@@ -27,17 +28,17 @@ _LEAST_WORDS = 3
 _CONFIDENCE = 0.8
 _MOST_STARTS = 40
 _PADDING = ("null", "none", "none.", "n/a", "-", "...")
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S)
-_NOTHING = re.compile(r"[\s`]*(?:json)?\s*\[\s*\][\s`]*")
-_EXTRA_COMMA = re.compile(r",(\s*[}\]])")
+_THOUGHT = lazy(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.S)
+_NOTHING = lazy(r"[\s`]*(?:json)?\s*\[\s*\][\s`]*")
+_EXTRA_COMMA = lazy(r",(\s*[}\]])")
 # Narrower than for what commands print: of agents and their prompts a model may well have to tell.
-_ORDER = re.compile(
+_ORDER = lazy(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|your)\b"
     r".{0,20}\b(?:instructions?|rules?|prompts?|orders?)\b|^\W*(?:system|assistant|human|user|important)\s*:"
 )
-_TAG = re.compile(r"<(?=[/!?a-z])", re.I)
-_MARKUP = re.compile(r"\*\*|__|`")
-_PATH_ALONE = re.compile(r"[\w.@~-]*(?:[/\\.][\w.@~-]+)+/?")
+_TAG = lazy(r"<(?=[/!?a-z])", re.I)
+_MARKUP = lazy(r"\*\*|__|`")
+_PATH_ALONE = lazy(r"[\w.@~-]*(?:[/\\.][\w.@~-]+)+/?")
 _PROSE_LIMITS = {"headline": 200, "request": 400, "investigated": 300, "learned": 500, "completed": 700, "notes": 300}
 _LIST_LIMITS = {"next_steps": (5, 160), "key_decisions": (4, 260)}
 

@@ -19,6 +19,7 @@ from claude_mem_lite.compress.tools.responses import typed_command
 from claude_mem_lite.compress.tools.steps import Answered, Delegated, Edited, Ran, Step
 from claude_mem_lite.compress.tools.tool_calls import read_steps
 from claude_mem_lite.models import JsonValue, ToolCall, Turn, TurnDigest, text
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.words import one_line, within
 
@@ -36,7 +37,7 @@ _MOST_LINES = 400
 _MOST_READ = 15
 _MOST_TESTS = 6
 _SEEN_ELSEWHERE = ("originalFile", "originalFileContents", "oldString", "newString", "structuredPatch", "oldTodos")
-_SAYS_NOTHING = re.compile(r"[\W_\d]*|(?:import|from|use|using|package|include|require)\b.*")
+_SAYS_NOTHING = lazy(r"[\W_\d]*|(?:import|from|use|using|package|include|require)\b.*")
 
 
 @dataclass(frozen=True, slots=True)

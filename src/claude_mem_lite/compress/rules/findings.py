@@ -13,6 +13,7 @@ from claude_mem_lite.compress.rules.fixes import FAILS, cause_of, failing_tests,
 from claude_mem_lite.compress.tools.fingerprints import anchor_of_tool, anchors_of_run
 from claude_mem_lite.compress.tools.steps import Answered, Called, Looked, Ran
 from claude_mem_lite.models import Draft, Origin
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
 
 _LEAST_PROSE = 160
@@ -22,40 +23,40 @@ _LEAST_IN_COMMON = 0.25
 _MANY_LOOKS = 4
 _LONGEST_LIST = 250
 _LONGEST_SUMMARY = 320
-_OPINION = re.compile(
+_OPINION = lazy(
     r"(?i)^(?:i(?:'d| would)?\s+(?:think|suggest|recommend|propose|lean|prefer|say)|in my opinion|my recommendation"
     r"|personally)\b"
 )
-_ABOUT_SELF = re.compile(
+_ABOUT_SELF = lazy(
     r"(?i)^(?:i(?:'ve| have|'m| am|'d)?\b|now\b|perfect\b|excellent\b|great\b|based on (?:my|the) (?:analysis|review"
     r"|findings)|after (?:reviewing|analyzing)|this (?:report|document)"
     r"|yes[.,!]? *$|no[.,!]? *$|done\b)"
 )
-_ASIDE = re.compile(
+_ASIDE = lazy(
     r"(?i)^(?:currently it|minor|nice|note|if|my|let's|why|only|when|one|a (?:potential|possible|simple|better)|because"
     r"|see|once|after|before|while|for|prevented|option \S+)\b"
 )
-_QUESTION = re.compile(
+_QUESTION = lazy(
     r"(?i)^(?:why|what|how|where|when|which|who|is|are|does|do|did|will|has|have|should|can (?!you|we)|could (?!you"
     r"|we))\b"
 )
-_LABEL = re.compile(r"^[A-Z][A-Za-z /-]{1,28}:\s+(?=\S)")
-_LOCATING = re.compile(
+_LABEL = lazy(r"^[A-Z][A-Za-z /-]{1,28}:\s+(?=\S)")
+_LOCATING = lazy(
     r"(?i)^(?:location|files?|path|target|branch|status|severity|priority|impact|effort|review target|scope|date"
     r"|author|lines?|type|name|commit)\b"
 )
-_CODE = re.compile(r"[{};]\s*$|[{}]{2}|\s//\s|\w+\s*:=|=>|^\W*(?:type|func|def|class|const|let|var|import|return) \w+")
-_BARE_HEADING = re.compile(r"(?i)^(?:what|why|how|when|where|next|recommend\w*|option|overview|conclusion)\b")
-_WHY_ASKED = re.compile(
+_CODE = lazy(r"[{};]\s*$|[{}]{2}|\s//\s|\w+\s*:=|=>|^\W*(?:type|func|def|class|const|let|var|import|return) \w+")
+_BARE_HEADING = lazy(r"(?i)^(?:what|why|how|when|where|next|recommend\w*|option|overview|conclusion)\b")
+_WHY_ASKED = lazy(
     r"(?i)\b(?:why|cause|reason|explain|debug|investigate|diagnose|find out|figure out|what(?:'s| is) wrong)\b"
 )
-_PROCEDURAL = re.compile(
+_PROCEDURAL = lazy(
     r"(?i)what (?:would|should) (?:you|i|we)|like to do next|how (?:would|should) (?:you|i|we) (?:like|proceed)"
     r"|ready|proceed|continue\b|next step|update the plan"
 )
-_CLAUSE = re.compile(r"\s*[;:–—]\s|\s-\s|,? (?=so )")
-_RECOMMENDED = re.compile(r"\s*\((?:Recommended|recommended)\)")
-_REASON = re.compile(r"(?i)\b(?:because|since|so that|as it|due to|to avoid|to keep|in order to)\b")
+_CLAUSE = lazy(r"\s*[;:–—]\s|\s-\s|,? (?=so )")
+_RECOMMENDED = lazy(r"\s*\((?:Recommended|recommended)\)")
+_REASON = lazy(r"(?i)\b(?:because|since|so that|as it|due to|to avoid|to keep|in order to)\b")
 
 
 def discovery(prompt: str, closing: Closing, looks: int, origin: Origin) -> Draft | None:

@@ -9,19 +9,20 @@ from claude_mem_lite.compress.rules.repairs import AD_HOC, Repair, find_repair
 from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.edits import FileChange
 from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
+from claude_mem_lite.patterns import lazy
 
 FAILS = " fails: "
 _ROLES = ("test", "build", "lint", "install", "run", "git")
-_USAGE_ERROR = re.compile(
+_USAGE_ERROR = lazy(
     r"(?i)parse error|syntax error|unrecognized (?:argument|option)|unknown (?:option|flag|argument|command)|usage:"
     r"|invalid option|no such option"
     r"|unexpected EOF|unmatched|SyntaxError: invalid|bad substitution|no tests? (?:ran|found|files)"
 )
-_NO_FILE = re.compile(r"(?i)no such file or directory")
-_SAYS_NOTHING = re.compile(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
-_ASSERTION = re.compile(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
-_GOT = re.compile(r",? (?:but )?got\b")
-_SIGNS = re.compile(r"^[^\w\s\"'`(\[<./~$-]+\s+")
+_NO_FILE = lazy(r"(?i)no such file or directory")
+_SAYS_NOTHING = lazy(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
+_ASSERTION = lazy(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
+_GOT = lazy(r",? (?:but )?got\b")
+_SIGNS = lazy(r"^[^\w\s\"'`(\[<./~$-]+\s+")
 # Work of several turns that touched more tells nobody which part of it helped.
 _MOST_CARRIED_FILES = 5
 

@@ -1,6 +1,5 @@
 """Work on several files: a short memory for each file that has something of its own to tell."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,15 +11,16 @@ from claude_mem_lite.compress.language.verbs import impersonal, instruction
 from claude_mem_lite.compress.rules.work_titles import NAMED_BY_FILE, title_of_changes
 from claude_mem_lite.compress.tools.edits import FileChange, describe
 from claude_mem_lite.models import Draft
+from claude_mem_lite.patterns import lazy
 
 _MOST_PARTS = 5
 _LONGEST_SAID = 240
 # Under this many characters one memory tells of all the files.
 _TOLD_TOGETHER = 250
-_NAME = re.compile(r"\b(?:\w*[a-z][A-Z]\w*|\w*[A-Za-z]_\w+|\w+(?=\())")
-_SIZE_ALONE = re.compile(r": changed(?: \([^)]*\))?$")
-_TEST_FILE = re.compile(r"(?i)(?:^|[/_.-])(?:tests?|specs?|testdata|fixtures?|conftest)(?:[/_.-]|$)")
-_TEXT_FILE = re.compile(r"(?i)\.(?:md|rst|txt|adoc)$")
+_NAME = lazy(r"\b(?:\w*[a-z][A-Z]\w*|\w*[A-Za-z]_\w+|\w+(?=\())")
+_SIZE_ALONE = lazy(r": changed(?: \([^)]*\))?$")
+_TEST_FILE = lazy(r"(?i)(?:^|[/_.-])(?:tests?|specs?|testdata|fixtures?|conftest)(?:[/_.-]|$)")
+_TEXT_FILE = lazy(r"(?i)\.(?:md|rst|txt|adoc)$")
 
 
 @dataclass(frozen=True, slots=True)

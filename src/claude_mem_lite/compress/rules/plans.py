@@ -1,17 +1,14 @@
 """A plan that the user agreed to -> one memory of it: what was meant to be done, and how."""
 
-import re
-
 from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.closing import read_closing
 from claude_mem_lite.compress.language.drafts import as_list, make_draft, whole_sentences
 from claude_mem_lite.compress.tools.steps import Agreed
 from claude_mem_lite.models import Draft
+from claude_mem_lite.patterns import lazy
 
-_LABEL = re.compile(
-    r"(?i)^(?:(?:implementation|work|migration|refactoring) )?plan(?:\s*[:–—-]\s*|\s+(?:for|to)\s+|\s*$)"
-)
-_BARE = re.compile(r"(?i)^(?:context|overview|goal|summary|background|steps?|approach|problem|changes?)\W*$")
+_LABEL = lazy(r"(?i)^(?:(?:implementation|work|migration|refactoring) )?plan(?:\s*[:–—-]\s*|\s+(?:for|to)\s+|\s*$)")
+_BARE = lazy(r"(?i)^(?:context|overview|goal|summary|background|steps?|approach|problem|changes?)\W*$")
 _LEAST_WEIGHT = 2
 _LONGEST_SUMMARY = 300
 _LONGEST_LIST = 500

@@ -10,46 +10,47 @@ from claude_mem_lite.compress.tools import diagnostics, shell
 from claude_mem_lite.compress.tools.edits import FileChange, merge
 from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
 from claude_mem_lite.models import Memory
+from claude_mem_lite.patterns import lazy
 
-AD_HOC = re.compile(r"\s-[ce]\s|<<|^\S*(?:bash|sh|zsh) -c\b")
+AD_HOC = lazy(r"\s-[ce]\s|<<|^\S*(?:bash|sh|zsh) -c\b")
 """Code that was typed for once."""
 _MOST_COMMANDS = 3
-_MISSING = re.compile(
+_MISSING = lazy(
     r"(?i)\bno module named\b|\bcannot find (?:module|package)\b|\bcan't resolve '|\bfailed to resolve import\b"
     r"|\bcommand not found\b|sh: (?:\d+: )?\S+: not found|\bexecutable file not found\b|\bno required module provides\b"
     r"|\bunresolved import\b|\bcan't find crate\b|\bcannot load such file\b|\bcannot open shared object\b"
     r"|\bis not recognized as an internal\b|\bmissing go\.sum entry\b"
 )
-_MISSING_NAME = re.compile(
+_MISSING_NAME = lazy(
     r"(?i)(?:named|module(?! named| provid)|package|resolve|import|crate for|such file --) [`'\"]?([\w@.][\w@./-]*)"
     r"|([\w.-]+): (?:command )?not found"
 )
-_MANIFEST = re.compile(
+_MANIFEST = lazy(
     r"(?:^|/)(?:pyproject\.toml|requirements[\w.-]*\.txt|setup\.(?:py|cfg)|Pipfile|environment\.ya?ml|package\.json"
     r"|go\.mod|Cargo\.toml|Gemfile|composer\.json|pom\.xml|build\.gradle(?:\.kts)?|mix\.exs|Podfile|Package\.swift"
     r"|Dockerfile[\w.-]*|[\w.-]+\.(?:csproj|gemspec))$"
 )
 # What is the matter with the machine, its services or its rights: no slip of who has just edited something.
-_OF_SURROUNDINGS = re.compile(
+_OF_SURROUNDINGS = lazy(
     r"(?i)\b(?:connection refused|econnrefused|could not connect|no such table|relation \S+ does not exist"
     r"|unknown database|permission denied|eacces|address already in use|eaddrinuse|no space left|out of memory"
     r"|certificate verify failed|authentication failed|unsupported engine|glibc\w*|environment variable)\b"
 )
 # What may be gone the next time whatever was done.
-_PASSING = re.compile(
+_PASSING = lazy(
     r"(?i)\b(?:timed? ?out|timeout|try again|temporar\w+|rate limit\w*|too many requests|connection reset|econnreset"
     r"|killed|not done after|bad gateway|service unavailable)\b"
 )
-_CHANGES_CHECKOUT = re.compile(r"git (?:-\S+ \S+ )*(?:pull|merge|rebase|submodule|lfs|apply)\b")
-_ONLY_LOOKS = re.compile(
+_CHANGES_CHECKOUT = lazy(r"git (?:-\S+ \S+ )*(?:pull|merge|rebase|submodule|lfs|apply)\b")
+_ONLY_LOOKS = lazy(
     r"(?:ping|nc|dig|nslookup|host|telnet|netstat|ss|open|code|watch|psql|mysql|sqlite3|mongosh|redis-cli)\b"
     r"(?!.*(?i:\b(?:create|insert|update|delete|alter|drop|grant|flushall|flushdb)\b|\s-f\s|\.read))"
     r"|(?:\S+ ){1,3}(?:-{0,2}(?:dry-run|status|ping|ps|logs?|config|current|history|show|list|ls|get|info|version"
     r"|help))\b"
     r"|(?:\S+ )?(?:\S*/)?(?:debug|inspect|check|print|dump|show|list|probe|explore|tmp|scratch)\w*"
 )
-_RAN = re.compile(r"\bFixed by running (\S.{0,300}?)\.(?= |$)")
-_RECORDED = re.compile(r"Fixed by (editing \S.{0,400} and )?running (\S.{0,300}?)( and editing \S.{0,400})?\.")
+_RAN = lazy(r"\bFixed by running (\S.{0,300}?)\.(?= |$)")
+_RECORDED = lazy(r"Fixed by (editing \S.{0,400} and )?running (\S.{0,300}?)( and editing \S.{0,400})?\.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """The session summary after a turn, from the one before it. It is what the next session sees, so it must read well."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from claude_mem_lite.compress.language import titles
@@ -21,11 +20,12 @@ from claude_mem_lite.compress.rules.turns import closing_of
 from claude_mem_lite.compress.rules.work_titles import NAMED_BY_FILE
 from claude_mem_lite.compress.tools.hearsay import only_source
 from claude_mem_lite.models import FOREIGN_ORIGINS, REQUEST_LEAD, Draft, SessionSummary, Turn, TurnDigest
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
 
 LONGEST_HEADLINE = 200
 LONGEST_REQUEST = 260
-_WISH = re.compile(
+_WISH = lazy(
     r"(?i)\b(?:i|we) (?:want|need|(?:woul)?d (?:like|love|prefer))\b|\bi'd (?:like|love|prefer)\b|\bplease\b|\blet's\b"
     r"|\b(?:can|could|would) (?:you|we)\b|\bwe should\b"
 )
@@ -42,27 +42,27 @@ _MOST_EDITED = 8
 _LONGEST_FILES = 300
 
 _FAILING = "Still failing: "
-_TEST_FAILS = re.compile(
+_TEST_FAILS = lazy(
     r"(?i)\b(?:tests?|test_\w+|specs?|suite|builds?|lint(?:er|ing)?|type ?checks?|ci|pytest|mypy)\b[^,;]{0,60}?"
     r" (?:(?:now|still|also|currently) )*(?:fails?|is failing|are failing|is broken|are broken|breaks?)\b"
 )
 _WORK = ("feature", "bugfix", "refactor", "change")
-_STEP_LABEL = re.compile(
+_STEP_LABEL = lazy(
     r"(?i)^(?:(?:next(?: steps?| up)?|to[- ]?dos?(?:\([^)]{0,40}\))?|(?:remaining|outstanding|open|pending|left)"
     r"(?: work| items?| steps?| to do| for later)?|still (?:to do|open|left|missing|needed)|follow[- ]?ups?"
     r"|(?:for )?later|not (?:yet )?done(?: yet)?|what(?:'s| is) (?:left|next))\s*[:,–—-]|(?-i:TODO)\b)\s*"
 )
-_NUMBER = re.compile(r"\d+")
-_NOW = re.compile(r"(?i)\bnow\b|no longer")
-_YOU = re.compile(r"(?i)\byou(?:r|rs|'re|'ve|'d|'ll)?\b")
-_TEST_OF = re.compile(r"(?i)\s(?:-|–|—)\s(?:verifies|tests|checks|ensures|asserts)\b")
-_ONLY_FILES = re.compile(
+_NUMBER = lazy(r"\d+")
+_NOW = lazy(r"(?i)\bnow\b|no longer")
+_YOU = lazy(r"(?i)\byou(?:r|rs|'re|'ve|'d|'ll)?\b")
+_TEST_OF = lazy(r"(?i)\s(?:-|–|—)\s(?:verifies|tests|checks|ensures|asserts)\b")
+_ONLY_FILES = lazy(
     r"(?:Changed|Created|Deleted|Added|Removed) (?:[\w.,* ]+ (?:in|to|from) )?\S*[/.]\S+(?: and \d+ more files?)?\.?$"
 )
-_UNCOMMITTED = re.compile(r"(?i)(?:\bun|(?:\bnot|n't) (?:yet |been )*)commit(?:ted)?\b|^commit\b")
-_PLAN_LEAD = re.compile(r"(?i)^\s*(?:please )?implement the following plan:?\s*")
-_PLAN_LABEL = re.compile(r"(?i)^(?:implementation )?plan:\s+")
-_BARE_HEADING = re.compile(
+_UNCOMMITTED = lazy(r"(?i)(?:\bun|(?:\bnot|n't) (?:yet |been )*)commit(?:ted)?\b|^commit\b")
+_PLAN_LEAD = lazy(r"(?i)^\s*(?:please )?implement the following plan:?\s*")
+_PLAN_LABEL = lazy(r"(?i)^(?:implementation )?plan:\s+")
+_BARE_HEADING = lazy(
     r"(?i)^(?:\d+\.\s*)?(?:summary|context|overview|goals?|background|problem|current state|target behaviou?r"
     r"|approach|steps?|changes?(?: required| needed)?|issues? found|files?(?: to (?:modify|change))?|verification"
     r"|implementation)\.$"

@@ -3,7 +3,6 @@
 Called for every turn; only what the user typed is read: not what sub-agents were asked, nor what clients and hooks put
 into a prompt."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from claude_mem_lite.compress.lessons.lesson import Lesson
 from claude_mem_lite.compress.lessons.reading import read
 from claude_mem_lite.compress.lessons.spoken import is_brief, spoken
 from claude_mem_lite.models import GUIDANCE_KINDS, Draft, Turn
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
 
 _MOST_OF_A_TURN = 4
@@ -22,13 +22,13 @@ _TOLD = 0.6
 _LONGEST_LEAD = 12
 _SAID_BACK = 0.7
 _LEAST_REQUEST = 2
-_JOINING = re.compile(r"(?i)^(?:[,;.!\s]|(?:and|then|also|so|und|dann)\b[\s,]*)+")
+_JOINING = lazy(r"(?i)^(?:[,;.!\s]|(?:and|then|also|so|und|dann)\b[\s,]*)+")
 _HELLO = (
     r"(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag)|moin)"
     r"(?: (?:there|claude|again|all|everyone|zusammen))?"
 )
-_GREETING = re.compile(rf"(?i)^\s*(?:{_HELLO}\s*[,.!–—-]+\s*)+(?=\S)")
-_ONLY_GREETING = re.compile(rf"(?i)\s*{_HELLO}(?:[\s,.!?–—👋-]+{_HELLO})*[\s,.!?–—👋-]*")
+_GREETING = lazy(rf"(?i)^\s*(?:{_HELLO}\s*[,.!–—-]+\s*)+(?=\S)")
+_ONLY_GREETING = lazy(rf"(?i)\s*{_HELLO}(?:[\s,.!?–—👋-]+{_HELLO})*[\s,.!?–—👋-]*")
 OWN_COMMANDS = "/mem-lite:"
 """How the commands of our plugin begin: what they are given is stored by them, and would be learned twice."""
 

@@ -1,12 +1,12 @@
 """What the commands of a turn came to, a line for each: found by search, not read unasked."""
 
-import re
 from collections.abc import Sequence
 
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.tools.diagnostics import last_line
 from claude_mem_lite.compress.tools.error_words import tells_what_to_do
 from claude_mem_lite.compress.tools.steps import Ran, Step
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import within
 
 _MOST_LINES = 12
@@ -17,16 +17,16 @@ _LONGEST_LAST = 120
 _MOST_FAILURES = 5
 _MOST_ERRORS = 4
 _SILENT_ROLES = ("explore", "files")
-_NO_COMMAND = re.compile(r"(?:done|fi|esac|else|then|wait)\b")
+_NO_COMMAND = lazy(r"(?:done|fi|esac|else|then|wait)\b")
 # What a task runner prints before it runs something, and the client after it.
-_ECHO = re.compile(r"(?:\[[^\]]+\] )?[$>+] |Shell cwd was reset")
+_ECHO = lazy(r"(?:\[[^\]]+\] )?[$>+] |Shell cwd was reset")
 _COUNTED = (
     r"(?:files? changed|insertions?|deletions?|issues?|problems?|errors?|warnings?|packages?|tests?|assertions?|passed"
     r"|failed|skipped|vulnerabilities)"
 )
-_COUNTS = re.compile(rf"(?m)^[^\n]{{0,60}}\b(?:\d+ {_COUNTED}\b|\d+(?:\.\d+)?% of statements)[^\n]{{0,80}}$")
+_COUNTS = lazy(rf"(?m)^[^\n]{{0,60}}\b(?:\d+ {_COUNTED}\b|\d+(?:\.\d+)?% of statements)[^\n]{{0,80}}$")
 _MOST_COUNTS = 2
-_SOME = re.compile(rf"\b[1-9]\d* {_COUNTED}")
+_SOME = lazy(rf"\b[1-9]\d* {_COUNTED}")
 
 
 def trail(steps: Sequence[Step]) -> list[str]:

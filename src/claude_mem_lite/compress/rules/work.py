@@ -18,27 +18,26 @@ from claude_mem_lite.compress.tools.edits import FileChange, describe
 from claude_mem_lite.compress.tools.fingerprints import anchors_of_run
 from claude_mem_lite.compress.tools.shell import Commit
 from claude_mem_lite.models import Draft, WorkKind
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
 
 _COMMIT_KINDS: dict[str, WorkKind] = {
     "fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature", "feature": "feature",
     "refactor": "refactor", "perf": "refactor",
 }  # fmt: skip
-_BUG = re.compile(
+_BUG = lazy(
     r"(?i)\b(?:fix(?:e[sd])?|bugs?|broken|crash(?:es|ed)?|fail(?:s|ed|ing|ure)?|error|regression|wrong|doesn't work"
     r"|not working|race condition"
     r"|leak|hotfix|repair|correct)\b"
 )
-_FIX_VERB = re.compile(r"(?i)^(?:fix|repair|correct|resolve|prevent|handle|patch|guard|avoid|stop)\b")
-_REFACTOR_VERB = re.compile(
+_FIX_VERB = lazy(r"(?i)^(?:fix|repair|correct|resolve|prevent|handle|patch|guard|avoid|stop)\b")
+_REFACTOR_VERB = lazy(
     r"(?i)^(?:refactor|rename|move|extract|simplify|consolidate|deduplicate|dedupe|inline|split|reorganize"
     r"|restructure|clean|cleanup|unify"
     r"|decouple|flatten|merge|replace|rewrite|convert|migrate)\b"
 )
-_FEATURE_VERB = re.compile(
-    r"(?i)^(?:add|implement|create|introduce|build|support|enable|expose|integrate|allow|generate)\b"
-)
-_SMALL_MATTER = re.compile(
+_FEATURE_VERB = lazy(r"(?i)^(?:add|implement|create|introduce|build|support|enable|expose|integrate|allow|generate)\b")
+_SMALL_MATTER = lazy(
     r"(?i)\b(?:tests?|docs?|documentation|comments?|readme|changelog|license|typos?|\S+\.(?:md|rst|txt)|ci|workflow"
     r"|lint\w*|config\w*)\b"
 )

@@ -1,6 +1,5 @@
 """What a piece of work is called: by the closing message, the prompt, or at worst the files."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -11,17 +10,18 @@ from claude_mem_lite.compress.language.drafts import prompt_text
 from claude_mem_lite.compress.language.sentence_kinds import is_talk, refers_back, states_cause, states_next_step
 from claude_mem_lite.compress.language.verbs import INQUIRIES, base_of, without_lead
 from claude_mem_lite.compress.tools.edits import FileChange
+from claude_mem_lite.patterns import lazy
 
 _VERBS: dict[SymbolAction, tuple[str, str]] = {"new": ("Add", "to"), "deleted": ("Remove", "from")}
-NAMED_BY_FILE = re.compile(
+NAMED_BY_FILE = lazy(
     r"(?:Change .* in \S+|(?:Change|Create|Delete) \S+|(?:Add|Remove) .* (?:to|from) \S+(?= and))"
     r"(?: and \d+ more files?)?$"
 )
-_IN_PERSON = re.compile(r"(?i)^(?:i|we|yes|no)\b")
-_UNFINISHED = re.compile(r"(?i)\b(?:shows?|is|are|be|includes?|to|with|like|following|functions?|both|will|see|uses?)$")
-_CONDITION = re.compile(r"(?i)^(?:when|if|once|after|before|while|since|because|for|in|on|as)\b")
-_NOW = re.compile(r"(?i)\b(?:now|no longer|will now)\b")
-_HEADING_LEAD = re.compile(
+_IN_PERSON = lazy(r"(?i)^(?:i|we|yes|no)\b")
+_UNFINISHED = lazy(r"(?i)\b(?:shows?|is|are|be|includes?|to|with|like|following|functions?|both|will|see|uses?)$")
+_CONDITION = lazy(r"(?i)^(?:when|if|once|after|before|while|since|because|for|in|on|as)\b")
+_NOW = lazy(r"(?i)\b(?:now|no longer|will now)\b")
+_HEADING_LEAD = lazy(
     r"(?i)^(?:(?:summary|changes?|fix(?:es)?|done|update|result|p\d(?: #\d+)?)\b[^:–—-]{0,30}[:–—-]\s+)+"
 )
 

@@ -18,15 +18,16 @@ from claude_mem_lite.compress.tools.shell_edits import read_shell_edits
 from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
 from claude_mem_lite.compress.tools.testruns import read_run
 from claude_mem_lite.models import JsonValue, ToolCall, text
+from claude_mem_lite.patterns import lazy
 
 # What the inbox lets through is looked at whole: the one line that matters may stand in the middle.
 _LONGEST_OUTPUT = 600_000
 _MOST_ERRORS = 6
 _SIGNALS = {124: "timed out", 134: "aborted", 137: "killed", 139: "segmentation fault", 143: "terminated"}
-_ALL_FINE = re.compile(r"(?i)\b(?:0|no) (?:issues|errors|problems|remaining)|all checks passed|^success", re.MULTILINE)
+_ALL_FINE = lazy(r"(?i)\b(?:0|no) (?:issues|errors|problems|remaining)|all checks passed|^success", re.MULTILINE)
 
 # How the traceback of a program ends that nobody has caught.
-_RAISED = re.compile(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:: .*)?$")
+_RAISED = lazy(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:: .*)?$")
 
 
 @dataclass(frozen=True, slots=True)

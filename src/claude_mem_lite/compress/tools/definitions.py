@@ -1,7 +1,8 @@
 """Lines that define a function, class or type, told by their look; and what a line stands inside of."""
 
-import re
 from collections.abc import Sequence
+
+from claude_mem_lite.patterns import lazy
 
 _JS = (
     r"^\s*(?:export\s+)?(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\s*\*?|class|interface"
@@ -63,7 +64,7 @@ _ENDINGS = {
     "lua": "lua", "sql": "sql", "tf": "tf",
 }  # fmt: skip
 _LANGUAGE = {ending: family for family, endings in _ENDINGS.items() for ending in endings.split()}
-_COMPILED = {name: tuple(map(re.compile, patterns)) for name, patterns in _PATTERNS.items()}
+_COMPILED = {name: tuple(map(lazy, patterns)) for name, patterns in _PATTERNS.items()}
 _NOT_NAMES = frozenset(
     ("if", "for", "while", "switch", "catch", "return", "else", "do", "try", "with", "function", "new")
 )

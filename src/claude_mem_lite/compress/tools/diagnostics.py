@@ -3,17 +3,18 @@
 import re
 
 from claude_mem_lite.compress.tools.problems import problems
+from claude_mem_lite.patterns import lazy
 
 _LONGEST_LINE = 240
 _LONGEST_LOOKED_AT = 2_000
 
-_MAYBE = re.compile(
+_MAYBE = lazy(
     r"(?i)error|fail|fatal|panic|exception|fault|kill|abort|denied|reject|refus|can'?t|cannot|unable|invalid|undefined"
     r"|not |no |does|missing|conflict|time|memory|unrecogni|already|too many|read-only|is a dir|unreach|problem|:\d+"
     r"|\(\d+,\d+\)|[✗✘×❌⨯]|^E\s|^e: "
 )
 _LEVELS = tuple(
-    re.compile(pattern)
+    lazy(pattern)
     for pattern in (
         r"^E\s{2,}\S|undefined reference to|undefined symbols?\b|multiple definition of|duplicate symbol",
         r"^(?:\w+\.)*\w*(?:Error|Exception|Panic|Fault)(?:\[[^\]]*\])?\b\s*(?::|\()",
@@ -34,7 +35,7 @@ _LEVELS = tuple(
         r"^[✗✘×❌⨯]\s",
     )
 )  # fmt: skip
-_EMPTY_WORDS = re.compile(
+_EMPTY_WORDS = lazy(
     r"(?i)^(?:\[?[\w:-]+\]? )?(?:ERROR task failed|FAIL$|FAILED$|Error: Process completed|error: script .* exited"
     r"|\w*make(?:\[\d+\])?: \*\*\* (?:\[|Waiting for)|error Command failed|Found \d+ errors?"
     r"|\d+ (?:errors?|problems?|issues?)\b"
@@ -46,17 +47,15 @@ _EMPTY_WORDS = re.compile(
     r"|\[INFO\] BUILD FAILURE|\[ERROR\] (?:COMPILATION ERROR|-> \[Help|Failed to execute goal .*Compilation failure$))"
 )
 _SURE_LEVEL = 2
-_TOLD_AS_ERROR = re.compile(r"(?i)\b(?:error|fatal|panic)(?:\[[\w-]+\])?:|[:(]\d+[:,]\d+")
-_LOCATION = re.compile(r"^\s*-->\s*(\S+:\d+:\d+)\s*$")
+_TOLD_AS_ERROR = lazy(r"(?i)\b(?:error|fatal|panic)(?:\[[\w-]+\])?:|[:(]\d+[:,]\d+")
+_LOCATION = lazy(r"^\s*-->\s*(\S+:\d+:\d+)\s*$")
 # What a compiler of Java says below an error that is the same for every name.
-_SYMBOL = re.compile(r"\s*symbol:\s+(\S.*)$")
+_SYMBOL = lazy(r"\s*symbol:\s+(\S.*)$")
 _SYMBOL_WITHIN = 4
-_STACK_FRAME = re.compile(r"^\s*(?:at |File \"|from |in |\d+: |#\d+ |\.\.\. )")
-_PLACE_ALONE = re.compile(
-    r"^(?:ERROR in )?((?:\./)?[\w./@\[\]()-]+\.\w{1,6}(?::\d+(?::\d+)?|\(\d+,\d+\)))(?: [\d:-]+)?:?$"
-)
+_STACK_FRAME = lazy(r"^\s*(?:at |File \"|from |in |\d+: |#\d+ |\.\.\. )")
+_PLACE_ALONE = lazy(r"^(?:ERROR in )?((?:\./)?[\w./@\[\]()-]+\.\w{1,6}(?::\d+(?::\d+)?|\(\d+,\d+\)))(?: [\d:-]+)?:?$")
 # What carriers put before each line: image builds, boxes, container logs, log times.
-_CARRIED = re.compile(
+_CARRIED = lazy(
     r"(?m)^(?:#\d+ (?:\d+\.\d+ ?)?|[│┃╷╵] ?|[\w.-]+-\d+ +\| |\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]*Z? ?"
     r"|npm (?:ERR!|error) ?)[ \t]*"
 )

@@ -13,20 +13,21 @@ from claude_mem_lite.compress.tools.definitions import defined, enclosing, langu
 from claude_mem_lite.compress.tools.file_states import LONGEST_HUNK, Hunk, file_change, states_of, symbol_changes
 from claude_mem_lite.compress.tools.folders import Folder
 from claude_mem_lite.models import JsonObject, JsonValue, SymbolChange, ToolCall, text
+from claude_mem_lite.patterns import lazy
 
 EDIT_TOOLS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Update")
 # Files that say which version of what is used; a lock file says it of everything and is left out.
-_MANIFEST = re.compile(
+_MANIFEST = lazy(
     r"(?i)(?:^|/)(?:go\.mod|package\.json|pyproject\.toml|setup\.(?:py|cfg)|Pipfile|[\w-]*(?:requirements|constraints)[\w-]*\.txt"
     r"|cargo\.toml|gemfile|\w+\.gemspec|pom\.xml|build\.gradle(?:\.kts)?|libs\.versions\.toml|composer\.json|[\w.]+\.csproj"
     r"|dockerfile[\w.]*|[\w-]*compose\.ya?ml|\.tool-versions|\.(?:nvmrc|python-version|ruby-version)|mise\.toml|mix\.exs"
     r"|podfile|pubspec\.yaml|deno\.jsonc?|chart\.yaml|\.pre-commit-config\.yaml|\.github/workflows/[\w.-]+)$"
 )
-_PINNED = re.compile(r"\d+\.\d+|@v\d")
-_VERSION_LINE = re.compile(r"(?i)^[\s\"'\w.<>-]*version[\w\"'> ]*\s*[:=]?\s*[\"']?v?\d+\.\d+")
+_PINNED = lazy(r"\d+\.\d+|@v\d")
+_VERSION_LINE = lazy(r"(?i)^[\s\"'\w.<>-]*version[\w\"'> ]*\s*[:=]?\s*[\"']?v?\d+\.\d+")
 _MOST_VERSIONS = 6
 # Notes an agent makes for itself: its plans, and what it tries out.
-_SCRATCH = re.compile(r"(?:/.*|~)?/\.claude/(?:plans|projects|todos)/|(?:/private)?/(?:var/)?tmp/|.*/scratchpad/")
+_SCRATCH = lazy(r"(?:/.*|~)?/\.claude/(?:plans|projects|todos)/|(?:/private)?/(?:var/)?tmp/|.*/scratchpad/")
 _MOST_LINES = 4_000
 _MOST_SYMBOLS = 12
 _MOST_SAMPLES = 4

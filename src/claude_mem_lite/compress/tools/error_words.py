@@ -1,9 +1,8 @@
 """The words of an error that may be told again: anybody may have written them, so none that tell their reader what to
 do. Of such an error its class and place are left."""
 
-import re
-
 from claude_mem_lite.compress.language.instructions import looks_like_instructions
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import within
 
 _LONGEST = 4_000
@@ -14,7 +13,7 @@ _PROGRAM = (
     r"(?:pip3?|pipx|uvx?|npm|npx|pnpm|yarn|bunx?|curl|wget|bash|sh|zsh|sudo|python3?|node|deno|git|docker|brew|apt|apk"
     r"|gem|cargo|go|rm|chmod|chown|eval|powershell|iwr|make|kubectl|ssh|scp|nc|the following|this command|https?)"
 )
-_ADVICE = re.compile(
+_ADVICE = lazy(
     rf"(?i)\b(?:run|running|execute|executing|install|installing|download|fetch|visit|paste|type|enter|use|try|via"
     rf"|exec|invoke|call)\b[^\w\n]{{0,4}}(?:\w{{1,12}} ){{0,2}}?[^\w\n]{{0,4}}{_PROGRAM}\b(?!')"
     r"|\b(?:pip3?|npm|gem|cargo|go|brew|apt(?: get)?) (?:install|i|add|get|exec)\b (?:\w+ ){0,3}?"
@@ -25,18 +24,18 @@ _ADVICE = re.compile(
     r"|\b(?:send|push|upload|post|mail|copy)\b.{0,60}\b(?:https?|[\w-]+\.(?:com|org|net|io|example|dev|ru|cn))\b"
     r"|\bset \w+ ?=? ?\S+ and\b"
 )
-_JOINED = re.compile(r"[-_./+:%=]+")
-_CLASS = re.compile(
+_JOINED = lazy(r"[-_./+:%=]+")
+_CLASS = lazy(
     r"(?:\b(?:\w{1,40}\.){0,5}[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt|Failure|Exit)\b"
     r"|\berror\[\w{1,10}\]|\bcurl: \(\d{1,3}\)|\bnpm (?:ERR!|error)(?: code \w{1,20})?|\bHTTP (?:error )?\d{3}\b"
     r"|\b(?:E[A-Z]{4,15}|[A-Z]{2,6}\d{3,5})\b)"
 )
 # What a program that fetches says itself when it gets no answer.
-_NO_ANSWER = re.compile(
+_NO_ANSWER = lazy(
     r"curl: \(\d{1,3}\) (?:Failed|Could|Couldn't|Connection|Operation|SSL|Recv|Send|Empty|The requested URL)\b"
     r"|wget: unable"
 )
-_PLACE = re.compile(r"(?<![\w/])[\w@.-]*(?:/[\w@.-]+)*\.\w{1,5}:\d{1,6}(?!\w)")
+_PLACE = lazy(r"(?<![\w/])[\w@.-]*(?:/[\w@.-]+)*\.\w{1,5}:\d{1,6}(?!\w)")
 
 
 def tells_what_to_do(error: str) -> bool:

@@ -13,6 +13,7 @@ from claude_mem_lite.compress.tools import diagnostics, shell
 from claude_mem_lite.compress.tools.steps import Called, Ran
 from claude_mem_lite.compress.tools.tool_calls import read_steps
 from claude_mem_lite.models import Event, ToolCall
+from claude_mem_lite.patterns import lazy
 
 _ANCHOR = "error:"
 _LENGTH = 12
@@ -23,72 +24,72 @@ _FEW_WORDS = 2
 _NO_TIME = datetime.fromtimestamp(0, UTC)
 
 _QUOTES = str.maketrans("‘’“”`", "''\"\"'")
-_URL = re.compile(r"\b(?:https?|wss?|ftp|ssh|git|postgres(?:ql)?|mysql|redis|amqp|mongodb)://(\S+)")
-_PATH = re.compile(
+_URL = lazy(r"\b(?:https?|wss?|ftp|ssh|git|postgres(?:ql)?|mysql|redis|amqp|mongodb)://(\S+)")
+_PATH = lazy(
     r"(?<![\w<])(?:file://)?(?:~|\.{1,2}|[a-z]:)?(?:[/\\][\w.@+~{}$-]+)+[/\\]?"
     r"|(?<![\w<./])\.[\w-]+(?:[/\\][\w.@+~-]+)+"
     r"|\b(?:[\w.@+-]+[/\\])+[\w@+-]+(?:\.[\w-]+)*\.[a-z]\w{0,5}\b"
 )
-_CHANCE_NAME = re.compile(
+_CHANCE_NAME = lazy(
     r"(?:tmp|temp|pytest-|go-build|build-|run-)[\w.-]*"
     r"|[\w-]*(?:[a-z]\d|\d[a-z])[\w-]*(?:[a-z]\d|\d[a-z])[\w-]*\d[\w-]*|[\d.-]+"
 )
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 # What differs between two sightings of one failure, with what stands for it, in the order it is looked for.
 _VARYING: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"), "<id>"),
+    (lazy(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"), "<id>"),
     (
-        re.compile(r"\b\d{4}[-/]\d\d[-/]\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:z|[+-]\d\d:?\d\d)?(?!\w)"),
+        lazy(r"\b\d{4}[-/]\d\d[-/]\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:z|[+-]\d\d:?\d\d)?(?!\w)"),
         "<time>",
     ),
-    (re.compile(rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}})(?:,? \d{{4}})?(?: \d\d:\d\d(?::\d\d)?)?\b"), "<time>"),
-    (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
-    (re.compile(r"\b0x[0-9a-f]+\b"), "<address>"),
-    (re.compile(r"\[(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\](?=:\d)|(?<![\w:])::1?(?=:\d)"), "<host>"),
-    (re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|\blocalhost(?=:\d)"), "<host>"),
-    (re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b(?:-[0-9a-f]{4,12}\b)*"), "<hash>"),
+    (lazy(rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}})(?:,? \d{{4}})?(?: \d\d:\d\d(?::\d\d)?)?\b"), "<time>"),
+    (lazy(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
+    (lazy(r"\b0x[0-9a-f]+\b"), "<address>"),
+    (lazy(r"\[(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\](?=:\d)|(?<![\w:])::1?(?=:\d)"), "<host>"),
+    (lazy(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|\blocalhost(?=:\d)"), "<host>"),
+    (lazy(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b(?:-[0-9a-f]{4,12}\b)*"), "<hash>"),
     # Letters and digits that change places five times and more: nobody chose that name.
-    (re.compile(r"\b(?=\w{8,})(?:[a-z]+\d+){3,}[a-z]*\b|\b(?=\w{8,})(?:\d+[a-z]+){3,}\d*\b"), "<id>"),
+    (lazy(r"\b(?=\w{8,})(?:[a-z]+\d+){3,}[a-z]*\b|\b(?=\w{8,})(?:\d+[a-z]+){3,}\d*\b"), "<id>"),
 )
 # Ports that the system gives out differ each time; 5432 and 6379 are two services.
-_PORT = re.compile(r"(?:(?<=<host>)(?::|['\"], ?(?:port )?)|\bport[ :=]+)(\d{1,5})\b")
+_PORT = lazy(r"(?:(?<=<host>)(?::|['\"], ?(?:port )?)|\bport[ :=]+)(\d{1,5})\b")
 _FIRST_GIVEN_PORT = 32_768
-_CODE = re.compile(
+_CODE = lazy(
     r"\b(status(?: code)?|code|http(?:/\d(?:\.\d)?)?|errno|signal)[ :=#]+(\d{1,5})\b"
     r"|\b(error|returned|response)[ :=]+([45]\d\d)\b"
 )
 # A shell tells how a job of its own ended with its number before and the command line after.
-_JOB = re.compile(
+_JOB = lazy(
     r"(?P<shell>\S*sh: (?:line \d+: )?(?:\d+ )?|\d+ )?"
     r"(?P<end>segmentation fault|killed|aborted|abort trap|bus error|illegal instruction|terminated)"
     r"(?:: \d+)?(?: \(core dumped\))?(?P<command> .*)?"
 )
-_PLACE_AT_END = re.compile(r"(.+) \(([\w.@+-]+\.\w{1,6})")
+_PLACE_AT_END = lazy(r"(.+) \(([\w.@+-]+\.\w{1,6})")
 _UNIT = r"(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?|days?|[kmgt]i?b|bytes|%)"
-_NUMBER = re.compile(
+_NUMBER = lazy(
     rf"(?<![\w.])[+-]?\d[\d_,]*(?:\.\d+)*(?:e[+-]?\d+)?{_UNIT}?(?!\w)|\bv\d+(?:\.\d+)+[\w.-]*|(?<=\w)@[\w.-]*\d[\w.-]*"
 )
-_PLACE = re.compile(r"[:(]<n>(?:[:,]<n>)*\)?")
-_SIGNS = re.compile(r"['\"]|\s+")
+_PLACE = lazy(r"[:(]<n>(?:[:,]<n>)*\)?")
+_SIGNS = lazy(r"['\"]|\s+")
 
-_COMPARED = re.compile(
+_COMPARED = lazy(
     r"(?i)\b(?:assert\b|expect(?:ed)?\b|want(?:ed)?\b|got\b|received\b|actual\b|left:|values? differ|not equal).*"
 )
-_WORD = re.compile(r"[a-z_][\w.:/-]{2,}")
+_WORD = lazy(r"[a-z_][\w.:/-]{2,}")
 _EMPTY_WORDS = """error errors err failed fail failure fatal exception panic exit status code with the and for not was
     segmentation fault core dumped killed abort aborted trap terminated bus illegal instruction
     timed timeout out"""
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 # What is the same whatever could not be resolved; the lines after it tell.
-_HEADING = re.compile(r"eresolve\b|found: ")
+_HEADING = lazy(r"eresolve\b|found: ")
 
 
-_NAMED = re.compile(r"\b(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b: \S[^\n`]*")
+_NAMED = lazy(r"\b(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b: \S[^\n`]*")
 # Where a sentence may go on behind an error that it names.
-_GOES_ON = re.compile(
+_GOES_ON = lazy(
     r"[.;:,] (?=\S)|\s(?:[–—-]|=>|->|→|\(|means?|comes?|happens?|is|was|when|if|because|on|in|unless|until)\s"
 )
-_PLACE_BEHIND = re.compile(r"\s\([^()\s]*:\d+(?::\d+)?\)$")
+_PLACE_BEHIND = lazy(r"\s\([^()\s]*:\d+(?::\d+)?\)$")
 _MOST_LINES = 20
 
 

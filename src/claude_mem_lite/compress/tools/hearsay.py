@@ -3,7 +3,6 @@
 Here is also decided what goes to quarantine: orders to an agent that others wrote, or that a file or an output held."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
@@ -15,10 +14,11 @@ from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.others_files import calls_reading_others
 from claude_mem_lite.compress.tools.responses import COMMAND_TOOLS, WEB_TOOLS, flatten, typed_command
 from claude_mem_lite.models import Draft, Event, JsonValue, Memory, Origin, SessionSummary, ToolCall, TurnDigest, text
+from claude_mem_lite.patterns import lazy
 
-_OWN_TOOLS = re.compile(r"(?i)read|view|edit|write|update|notebook|bash|shell|glob|grep|^ls$|lsp|search_file")
+_OWN_TOOLS = lazy(r"(?i)read|view|edit|write|update|notebook|bash|shell|glob|grep|^ls$|lsp|search_file")
 # Planning and asking tell nothing of the world; what a sub-agent heard is in its own calls.
-_SILENT_TOOLS = re.compile(r"^(?:Todo|Task|Agent$|AskUser|ExitPlan|EnterPlan|Skill|Slash|Kill)")
+_SILENT_TOOLS = lazy(r"^(?:Todo|Task|Agent$|AskUser|ExitPlan|EnterPlan|Skill|Slash|Kill)")
 _LONGEST = 100_000
 _MOST_TEXT = 2_000_000
 _DEEPEST = 20
@@ -26,7 +26,7 @@ _DEEPEST = 20
 _RUN = 8
 _SHORT_RUN = 4
 _PATHS = ("file_path", "notebook_path", "path")
-_WORD = re.compile(r"\w+")
+_WORD = lazy(r"\w+")
 
 
 def origin_of(call: ToolCall) -> Origin | None:

@@ -1,19 +1,19 @@
 """Files that others wrote: packages that were installed, and what lies outside of the checkout."""
 
 import posixpath
-import re
 from collections.abc import Iterable
 
 from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.responses import COMMAND_TOOLS, READ_TOOLS, typed_command
 from claude_mem_lite.models import Event, ToolCall, text
+from claude_mem_lite.patterns import lazy
 
-_INSTALLED = re.compile(
+_INSTALLED = lazy(
     r"(?:^|/)(?:node_modules|site-packages|dist-packages|vendor|\.venv|venv|\.cargo/registry|bower_components|\.m2)/"
 )
-_WRITTEN = re.compile(r"(?:>{1,2}|\btee(?:\s+-a)?)\s*[\"']?([^\s\"';&|<>()]+)")
+_WRITTEN = lazy(r"(?:>{1,2}|\btee(?:\s+-a)?)\s*[\"']?([^\s\"';&|<>()]+)")
 # What the agent or its programs noted for themselves.
-_OWN_NOTES = re.compile(r"/\.claude/|\.(?:log|out|err|tap)$|^/(?:dev|proc|sys)/")
+_OWN_NOTES = lazy(r"/\.claude/|\.(?:log|out|err|tap)$|^/(?:dev|proc|sys)/")
 
 
 def calls_reading_others(events: Iterable[Event]) -> list[ToolCall]:

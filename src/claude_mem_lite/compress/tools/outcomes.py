@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import within
 
 _MOST_RESULTS = 3
@@ -26,7 +27,7 @@ _SAYS_NOTHING = r"(?!)"
 _MIGRATE = "Migrate the database: {}"
 # program and what it was told to do; the lines of its output that tell; what that amounts to
 _RULES: tuple[tuple[re.Pattern[str], re.Pattern[str], str], ...] = tuple(
-    (re.compile(command), re.compile(f"(?m)^{line}"), title)
+    (lazy(command), lazy(f"(?m)^{line}"), title)
     for command, line, title in (
         (
             r"git push\b",
@@ -74,9 +75,9 @@ _RULES: tuple[tuple[re.Pattern[str], re.Pattern[str], str], ...] = tuple(
         (r"go test\b.* -bench", r"(Benchmark\S+[ \t]+\d+[^\n]*)$", ""),
     )
 )
-_ASSET = re.compile(r"(?m)^[ \t]*(?:asset )?(\S+\.(?:m?js|css|wasm|html))[ \t]+(\d{1,9}(?:\.\d{1,9})?) ?([kKM]i?B)\b")
+_ASSET = lazy(r"(?m)^[ \t]*(?:asset )?(\S+\.(?:m?js|css|wasm|html))[ \t]+(\d{1,9}(?:\.\d{1,9})?) ?([kKM]i?B)\b")
 _UNITS = {"k": 1.0, "K": 1.0, "M": 1024.0}
-_PACKAGES = re.compile(
+_PACKAGES = lazy(
     r"(?m)^(?:Successfully installed (?P<pip>[^\n]+)"
     r"|[ ]?[+~][ ](?P<plus>[@\w][^\s=@]*(?:==| |@)v?\d\S*)"
     r"|[ \t]*[-•] (?:Installing|Updating|Upgrading) (?P<poetry>\S+ \([^)\n]*\))"
@@ -88,12 +89,12 @@ _PACKAGES = re.compile(
     r"|Setting up (?P<apt>\S+ \([^)\n]*\))"
     r"|installed (?P<bun>@?[\w/.-]+@\d\S*))"
 )
-_PACKAGE_TOTALS = re.compile(
+_PACKAGE_TOTALS = lazy(
     r"(?m)^(?:added|removed|changed) \d+ packages?[^\n]*|^\d+ (?:\w+ severity )?vulnerabilit\w+[^\n]*"
     r"|^(?:Resolved|Installed|Bundle complete!) \d+ [^\n]*"
 )
-_NAMED = re.compile(r"(?!-)@?[A-Za-z][\w./@\[\],<>=~^:-]*")
-_WITH_VALUE = re.compile(
+_NAMED = lazy(r"(?!-)@?[A-Za-z][\w./@\[\],<>=~^:-]*")
+_WITH_VALUE = lazy(
     r"\s(?:-[rcitFGEpe]|--(?:features|requirement|constraint|index-url|extra-index-url|registry|group|extra|target|tag"
     r"|python|prefix|source))[ =]\S+"
 )

@@ -6,45 +6,46 @@ import re
 from collections.abc import Callable, Iterator
 
 from claude_mem_lite.compress.tools.runners.go import panic
+from claude_mem_lite.patterns import lazy
 
 _MOST = 8
 _LONGEST = 600
 
-_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n((?:[ \t][^\n]*\n|\n(?=[ \t]))*)(\S[^\n]*)")
-_PYTHON_FRAME = re.compile(r"File \"([^\"\n]+)\", line (\d+)")
-_PYTHON_LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python|^<")
+_TRACEBACK = lazy(r"Traceback \(most recent call last\):\n((?:[ \t][^\n]*\n|\n(?=[ \t]))*)(\S[^\n]*)")
+_PYTHON_FRAME = lazy(r"File \"([^\"\n]+)\", line (\d+)")
+_PYTHON_LIBRARY = lazy(r"site-packages|dist-packages|/lib/python|^<")
 _MOST_TRACEBACKS = 3
 
-_THROWN = re.compile(
+_THROWN = lazy(
     r"(?:Uncaught |Unhandled exception\. |Exception in thread \"[^\"\n]*\" |Caused by: )?"
     r"([\w$.]+(?:Error|Exception)\b[^\n]*)$"
 )
-_FRAME = re.compile(r"[ \t]+at [^\n]*?\(?((?:file://)?[^\s()]+:\d+(?::\d+)?)\)?$")
-_LIBRARY_FRAME = re.compile(r"node_modules|node:|internal/|java\.base|^native")
+_FRAME = lazy(r"[ \t]+at [^\n]*?\(?((?:file://)?[^\s()]+:\d+(?::\d+)?)\)?$")
+_LIBRARY_FRAME = lazy(r"node_modules|node:|internal/|java\.base|^native")
 
-_RUST = re.compile(r"(?m)^((?:error(?:\[E\d+\])?: |[A-Z]{1,4}\d{2,4} (?:\[\*\] )?)[^\n]+)\n[ \t]*--> (\S+:\d+:\d+)")
-_RUST_PANIC = re.compile(r"(?m)^thread '[^'\n]+'[^\n]* panicked at ([^\n]+?):?\n([^\n]*)")
+_RUST = lazy(r"(?m)^((?:error(?:\[E\d+\])?: |[A-Z]{1,4}\d{2,4} (?:\[\*\] )?)[^\n]+)\n[ \t]*--> (\S+:\d+:\d+)")
+_RUST_PANIC = lazy(r"(?m)^thread '[^'\n]+'[^\n]* panicked at ([^\n]+?):?\n([^\n]*)")
 
-_ESLINT_FILE = re.compile(r"(?:/|\.{0,2}/)?[\w@./\[\]()-]+\.\w{1,6}$")
-_ESLINT_ROW = re.compile(r"[ \t]+(\d+:\d+)[ \t]+error[ \t]+(\S[^\n]*)$")
-_SHELLCHECK = re.compile(r"(?m)^In (\S+ line \d+):\n")
-_SHELLCHECK_CODE = re.compile(r"(?m)^[ \t]*\^[-^ ]*(SC\d+[^\n]*)$")
+_ESLINT_FILE = lazy(r"(?:/|\.{0,2}/)?[\w@./\[\]()-]+\.\w{1,6}$")
+_ESLINT_ROW = lazy(r"[ \t]+(\d+:\d+)[ \t]+error[ \t]+(\S[^\n]*)$")
+_SHELLCHECK = lazy(r"(?m)^In (\S+ line \d+):\n")
+_SHELLCHECK_CODE = lazy(r"(?m)^[ \t]*\^[-^ ]*(SC\d+[^\n]*)$")
 
-_CMAKE = re.compile(r"(?m)^CMake Error at ([^\n]+?):?\n\n?((?:[ \t]+[^\n]+\n){1,4})")
-_WEBPACK = re.compile(r"(?m)^ERROR in (\S+)[^\n]*\n([^\n]+)$")
-_NPM = re.compile(r"(?m)^(ERESOLVE|E\d{3}|ENOENT|EACCES|ETARGET|notarget|Missing script)[^\n]*$")
-_NPM_PEER = re.compile(r"(?m)^[ \t]*(?:peer \S+ from \S+|Found: \S+)[^\n]*$")
-_PIP = re.compile(r"(?m)^ERROR: (Cannot install [^\n]*)$")
-_PIP_CAUSES = re.compile(r"The conflict is caused by:\n((?:[ \t]+[^\n]+\n?){1,4})")
-_SOLVING = re.compile(r"(?ms)^[ \t]*(Because .{1,2000}?version solving (?:has )?failed)")
-_UNFORMATTED = re.compile(r"(?mi)^(?:\[warn\]|would reformat:?|unformatted:?) (\S+\.\w+)$")
-_UNFORMATTED_END = re.compile(r"(?mi)^(?:\[warn\] )?((?:Code style issues|\d+ files? would be reformatted)[^\n.,]*)")
-_TERRAFORM = re.compile(
+_CMAKE = lazy(r"(?m)^CMake Error at ([^\n]+?):?\n\n?((?:[ \t]+[^\n]+\n){1,4})")
+_WEBPACK = lazy(r"(?m)^ERROR in (\S+)[^\n]*\n([^\n]+)$")
+_NPM = lazy(r"(?m)^(ERESOLVE|E\d{3}|ENOENT|EACCES|ETARGET|notarget|Missing script)[^\n]*$")
+_NPM_PEER = lazy(r"(?m)^[ \t]*(?:peer \S+ from \S+|Found: \S+)[^\n]*$")
+_PIP = lazy(r"(?m)^ERROR: (Cannot install [^\n]*)$")
+_PIP_CAUSES = lazy(r"The conflict is caused by:\n((?:[ \t]+[^\n]+\n?){1,4})")
+_SOLVING = lazy(r"(?ms)^[ \t]*(Because .{1,2000}?version solving (?:has )?failed)")
+_UNFORMATTED = lazy(r"(?mi)^(?:\[warn\]|would reformat:?|unformatted:?) (\S+\.\w+)$")
+_UNFORMATTED_END = lazy(r"(?mi)^(?:\[warn\] )?((?:Code style issues|\d+ files? would be reformatted)[^\n.,]*)")
+_TERRAFORM = lazy(
     r"(?m)^[ \t]*Error: ([^\n]+)\n[ \t]*\n(?:[ \t]*with [^\n]+\n)?[ \t]*on (\S+) line (\d+)[^\n]*\n"
     r"(?:[ \t]*\d+:[^\n]*\n)*[ \t]*\n?[ \t]*([^\n]+)"
 )
-_GRADLE = re.compile(r"\* What went wrong:\n([^\n]+)\n(?:[> \t]*([^\n]+))?")
-_GRADLE_DETAIL = re.compile(r"(?m)^(?:e: |\S+\.(?:java|kt|kts|groovy):\d+: error)")
+_GRADLE = lazy(r"\* What went wrong:\n([^\n]+)\n(?:[> \t]*([^\n]+))?")
+_GRADLE_DETAIL = lazy(r"(?m)^(?:e: |\S+\.(?:java|kt|kts|groovy):\d+: error)")
 
 
 def problems(output: str) -> list[str]:

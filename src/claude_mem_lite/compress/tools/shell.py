@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from claude_mem_lite.patterns import lazy
+
 Role = Literal["commit", "test", "build", "lint", "install", "git", "files", "explore", "run"]
 
 _TEST = (
@@ -73,56 +75,56 @@ _FETCHER = (
     r"|docker\s+search|gem\s+(?:search|info)|brew\s+info|ssh\s+(?:-\S+\s+)*\S+(?=\s+[^\s-])|scp|aws\s+s3\s+(?:cp|sync)"
     r"|gsutil\s+(?:-\S+\s+)*(?:cp|cat|rsync))(?=[\s\"'`)]|$)"
 )
-_STARTER = re.compile(r"^(?:(?:nohup|env|setsid|stdbuf|nice|ionice|watch)\s+(?:-\S+\s+)*)+")
-_CLONE = re.compile(r"git\s+(?:-\S+\s+\S+\s+)*clone\s")
-_SHOW = re.compile(r"(?:cat|bat|head|tail|less|more|sed|awk|grep|egrep|rg|jq|strings)\s")
-_FETCH = re.compile(_FETCHER)
-_FETCH_INSIDE = re.compile(
+_STARTER = lazy(r"^(?:(?:nohup|env|setsid|stdbuf|nice|ionice|watch)\s+(?:-\S+\s+)*)+")
+_CLONE = lazy(r"git\s+(?:-\S+\s+\S+\s+)*clone\s")
+_SHOW = lazy(r"(?:cat|bat|head|tail|less|more|sed|awk|grep|egrep|rg|jq|strings)\s")
+_FETCH = lazy(_FETCHER)
+_FETCH_INSIDE = lazy(
     rf"(?:\$\(|`|<\(|\bxargs\s+(?:-\S+\s+)*|\b(?:ba|z|da|k)?sh\s+-\w*c\s+[\"']?)\s*{_FETCHER}"
     r"|\b(?:requests|httpx|urllib\d?\S{0,20}|aiohttp)\.(?:get|post|request|urlopen|stream)\b|\bfetch\(\s*[\"']https?:"
 )
-_ROLES = tuple((role, re.compile(rf"(?:{pattern})(?:\s|$)")) for role, pattern in _ROLE_PATTERNS.items())
+_ROLES = tuple((role, lazy(rf"(?:{pattern})(?:\s|$)")) for role, pattern in _ROLE_PATTERNS.items())
 # Which part of `cd x && make && git commit` the whole is about.
 _RANK: tuple[Role, ...] = ("commit", "test", "build", "lint", "install", "git", "run", "files", "explore")
 
-_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n")
-_EMPTY_DOCUMENT = re.compile(r"[\"']?\$\(cat\s*\)[\"']?")
-_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)")
-_SEPARATOR = re.compile(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)|(?<![&>])&(?![&>\d])")
-_GOES_ON = re.compile(r"\|(?!&)|;\s*\w")
-_PREFIX = re.compile(
+_HEREDOC = lazy(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n")
+_EMPTY_DOCUMENT = lazy(r"[\"']?\$\(cat\s*\)[\"']?")
+_QUOTED = lazy(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)")
+_SEPARATOR = lazy(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)|(?<![&>])&(?![&>\d])")
+_GOES_ON = lazy(r"\|(?!&)|;\s*\w")
+_PREFIX = lazy(
     r"^(?:[A-Za-z_]\w*=(?:\S*)\s+|sudo\s+(?:-\S+\s+)*|time\s+|timeout\s+(?:-\S+\s+)*\S+\s+|nice\s+|exec\s+"
     r"|command\s+|env\s+(?=\w+=)"
     r"|\(+\s*|!\s+|if\s+|then\s+|do\s+)"
 )
-_WRAPPER = re.compile(
+_WRAPPER = lazy(
     r"^(?:(?:poetry|uv|pipenv|pdm|rye) run\s+|bundle exec\s+|npx\s+(?:-\S+\s+)*|pnpm (?:exec|dlx)\s+|yarn dlx\s+"
     r"|bunx\s+"
     r"|(?:\S*/)?python3?(?:\.\d+)? -m\s+|(?:\S*/)?(?:\.?venv|node_modules|env)/(?:\.?bin/)+)"
 )
-_REDIRECT = re.compile(r"\s*(?:\d?>{1,2}&?\s*\S+|<\s*\S+|&>\s*\S+)")
-_NOISY_FLAG = re.compile(
+_REDIRECT = lazy(r"\s*(?:\d?>{1,2}&?\s*\S+|<\s*\S+|&>\s*\S+)")
+_NOISY_FLAG = lazy(
     r"\s+(?:-v+(?!\s+\w+=)|-q+|--verbose|--quiet|-s|-x|--tb[= ]\S+|--no-header|--count[= ]?\d+|-count[= ]\d+|--color\S*"
     r"|--no-cov|-rA|-ra|--lf|--ff"
     r"|--silent|--maxfail\S*|-timeout[= ]\S+)(?=\s|$)"
 )
 
-_CHANGE_FOLDER = re.compile(r"(?:^|[;&|(\n])\s*cd\s+[\"']?([^\s\"';&|)]+)")
-_EXIT_CODE = re.compile(r"^\s*(?:Error:\s*)?Exit code (\d+)\s*\n?")
-_DENIED = re.compile(
+_CHANGE_FOLDER = lazy(r"(?:^|[;&|(\n])\s*cd\s+[\"']?([^\s\"';&|)]+)")
+_EXIT_CODE = lazy(r"^\s*(?:Error:\s*)?Exit code (\d+)\s*\n?")
+_DENIED = lazy(
     r"(?i)permission to use \w+|doesn't want to (?:proceed|take this action)|request interrupted"
     r"|tool use was rejected|user rejected"
     r"|requires approval|has been denied|was blocked|no longer exists on disk|<tool_use_error>"
 )
-_COMMITTED = re.compile(
+_COMMITTED = lazy(
     r"(?m)^\[(?P<branch>[^\]\n]{1,200}?) (?P<hash>[0-9a-f]{6,40})\] (?P<subject>\S[^\n]{0,500})$"
     r"(?:\n (?:Author|Date):[^\n]*){0,3}(?:\n[ ](?P<size>\d+ files? changed[^\n]{0,80}))?"
 )
-_MAKES_COMMITS = re.compile(r"\bgit (?:-\S+ \S+ )*(?:commit|cherry-pick|revert|am)\b")
-_MESSAGE_FLAG = re.compile(
+_MAKES_COMMITS = lazy(r"\bgit (?:-\S+ \S+ )*(?:commit|cherry-pick|revert|am)\b")
+_MESSAGE_FLAG = lazy(
     r"(?:-m|-[a-z]*m|--message)(?:\s+|=)(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|\$'((?:[^'\\]|\\.)*)')", re.S
 )
-_TRAILER = re.compile(r"(?im)^(?:co-authored-by|signed-off-by|change-id|generated with|🤖).*$")
+_TRAILER = lazy(r"(?im)^(?:co-authored-by|signed-off-by|change-id|generated with|🤖).*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.edits import FileChange, new_file
 from claude_mem_lite.compress.tools.folders import Folder
+from claude_mem_lite.patterns import lazy
 
-_FILE_NAME = re.compile(r"(?!/|~|tmp/|\.\./|node_modules/|dist/|build/|target/)[\w./@+-]*[\w@+-]\.[A-Za-z]\w{0,9}")
-_DOCUMENT = re.compile(r"(?m)^([^\n]*)<<-?[ \t]*(['\"]?)(\w+)\2([^\n]*)\n")
-_TARGET = re.compile(r"(?<![\d&>])(>{1,2})[ \t]*([^\s;&|<>]+)|\btee[ \t]+(-a[ \t]+)?([^\s;&|<>-][^\s;&|<>]*)")
-_SUBSTITUTION = re.compile(r"s([/|#,@])((?:\\.|(?!\1).)+)\1((?:\\.|(?!\1).)*)\1\w*")
-_ESCAPED = re.compile(r"\\([^\w\s])")
+_FILE_NAME = lazy(r"(?!/|~|tmp/|\.\./|node_modules/|dist/|build/|target/)[\w./@+-]*[\w@+-]\.[A-Za-z]\w{0,9}")
+_DOCUMENT = lazy(r"(?m)^([^\n]*)<<-?[ \t]*(['\"]?)(\w+)\2([^\n]*)\n")
+_TARGET = lazy(r"(?<![\d&>])(>{1,2})[ \t]*([^\s;&|<>]+)|\btee[ \t]+(-a[ \t]+)?([^\s;&|<>-][^\s;&|<>]*)")
+_SUBSTITUTION = lazy(r"s([/|#,@])((?:\\.|(?!\1).)+)\1((?:\\.|(?!\1).)*)\1\w*")
+_ESCAPED = lazy(r"\\([^\w\s])")
 _MOST_FILES = 20
 _MOST_DOCUMENTS = 20
 _LONGEST_COMMAND = 100_000

@@ -1,6 +1,5 @@
 """Tool calls -> the steps a turn is folded from. One reader per tool; payloads are not to be trusted."""
 
-import re
 from collections.abc import Mapping
 
 from claude_mem_lite.compress.language.clean import clean, clip
@@ -22,13 +21,14 @@ from claude_mem_lite.compress.tools.steps import (
     Tracked,
 )
 from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall, text
+from claude_mem_lite.patterns import lazy
 
 _AGENT_TOOLS = ("Task", "Agent")
-_CHANGING = re.compile(
+_CHANGING = lazy(
     r"(?:^|[_-])(?i:create|update|add|delete|remove|send|post|merge|close|assign|move|save|publish|deploy|set)"
     r"(?=[_-]|[A-Z]|$)"
 )
-_ADDRESS = re.compile(r"https?://[^\s\"'<>\\)\]]{4,200}")
+_ADDRESS = lazy(r"https?://[^\s\"'<>\\)\]]{4,200}")
 
 
 def read_steps(event: Event) -> list[Step]:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from claude_mem_lite.compress.model.providers.outcomes import OTHER_MODEL, count
 from claude_mem_lite.compress.model.providers.prices import prices_of
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.models import Completion, JsonObject, JsonValue, Usage, text
+from claude_mem_lite.patterns import lazy
 
 # All the client gets to know. What is not here stays out: the variables of the agent that started us, and keys,
 # because a key in the environment would be billed instead of the subscription.
@@ -24,7 +24,7 @@ _PASSED_ON = (
     "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy",
     "http_proxy", "no_proxy",
 )  # fmt: skip
-_LOGIN = re.compile(r"(?i)log ?in|credential|api key|authenticat|expired")
+_LOGIN = lazy(r"(?i)log ?in|credential|api key|authenticat|expired")
 _LONGEST_ANSWER = 1_000_000
 _MOST_DOLLARS = 1_000_000
 

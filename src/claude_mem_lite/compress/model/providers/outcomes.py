@@ -3,7 +3,6 @@
 Its message names provider and status, and never quotes what was sent or signed with; its next step says what to do."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.models import Completion, JsonObject, Usage
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.redaction.redact import redact
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _MOST_TOKENS = 10**9
 _BEFORE_SENDING = ("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol")
 _PROVIDERS_OWN = ("api.anthropic.com", "api.openai.com")
 _LONGEST_SAID = 200
-_ODD_WORD = re.compile(r"[a-z]+[.,:;]?")
+_ODD_WORD = lazy(r"[a-z]+[.,:;]?")
 CHECK = "check provider, model and base_url in config.toml"
 OTHER_MODEL = "another model may do better"
 _NEXT_STEPS = {

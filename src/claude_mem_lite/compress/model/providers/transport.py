@@ -2,18 +2,19 @@
 
 import logging
 import os
-import re
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Protocol, TypedDict
+
+from claude_mem_lite.patterns import lazy
 
 # Loopback is asked directly, whatever proxies the environment names: a model at home is nobody else's business.
 PAST_PROXIES: dict[str, None] = {"all://localhost": None, "all://127.0.0.1": None, "all://[::1]": None}
 # A hundred times the longest answer that is asked for.
 MOST_ANSWER_BYTES = 1_000_000
 _CHATTY = ("anthropic", "openai", "httpx", "httpx2", "httpcore", "httpcore2")
-_UNKNOWN_FORM = re.compile(r"(?i)format|schema|json|structured|grammar|output_config|extra (?:input|field)|unexpected")
+_UNKNOWN_FORM = lazy(r"(?i)format|schema|json|structured|grammar|output_config|extra (?:input|field)|unexpected")
 
 
 class _Response(Protocol):

@@ -3,37 +3,34 @@
 import re
 
 from claude_mem_lite.compress.tools.runners.run import TestRun, failed_tests, first_lines, number, one_line, sections
+from claude_mem_lite.patterns import lazy
 
-_CARGO_END = re.compile(r"(?m)^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored")
-_NEXTEST_END = re.compile(
+_CARGO_END = lazy(r"(?m)^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored")
+_NEXTEST_END = lazy(
     r"(?m)^[ \t]*Summary \[[^\]\n]*\] [^\n]*?(\d+) passed[^\n,]*(?:, (\d+) failed)?(?:, (\d+) skipped)?"
 )
-_CARGO_FAILED = re.compile(
+_CARGO_FAILED = lazy(
     r"(?m)^(?:test (\S+)(?: - [^\n]*?)? \.\.\. FAILED|[ \t]*FAIL \[[^\]\n]*\] (?:\([^)\n]*\) )?\S+ (\S+))"
 )
-_CARGO_PANIC = re.compile(
-    r"(?m)^thread '([^'\n]+)'[^\n]* panicked at ([^\n]*)\n((?:(?!note:|\n|thread )[^\n]+\n?){0,6})"
-)
+_CARGO_PANIC = lazy(r"(?m)^thread '([^'\n]+)'[^\n]* panicked at ([^\n]*)\n((?:(?!note:|\n|thread )[^\n]+\n?){0,6})")
 
-_CTEST_END = re.compile(r"(?m)^\d+% tests passed, (\d+) tests? failed out of (\d+)")
-_CTEST_RESULT = re.compile(r"(?m)^[ \t]*\d+/\d+ Test[ \t]+#\d+: (\S+) \.*[^\n]*$")
-_CTEST_FAILED = re.compile(r"(?m)^[ \t]+\d+ - (\S+) \(([^)\n]+)\)")
-_CTEST_START = re.compile(r"(?m)^[ \t]+Start[ \t]+\d+: ")
+_CTEST_END = lazy(r"(?m)^\d+% tests passed, (\d+) tests? failed out of (\d+)")
+_CTEST_RESULT = lazy(r"(?m)^[ \t]*\d+/\d+ Test[ \t]+#\d+: (\S+) \.*[^\n]*$")
+_CTEST_FAILED = lazy(r"(?m)^[ \t]+\d+ - (\S+) \(([^)\n]+)\)")
+_CTEST_START = lazy(r"(?m)^[ \t]+Start[ \t]+\d+: ")
 
-_MAVEN_END = re.compile(
+_MAVEN_END = lazy(
     r"(?m)^(?:\[\w+\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+)(?:, Skipped: (\d+))?(, Time elapsed)?"
 )
-_MAVEN_FAILED = re.compile(
-    r"(?m)^\[ERROR\][ ]{2,}(?:\S+\.)?(\w+\.\w+(?:\[[^\]\n]*\])?(?:->\S+)?):\d+(?:->\S+)? (\S[^\n]*)$"
-)
-_MAVEN_CLASS = re.compile(r"(?m)^\[ERROR\] (?:[\w.$]+\.)?(\w+\.\w+)(?:\(\))?[^\n]*<<< (?:FAILURE|ERROR)!$")
+_MAVEN_FAILED = lazy(r"(?m)^\[ERROR\][ ]{2,}(?:\S+\.)?(\w+\.\w+(?:\[[^\]\n]*\])?(?:->\S+)?):\d+(?:->\S+)? (\S[^\n]*)$")
+_MAVEN_CLASS = lazy(r"(?m)^\[ERROR\] (?:[\w.$]+\.)?(\w+\.\w+)(?:\(\))?[^\n]*<<< (?:FAILURE|ERROR)!$")
 
-_GRADLE_END = re.compile(r"(?m)^(\d+) tests? completed(?:, (\d+) failed)?(?:, (\d+) skipped)?")
-_GRADLE_FAILED = re.compile(r"(?m)^(\S[^\n]* > [^\n]*?) FAILED$")
+_GRADLE_END = lazy(r"(?m)^(\d+) tests? completed(?:, (\d+) failed)?(?:, (\d+) skipped)?")
+_GRADLE_FAILED = lazy(r"(?m)^(\S[^\n]* > [^\n]*?) FAILED$")
 
-_DOTNET_END = re.compile(r"Failed:[ \t]+(\d+), Passed:[ \t]+(\d+)(?:, Skipped:[ \t]+(\d+))?")
-_DOTNET_FAILED = re.compile(r"(?m)^[ \t]{1,4}Failed (\S[^\n]*?) \[[^\]\n]*\]$")
-_DOTNET_ERROR = re.compile(r"Error Message:\n(.*?)(?:\n[ \t]*Stack Trace:|\Z)", re.DOTALL)
+_DOTNET_END = lazy(r"Failed:[ \t]+(\d+), Passed:[ \t]+(\d+)(?:, Skipped:[ \t]+(\d+))?")
+_DOTNET_FAILED = lazy(r"(?m)^[ \t]{1,4}Failed (\S[^\n]*?) \[[^\]\n]*\]$")
+_DOTNET_ERROR = lazy(r"Error Message:\n(.*?)(?:\n[ \t]*Stack Trace:|\Z)", re.DOTALL)
 
 
 def cargo(output: str) -> TestRun | None:

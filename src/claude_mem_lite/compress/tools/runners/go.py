@@ -4,24 +4,25 @@ import json
 import re
 
 from claude_mem_lite.compress.tools.runners.run import TestRun, failed_tests, one_line
+from claude_mem_lite.patterns import lazy
 
-_PACKAGE = re.compile(r"(?m)^(ok|FAIL)[ \t]+(\S+/\S+|\S+\.\S+|[a-z]\w*)[ \t]+(\(cached\)|[\d.]+s|\[[^\]\n]*\])")
-_RESULT = re.compile(r"(?m)^[ \t]{0,40}--- (PASS|FAIL|SKIP): (\S+)")
-_SECTION = re.compile(
+_PACKAGE = lazy(r"(?m)^(ok|FAIL)[ \t]+(\S+/\S+|\S+\.\S+|[a-z]\w*)[ \t]+(\(cached\)|[\d.]+s|\[[^\]\n]*\])")
+_RESULT = lazy(r"(?m)^[ \t]{0,40}--- (PASS|FAIL|SKIP): (\S+)")
+_SECTION = lazy(
     r"[ \t]{0,40}(?:--- (?:FAIL|PASS|SKIP):|=== RUN|=== CONT|=== NAME)[ \t]+((?:Test|Example|Fuzz|Benchmark)\S*)"
 )
-_ERROR = re.compile(r"[ \t]+(\w[\w./-]*\.go:\d+:(?: [^\n]*)?)$|(panic: [^\n]*)$")
-_TELLING = re.compile(
+_ERROR = lazy(r"[ \t]+(\w[\w./-]*\.go:\d+:(?: [^\n]*)?)$|(panic: [^\n]*)$")
+_TELLING = lazy(
     r"(?i)\b(?:want|wanted|got|expected?|should|fail\w*|error|unexpected|must|mismatch|missing|timed? ?out|panic|nil"
     r"|incorrect\w*|invalid|cannot)\b"
 )
-_COMPILE = re.compile(r"(?:\./|vet: )?(\S+\.go:\d+:\d+: [^\n]*)$")
-_PACKAGE_HEADING = re.compile(r"# (\S+)")
-_TESTIFY = re.compile(r"[ \t]+(?:Error:|Messages:)?[ \t]+(\S[^\n]*)$")
-_TESTIFY_OTHER = re.compile(r"[ \t]+(?:Error Trace|Test):")
-_RACE = re.compile(r"(Previous )?(write|read) at 0x\w+ by [^\n]*\n[ \t]+(\S+)\(\)\n[ \t]+(\S+:\d+)", re.IGNORECASE)
-_FRAME = re.compile(r"(?m)^\t(\S+\.go:\d+)")
-_LIBRARY = re.compile(r"/(?:src|libexec)/(?:runtime|testing|reflect|internal|sync)/|/pkg/mod/")
+_COMPILE = lazy(r"(?:\./|vet: )?(\S+\.go:\d+:\d+: [^\n]*)$")
+_PACKAGE_HEADING = lazy(r"# (\S+)")
+_TESTIFY = lazy(r"[ \t]+(?:Error:|Messages:)?[ \t]+(\S[^\n]*)$")
+_TESTIFY_OTHER = lazy(r"[ \t]+(?:Error Trace|Test):")
+_RACE = lazy(r"(Previous )?(write|read) at 0x\w+ by [^\n]*\n[ \t]+(\S+)\(\)\n[ \t]+(\S+:\d+)", re.IGNORECASE)
+_FRAME = lazy(r"(?m)^\t(\S+\.go:\d+)")
+_LIBRARY = lazy(r"/(?:src|libexec)/(?:runtime|testing|reflect|internal|sync)/|/pkg/mod/")
 _MOST_COMPILE_ERRORS = 3
 
 

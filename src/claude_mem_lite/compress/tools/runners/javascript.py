@@ -12,35 +12,34 @@ from claude_mem_lite.compress.tools.runners.run import (
     sections,
     with_values,
 )
+from claude_mem_lite.patterns import lazy
 
-_JEST_END = re.compile(r"(?m)^[ \t]{0,12}Tests:[ \t]+((?:\d+ [a-z]+(?:, )?)+)$")
-_JEST_SECTION = re.compile(r"(?m)^[ \t]{0,12}(● (?!Console)\S[^\n]*|FAIL [ ]?\S+)$")
+_JEST_END = lazy(r"(?m)^[ \t]{0,12}Tests:[ \t]+((?:\d+ [a-z]+(?:, )?)+)$")
+_JEST_SECTION = lazy(r"(?m)^[ \t]{0,12}(● (?!Console)\S[^\n]*|FAIL [ ]?\S+)$")
 _NO_START = "● Test suite failed to run"
 
-_VITEST_END = re.compile(r"(?m)^[ \t]{0,12}(?:Tests|Test Files)[ \t]+((?:\d+ [a-z]+(?: \| )?)+)[ \t]+\(\d+\)")
-_VITEST_SECTION = re.compile(r"(?m)^[ \t]{0,12}FAIL[ \t]{1,3}(?:\|[^|\n]{1,60}\| )?(\S+ (?:> |\[ )[^\n]*?)[ \t]*$")
-_VITEST_ERROR = re.compile(r"(?m)^[ \t]{0,12}((?:\w*Error|Error|Caused by): [^\n]*)$")
+_VITEST_END = lazy(r"(?m)^[ \t]{0,12}(?:Tests|Test Files)[ \t]+((?:\d+ [a-z]+(?: \| )?)+)[ \t]+\(\d+\)")
+_VITEST_SECTION = lazy(r"(?m)^[ \t]{0,12}FAIL[ \t]{1,3}(?:\|[^|\n]{1,60}\| )?(\S+ (?:> |\[ )[^\n]*?)[ \t]*$")
+_VITEST_ERROR = lazy(r"(?m)^[ \t]{0,12}((?:\w*Error|Error|Caused by): [^\n]*)$")
 
-_PASSING = re.compile(r"(?m)^[ \t]{0,12}(\d+) passing\b")
-_FAILING = re.compile(r"(?m)^[ \t]{0,12}(\d+) failing\b")
-_PENDING = re.compile(r"(?m)^[ \t]{0,12}(\d+) pending\b")
-_MOCHA_SECTION = re.compile(r"(?m)^[ ]{1,6}\d{1,4}\) (\S[^\n]*)$")
+_PASSING = lazy(r"(?m)^[ \t]{0,12}(\d+) passing\b")
+_FAILING = lazy(r"(?m)^[ \t]{0,12}(\d+) failing\b")
+_PENDING = lazy(r"(?m)^[ \t]{0,12}(\d+) pending\b")
+_MOCHA_SECTION = lazy(r"(?m)^[ ]{1,6}\d{1,4}\) (\S[^\n]*)$")
 
-_PLAYWRIGHT_PASSED = re.compile(r"(?m)^[ \t]{0,12}(\d+) passed \([\d.]+m?s?\)")
-_PLAYWRIGHT_FAILED = re.compile(r"(?m)^[ \t]{0,12}(\d+) failed$")
-_PLAYWRIGHT_SKIPPED = re.compile(r"(?m)^[ \t]{0,12}(\d+) skipped$")
-_PLAYWRIGHT_SECTION = re.compile(r"(?m)^[ ]{1,6}\d{1,4}\) (?:\[[^\]\n]{1,60}\] › )?(\S[^\n]*?)[ ─]*$")
+_PLAYWRIGHT_PASSED = lazy(r"(?m)^[ \t]{0,12}(\d+) passed \([\d.]+m?s?\)")
+_PLAYWRIGHT_FAILED = lazy(r"(?m)^[ \t]{0,12}(\d+) failed$")
+_PLAYWRIGHT_SKIPPED = lazy(r"(?m)^[ \t]{0,12}(\d+) skipped$")
+_PLAYWRIGHT_SECTION = lazy(r"(?m)^[ ]{1,6}\d{1,4}\) (?:\[[^\]\n]{1,60}\] › )?(\S[^\n]*?)[ ─]*$")
 
-_NODE_END = re.compile(
-    r"(?m)^(?:#|ℹ) pass (\d+)\n(?:#|ℹ) fail (\d+)(?:\n(?:#|ℹ) cancelled \d+\n(?:#|ℹ) skipped (\d+))?"
-)
-_NODE_SECTION = re.compile(r"(?m)^(?:✖ (?!failing tests)|[ \t]{0,12}not ok \d+ - )([^\n]*?)(?: \([\d.]+ms\))?$")
-_NODE_ERROR = re.compile(r"(?m)^[ \t]+(\S[^\n]*)$")
-_TAP_ERROR = re.compile(r"(?m)^[ \t]+error: (?:\|-\n[ \t]*|['\"])?(\S[^\n]*)$")
+_NODE_END = lazy(r"(?m)^(?:#|ℹ) pass (\d+)\n(?:#|ℹ) fail (\d+)(?:\n(?:#|ℹ) cancelled \d+\n(?:#|ℹ) skipped (\d+))?")
+_NODE_SECTION = lazy(r"(?m)^(?:✖ (?!failing tests)|[ \t]{0,12}not ok \d+ - )([^\n]*?)(?: \([\d.]+ms\))?$")
+_NODE_ERROR = lazy(r"(?m)^[ \t]+(\S[^\n]*)$")
+_TAP_ERROR = lazy(r"(?m)^[ \t]+error: (?:\|-\n[ \t]*|['\"])?(\S[^\n]*)$")
 
-_BUN_END = re.compile(r"(?m)^[ \t]{0,12}(\d+) pass\n(?:[ \t]{0,12}(\d+) skip\n)?[ \t]{0,12}(\d+) fail")
-_BUN_RESULT = re.compile(r"(?m)^(?:✓|✗|\(pass\)|\(fail\)|»)[ ]([^\n]*?)(?: \[[\d.]+m?s\])?$")
-_BUN_ERROR = re.compile(r"(?m)^error: ([^\n]*)$")
+_BUN_END = lazy(r"(?m)^[ \t]{0,12}(\d+) pass\n(?:[ \t]{0,12}(\d+) skip\n)?[ \t]{0,12}(\d+) fail")
+_BUN_RESULT = lazy(r"(?m)^(?:✓|✗|\(pass\)|\(fail\)|»)[ ]([^\n]*?)(?: \[[\d.]+m?s\])?$")
+_BUN_ERROR = lazy(r"(?m)^error: ([^\n]*)$")
 
 
 def jest(output: str) -> TestRun | None:

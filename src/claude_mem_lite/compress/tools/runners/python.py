@@ -3,20 +3,19 @@
 import re
 
 from claude_mem_lite.compress.tools.runners.run import TestRun, counts, failed_tests, number, sections
+from claude_mem_lite.patterns import lazy
 
-_PYTEST_END = re.compile(r"(?m)^=*[ ]?((?:\d+ [a-z]+(?:, )?)+) in [\d.:]+(?:s|m)\b.*$")
+_PYTEST_END = lazy(r"(?m)^=*[ ]?((?:\d+ [a-z]+(?:, )?)+) in [\d.:]+(?:s|m)\b.*$")
 _PYTEST_WORDS = frozenset(("passed", "failed", "error", "errors", "skipped", "deselected", "xfailed"))
-_PYTEST_SUMMARY = re.compile(r"(?m)^(?:FAILED|ERROR) ([^\s\[]+(?:\[[^\n]*?\])?)(?: - ([^\n]*))?$")
-_PYTEST_SECTION = re.compile(r"(?m)^_{3,} (?:ERROR (?:at|collecting) )?(?:(?:setup|teardown) of )?([^\n_].*?) _{3,}$")
-_PYTEST_ERROR = re.compile(
-    r"(?m)^E[ \t]{2,}((?:[\w.]*(?:Error|Exception|Exit|Interrupt|Warning|Failed)\b|assert )[^\n]*)$"
-)
-_PYTEST_LINE = re.compile(r"(?m)^E[ \t]{2,}(\S[^\n]*)$")
+_PYTEST_SUMMARY = lazy(r"(?m)^(?:FAILED|ERROR) ([^\s\[]+(?:\[[^\n]*?\])?)(?: - ([^\n]*))?$")
+_PYTEST_SECTION = lazy(r"(?m)^_{3,} (?:ERROR (?:at|collecting) )?(?:(?:setup|teardown) of )?([^\n_].*?) _{3,}$")
+_PYTEST_ERROR = lazy(r"(?m)^E[ \t]{2,}((?:[\w.]*(?:Error|Exception|Exit|Interrupt|Warning|Failed)\b|assert )[^\n]*)$")
+_PYTEST_LINE = lazy(r"(?m)^E[ \t]{2,}(\S[^\n]*)$")
 
-_UNITTEST_END = re.compile(r"(?m)^Ran (\d+) tests? in [\d.]+s\s{1,4}(?:OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?")
-_UNITTEST_SECTION = re.compile(r"(?m)^(?:FAIL|ERROR): (\S+(?: \([^)\n]*\))?)")
-_UNITTEST_ERROR = re.compile(r"(?m)^(?!Traceback \(|-{5,}|={5,}|Ran \d)([A-Za-z_][\w.]*(?:: [^\n]*)?)$")
-_UNITTEST_NAME = re.compile(r"(\S+) \((\S+)\)")
+_UNITTEST_END = lazy(r"(?m)^Ran (\d+) tests? in [\d.]+s\s{1,4}(?:OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?")
+_UNITTEST_SECTION = lazy(r"(?m)^(?:FAIL|ERROR): (\S+(?: \([^)\n]*\))?)")
+_UNITTEST_ERROR = lazy(r"(?m)^(?!Traceback \(|-{5,}|={5,}|Ran \d)([A-Za-z_][\w.]*(?:: [^\n]*)?)$")
+_UNITTEST_NAME = lazy(r"(\S+) \((\S+)\)")
 
 
 def pytest(output: str) -> TestRun | None:

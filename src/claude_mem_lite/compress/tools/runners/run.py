@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from claude_mem_lite.patterns import lazy
+
 _MOST_FAILURES = 12
 _LONGEST_ERROR = 240
-_COUNT = re.compile(r"(\d+) ([a-z]+)")
-_COMPARED = re.compile(r"(?im)^[ \t]*(expected|received|actual|got|but was)\b *[^:\n]{0,40}:[ \t]*(\S[^\n]*)$")
-_REMARK = re.compile(r"\s*// Object\.is equality|\s*// deep equality")
+_COUNT = lazy(r"(\d+) ([a-z]+)")
+_COMPARED = lazy(r"(?im)^[ \t]*(expected|received|actual|got|but was)\b *[^:\n]{0,40}:[ \t]*(\S[^\n]*)$")
+_REMARK = lazy(r"\s*// Object\.is equality|\s*// deep equality")
 
 
 @dataclass(frozen=True, slots=True)

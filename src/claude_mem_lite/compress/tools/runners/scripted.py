@@ -3,22 +3,23 @@
 import re
 
 from claude_mem_lite.compress.tools.runners.run import TestRun, failed_tests, first_lines, number, sections
+from claude_mem_lite.patterns import lazy
 
-_RSPEC_END = re.compile(r"(?m)^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?")
-_RSPEC_FAILED = re.compile(r"(?m)^rspec (\S+) # ([^\n]*)$")
-_RSPEC_SECTION = re.compile(r"(?m)^[ ]{1,4}\d{1,4}\) (\S[^\n]*)$")
-_RSPEC_ERROR = re.compile(r"Failure/Error: [^\n]*\n(.*?)(?:\n[ \t]+# |\Z)", re.DOTALL)
+_RSPEC_END = lazy(r"(?m)^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?")
+_RSPEC_FAILED = lazy(r"(?m)^rspec (\S+) # ([^\n]*)$")
+_RSPEC_SECTION = lazy(r"(?m)^[ ]{1,4}\d{1,4}\) (\S[^\n]*)$")
+_RSPEC_ERROR = lazy(r"Failure/Error: [^\n]*\n(.*?)(?:\n[ \t]+# |\Z)", re.DOTALL)
 
-_MINITEST_END = re.compile(r"(?m)^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors(?:, (\d+) skips)?")
-_MINITEST_SECTION = re.compile(r"(?m)^(?:[ \t]*\d+\) )?(?:Failure|Error):\n([^\n]*?)(?: \[[^\]\n]*\])?:?$")
+_MINITEST_END = lazy(r"(?m)^(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors(?:, (\d+) skips)?")
+_MINITEST_SECTION = lazy(r"(?m)^(?:[ \t]*\d+\) )?(?:Failure|Error):\n([^\n]*?)(?: \[[^\]\n]*\])?:?$")
 
-_PHPUNIT_END = re.compile(
+_PHPUNIT_END = lazy(
     r"(?m)^Tests: (\d+), Assertions: \d+(?:, Errors: (\d+))?(?:, Failures: (\d+))?(?:[^\n]*?, Skipped: (\d+))?"
 )
-_PHPUNIT_OK = re.compile(r"(?m)^OK \((\d+) tests?, \d+ assertions?\)")
-_PHPUNIT_SECTION = re.compile(r"(?m)^\d{1,4}\) ([\w\\]+::[^\n]+)$")
+_PHPUNIT_OK = lazy(r"(?m)^OK \((\d+) tests?, \d+ assertions?\)")
+_PHPUNIT_SECTION = lazy(r"(?m)^\d{1,4}\) ([\w\\]+::[^\n]+)$")
 
-_DENO_END = re.compile(r"\| (\d+) passed(?: \([^)\n]*\))? \| (\d+) failed(?: \([^)\n]*\))?(?: \| (\d+) ignored)?")
+_DENO_END = lazy(r"\| (\d+) passed(?: \([^)\n]*\))? \| (\d+) failed(?: \([^)\n]*\))?(?: \| (\d+) ignored)?")
 
 
 def rspec(output: str) -> TestRun | None:
