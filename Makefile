@@ -29,7 +29,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 e2e: $(READY) $(CLIENT) $(CODEX) $(GEMINI) $(AXE) $(BROWSER)
-	$(BIN)/python -m pytest -m e2e tests/e2e
+	$(BIN)/python -m pytest -m e2e tests/e2e -n auto --dist loadfile
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
