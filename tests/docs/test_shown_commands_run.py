@@ -61,6 +61,7 @@ _NAMES = ("confirm", "edit", "forget", "pin", "retire", "show", "timeline")
 _OF_QUARANTINE = "quarantine "
 _IN_FRONT = re.compile(r"worker run$|mcp$|ui\b")
 """These go on until they are ended: run as programs of their own."""
+_WITHOUT_WORKER = re.compile(r"worker|install|uninstall")
 
 
 class Ran(NamedTuple):
@@ -207,8 +208,11 @@ def failures(machine: Machine, chosen: dict[str, list[str]]) -> list[str]:
     """The commands that do not end well, each with what it said."""
     failed = []
     for line, words in chosen.items():
-        if _IN_FRONT.match(line):
+        if line == "worker run":
             machine.stop_worker()
+        elif not _WITHOUT_WORKER.match(line) and not machine.is_served():
+            machine.start_worker()  # quicker than the one that the command would start
+        if _IN_FRONT.match(line):
             ran = run_in_front(machine, words)
         elif _ON_A_TERMINAL.match(line):
             ran = run_on_terminal(machine, words)

@@ -1,7 +1,8 @@
-"""`python -m tests.faults.dying HOME STRIDE FIRST`: starts a worker's databases on copies of a home, and dies by
-SIGKILL at steps that are so far apart: before a file is opened, renamed or removed, and before every SQL statement.
+"""`python -m tests.faults.dying STRIDE FIRST`: starts a worker's databases on copies of a home, and dies by SIGKILL at
+steps that are so far apart: before a file is opened, renamed or removed, and before every SQL statement.
 
-Prints the copies, for a test to see what the next start makes of them."""
+Reads the homes from stdin, a line each, and prints the copies of each, for a test to see what the next start makes of
+them; an empty line ends them."""
 
 import os
 import shutil
@@ -83,5 +84,7 @@ def die_at_each(home: Path, stride: int, first: int) -> Iterator[Path]:
 
 
 if __name__ == "__main__":
-    for made in die_at_each(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])):
-        print(made)
+    for line in sys.stdin:
+        for made in die_at_each(Path(line.rstrip("\n")), int(sys.argv[1]), int(sys.argv[2])):
+            print(made)
+        print(flush=True)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from claude_mem_lite.paths import Home
 from tests.faults.mounts import Mounts, open_mounts
 from tests.running import HOOK, SILENT, Machine, Ran, payload, wait_until
 
-EVENTS = 10
+EVENTS = 5
 
 
 @pytest.fixture
@@ -24,7 +25,9 @@ def mounts() -> Iterator[Mounts]:
         yield made
 
 
-def test_hooks_on_a_full_disk_keep_events_elsewhere_until_there_is_room(machine: Machine, mounts: Mounts) -> None:
+def test_hooks_on_a_full_disk_keep_events_elsewhere_until_there_is_room(
+    machine: Machine, mounts: Mounts, tmp_path: Path
+) -> None:
     inside = mounts.home_on_small_disk(machine, "4m")
     ballast = fill(inside.view.root)
     assert send(inside, EVENTS) == [SILENT] * EVENTS
@@ -34,12 +37,12 @@ def test_hooks_on_a_full_disk_keep_events_elsewhere_until_there_is_room(machine:
     ballast.unlink()
     inside.start_worker()
     inside.drain()
-    assert sessions(inside) == expected(EVENTS)
+    assert sessions(ended(inside, tmp_path)) == expected(EVENTS)
     assert waiting_elsewhere(machine.home) == []
 
 
 def test_a_worker_whose_disk_is_full_leaves_events_where_they_are_until_there_is_room(
-    machine: Machine, mounts: Mounts
+    machine: Machine, mounts: Mounts, tmp_path: Path
 ) -> None:
     inside = mounts.home_on_small_disk(machine, "16m")
     inside.start_worker()
@@ -52,14 +55,16 @@ def test_a_worker_whose_disk_is_full_leaves_events_where_they_are_until_there_is
     assert len(waiting_elsewhere(machine.home)) == EVENTS
 
     ballast.unlink()
-    wait_until(lambda: inside.row_count() == EVENTS + 1, "all events to be taken in")
+    wait_until(lambda: taken_in(inside) == EVENTS + 1, "all events to be taken in")
     inside.drain()
-    assert sessions(inside) == expected(EVENTS + 1)
     assert waiting_elsewhere(machine.home) == inside.spooled() == []
+    assert sessions(ended(inside, tmp_path)) == expected(EVENTS + 1)
     assert inside.workers_started() == 1
 
 
-def test_a_worker_that_starts_on_a_full_disk_takes_all_in_when_there_is_room(machine: Machine, mounts: Mounts) -> None:
+def test_a_worker_that_starts_on_a_full_disk_takes_all_in_when_there_is_room(
+    machine: Machine, mounts: Mounts, tmp_path: Path
+) -> None:
     inside = mounts.home_on_small_disk(machine, "4m")
     inside.view.worker_python.unlink()
     assert send(inside, EVENTS) == [SILENT] * EVENTS
@@ -72,9 +77,9 @@ def test_a_worker_that_starts_on_a_full_disk_takes_all_in_when_there_is_room(mac
     ballast.unlink()
     if process.poll() is not None:
         inside.start_worker()
-    wait_until(lambda: inside.row_count() == EVENTS, "all events to be taken in")
+    wait_until(lambda: taken_in(inside) == EVENTS, "all events to be taken in")
     inside.drain()
-    assert sessions(inside) == expected(EVENTS)
+    assert sessions(ended(inside, tmp_path)) == expected(EVENTS)
 
 
 def test_hooks_with_a_read_only_home_keep_events_elsewhere(machine: Machine, mounts: Mounts) -> None:
@@ -173,6 +178,21 @@ def sessions(machine: Machine) -> list[str]:
     rows = machine.rows()
     assert {row.status for row in rows} == {"done"}
     return sorted(row.session for row in rows)
+
+
+def taken_in(machine: Machine) -> int:
+    """How many events are in the inbox, as the worker tells: only programs inside a namespace can open its files."""
+    told = machine.get("/api/queue/stats")
+    return sum(int(told[status]) for status in ("raw", "processing", "done", "error", "skipped"))
+
+
+def ended(inside: Machine, folder: Path) -> Machine:
+    """The worker in a namespace has ended, and its inbox is copied to where this process can open it."""
+    inside.stop_worker()
+    copy = Home(folder / "copy")
+    copy.root.mkdir()
+    shutil.copy(inside.view.inbox_db, copy.inbox_db)
+    return replace(inside, home=copy, view=copy, prefix=(), workers=[])
 
 
 def waiting_elsewhere(home: Home) -> list[Path]:

@@ -12,7 +12,8 @@ from claude_mem_lite.paths import Home
 from tests.running import Json, Machine, payload, spool_name
 
 ROUNDS = 100
-BIG = 3_000_000
+BIG = 1_000_000
+LOOK_S = 0.0001  # what matters is the moment right after, but the hook needs the processor to get there
 
 
 @dataclass(slots=True)
@@ -105,9 +106,11 @@ def test_half_a_file_of_a_hook_that_still_runs_is_left_alone(machine: Machine) -
 
 
 def prompt_of(session: str, chance: random.Random) -> bytes:
-    """Small or big, so that some hooks are killed between two writes; its last field tells that it is whole."""
+    """Small or big, so that some hooks are killed between two writes; its last field tells that it is whole.
+
+    What makes it big is not read as a prompt would be: that would take the worker most of the test."""
     words = "one more line of it\n" * (chance.choice((10, 1000, BIG)) // 20)
-    given: Json = payload("UserPromptSubmit", session, prompt=words, end="reached")
+    given: Json = payload("UserPromptSubmit", session, prompt="go on", more=words, end="reached")
     return json.dumps(given).encode()
 
 
@@ -133,6 +136,7 @@ def kill_somewhere(machine: Machine, raw: bytes, chance: random.Random) -> None:
         while hook.poll() is None and time.monotonic() < deadline:
             if folder and set(os.listdir(folder)) - before:
                 break
+            time.sleep(LOOK_S)
         hook.kill()
 
 

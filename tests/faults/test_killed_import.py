@@ -1,7 +1,5 @@
 """kill -9 in the middle of an import, of the command or of the worker: run again, it comes to the same."""
 
-import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +11,7 @@ import pytest
 
 from tests.past_sessions import LONG_AGO, Json, fixed_bug
 from tests.running import WAIT_S, Machine, dump, open_machine, wait_until
+from tests.unit import fake_worker
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 SESSIONS = 12
@@ -37,9 +36,7 @@ def transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def in_one_run(transcripts: Path) -> Json:
     """What one import, left alone, comes to."""
     with open_machine() as machine:
-        machine.start_worker()
-        with importing(machine, transcripts) as command:
-            command.wait(WAIT_S)
+        import_all(machine, transcripts)
         assert machine.row_count() == SESSIONS * EVENTS_OF_A_SESSION
         return dump(machine.view.memory_db)
 
@@ -56,6 +53,15 @@ def importing(machine: Machine, transcripts: Path) -> Iterator["subprocess.Popen
         yield command
 
 
+def import_all(machine: Machine, transcripts: Path) -> None:
+    """The same command, left alone; a worker is there already."""
+    if not machine.is_served():
+        machine.start_worker()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("CLAUDE_MEM_LITE_HOME", str(machine.home.root))
+        assert fake_worker.run("import", "transcripts", str(transcripts)) == 0
+
+
 def wait_for_events(machine: Machine, share: float) -> None:
     wanted = SESSIONS * EVENTS_OF_A_SESSION * share
     wait_until(lambda: machine.row_count() >= wanted, f"{wanted} events")
@@ -70,8 +76,7 @@ def test_an_import_whose_command_was_killed_is_completed_by_the_next(
         wait_for_events(machine, share)
         command.kill()
     assert machine.row_count() < SESSIONS * EVENTS_OF_A_SESSION
-    with importing(machine, transcripts) as command:
-        assert command.wait(WAIT_S) == 0
+    import_all(machine, transcripts)
     assert dump(machine.view.memory_db) == in_one_run
 
 
@@ -79,6 +84,7 @@ def test_an_import_whose_command_was_killed_is_completed_by_the_next(
 def test_an_import_goes_on_with_another_worker_when_its_own_is_killed(
     machine: Machine, transcripts: Path, in_one_run: Json, share: float
 ) -> None:
+    machine.start_worker()
     with importing(machine, transcripts) as command:
         wait_for_events(machine, share)
         machine.kill_worker()
@@ -90,10 +96,10 @@ def test_an_import_of_which_everything_was_killed_is_completed_by_the_next(
     machine: Machine, transcripts: Path, in_one_run: Json
 ) -> None:
     for share in (0.3, 0.6):
+        machine.start_worker()
         with importing(machine, transcripts) as command:
             wait_for_events(machine, share)
             command.kill()
-            os.kill(machine.worker_pid(), signal.SIGKILL)
-    with importing(machine, transcripts) as command:
-        assert command.wait(WAIT_S) == 0
+            machine.kill_worker()
+    import_all(machine, transcripts)
     assert dump(machine.view.memory_db) == in_one_run

@@ -144,14 +144,13 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killed]:
 @pytest.mark.parametrize("which", [("memory_db",), ("inbox_db",), ("memory_db", "inbox_db")], ids="-".join)
 @pytest.mark.parametrize("damage", EVERY, ids=lambda damage: damage.__name__)
 def test_nothing_that_was_acknowledged_is_lost(
-    machine: Machine, killed: Killed, damage: Damage, which: tuple[str, ...]
+    home: Home, killed: Killed, damage: Damage, which: tuple[str, ...]
 ) -> None:
-    home = machine.home
     lay_out(killed.files, home)
     for name in which:
         damage(getattr(home, name))
-    machine.start_worker()
-    machine.drain()
+    with worked(home):
+        pass
     assert known_to(home) == killed.known
     assert events_of(home) == killed.events
     for name in which:

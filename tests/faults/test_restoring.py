@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -203,25 +204,40 @@ def test_an_order_that_cannot_be_carried_out_changes_nothing_and_is_told(home: H
 # Killed.
 
 
-def killed_starts(home: Home) -> list[Home]:
+@pytest.fixture(scope="module")
+def dying() -> Iterator["subprocess.Popen[str]"]:
+    """A process that has imported what a start needs."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.faults.dying", str(STRIDE), str(FIRST_STEP)],
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield process
+
+
+def killed_starts(dying: "subprocess.Popen[str]", home: Home) -> list[Home]:
     """Copies of a home on which a start was killed, every one at another step; over many runs, at all of them."""
     print(f"run again with KILLED_FROM={FIRST_STEP}")  # shown with a failure
-    ran = subprocess.run(
-        [sys.executable, "-m", "tests.faults.dying", str(home.root), str(STRIDE), str(FIRST_STEP)],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    made = [Home(Path(line)) for line in ran.stdout.splitlines()]
+    assert dying.stdin is not None
+    assert dying.stdout is not None
+    dying.stdin.write(f"{home.root}\n")
+    dying.stdin.flush()
+    made: list[Home] = []
+    while (line := dying.stdout.readline()) != "\n":
+        assert line, "it died itself"
+        made.append(Home(Path(line.rstrip("\n"))))
     assert len(made) > 8
     return made
 
 
-def test_a_restore_that_is_killed_at_any_step_is_finished_by_the_next_start(home: Home) -> None:
+def test_a_restore_that_is_killed_at_any_step_is_finished_by_the_next_start(
+    dying: "subprocess.Popen[str]", home: Home
+) -> None:
     clock = Moment()
     order(home, two_days(home, clock))
-    for copy in killed_starts(home):
+    for copy in killed_starts(dying, home):
         with worked(copy, clock):
             pass
         where = copy.root.name
@@ -232,11 +248,13 @@ def test_a_restore_that_is_killed_at_any_step_is_finished_by_the_next_start(home
         shutil.rmtree(copy.root)
 
 
-def test_a_recovery_that_is_killed_at_any_step_is_finished_by_the_next_start(home: Home) -> None:
+def test_a_recovery_that_is_killed_at_any_step_is_finished_by_the_next_start(
+    dying: "subprocess.Popen[str]", home: Home
+) -> None:
     clock = Moment()
     two_days(home, clock)
     home.memory_db.write_bytes(home.memory_db.read_bytes()[:5000])
-    for copy in killed_starts(home):
+    for copy in killed_starts(dying, home):
         with worked(copy, clock):
             pass
         where = copy.root.name
@@ -245,11 +263,13 @@ def test_a_recovery_that_is_killed_at_any_step_is_finished_by_the_next_start(hom
         shutil.rmtree(copy.root)
 
 
-def test_a_migration_that_is_killed_at_any_step_is_done_by_the_next_start(home: Home) -> None:
+def test_a_migration_that_is_killed_at_any_step_is_done_by_the_next_start(
+    dying: "subprocess.Popen[str]", home: Home
+) -> None:
     for name in ("inbox", "memory"):
         with closing(sqlite3.connect(home.root / f"{name}.db")) as db:
             db.executescript((RELEASED / f"0.1.0-{name}.sql").read_text())
-    for copy in killed_starts(home):
+    for copy in killed_starts(dying, home):
         with worked(copy):
             pass
         where = copy.root.name
@@ -398,27 +418,25 @@ def started(machine: Machine, key: str) -> str:
     return str(answers[-1])
 
 
-def test_backup_and_restore_by_command(machine: Machine) -> None:
-    def run(*words: str) -> "subprocess.CompletedProcess[str]":
-        program = Path(sys.executable).with_name("claude-mem-lite")
-        return subprocess.run([program, *words], env=machine.environment(), capture_output=True, text=True, check=False)
-
+def test_backup_and_restore_by_command(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(machine.home.root))
+    machine.start_worker()
     for given in turn("s-1", "count the apples"):
         leave(machine.home, given)
-    made = run("backup", "--json")
-    assert made.returncode == 0, made.stderr
-    path = json.loads(made.stdout)["path"]
+    path = json.loads(machine.run("backup", "--json").stdout)["path"]
     for given in turn("s-1", "count the plums"):
         leave(machine.home, given)
-    asked = run("restore")
-    assert (asked.returncode, "needs --yes" in asked.stderr) == (2, True)
-    restored = run("restore", Path(path).name, "--yes")
-    assert restored.returncode == 0, restored.stderr
+    assert fake_worker.run("restore") == 2
+    assert "needs --yes" in capsys.readouterr().err
+    restored = machine.run("restore", Path(path).name, "--yes")
     assert "was put in the place of memory.db" in restored.stdout
     assert "undoes it" in restored.stdout
     machine.drain()
     assert prompts(machine.home) >= {"count the plums"}
-    (first, *_) = json.loads(run("backup", "--list", "--json").stdout)
+    assert fake_worker.run("backup", "--list", "--json") == 0
+    (first, *_) = json.loads(capsys.readouterr().out)
     assert first["problem"] == ""
-    refused = run("restore", "/etc/hostname", "--yes")
-    assert (refused.returncode, "is no backup of claude-mem-lite" in refused.stderr) == (1, True)
+    assert fake_worker.run("restore", "/etc/hostname", "--yes") == 1
+    assert "is no backup of claude-mem-lite" in capsys.readouterr().err

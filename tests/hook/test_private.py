@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.hook.private import MARK, Json, clean, hide, hide_lines, reduced, without_spans
 from tests.hook.conftest import Hooks
+from tests.unit.own_time import own_seconds
 
 OPENINGS = (
     "<private>", "<PRIVATE>", "<private >", '<Private reason="key">', "<private\n>", "<private\u00a0>",
@@ -17,6 +18,8 @@ OPENINGS = (
 )  # fmt: skip
 CLOSINGS = ("</private>", "</PRIVATE>", "</private >", "<\\/private>", "\\u003c/private\\u003e", "</private\u2003>")
 BIG = 512 * 1024
+# A quarter of a second at most; where it is gone over again and again, twice the text takes four times as long.
+LARGE, A_MOMENT_S = 128 * 1024, 6
 ANY_TEXT = st.text().filter(lambda text: "private" not in text.lower())
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | ANY_TEXT,
@@ -204,10 +207,6 @@ def test_a_payload_with_invalid_utf8_around_a_span_stays_readable_json(hooks: Ho
     assert json.loads(file.read_bytes()) == {"a": f"\ufffd{MARK}", "b": "kept"}
 
 
-def filled(unit: str) -> str:
-    return unit * (BIG // len(unit))
-
-
 @pytest.mark.parametrize(
     ("head", "unit", "tail"),
     [
@@ -232,11 +231,12 @@ def filled(unit: str) -> str:
         ("<", "\\", "/private>"),
     ],
 )
-def test_no_text_of_half_a_megabyte_takes_more_than_a_moment(head: str, unit: str, tail: str) -> None:
-    text = head + filled(unit) + tail
-    hide(text)
-    hide_lines([text, text])
-    without_spans(json.dumps({"a": [{"b": text}, {"c": [text]}], text: 1}).encode())
+def test_no_large_text_takes_more_than_a_moment(head: str, unit: str, tail: str) -> None:
+    text = head + unit * (LARGE // len(unit)) + tail
+    with own_seconds(A_MOMENT_S):
+        hide(text)
+        hide_lines([text, text])
+        without_spans(json.dumps({"a": [{"b": text}, {"c": [text]}], text: 1}).encode())
 
 
 @pytest.mark.parametrize("count", [1, 40_000, 250_000])
@@ -254,7 +254,7 @@ def test_an_edit_that_occurs_first_outside_and_then_inside_of_a_span_is_hidden()
 
 
 def test_lists_within_lists_take_no_more_than_a_moment() -> None:
-    value: Json = [filled("<private></private>"), 1]
+    value: Json = ["<private></private>" * (BIG // 19), 1]
     for _ in range(300):
         value = [value, 1]
     assert b"private>" not in without_spans(json.dumps(value).encode())

@@ -252,10 +252,10 @@ def test_a_prompt_does_not_wait_for_the_worker_it_started(hooks: Hooks, recorder
 def test_a_spool_that_nobody_empties_stops_growing(hooks: Hooks, home: Home) -> None:
     home.make()
     for number in range(19_999):
-        (home.spool_new / f"{number:020d}-1-00000000-Stop").touch()
+        os.close(os.open(f"{home.spool_new}/{number:020d}-1-00000000-Stop", os.O_CREAT))
     for let_go in (False, True):
         assert hooks.run("Stop") == b""
-        assert len(list(home.spool_new.iterdir())) == 20_000
+        assert len(os.listdir(home.spool_new)) == 20_000
         assert home.dropped.exists() is let_go
 
 

@@ -1,7 +1,11 @@
-"""An agent on the official SDK: its client starts `claude-mem-lite mcp` and speaks to it over stdio."""
+"""An agent that calls tools: on the official SDK, whose client starts `claude-mem-lite mcp` and speaks to it over
+stdio, or by the same lines to a server in this process, which takes a twentieth of the time."""
 
+import io
+import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -10,6 +14,8 @@ import anyio
 from mcp.client.client import Client
 from mcp_types import CallToolResult, TextContent
 
+from claude_mem_lite.mcp.calls import Tools
+from claude_mem_lite.mcp.server import serve
 from mcp import StdioServerParameters
 from tests.running import Json, Machine
 
@@ -36,12 +42,9 @@ class Agent:
     finds_worker: bool = False
 
     def talk(self, conversation: Callable[[Client], Awaitable[Result]], mode: str = "auto") -> Result:
-        """A conversation with a server of its own, from its start to its end."""
-        if self.finds_worker and not self.machine.is_served():
-            self.machine.start_worker()
-        session = {"CLAUDE_CODE_SESSION_ID": self.session} if self.session else {}
-        environment = self.machine.environment({**session, **self.more})
-        server = StdioServerParameters(command=str(COMMAND), args=["mcp"], env=environment, cwd=self.folder)
+        """A conversation of the SDK's client with a server of its own, from its start to its end."""
+        self._see_to_worker()
+        server = StdioServerParameters(command=str(COMMAND), args=["mcp"], env=self._environment(), cwd=self.folder)
 
         async def run() -> Result:
             async with Client(server, mode=mode, read_timeout_seconds=60) as client:
@@ -49,17 +52,40 @@ class Agent:
 
         return anyio.run(run)
 
-    def call(self, tool: str, **given: Json) -> Told:
-        """One tool, with a server of its own."""
-        return self.calls((tool, given))[0]
-
-    def calls(self, *wanted: tuple[str, Json]) -> list[Told]:
-        """Some tools, one after the other, of one server."""
+    def calls_by_sdk(self, *wanted: tuple[str, Json]) -> list[Told]:
+        """Some tools, one after the other, of one server that the SDK's client has started."""
 
         async def conversation(client: Client) -> list[Told]:
             return [told(await client.call_tool(tool, given)) for tool, given in wanted]
 
         return self.talk(conversation)
+
+    def call(self, tool: str, **given: Json) -> Told:
+        """One tool, with a server of its own in this process."""
+        return self.calls((tool, given))[0]
+
+    def calls(self, *wanted: tuple[str, Json]) -> list[Told]:
+        """Some tools, one after the other, of one server in this process."""
+        self._see_to_worker()
+        requests = [
+            {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": tool, "arguments": given}}
+            for id_, (tool, given) in enumerate(wanted)
+        ]
+        replies = io.BytesIO()
+        with chdir(self.folder):
+            asked = io.BytesIO("".join(f"{json.dumps(one)}\n" for one in requests).encode())
+            assert serve(asked, replies, Tools(self.machine.home, self._environment()).call) == 0
+        results = [json.loads(line)["result"] for line in replies.getvalue().splitlines()]
+        return [Told(one["content"][0]["text"], one["isError"]) for one in results]
+
+    def _see_to_worker(self) -> None:
+        if self.finds_worker and not self.machine.is_served():
+            self.machine.start_worker()
+            self.machine.drain()  # what was planted is found when it is indexed
+
+    def _environment(self) -> dict[str, str]:
+        session = {"CLAUDE_CODE_SESSION_ID": self.session} if self.session else {}
+        return self.machine.environment({**session, **self.more})
 
 
 def told(result: CallToolResult) -> Told:

@@ -1,9 +1,8 @@
-"""Every tool, called by the official SDK's client over stdio, against a real worker."""
+"""Every tool against a real worker: by the official SDK's client over stdio, and in every detail by its lines."""
 
 import os
 import re
 import signal
-from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from mcp.client.client import Client
 
 from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.mcp import calls
 from claude_mem_lite.places import find_place
 from tests.mcp.agent import Agent, Told, told
 from tests.mcp.conftest import Shop
@@ -47,11 +47,30 @@ def test_the_client_agrees_on_a_version_and_lists_the_tools_without_a_worker(mac
     assert not machine.is_served()
 
 
+def test_the_client_is_answered_by_every_tool(shop: Shop) -> None:
+    planted = shop.plant("Retry the checkout five times", summary="The payment service drops one call in ten.")
+
+    answers = shop.agent().calls_by_sdk(
+        ("memory_save", {"kind": "note", "text": "Orders are kept for a year", "tags": ["x"]}),
+        ("memory_search", {"query": "checkout retry", "limit": 5}),
+        ("memory_context", {"query": "checkout retry"}),
+        ("memory_get", {"ids": [planted.id]}),
+        ("memory_timeline", {"id": planted.id}),
+        ("memory_forget", {"ids": [planted.id]}),
+        ("memory_get", {"ids": [planted.id]}),
+    )
+
+    words = ("Saved as #", "five times", "five times", "drops one call", "five times", "Forgot 1", "nothing has the id")
+    assert [word for word, one in zip(words, answers, strict=True) if word not in one.text] == []
+    assert [one.is_error for one in answers] == [False] * 6 + [True]
+    assert [given for *_, given in receipts(shop.machine)] == [True]
+
+
 def test_a_tool_starts_the_worker_that_is_away(shop: Shop) -> None:
     shop.plant("Retry the checkout five times", summary="The payment service drops one call in ten.")
     assert not shop.machine.is_served()
 
-    found = shop.agent(finds_worker=False).call("memory_search", query="checkout retry")
+    (found,) = shop.agent(finds_worker=False).calls_by_sdk(("memory_search", {"query": "checkout retry"}))
 
     assert "Retry the checkout five times" in found.text
     assert not found.is_error
@@ -62,7 +81,7 @@ def test_a_worker_that_cannot_be_started_is_told_in_a_sentence(shop: Shop) -> No
     shop.machine.home.worker_python.unlink()
     shop.machine.home.worker_python.symlink_to("/bin/false")
 
-    told_ = shop.agent(finds_worker=False).call("memory_search", query="checkout")
+    (told_,) = shop.agent(finds_worker=False).calls_by_sdk(("memory_search", {"query": "checkout"}))
 
     assert told_ == Told(f"the worker did not start; look at the end of {shop.machine.home.worker_log}", True)
 
@@ -175,10 +194,13 @@ def test_what_an_agent_saves_is_its_own_word_in_this_project(shop: Shop) -> None
     assert tags == '["x"]'
 
 
-@pytest.mark.parametrize("claim", [{"origin": "user"}, {"by": "user"}, {"pinned": True}])
-def test_nothing_makes_it_the_users_word(shop: Shop, claim: dict[str, object]) -> None:
-    shop.agent().call("memory_save", kind="rule", text="Deploy on Fridays", **claim)
-    assert memories(shop.machine, "origin, pinned") == [("assistant", 0)]
+def test_nothing_makes_it_the_users_word(shop: Shop) -> None:
+    claims: tuple[Json, ...] = ({"origin": "user"}, {"by": "user"}, {"pinned": True})
+    texts = ("Deploy on Fridays", "Keep orders for a year", "Lamps are packed twice")
+    shop.agent().calls(
+        *(("memory_save", {"kind": "rule", "text": text, **claim}) for text, claim in zip(texts, claims, strict=True))
+    )
+    assert memories(shop.machine, "origin, pinned") == [("assistant", 0)] * 3
     refused = shop.machine.ask(
         "POST", "/api/ask/save", {"cwd": str(shop.folder), "kind": "rule", "text": "Deploy", "by": "user"}
     )
@@ -278,16 +300,16 @@ PROTECTED: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("how", sorted(PROTECTED))
-def test_what_the_user_said_or_holds_on_to_is_not_the_agents_to_forget(shop: Shop, how: str) -> None:
+def test_what_the_user_said_or_holds_on_to_is_not_the_agents_to_forget(shop: Shop) -> None:
     own = shop.plant("Retry the checkout nine times")
-    users = shop.plant("Never deploy on Fridays", kind="rule", **PROTECTED[how])
+    users = [shop.plant(f"Never deploy what is {how}", kind="rule", **more) for how, more in PROTECTED.items()]
 
-    refused = shop.agent().call("memory_forget", ids=[own.id, users.id])
+    refused = shop.agent().calls(*(("memory_forget", {"ids": [own.id, one.id]}) for one in users))
 
-    assert refused.is_error
-    assert f"`claude-mem-lite forget {users.id}`" in refused.text
-    assert len(memories(shop.machine, "id")) == 2
+    for one, told_ in zip(users, refused, strict=True):
+        assert told_.is_error
+        assert f"`claude-mem-lite forget {one.id}`" in told_.text
+    assert len(memories(shop.machine, "id")) == 4
 
 
 def test_forgetting_has_bounds(shop: Shop) -> None:
@@ -554,8 +576,9 @@ def test_an_excluded_folder_gets_nothing_and_keeps_nothing(shop: Shop) -> None:
 
 def test_the_folder_is_that_of_the_project_the_agent_names(shop: Shop, tmp_path: Path) -> None:
     shop.plant("Retry the checkout five times")
-    agent = Agent(shop.machine, tmp_path, more={"CLAUDE_PROJECT_DIR": str(shop.folder)})
-    assert "five times" in agent.call("memory_search", query="checkout retry").text
+    agent = Agent(shop.machine, tmp_path, more={"CLAUDE_PROJECT_DIR": str(shop.folder)}, finds_worker=True)
+    (found,) = agent.calls_by_sdk(("memory_search", {"query": "checkout retry"}))
+    assert "five times" in found.text
 
 
 def test_what_was_not_told_does_not_count(shop: Shop) -> None:
@@ -607,27 +630,31 @@ def test_a_session_of_another_project_is_not_the_one_that_asks(shop: Shop) -> No
 ODD_SESSIONS = ("../../etc/passwd", "a" * 201, "x\x01y", '"; drop table sessions;--', "a b")
 
 
-@pytest.mark.parametrize("name", ODD_SESSIONS, ids=range(len(ODD_SESSIONS)))
-def test_what_no_session_is_called_counts_for_nothing(shop: Shop, name: str) -> None:
-    shop.agent(name).call("memory_save", kind="note", text="Orders are kept for a year")
-    ((session,),) = memories(shop.machine, "session")
-    assert re.fullmatch("mcp-[0-9a-f]{16}", str(session))
+def test_what_no_session_is_called_counts_for_nothing(shop: Shop) -> None:
+    for number, name in enumerate(ODD_SESSIONS):
+        text = f"Shelf {number} of hall {number} holds lamp {number}"
+        shop.agent(name).call("memory_save", kind="note", text=text)
+    kept = [str(session) for (session,) in memories(shop.machine, "session")]
+    assert len(kept) == len(ODD_SESSIONS)
+    assert [session for session in kept if not re.fullmatch("mcp-[0-9a-f]{16}", session)] == []
 
 
 def test_a_client_that_names_no_session_has_one_however_many_servers_it_starts(shop: Shop) -> None:
     for number in range(2):
-        shop.agent("").call("memory_save", kind="note", text=f"Shelf {number} of hall {number} holds lamp {number}")
+        text = f"Shelf {number} of hall {number} holds lamp {number}"
+        shop.agent("").calls_by_sdk(("memory_save", {"kind": "note", "text": text}))
     first, second = memories(shop.machine, "session")
     assert first == second
 
 
-def test_a_worker_that_hangs_is_told_in_a_sentence(shop: Shop) -> None:
+def test_a_worker_that_hangs_is_told_in_a_sentence(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "CALL_S", 0.5)
     shop.machine.start_worker()
     os.kill(shop.machine.worker_pid(), signal.SIGSTOP)
-    asked = (("memory_search", {"query": "checkout"}), ("memory_save", {"kind": "note", "text": "Orders stay"}))
     try:
-        with ThreadPoolExecutor(len(asked)) as side_by_side:  # each waits for as long as an agent has patience
-            found, saved = side_by_side.map(lambda one: shop.agent().call(one[0], **one[1]), asked)
+        found, saved = shop.agent().calls(
+            ("memory_search", {"query": "checkout"}), ("memory_save", {"kind": "note", "text": "Orders stay"})
+        )
     finally:
         os.kill(shop.machine.worker_pid(), signal.SIGCONT)
 

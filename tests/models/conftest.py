@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +59,12 @@ def server() -> Iterator[ModelServer]:
 @pytest.fixture
 def provider(side: Side, server: ModelServer) -> Provider:
     return side.make(server.url, 20.0)
+
+
+@pytest.fixture(autouse=True)
+def no_certificates(private_environment: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Loopback needs none, and to read those of this machine takes longer than a call."""
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
 
 
 def _note(event: str, arguments: tuple[object, ...]) -> None:

@@ -15,7 +15,7 @@ from demo import facts, recording
 
 from claude_mem_lite import __version__
 from tests.e2e.repositories import make_repo
-from tests.pipeline.wheels import Tool, build, build_as, run
+from tests.pipeline.wheels import Tool, build_as, run, wheel_of_this_run
 from tests.running import wait_until
 
 OLDER = "0.0.9"
@@ -43,7 +43,11 @@ class Newcomer:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"PATH": f"{self.tool.bin}:/usr/bin:/bin", "HOME": str(self.user), "PYTHONDONTWRITEBYTECODE": "1"}
+        return {
+            "PATH": f"{self.tool.bin}:/usr/bin:/bin",
+            "HOME": str(self.user),
+            "PYTHONPYCACHEPREFIX": str(self.root / "compiled"),
+        }
 
     def settle_in(self) -> None:
         make_repo(self.project)
@@ -99,7 +103,9 @@ def newcomer() -> Iterator[Newcomer]:
                 one.run("worker", "stop")
 
 
-def test_a_newcomer_installs_works_upgrades_and_leaves_without_a_trace(newcomer: Newcomer) -> None:
+def test_a_newcomer_installs_works_upgrades_and_leaves_without_a_trace(
+    newcomer: Newcomer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     before = newcomer.tree()
 
     newcomer.tool.install(build_as(OLDER, newcomer.root / "older"))
@@ -115,7 +121,7 @@ def test_a_newcomer_installs_works_upgrades_and_leaves_without_a_trace(newcomer:
     assert_told(newcomer.start_session("second"))
 
     # pipx and uv replace the package under a worker at work, and know nothing of ours
-    newcomer.tool.install(build("wheel", newcomer.root / "newer"))
+    newcomer.tool.install(wheel_of_this_run(tmp_path_factory))
     wait_until(lambda: not newcomer.ask("worker", "status")["running"], "the older worker to end")
     assert_told(newcomer.start_session("third"))
     upgraded = newcomer.ask("status")

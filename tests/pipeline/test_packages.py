@@ -9,7 +9,7 @@ import pytest
 
 from claude_mem_lite import __version__
 from tests.docs.pages import ROOT
-from tests.pipeline.wheels import PROGRAMS, build
+from tests.pipeline.wheels import PROGRAMS, build, wheel_of_this_run
 
 INFO = f"claude_mem_lite-{__version__}.dist-info"
 IN_THE_SDIST = (
@@ -28,7 +28,7 @@ IN_THE_SDIST = (
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("wheel", tmp_path_factory.mktemp("wheel"))
+    return wheel_of_this_run(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

@@ -4,26 +4,22 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.pipeline.wheels import install, link_what_it_requires, make_environment, wheel_of_this_run
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The scripts folder of a fresh environment that has the wheel and its dependencies, nothing else."""
-    folder = tmp_path_factory.mktemp("wheel")
-    _run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)])
-    (wheel,) = folder.glob("*.whl")
-    _run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")])
-    pip = [sys.executable, "-m", "pip", "--python", str(folder / "venv/bin/python"), "--disable-pip-version-check"]
-    # What is not run needs not be compiled: of some dependencies that is nearly all.
-    _run([*pip, "install", "--quiet", "--no-compile", "-c", str(ROOT / "constraints.txt"), str(wheel)])
+    folder = tmp_path_factory.mktemp("installed")
+    site = make_environment(folder / "venv")
+    install(wheel_of_this_run(tmp_path_factory), folder / "venv")
+    link_what_it_requires(site, "claude_mem_lite")
     return folder / "venv" / "bin"
 
 

@@ -6,13 +6,17 @@ from claude_mem_lite.worker.code_files import Walks
 
 
 def test_a_walk_is_remembered_while_the_reading_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("")
+    shop, other = tmp_path / "shop", tmp_path / "other"
+    for folder in (shop, other):
+        folder.mkdir()
+        (folder / "a.py").write_text("")
     now = 0.0
-    walks, root = Walks(lambda: now), str(tmp_path)
+    walks, root = Walks(lambda: now), str(shop)
     walks.keep(root, walks.find_sources(root))
-    (tmp_path / "b.py").write_text("")
+    for folder in (shop, other):
+        (folder / "b.py").write_text("")
     assert walks.find_sources(root).paths == ("a.py",)
-    assert walks.find_sources(str(tmp_path.parent)).paths != ("a.py",)
+    assert walks.find_sources(str(other)).paths == ("a.py", "b.py")
     now = 31.0
     assert walks.find_sources(root).paths == ("a.py", "b.py")
 

@@ -263,7 +263,7 @@ def test_what_memories_say_of_the_projects_own_folder_and_of_sessions_is_told_wi
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(
     texts=st.lists(st.text(min_size=1, max_size=400), min_size=1, max_size=12),

@@ -1,12 +1,14 @@
 """Whatever is stored and whatever the budget: what holds for every start context."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +27,8 @@ FOREIGN = "Xylophone"
 """Stands in all that belongs to another project or language, and in nothing else."""
 TEXTS = st.text(min_size=1, max_size=300).filter(lambda text: FOREIGN.lower() not in text.lower())
 HEADLINES = TEXTS.filter(str.strip)
+FILLER = 40
+"""So many rules that the cap on characters is met before the budget."""
 numbers = count()
 
 
@@ -95,19 +99,32 @@ def assert_holds(built: Context, preset: Preset, budget: int, *, has_session: bo
     assert headers == sorted(headers)
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Stores by how many rules they hold already: to make them takes longer than what each example adds."""
+    folder = tmp_path_factory.mktemp("begun")
+    found = {number: folder / f"{number}.db" for number in (0, FILLER)}
+    for filler, path in found.items():
+        with Store(path) as store:
+            for number in range(filler):
+                store.remember(f"Rule {number}", summary="long rule " * 40, kind="rule", origin="user")
+    return found
+
+
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(
     kept=st.lists(KEPT, max_size=10),
     own=st.lists(HEADLINES, max_size=4),
     others=st.lists(HEADLINES, max_size=2),
-    filler=st.sampled_from([0, 0, 40]),
+    filler=st.sampled_from([0, 0, FILLER]),
     budget=st.integers(50, 4000),
     preset=st.sampled_from(list(BUILT_IN.values())),
 )
 def test_a_context_keeps_its_promises(
     tmp_path: Path,
+    begun: dict[int, Path],
     kept: Sequence[Kept],
     own: Sequence[str],
     others: Sequence[str],
@@ -116,15 +133,13 @@ def test_a_context_keeps_its_promises(
     preset: Preset,
 ) -> None:
     search = Search(FakeEmbedder(), VectorIndex()).search
-    with Store(tmp_path / f"{next(numbers)}.db") as store:
+    with Store(Path(shutil.copy(begun[filler], tmp_path / f"{next(numbers)}.db"))) as store:
         for number, text in enumerate(own):
             store.session(f"s{number}", summary(text), at=NOW - timedelta(hours=number + 1))
         for number, text in enumerate(others):
             store.session(f"theirs{number}", summary(f"{FOREIGN} {text}"), place=OTHER)
         for number, one in enumerate(kept):
             keep(store, number, one)
-        for number in range(filler):  # so much that the cap on characters is met before the budget
-            store.remember(f"Rule {number}", summary="long rule " * 40, kind="rule", origin="user")
         occasion = Occasion(SHOP, NOW, search=search)
         built, again = (build(store.connect, occasion, budget, preset) for _ in range(2))
     assert_holds(built, preset, budget, has_session=bool(own))

@@ -178,7 +178,7 @@ def test_any_text_is_found_by_itself(before: str, word: str, after: str) -> None
         assert search(store, title.upper()) == [title]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(query=st.text(st.characters(), max_size=80), limit=st.integers(0, 5))
 def test_no_query_raises(query: str, limit: int) -> None:
     with TemporaryDirectory() as folder, Store(Path(folder) / "memory.db") as store:

@@ -440,7 +440,9 @@ def groups_of(hooks: dict[str, Sequence[object]]) -> list[tuple[str, object]]:
     return [(event, group) for event, groups in hooks.items() for group in groups]
 
 
-@hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+@hypothesis_settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(SETTINGS, INDENTS, ENDS, st.booleans(), st.booleans())
 def test_any_settings_keep_every_hook_of_others_and_come_back_whole(
     home: Home,

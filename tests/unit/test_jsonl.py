@@ -404,7 +404,7 @@ every_memory = st.builds(
 every_harmless_memory = every_memory.filter(lambda memory: not looks_like_instructions(told_by(memory)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(every_harmless_memory, max_size=6, unique_by=lambda memory: memory.id))
 def test_any_memories_come_back_byte_for_byte(made: Sequence[Memory]) -> None:
     with (

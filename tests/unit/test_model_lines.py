@@ -27,6 +27,15 @@ def worker(home: Home) -> Iterator[FakeWorker]:
         yield worker
 
 
+def link_python(home: Home, folder: Path, script: str) -> Path:
+    """A worker's Python that does no more than this, whatever it is asked to import."""
+    made = folder / "python"
+    made.write_text(f"#!/bin/sh\n{script}\n")
+    made.chmod(0o700)
+    home.worker_python.symlink_to(made)
+    return made
+
+
 def model_check(home: Home) -> list[Check]:
     return [check for check in check_worker(home) if check.name == "model"]
 
@@ -136,16 +145,16 @@ def test_doctor_finds_a_model_that_answers(worker: FakeWorker, home: Home) -> No
     assert model_check(home) == [Check("model", "ok", f"{MODEL}, 3 calls, 4,200 tokens today")]
 
 
-def test_doctor_warns_of_a_model_that_does_not_answer_and_says_what_to_do(worker: FakeWorker, home: Home) -> None:
+def test_doctor_warns_of_a_model_that_does_not_answer_and_says_what_to_do(
+    worker: FakeWorker, home: Home, tmp_path: Path
+) -> None:
+    link_python(home, tmp_path, "exit 0")
     worker.answer("GET /api/health", {**HEALTHY, "model_problem": COOLING, "model_next_step": "wait"})
     assert model_check(home) == [Check("model", "warn", f"{MODEL}: {COOLING}", "wait")]
 
 
 def test_doctor_finds_that_the_workers_python_lacks_the_sdk(worker: FakeWorker, home: Home, tmp_path: Path) -> None:
-    bare = tmp_path / "python"
-    bare.write_text("#!/bin/sh\nexit 1\n")
-    bare.chmod(0o700)
-    home.worker_python.symlink_to(bare)
+    bare = link_python(home, tmp_path, "exit 1")
     worker.answer("GET /api/health", HEALTHY)
     (check,) = model_check(home)
     assert (check.state, check.found) == ("fail", f"{bare} cannot import anthropic")

@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_mem_lite.models import JsonValue
@@ -44,6 +44,7 @@ SURROUNDINGS = st.sampled_from(
 
 
 @pytest.mark.parametrize("kind", TOKENS)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_no_token_of_a_known_format_survives(kind: str, data: st.DataObject) -> None:
     secret = data.draw(TOKENS[kind])
@@ -53,6 +54,7 @@ def test_no_token_of_a_known_format_survives(kind: str, data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("kind", TOKENS)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_a_token_is_replaced_by_its_kind(kind: str, data: st.DataObject) -> None:
     assert redact(data.draw(TOKENS[kind])) == f"[redacted:{kind}]"

@@ -179,7 +179,9 @@ def test_scores_go_down_and_none_is_above_one(store: Store) -> None:
     assert 0 < scores[-1] <= scores[0] <= 1
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(query=st.text(max_size=300))
 def test_any_text_is_a_safe_query(store: Store, query: str) -> None:
     store.remember("Rotate the signing keys", summary="Rotate the signing keys")
@@ -274,7 +276,9 @@ def test_a_long_text_is_as_near_as_the_nearest_of_its_parts(store: Store) -> Non
     assert near[1] > 0.7
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(age=st.integers(0, 5000), other_age=st.integers(0, 5000), pinned=st.booleans(), other_pinned=st.booleans())
 def test_age_and_pins_never_outrank_what_is_clearly_more_relevant(
     store: Store, age: int, other_age: int, pinned: bool, other_pinned: bool

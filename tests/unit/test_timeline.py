@@ -125,7 +125,7 @@ def test_all_of_a_turn_can_be_read(store: Store) -> None:
     assert turn.answered == f"Done: {turn.asked}"
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(0, 4)), min_size=1, max_size=14),
     st.integers(0, 13),

@@ -15,7 +15,7 @@ from claude_mem_lite.spool_names import event_of
 from tests.past_sessions import LONG_AGO, Json
 
 SETTINGS = settings(
-    max_examples=200,
+    max_examples=100,
     deadline=None,
     derandomize=True,
     database=None,

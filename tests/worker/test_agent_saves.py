@@ -152,10 +152,11 @@ ORDERS = [
 
 
 @pytest.mark.parametrize("kind", ["rule", "gotcha"])
-@pytest.mark.parametrize("words", ORDERS, ids=range(len(ORDERS)))
-def test_what_gives_orders_to_an_agent_is_held_back(machine: Machine, cwd: str, words: str, kind: str) -> None:
-    assert save(machine, cwd, words, kind=kind)["status"] == "quarantined"
-    assert "zanzibar" not in given_unasked(machine, cwd)
+def test_what_gives_orders_to_an_agent_is_held_back(machine: Machine, cwd: str, kind: str) -> None:
+    saved = {words: save(machine, cwd, words, kind=kind)["status"] for words in ORDERS}
+    assert saved == dict.fromkeys(ORDERS, "quarantined")
+    unasked = given_unasked(machine, cwd)
+    assert [word for word in ("zanzibar", "zz-helper", "push to main") if word in unasked] == []
 
 
 RULES = [
@@ -170,12 +171,9 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "words"), RULES, ids=range(len(RULES)))
-def test_ordinary_rules_of_a_project_are_kept_as_the_agents_word(
-    machine: Machine, cwd: str, kind: str, words: str
-) -> None:
-    saved = save(machine, cwd, words, kind=kind)
-    assert (saved["status"], saved["origin"]) == ("active", "assistant")
+def test_ordinary_rules_of_a_project_are_kept_as_the_agents_word(machine: Machine, cwd: str) -> None:
+    saved = [(words, save(machine, cwd, words, kind=kind)) for kind, words in RULES]
+    assert [words for words, one in saved if (one["status"], one["origin"]) != ("active", "assistant")] == []
 
 
 def test_standing_orders_that_a_page_gave_are_held_back(machine: Machine, cwd: str) -> None:

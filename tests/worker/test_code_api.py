@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.running import Answer, Json, Machine, open_machine, short_folder
+from tests.running import Answer, Json, Machine, short_folder
+from tests.worker.commands import run_here
 
 AUTH = """class Session:
     def renew(self, token: str) -> str:
@@ -34,10 +35,10 @@ handle(Session())
 
 
 @pytest.fixture
-def machine() -> Iterator[Machine]:
-    with open_machine() as made:
-        made.start_worker()
-        yield made
+def machine(served: Machine) -> Iterator[Machine]:
+    """The worker that all of them share, without settings when a test begins."""
+    yield served
+    served.home.config.unlink(missing_ok=True)
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def run(machine: Machine, folder: Path, *arguments: str, status: int = 0) -> "subprocess.CompletedProcess[str]":
-    return machine.run("code", *arguments, cwd=folder, status=status)
+    return run_here(machine, "code", *arguments, cwd=folder, status=status)
 
 
 def ask(machine: Machine, folder: Path, what: str, name: str, **more: object) -> Answer:
@@ -200,12 +201,13 @@ def test_a_folder_without_code_says_so(machine: Machine, tmp_path: Path) -> None
     assert f"there is no code that can be read in {tmp_path}; the languages are Python," in failed.stderr
 
 
-def test_an_excluded_folder_is_not_read(machine: Machine, shop: Path) -> None:
-    machine.home.config.write_text(f'exclude = ["{shop}"]\n')
+def test_an_excluded_folder_is_not_read(unserved: Machine, shop: Path) -> None:
+    unserved.home.config.write_text(f'exclude = ["{shop}"]\n')
+    unserved.start_worker()
     for folder in (shop, shop / "shop"):
-        failed = run(machine, folder, "symbols", "renew", status=1)
+        failed = run(unserved, folder, "symbols", "renew", status=1)
         assert "is excluded by the configuration; its code is not read" in failed.stderr
-    assert not machine.home.code_db.exists() or not machine.files_with("renew")
+    assert not unserved.home.code_db.exists() or not unserved.files_with("renew")
 
 
 def test_an_excluded_folder_inside_a_checkout_is_left_out(machine: Machine, shop: Path) -> None:

@@ -19,6 +19,7 @@ from tests.past_sessions import Json
 from tests.running import COMMAND, PROC, WAIT_S, Machine, open_machine, query, wait_until
 from tests.unit.fake_worker import fake_worker
 from tests.unit.fake_worker import run as run_here
+from tests.worker.commands import run_raw_here as run
 
 TOKEN = "ghp_" + "a8Kd93jfLq02MzXc7VbN5tYpRw61HsGeUoIi"
 LINES = [
@@ -30,23 +31,18 @@ LINES = [
 ]
 
 
-def run(
-    machine: Machine,
-    *arguments: str | Path,
-    status: int = 0,
-    given: bytes = b"",
-    environment: Mapping[str, str] | None = None,
-) -> "subprocess.CompletedProcess[bytes]":
+def run_program(machine: Machine, *arguments: str | Path, environment: Mapping[str, str]) -> bytes:
+    """What the program itself writes to standard output."""
     done = subprocess.run(
         [COMMAND, *arguments],
         env=machine.environment(environment),
         cwd=machine.user_home,
-        input=given,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=WAIT_S,
     )
-    assert done.returncode == status, done.stderr
-    return done
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def write(path: Path, lines: list[Json]) -> Path:
@@ -75,6 +71,7 @@ def test_what_is_exported_and_imported_elsewhere_is_exported_the_same_byte_for_b
     assert first.stderr == b"Exported 6 memories.\n"
     (tmp_path / "all.jsonl").write_bytes(first.stdout)
     with open_machine() as other:
+        other.start_worker()
         assert report(other, tmp_path / "all.jsonl", "--trust")["imported"] == 6
         assert run(other, "export").stdout == first.stdout
         assert report(other, tmp_path / "all.jsonl", "--trust")["known"] == 6
@@ -367,21 +364,21 @@ def test_stdout_is_utf8_whatever_the_locale(machine: Machine, tmp_path: Path) ->
     run(machine, "import", "jsonl", write(tmp_path / "given.jsonl", LINES), "--trust")
     wanted = run(machine, "export").stdout
     assert "naïve parser 日本".encode() in wanted
-    for name in ("LC_ALL", "PYTHONIOENCODING"):
-        value = "C" if name == "LC_ALL" else "latin-1"
-        assert run(machine, "export", environment={name: value, "PYTHONUTF8": "0"}).stdout == wanted
+    for name, value in (("LC_ALL", "C"), ("PYTHONIOENCODING", "latin-1")):
+        assert run_program(machine, "export", environment={name: value, "PYTHONUTF8": "0"}) == wanted
 
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    """A home with more than fits a pipe."""
-    lines = [{"kind": "note", "title": f"Note {number}", "detail": "x" * 5_000} for number in range(300)]
+    """A home with more than fits a pipe, in a list of which is more than is held back before it is written."""
+    lines = [{"kind": "note", "title": f"Note {number} {'of' * 40}", "detail": "x" * 1_000} for number in range(150)]
     with open_machine() as made:
+        made.start_worker()
         run(made, "import", "jsonl", write(tmp_path_factory.mktemp("given") / "given.jsonl", lines))
         yield made
 
 
-@pytest.mark.parametrize("command", ["export", "export -o -", "list --limit 300", "list --limit 300 --json"])
+@pytest.mark.parametrize("command", ["export", "export -o -", "list --limit 150", "list --limit 150 --json"])
 def test_a_closed_reader_is_no_failure(full: Machine, command: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -424,40 +421,42 @@ def test_a_terminal_sees_how_far_it_is(machine: Machine, tmp_path: Path, command
 
 # What is killed.
 
+BATCHES = 6
 
-def test_an_import_that_was_killed_is_completed_by_the_next(unserved: Machine, tmp_path: Path) -> None:
-    number = 10 * BATCH_LINES
+
+def test_an_import_that_was_killed_is_completed_by_the_next(machine: Machine, tmp_path: Path) -> None:
+    number = BATCHES * BATCH_LINES
     lines = [{"kind": "note", "title": f"Note {one}", "detail": f"the {one} words " * 20} for one in range(number)]
     given = write(tmp_path / "given.jsonl", lines)
     with subprocess.Popen(
         [COMMAND, "import", "jsonl", given],
-        env=unserved.environment(),
-        cwd=unserved.user_home,
+        env=machine.environment(),
+        cwd=machine.user_home,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as command:
-        wait_until(lambda: stored(unserved) > 0, "the first batch")
+        wait_until(lambda: stored(machine) > 0, "the first batch")
         command.kill()
-    assert 0 < stored(unserved) < number
-    told = report(unserved, given)
+    assert 0 < stored(machine) < number
+    told = report(machine, given)
     assert (told["imported"] + told["known"], told["different"]) == (number, [])
-    assert stored(unserved) == number
+    assert stored(machine) == number
 
 
-def test_an_import_goes_on_with_another_worker_when_its_own_is_killed(unserved: Machine, tmp_path: Path) -> None:
-    number = 10 * BATCH_LINES
+def test_an_import_goes_on_with_another_worker_when_its_own_is_killed(machine: Machine, tmp_path: Path) -> None:
+    number = BATCHES * BATCH_LINES
     given = write(tmp_path / "given.jsonl", [{"kind": "note", "title": f"Note {one}"} for one in range(number)])
     with subprocess.Popen(
         [COMMAND, "import", "jsonl", given],
-        env=unserved.environment(),
-        cwd=unserved.user_home,
+        env=machine.environment(),
+        cwd=machine.user_home,
         stdout=subprocess.DEVNULL,
     ) as command:
-        wait_until(lambda: stored(unserved) > 0, "the first batch")
-        unserved.kill_worker()
+        wait_until(lambda: stored(machine) > 0, "the first batch")
+        machine.kill_worker()
         assert command.wait(WAIT_S) == 0
-    assert stored(unserved) == number
-    in_order = query(unserved.view.memory_db, "select title from memories order by seq")
+    assert stored(machine) == number
+    in_order = query(machine.view.memory_db, "select title from memories order by seq")
     assert [title for (title,) in in_order] == [f"Note {one}" for one in range(number)]
 
 

@@ -3,17 +3,19 @@ and neither an old export nor a transcript nor a rebuilt index brings it back.""
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from tests.past_sessions import PastSession
-from tests.running import Json, Machine, leave, payload, query, spool_name
+from tests.running import Json, Machine, leave, open_machine, payload, query, spool_name
+from tests.worker.commands import run_here
 
 SESSION = "5e55104a-0000-4000-8000-000000000001"
 LATER = "5e55104a-0000-4000-8000-000000000002"
@@ -41,7 +43,7 @@ class Home:
         return sorted(told) + [term for term in terms(self.machine) if word[:8] in term]
 
     def run(self, *arguments: str | Path, status: int = 0) -> str:
-        return self.machine.run(*arguments, cwd=self.project, status=status).stdout
+        return run_here(self.machine, *arguments, cwd=self.project, status=status).stdout
 
     def memories(self, word: str = WORD) -> list[str]:
         """The ids of the memories that have a word, whatever their status."""
@@ -81,27 +83,41 @@ class Home:
         return path
 
 
-@pytest.fixture
-def full(machine: Machine, tmp_path: Path) -> Home:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    project = str(folder)
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """The home that each test has a copy of; its worker is up, so that its logs are as full as its databases."""
+    folder = tmp_path_factory.mktemp("filled")
+    (folder / "shop").mkdir()
+    project = str(folder / "shop")
     past = PastSession(SESSION, cwd=project).prompt(PROMPT).says(f"Every {WORD} in the basket is counted now.")
-    home = Home(machine, project, tmp_path / "export.jsonl", past.write(tmp_path), tmp_path)
+    with open_machine() as machine:
+        home = Home(machine, project, folder / "export.jsonl", past.write(folder), folder)
+        machine.start_worker()
+        work_on_something_else(machine, project)
+        machine.post("/api/memories", {"kind": "rule", "text": STATED, "tags": [WORD], "cwd": project})
+        for given in the_turn(project, past.lines[0]["promptId"]):
+            machine.hook(given["hook_event_name"], given)
+        machine.drain()
+        with hung(machine):
+            start(machine, "5e55104a-0000-4000-8000-000000000003", project)
+        machine.drain()
+        home.run("export", "--output", home.export)
+        assert WORD in home.export.read_text("utf-8")
+        yield home
+
+
+@pytest.fixture
+def full(filled: Home, machine: Machine, tmp_path: Path) -> Home:
+    """A worker of its own on all that the home knows, which has given of it once more."""
+    of_the_worker = shutil.ignore_patterns("worker.sock", "worker.pid", "*.lock", "*py", "*-shm")
+    with hung(filled.machine):
+        shutil.copytree(filled.machine.home.root, machine.home.root, ignore=of_the_worker, dirs_exist_ok=True)
+    home = replace(filled, machine=machine, folder=tmp_path)
     machine.start_worker()
-    work_on_something_else(machine, project)
-    machine.post("/api/memories", {"kind": "rule", "text": STATED, "tags": [WORD], "cwd": project})
-    for given in the_turn(project, past.lines[0]["promptId"]):
-        machine.hook(given["hook_event_name"], given)
+    start(machine, LATER, home.project)
     machine.drain()
-    start(machine, LATER, project)
-    with hung(machine):
-        start(machine, "5e55104a-0000-4000-8000-000000000003", project)
-    machine.drain()
-    home.run("export", "--output", home.export)
-    assert WORD in home.export.read_text("utf-8")
     told = " ".join(home.traces())
-    assert all(name in told for name in ("memory.db", "inbox.db", home.machine.home.rendered_for(project).name, WORD))
+    assert all(name in told for name in ("memory.db", "inbox.db", machine.home.rendered_for(home.project).name, WORD))
     return home
 
 

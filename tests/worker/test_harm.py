@@ -125,7 +125,7 @@ def check(ledger: Ledger, word: str = BAD) -> None:
     """The good twin is given at every moment, and the other word at none."""
     replies = ledger.replies()
     assert [moment for moment, text in replies.items() if GOOD not in text] == []
-    assert [moment for moment, text in replies.items() if word in text] == []
+    assert [(moment, line) for moment, text in replies.items() for line in text.split("\n") if word in line] == []
 
 
 def statuses(ledger: Ledger, word: str = BAD) -> set[str]:
@@ -143,22 +143,19 @@ def found(ledger: Ledger, word: str = BAD) -> bool:
 # Memories that do not hold here.
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"status": "superseded", "superseded_by": "goodtwin"},
-        {"status": "retired"},
-        {"status": "quarantined"},
-        {"origin": "web", "trust": 1.0},
-        {"origin": "mcp", "trust": 1.0},
-        {"scope": "project:example.org/other/ledger", "project": "example.org/other/ledger"},
-        {"scope": "language:cobol"},
-    ],
-    ids=["superseded", "retired", "quarantined", "web", "mcp", "other project", "other language"],
-)
-def test_what_does_not_hold_here_is_given_at_no_moment(ledger: Ledger, more: Json) -> None:
-    ledger.plant(ledger.memory(BAD, id="badtwin", **more))
-    assert statuses(ledger)
+def test_what_does_not_hold_here_is_given_at_no_moment(ledger: Ledger) -> None:
+    other = "example.org/other/ledger"
+    cases: dict[str, Json] = {
+        "superseded": {"status": "superseded", "superseded_by": "goodtwin"},
+        "retired": {"status": "retired"},
+        "quarantined": {"status": "quarantined"},
+        "web": {"origin": "web", "trust": 1.0},
+        "mcp": {"origin": "mcp", "trust": 1.0},
+        "other-project": {"scope": f"project:{other}", "project": other},
+        "other-language": {"scope": "language:cobol"},
+    }
+    ledger.plant(*(ledger.memory(f"{BAD} ({case})", id=f"bad-{case}", **more) for case, more in cases.items()))
+    assert all(statuses(ledger, f"{BAD} ({case})") for case in cases)
     check(ledger)
 
 
@@ -385,11 +382,11 @@ def test_a_gotcha_that_names_an_error_is_given_when_that_comes_up(ledger: Ledger
     assert any(GOOD in reply for reply in replies)
 
 
-@pytest.mark.parametrize("origin", ["web", "mcp", "import", "assistant", "code", "command", "user"])
-def test_orders_in_an_export_reach_no_reply_whatever_it_claims(ledger: Ledger, origin: str) -> None:
-    claims = {"origin": origin, "pinned": True, "trust": 1.0, "summary": POISON}
-    told = ledger.plant(ledger.memory(BAD, id="badtwin", **claims))
-    assert (told["imported"], told["quarantined"]) == (1, 1)
+def test_orders_in_an_export_reach_no_reply_whatever_it_claims(ledger: Ledger) -> None:
+    origins = ("web", "mcp", "import", "assistant", "code", "command", "user")
+    claims = {"pinned": True, "trust": 1.0, "summary": POISON}
+    told = ledger.plant(*(ledger.memory(f"{BAD} ({one})", id=f"bad-{one}", origin=one, **claims) for one in origins))
+    assert (told["imported"], told["quarantined"]) == (7, 7)
     check(ledger)
     assert not found(ledger)
 

@@ -6,6 +6,7 @@ import pty
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -18,16 +19,31 @@ from tests.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
 from tests.running import COMMAND, WAIT_S, Machine, dump, wait_until
 from tests.unit.fake_worker import fake_worker
 from tests.unit.fake_worker import run as run_here
+from tests.worker.commands import run_here as run_on
 
 NEXT = "Next: `claude-mem-lite sessions --all-projects`, or `claude-mem-lite context` in a project's folder."
 WHATEVER_THE_MODE = "-dac_override,-dac_read_search"
+ONE_AFTER_THE_OTHER = """
+import json, sys
+from claude_mem_lite.cli.main import cli, invoke
+print(json.dumps([invoke(cli, "claude-mem-lite", line) for line in json.loads(sys.argv[1])]))
+"""
 
 
 def run(
     machine: Machine, *arguments: str | Path, status: int = 0, within: Sequence[str] = ()
 ) -> "subprocess.CompletedProcess[str]":
+    """The import, by a program of its own where it is to run within another."""
+    if not within:
+        return run_on(machine, "import", "transcripts", *arguments, status=status)
+    return run_within(within, machine, "import", "transcripts", *arguments, status=status)
+
+
+def run_within(
+    within: Sequence[str], machine: Machine, *arguments: str | Path, status: int
+) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(
-        [*within, COMMAND, "import", "transcripts", *arguments],
+        [*within, COMMAND, *arguments],
         env=machine.environment(),
         cwd=machine.user_home,
         stdin=subprocess.DEVNULL,
@@ -292,25 +308,27 @@ def test_a_path_that_the_user_may_not_use_is_named_and_another_is_asked_for(
 ) -> None:
     readable = "cannot be read: permission denied; choose one that you can read"
     writable = "cannot be written: permission denied; choose one that you can write"
-    lines = [
-        (["export", "--output", "x.jsonl"], writable),
-        (["export", "--format", "markdown", "--output", "x"], writable),
-        (["import", "jsonl", "x.jsonl"], readable),
-        (["import", "claude-mem", "x.db"], readable),
-        (["import", "transcripts", "x.jsonl"], readable),
-        (["restore", "x.db"], "choose one that you can read"),
-    ]
     folder = tmp_path / "locked"
+    lines = [
+        (["export", "--output", f"{folder}/a.jsonl"], writable),
+        (["export", "--format", "markdown", "--output", f"{folder}/b"], writable),
+        (["import", "jsonl", f"{folder}/c.jsonl"], readable),
+        (["import", "claude-mem", f"{folder}/d.db"], readable),
+        (["import", "transcripts", f"{folder}/e.jsonl"], readable),
+        (["restore", f"{folder}/f.db"], "choose one that you can read"),
+    ]
     folder.mkdir()
     with shut(folder):
-        for line, told in lines:
-            done = subprocess.run(
-                [*bound_by_modes, COMMAND, *line[:-1], folder / line[-1]],
-                env=machine.environment(),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=WAIT_S,
-            )
-            assert (done.returncode, str(folder / line[-1]) in done.stderr) == (1, True), done.stderr
-            assert told in done.stderr
+        done = subprocess.run(
+            [*bound_by_modes, sys.executable, "-c", ONE_AFTER_THE_OTHER, json.dumps([line for line, _ in lines])],
+            env=machine.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=WAIT_S,
+            check=True,
+        )
+    statuses, said = json.loads(done.stdout.splitlines()[-1]), done.stderr.splitlines()
+    for (line, told), status in zip(lines, statuses, strict=True):
+        assert status == 1, line
+        assert any(line[-1] in one and told in one for one in said), (line, done.stderr)

@@ -30,8 +30,8 @@ from tests.running import (
 
 
 @pytest.fixture
-def machine() -> Iterator[Machine]:
-    """A home whose workers are started as hooks start them."""
+def cold() -> Iterator[Machine]:
+    """A home whose workers are started as hooks start them, which takes ten times as long as to fork them."""
     with open_machine(is_cold=True) as made:
         yield made
 
@@ -61,14 +61,14 @@ def test_a_home_that_others_could_read_is_closed_to_them(machine: Machine) -> No
     assert stat.S_IMODE(machine.home.spool_new.stat().st_mode) == 0o700
 
 
-def test_a_worker_ends_with_0_and_touches_nothing_while_another_serves_the_home(machine: Machine) -> None:
-    with machine.home.worker_lock.open("w") as lock, closing(socket.socket(socket.AF_UNIX)) as listener:
+def test_a_worker_ends_with_0_and_touches_nothing_while_another_serves_the_home(cold: Machine) -> None:
+    with cold.home.worker_lock.open("w") as lock, closing(socket.socket(socket.AF_UNIX)) as listener:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        listener.bind(str(machine.home.socket))
+        listener.bind(str(cold.home.socket))
         listener.listen()
-        assert machine.spawn_worker().wait(30) == 0
-    assert machine.home.socket.exists()
-    assert not machine.home.inbox_db.exists()
+        assert cold.spawn_worker().wait(30) == 0
+    assert cold.home.socket.exists()
+    assert not cold.home.inbox_db.exists()
 
 
 def test_a_worker_waits_for_one_that_is_about_to_end(machine: Machine) -> None:
@@ -89,12 +89,12 @@ def test_the_lock_outlives_the_worker_and_is_never_unlinked(machine: Machine) ->
     assert machine.home.worker_lock.stat().st_ino == inode
 
 
-def test_the_pid_file_names_the_worker_while_it_runs(machine: Machine) -> None:
-    worker = machine.start_worker()
-    assert int(machine.home.worker_pid.read_text()) == worker.pid
-    machine.stop_worker()
-    assert not machine.home.worker_pid.exists()
-    assert not machine.home.socket.exists()
+def test_the_pid_file_names_the_worker_while_it_runs(cold: Machine) -> None:
+    worker = cold.start_worker()
+    assert int(cold.home.worker_pid.read_text()) == worker.pid
+    cold.stop_worker()
+    assert not cold.home.worker_pid.exists()
+    assert not cold.home.socket.exists()
 
 
 def test_a_worker_that_is_up_clears_the_note_of_its_start(machine: Machine) -> None:
@@ -139,6 +139,7 @@ def test_a_database_from_a_newer_version_keeps_the_worker_from_starting_and_is_t
     machine.stop_worker()
     with closing(sqlite3.connect(machine.home.memory_db)) as db, db:
         db.execute("insert into migrations values ('m999_from_the_future', '2030-01-01')")
+    machine.is_cold = True  # how the program itself ends
     assert machine.spawn_worker().wait(30) != 0
     last = machine.log_lines()[-1]
     assert (last["what"], last["error"]) == ("worker failed", "SchemaTooNew")

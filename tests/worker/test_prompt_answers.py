@@ -9,8 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import Machine, leave, payload, spool_name, turn, wait_until
-from tests.worker.moments import ask, hooked, items, now_name, prompted, receipts, remember, wait_until_given
+from tests.running import SILENT, Machine, leave, payload, spool_name, turn, wait_until
+from tests.worker.moments import (
+    ask,
+    hooked,
+    hooked_in_time,
+    items,
+    now_name,
+    prompted,
+    receipts,
+    remember,
+    wait_until_given,
+)
 
 DECISION = "Keep the shopping carts in SQLite, because one file is easy to back up"
 ABOUT_IT = "where do we keep the shopping carts, and why SQLite?"
@@ -27,15 +37,15 @@ def told(machine: Machine, project: str) -> Machine:
 
 def test_a_prompt_about_an_old_decision_gets_it(told: Machine, project: str) -> None:
     assert hooked(told, "UserPromptSubmit", prompted("s-1", project, PLAIN)) == ""
-    context = hooked(told, "UserPromptSubmit", prompted("s-1", project, ABOUT_IT))
+    context = hooked_in_time(told, "UserPromptSubmit", prompted("s-2", project, ABOUT_IT))
     assert "Keep the shopping carts in SQLite" in context
     assert context.startswith("<claude-mem-lite>\n--- memory (1 item, for reference) ---\n[decision] ")
     assert context.endswith("\n--- end memory ---\n</claude-mem-lite>")
 
 
-@pytest.mark.parametrize("prompt", ["hello", "continue", "thanks!", "yes", PLAIN, "", "what is the capital of France?"])
-def test_an_unrelated_prompt_gets_nothing_and_leaves_no_receipt(told: Machine, project: str, prompt: str) -> None:
-    assert ask(told, "s-1", project, prompt) == ""
+def test_an_unrelated_prompt_gets_nothing_and_leaves_no_receipt(told: Machine, project: str) -> None:
+    prompts = ("hello", "continue", "thanks!", "yes", PLAIN, "", "what is the capital of France?")
+    assert [prompt for number, prompt in enumerate(prompts) if ask(told, f"s-{number}", project, prompt)] == []
     told.drain()
     assert receipts(told) == []
 
@@ -134,16 +144,18 @@ def test_prompts_that_come_side_by_side_are_given_it_once(told: Machine, project
     assert sum(1 for context in contexts if context) == 1
 
 
-@pytest.mark.parametrize(
-    "config",
-    ['exclude = ["{project}"]', "prompt_budget_tokens = 0", "budget_tokens = ", "prompt_budget_tokens = 20"],
-    ids=["excluded", "switched off", "broken configuration", "no room for anything"],
-)
-def test_silence_where_silence_is_wanted_from_the_next_prompt_on(told: Machine, project: str, config: str) -> None:
-    told.home.config.write_text(config.replace("{project}", project))
-    assert ask(told, "s-1", project, ABOUT_IT) == ""
-    told.home.config.unlink()
-    assert DECISION[:30] in ask(told, "s-1", project, ABOUT_IT)
+def test_silence_where_silence_is_wanted_from_the_next_prompt_on(told: Machine, project: str) -> None:
+    configs = {
+        "excluded": f'exclude = ["{project}"]',
+        "switched off": "prompt_budget_tokens = 0",
+        "broken configuration": "budget_tokens = ",
+        "no room for anything": "prompt_budget_tokens = 20",
+    }
+    for name, config in configs.items():
+        told.home.config.write_text(config)
+        assert ask(told, name, project, ABOUT_IT) == "", name
+        told.home.config.unlink()
+        assert DECISION[:30] in ask(told, name, project, ABOUT_IT), name
 
 
 def test_the_off_switch_silences_it(told: Machine, project: str) -> None:
@@ -211,8 +223,7 @@ def test_a_worker_that_cannot_answer_costs_the_prompt_nothing_but_the_answer(
     assert not any(one.given_at for one in receipts(told))
 
 
-@pytest.mark.parametrize("raw", [b"", b"{", b"[]", b'{"prompt": 3}', b"\xff\xfe", b'{"hook_event_name": "Stop"}'])
-def test_a_payload_that_is_none_gets_nothing(told: Machine, raw: bytes) -> None:
-    ran = told.hook("UserPromptSubmit", raw=raw)
-    assert (ran.status, ran.out, ran.err) == (0, b"", b"")
-    assert told.answers()
+def test_a_payload_that_is_none_gets_nothing(told: Machine) -> None:
+    for raw in (b"", b"{", b"[]", b'{"prompt": 3}', b"\xff\xfe", b'{"hook_event_name": "Stop"}'):
+        assert told.hook("UserPromptSubmit", raw=raw) == SILENT, raw
+        assert told.answers()

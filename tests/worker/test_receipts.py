@@ -13,6 +13,7 @@ from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.models import Receipt
 from claude_mem_lite.store import receipts
 from tests.running import Json, Machine, leave, payload, turn, wait_until
+from tests.worker.commands import run_here
 
 EARLIER = "ea511e40-0000-4000-8000-000000000001"
 MINE = "3113e000-0000-4000-8000-000000000002"
@@ -123,22 +124,22 @@ def test_receipts_are_of_a_project_of_a_session_or_of_all(told: Machine, project
 
 
 def test_the_command_shows_the_list_and_one_in_full(told: Machine, project: str) -> None:
-    nothing = told.run("receipts", cwd=project).stdout
+    nothing = run_here(told, "receipts", cwd=project).stdout
     assert nothing.startswith("Nothing was given to a session here yet.")
     start(told, MINE, project)
-    (brief,) = json.loads(told.run("receipts", "--json", cwd=project).stdout)
-    line = told.run("receipts", cwd=project).stdout
+    (brief,) = json.loads(run_here(told, "receipts", "--json", cwd=project).stdout)
+    line = run_here(told, "receipts", cwd=project).stdout
     assert line.startswith(f"{brief['id']}\t")
     assert "startup\t3113e000\t" in line
-    whole = told.run("receipts", brief["id"], cwd=project).stdout
+    whole = run_here(told, "receipts", brief["id"], cwd=project).stdout
     assert "reached the agent" in whole
     assert "The quokka sleeps at noon" in whole
-    assert json.loads(told.run("receipts", brief["id"], "--json", cwd=project).stdout) == brief
+    assert json.loads(run_here(told, "receipts", brief["id"], "--json", cwd=project).stdout) == brief
     (memory,) = [item["source"] for item in brief["items"] if item["kind"] == "gotcha"]
     told.hook("UserPromptSubmit", payload("UserPromptSubmit", MINE, project, prompt=f"see {memory}"))
     told.hook("SessionEnd", payload("SessionEnd", MINE, project, reason="exit"))
     told.drain()
-    assert "given: to 1 session, used in 1" in told.run("show", memory, cwd=project).stdout
+    assert "given: to 1 session, used in 1" in run_here(told, "show", memory, cwd=project).stdout
 
 
 def start(machine: Machine, session: str, project: str) -> None:

@@ -3,8 +3,7 @@ was sent to a model."""
 
 import base64
 import json
-import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +14,8 @@ import pytest
 from tests.models.model_server import ModelServer, anthropic_reply
 from tests.past_sessions import PastSession
 from tests.planted import Planted, planted
-from tests.running import COMMAND, WAIT_S, Json, Machine, leave, open_machine, payload, spool_name
+from tests.running import Json, Machine, leave, open_machine, payload, spool_name
+from tests.worker.commands import run_here
 from tests.worker.modelled import answer, long_turn
 
 ALL = planted()
@@ -89,8 +89,8 @@ def leaks(machine: Machine) -> dict[str, list[str]]:
     return {name: names for name, names in found.items() if names}
 
 
-def turn_with(one: Planted, session: str, cwd: str) -> list[Json]:
-    """A turn that has the secret in every place there is."""
+def met(one: Planted, session: str, cwd: str) -> list[Json]:
+    """What an agent does that has the secret in every place but what was asked and said."""
     text = one.text
     in_name = one.secret if one.is_form and one.secret == text and "/" not in text else "orders"
 
@@ -100,7 +100,6 @@ def turn_with(one: Planted, session: str, cwd: str) -> list[Json]:
     patch = [{"lines": [*(f"-{line}" for line in text.split("\n")), "+new = 1"]}]
     path = f"{cwd}/{in_name}.py"
     return [
-        payload("UserPromptSubmit", session, cwd, prompt=f"Please use this for the import:\n{text}\nand tell me."),
         tool("Bash", {"command": f"./deploy\n{text}"}, {"stdout": "ok", "stderr": ""}),
         tool("Bash", {"command": "env | sort"}, {"stdout": f"PATH=/bin\n{text}\nUSER=app", "stderr": f"warn:\n{text}"}),
         tool("Write", {"file_path": path, "content": f"# settings\n{text}\n"}, {"type": "create", "filePath": path}),
@@ -118,12 +117,29 @@ def turn_with(one: Planted, session: str, cwd: str) -> list[Json]:
             error=f"Exit code 2\nError: cannot connect with\n{text}",
         ),
         payload("SubagentStop", session, cwd, agent_id="a1", agent_type="look", last_assistant_message=f"Is\n{text}"),
-        payload("Stop", session, cwd, last_assistant_message=f"I set it up. The settings are now:\n{text}\nDone."),
     ]  # fmt: skip
+
+
+def turn_with(some: Sequence[Planted], session: str, cwd: str = "/") -> list[Json]:
+    """A turn that has some secrets in every place there is. Most of the time goes into turns, not into events."""
+    asked = f"Please use this for the import:\n{texts_of(some)}\nand tell me."
+    said = f"I set it up. The settings are now:\n{texts_of(some)}\nDone."
+    return [
+        payload("UserPromptSubmit", session, cwd, prompt=asked),
+        *(event for one in some for event in met(one, session, cwd)),
+        payload("Stop", session, cwd, last_assistant_message=said),
+    ]
+
+
+def texts_of(some: Iterable[Planted]) -> str:
+    return "\n\n".join(one.text for one in some)
 
 
 def groups(size: int) -> list[list[Planted]]:
     return [ALL[start : start + size] for start in range(0, len(ALL), size)]
+
+
+TURNS = groups(8)
 
 
 def numbered(text: str) -> str:
@@ -140,21 +156,38 @@ def make_repository(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def worked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+def model() -> Iterator[ModelServer]:
+    """A model that says nothing of use, so that what rules made stays."""
+    with ModelServer([anthropic_reply("I cannot tell.")]) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory: pytest.TempPathFactory, model: ModelServer) -> Iterator[Machine]:
     """A machine that has met every secret in every place, and was drained."""
     cwd = str(make_repository(tmp_path_factory.mktemp("work") / "shop"))
     with open_machine() as machine:
+        machine.home.config.write_text(f'provider = "anthropic"\nbase_url = "{model.url}"\n{CAPS}')
+        machine.home.api_key.write_text("key-of-the-test")
+        machine.home.api_key.chmod(0o600)
+        machine.also = ("anthropic.resources.messages",)
         machine.start_worker()
-        for number, one in enumerate(ALL):
-            for event in turn_with(one, f"s-{number}", cwd):
+        for number, group in enumerate(TURNS):
+            *events, last = turn_with(group, f"s-{number}", cwd)
+            for event in (*events, *long_run(f"s-{number}", cwd), last):
                 leave(machine.home, event)
         machine.drain()
         yield machine
 
 
+def long_run(session: str, cwd: str) -> list[Json]:
+    """So much that a model is asked about the turn it is in."""
+    return long_turn(session, "Count", cwd=cwd)[1:-1]
+
+
 def test_there_are_at_least_eighty_forms_and_every_one_was_taken_in(worked: Machine) -> None:
     assert len({one.name for one in ALL}) >= 80
-    assert worked.row_count() == len(ALL) * 12
+    assert worked.row_count() == len(ALL) * 10 + len(TURNS) * 4
     assert worked.row_count("status = 'error'") == 0
 
 
@@ -187,14 +220,27 @@ def test_no_secret_is_found_by_search(worked: Machine) -> None:
     assert names_in(told) == []
 
 
+def test_no_secret_is_sent_to_a_model(worked: Machine, model: ModelServer) -> None:
+    model.replies = [anthropic_reply(answer("Set up the import"))]
+    before = len(model.asked)
+    worked.post("/api/queue/retry", {"id": None})
+    worked.drain()
+    assert len(model.asked) - before == len(TURNS)
+    sent = [asked.text for asked in model.asked]
+    assert [names_in(text.encode()) for text in sent] == [[] for _ in sent]
+    assert min(text.count("[redacted:") for text in sent) > 0
+    assert sum(text.count("[redacted:") for text in sent[before:]) >= 3 * len(ALL)  # asked, reported and said
+    assert leaks(worked) == {}
+
+
 def test_no_secret_comes_through_the_real_hook(machine: Machine) -> None:
     machine.start_worker()
     for number, one in enumerate(ALL[::4]):
-        events = turn_with(one, f"s-{number}", "/")
-        for event in (events[number % 11], events[-1]):
-            assert names_in(machine.hook(event["hook_event_name"], event).out) == []
+        events = turn_with([one], f"s-{number // 12}")
+        event = events[number % len(events)]
+        assert names_in(machine.hook(event["hook_event_name"], event).out) == []
     machine.drain()
-    assert machine.row_count("payload like '%[redacted:%'") >= len(ALL[::4])
+    assert machine.row_count("payload like '%[redacted:%'") == len(ALL[::4])
     assert leaks(machine) == {}
 
 
@@ -213,8 +259,8 @@ def test_no_secret_stays_in_the_places_hooks_turn_to(machine: Machine) -> None:
     place = machine.home.fallback_spools()[0]
     place.mkdir(mode=0o700)
     for one in ALL:
-        event = payload("Stop", last_assistant_message=one.text)
-        (place / spool_name("Stop")).write_bytes(json.dumps(event).encode())
+        event = payload("SubagentStop", agent_id="a1", agent_type="look", last_assistant_message=one.text)
+        (place / spool_name("SubagentStop")).write_bytes(json.dumps(event).encode())
     assert names_in(b"".join(path.read_bytes() for path in place.iterdir()))
     machine.start_worker()
     machine.drain()
@@ -224,65 +270,38 @@ def test_no_secret_stays_in_the_places_hooks_turn_to(machine: Machine) -> None:
 
 def test_no_secret_is_kept_of_what_a_user_says_by_command(machine: Machine) -> None:
     machine.start_worker()
-    for one in ALL:
-        machine.post("/api/memories", {"kind": "rule", "text": f"Remember this:\n{one.text}", "cwd": "/"})
+    for group in groups(4):
+        machine.post("/api/memories", {"kind": "rule", "text": f"Remember this:\n{texts_of(group)}", "cwd": "/"})
     machine.drain()
+    assert machine.row_count() == len(groups(4))
     assert leaks(machine) == {}
 
 
 def test_no_secret_is_left_when_its_memory_is_rewritten_and_the_worker_ends(machine: Machine) -> None:
     """The pages that SQLite gives free keep what was on them."""
     machine.start_worker()
-    for number, one in enumerate(ALL[:40]):
-        for event in turn_with(one, f"s-{number}", "/"):
+    for number, group in enumerate(groups(4)[:10]):
+        for event in turn_with(group, f"s-{number}"):
             leave(machine.home, event)
     machine.drain()
-    for number in range(0, 40, 2):
+    for number in range(0, 10, 2):
         machine.post("/api/forget", {"session": f"s-{number}"})
     machine.stop_worker()
     assert leaks(machine) == {}
 
 
 def test_no_secret_comes_in_by_the_import_of_transcripts(machine: Machine, tmp_path: Path) -> None:
-    for number, group in enumerate(groups(8)):
-        session = PastSession(f"00000000-0000-4000-8000-{number:012}")
+    sessions = [PastSession(f"00000000-0000-4000-8000-{number:012}") for number in range(6)]
+    for number, group in enumerate(TURNS):
+        session = sessions[number % len(sessions)].prompt(f"Please use this:\n{texts_of(group)}")
         for one in group:
-            session.prompt(f"Please use this:\n{one.text}").runs(f"./deploy\n{one.text}", f"ok\n{one.text}")
+            session.runs(f"./deploy\n{one.text}", f"ok\n{one.text}")
             session.runs("make", f"cannot connect with\n{one.text}", exit_code=2)
-            session.edits("/home/dev/shop/a.py", one.text, f"{one.text}\nmore = 1").says(f"The settings:\n{one.text}")
-        session.write(tmp_path)
-    done = subprocess.run(
-        [COMMAND, "import", "transcripts", tmp_path], env=machine.environment(), cwd=machine.user_home,
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=4 * WAIT_S,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+            session.edits("/home/dev/shop/a.py", one.text, f"{one.text}\nmore = 1")
+        session.says(f"The settings:\n{texts_of(group)}").write(tmp_path)
+    machine.start_worker()
+    done = run_here(machine, "import", "transcripts", tmp_path)
     machine.drain()
     assert machine.row_count() >= len(ALL)
     assert names_in((done.stdout + done.stderr).encode()) == []
-    assert leaks(machine) == {}
-
-
-@pytest.fixture
-def model() -> Iterator[ModelServer]:
-    with ModelServer([anthropic_reply(answer("Set up the import"))]) as server:
-        yield server
-
-
-def test_no_secret_is_sent_to_a_model(machine: Machine, model: ModelServer) -> None:
-    machine.home.config.write_text(f'provider = "anthropic"\nbase_url = "{model.url}"\n{CAPS}')
-    machine.home.api_key.write_text("key-of-the-test")
-    machine.home.api_key.chmod(0o600)
-    machine.also = ("anthropic.resources.messages",)
-    machine.start_worker()
-    for number, group in enumerate(groups(4)):
-        turns = [turn_with(one, f"s-{number}", "/") for one in group]
-        met = [event for turn in turns for event in turn[1:-1]]
-        # One turn, with so much more in it that a model is asked about it.
-        for event in [turns[0][0], *met, *long_turn(f"s-{number}", "Count", cwd="/")[1:-1], turns[0][-1]]:
-            leave(machine.home, event)
-    machine.drain()
-    assert len(model.asked) >= 80
-    sent = [asked.text for asked in model.asked]
-    assert [names_in(text.encode()) for text in sent] == [[] for _ in sent]
-    assert sum("[redacted:" in text for text in sent) >= 80
     assert leaks(machine) == {}

@@ -21,13 +21,13 @@ def told(machine: Machine, project: str) -> Machine:
     return machine
 
 
-@pytest.mark.parametrize("source", ["startup", "clear", "fork"])
-def test_a_new_session_is_told_of_the_earlier_ones(told: Machine, project: str, source: str) -> None:
-    context = start(told, "new", project, source)
-    assert "Teach the basket to count" in context
-    assert context.startswith("<claude-mem-lite>\n")
-    assert context.endswith("\n</claude-mem-lite>")
-    assert project not in context
+def test_a_new_session_is_told_of_the_earlier_ones(told: Machine, project: str) -> None:
+    for source in ("startup", "clear", "fork"):
+        context = start(told, f"new-{source}", project, source)
+        assert "Teach the basket to count" in context
+        assert context.startswith("<claude-mem-lite>\n")
+        assert context.endswith("\n</claude-mem-lite>")
+        assert project not in context
 
 
 def test_a_session_elsewhere_is_told_nothing(told: Machine, tmp_path: Path) -> None:

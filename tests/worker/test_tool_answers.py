@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.running import Json, Machine, leave, payload, spool_name
-from tests.worker.moments import answered, ask, hooked, items, now_name, receipts, remember, wait_until_given
+from tests.worker.moments import answered, ask, hooked_in_time, items, now_name, receipts, remember, wait_until_given
 
 GOTCHA = "src/cart.py: the total is kept in cents, never in floats"
 MARK = "kept in cents"
@@ -40,16 +40,19 @@ def mended(machine: Machine, project: str) -> Machine:
     return machine
 
 
-@pytest.mark.parametrize("tool", ["Read", "Edit", "MultiEdit", "Write"])
-def test_a_file_with_a_gotcha_brings_it_along(told: Machine, project: str, tool: str) -> None:
-    context = hooked(told, "PostToolUse", _opening("s-1", project, tool=tool))
-    assert MARK in context
-    assert context.startswith("<claude-mem-lite>\n--- memory (1 item, for reference) ---\n[gotcha] ")
-    wait_until_given(told, 1)
-    (kept,) = receipts(told)
-    assert (kept.session, kept.moment, kept.budget) == ("s-1", "file", 300)
-    assert 0 < kept.tokens <= 300
-    assert [layer for _, layer in items(told)] == ["file"]
+def test_a_file_with_a_gotcha_brings_it_along(told: Machine, project: str) -> None:
+    tools = ("Read", "Edit", "MultiEdit", "Write")
+    for number, tool in enumerate(tools, 1):
+        context = hooked_in_time(told, "PostToolUse", _opening(tool, project, tool=tool))
+        assert MARK in context
+        assert context.startswith("<claude-mem-lite>\n--- memory (1 item, for reference) ---\n[gotcha] ")
+        wait_until_given(told, number)
+    given = [one for one in receipts(told) if one.given_at]
+    assert {(one.session.partition("-")[0], one.moment, one.budget) for one in given} == {
+        (tool, "file", 300) for tool in tools
+    }
+    assert all(0 < one.tokens <= 300 for one in given)
+    assert {layer for _, layer in items(told)} == {"file"}
 
 
 def test_a_file_is_told_of_once_a_session(told: Machine, project: str) -> None:
@@ -100,16 +103,18 @@ def test_calls_that_come_side_by_side_are_told_of_a_file_once(told: Machine, pro
     assert sum(1 for context in contexts if context) == 1
 
 
-@pytest.mark.parametrize(
-    "config",
-    ['exclude = ["{project}"]', "prompt_budget_tokens = 0", "budget_tokens = ", 'ignored_tools = ["Read"]'],
-    ids=["excluded", "switched off", "broken configuration", "an ignored tool"],
-)
-def test_silence_where_silence_is_wanted(told: Machine, project: str, config: str) -> None:
-    told.home.config.write_text(config.replace("{project}", project))
-    assert opened(told, "s-1", project) == ""
-    told.home.config.unlink()
-    assert MARK in opened(told, "s-1", project)
+def test_silence_where_silence_is_wanted(told: Machine, project: str) -> None:
+    configs = {
+        "excluded": f'exclude = ["{project}"]',
+        "switched off": "prompt_budget_tokens = 0",
+        "broken configuration": "budget_tokens = ",
+        "an ignored tool": 'ignored_tools = ["Read"]',
+    }
+    for name, config in configs.items():
+        told.home.config.write_text(config)
+        assert opened(told, name, project) == "", name
+        told.home.config.unlink()
+        assert MARK in opened(told, name, project), name
 
 
 def test_an_answer_that_comes_too_late_is_not_made(told: Machine, project: str) -> None:
@@ -135,14 +140,14 @@ def test_a_payload_that_is_far_too_large_is_kept_and_not_looked_at(told: Machine
 
 
 def test_a_failure_that_was_put_right_before_brings_the_fix(mended: Machine, project: str) -> None:
-    context = hooked(mended, "PostToolUseFailure", _failing("s-1", project))
+    context = hooked_in_time(mended, "PostToolUseFailure", _failing("s-1", project))
     assert "worked" in context
     assert context.startswith("<claude-mem-lite>\n--- memory (1 item, for reference) ---\n[bugfix] ")
     wait_until_given(mended, 1)
-    (kept,) = receipts(mended)
-    assert (kept.session, kept.moment, kept.budget) == ("s-1", "failure", 300)
-    assert [layer for _, layer in items(mended)] == ["fix"]
-    assert failed(mended, "s-1", project) == ""
+    (kept,) = [one for one in receipts(mended) if one.given_at]
+    assert (kept.session[:3], kept.moment, kept.budget) == ("s-1", "failure", 300)
+    assert {layer for _, layer in items(mended)} == {"fix"}
+    assert failed(mended, kept.session, project) == ""
     assert failed(mended, "s-2", project) != ""
 
 

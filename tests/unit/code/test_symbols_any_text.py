@@ -115,7 +115,7 @@ def test_thousands_of_functions_are_all_found(language: str) -> None:
 
 
 @every_language
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=50)
 @given(pieces=st.lists(st.sampled_from(FRAGMENTS), max_size=60))
 def test_whatever_the_text_names_are_unique_and_lines_are_within_it(language: str, pieces: list[str]) -> None:
     text = "".join(pieces)[:300]

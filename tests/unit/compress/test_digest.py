@@ -141,19 +141,20 @@ def test_the_digest_grows_with_the_turn_but_slowly() -> None:
     files = [write(f"src/m{at}.py", f"def f{at}():\n    return {at}\n" * 40) for at in range(40)]
     runs = [bash(f"python job{at}.py", f"job {at} wrote {at * 7} rows\n" * 60) for at in range(40)]
     made = turn("Write the jobs. " * 200, *files, *runs, closing="I wrote a job. " * 400)
-    sizes = [len(digest(made, raw_chars)) for raw_chars in (5_000, 50_000, 200_000, 10_000_000)]
+    told = [digest(made, raw_chars) for raw_chars in (5_000, 50_000, 200_000, 10_000_000)]
+    sizes = [len(one) for one in told]
     assert sizes == sorted(sizes)
     assert sizes[0] < 2_500
     assert sizes[2] < 20_000
     assert sizes[3] <= 32_000
-    assert "Said at the end:" in digest(made, 5_000)
-    assert "Edited:" in digest(made, 5_000)
+    assert "Said at the end:" in told[0]
+    assert "Edited:" in told[0]
 
 
 def test_the_largest_digest_is_full_and_no_larger() -> None:
     words = "\n".join(f"Job number {at} writes its rows into the table of orders." for at in range(1_000))
-    runs = [bash(f"python job{at}.py", f"job {at} wrote {at * 7} rows") for at in range(2_000)]
-    files = [write(f"src/m{at}.py", f"def f{at}():\n    return {at}\n" * 40) for at in range(200)]
+    runs = [bash(f"python job{at}.py", f"job {at} wrote {at * 7} rows") for at in range(600)]
+    files = [write(f"src/m{at}.py", f"def f{at}():\n    return {at}\n" * 40) for at in range(100)]
     made = turn(words, *files, *runs, subagent_stop(words), closing=words)
     assert 28_000 < len(digest(made, 10_000_000)) <= 32_000
 

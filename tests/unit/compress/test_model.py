@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_mem_lite.compress.model.asking import TurnRequest, ask, ask_summary, joined, message_of
@@ -264,6 +264,7 @@ ANSWERS = st.one_of(
 )
 
 
+@settings(max_examples=60, deadline=None)
 @given(ANSWERS)
 def test_any_text_is_an_answer_or_refused(text: str) -> None:
     try:

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import subprocess
 import zlib
 from pathlib import Path
@@ -18,14 +19,22 @@ from tests.unit.git.opening import NO_HURRY, Looks, opened
 MANY = 60
 
 
-@pytest.fixture
-def grown(shop: Checkout) -> Checkout:
+@pytest.fixture(scope="module")
+def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A repository with many versions of a large file, which packs as differences."""
+    made = make_checkout(tmp_path_factory.mktemp("catalogue") / "shop")
     lines = [f"line {number} of the catalogue" for number in range(400)]
     for number in range(MANY):
         lines[number * 5] = f"changed in {number}"
-        shop.commit("src/catalogue.txt", "\n".join(lines))
-    return shop
+        made.commit("src/catalogue.txt", "\n".join(lines))
+    return made
+
+
+@pytest.fixture
+def grown(catalogue: Checkout, tmp_path: Path) -> Checkout:
+    """The same, for a test to change."""
+    shutil.copytree(catalogue.root, tmp_path / "grown")
+    return Checkout(tmp_path / "grown", catalogue.clock)
 
 
 def contents(checkout: Checkout) -> dict[str, bytes]:

@@ -1,0 +1,67 @@
+"""Commands as a person runs them on a machine, but in this process: to start Python for each takes ten times as long.
+
+What is about the program itself (its signals, its pipes, its terminal, its end) starts it."""
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+from tests.running import Machine
+from tests.unit.fake_worker import run
+
+
+def run_here(
+    machine: Machine, *arguments: str | Path, cwd: str | Path | None = None, status: int = 0
+) -> "subprocess.CompletedProcess[str]":
+    """What `Machine.run` does: a command to its end, in a folder or else in the user's."""
+    done = run_raw_here(machine, *arguments, cwd=cwd, status=status)
+    return subprocess.CompletedProcess(done.args, status, done.stdout.decode(), done.stderr.decode())
+
+
+def run_raw_here(
+    machine: Machine, *arguments: str | Path, cwd: str | Path | None = None, status: int = 0, given: bytes = b""
+) -> "subprocess.CompletedProcess[bytes]":
+    """The same with bytes, some of them on its standard input."""
+    out, err = _stream(), _stream()
+    with _standing_in(machine, cwd or machine.user_home), _reading(given), redirect_stdout(out), redirect_stderr(err):
+        ended = run(*map(str, arguments))
+    done = subprocess.CompletedProcess(arguments, ended, _written(out), _written(err))
+    assert ended == status, done.stderr
+    return done
+
+
+def _stream(given: bytes = b"") -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(given), encoding="utf-8")
+
+
+def _written(stream: io.TextIOWrapper) -> bytes:
+    stream.flush()
+    assert isinstance(stream.buffer, io.BytesIO)
+    return stream.buffer.getvalue()
+
+
+@contextmanager
+def _reading(given: bytes) -> Iterator[None]:
+    before, sys.stdin = sys.stdin, _stream(given)
+    try:
+        yield
+    finally:
+        sys.stdin = before
+
+
+@contextmanager
+def _standing_in(machine: Machine, folder: str | Path) -> Iterator[None]:
+    """The environment and the folder that a process of this machine would have."""
+    before, theirs = dict(os.environ), machine.environment()
+    try:
+        os.environ.clear()
+        os.environ.update(theirs)
+        with chdir(folder):
+            yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
