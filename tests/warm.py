@@ -19,15 +19,27 @@ from pathlib import Path
 from typing import Any
 
 _EVERY = (
+    "anyio._backends._asyncio",
+    "anyio.lowlevel",
+    "anyio.streams.memory",
+    "anyio.streams.stapled",
+    "anyio.streams.tls",
     "uvicorn",
+    "uvicorn.lifespan.off",
     "uvicorn.loops.asyncio",
     "uvicorn.protocols.http.h11_impl",
+    "uvicorn.protocols.websockets.auto",
+    "claude_mem_lite.search.sketches",
     "claude_mem_lite.worker.api_routes",
     "claude_mem_lite.worker.app",
     "claude_mem_lite.worker.log",
     "claude_mem_lite.worker.process",
     "claude_mem_lite.worker.wiring",
+    "mmap",
     "numpy",
+    "numpy.typing",
+    "pydantic.plugin._loader",
+    "tree_sitter_python",
 )
 _LOOK_S = 0.005
 
@@ -116,6 +128,7 @@ def main() -> None:
         importlib.import_module(name)
     sys.path.insert(0, str(Path(__file__).parent.parent))
     importlib.import_module("tests.patience").be_patient()
+    _compile_patterns()
     gc.freeze()
     for line in sys.stdin:
         request = json.loads(line)
@@ -130,6 +143,15 @@ def main() -> None:
             if told == 0:
                 _become_worker(request["environment"])
         print(json.dumps(told), flush=True)
+
+
+def _compile_patterns() -> None:
+    """What each worker would do with its first turn, for more than all the rest of that turn takes."""
+    from claude_mem_lite.patterns import Lazy
+
+    for each in gc.get_objects():
+        if isinstance(each, Lazy):
+            each.search  # noqa: B018  compiles it
 
 
 def _become_worker(environment: Mapping[str, str]) -> None:

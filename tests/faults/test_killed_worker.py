@@ -43,9 +43,9 @@ def test_a_worker_killed_a_hundred_times_loses_nothing_and_stores_nothing_twice(
 def leave_turns(home: Home, chance: random.Random, number: int) -> Left:
     """A few whole turns of some sessions, now and then so many that they do not fit one transaction."""
     left = []
-    for position in range(40 if number % 20 == 0 else 2):
+    for position in range(30 if number % 20 == 0 else chance.randint(1, 2)):
         session = f"s-{chance.randrange(SESSIONS)}"
-        for given in turn(session, f"round {number} turn {position}", steps=chance.randrange(4)):
+        for given in turn(session, f"round {number} turn {position}", steps=chance.randint(1, 5)):
             left.append((spool_name(given["hook_event_name"]), given))
             leave(home, given, name=left[-1][0])
     return left
@@ -84,7 +84,7 @@ def wait_for_some_moment(machine: Machine, chance: random.Random) -> None:
     """Until the worker has begun to listen, taken some events in, or worked on some; or just a while."""
     before = Seen(rows_by_now(machine), rows_by_now(machine, FINISHED))
     files = len(os.listdir(machine.home.spool_new))
-    more, until = chance.randrange(5, 40), time.monotonic() + chance.random() * 0.12
+    more, until = chance.randrange(3, 20), time.monotonic() + chance.random() * 0.12
     with closing(Watched(machine.home.inbox_db)) as inbox:
         moments: dict[str, Callable[[], bool]] = {
             "listening": lambda: is_listening(machine),

@@ -168,8 +168,8 @@ def test_the_log_has_one_json_object_a_line_and_nothing_of_what_was_said(machine
 
 
 def test_a_worker_whose_home_was_replaced_ends_and_takes_nothing_of_the_new_one(machine: Machine) -> None:
-    machine.start_worker()
-    old = machine.workers[0]
+    old = machine.start_worker()
+    machine.drain()  # its first look is over: it looks again when it has made sure that the home is its own
     machine.home.root.rename(machine.home.root.with_name("moved-away"))
     machine.home.make()
     names = [leave(machine.home, given) for given in turn("s-new", "work in the new home")]

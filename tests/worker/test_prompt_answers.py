@@ -144,18 +144,16 @@ def test_prompts_that_come_side_by_side_are_given_it_once(told: Machine, project
     assert sum(1 for context in contexts if context) == 1
 
 
-def test_silence_where_silence_is_wanted_from_the_next_prompt_on(told: Machine, project: str) -> None:
-    configs = {
-        "excluded": f'exclude = ["{project}"]',
-        "switched off": "prompt_budget_tokens = 0",
-        "broken configuration": "budget_tokens = ",
-        "no room for anything": "prompt_budget_tokens = 20",
-    }
-    for name, config in configs.items():
-        told.home.config.write_text(config)
-        assert ask(told, name, project, ABOUT_IT) == "", name
-        told.home.config.unlink()
-        assert DECISION[:30] in ask(told, name, project, ABOUT_IT), name
+@pytest.mark.parametrize(
+    "config",
+    ['exclude = ["{project}"]', "prompt_budget_tokens = 0", "budget_tokens = ", "prompt_budget_tokens = 20"],
+    ids=["excluded", "switched off", "broken configuration", "no room for anything"],
+)
+def test_silence_where_silence_is_wanted_from_the_next_prompt_on(told: Machine, project: str, config: str) -> None:
+    told.home.config.write_text(config.replace("{project}", project))
+    assert ask(told, "s-1", project, ABOUT_IT) == ""
+    told.home.config.unlink()
+    assert DECISION[:30] in ask(told, "s-1", project, ABOUT_IT)
 
 
 def test_the_off_switch_silences_it(told: Machine, project: str) -> None:

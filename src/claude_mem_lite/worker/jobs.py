@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 
 from claude_mem_lite.agents.adapters import takes_claude_form
 from claude_mem_lite.agents.claude_code import TURN_ENDS, event_from_payload, why_skipped
@@ -108,13 +108,15 @@ def _sort_out(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], di
     kept: dict[int, Event] = {}
     skipped: dict[int, str] = {}
     said = ""
+    inside = cache(_inside)  # most events of a turn have one folder, and to find it is more than to read them
     for row in unit:
         payload = row.told()
         try:
-            event = _in_checkout(_in_time(event_from_payload(row.name, payload), row))
+            event = _in_time(event_from_payload(row.name, payload), row)
         except PayloadError as error:
             skipped[row.id] = error.message
             continue
+        event = replace(event, inside=inside(event.cwd))
         if event.kind == "AgentMessage":  # of an agent that does not repeat its closing words when it stops
             said = event.message or said
             skipped[row.id] = "told with the end of its turn"
@@ -137,11 +139,11 @@ def _in_time(event: Event, row: Row) -> Event:
     return replace(event, at=min(event.at, latest))
 
 
-def _in_checkout(event: Event) -> Event:
-    """The event with where its folder stands in the checkout: what it did is told as seen from the root of that."""
-    root = find_place(event.cwd).root
-    folder = os.path.realpath(event.cwd) if root else ""
-    return replace(event, inside=folder[len(root) + 1 :]) if folder.startswith(f"{root}/") else event
+def _inside(cwd: str) -> str:
+    """Where a folder stands in its checkout: what is done there is told as seen from the root of that."""
+    root = find_place(cwd).root
+    folder = os.path.realpath(cwd) if root else ""
+    return folder[len(root) + 1 :] if folder.startswith(f"{root}/") else ""
 
 
 def place_of(event: Event) -> Place:
