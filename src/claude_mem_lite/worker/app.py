@@ -43,7 +43,7 @@ def _api() -> Router:
 def make_app(loop: Loop, stop: Callable[[], None]) -> Starlette:
     """The application over one job loop; `stop` ends the process in good order."""
     app = Starlette(
-        routes=[*hooks_api.ROUTES, Route("/api/{path:path}", Api())],
+        routes=[*hooks_api.ROUTES, Route("/api/{_behind_api:path}", Api())],
         exception_handlers={
             MemoryLiteError: _refused,
             HTTPException: _http_error,
