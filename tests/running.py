@@ -38,7 +38,7 @@ HOOK = Path(claude_mem_lite.__file__).parent / "hook" / "hook.py"
 WAIT_S = 60.0
 LATECOMERS_S = 0.5
 PROC = Path("/proc")
-IN_MEMORY, MUCH_ROOM = Path("/dev/shm"), 4 * 2**30
+ON_DISK, IN_MEMORY, MUCH_ROOM = Path("/tmp"), Path("/dev/shm"), 4 * 2**30
 Json = Any
 Process = subprocess.Popen[bytes] | ForkedWorker
 _AN_HOUR_AGO_NS = time.time_ns() - 3600 * 10**9
@@ -333,11 +333,9 @@ def _is_roomy(folder: Path) -> bool:
 
 
 @contextmanager
-def short_folder() -> Iterator[Path]:
-    """A temporary folder with a short name: the path of a Unix socket has some 100 bytes in all.
-
-    In memory where that can be: half of what a worker does in a test is to wait for a disk."""
-    folder = Path(tempfile.mkdtemp(prefix="cml-", dir=IN_MEMORY if _is_roomy(IN_MEMORY) else "/tmp")).resolve()
+def short_folder(place: Path = ON_DISK) -> Iterator[Path]:
+    """A temporary folder with a short name: the path of a Unix socket has some 100 bytes in all."""
+    folder = Path(tempfile.mkdtemp(prefix="cml-", dir=place)).resolve()
     try:
         yield folder
     finally:
@@ -346,8 +344,10 @@ def short_folder() -> Iterator[Path]:
 
 @contextmanager
 def open_machine(*, is_cold: bool = False) -> Iterator[Machine]:
-    """A fresh home, ready for hooks; whatever runs on it is ended afterwards."""
-    with short_folder() as folder:
+    """A fresh home, ready for hooks; whatever runs on it is ended afterwards.
+
+    In memory where that can be: half of what a worker does in a test is to wait for a disk."""
+    with short_folder(IN_MEMORY if _is_roomy(IN_MEMORY) else ON_DISK) as folder:
         home = Home(folder / "home")
         home.make()
         (folder / "user").mkdir()

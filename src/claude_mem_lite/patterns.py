@@ -1,5 +1,5 @@
-"""Patterns that are compiled when they are first used: the rules have a thousand, which is a quarter of a worker's
-start, and whoever waits for its first answer needs none of them."""
+"""Patterns that are compiled when they are first used: the rules have seven hundred, which is a quarter of a
+worker's start, and the session that waits for its first answer needs none of them."""
 
 import re
 from typing import Any, cast

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from tests.running import WAIT_S, Json, Machine, leave, payload, query, spool_name, wait_until
 
 _AHEAD_S = 1.5
-_MOST_TRIES = 20
+_MOST_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)

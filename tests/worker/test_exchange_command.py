@@ -421,7 +421,7 @@ def test_a_terminal_sees_how_far_it_is(machine: Machine, tmp_path: Path, command
 
 # What is killed.
 
-BATCHES = 6
+BATCHES = 10
 
 
 def test_an_import_that_was_killed_is_completed_by_the_next(machine: Machine, tmp_path: Path) -> None:

@@ -299,7 +299,7 @@ def test_a_worker_with_a_question_under_way_is_not_idle(home: Home, modelled: Lo
     work(home, modelled, long_turn("s-1", "Count the items"))
     wait_for_question(provider, modelled)
     wait_until(lambda: modelled.activity.idle_s() > 0.5, "the end of a pass")
-    modelled.wake()
+    modelled._wake.set()  # alone: to be woken by somebody is to be asked
     wait_until(lambda: modelled.activity.idle_s() < 0.5, "the next pass")
 
 

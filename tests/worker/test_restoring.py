@@ -15,7 +15,7 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions, tombstones
 from tests.fakes import NOW, Store
 from tests.faults.losses import Moment, back_up, notes
-from tests.running import Json, query
+from tests.running import Json, query, wait_until
 from tests.worker.in_process import Asked, asked
 
 WORDS = "The zanzibarium is kept in the cellar of the shop"
@@ -67,7 +67,7 @@ def test_a_memory_comes_back_as_it_was(home: Home, clock: Moment) -> None:
         assert record["id"] not in memory | inbox
         assert f"lifted:{record['id']}" in memory & inbox
         assert memory == inbox
-        assert query(home.inbox_db, "select * from leaving") == []
+        wait_until(lambda: query(home.inbox_db, "select * from leaving") == [], "it to have left the backups")
 
 
 def test_twice_is_as_good_as_once_and_keeps_what_was_changed_since(home: Home, clock: Moment) -> None:

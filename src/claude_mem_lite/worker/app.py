@@ -2,14 +2,13 @@
 
 import logging
 from collections.abc import Callable
-from functools import cache
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.routing import Route, Router
+from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from claude_mem_lite.db.soundness import is_damage
@@ -28,22 +27,30 @@ log = logging.getLogger(__name__)
 class Api:
     """The API, imported when it is first asked: hooks need none of it, and pydantic alone takes a fifth of a start."""
 
+    def __init__(self, loop: Loop, stop: Callable[[], None]) -> None:
+        self._loop = loop
+        self._stop = stop
+        self._router: Router | None = None
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        router = await run_in_threadpool(_api)
-        await router(scope, receive, send)
+        if self._router is None:
+            self._router = await run_in_threadpool(self._import)
+        await self._router(scope, receive, send)
 
+    def _import(self) -> Router:
+        if not self._loop.package.is_intact():  # what is there now, if anything, does not fit the rest of this worker
+            if self._loop.package.is_replaced():
+                self._stop()
+            raise MemoryLiteError("another version is being installed", "run this again in a moment")
+        from claude_mem_lite.worker.api_routes import make_router
 
-@cache
-def _api() -> Router:
-    from claude_mem_lite.worker.api_routes import make_router
-
-    return make_router()
+        return make_router()
 
 
 def make_app(loop: Loop, stop: Callable[[], None]) -> Starlette:
     """The application over one job loop; `stop` ends the process in good order."""
     app = Starlette(
-        routes=[*hooks_api.ROUTES, Route("/api/{_behind_api:path}", Api())],
+        routes=hooks_api.ROUTES,
         exception_handlers={
             MemoryLiteError: _refused,
             HTTPException: _http_error,
@@ -53,6 +60,7 @@ def make_app(loop: Loop, stop: Callable[[], None]) -> Starlette:
     app.state.loop = loop
     app.state.stop = stop
     hooks_api.prepare(app)
+    app.router.default = Api(loop, stop)  # whatever is no hook's
     return app
 
 

@@ -1,7 +1,7 @@
 """Whether the package that a worker runs from was replaced on disk, by an upgrade say, or removed.
 
-The job loop asks before each pass: what a worker imports later would be of another version than the rest of it, or
-not be there."""
+The job loop asks before each pass, and so does who imports the API: what a worker imports later would be of another
+version than the rest of it, or not be there."""
 
 import time
 from collections.abc import Callable
@@ -22,6 +22,10 @@ class Package:
         self._monotonic = monotonic
         self._found = state_of(path)
         self._missing_since: float | None = None
+
+    def is_intact(self) -> bool:
+        """Whether what is imported now fits what was imported before."""
+        return state_of(self._path) == self._found
 
     def is_replaced(self) -> bool:
         """Not while it is missing: without a package no other worker would come up."""

@@ -5,8 +5,6 @@ import re
 from functools import cache
 from typing import Final, NamedTuple
 
-from claude_mem_lite.patterns import lazy
-
 # Whose orders are to be dropped, and what they are called.
 _BEFORE = (
     r"(?:previous|prior|preceding|above|earlier|existing|original|former|initial|foregoing|other|all|any|your|these"
@@ -86,7 +84,7 @@ class Form(NamedTuple):
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     # At the first text that needs it: all of them take 40 ms.
-    return lazy(pattern, re.I)
+    return re.compile(pattern, re.I)
 
 
 def form(reason: str, words: str, *patterns: str, is_attack: bool = True) -> Form:

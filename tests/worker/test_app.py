@@ -1,0 +1,103 @@
+"""The worker's application as a whole: routes that are not there, and the API that is imported when it is asked."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.app import make_app
+from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.package import Package
+from tests.fakes import FakeEmbedder
+from tests.running import Json, running_loop
+from tests.worker.conftest import SetClock
+
+
+@pytest.fixture
+def loop(home: Home, clock: SetClock) -> Iterator[Loop]:
+    with running_loop(home, clock, embedder=FakeEmbedder()) as running:
+        yield running
+
+
+@pytest.fixture
+def stopped() -> list[bool]:
+    """How often the process was told to end."""
+    return []
+
+
+@pytest.fixture
+def client(loop: Loop, stopped: list[bool]) -> Iterator[TestClient]:
+    app = make_app(loop, lambda: stopped.append(True))
+    with TestClient(app, raise_server_exceptions=False) as made:
+        yield made
+
+
+def _error(told: Json) -> tuple[str, str]:
+    return told["error"]["code"], told["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/api/health", 200),
+        ("HEAD", "/api/health", 405),
+        ("GET", "/", 404),
+        ("GET", "/api", 404),
+        ("GET", "/api/nothing", 404),
+        ("GET", "/elsewhere", 404),
+        ("GET", "/hook/Stop", 405),
+        ("DELETE", "/api/health", 405),
+    ],
+)
+def test_what_is_not_there_is_refused_in_the_one_shape_of_errors(
+    client: TestClient, method: str, path: str, status: int
+) -> None:
+    answer = client.request(method, path, follow_redirects=False)
+    assert answer.status_code == status
+    if status != 200 and method != "HEAD":
+        assert answer.json()["error"]["code"] == "http"
+
+
+def test_an_id_may_hold_anything(client: TestClient) -> None:
+    answer = client.get("/api/memories/a%0Ab")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+
+
+def test_an_api_that_cannot_be_imported_is_tried_again(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise ImportError("half of it was read")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("claude_mem_lite.worker.api_routes.make_router", fail)
+        answer = client.get("/api/health")
+        assert (answer.status_code, *_error(answer.json())) == (500, "internal", "the worker failed: ImportError")
+    assert client.get("/api/health").status_code == 200
+
+
+def test_no_api_of_another_version_is_imported(
+    loop: Loop, client: TestClient, stopped: list[bool], tmp_path: Path
+) -> None:
+    file = tmp_path / "__init__.py"
+    file.write_text("")
+    loop.package = Package(file)
+    file.unlink()
+    refused = (400, "refused", "another version is being installed")
+    answer = client.get("/api/health")
+    assert ((answer.status_code, *_error(answer.json())), stopped) == (refused, []), "nobody else could come up yet"
+
+    file.write_text("new")
+    os.utime(file, (1, 1))
+    answer = client.get("/api/health")
+    assert ((answer.status_code, *_error(answer.json())), stopped) == (refused, [True])
+
+
+def test_what_was_imported_is_asked_whatever_is_installed_since(
+    loop: Loop, client: TestClient, stopped: list[bool], tmp_path: Path
+) -> None:
+    assert client.get("/api/health").status_code == 200
+    loop.package = Package(tmp_path / "gone")
+    (tmp_path / "gone").write_text("")
+    assert (client.get("/api/health").status_code, stopped) == (200, [])
