@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import claude_mem_lite
@@ -75,6 +75,18 @@ class Stage:
         for _ in range(2000):
             if is_answering(self.client):
                 return
+            time.sleep(0.005)
+        raise SystemExit("no worker came up")
+
+    def until_hook(self) -> None:
+        """Wait until it answers what a hook sends, which needs less of it than the API does."""
+        for _ in range(2000):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking, suppress(OSError):
+                asking.settimeout(30)
+                asking.connect(str(self.home.socket))
+                asking.sendall(b"POST /hook/SessionEnd HTTP/1.1\r\nHost: hook\r\nContent-Length: 0\r\n\r\n")
+                if asking.recv(64).startswith(b"HTTP/1.1 204"):
+                    return
             time.sleep(0.005)
         raise SystemExit("no worker came up")
 
