@@ -1,6 +1,8 @@
 """The worker's application as a whole: routes that are not there, and the API that is imported when it is asked."""
 
 import os
+import select
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from claude_mem_lite.worker.app import make_app
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.package import Package
 from tests.fakes import FakeEmbedder
-from tests.running import Json, running_loop
+from tests.running import WAIT_S, Json, Machine, running_loop
 from tests.worker.conftest import SetClock
 
 
@@ -101,3 +103,17 @@ def test_what_was_imported_is_asked_whatever_is_installed_since(
     loop.package = Package(tmp_path / "gone")
     (tmp_path / "gone").write_text("")
     assert (client.get("/api/health").status_code, stopped) == (200, [])
+
+
+def test_nobody_is_answered_before_all_was_said(machine: Machine) -> None:
+    """Who still writes when the answer is there finds the connection closed, and may not get to read it."""
+    process = machine.start_worker()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+        asking.settimeout(WAIT_S)
+        asking.connect(str(machine.home.socket))
+        asking.sendall(b"POST /api/stop HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n")
+        assert machine.answers()
+        assert select.select([asking], [], [], 0)[0] == []
+        asking.sendall(b"{}")
+        assert asking.recv(64).startswith(b"HTTP/1.1 200")
+    assert process.wait(WAIT_S) == 0

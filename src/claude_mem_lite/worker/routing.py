@@ -72,7 +72,8 @@ def _endpoint(handler: Callable[..., object]) -> Callable[[Request], object]:
     """The handler as Starlette calls it: on the event loop if it is async, else in a thread, from first to last."""
 
     async def answer(request: Request) -> Response:
-        body = await _read_body(request) if _takes_body(handler) else b""
+        # Also where no handler wants it: who is answered before it is sent finds the connection closed.
+        body = await _read_body(request) if request.method != "GET" else b""
         if inspect.iscoroutinefunction(handler):
             return _response(await handler(**_arguments(handler, request, body)))
         return await run_in_threadpool(lambda: _response(handler(**_arguments(handler, request, body))))
@@ -106,11 +107,6 @@ def _arguments(function: Callable[..., object], request: Request, body: bytes) -
 def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
     """A function's parameters; first those that other functions give, whose errors are told first."""
     return sorted(inspect.signature(function).parameters.values(), key=lambda one: _source(one.annotation) is None)
-
-
-@cache
-def _takes_body(handler: Callable[..., object]) -> bool:
-    return any(_is_body(one.annotation) for one in _parameters(handler))
 
 
 def _source(annotation: object) -> From | None:
