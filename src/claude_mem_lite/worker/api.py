@@ -24,6 +24,7 @@ from claude_mem_lite.models import LONGEST_TEXT, Kind, Place
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import counting, memories, model_calls, receipts, sessions, story
 from claude_mem_lite.worker import caps
+from claude_mem_lite.worker.hooks_api import running
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import shown
 from claude_mem_lite.worker.routing import Body, From, Router
@@ -35,13 +36,6 @@ Result = TypeVar("Result")
 router = Router(prefix="/api")
 
 
-def _running(request: Request) -> Loop:
-    loop = request.app.state.loop
-    assert isinstance(loop, Loop)
-    loop.activity.note_request()
-    return loop
-
-
 def _watched(request: Request) -> Loop:
     loop = request.app.state.loop
     assert isinstance(loop, Loop)
@@ -49,7 +43,7 @@ def _watched(request: Request) -> Loop:
     return loop
 
 
-Running = Annotated[Loop, From(_running)]
+Running = Annotated[Loop, From(running)]
 Watched = Annotated[Loop, From(_watched)]
 """For who asks again and again whether there is anything new."""
 Limit = Annotated[int, Field(ge=1, le=10_000)]

@@ -32,7 +32,8 @@ def prepare(app: Starlette) -> None:
     app.state.for_hooks = anyio.CapacityLimiter(_HOOKS_AT_ONCE)
 
 
-def _running(request: Request) -> Loop:
+def running(request: Request) -> Loop:
+    """The job loop that a request is for, which notes that somebody asked."""
     loop = request.app.state.loop
     assert isinstance(loop, Loop)
     loop.activity.note_request()
@@ -41,7 +42,7 @@ def _running(request: Request) -> Loop:
 
 async def _printed(request: Request) -> Response:
     """A hook has printed the answer to the event it names."""
-    loop = _running(request)
+    loop = running(request)
     name = request.headers.get("x-spool", "")
     recording.mark_printed(loop, name)
     loop.telling.note_printed(name)
@@ -52,7 +53,7 @@ async def _event(request: Request) -> Response:
     """An event is in the spool, or here in the body when it could be written nowhere.
 
     Behind its name may stand that of its agent."""
-    loop = _running(request)
+    loop = running(request)
     label: str = request.path_params["event"]
     event = label.partition("_")[0]
     name = request.headers.get("x-spool", "")
