@@ -58,7 +58,9 @@ class Stage:
     def time_answer_s(self, event: str, payload: bytes) -> float:
         """The worker's own time: the same request from a program that runs already."""
         name = f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}-{event}"
-        (self.home.spool_new / name).write_bytes(payload)
+        written = self.folder / name
+        written.write_bytes(payload)
+        written.rename(self.home.spool_new / name)  # whole, as a hook leaves it: a worker may be looking
         request = f"POST /hook/{event} HTTP/1.1\r\nHost: localhost\r\nX-Spool: {name}\r\nContent-Length: 0\r\n\r\n"
         began = time.perf_counter()
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

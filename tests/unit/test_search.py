@@ -1,5 +1,6 @@
 """Search by words and meaning: the right ones first, from the right places, with reasons. Any input is safe."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -61,6 +62,27 @@ def test_without_vectors_words_are_found_as_before(store: Store) -> None:
     (hit,) = search.search(store.db, "signing keys", Filters(), NOW, 10)
     assert hit.found.title == "Rotate the signing keys"
     assert hit.score > 0.9
+
+
+def test_hits_without_reasons_are_the_same_hits(store: Store) -> None:
+    for number in range(5):
+        store.remember(f"Rotate the signing keys of host {number}", summary="keys " * number)
+    search = Search(FakeEmbedder(is_broken=True), VectorIndex())
+    explained = search.search(store.db, "signing keys", Filters(), NOW, 3)
+    assert all(hit.why for hit in explained)
+    found = search.unexplained(store.db, "signing keys", Filters(), NOW, 3)
+    assert found == [replace(hit, why=()) for hit in explained]
+
+
+def test_a_word_that_most_have_is_scored_only_beside_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(12):
+        store.remember(f"Shop has part number {number}", summary=f"It is green{number}" if number % 4 else "It is red")
+    few = titles(find(store, "red part", limit=12))
+    monkeypatch.setattr(ranking, "_TINY", 10)
+    many = titles(find(store, "red part", limit=12))
+    assert set(many[:3]) == set(few[:3]) == {f"Shop has part number {number}" for number in (0, 4, 8)}
+    assert len(many) == 12, "the others follow, as far as there is room"
+    assert set(many) == set(few)
 
 
 def test_nothing_is_found_by_meaning_that_is_far_from_it(store: Store) -> None:

@@ -1,6 +1,7 @@
 """What ties a memory to code, as text: `code:AFTER:BEFORE:FILE::NAME`, or without `::NAME` to a whole file."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from claude_mem_lite.code.values import CodeChange
 
@@ -36,6 +37,7 @@ def written(anchor: CodeAnchor) -> str:
     return f"{_LEAD}{anchor.after}:{anchor.before}:{anchor.file}{name}"
 
 
+@lru_cache(maxsize=2_000)  # a context asks for the same ones several times
 def read_anchor(text: str) -> CodeAnchor | None:
     """The anchor that is written here; None when it ties to something else than code."""
     parts = text.removeprefix(_LEAD).split(":", 2)

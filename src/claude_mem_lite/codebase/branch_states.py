@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from claude_mem_lite.codebase.commit_answers import CommitAnswers
+from claude_mem_lite.codebase.commit_answers import Asking, CommitAnswers
 from claude_mem_lite.git.repository import Repository
 from claude_mem_lite.store.branches import Branch
 
@@ -20,7 +20,7 @@ class Viewpoint:
     """One checkout at one moment, and the time there is to look."""
 
     repository: Repository
-    answers: CommitAnswers
+    asking: Asking
     deadline: float
     local: dict[str, str]
     remote: dict[str, str]
@@ -37,10 +37,10 @@ class Viewpoint:
         return self.local.get(name) or self.remote.get(f"origin/{name}") or next(elsewhere, "")
 
     def contains(self, head: str, tip: str) -> bool | None:
-        return self.answers.contains(self.repository, (head,), tip, self.deadline)
+        return self.asking.contains((head,), tip)
 
     def has_same_work(self, head: str, tip: str) -> bool | None:
-        return self.answers.has_same_work(self.repository, (head,), tip, self.deadline)
+        return self.asking.has_same_work((head,), tip)
 
     def has_work(self, head: str, tip: str) -> bool | None:
         """Whether a head has the work of a tip, in the same commits or in others."""
@@ -50,7 +50,7 @@ class Viewpoint:
 
     def is_late(self) -> bool:
         """Whether time has run out, so that what could not be told may be told the next time."""
-        return time.monotonic() >= self.deadline
+        return self.asking.lacked_time or time.monotonic() >= self.deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,9 @@ def seen_from(repository: Repository, answers: CommitAnswers, deadline: float) -
     local, remote = repository.branches(), repository.remote_branches()
     trunk = local.get(default) or remote.get(f"origin/{default}", "")
     at = branch or repository.rebased_branch()
-    return Viewpoint(repository, answers, deadline, local, remote, at, head, default, trunk)
+    return Viewpoint(
+        repository, answers.within(repository, deadline), deadline, local, remote, at, head, default, trunk
+    )
 
 
 def state_of(view: Viewpoint, name: str, row: Branch | None, now: datetime, is_here: IsHere) -> BranchState:
@@ -182,10 +184,10 @@ def _lives_on(view: Viewpoint, tip: str) -> bool | None:
     heads = tuple(sorted({*view.local.values(), *view.remote.values(), view.head} - {""}))
     if len(heads) > _MOST_HEADS:
         return None
-    in_another = view.answers.contains(view.repository, heads, tip, view.deadline)
+    in_another = view.asking.contains(heads, tip)
     if in_another is not False:
         return in_another
-    return view.answers.has_same_work(view.repository, heads, tip, view.deadline)
+    return view.asking.has_same_work(heads, tip)
 
 
 def _was_never_here(view: Viewpoint, row: Branch) -> bool:

@@ -30,6 +30,8 @@ class Look:
     """What was made on them after `merged_at` of their rows holds no longer."""
     came_back: tuple[str, ...] = ()
     """Those that were gone and are there again with all their work."""
+    lacked_time: bool = False
+    """Whether more could be told with more time."""
 
 
 def look(
@@ -53,13 +55,14 @@ def look(
     every = (name for name in dict.fromkeys((*names, *rows)) if name not in ("", view.default))
     found = [state_of(view, name, rows.get(name), now, ask) for name in every]
     wanted = set(names)
-    hidden = (_hidden(view, one, ask) for one in found if one.name in wanted)
+    hidden = [_hidden(view, one, ask) for one in found if one.name in wanted]
     return Look(
         hidden=tuple(one for one in hidden if one is not None),
         rows=tuple(one.row for one in found if one.row is not None and one.row != rows.get(one.name)),
         merged=tuple(one.name for one in found if one.is_merged),
         gone=tuple(one.name for one in found if one.is_gone),
         came_back=tuple(one.name for one in found if one.came_back),
+        lacked_time=view.asking.lacked_time,
     )
 
 
@@ -75,7 +78,7 @@ def _hidden(view: Viewpoint, found: BranchState, is_here: IsHere) -> tuple[str, 
         has_work = view.has_work(view.head, found.tip)
         if has_work:
             return None
-        until = view.answers.here_until(view.repository, view.head, found.tip, view.trunk, view.deadline)
+        until = view.asking.here_until(view.head, found.tip, view.trunk)
         if view.is_late() and (has_work is None or until is None):
             return None  # it may be here: to miss what is true is worse than to be told what is not yet
         here = datetime.fromtimestamp(until, UTC) if until else None

@@ -2,7 +2,10 @@
 
 import hashlib
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
 
 from claude_mem_lite.git.repository import Repository
 
@@ -13,42 +16,81 @@ _STILL_THE_SAME_S = 15 * 60
 
 
 class CommitAnswers:
-    """Answers that were given, kept while the worker lives. What could not be told is asked again."""
+    """Answers that were given, kept while the worker lives. What could not be told is asked again, but not by somebody
+    who has no more time than it took in vain: each context would give up all of its time, for nothing."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], int] = {}
+        self._in_vain: dict[tuple[str, ...], float] = {}
         self._lock = threading.Lock()
 
-    def contains(self, repository: Repository, heads: tuple[str, ...], tip: str, deadline: float) -> bool | None:
+    def within(self, repository: Repository, deadline: float) -> "Asking":
+        """For one look at a repository, which has to end at a moment of the monotonic clock."""
+        return Asking(self, repository, deadline)
+
+    def ask(self, key: tuple[str, ...], ask: Callable[[], int | None], deadline: float) -> tuple[int | None, bool]:
+        """The answer, or None; and whether there might be one if there were more time."""
+        left_s = deadline - time.monotonic()
+        with self._lock:
+            known, in_vain = self._known.get(key), self._in_vain.get(key, 0.0)
+        if known is not None:
+            return known, False
+        if left_s <= in_vain:
+            return None, True
+        told = ask()
+        is_late = told is None and time.monotonic() >= deadline
+        with self._lock:
+            if told is not None:
+                _keep(self._known, key, told)
+            elif is_late:
+                _keep(self._in_vain, key, left_s)
+        return told, is_late
+
+
+@dataclass(slots=True)
+class Asking:
+    """What one look asks."""
+
+    answers: CommitAnswers
+    repository: Repository
+    deadline: float
+    lacked_time: bool = False
+    """Whether anything could not be told for want of time."""
+
+    def contains(self, heads: tuple[str, ...], tip: str) -> bool | None:
         """Whether a tip is one of some heads or their ancestors; None when that cannot be told."""
-        key = ("contains", str(repository.common), _key(heads), tip)
-        return _as_bool(self._ask(key, lambda: repository.any_contains(heads, tip, deadline)))
+        return _as_bool(
+            self._ask(("contains", _key(heads), tip), lambda: self.repository.any_contains(heads, tip, self.deadline))
+        )
 
-    def has_same_work(self, repository: Repository, heads: tuple[str, ...], tip: str, deadline: float) -> bool | None:
+    def has_same_work(self, heads: tuple[str, ...], tip: str) -> bool | None:
         """Whether the work of a tip is in some heads by squash or rebase; None when that cannot be told."""
-        key = ("work", str(repository.common), _key(heads), tip)
-        return _as_bool(self._ask(key, lambda: repository.any_has_same_work(heads, tip, deadline)))
+        return _as_bool(
+            self._ask(("work", _key(heads), tip), lambda: self.repository.any_has_same_work(heads, tip, self.deadline))
+        )
 
-    def here_until(self, repository: Repository, head: str, tip: str, default: str, deadline: float) -> int | None:
+    def here_until(self, head: str, tip: str, default: str) -> int | None:
         """Up to when the line that leads to a tip is in a head too, in seconds since 1970; 0 when none of it is.
 
         None when that cannot be told. What is in the default branch does not count: a branch that was rebased onto it
         is no older for that."""
-        key = ("until", str(repository.common), head, tip, default)
-        return self._ask(key, lambda: _here_until(repository, head, tip, default, deadline))
+        return self._ask(
+            ("until", head, tip, default), lambda: _here_until(self.repository, head, tip, default, self.deadline)
+        )
 
-    def _ask(self, key: tuple[str, ...], ask: Callable[[], int | None]) -> int | None:
-        with self._lock:
-            known = self._known.get(key)
-        if known is not None:
-            return known
-        told = ask()
-        if told is not None:
-            with self._lock:
-                while len(self._known) >= _MOST_KEPT:
-                    del self._known[next(iter(self._known))]
-                self._known[key] = told
+    def _ask(self, question: tuple[str, ...], ask: Callable[[], int | None]) -> int | None:
+        told, is_late = self.answers.ask((str(self.repository.common), *question), ask, self.deadline)
+        self.lacked_time |= is_late
         return told
+
+
+Value = TypeVar("Value", int, float)
+
+
+def _keep(values: dict[tuple[str, ...], Value], key: tuple[str, ...], value: Value) -> None:
+    while len(values) >= _MOST_KEPT:
+        del values[next(iter(values))]
+    values[key] = value
 
 
 def _key(heads: tuple[str, ...]) -> str:
@@ -62,16 +104,16 @@ def _as_bool(told: int | None) -> bool | None:
 def _here_until(repository: Repository, head: str, tip: str, default: str, deadline: float) -> int | None:
     at, next_time = tip, None
     for _ in range(_MOST_STEPS):
-        here, time = repository.contains(head, at, deadline), repository.commit_time(at)
-        if here is None or time is None:
+        here, made_at = repository.contains(head, at, deadline), repository.commit_time(at)
+        if here is None or made_at is None:
             return None
         if here:
             in_default = repository.contains(default, at, deadline)
             if in_default is None:
                 return None
-            until = time + _STILL_THE_SAME_S
+            until = made_at + _STILL_THE_SAME_S
             return 0 if in_default else min(until, next_time) if next_time is not None else until
-        at, next_time = repository.first_parent(at), time
+        at, next_time = repository.first_parent(at), made_at
         if not at:
             return 0
     return 0

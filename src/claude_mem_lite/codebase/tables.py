@@ -8,11 +8,10 @@ import zlib
 from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from claude_mem_lite import __version__
 from claude_mem_lite.code.calling.values import FileCalls, leaf
-from claude_mem_lite.code.values import Symbol, SymbolKind
+from claude_mem_lite.code.values import Symbol
 from claude_mem_lite.codebase.working_tree import FileState
 from claude_mem_lite.db.connection import atomic, open_for_writing
 
@@ -243,11 +242,10 @@ def _insert(db: sqlite3.Connection, checkout: int, file: ReadFile) -> None:
 
 def _symbols(db: sqlite3.Connection, files: Sequence[int]) -> dict[int, list[Symbol]]:
     found: dict[int, list[Symbol]] = {}
-    query = f"select * from symbols where file in ({marks(files)}) order by file, position"
-    for row in db.execute(query, files):
-        kind = cast(SymbolKind, row["kind"])
-        symbol = Symbol(row["name"], kind, row["signature"], row["first"], row["last"], row["body"])
-        found.setdefault(row["file"], []).append(symbol)
+    query = f"""select file, name, kind, signature, first, last, body from symbols
+        where file in ({marks(files)}) order by file, position"""
+    for file, *values in db.execute(query, files):
+        found.setdefault(file, []).append(Symbol(*values))
     return found
 
 

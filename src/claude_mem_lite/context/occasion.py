@@ -9,7 +9,7 @@ from claude_mem_lite.context.checkout import Checkout, Unseen
 from claude_mem_lite.models import Filters, Hit, Place
 
 Search = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]
-"""As `search.hybrid.Search.search`."""
+"""As `search.hybrid.Search.unexplained`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -292,6 +292,19 @@ def m008_renames(connection: sqlite3.Connection) -> None:
     connection.execute("create index symbol_changes_by_file on symbol_changes (project, file)")
 
 
+def m009_order(connection: sqlite3.Connection) -> None:
+    """Indexes that have their rows in the order they are asked for: of 10,000, the best 60 were sorted out anew for
+    every context, which took 15 ms instead of one."""
+    connection.execute("drop index memories_by_scope")
+    connection.execute("""
+        create index memories_by_scope on memories (
+            scope, status, pinned desc, origin = 'user' desc, confidence desc, last_seen_at desc, seq,
+            kind, origin, stored_at, branch, created_at
+        )""")
+    connection.execute("create index memories_by_branch on memories (project, branch, created_at)")
+    connection.execute("create index sightings_by_turn on sightings (turn)")
+
+
 STEPS = (
     m001_memory,
     m002_model_calls,
@@ -301,4 +314,5 @@ STEPS = (
     m006_outcomes,
     m007_progress,
     m008_renames,
+    m009_order,
 )

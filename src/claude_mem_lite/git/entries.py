@@ -21,7 +21,7 @@ _NAME_LENGTH = 0xFFF
 _LONGEST_ENTRY = 4096 + 100
 _MOST_PROBES = 64
 _ENDING = re.compile(rb"\.([A-Za-z+]{1,6})\0")
-_WINDOWS, _WINDOW_BYTES = 64, 32 * 1024
+_WINDOWS, _WINDOW_BYTES = 64, 8 * 1024
 
 
 class Entry(NamedTuple):
@@ -81,7 +81,7 @@ class Entries:
         return Found(found, True)
 
     def endings(self) -> Counter[str]:
-        """How often names end in what, as `py`; of a large index, in 64 pieces of 32 KiB all over it."""
+        """How often names end in what, as `py`; of a large index, in 64 pieces of 8 KiB all over it."""
         content = self._content
         if len(content) <= _WINDOWS * _WINDOW_BYTES:
             windows: list[bytes] = [content]

@@ -5,7 +5,7 @@ import math
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -49,6 +49,9 @@ class _Candidate:
     is_held_back: bool = False
 
 
+_Why = Callable[[_Candidate], tuple[str, ...]]
+
+
 class Search:
     """Holds what a search needs in memory; everything else it is given. Safe to use from several threads."""
 
@@ -63,13 +66,11 @@ class Search:
 
     def search(self, db: sqlite3.Connection, query: str, filters: Filters, now: datetime, limit: int) -> list[Hit]:
         """The best hits for a query, best first. Any text is a safe query; one without words finds nothing."""
-        words = query_words(query)
-        if not words:
-            return []
-        self.used_at = time.monotonic()
-        # In one moment: a row number that was found may be another memory's a moment later.
-        with self._at_once, one_moment(db):
-            return self._searched(db, words, self._vector(query), filters, now, limit)
+        return self._search(db, query, filters, now, limit, explained=True)
+
+    def unexplained(self, db: sqlite3.Connection, query: str, filters: Filters, now: datetime, limit: int) -> list[Hit]:
+        """The same hits without the reasons: to name the words of each takes a fifth of the time."""
+        return self._search(db, query, filters, now, limit, explained=False)
 
     def weigh(
         self, db: sqlite3.Connection, query: str, words: Sequence[str], filters: Filters, limit: int
@@ -114,15 +115,37 @@ class Search:
         self._index.let_go()
         self._embedder.let_go()
 
+    def _search(
+        self, db: sqlite3.Connection, query: str, filters: Filters, now: datetime, limit: int, *, explained: bool
+    ) -> list[Hit]:
+        words = query_words(query)
+        if not words:
+            return []
+        self.used_at = time.monotonic()
+
+        def why(one: _Candidate) -> tuple[str, ...]:
+            return _why(one, words[:_MOST_NAMED], now) if explained else ()
+
+        # In one moment: a row number that was found may be another memory's a moment later.
+        with self._at_once, one_moment(db):
+            return self._searched(db, words, self._vector(query), filters, now, limit, why)
+
     def _searched(
-        self, db: sqlite3.Connection, words: Sequence[str], vector: bytes, filters: Filters, now: datetime, limit: int
+        self,
+        db: sqlite3.Connection,
+        words: Sequence[str],
+        vector: bytes,
+        filters: Filters,
+        now: datetime,
+        limit: int,
+        why: _Why,
     ) -> list[Hit]:
         wanted = max(_CANDIDATES, 2 * limit)
         while True:
             by_words = _by_words(db, words, filters, wanted)
             by_meaning = self._index.nearest(db, vector, filters, wanted) if vector else None
             relevant = fuse(by_words, by_meaning, self._rule)
-            hits = self._hits(db, relevant, words[:_MOST_NAMED], now, limit)
+            hits = self._hits(db, relevant, words[:_MOST_NAMED], now, limit, why)
             # Too few although there is more: most of the candidates say the same.
             if len(hits) >= limit or len(relevant) < wanted or wanted >= _MOST_CANDIDATES:
                 return hits
@@ -142,13 +165,19 @@ class Search:
         return vector if any(vector) else b""
 
     def _hits(
-        self, db: sqlite3.Connection, relevant: Mapping[int, Relevance], words: Sequence[str], now: datetime, limit: int
+        self,
+        db: sqlite3.Connection,
+        relevant: Mapping[int, Relevance],
+        words: Sequence[str],
+        now: datetime,
+        limit: int,
+        why: _Why,
     ) -> list[Hit]:
         """The best of what is relevant, in tiers and folded; more is read only when much of it is folded."""
         number = limit + limit // 2 + _SPARE
         while True:
             weighed = _weighed(_read(db, _foremost(relevant, number)), relevant, words, now)
-            hits = _folded(_in_tiers(weighed, self._rule.good), words, now, limit)
+            hits = _folded(_in_tiers(weighed, self._rule.good), limit, why)
             if len(hits) >= limit or number >= len(relevant):
                 return hits
             number *= 4
@@ -223,7 +252,7 @@ def _in_tiers(ranked: list[_Candidate], share: float) -> list[_Candidate]:
     return sorted(held, key=lambda one: (-one.score, isinstance(one.found, Passage)))
 
 
-def _folded(ranked: Sequence[_Candidate], words: Sequence[str], now: datetime, limit: int) -> list[Hit]:
+def _folded(ranked: Sequence[_Candidate], limit: int, why: _Why) -> list[Hit]:
     """The first of them, those that say nearly the same folded into one."""
     hits: list[Hit] = []
     told: list[frozenset[str]] = []
@@ -233,7 +262,7 @@ def _folded(ranked: Sequence[_Candidate], words: Sequence[str], now: datetime, l
         if twin is not None:
             hits[twin] = replace(hits[twin], alike=(*hits[twin].alike, one.found.id))
         elif len(hits) < limit:
-            hits.append(Hit(one.found, round(one.score, 4), _why(one, words, now)))
+            hits.append(Hit(one.found, round(one.score, 4), why(one)))
             told.append(own)
         else:
             break
@@ -241,8 +270,11 @@ def _folded(ranked: Sequence[_Candidate], words: Sequence[str], now: datetime, l
 
 
 def _say_the_same(own: frozenset[str], other: frozenset[str]) -> bool:
-    shorter, longer = sorted((len(own), len(other)))
-    return shorter >= _SAME_WORDS * longer and len(own & other) >= _SAME_WORDS * len(own | other)
+    ours, theirs = len(own), len(other)
+    if ours < _SAME_WORDS * theirs or theirs < _SAME_WORDS * ours:
+        return False
+    both = len(own & other)
+    return both >= _SAME_WORDS * (ours + theirs - both)
 
 
 def _beginning(found: Memory | Passage) -> str:

@@ -4,10 +4,11 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
 from claude_mem_lite.models import Memory
-from claude_mem_lite.store import marks, memories
+from claude_mem_lite.store import memories
 from claude_mem_lite.timestamps import text_to_time
 
 _PAGE = 500
@@ -77,11 +78,10 @@ def newest_of_branch(db: sqlite3.Connection, project: str, branch: str, limit: i
     """The last memories tied to code that were made on a branch.
 
     The retired too: they may have been retired because their branch was gone."""
-    match = f"marks : {marks.branch_mark(branch)} AND marks : {marks.scope_mark(f'project:{project}')}"
     rows = db.execute(
-        f"""select * from memories where seq in (
-              select rowid from memories_fts where memories_fts match :match order by rowid desc limit :among)
-            and status in ('active', 'retired') and {_IS_TIED} order by created_at desc, seq desc limit :limit""",
-        {"match": match, "among": _LOOKED_THROUGH, "limit": limit},
+        f"""select *, {_IS_TIED} as is_tied from memories where project = :project and branch = :branch
+            order by created_at desc, seq desc limit :among""",
+        {"project": project, "branch": branch, "among": _LOOKED_THROUGH},
     )
-    return [memories.from_row(row) for row in rows]
+    tied = (memories.from_row(row) for row in rows if row["is_tied"] and row["status"] in ("active", "retired"))
+    return list(islice(tied, limit))  # the others are not even read

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from claude_mem_lite.models import Memory, Session
 from claude_mem_lite.store.memory_rows import from_row
-from claude_mem_lite.timestamps import time_to_text
 
 
 def of_sessions(db: sqlite3.Connection, sessions: Sequence[Session]) -> dict[str, list[Memory]]:
@@ -22,18 +21,14 @@ def of_sessions(db: sqlite3.Connection, sessions: Sequence[Session]) -> dict[str
         found[row["session"]][row["id"]] = from_row(row)
     # What was decided once more is one memory, of the session that decided it first.
     seen = db.execute(
-        """select memories.*, seen.session as seen_in from memories join (
-               select distinct memories.seq, prompts.session from memories
-                 join sightings on sightings.memory = memories.id
-                 join prompts on prompts.turn = sightings.turn
-               where memories.kind = 'decision' and memories.scope = :scope
-                 and memories.last_seen_at >= :since and prompts.session in (select value from json_each(:ids))
-             ) as seen on seen.seq = memories.seq""",
-        {
-            "ids": json.dumps([one.id for one in sessions]),
-            "scope": f"project:{sessions[0].project}",
-            "since": time_to_text(min(one.started_at for one in sessions)),
-        },
+        # From the prompts on: few are of these sessions, while a project may have thousands of decisions.
+        """select memories.*, seen.session as seen_in from (
+               select distinct sightings.memory, prompts.session from prompts
+                 cross join sightings on sightings.turn = prompts.turn
+               where prompts.session in (select value from json_each(:ids))
+             ) as seen cross join memories on memories.id = seen.memory
+           where memories.kind = 'decision' and memories.scope = :scope""",
+        {"ids": json.dumps([one.id for one in sessions]), "scope": f"project:{sessions[0].project}"},
     )
     for row in seen.fetchall():
         found[row["seen_in"]][row["id"]] = from_row(row)

@@ -9,12 +9,15 @@ from claude_mem_lite.models import Memory, SymbolChange
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 COLUMNS = tuple(field.name for field in fields(Memory))
+_decode = json.JSONDecoder().raw_decode
 _LISTS = ("facts", "files", "anchors", "tags")
 
 
 def from_row(row: sqlite3.Row) -> Memory:
     """The memory that stands in a row."""
-    values = {name: row["commit_id" if name == "commit" else name] for name in COLUMNS}
+    stored = dict(zip(row.keys(), row, strict=True))  # a row looks a name up by going through all of them
+    stored["commit"] = stored["commit_id"]
+    values = {name: stored[name] for name in COLUMNS}
     for name in _LISTS:
         values[name] = tuple(_list(values[name]))
     values["symbols"] = tuple(SymbolChange(**symbol) for symbol in _list(values["symbols"]))
@@ -36,4 +39,5 @@ def values_of(memory: Memory) -> dict[str, object]:
 
 
 def _list(text: str) -> list[Any]:
-    return [] if text == "[]" else json.loads(text)  # most are empty, and a context reads hundreds of rows
+    # Most are empty, and a context reads hundreds of rows: `json.loads` looks for spaces around it as well.
+    return [] if text == "[]" else _decode(text)[0]

@@ -19,6 +19,8 @@ Fits = Callable[[Sequence[int]], set[int]]
 MOST_SCORED = 5_000
 # So many rows are scored all together when it comes to that.
 SMALL = 20_000
+# Of so few even what all have is scored.
+_TINY = 1_000
 # Counting the rows of a word takes 45 ns a row.
 MOST_COUNTED = 250_000
 # So many are counted of common words that are asked beside rare ones.
@@ -157,9 +159,11 @@ def _rarest(db: sqlite3.Connection, index: WordIndex, words: Sequence[str], held
 
 
 def _affordable(terms: Sequence[_Term], everything: int, within: int, most_scored: int) -> list[_Term]:
-    """The terms, rarest first, that can be scored at once. One that half of all rows have tells nothing."""
+    """The terms, rarest first, that can be scored at once. One that half of all rows have tells nothing: BM25 gives it
+    next to no weight, and takes longest for it."""
     if everything <= SMALL:
-        return list(terms)
+        telling = [term for term in terms if 2 * term.rows <= everything]
+        return telling if telling and everything > _TINY else list(terms)
     kept: list[_Term] = []
     scored = counted = 0
     for term in terms:

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Collection
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -115,6 +116,14 @@ def find(db: sqlite3.Connection, session: str) -> Session | None:
     return _from_row(row) if row else None
 
 
+def folders_of(db: sqlite3.Connection, sessions: Collection[str]) -> dict[str, str]:
+    """The folders that sessions worked in, by their ids."""
+    rows = db.execute(
+        "select id, cwd from sessions where id in (select value from json_each(?))", (json.dumps(list(sessions)),)
+    )
+    return {row["id"]: row["cwd"] for row in rows}
+
+
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Session:
     """One session by its id, however short agents make it, or the beginning of it."""
     if (known := find(db, id_or_prefix)) is not None:
@@ -166,10 +175,11 @@ def newest(
 
     `since` is about when their story was last told, which may be long after their last event."""
     here, branches = not_hidden(hidden, "last_event_at")
+    where = "project = :project" if project is not None else "true"  # plainly: else the index of projects is not used
     rows = db.execute(
         # Chosen by their ids first: turns are counted for those alone.
         f"""{_SELECT} where id in (
-              select id from sessions where (:project is null or project = :project) and id <> :without
+              select id from sessions where {where} and id <> :without
                 and (:since = '' or told_at > :since) and (not :told_only or headline <> '') and {here}
               order by last_event_at desc, id limit :limit)
             order by last_event_at desc, id""",

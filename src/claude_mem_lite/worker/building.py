@@ -21,7 +21,7 @@ def build_start(
     connect = loop.readers.open
     began = time.monotonic()
     until: float | None = None
-    search: Search = loop.search.search
+    search: Search = loop.search.unexplained
     if patience_s is not None:
         until, search = began + patience_s, patient(search, connect, began + _SHARE_OF_SEARCH * patience_s)
     # Not one that another has after us: a layer that took too long may be asking it still.

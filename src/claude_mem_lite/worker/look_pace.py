@@ -6,7 +6,7 @@ import time
 _LOOK_PAUSE_S = 0.02
 # While contexts are asked for, the look stands back: beside it they take twice as long. It still goes on, slowly.
 _STAND_BACK_S = 0.5
-_LONGEST_PAUSE_S = 1.0
+_LONGEST_PAUSE_S = 3.0
 
 
 class LookPace:

@@ -35,8 +35,9 @@ from claude_mem_lite.worker.walking import Here, PassedOver, Root, Walk
 
 LOOK_S = 0.045
 """How long a context may wait for a look at the checkout."""
-# What git must be asked for the first time takes longer than for all times after.
-_BRANCHES_S = 0.25
+# What git must be asked for the first time takes longer than for all times after. Of a branch that changes thousands of
+# files even this is not enough: then the next look has more.
+_BRANCHES_S, _LONG_BRANCHES_S = 0.25, 0.6
 _SHARE_OF_BRANCHES = 0.6
 _MOST_FOLDERS = 20
 _MOST_CHECKOUTS = 5
@@ -75,6 +76,7 @@ class Looking:
         self._passed_over: dict[str, PassedOver] = {}
         self._last_verdicts = LastVerdicts()
         self._branching = Branching(self.cache)
+        self._lacked_time: set[str] = set()
 
     # What any thread may call.
 
@@ -177,7 +179,10 @@ class Looking:
         repository = open_repository(root)
         others = self._others(place)
         repositories = [other.repository for other in others if other.repository is not None]
-        found = self._look(self._db, place, repository, time.monotonic() + _BRANCHES_S, repositories)
+        within_s = _LONG_BRANCHES_S if root in self._lacked_time else _BRANCHES_S
+        found = self._look(self._db, place, repository, time.monotonic() + within_s, repositories)
+        if found.lacked_time:
+            self._lacked_time.add(root)
         here = Here(
             place,
             Root(root, repository),

@@ -334,7 +334,7 @@ class Loop:
     def _render(self, projects: set[str]) -> None:
         """Render the folders of projects whose context changed anew."""
         if projects:
-            see, search = self.looking.look_ahead, self.search.search
+            see, search = self.looking.look_ahead, self.search.unexplained
             dbs = self._memory_db, self.readers.open
             rendered.refresh(self.home, *dbs, self.config, projects, self.clock(), see, search)
 

@@ -94,10 +94,6 @@ def _made_here(db: sqlite3.Connection, place: Place, memories: Sequence[Memory])
         return set()
     # What was seen again may have been so in another checkout.
     own = [memory for memory in memories if memory.branch == place.branch and memory.times_seen == 1]
-    here = {id_ for id_ in {memory.session for memory in own} if id_ and _worked_in(db, id_, place.root)}
+    folders = sessions.folders_of(db, {memory.session for memory in own})
+    here = {id_ for id_, folder in folders.items() if f"{folder}/".startswith(f"{place.root.rstrip('/')}/")}
     return {memory.id for memory in own if memory.session in here}
-
-
-def _worked_in(db: sqlite3.Connection, session: str, root: str) -> bool:
-    found = sessions.find(db, session)
-    return found is not None and f"{found.cwd}/".startswith(f"{root.rstrip('/')}/")

@@ -20,11 +20,11 @@ class Told:
 
 
 def side_by_side(db: sqlite3.Connection, told: Sequence[Memory], admitted: Sequence[Memory]) -> Iterator[list[Told]]:
-    """Memories in their order, each followed by those of the admitted that contradict it.
-
-    One by one: what replaced what is looked up only for those that are wanted."""
+    """Memories in their order, each followed by those of the admitted that contradict it."""
     against = conflicts.of(db, [memory.id for memory in admitted])
     by_id = {memory.id: memory for memory in admitted}
+    told_of = dict.fromkeys(memory.id for memory in (*told, *admitted))
+    replaced = {one.superseded_by: one for one in reversed(supersession.replaced_by(db, list(told_of)))}  # the newest
     done: set[str] = set()
     for memory in told:
         if memory.id in done:
@@ -33,7 +33,7 @@ def side_by_side(db: sqlite3.Connection, told: Sequence[Memory], admitted: Seque
         others.sort(key=lambda other: (other.last_seen_at, other.id), reverse=True)
         group = [memory, *others]
         done.update(one.id for one in group)
-        yield [Told(one, _note(db, one, against.get(one.id, ())), one.id in against) for one in group]
+        yield [Told(one, _note(replaced.get(one.id), against.get(one.id, ())), one.id in against) for one in group]
 
 
 def items_of(
@@ -45,11 +45,10 @@ def items_of(
             yield replace(item(one), with_next=one is not group[-1])
 
 
-def _note(db: sqlite3.Connection, memory: Memory, against: Sequence[str]) -> str:
+def _note(replaced: Memory | None, against: Sequence[str]) -> str:
     notes = [f"conflicts with {_ids(sorted(against))}"] if against else []
-    if replaced := supersession.replaced_by(db, [memory.id]):
-        newest = max(replaced, key=lambda one: (one.last_seen_at, one.id))
-        notes.append(f"replaced #{newest.id[:6]} of {newest.created_at:%Y-%m-%d}")
+    if replaced is not None:
+        notes.append(f"replaced #{replaced.id[:6]} of {replaced.created_at:%Y-%m-%d}")
     return "; ".join(notes)
 
 
