@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,7 @@ from claude_mem_lite.code.languages import language_of
 from claude_mem_lite.code.values import Symbol
 from claude_mem_lite.codebase import tables
 from claude_mem_lite.codebase.file_code import is_whole, name_now, read_file
+from claude_mem_lite.codebase.recent import RecentFiles
 from claude_mem_lite.codebase.tables import ReadFile
 from claude_mem_lite.codebase.working_tree import LARGEST_BYTES, FileState, WorkingTree, is_path_within
 from claude_mem_lite.db.connection import open_for_reading
@@ -59,22 +60,30 @@ class CodeCache:
         self._db: sqlite3.Connection | None = None
         self._inode = 0
         self._lock = threading.Lock()
+        self._recent = RecentFiles()
 
     def read(
-        self, root: str, paths: Sequence[str], deadline: float | None = None, *, keeps_time: bool = False
+        self,
+        root: str,
+        paths: Sequence[str],
+        deadline: float | None = None,
+        *,
+        keeps_time: bool = False,
+        seen: Mapping[str, FileState] | None = None,
     ) -> dict[str, FileCode | None]:
         """What files under a checkout's root hold now. None: there is no such file. Not in the answer: it could
         not be told, because time ran out or the root is not there.
 
-        `keeps_time`: a file that would take longer to read than there is time is not begun."""
+        `keeps_time`: a file that would take longer to read than there is time is not begun. `seen`: what files were
+        found to be like a moment ago."""
         try:
             tree = WorkingTree(root)
         except OSError:
             return {}
         answer: dict[str, FileCode | None] = {}
         with tree:
-            states = _states(tree, paths, deadline)
-            known = self._known(root, [path for path in states if is_path_within(path)])
+            states = _states(tree, paths, deadline, seen or {})
+            known = self._known(root, [path for path in states if is_path_within(path)], for_now=keeps_time)
             fresh: list[ReadFile] = []
             for path, state in states.items():
                 if state is None:
@@ -188,16 +197,25 @@ class CodeCache:
                 tables.remove_code(self._path)
                 return work(self._open())
 
-    def _known(self, root: str, paths: Sequence[str]) -> dict[str, ReadFile]:
+    def _known(self, root: str, paths: Sequence[str], *, for_now: bool) -> dict[str, ReadFile]:
+        """What is known of files; `for_now`: somebody waits, and others will for the same."""
+        recent = self._recent.find(root, paths)
+        others = [path for path in paths if path not in recent]
+        if not others:
+            return recent
         try:
-            return self._use(lambda db: tables.known_files(db, root, paths))
+            found = self._use(lambda db: tables.known_files(db, root, others))
         except (OSError, sqlite3.OperationalError):  # a full disk, a folder that is not ours: code can be read anyway
             log.warning("code.db cannot be used", exc_info=True)
-            return {}
+            return recent
+        if for_now:
+            self._recent.keep(root, found.values())
+        return recent | found
 
     def _keep(self, root: str, read: Sequence[ReadFile], gone: Sequence[str] = ()) -> None:
         if not read and not gone:
             return
+        self._recent.keep(root, read)
         try:
             self._use(lambda db: tables.keep_files(db, root, read, gone))
         except (OSError, sqlite3.OperationalError):
@@ -220,6 +238,7 @@ class CodeCache:
             log.warning("code.db cannot be emptied", exc_info=True)
 
     def _close(self) -> None:
+        self._recent.clear()  # what is told of no database is not to be found in the next one
         if self._db is not None:
             self._db.close()
             self._db = None
@@ -241,14 +260,16 @@ def is_past(deadline: float | None) -> bool:
     return deadline is not None and time.monotonic() >= deadline
 
 
-def _states(tree: WorkingTree, paths: Sequence[str], deadline: float | None) -> dict[str, FileState | None]:
+def _states(
+    tree: WorkingTree, paths: Sequence[str], deadline: float | None, seen: Mapping[str, FileState]
+) -> dict[str, FileState | None]:
     """What the files are like now, without those of which it cannot be told."""
     states: dict[str, FileState | None] = {}
     for path in paths:
         if is_past(deadline):
             break
         with suppress(OSError):
-            states[path] = tree.state(path)
+            states[path] = seen.get(path) or tree.state(path)
     return states
 
 

@@ -16,7 +16,7 @@ from claude_mem_lite.codebase.cache import CodeCache, FileCode
 from claude_mem_lite.codebase.elsewhere import Absence, Elsewhere, Found, Wanted
 from claude_mem_lite.codebase.moves import Places
 from claude_mem_lite.codebase.renames import KnownRenames
-from claude_mem_lite.codebase.working_tree import WorkingTree, is_bare
+from claude_mem_lite.codebase.working_tree import FileState, WorkingTree, is_bare
 
 _MOST_FILES = 2_000
 # Of the time that somebody waits: others are to be looked at as well.
@@ -50,6 +50,7 @@ class TiedFiles:
         self._elsewhere = effort.elsewhere
         self._search_until = 0.0
         self._changed_at: dict[str, float | None] = {}
+        self._seen: dict[str, FileState] = {}
         self._code: dict[str, FileCode | None] = {}
         self._places: dict[tuple[str, str], Places] = {}
 
@@ -61,7 +62,7 @@ class TiedFiles:
             for file in sorted(files)[:_MOST_FILES]:
                 if self._is_late():
                     return
-                self._changed_at[file] = _changed_at(tree, self._root, file)
+                self._changed_at[file] = self._look_at(tree, file)
 
     def read(self, files: Collection[str]) -> None:
         """Read the symbols of those of the files that are there."""
@@ -144,23 +145,24 @@ class TiedFiles:
         return self._search_until
 
     def _read(self, files: Sequence[str]) -> None:
-        self._code |= self._cache.read(self._root, files, self._deadline, keeps_time=self._effort.keeps_time)
+        keeps_time = self._effort.keeps_time
+        self._code |= self._cache.read(self._root, files, self._deadline, keeps_time=keeps_time, seen=self._seen)
+
+    def _look_at(self, tree: WorkingTree, file: str) -> float | None:
+        """When a file was last changed; None when it is missing."""
+        try:
+            file.encode()  # half characters, which no text on disk or in a database can have
+            state = tree.state(file)
+        except (OSError, ValueError):  # or it is there, and not for us to see
+            return _OUT_OF_SIGHT
+        if state is not None:
+            self._seen[file] = state
+            # ctime, not mtime: it cannot be set back, and `git checkout`, `mv` and `cp -p` all renew it.
+            return state.changed_ns / 1e9
+        return None if _is_missing(self._root, file) else _OUT_OF_SIGHT
 
     def _is_late(self) -> bool:
         return time.monotonic() >= self._deadline
-
-
-def _changed_at(tree: WorkingTree, root: str, file: str) -> float | None:
-    """When a file was last changed; None when it is missing."""
-    try:
-        file.encode()  # half characters, which no text on disk or in a database can have
-        state = tree.state(file)
-    except (OSError, ValueError):  # or it is there, and not for us to see
-        return _OUT_OF_SIGHT
-    if state is not None:
-        # ctime, not mtime: it cannot be set back, and `git checkout`, `mv` and `cp -p` all renew it.
-        return state.changed_ns / 1e9
-    return None if _is_missing(root, file) else _OUT_OF_SIGHT
 
 
 def _is_missing(root: str, file: str) -> bool:
