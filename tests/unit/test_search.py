@@ -13,7 +13,7 @@ from claude_mem_lite.search.excerpts import excerpt
 from claude_mem_lite.search.fusion import RULE, Rule, fuse
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import documents, memories, ranking, vectors
+from claude_mem_lite.store import documents, fts, memories, ranking, vectors
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -83,6 +83,18 @@ def test_a_word_that_most_have_is_scored_only_beside_others(store: Store, monkey
     assert set(many[:3]) == set(few[:3]) == {f"Shop has part number {number}" for number in (0, 4, 8)}
     assert len(many) == 12, "the others follow, as far as there is room"
     assert set(many) == set(few)
+
+
+def test_a_word_that_the_first_memories_have_is_not_taken_for_one_that_all_have(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranking, "MOST_SCORED", 2)
+    monkeypatch.setattr(ranking, "_TINY", 10)
+    for number in range(12):
+        store.remember(f"Number {number}", summary="It is zebra striped" if number < 4 else "It is plain, and a lemur")
+    store.remember("Number 12", summary="A lemur and a quokka")
+    first, *others = (seq for seq, _ in fts.search(store.db, ["zebra", "quokka", "lemur"], Filters(), 5))
+    assert (first, set(others)) == (13, {1, 2, 3, 4}), "more have the lemur"
 
 
 def test_nothing_is_found_by_meaning_that_is_far_from_it(store: Store) -> None:

@@ -58,6 +58,18 @@ def test_a_beginning_that_fits_several_ids_is_refused(store: Store) -> None:
         memories.get(store.db, "aaaa")
 
 
+def test_what_holds_in_a_scope_is_read_in_order_not_sorted(store: Store) -> None:
+    """Ten thousand memories of a project are not to be gone through for the best sixty."""
+    asked: list[str] = []
+    store.db.set_trace_callback(asked.append)
+    memories.in_scope(store.db, f"project:{SHOP.project}", ("rule",), since=None, hidden=[("old", None)], limit=60)
+    store.db.set_trace_callback(None)
+    (question,) = (statement for statement in asked if "from memories" in statement)
+    plan = [row["detail"] for row in store.db.execute(f"explain query plan {question}")]
+    assert any("memories_by_scope (scope=? AND status=?)" in step for step in plan), plan
+    assert sum("TEMP B-TREE FOR ORDER BY" in step for step in plan) == 1, "of the sixty"
+
+
 @pytest.mark.parametrize("wanted", ["", "#", "zzzz", "%", "_"])
 def test_an_id_nobody_has_is_not_found(store: Store, wanted: str) -> None:
     store.remember("Freeze the clock")

@@ -1,9 +1,14 @@
 """The look in the background, with git: on which branch something is gone for good, and what is where."""
 
+import time
 from pathlib import Path
 
+import pytest
+
+from claude_mem_lite.codebase.branches import Look
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import retirements
+from claude_mem_lite.worker.branching import Branching
 from claude_mem_lite.worker.looking import Looking
 from tests.anchored import LOAD, work_on
 from tests.e2e.repositories import git
@@ -166,3 +171,22 @@ def test_merged_work_that_is_deleted_on_the_default_branch_is_retired(
     commit(checkout)
     look(looking, checkout)
     assert status(store, memory) == "retired"
+
+
+def test_a_look_that_lacked_time_for_branches_has_more_the_next_time(
+    looking: Looking, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[bool] = []
+    lacking = [True, True, False, False]
+
+    def look_at_branches(*asked: object, **_: object) -> Look:
+        deadline = asked[5]
+        assert isinstance(deadline, float)
+        given.append(deadline - time.monotonic() > 500)
+        return Look(lacked_time=lacking.pop(0))
+
+    monkeypatch.setattr("claude_mem_lite.worker.looking._LONG_BRANCHES_S", 1_000.0)
+    monkeypatch.setattr(Branching, "look", look_at_branches)
+    for _ in range(4):
+        look(looking, checkout)
+    assert given == [False, True, True, False]

@@ -83,7 +83,7 @@ class CodeCache:
         answer: dict[str, FileCode | None] = {}
         with tree:
             states = _states(tree, paths, deadline, seen or {})
-            known = self._known(root, [path for path in states if is_path_within(path)], for_now=keeps_time)
+            known = self._known(root, states, for_now=keeps_time)
             fresh: list[ReadFile] = []
             for path, state in states.items():
                 if state is None:
@@ -93,8 +93,12 @@ class CodeCache:
                 elif path in known and known[path].state == state:
                     answer[path] = FileCode(known[path].symbols)
                 elif not is_past(deadline) and not (keeps_time and _is_too_long(state, deadline)):
-                    fresh.append(read_file(tree, path, self._now_ns()))
-                    answer[path] = FileCode(fresh[-1].symbols)
+                    read = read_file(tree, path, self._now_ns())
+                    if read.symbols is None and _state(tree, path) is None:  # deleted since it was seen
+                        answer[path] = None
+                        continue
+                    fresh.append(read)
+                    answer[path] = FileCode(read.symbols)
                 if len(fresh) >= _KEPT_AT_ONCE:
                     self._keep(root, fresh)
                     fresh = []
@@ -157,7 +161,7 @@ class CodeCache:
                 if is_past(deadline):
                     break
                 some.append(read_file(tree, path, self._now_ns(), with_calls=True))
-            self._use(partial(tables.keep_files, root=root, read=some, gone=gone))
+            self._use(partial(self._put, root=root, read=some, gone=gone))
             count, paths, gone = count + len(some), paths[len(some) :], ()
             if not some:
                 break
@@ -197,29 +201,35 @@ class CodeCache:
                 tables.remove_code(self._path)
                 return work(self._open())
 
-    def _known(self, root: str, paths: Sequence[str], *, for_now: bool) -> dict[str, ReadFile]:
+    def _known(self, root: str, states: Mapping[str, FileState | None], *, for_now: bool) -> dict[str, ReadFile]:
         """What is known of files; `for_now`: somebody waits, and others will for the same."""
-        recent = self._recent.find(root, paths)
-        others = [path for path in paths if path not in recent]
-        if not others:
-            return recent
+        recent = self._recent.find(root, states)
+        others = [path for path in states if path not in recent and is_path_within(path)]
+
+        def ask(db: sqlite3.Connection) -> dict[str, ReadFile]:
+            found = tables.known_files(db, root, others)
+            if for_now:
+                self._recent.keep(root, found.values())
+            return found
+
         try:
-            found = self._use(lambda db: tables.known_files(db, root, others))
+            return recent | self._use(ask) if others else recent
         except (OSError, sqlite3.OperationalError):  # a full disk, a folder that is not ours: code can be read anyway
             log.warning("code.db cannot be used", exc_info=True)
             return recent
-        if for_now:
-            self._recent.keep(root, found.values())
-        return recent | found
 
     def _keep(self, root: str, read: Sequence[ReadFile], gone: Sequence[str] = ()) -> None:
         if not read and not gone:
             return
-        self._recent.keep(root, read)
         try:
-            self._use(lambda db: tables.keep_files(db, root, read, gone))
+            self._use(partial(self._put, root=root, read=read, gone=gone))
         except (OSError, sqlite3.OperationalError):
             log.warning("what code holds could not be kept", exc_info=True)
+
+    def _put(self, db: sqlite3.Connection, root: str, read: Sequence[ReadFile], gone: Sequence[str]) -> None:
+        # Dropped first, and only what is in the database is asked for in memory: others look for code there.
+        self._recent.drop(root, [*gone, *(file.path for file in read)])
+        tables.keep_files(db, root, read, gone)
 
     def _open(self) -> sqlite3.Connection:
         if self._db is not None and self._inode != _inode(self._path):

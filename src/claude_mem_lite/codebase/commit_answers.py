@@ -5,14 +5,23 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from claude_mem_lite.git.repository import Repository
 
 _MOST_KEPT = 4_096
 _MOST_STEPS = 200
+_TRY_AGAIN_S = 600.0
+"""After so long: a machine may have been busy."""
 _STILL_THE_SAME_S = 15 * 60
 """How long after a commit a memory may be made that tells of it: the turn goes on for a while."""
+
+
+class _InVain(NamedTuple):
+    """How long something was tried that could not be told, and when, on the monotonic clock."""
+
+    for_s: float
+    at: float
 
 
 class CommitAnswers:
@@ -21,7 +30,7 @@ class CommitAnswers:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], int] = {}
-        self._in_vain: dict[tuple[str, ...], float] = {}
+        self._in_vain: dict[tuple[str, ...], _InVain] = {}
         self._lock = threading.Lock()
 
     def within(self, repository: Repository, deadline: float) -> "Asking":
@@ -30,12 +39,13 @@ class CommitAnswers:
 
     def ask(self, key: tuple[str, ...], ask: Callable[[], int | None], deadline: float) -> tuple[int | None, bool]:
         """The answer, or None; and whether there might be one if there were more time."""
-        left_s = deadline - time.monotonic()
+        now = time.monotonic()
+        left_s = deadline - now
         with self._lock:
-            known, in_vain = self._known.get(key), self._in_vain.get(key, 0.0)
+            known, in_vain = self._known.get(key), self._in_vain.get(key)
         if known is not None:
             return known, False
-        if left_s <= in_vain:
+        if left_s <= 0 or (in_vain is not None and left_s <= in_vain.for_s and now < in_vain.at + _TRY_AGAIN_S):
             return None, True
         told = ask()
         is_late = told is None and time.monotonic() >= deadline
@@ -43,7 +53,7 @@ class CommitAnswers:
             if told is not None:
                 _keep(self._known, key, told)
             elif is_late:
-                _keep(self._in_vain, key, left_s)
+                _keep(self._in_vain, key, _InVain(left_s, now))
         return told, is_late
 
 
@@ -84,7 +94,7 @@ class Asking:
         return told
 
 
-Value = TypeVar("Value", int, float)
+Value = TypeVar("Value")
 
 
 def _keep(values: dict[tuple[str, ...], Value], key: tuple[str, ...], value: Value) -> None:

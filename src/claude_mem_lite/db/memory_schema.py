@@ -295,7 +295,7 @@ def m008_renames(connection: sqlite3.Connection) -> None:
 def m009_order(connection: sqlite3.Connection) -> None:
     """Indexes that have their rows in the order they are asked for: of 10,000, the best 60 were sorted out anew for
     every context, which took 15 ms instead of one."""
-    connection.execute("drop index memories_by_scope")
+    connection.execute("drop index if exists memories_by_scope")
     connection.execute("""
         create index memories_by_scope on memories (
             scope, status, pinned desc, origin = 'user' desc, confidence desc, last_seen_at desc, seq,

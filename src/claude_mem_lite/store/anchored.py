@@ -79,9 +79,10 @@ def newest_of_branch(db: sqlite3.Connection, project: str, branch: str, limit: i
 
     The retired too: they may have been retired because their branch was gone."""
     rows = db.execute(
-        f"""select *, {_IS_TIED} as is_tied from memories where project = :project and branch = :branch
+        f"""select *, {_IS_TIED} as is_tied from memories
+            where project = :project and branch = :branch and scope = :scope
             order by created_at desc, seq desc limit :among""",
-        {"project": project, "branch": branch, "among": _LOOKED_THROUGH},
+        {"project": project, "branch": branch, "scope": f"project:{project}", "among": _LOOKED_THROUGH},
     )
     tied = (memories.from_row(row) for row in rows if row["is_tied"] and row["status"] in ("active", "retired"))
     return list(islice(tied, limit))  # the others are not even read

@@ -27,7 +27,7 @@ def of_sessions(db: sqlite3.Connection, sessions: Sequence[Session]) -> dict[str
                  cross join sightings on sightings.turn = prompts.turn
                where prompts.session in (select value from json_each(:ids))
              ) as seen cross join memories on memories.id = seen.memory
-           where memories.kind = 'decision' and memories.scope = :scope""",
+           where memories.kind = 'decision' and memories.scope = :scope order by memories.seq""",
         {"ids": json.dumps([one.id for one in sessions]), "scope": f"project:{sessions[0].project}"},
     )
     for row in seen.fetchall():

@@ -39,5 +39,6 @@ def values_of(memory: Memory) -> dict[str, object]:
 
 
 def _list(text: str) -> list[Any]:
-    # Most are empty, and a context reads hundreds of rows: `json.loads` looks for spaces around it as well.
+    # Most are empty, and a context reads hundreds of rows: `json.loads` looks for spaces around it as well, which
+    # `values_of` never writes.
     return [] if text == "[]" else _decode(text)[0]

@@ -253,8 +253,9 @@ def _fitting(rows: Iterator[tuple[int, float]], fits: Fits, most: int) -> list[t
 
 
 def _rows_with(db: sqlite3.Connection, index: WordIndex, match: str) -> int:
-    """How many rows match. Beyond what may be scored it is estimated from how close together the first of them are."""
-    most = index.most_scored
+    """How many rows match. Of a large index, beyond what may be scored, it is estimated from how close together the
+    first of them are."""
+    most = index.most_scored if highest_row(db, index) > SMALL else SMALL
     # Stepping over rows takes half the time of looking at their numbers.
     if (number := count(db, index, match, most + 1)) <= most:
         return number

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.codebase.branches import Look
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.elsewhere import Elsewhere
@@ -161,7 +162,9 @@ class Looking:
         """Drop all that was noted of code and branches: it may name what was forgotten. All is read again on need."""
         self._end()
         self._passed_over.clear()
+        self._lacked_time.clear()
         self._last_verdicts.clear()
+        read_anchor.cache_clear()
         self._branching.clear()
         self.cache.clear()
 
@@ -181,8 +184,7 @@ class Looking:
         repositories = [other.repository for other in others if other.repository is not None]
         within_s = _LONG_BRANCHES_S if root in self._lacked_time else _BRANCHES_S
         found = self._look(self._db, place, repository, time.monotonic() + within_s, repositories)
-        if found.lacked_time:
-            self._lacked_time.add(root)
+        (self._lacked_time.add if found.lacked_time else self._lacked_time.discard)(root)
         here = Here(
             place,
             Root(root, repository),

@@ -3,6 +3,9 @@
 import time
 from math import inf
 
+import pytest
+
+from claude_mem_lite.codebase import commit_answers
 from claude_mem_lite.codebase.commit_answers import CommitAnswers
 from tests.git_repositories import Checkout
 from tests.unit.codebase.branching import Watcher, work
@@ -30,6 +33,12 @@ def test_what_took_too_long_is_asked_again_by_whoever_has_more_time() -> None:
     assert answers.ask(QUESTION, never, time.monotonic() + 0.04) == (None, True), "with no more time it is not"
     assert answers.ask(QUESTION, lambda: 1, inf) == (1, False)
     assert answers.ask(QUESTION, never, 0) == (1, False), "what is known takes no time"
+
+
+def test_what_took_too_long_long_ago_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = asked_in_vain(within_s=0.05)
+    monkeypatch.setattr(commit_answers, "_TRY_AGAIN_S", 0.0)
+    assert answers.ask(QUESTION, lambda: 1, time.monotonic() + 0.04) == (1, False)
 
 
 def test_what_cannot_be_told_whatever_the_time_is_asked_again() -> None:

@@ -23,8 +23,9 @@ def side_by_side(db: sqlite3.Connection, told: Sequence[Memory], admitted: Seque
     """Memories in their order, each followed by those of the admitted that contradict it."""
     against = conflicts.of(db, [memory.id for memory in admitted])
     by_id = {memory.id: memory for memory in admitted}
-    told_of = dict.fromkeys(memory.id for memory in (*told, *admitted))
-    replaced = {one.superseded_by: one for one in reversed(supersession.replaced_by(db, list(told_of)))}  # the newest
+    ids = dict.fromkeys(memory.id for memory in (*told, *admitted))
+    oldest_first = sorted(supersession.replaced_by(db, list(ids)), key=lambda one: (one.last_seen_at, one.id))
+    replaced = {one.superseded_by: one for one in oldest_first}
     done: set[str] = set()
     for memory in told:
         if memory.id in done:
