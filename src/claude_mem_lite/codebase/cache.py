@@ -83,7 +83,7 @@ class CodeCache:
         answer: dict[str, FileCode | None] = {}
         with tree:
             states = _states(tree, paths, deadline, seen or {})
-            known = self._known(root, states, for_now=keeps_time)
+            known = self._known(root, states, somebody_waits=keeps_time)
             fresh: list[ReadFile] = []
             for path, state in states.items():
                 if state is None:
@@ -201,14 +201,14 @@ class CodeCache:
                 tables.remove_code(self._path)
                 return work(self._open())
 
-    def _known(self, root: str, states: Mapping[str, FileState | None], *, for_now: bool) -> dict[str, ReadFile]:
-        """What is known of files; `for_now`: somebody waits, and others will for the same."""
+    def _known(self, root: str, states: Mapping[str, FileState | None], *, somebody_waits: bool) -> dict[str, ReadFile]:
+        """What is known of files. Who waits is not the last to ask for them: what is found then stays in memory."""
         recent = self._recent.find(root, states)
         others = [path for path in states if path not in recent and is_path_within(path)]
 
         def ask(db: sqlite3.Connection) -> dict[str, ReadFile]:
             found = tables.known_files(db, root, others)
-            if for_now:
+            if somebody_waits:
                 self._recent.keep(root, found.values())
             return found
 
@@ -227,7 +227,8 @@ class CodeCache:
             log.warning("what code holds could not be kept", exc_info=True)
 
     def _put(self, db: sqlite3.Connection, root: str, read: Sequence[ReadFile], gone: Sequence[str]) -> None:
-        # Dropped first, and only what is in the database is asked for in memory: others look for code there.
+        """Put what was read into the database, and drop what is gone. Nothing is kept in memory that may not be there:
+        whoever looks for code by what it says asks the database alone."""
         self._recent.drop(root, [*gone, *(file.path for file in read)])
         tables.keep_files(db, root, read, gone)
 

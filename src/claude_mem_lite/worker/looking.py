@@ -184,7 +184,9 @@ class Looking:
         repositories = [other.repository for other in others if other.repository is not None]
         within_s = _LONG_BRANCHES_S if root in self._lacked_time else _BRANCHES_S
         found = self._look(self._db, place, repository, time.monotonic() + within_s, repositories)
-        (self._lacked_time.add if found.lacked_time else self._lacked_time.discard)(root)
+        self._lacked_time.discard(root)
+        if found.lacked_time:
+            self._lacked_time.add(root)
         here = Here(
             place,
             Root(root, repository),
