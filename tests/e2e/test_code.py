@@ -22,6 +22,17 @@ def total(items):
 '''
 
 
+def told_in_one_of_three(client: Client, repo: Path, *texts: str) -> str:
+    """The context that tells all of it. Looks have only the time that users wait for here: a machine at a standstill
+    cuts one short, and the session after that is told. Without the client, tests are patient, and told at once."""
+    contexts: list[str] = []
+    for _ in range(3):
+        contexts += client.run("hello", repo).start_contexts
+        if all(text in contexts[-1] for text in texts):
+            return contexts[-1]
+    raise AssertionError(f"not told: {texts}\n" + "\n".join(contexts))
+
+
 def test_edits_of_the_client_are_told_by_function_and_found_stale_once_the_code_is_another(
     client: Client, api: FakeMessagesApi, memory: Product, repo: Path
 ) -> None:
@@ -44,8 +55,8 @@ def test_edits_of_the_client_are_told_by_function_and_found_stale_once_the_code_
     assert "[may be stale]" not in context
 
     file.write_text(PRICES.replace("1.19", "1.07"))
-    (context,) = client.run("hello", repo).start_contexts
-    assert "  - def net(gross)  [NEW, then MODIFIED outside of sessions]" in context
+    changed = "  - def net(gross)  [NEW, then MODIFIED outside of sessions]"
+    context = told_in_one_of_three(client, repo, changed, "[may be stale]")
     assert "[may be stale]" in context.partition("## Earlier work")[2]
 
 

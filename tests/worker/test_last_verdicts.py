@@ -14,6 +14,7 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.worker.last_verdicts import LastVerdicts
 from claude_mem_lite.worker.look_pace import next_look_at
+from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.looking import Looking
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE, work_on
 from tests.e2e.repositories import git
@@ -27,7 +28,8 @@ UNKNOWN = Freshness("unknown")
 def told_without_time(
     looking: Looking, reader: sqlite3.Connection, root: Path, memories: Sequence[Memory]
 ) -> list[Freshness]:
-    found = looking.checkout(reader, find_place(str(root)), time.monotonic()).freshness(memories)
+    checkout = looking.checkout(reader, find_place(str(root)), time.monotonic())
+    found = replace(checkout, time=LookTime(time.monotonic(), spare_s=0)).freshness(memories)
     return [found[memory.id] for memory in memories]
 
 

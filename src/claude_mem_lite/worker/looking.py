@@ -30,11 +30,12 @@ from claude_mem_lite.store import sessions
 from claude_mem_lite.worker.branching import Branching, store_branches
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.last_verdicts import LastVerdicts
+from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.seen import SeenCheckout
 from claude_mem_lite.worker.tying import tie
 from claude_mem_lite.worker.walking import Here, PassedOver, Root, Walk
 
-LOOK_S = 0.045
+LOOK_S = 0.04
 """How long a context may wait for a look at the checkout."""
 # What git must be asked for the first time takes longer than for all times after. Of a branch that changes thousands of
 # files even this is not enough: then the next look has more.
@@ -104,14 +105,15 @@ class Looking:
     ) -> SeenCheckout:
         """The same for what nobody waits for yet."""
         self.used_at = time.monotonic()
+        look_time = LookTime(deadline)
         if self._may_not_look(place):
-            return SeenCheckout(db, self.cache, replace(place, root=""), None, deadline, self._last_verdicts)
+            return SeenCheckout(db, self.cache, replace(place, root=""), None, look_time, self._last_verdicts)
         # The rest of the time is for what is asked afterwards.
         until = time.monotonic() + _SHARE_OF_BRANCHES * max(deadline - time.monotonic(), 0)
         repository = open_repository(place.root)
         hidden = self._look(db, place, repository, until).hidden if with_branches else ()
         elsewhere = Elsewhere(place.root, repository)
-        return SeenCheckout(db, self.cache, place, elsewhere, deadline, self._last_verdicts, hidden)
+        return SeenCheckout(db, self.cache, place, elsewhere, look_time, self._last_verdicts, hidden)
 
     def tied(self, memory: Memory, place: Place, folder: str) -> Memory:
         """What is asked to be remembered in a folder, with what ties it to the code that it names."""

@@ -18,18 +18,19 @@ from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.visibility import Hidden
 from claude_mem_lite.worker.last_verdicts import LastVerdicts
+from claude_mem_lite.worker.look_time import LookTime
 
 
 @dataclass(frozen=True, slots=True)
 class SeenCheckout:
-    """For one occasion: the deadline, on the monotonic clock, is for all that it is asked. Layers ask from several
-    threads; one is answered at a time, since they share a connection and what was found out."""
+    """For one occasion: the time is for all that it is asked. Layers ask from several threads; one is answered at a
+    time, since they share a connection and what was found out."""
 
     db: sqlite3.Connection
     cache: CodeCache
     place: Place
     elsewhere: Elsewhere | None
-    deadline: float
+    time: LookTime
     last_verdicts: LastVerdicts
     hidden: Hidden = ()
     known: dict[str, Freshness] = field(default_factory=dict)
@@ -56,20 +57,21 @@ class SeenCheckout:
         # What was retired for being gone is not looked for again here: it may only be back where it was.
         retired = [memory for memory in own if memory.status == "retired"]
         others = [memory for memory in own if memory.status != "retired"]
-        told = judge(self.cache, self.place.root, others, self._effort(self.elsewhere), here)
-        return told | judge(self.cache, self.place.root, retired, self._effort())
+        with self.time.looking() as until:
+            told = judge(self.cache, self.place.root, others, self._effort(until, self.elsewhere), here)
+            return told | judge(self.cache, self.place.root, retired, self._effort(until))
 
     def states(self, changes: Sequence[CodeChange]) -> list[ChangeState]:
         """Whether functions are still as a session left them, one answer a change."""
         anchors = list(map(anchor_of, changes))
         ties = list(map(Tie, anchors))
-        with self.lock:
-            told = check_anchors(self.cache, self.place.root, ties, self._effort(self.elsewhere))
+        with self.lock, self.time.looking() as until:
+            told = check_anchors(self.cache, self.place.root, ties, self._effort(until, self.elsewhere))
         return [_as_told(one, anchor) for one, anchor in zip(told, anchors, strict=True)]
 
-    def _effort(self, elsewhere: Elsewhere | None = None) -> Effort:
+    def _effort(self, until: float, elsewhere: Elsewhere | None = None) -> Effort:
         renames = KnownRenames(self.db, self.place.project) if elsewhere else None
-        return Effort(self.deadline, keeps_time=True, elsewhere=elsewhere, renames=renames)
+        return Effort(until, keeps_time=True, elsewhere=elsewhere, renames=renames)
 
 
 def _as_told(told: AnchorFound, anchor: CodeAnchor) -> ChangeState:
