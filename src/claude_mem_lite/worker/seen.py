@@ -57,16 +57,23 @@ class SeenCheckout:
         # What was retired for being gone is not looked for again here: it may only be back where it was.
         retired = [memory for memory in own if memory.status == "retired"]
         others = [memory for memory in own if memory.status != "retired"]
-        with self.time.looking() as until:
+
+        def look(until: float) -> dict[str, Freshness]:
             told = judge(self.cache, self.place.root, others, self._effort(until, self.elsewhere), here)
             return told | judge(self.cache, self.place.root, retired, self._effort(until))
+
+        return self.time.look(look, lambda told: any(one.verdict == "unknown" for one in told.values()))
 
     def states(self, changes: Sequence[CodeChange]) -> list[ChangeState]:
         """Whether functions are still as a session left them, one answer a change."""
         anchors = list(map(anchor_of, changes))
         ties = list(map(Tie, anchors))
-        with self.lock, self.time.looking() as until:
-            told = check_anchors(self.cache, self.place.root, ties, self._effort(until, self.elsewhere))
+
+        def look(until: float) -> list[AnchorFound]:
+            return check_anchors(self.cache, self.place.root, ties, self._effort(until, self.elsewhere))
+
+        with self.lock:
+            told = self.time.look(look, lambda told: any(one.state == "unknown" for one in told))
         return [_as_told(one, anchor) for one, anchor in zip(told, anchors, strict=True)]
 
     def _effort(self, until: float, elsewhere: Elsewhere | None = None) -> Effort:
