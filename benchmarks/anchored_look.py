@@ -23,7 +23,7 @@ from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store.visibility import Hidden
-from claude_mem_lite.worker.looking import LOOK_S, Looking
+from claude_mem_lite.worker.looking import LOOK_S, Looking, time_for_context
 
 _BUILDS = 200
 _COLD_BUILDS = 20
@@ -65,7 +65,7 @@ def _builds(
                 home.code_db.unlink(missing_ok=True)
             place = find_place(str(repository.root))
             began = time.process_time()
-            checkout = Noting(looking.checkout(db, place, time.monotonic() + LOOK_S), verdicts)
+            checkout = Noting(looking.checkout(db, place, time_for_context()), verdicts)
             build(connect, Occasion(place, _now(), checkout=checkout), Config().budget_tokens)
             looked.append((time.process_time() - began) * 1000)
             began = time.process_time()

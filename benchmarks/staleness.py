@@ -8,7 +8,6 @@ twice: without a look, and with the one that the worker has. Whether a memory is
 The recordings are of no git repository, so what the product knows of branches and moved files is left aside."""
 
 import sqlite3
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -32,6 +31,7 @@ from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories
 from claude_mem_lite.worker.clock import utc_now
+from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker_start import ensure_worker
 
@@ -127,7 +127,7 @@ class Walk:
         lines = {one.item.source: one.item.line for one in build(connect, without, Config().budget_tokens).chosen}
         with closing(open_for_reading(self._home.memory_db)) as other:
             looking = Looking(self._looking_home, other, utc_now, lambda _: False)
-            checkout = looking.checkout(other, place, time.monotonic() + _TIME_S)
+            checkout = looking.checkout(other, place, LookTime(_TIME_S))
             looked = build(connect, replace(without, checkout=checkout), Config().budget_tokens)
             lines_after_look = {one.item.source: one.item.line for one in looked.chosen}
             active = _active(db, place.project)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.context import finding
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item, Layer
@@ -45,6 +46,17 @@ def test_layers_are_built_side_by_side(store: Store) -> None:
     together = threading.Barrier(3, timeout=20)
     built = made(store, *(saying(name, f"- {name}", before=together.wait) for name in ("one", "two", "three")))
     assert built.layers == ("one", "two", "three")
+
+
+def test_layers_that_are_quick_take_turns(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finding, "_LONGEST_TURNS_S", 60.0)
+    threads: set[int] = set()
+    names = ("one", "two", "three")
+    built = made(
+        store, *(saying(name, f"- {name}", before=lambda: threads.add(threading.get_ident())) for name in names)
+    )
+    assert built.layers == names
+    assert len(threads) == 1
 
 
 def test_the_order_is_that_of_the_preset_whichever_layer_is_done_first(store: Store) -> None:

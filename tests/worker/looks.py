@@ -1,6 +1,5 @@
 """Work in checkouts that is remembered and looked at, for the tests of the look."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Event, Memory
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.looking import Looking
 from tests.anchored import LOAD, work_on
 from tests.e2e.repositories import git
@@ -50,5 +50,6 @@ def on_branch(store: Store, root: Path, branch: str, title: str = "Load safely",
     return memory
 
 
-def soon() -> float:
-    return time.monotonic() + 60
+def soon() -> LookTime:
+    """More time than a look takes."""
+    return LookTime(60)

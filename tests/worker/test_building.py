@@ -40,7 +40,7 @@ def test_a_search_in_time_gives_its_hits_over_a_connection_of_its_own(store: Sto
         used.append(db)
         return [Hit(memory, 1.0, ())]
 
-    hits = patient(search, store.connect, soon())(store.db, "carts", Filters(), NOW, 10)
+    hits = patient(search, store.connect, time.monotonic() + 60)(store.db, "carts", Filters(), NOW, 10)
     assert [hit.found for hit in hits] == [memory]
     assert used[0] is not store.db
     with pytest.raises(sqlite3.ProgrammingError):

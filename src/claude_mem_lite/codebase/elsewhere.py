@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from hashlib import sha1
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -23,6 +24,8 @@ from claude_mem_lite.git.repository import Repository
 Absence = Literal["deleted", "missing", "out of sight"]
 _MOST_ENTRIES = 50_000
 _MOST_CHANGED = 1_000
+# To go through the files of an index takes 1.5 microseconds each, but a context looks for other things, too.
+_LARGE = 5_000
 _AT_ONCE = 50
 _MOST_COMMITS = 100
 # The clock of a file system is a little behind.
@@ -64,6 +67,11 @@ class Elsewhere:
         self._is_cut = False
         self._is_listed = False
         self._read: set[str] = set()
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether it has more files than can be gone through while somebody waits."""
+        return self.repository is not None and self.repository.tracked_count() > _LARGE
 
     def places(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], Places]:
         """Where missing files may be now, see `Moves.find`."""

@@ -141,7 +141,8 @@ class TiedFiles:
             return self._deadline
         if not self._search_until:
             now = time.monotonic()
-            self._search_until = now + (self._deadline - now) * _SHARE_OF_SEARCH
+            is_hopeless = self._elsewhere is not None and self._elsewhere.is_large
+            self._search_until = now if is_hopeless else now + (self._deadline - now) * _SHARE_OF_SEARCH
         return self._search_until
 
     def _read(self, files: Sequence[str]) -> None:

@@ -1,14 +1,15 @@
 """The layers' candidates, found side by side: each layer in a thread with a connection of its own.
 
-A layer that fails or takes too long costs only itself."""
+A layer that fails or takes too long costs only itself. While all goes well they take turns: threads that want the
+interpreter at the same time take a fifth more of it, and none is done sooner (docs/context.md)."""
 
 import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from claude_mem_lite.context.detect import Setting
@@ -17,6 +18,8 @@ from claude_mem_lite.context.occasion import Occasion
 
 Connect = Callable[[], sqlite3.Connection]
 OVERTIME = "overtime"
+_LONGEST_TURNS_S = 0.1
+_SHARE_OF_TURNS = 0.3
 log = logging.getLogger(__name__)
 
 
@@ -47,18 +50,34 @@ def find(connect: Connect, occasion: Occasion, setting: Setting, layers: Sequenc
                 with using:
                     del open_now[layer.name]
 
-    pool = ThreadPoolExecutor(len(layers), thread_name_prefix="layer")
-    try:
-        futures = [pool.submit(run, layer) for layer in layers]
-        wait(futures, None if occasion.until is None else max(occasion.until - time.monotonic(), 0))
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    began = time.monotonic()
+    left_s = None if occasion.until is None else max(occasion.until - began, 0)
+    turns_s = _LONGEST_TURNS_S if left_s is None else min(_SHARE_OF_TURNS * left_s, _LONGEST_TURNS_S)
+    with _threads(1) as in_turn, _threads(len(layers)) as beside:
+        futures = [in_turn.submit(run, layer) for layer in layers]
+        wait(futures, turns_s)
+        # One takes long: those that wait for their turn go ahead beside it.
+        futures = [
+            beside.submit(run, layer) if future.cancel() else future
+            for layer, future in zip(layers, futures, strict=True)
+        ]
+        wait(futures, None if left_s is None else max(began + left_s - time.monotonic(), 0))
     found = [_outcome(layer, future) for layer, future in zip(layers, futures, strict=True)]
     with using:
         for one in found:
             if one.problem == OVERTIME and one.layer.name in open_now:
                 open_now[one.layer.name].interrupt()
     return found
+
+
+@contextmanager
+def _threads(most: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that nobody waits for in the end."""
+    pool = ThreadPoolExecutor(most, thread_name_prefix="layer")
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _outcome(layer: Layer, future: Future[list[Item]]) -> Found:

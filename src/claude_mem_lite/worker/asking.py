@@ -43,7 +43,7 @@ from claude_mem_lite.store.remembered import IDS
 from claude_mem_lite.store.visibility import is_hidden
 from claude_mem_lite.worker.answering.on_their_way import Known
 from claude_mem_lite.worker.building import build_start
-from claude_mem_lite.worker.looking import look_until
+from claude_mem_lite.worker.looking import time_for_context
 from claude_mem_lite.worker.loop import Loop
 
 SHARES = {"project": 200, "language": 150, "universal": 150}
@@ -185,7 +185,7 @@ def _admitted(loop: Loop, db: sqlite3.Connection, asker: Asker, setting: Setting
     """Those that are trusted, hold here, and are worth it, in their order."""
     relevant = {hit.found.id: hit for hit in hits if hit.score >= _LEAST_RELEVANCE}
     found = [hit.found for hit in relevant.values() if isinstance(hit.found, Memory)]
-    checkout = loop.looking.checkout(db, asker.place, look_until())
+    checkout = loop.looking.checkout(db, asker.place, time_for_context())
     verdicts = checkout.freshness(found)
     tallies = receipts.standing_tallies(db, [memory.id for memory in found], at_need=True)
     given: list[Given] = []

@@ -7,7 +7,7 @@ from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.occasion import Occasion, Search
 from claude_mem_lite.context.presets import Preset
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.worker.looking import look_until
+from claude_mem_lite.worker.looking import time_for_context
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.patience import patient
 
@@ -27,7 +27,7 @@ def build_start(
     # Not one that another has after us: a layer that took too long may be asking it still.
     db = open_for_reading(loop.home.memory_db)
     try:
-        checkout = loop.looking.checkout(db, occasion.place, look_until())
+        checkout = loop.looking.checkout(db, occasion.place, time_for_context())
     except BaseException:
         db.close()
         raise

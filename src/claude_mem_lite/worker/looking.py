@@ -5,7 +5,7 @@ The loop has one `Looking(home, memory_db, clock, is_excluded)`:
 - `want(place)`, from any thread: a turn was stored there, or a session started. It is looked at once, however often.
 - `step()`, from the job thread, at the end of a pass: some 20 ms of work. `more` asks for another pass at once, the
   contexts of the projects in `changed` are to be rendered anew. `is_busy()` tells whether anything is left.
-- `checkout(db, place, deadline)`, from any thread, with a connection of its own: how things stand there, for a context
+- `checkout(db, place, look_time)`, from any thread, with a connection of its own: how things stand there, for a context
   (`Occasion(place, now, checkout=…)`).
 - `let_go()`, when nobody needs it for a while."""
 
@@ -36,7 +36,9 @@ from claude_mem_lite.worker.tying import tie
 from claude_mem_lite.worker.walking import Here, PassedOver, Root, Walk
 
 LOOK_S = 0.04
-"""How long a context may wait for a look at the checkout."""
+"""How long a context may look at the checkout."""
+# Layers look one after another, between all else that they do.
+_WITHIN = 6
 # What git must be asked for the first time takes longer than for all times after. Of a branch that changes thousands of
 # files even this is not enough: then the next look has more.
 _BRANCHES_S, _LONG_BRANCHES_S = 0.25, 0.6
@@ -45,9 +47,9 @@ _MOST_FOLDERS = 20
 _MOST_CHECKOUTS = 5
 
 
-def look_until() -> float:
-    """When a look that begins now has to end, on the monotonic clock."""
-    return time.monotonic() + LOOK_S
+def time_for_context() -> LookTime:
+    """The time for the looks of a context that is built now."""
+    return LookTime(LOOK_S, _WITHIN * LOOK_S)
 
 
 class Looked(NamedTuple):
@@ -94,24 +96,27 @@ class Looking:
             return bool(self._wanted) or self._is_looking
 
     def checkout(
-        self, db: sqlite3.Connection, place: Place, deadline: float, *, with_branches: bool = True
+        self, db: sqlite3.Connection, place: Place, look_time: LookTime, *, with_branches: bool = True
     ) -> SeenCheckout:
         """How the code stands in a place, for one thread, and somebody who waits."""
         self.asked_at = time.monotonic()
-        return self.look_ahead(db, place, deadline, with_branches=with_branches)
+        return self.look_ahead(db, place, look_time, with_branches=with_branches)
 
     def look_ahead(
-        self, db: sqlite3.Connection, place: Place, deadline: float, *, with_branches: bool = True
+        self, db: sqlite3.Connection, place: Place, look_time: LookTime, *, with_branches: bool = True
     ) -> SeenCheckout:
         """The same for what nobody waits for yet."""
         self.used_at = time.monotonic()
-        look_time = LookTime(deadline)
         if self._may_not_look(place):
             return SeenCheckout(db, self.cache, replace(place, root=""), None, look_time, self._last_verdicts)
-        # The rest of the time is for what is asked afterwards.
-        until = time.monotonic() + _SHARE_OF_BRANCHES * max(deadline - time.monotonic(), 0)
         repository = open_repository(place.root)
-        hidden = self._look(db, place, repository, until).hidden if with_branches else ()
+
+        def branches(until: float) -> Look:
+            # The rest of the time is for what is asked afterwards.
+            share_s = _SHARE_OF_BRANCHES * max(until - time.monotonic(), 0)
+            return self._look(db, place, repository, time.monotonic() + share_s)
+
+        hidden = look_time.look(branches, lambda _: False).hidden if with_branches else ()
         elsewhere = Elsewhere(place.root, repository)
         return SeenCheckout(db, self.cache, place, elsewhere, look_time, self._last_verdicts, hidden)
 

@@ -20,12 +20,13 @@ from claude_mem_lite.models import Event, JsonObject, JsonValue, Place, Receipt,
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
-from claude_mem_lite.worker.looking import look_until
+from claude_mem_lite.worker.look_time import LookTime
+from claude_mem_lite.worker.looking import time_for_context
 
 _MOST_FOLDERS = 20
 _NAME = re.compile(r"[0-9a-f]{8}(?:\.tmp)?")
 Connect = Callable[[], sqlite3.Connection]
-See = Callable[[sqlite3.Connection, Place, float], Checkout]
+See = Callable[[sqlite3.Connection, Place, LookTime], Checkout]
 log = logging.getLogger(__name__)
 
 
@@ -47,10 +48,10 @@ def refresh(
         folders.discard(excluded)
         with contextlib.suppress(OSError):  # of before it was
             home.rendered_for(excluded).unlink()
-    until = look_until()  # for all of them: whoever waits for the job thread waits for this
+    look_time = time_for_context()  # for all of them: whoever waits for the job thread waits for this
     for folder in sorted(folders):
         place = find_place(folder)
-        occasion = Occasion(place, now, dated=True, checkout=see(db, place, until), search=search)
+        occasion = Occasion(place, now, dated=True, checkout=see(db, place, look_time), search=search)
         here = in_folder(config, folder)
         context = build(connect, occasion, here.budget_tokens, chosen(here))
         try:

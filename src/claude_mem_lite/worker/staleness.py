@@ -13,6 +13,7 @@ from claude_mem_lite.places import find_place
 from claude_mem_lite.store import anchored, memories, retirements
 from claude_mem_lite.store.visibility import Hidden, is_hidden
 from claude_mem_lite.worker.api import Running
+from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import brief
 from claude_mem_lite.worker.routing import Router
@@ -58,7 +59,7 @@ def states(loop: Loop, db: sqlite3.Connection, cwd: str, found: Sequence[Memory]
     told: dict[str, Freshness] = {}
     elsewhere: dict[str, str] = {}
     if own and place and place.root and not is_excluded(loop.config, cwd):
-        checkout = loop.looking.checkout(db, place, time.monotonic() + _ANSWER_S)
+        checkout = loop.looking.checkout(db, place, LookTime(_ANSWER_S))
         told = checkout.freshness([memory for memory in own if is_anchored(memory)])
         elsewhere = {memory.id: memory.branch for memory in own if _is_elsewhere(memory, checkout.hidden)}
     return {memory.id: State(_known(told.get(memory.id)), elsewhere.get(memory.id, "")) for memory in found}
@@ -89,7 +90,7 @@ def stale(loop: Running, cwd: str) -> dict[str, object]:
 def _look_through(loop: Loop, db: sqlite3.Connection, place: Place) -> tuple[list[dict[str, object]], int, int]:
     """What is stale among the active memories of a project; how many were looked at, and how many were not."""
     deadline = time.monotonic() + _LONGEST_S
-    checkout = loop.looking.checkout(db, place, deadline)
+    checkout = loop.looking.checkout(db, place, LookTime(_LONGEST_S))
     found: list[dict[str, object]] = []
     checked = unchecked = 0
     for seqs in _tied(db, place.project):

@@ -246,3 +246,22 @@ def test_a_file_too_large_for_the_time_is_left_to_a_later_look(cache: CodeCache,
     assert verdict(keeps_time=True) == "unknown"
     assert verdict(keeps_time=False) == "changed"
     assert verdict(keeps_time=True) == "changed", "what was read once need not be read again"
+
+
+def test_whoever_waits_does_not_search_through_a_large_repository(
+    cache: CodeCache, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = telling(root, work_on(root, "src/files.py", LOAD))
+    commit_all(root)
+    git(root, "mv", "src/files.py", "src/loading.py")
+
+    def told(*, keeps_time: bool) -> Freshness:
+        elsewhere = Elsewhere(str(root), open_repository(str(root)))
+        effort = Effort(time.monotonic() + 60, keeps_time=keeps_time, elsewhere=elsewhere)
+        return judge(cache, str(root), [memory], effort)[memory.id]
+
+    moved = Freshness("fresh", ("src/files.py moved to src/loading.py",))
+    assert told(keeps_time=True) == moved
+    monkeypatch.setattr("claude_mem_lite.codebase.elsewhere._LARGE", 0)
+    assert told(keeps_time=True) == Freshness("unknown")
+    assert told(keeps_time=False) == moved, "the look in the background takes the time"

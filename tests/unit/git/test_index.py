@@ -29,6 +29,7 @@ def test_every_version_of_the_index_is_read(shop: Checkout, version: str) -> Non
     # A new file that is only announced is what makes git write version 3.
     assert (shop.root / ".git" / "index").read_bytes()[7] == int(version)
     assert opened(shop).tracked() == told(shop)
+    assert opened(shop).tracked_count() == len(told(shop))
 
 
 def test_links_are_tracked_and_submodules_are_not(shop: Checkout) -> None:

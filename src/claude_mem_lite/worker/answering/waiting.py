@@ -25,6 +25,7 @@ from claude_mem_lite.inbox.payload import STORED_LIMIT, parse
 from claude_mem_lite.models import Event, JsonObject, Memory, Place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store.visibility import Hidden
+from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.loop import Loop
 
 WAY_BACK_S = 0.03
@@ -137,12 +138,11 @@ class LaterCheckout:
 
     @cached_property
     def _seen(self) -> Checkout:
-        deadline = time.monotonic() + LOOK_AT_NEED_S
-        return self._loop.looking.checkout(self._db, self._place, deadline, with_branches=False)
+        return self._loop.looking.checkout(self._db, self._place, LookTime(LOOK_AT_NEED_S), with_branches=False)
 
     @cached_property
     def hidden(self) -> Hidden:
-        return self._loop.looking.checkout(self._db, self._place, time.monotonic() + LOOK_AT_NEED_S).hidden
+        return self._loop.looking.checkout(self._db, self._place, LookTime(LOOK_AT_NEED_S)).hidden
 
     def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
         return self._seen.freshness(memories) if memories else {}
