@@ -12,7 +12,8 @@ from claude_mem_lite.worker import looking
 from claude_mem_lite.worker.answering import start, waiting
 print(json.dumps({
     "looks at need": waiting.LOOK_AT_NEED_S, "way back": waiting.WAY_BACK_S, "detects": detect.DETECT_S,
-    "looks": looking._WITHIN * looking.LOOK_S, "start is made by": start._ANSWER_BY_S, "start's way back": start._WAY_BACK_S,
+    "looks": looking._WITHIN * looking.LOOK_S, "start is made by": start._ANSWER_BY_S,
+    "start's way back": start._WAY_BACK_S,
     "layers": start._MOST_PATIENCE_S, **kernel.ANSWER_WITHIN_S,
 }))
 """
