@@ -53,7 +53,7 @@ def looks(made: Stage, repository: MadeRepository, other_branch: str) -> Iterato
 def _builds(
     home: Home, repository: MadeRepository, name: str, number: int, *, is_cold: bool = False
 ) -> Iterator[Figure]:
-    """The time that this process works on a context, with and without a look, and what it had no time to look at."""
+    """The time that this process works on a context, with and without a look, and what it could not tell of."""
     with closing(open_for_writing(home.memory_db)) as db:
         looking = Looking(home, db, _now, lambda _: False)
         connect = partial(open_for_reading, home.memory_db)
@@ -76,8 +76,8 @@ def _builds(
     yield Figure(f"{what}, p95", round(p95(looked), 1), "ms", note=spread(looked))
     yield Figure(f"{what}, without a look, p95", round(p95(unlooked), 1), "ms", note=spread(unlooked))
     share = verdicts["unknown"] / verdicts.total()
-    note = f"{verdicts['unknown']} of {verdicts.total()}; a context may look for {LOOK_S * 1000:g} ms"
-    yield Figure(f"memories it had no time to look at, {name}", round(share, 3), "", note=note)
+    note = f"{verdicts['unknown']} of {verdicts.total()}; a context may work {LOOK_S * 1000:g} ms on its looks"
+    yield Figure(f"memories it could not tell of, {name}", round(share, 3), "", note=note)
 
 
 class Noting:

@@ -127,7 +127,7 @@ class Walk:
         lines = {one.item.source: one.item.line for one in build(connect, without, Config().budget_tokens).chosen}
         with closing(open_for_reading(self._home.memory_db)) as other:
             looking = Looking(self._looking_home, other, utc_now, lambda _: False)
-            checkout = looking.checkout(other, place, LookTime(_TIME_S))
+            checkout = looking.checkout(other, place, LookTime(_TIME_S, _TIME_S))
             looked = build(connect, replace(without, checkout=checkout), Config().budget_tokens)
             lines_after_look = {one.item.source: one.item.line for one in looked.chosen}
             active = _active(db, place.project)

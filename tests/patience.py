@@ -7,8 +7,11 @@ import importlib
 _LIMITS_S = (
     ("claude_mem_lite.context.detect", "DETECT_S", 10.0),
     ("claude_mem_lite.worker.looking", "LOOK_S", 10.0),
+    ("claude_mem_lite.worker.looking", "WITHIN_S", 10.0),
+    ("claude_mem_lite.worker.looking", "_SHARE_OF_PATIENCE", 1.0),
     ("claude_mem_lite.worker.looking", "_BRANCHES_S", 10.0),
     ("claude_mem_lite.worker.staleness", "_ANSWER_S", 10.0),
+    ("claude_mem_lite.worker.staleness", "_ANSWER_WITHIN_S", 10.0),
     ("claude_mem_lite.worker.tying", "_LONGEST_S", 10.0),
     ("claude_mem_lite.worker.answering.waiting", "LOOK_AT_NEED_S", 10.0),
     ("claude_mem_lite.worker.api", "_RETRY_LOOK_S", 0.02),  # how often a drain looks: each test would wait for 0.2

@@ -1,4 +1,4 @@
-"""How layers are put together: side by side, by priority, each memory once, and every choice explained."""
+"""How layers are put together: in turn, by priority, each memory once, and every choice explained."""
 
 import sqlite3
 import threading
@@ -42,14 +42,14 @@ def left_out(built: Context, layer: str) -> dict[str, str]:
     return {one.item.source: one.item.left_out for one in built.left_out if one.layer == layer}
 
 
-def test_layers_are_built_side_by_side(store: Store) -> None:
+def test_layers_that_wait_behind_a_slow_one_run_beside_it(store: Store) -> None:
     together = threading.Barrier(3, timeout=20)
     built = made(store, *(saying(name, f"- {name}", before=together.wait) for name in ("one", "two", "three")))
     assert built.layers == ("one", "two", "three")
 
 
 def test_layers_that_are_quick_take_turns(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "_LONGEST_TURNS_S", 60.0)
+    monkeypatch.setattr(finding, "_TURNS_S", 60.0)
     threads: set[int] = set()
     names = ("one", "two", "three")
     built = made(

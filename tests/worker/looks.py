@@ -52,4 +52,4 @@ def on_branch(store: Store, root: Path, branch: str, title: str = "Load safely",
 
 def soon() -> LookTime:
     """More time than a look takes."""
-    return LookTime(60)
+    return LookTime(60, 60)

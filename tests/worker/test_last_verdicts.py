@@ -27,7 +27,7 @@ UNKNOWN = Freshness("unknown")
 def told_without_time(
     looking: Looking, reader: sqlite3.Connection, root: Path, memories: Sequence[Memory]
 ) -> list[Freshness]:
-    found = looking.checkout(reader, find_place(str(root)), LookTime(0)).freshness(memories)
+    found = looking.checkout(reader, find_place(str(root)), LookTime(0, 0)).freshness(memories)
     return [found[memory.id] for memory in memories]
 
 

@@ -24,7 +24,7 @@ class Machine:
             ends.append(until)
             return bool(left)
 
-        self.look_time.look(look, lambda lacks_time: lacks_time)
+        self.look_time.spend(look, lacks_time=bool)
         return ends
 
 

@@ -24,8 +24,8 @@ from claude_mem_lite.git.repository import Repository
 Absence = Literal["deleted", "missing", "out of sight"]
 _MOST_ENTRIES = 50_000
 _MOST_CHANGED = 1_000
-# To go through the files of an index takes 1.5 microseconds each, but a context looks for other things, too.
-_LARGE = 5_000
+# The index is gone through for where a file may be and for whether it is tracked, and its files are looked at.
+_S_PER_FILE = 5e-6
 _AT_ONCE = 50
 _MOST_COMMITS = 100
 # The clock of a file system is a little behind.
@@ -69,9 +69,9 @@ class Elsewhere:
         self._read: set[str] = set()
 
     @cached_property
-    def is_large(self) -> bool:
-        """Whether it has more files than can be gone through while somebody waits."""
-        return self.repository is not None and self.repository.tracked_count() > _LARGE
+    def search_s(self) -> float:
+        """About how long it takes to go through all files; without git nothing tells."""
+        return self.repository.tracked_count() * _S_PER_FILE if self.repository else 0.0
 
     def places(self, lost: Collection[tuple[str, str]], deadline: float) -> dict[tuple[str, str], Places]:
         """Where missing files may be now, see `Moves.find`."""
@@ -105,7 +105,7 @@ class Elsewhere:
 
         `too many`: it stands in none of those that were looked into, but there are more."""
         if wanted.since is None:
-            return self._found(cache, wanted, None, deadline) or []
+            return self.find_known(cache, wanted, deadline)
         if not self._list(deadline):
             return None
         changed = self._changed_since(wanted.since.timestamp() - _SLACK_S, language_of(wanted.file))
@@ -123,6 +123,11 @@ class Elsewhere:
         found = self._found(cache, wanted, changed, deadline)
         is_sure = found is not None and not self._is_cut and len(changed) <= _MOST_CHANGED
         return found if found or is_sure else "too many"
+
+    def find_known(self, cache: CodeCache, wanted: Wanted, deadline: float) -> list[Definition]:
+        """The same for whoever has no time to look which files were changed since: only what is known is asked."""
+        found = self._found(cache, wanted, None, deadline) or []
+        return [one for one in found if wanted.since is None or self._is_changed_since(one.path, wanted.since)]
 
     def _found(
         self, cache: CodeCache, wanted: Wanted, among: Collection[str] | None, deadline: float
@@ -148,6 +153,12 @@ class Elsewhere:
         """The source files of a language that were changed since a moment, those that were changed last first."""
         files = self._by_language.get(language, [])
         return [path for _, path in files[: bisect_right(files, -moment, key=lambda file: file[0])]]
+
+    def _is_changed_since(self, path: str, moment: datetime) -> bool:
+        try:
+            return os.lstat(os.path.join(self._root, path)).st_ctime >= moment.timestamp() - _SLACK_S
+        except (OSError, ValueError):
+            return False
 
     def _list(self, deadline: float) -> bool:
         """Go on looking which source files there are; whether that is done."""

@@ -20,7 +20,7 @@ from claude_mem_lite.codebase.working_tree import FileState, WorkingTree, is_bar
 
 _MOST_FILES = 2_000
 # Of the time that somebody waits: others are to be looked at as well.
-_SHARE_OF_SEARCH = 1 / 3
+_SHARE_FOR_MISSING = 1 / 3
 # Before all times: of what is not looked at, nothing tells that it changed.
 _OUT_OF_SIGHT = float("-inf")
 
@@ -32,7 +32,8 @@ class Effort:
     deadline: float
     """On the monotonic clock."""
     keeps_time: bool = False
-    """Somebody waits: a file that would take longer to read than there is time is left to a later look."""
+    """Somebody waits: a file that would take longer to read than there is time, and a search that would take more than
+    a third of it, are left to a later look."""
     elsewhere: Elsewhere | None = None
     """Looks for what is not where it was; without it, that counts as gone."""
     renames: KnownRenames | None = None
@@ -48,7 +49,7 @@ class TiedFiles:
         self._effort = effort
         self._deadline = effort.deadline
         self._elsewhere = effort.elsewhere
-        self._search_until = 0.0
+        self._search_until: float | None = None
         self._changed_at: dict[str, float | None] = {}
         self._seen: dict[str, FileState] = {}
         self._code: dict[str, FileCode | None] = {}
@@ -132,17 +133,21 @@ class TiedFiles:
             return []
         keeps_time = self._effort.keeps_time
         found = self._elsewhere.find(self._cache, wanted, self._until(), keeps_time=keeps_time)
-        # Not where it was is all that whoever waits must know; the rest is found in the background.
-        return "too many" if found is None and keeps_time else found
+        if found is None and keeps_time:
+            # Not where it was is all that whoever waits must know; the rest is found in the background.
+            return self._elsewhere.find_known(self._cache, wanted, self._deadline) or "too many"
+        return found
 
     def _until(self) -> float:
-        """How long to search for what is not where it was: whoever waits waits for all the rest, too."""
+        """How long to search for what is not where it was: whoever waits waits for all the rest, too. A search that
+        would take longer than that is not begun."""
         if not self._effort.keeps_time:
             return self._deadline
-        if not self._search_until:
+        if self._search_until is None:
             now = time.monotonic()
-            is_hopeless = self._elsewhere is not None and self._elsewhere.is_large
-            self._search_until = now if is_hopeless else now + (self._deadline - now) * _SHARE_OF_SEARCH
+            share_s = (self._deadline - now) * _SHARE_FOR_MISSING
+            takes_s = self._elsewhere.search_s if self._elsewhere else 0.0
+            self._search_until = now + share_s if takes_s <= share_s else now
         return self._search_until
 
     def _read(self, files: Sequence[str]) -> None:

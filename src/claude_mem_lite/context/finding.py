@@ -1,7 +1,7 @@
-"""The layers' candidates, found side by side: each layer in a thread with a connection of its own.
+"""The layers' candidates: layers take turns in one thread, and those that wait behind a slow one run beside it.
 
-A layer that fails or takes too long costs only itself. While all goes well they take turns: threads that want the
-interpreter at the same time take a fifth more of it, and none is done sooner (docs/context.md)."""
+One that fails or takes too long costs only itself. All at once they would take a quarter to a third more of the
+processor, and none would be done sooner (docs/context.md)."""
 
 import logging
 import sqlite3
@@ -18,8 +18,8 @@ from claude_mem_lite.context.occasion import Occasion
 
 Connect = Callable[[], sqlite3.Connection]
 OVERTIME = "overtime"
-_LONGEST_TURNS_S = 0.1
-_SHARE_OF_TURNS = 0.3
+# A context with 10,000 memories takes a tenth of a second; the rest of the time is for those that had to wait.
+_TURNS_S, _SHARE_OF_TURNS = 0.2, 0.4
 log = logging.getLogger(__name__)
 
 
@@ -50,24 +50,30 @@ def find(connect: Connect, occasion: Occasion, setting: Setting, layers: Sequenc
                 with using:
                     del open_now[layer.name]
 
-    began = time.monotonic()
-    left_s = None if occasion.until is None else max(occasion.until - began, 0)
-    turns_s = _LONGEST_TURNS_S if left_s is None else min(_SHARE_OF_TURNS * left_s, _LONGEST_TURNS_S)
     with _threads(1) as in_turn, _threads(len(layers)) as beside:
         futures = [in_turn.submit(run, layer) for layer in layers]
-        wait(futures, turns_s)
-        # One takes long: those that wait for their turn go ahead beside it.
+        wait(futures, _turns_s(occasion.until))
         futures = [
             beside.submit(run, layer) if future.cancel() else future
             for layer, future in zip(layers, futures, strict=True)
         ]
-        wait(futures, None if left_s is None else max(began + left_s - time.monotonic(), 0))
+        wait(futures, _left_s(occasion.until))
     found = [_outcome(layer, future) for layer, future in zip(layers, futures, strict=True)]
     with using:
         for one in found:
             if one.problem == OVERTIME and one.layer.name in open_now:
                 open_now[one.layer.name].interrupt()
     return found
+
+
+def _turns_s(until: float | None) -> float:
+    """How long layers take turns."""
+    left_s = _left_s(until)
+    return _TURNS_S if left_s is None else min(_SHARE_OF_TURNS * left_s, _TURNS_S)
+
+
+def _left_s(until: float | None) -> float | None:
+    return None if until is None else max(until - time.monotonic(), 0)
 
 
 @contextmanager

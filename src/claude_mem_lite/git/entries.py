@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from claude_mem_lite.git.index import read_number
+from claude_mem_lite.git.index import FIRST_ENTRY_AT, read_number
 
-INDEX_HEAD_BYTES = 12
 _HEAD_BYTES = 40
 _HEAD = struct.Struct(">8xII8xI8xI")  # when it was changed in seconds and nanoseconds, its mode, its size
 _PLAIN_MODES = (0o100644, 0o100755)
@@ -56,7 +55,7 @@ class Entries:
 
     def each(self) -> Iterator[Entry]:
         """All entries, in the order of their names."""
-        return self._from(INDEX_HEAD_BYTES)
+        return self._from(FIRST_ENTRY_AT)
 
     def under(self, folder: str) -> Iterator[Entry]:
         """The entries in a folder and below; none when names cannot be looked up."""
@@ -138,7 +137,7 @@ class Entries:
 
     def _lower_bound(self, name: bytes) -> int:
         """Where the first entry begins whose name is not before this one."""
-        low, high = INDEX_HEAD_BYTES, len(self._content)
+        low, high = FIRST_ENTRY_AT, len(self._content)
         for _ in range(_MOST_PROBES):
             if high - low <= 8:
                 break
@@ -161,7 +160,7 @@ class Entries:
         """The first entry that begins in a stretch: where, its name, and where the next begins.
 
         Entries begin at multiples of eight from the first, with a known mode and the length of the name."""
-        at = start + (INDEX_HEAD_BYTES - start) % 8
+        at = start + (FIRST_ENTRY_AT - start) % 8
         while at < end:
             read = self._read(at, b"")
             if read is not None:

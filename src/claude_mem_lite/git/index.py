@@ -8,7 +8,7 @@ from claude_mem_lite.git.files import read_bytes
 
 LARGEST_BYTES = 32 * 1024 * 1024
 _VERSIONS = (2, 3, 4)
-_FIRST_ENTRY_AT = 12
+FIRST_ENTRY_AT = 12
 _MODE_AT = 26
 _ID_AT = 40
 _FILE_KINDS = (8, 10)  # plain files and links: no submodules, and no folders of a sparse index
@@ -30,8 +30,15 @@ def read_index(git_folder: Path, id_bytes: int) -> Iterator[tuple[str, str]]:
         yield from _entries(content, count, id_bytes, version)
 
 
+def count_tracked(git_folder: Path) -> int:
+    """How many files the index says it has; 0 when there is none that can be read."""
+    head = read_bytes(git_folder, "index", FIRST_ENTRY_AT) or b""
+    is_known = head[:4] == b"DIRC" and int.from_bytes(head[4:8], "big") in _VERSIONS
+    return int.from_bytes(head[8:12], "big") if is_known else 0
+
+
 def _entries(content: bytes, count: int, id_bytes: int, version: int) -> Iterator[tuple[str, str]]:
-    at, path = _FIRST_ENTRY_AT, b""
+    at, path = FIRST_ENTRY_AT, b""
     for _ in range(count):
         id_end = at + _ID_AT + id_bytes
         name_at = id_end + (4 if content[id_end] & _EXTENDED else 2)

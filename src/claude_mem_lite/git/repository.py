@@ -10,9 +10,9 @@ from pathlib import Path
 
 from claude_mem_lite.git.checkout import common_folder, git_folder_of, read_head
 from claude_mem_lite.git.commits import Ancestry, Commits, is_on_first_line
-from claude_mem_lite.git.entries import INDEX_HEAD_BYTES, Entries
+from claude_mem_lite.git.entries import Entries
 from claude_mem_lite.git.files import REF, list_folder, read_bytes, read_text
-from claude_mem_lite.git.index import LARGEST_BYTES, read_index
+from claude_mem_lite.git.index import LARGEST_BYTES, count_tracked, read_index
 from claude_mem_lite.git.merges import Work, find_fork
 from claude_mem_lite.git.objects import Objects
 from claude_mem_lite.git.reflogs import Trace, created, last_made, read_traces
@@ -166,7 +166,7 @@ class Repository:
 
     def tracked_count(self) -> int:
         """How many files the index says it has."""
-        return Entries(read_bytes(self._git_folder, "index", INDEX_HEAD_BYTES) or b"", self._id_bytes()).count
+        return count_tracked(self._git_folder)
 
     def has_split_index(self) -> bool:
         """Whether a part of the index stands in another file, which is not read."""

@@ -27,7 +27,7 @@ def build_start(
     # Not one that another has after us: a layer that took too long may be asking it still.
     db = open_for_reading(loop.home.memory_db)
     try:
-        checkout = loop.looking.checkout(db, occasion.place, time_for_context())
+        checkout = loop.looking.checkout(db, occasion.place, time_for_context(patience_s))
     except BaseException:
         db.close()
         raise

@@ -36,9 +36,10 @@ from claude_mem_lite.worker.tying import tie
 from claude_mem_lite.worker.walking import Here, PassedOver, Root, Walk
 
 LOOK_S = 0.04
-"""How long a context may look at the checkout."""
-# Layers look one after another, between all else that they do.
-_WITHIN = 6
+"""How much a context may work on its looks at the checkout."""
+WITHIN_S = 0.24
+"""How long after it was begun: layers look one after another, and the last of them late."""
+_SHARE_OF_PATIENCE = 0.5
 # What git must be asked for the first time takes longer than for all times after. Of a branch that changes thousands of
 # files even this is not enough: then the next look has more.
 _BRANCHES_S, _LONG_BRANCHES_S = 0.25, 0.6
@@ -47,9 +48,9 @@ _MOST_FOLDERS = 20
 _MOST_CHECKOUTS = 5
 
 
-def time_for_context() -> LookTime:
-    """The time for the looks of a context that is built now."""
-    return LookTime(LOOK_S, _WITHIN * LOOK_S)
+def time_for_context(patience_s: float | None = None) -> LookTime:
+    """The time for the looks of a context that is built now, and that somebody waits so long for."""
+    return LookTime(LOOK_S, WITHIN_S if patience_s is None else min(_SHARE_OF_PATIENCE * patience_s, WITHIN_S))
 
 
 class Looked(NamedTuple):
@@ -98,7 +99,7 @@ class Looking:
     def checkout(
         self, db: sqlite3.Connection, place: Place, look_time: LookTime, *, with_branches: bool = True
     ) -> SeenCheckout:
-        """How the code stands in a place, for one thread, and somebody who waits."""
+        """How the code stands in a place, for somebody who waits."""
         self.asked_at = time.monotonic()
         return self.look_ahead(db, place, look_time, with_branches=with_branches)
 
@@ -111,12 +112,12 @@ class Looking:
             return SeenCheckout(db, self.cache, replace(place, root=""), None, look_time, self._last_verdicts)
         repository = open_repository(place.root)
 
-        def branches(until: float) -> Look:
+        def branches(deadline: float) -> Look:
             # The rest of the time is for what is asked afterwards.
-            share_s = _SHARE_OF_BRANCHES * max(until - time.monotonic(), 0)
-            return self._look(db, place, repository, time.monotonic() + share_s)
+            now = time.monotonic()
+            return self._look(db, place, repository, now + _SHARE_OF_BRANCHES * max(deadline - now, 0))
 
-        hidden = look_time.look(branches, lambda _: False).hidden if with_branches else ()
+        hidden = look_time.spend(branches).hidden if with_branches else ()
         elsewhere = Elsewhere(place.root, repository)
         return SeenCheckout(db, self.cache, place, elsewhere, look_time, self._last_verdicts, hidden)
 

@@ -23,14 +23,14 @@ from claude_mem_lite.worker.look_time import LookTime
 
 @dataclass(frozen=True, slots=True)
 class SeenCheckout:
-    """For one occasion: the time is for all that it is asked. Layers ask from several threads; one is answered at a
+    """For one occasion: its time is for all that it is asked. Layers ask from several threads; one is answered at a
     time, since they share a connection and what was found out."""
 
     db: sqlite3.Connection
     cache: CodeCache
     place: Place
     elsewhere: Elsewhere | None
-    time: LookTime
+    look_time: LookTime
     last_verdicts: LastVerdicts
     hidden: Hidden = ()
     known: dict[str, Freshness] = field(default_factory=dict)
@@ -58,27 +58,37 @@ class SeenCheckout:
         retired = [memory for memory in own if memory.status == "retired"]
         others = [memory for memory in own if memory.status != "retired"]
 
-        def look(until: float) -> dict[str, Freshness]:
-            told = judge(self.cache, self.place.root, others, self._effort(until, self.elsewhere), here)
-            return told | judge(self.cache, self.place.root, retired, self._effort(until))
+        told: dict[str, Freshness] = {}
 
-        return self.time.look(look, lambda told: any(one.verdict == "unknown" for one in told.values()))
+        def look(deadline: float) -> bool:
+            """Look at those that are not known yet; whether any is left."""
+            for some, elsewhere in ((others, self.elsewhere), (retired, None)):
+                left = [memory for memory in some if _is_unknown(told.get(memory.id))]
+                told.update(judge(self.cache, self.place.root, left, self._effort(deadline, elsewhere), here))
+            return any(map(_is_unknown, told.values()))
+
+        self.look_time.spend(look, lacks_time=bool)
+        return told
 
     def states(self, changes: Sequence[CodeChange]) -> list[ChangeState]:
         """Whether functions are still as a session left them, one answer a change."""
         anchors = list(map(anchor_of, changes))
         ties = list(map(Tie, anchors))
 
-        def look(until: float) -> list[AnchorFound]:
-            return check_anchors(self.cache, self.place.root, ties, self._effort(until, self.elsewhere))
+        def look(deadline: float) -> list[AnchorFound]:
+            return check_anchors(self.cache, self.place.root, ties, self._effort(deadline, self.elsewhere))
 
         with self.lock:
-            told = self.time.look(look, lambda told: any(one.state == "unknown" for one in told))
+            told = self.look_time.spend(look, lacks_time=lambda told: any(one.state == "unknown" for one in told))
         return [_as_told(one, anchor) for one, anchor in zip(told, anchors, strict=True)]
 
-    def _effort(self, until: float, elsewhere: Elsewhere | None = None) -> Effort:
+    def _effort(self, deadline: float, elsewhere: Elsewhere | None) -> Effort:
         renames = KnownRenames(self.db, self.place.project) if elsewhere else None
-        return Effort(until, keeps_time=True, elsewhere=elsewhere, renames=renames)
+        return Effort(deadline, keeps_time=True, elsewhere=elsewhere, renames=renames)
+
+
+def _is_unknown(told: Freshness | None) -> bool:
+    return told is None or told.verdict == "unknown"
 
 
 def _as_told(told: AnchorFound, anchor: CodeAnchor) -> ChangeState:

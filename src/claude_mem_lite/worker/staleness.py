@@ -1,7 +1,6 @@
 """The API that tells which memories are no longer what the code says, and how it stands with those of an answer."""
 
 import sqlite3
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from claude_mem_lite.worker.relations import brief
 from claude_mem_lite.worker.routing import Router
 
 _LONGEST_S = 10.0
-_ANSWER_S = 0.02
+_ANSWER_S, _ANSWER_WITHIN_S = 0.02, 0.06
 _AT_ONCE = 50
 _MOST_RETIRED = 1_000
 router = Router(prefix="/api")
@@ -59,7 +58,7 @@ def states(loop: Loop, db: sqlite3.Connection, cwd: str, found: Sequence[Memory]
     told: dict[str, Freshness] = {}
     elsewhere: dict[str, str] = {}
     if own and place and place.root and not is_excluded(loop.config, cwd):
-        checkout = loop.looking.checkout(db, place, LookTime(_ANSWER_S))
+        checkout = loop.looking.checkout(db, place, LookTime(_ANSWER_S, _ANSWER_WITHIN_S))
         told = checkout.freshness([memory for memory in own if is_anchored(memory)])
         elsewhere = {memory.id: memory.branch for memory in own if _is_elsewhere(memory, checkout.hidden)}
     return {memory.id: State(_known(told.get(memory.id)), elsewhere.get(memory.id, "")) for memory in found}
@@ -89,12 +88,12 @@ def stale(loop: Running, cwd: str) -> dict[str, object]:
 
 def _look_through(loop: Loop, db: sqlite3.Connection, place: Place) -> tuple[list[dict[str, object]], int, int]:
     """What is stale among the active memories of a project; how many were looked at, and how many were not."""
-    deadline = time.monotonic() + _LONGEST_S
-    checkout = loop.looking.checkout(db, place, LookTime(_LONGEST_S))
+    look_time = LookTime(_LONGEST_S, _LONGEST_S)
+    checkout = loop.looking.checkout(db, place, look_time)
     found: list[dict[str, object]] = []
     checked = unchecked = 0
     for seqs in _tied(db, place.project):
-        if time.monotonic() >= deadline:
+        if look_time.is_over():
             unchecked += len(seqs)
             continue
         some = [one for one in memories.by_seq(db, seqs).values() if not _is_elsewhere(one, checkout.hidden)]

@@ -248,20 +248,49 @@ def test_a_file_too_large_for_the_time_is_left_to_a_later_look(cache: CodeCache,
     assert verdict(keeps_time=True) == "changed", "what was read once need not be read again"
 
 
-def test_whoever_waits_does_not_search_through_a_large_repository(
+def look_in_time(cache: CodeCache, root: Path, memory: Memory, *, keeps_time: bool = True, in_s: float) -> Freshness:
+    elsewhere = Elsewhere(str(root), open_repository(str(root)))
+    effort = Effort(time.monotonic() + in_s, keeps_time=keeps_time, elsewhere=elsewhere)
+    return judge(cache, str(root), [memory], effort)[memory.id]
+
+
+def test_whoever_waits_begins_no_search_for_a_file_that_would_take_too_long(
     cache: CodeCache, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = telling(root, work_on(root, "src/files.py", LOAD))
     commit_all(root)
     git(root, "mv", "src/files.py", "src/loading.py")
-
-    def told(*, keeps_time: bool) -> Freshness:
-        elsewhere = Elsewhere(str(root), open_repository(str(root)))
-        effort = Effort(time.monotonic() + 60, keeps_time=keeps_time, elsewhere=elsewhere)
-        return judge(cache, str(root), [memory], effort)[memory.id]
-
+    monkeypatch.setattr("claude_mem_lite.codebase.elsewhere._S_PER_FILE", 50.0)
     moved = Freshness("fresh", ("src/files.py moved to src/loading.py",))
-    assert told(keeps_time=True) == moved
-    monkeypatch.setattr("claude_mem_lite.codebase.elsewhere._LARGE", 0)
-    assert told(keeps_time=True) == Freshness("unknown")
-    assert told(keeps_time=False) == moved, "the look in the background takes the time"
+    assert look_in_time(cache, root, memory, in_s=60) == Freshness("unknown")
+    assert look_in_time(cache, root, memory, in_s=6000) == moved, "whoever can wait for longer is told"
+    assert look_in_time(cache, root, memory, in_s=60, keeps_time=False) == moved, "as is the look in the background"
+
+
+def test_whoever_waits_is_told_where_a_function_went_once_that_is_known(
+    cache: CodeCache, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = telling(root, work_on(root, "src/files.py", LOAD))
+    commit_all(root)
+    work_on(root, "src/loading.py", LOAD)
+    work_on(root, "src/files.py", SAVE)
+    commit_all(root)
+    monkeypatch.setattr("claude_mem_lite.codebase.elsewhere._S_PER_FILE", 50.0)
+    doubtful = Freshness("changed", ("src/files.py::load is gone, or moved",))
+    moved = Freshness("fresh", ("src/files.py::load moved to src/loading.py",))
+    assert look_in_time(cache, root, memory, in_s=60) == doubtful
+    assert look_in_time(cache, root, memory, in_s=60, keeps_time=False) == moved
+    assert look_in_time(cache, root, memory, in_s=60) == moved
+
+
+def test_a_function_that_stood_elsewhere_all_along_is_not_where_another_went(
+    cache: CodeCache, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work_on(root, "src/copy.py", LOAD)
+    cache.read(str(root), ["src/copy.py"])
+    later = datetime.now(UTC) + timedelta(days=1)
+    memory = telling(root, work_on(root, "src/files.py", LOAD), created_at=later)
+    commit_all(root)
+    work_on(root, "src/files.py", SAVE)
+    monkeypatch.setattr("claude_mem_lite.codebase.elsewhere._S_PER_FILE", 50.0)
+    assert look_in_time(cache, root, memory, in_s=60) == Freshness("changed", ("src/files.py::load is gone, or moved",))

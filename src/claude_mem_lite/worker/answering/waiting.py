@@ -138,11 +138,12 @@ class LaterCheckout:
 
     @cached_property
     def _seen(self) -> Checkout:
-        return self._loop.looking.checkout(self._db, self._place, LookTime(LOOK_AT_NEED_S), with_branches=False)
+        look_time = LookTime(LOOK_AT_NEED_S, LOOK_AT_NEED_S)
+        return self._loop.looking.checkout(self._db, self._place, look_time, with_branches=False)
 
     @cached_property
     def hidden(self) -> Hidden:
-        return self._loop.looking.checkout(self._db, self._place, LookTime(LOOK_AT_NEED_S)).hidden
+        return self._loop.looking.checkout(self._db, self._place, LookTime(LOOK_AT_NEED_S, LOOK_AT_NEED_S)).hidden
 
     def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
         return self._seen.freshness(memories) if memories else {}
