@@ -27,9 +27,10 @@ def told_in_one_of_three(client: Client, repo: Path, *texts: str) -> str:
     cuts one short, and the session after that is told. Without the client, tests are patient, and told at once."""
     contexts: list[str] = []
     for _ in range(3):
-        contexts += client.run("hello", repo).start_contexts
-        if all(text in contexts[-1] for text in texts):
-            return contexts[-1]
+        (context,) = client.run("hello", repo).start_contexts
+        if all(text in context for text in texts):
+            return context
+        contexts.append(context)
     raise AssertionError(f"not told: {texts}\n" + "\n".join(contexts))
 
 

@@ -3,7 +3,8 @@
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -81,6 +82,40 @@ def test_a_layer_that_takes_too_long_is_left_out_and_named(store: Store) -> None
         assert "stuck" not in built.text
     finally:
         over.set()
+
+
+def test_a_query_that_nobody_waits_for_any_more_is_ended(store: Store) -> None:
+    endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
+    ended = threading.Event()
+
+    def find(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
+        try:
+            db.execute(endless).fetchone()
+        finally:
+            ended.set()
+        return []
+
+    built = made(store, Layer("endless", "## endless", 100, find), occasion=replace(HERE, until=time.monotonic() + 0.5))
+    assert ("endless", "overtime") in [(one.layer, one.reason) for one in built.layers_skipped]
+    assert ended.wait(20)
+
+
+def test_turns_take_a_part_of_the_time_and_all_layers_no_more_than_there_is(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+
+    def note(futures: Sequence[Future[list[Item]]], timeout: float) -> None:
+        waited.append(timeout)
+
+    monkeypatch.setattr(finding, "wait", note)
+    for left_s in (0.1, 10.0):
+        made(store, saying("one", "- one"), budget=200, occasion=replace(HERE, until=time.monotonic() + left_s))
+    (short, rest), (longest, all_) = waited[:2], waited[2:]
+    assert short < 0.05
+    assert rest <= 0.1
+    assert longest < 1
+    assert all_ <= 10
 
 
 def test_each_layer_has_a_connection_of_its_own_which_is_closed_afterwards(store: Store) -> None:

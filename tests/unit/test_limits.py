@@ -5,17 +5,32 @@ import subprocess
 import sys
 
 _PROGRAM = """
-import json, time
+import json
+from types import SimpleNamespace
 from claude_mem_lite.context import detect
 from claude_mem_lite.hook import kernel
-from claude_mem_lite.worker import looking
+from claude_mem_lite.worker import look_time, looking
 from claude_mem_lite.worker.answering import start, waiting
+
+given = []  # how long looks may last by the clock
+
+class Noted(look_time.LookTime):
+    def __init__(self, work_s, within_s):
+        assert work_s <= within_s
+        given.append(within_s)
+
+looking.LookTime = waiting.LookTime = Noted
+looking.time_for_context()
+looking.time_for_context(start._LEAST_PATIENCE_S)
+seen = SimpleNamespace(hidden=(), freshness=lambda memories: {})
+loop = SimpleNamespace(looking=SimpleNamespace(checkout=lambda *_, **__: seen))
+at_need = waiting.LaterCheckout(loop, None, None)
+at_need.hidden, at_need.freshness([None])
 print(json.dumps({
-    "looks at need": waiting.LOOK_AT_NEED_S, "way back": waiting.WAY_BACK_S, "detects": detect.DETECT_S,
-    "looks": looking.WITHIN_S, "start is made by": start._ANSWER_BY_S,
-    "start's way back": start._WAY_BACK_S,
+    "looks": given[0], "looks at least": given[1], "looks at need": sum(given[2:]), "number at need": len(given[2:]),
+    "way back": waiting.WAY_BACK_S, "detects": detect.DETECT_S,
+    "start is made by": start._ANSWER_BY_S, "start's way back": start._WAY_BACK_S,
     "layers": start._MOST_PATIENCE_S, "layers at least": start._LEAST_PATIENCE_S,
-    "looks at least": looking.time_for_context(start._LEAST_PATIENCE_S)._latest - time.monotonic(),
     **kernel.ANSWER_WITHIN_S,
 }))
 """
@@ -24,9 +39,10 @@ print(json.dumps({
 def test_what_an_answer_may_take_is_less_than_its_hook_waits() -> None:
     ran = subprocess.run([sys.executable, "-I", "-c", _PROGRAM], capture_output=True, text=True, check=True)
     limits: dict[str, float] = json.loads(ran.stdout)
-    at_need = 2 * limits["looks at need"] + limits["way back"]  # at the branches, and at the code
+    assert limits["number at need"] == 2  # at the branches, and at the code
+    at_need = limits["looks at need"] + limits["way back"]
     assert at_need < limits["PostToolUse"] == limits["PostToolUseFailure"]
     assert at_need < limits["UserPromptSubmit"]
     assert limits["start is made by"] + limits["start's way back"] < limits["SessionStart"]
     assert limits["looks"] + limits["detects"] < limits["layers"] < limits["SessionStart"]
-    assert limits["looks at least"] < limits["layers at least"]
+    assert limits["looks at least"] + limits["detects"] < limits["layers at least"]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.models import Memory
@@ -18,7 +20,7 @@ from claude_mem_lite.worker.looking import Looking
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE, work_on
 from tests.e2e.repositories import git
 from tests.fakes import Store
-from tests.worker.looks import commit, look, remember
+from tests.worker.looks import commit, look, remember, soon
 
 CHANGED = Freshness("changed", ("files.py::load changed",))
 UNKNOWN = Freshness("unknown")
@@ -66,6 +68,22 @@ def test_what_was_gone_and_is_kept_may_be_stale(
     look(looking, checkout)
     (told,) = told_without_time(looking, reader, checkout, [memory])
     assert told == Freshness("changed", ("files.py is gone",))
+
+
+def test_a_missing_file_that_there_is_no_time_to_search_for_may_be_stale_until_it_is_found(
+    store: Store, looking: Looking, reader: sqlite3.Connection, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = remember(store, checkout, work_on(checkout, "files.py", LOAD))
+    commit(checkout)
+    git(checkout, "mv", "files.py", "loading.py")
+    monkeypatch.setattr("claude_mem_lite.codebase.elsewhere._S_PER_FILE", 50.0)
+
+    def told() -> Freshness:
+        return looking.checkout(reader, find_place(str(checkout)), soon()).freshness([memory])[memory.id]
+
+    assert told() == Freshness("changed", ("files.py is not where it was",))
+    look(looking, checkout)
+    assert told() == Freshness("fresh", ("files.py moved to loading.py",))
 
 
 def test_what_was_found_on_another_branch_says_nothing_until_it_is_found_here(

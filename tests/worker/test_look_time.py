@@ -1,9 +1,22 @@
 """How long a context may look at code: by what it works, whatever else the machine does meanwhile."""
 
-from collections.abc import Iterable
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from math import inf
+from pathlib import Path
 
+import pytest
+
+from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.places import find_place
 from claude_mem_lite.worker.look_time import LookTime
+from claude_mem_lite.worker.looking import Looking
+from claude_mem_lite.worker.seen import SeenCheckout
+from tests.anchored import LOAD, LOAD_SAFELY, work_on
+from tests.fakes import Store
+from tests.worker.looks import remember, soon
 
 
 class Machine:
@@ -46,8 +59,31 @@ def test_no_look_ends_after_the_last_moment() -> None:
 
 def test_a_look_that_a_standstill_cut_short_is_tried_again() -> None:
     machine = Machine(work_s=4.0, within_s=inf)
-    assert machine.look([(7.0, 1.0), (1.0, 1.0)]) == [4.0, 10.0]
+    assert machine.look([(7.0, 1.0), (1.0, 1.0)]) == [4.0, 13.0]
     assert machine.look([(2.0, 1.0)]) == [10.0]
+
+
+def test_a_machine_that_is_slow_all_the_time_has_more_of_the_clock_at_each_try() -> None:
+    machine = Machine(work_s=4.0, within_s=inf)
+    assert machine.look([(4.0, 1.0), (6.0, 1.5), (4.5, 1.5)]) == [4.0, 10.0, 14.5]
+
+
+def test_a_look_that_fails_has_worked_all_the_same() -> None:
+    machine = Machine(work_s=4.0, within_s=inf)
+
+    def fail(_: float) -> bool:
+        machine.worked += 4.0
+        raise OSError
+
+    with pytest.raises(OSError):
+        machine.look_time.spend(fail, lacks_time=bool)
+    assert machine.look_time.is_over()
+
+
+def test_waiting_is_no_work() -> None:
+    look_time = LookTime(0.02, 60)
+    look_time.spend(lambda _: time.sleep(0.1), lambda _: False)
+    assert not look_time.is_over()
 
 
 def test_what_lacks_other_things_than_time_is_not_tried_again() -> None:
@@ -55,6 +91,30 @@ def test_what_lacks_other_things_than_time_is_not_tried_again() -> None:
 
 
 def test_it_is_tried_three_times_at_most_and_not_when_the_work_is_done() -> None:
-    assert len(Machine(work_s=4.0, within_s=inf).look([(5.0, 1.0)] * 9)) == 3
-    assert len(Machine(work_s=4.0, within_s=inf).look([(5.0, 2.0)] * 9)) == 2
-    assert len(Machine(work_s=4.0, within_s=inf).look([(5.0, 5.0)] * 9)) == 1
+    assert len(Machine(work_s=4.0, within_s=inf).look([(20.0, 1.0)] * 9)) == 3
+    assert len(Machine(work_s=4.0, within_s=inf).look([(20.0, 2.0)] * 9)) == 2
+    assert len(Machine(work_s=4.0, within_s=inf).look([(20.0, 5.0)] * 9)) == 1
+
+
+def standing_still_once() -> Callable[[], float]:
+    """A clock that is far behind when the first look begins: its time is over at once."""
+    behind = iter([0.0, 1000.0])
+    return lambda: time.monotonic() - next(behind, 0.0)
+
+
+@pytest.fixture
+def cut_short(looking: Looking, reader: sqlite3.Connection, root: Path) -> SeenCheckout:
+    """A checkout that has no time for the first try of its first look."""
+    checkout = looking.checkout(reader, find_place(str(root)), soon())
+    return replace(checkout, look_time=LookTime(60, 600, standing_still_once()))
+
+
+def test_memories_are_looked_at_again_after_a_standstill(store: Store, cut_short: SeenCheckout, root: Path) -> None:
+    memory = remember(store, root, work_on(root, "files.py", LOAD))
+    work_on(root, "files.py", LOAD_SAFELY)
+    assert cut_short.freshness([memory])[memory.id].verdict == "changed"
+
+
+def test_changes_are_looked_at_again_after_a_standstill(cut_short: SeenCheckout, root: Path) -> None:
+    work_on(root, "files.py", LOAD)
+    assert cut_short.states([CodeChange("files.py", "load", "function", "new", after="abc")]) == ["changed since"]

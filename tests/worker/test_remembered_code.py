@@ -97,6 +97,15 @@ def test_what_the_user_remembers_is_marked_when_its_function_changes_and_when_it
     assert "[may be stale]" in ask(work.machine, "s-3", str(work.root), QUESTION)
 
 
+def test_an_agent_that_asks_is_told_that_it_may_be_stale(work: Developing) -> None:
+    kept(work, GOTCHA)
+    work.replace("src/price.py", "round(value, 2)", "int(value * 100) / 100")
+    ask(work.machine, "s-9", str(work.root), "hello there")
+    told = work.machine.post("/api/ask", {"cwd": str(work.root), "session": "s-9", "query": QUESTION})["text"]
+    assert "half even" in told
+    assert "[may be stale]" in told
+
+
 def test_what_only_names_a_file_is_marked_when_that_goes(work: Developing) -> None:
     memory = kept(work, "src/price.py must never import decimal")
     work.replace("src/price.py", "round(value, 2)", "int(value)")

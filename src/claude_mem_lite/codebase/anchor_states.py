@@ -30,7 +30,8 @@ class Tie:
 
 
 class AnchorFound(NamedTuple):
-    """How it stands with an anchor, and what became of it; `unknown`: there was no time to look."""
+    """How it stands with an anchor, and what became of it; `unknown`: there was no time to look, or with a reason none
+    to search for what is missing."""
 
     state: AnchorState
     reason: str = ""
@@ -81,7 +82,7 @@ def _tell_moved(files: TiedFiles, tie: Tie) -> AnchorFound:
     anchor = tie.anchor
     places = files.places(anchor.file, tie.commit)
     if places is None:
-        return _UNKNOWN
+        return AnchorFound("unknown", f"{anchor.file} is not where it was")
     for path in places.all():
         if not files.has_read(path):
             continue  # tracked, but deleted since

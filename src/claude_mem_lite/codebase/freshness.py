@@ -32,6 +32,8 @@ class Freshness:
     """Whether it stays so while the files it is tied to stay as they are, see `AnchorFound`."""
     renamed: tuple[Rename, ...] = field(default=(), compare=False)
     """What its functions are called now, of those that have another name."""
+    is_in_doubt: bool = field(default=False, compare=False)
+    """Of what is unknown: that something is missing, and there was no time to search for it."""
 
 
 def judge(
@@ -101,7 +103,8 @@ def _verdict(memory: Memory, tied: Sequence[_Told]) -> Freshness:
     if states <= {"same"}:
         return Freshness("fresh", reasons, is_settled, renamed)
     if "unknown" in states and "changed" not in states:
-        return Freshness("unknown", reasons, is_settled, renamed)
+        is_in_doubt = any(one.state == "unknown" and one.reason for one in told)
+        return Freshness("unknown", reasons, is_settled, renamed, is_in_doubt)
     is_gone = states <= {"undone", "gone"}
     # What the user said or holds on to, and what was asked to be remembered, is not taken away by what happens to code.
     is_held = memory.pinned or memory.origin == "user" or memory.made_by == SAVED_BY_AGENT

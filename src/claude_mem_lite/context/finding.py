@@ -18,8 +18,9 @@ from claude_mem_lite.context.occasion import Occasion
 
 Connect = Callable[[], sqlite3.Connection]
 OVERTIME = "overtime"
-# A context with 10,000 memories takes a tenth of a second; the rest of the time is for those that had to wait.
-_TURNS_S, _SHARE_OF_TURNS = 0.2, 0.4
+# With 10,000 memories all turns take about so long. The rest of the time is for those that wait behind one that hangs:
+# they get in each other's way then, and take longer.
+_TURNS_S, _SHARE_OF_TURNS = 0.1, 0.3
 log = logging.getLogger(__name__)
 
 

@@ -1,4 +1,4 @@
-"""What the last look in the background found changed, for contexts that have no time to look themselves.
+"""What the last look in the background found changed or moved, for contexts that have no time to look themselves.
 
 The job thread notes it, any thread asks for it. It names memories: `clear()` when one is forgotten."""
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from claude_mem_lite.codebase.freshness import Freshness
+from claude_mem_lite.codebase.freshness import Freshness, Verdict
 from claude_mem_lite.models import Memory, Place
 
 _MOST_CHECKOUTS = 5
@@ -56,8 +56,8 @@ class LastVerdicts:
                 if memory.id in told:
                     known.before.pop(memory.id, None)
                     known.noted.pop(memory.id, None)
-                    if told[memory.id].verdict in ("changed", "gone"):
-                        known.noted[memory.id] = _Noted(seq, hash(memory.anchors), _doubtful(told[memory.id]))
+                    if noted := _worth_noting(told[memory.id]):
+                        known.noted[memory.id] = _Noted(seq, hash(memory.anchors), noted)
             known.noted = _newest(known.noted)
 
     def note_same(self, place: Place, seqs: Collection[int]) -> None:
@@ -70,7 +70,7 @@ class LastVerdicts:
                 del known.before[id_]
 
     def find(self, place: Place, memories: Sequence[Memory]) -> dict[str, Freshness]:
-        """Those of the memories that may be stale, by their ids; not those that were tied to other code since."""
+        """What is known of memories, by their ids; nothing of those that were tied to other code since."""
         with self._lock:
             known = self._checkouts.get(place.root)
             if known is None or known.stamp != _stamp(place):
@@ -88,9 +88,13 @@ def _stamp(place: Place) -> Hashable:
     return place.project, place.branch or place.commit
 
 
-def _doubtful(found: Freshness) -> Freshness:
-    """What was gone at the last look may be back by now: it may be stale, no more."""
-    return replace(found, verdict="changed", reasons=found.reasons[:_MOST_REASONS])
+def _worth_noting(found: Freshness) -> Freshness | None:
+    """What is to be told of it later, if that is more than that it is as it was."""
+    if found.verdict == "unknown" or not found.reasons:
+        return None
+    # What was gone at the last look may be back by now: it may be stale, no more.
+    verdict: Verdict = "fresh" if found.verdict == "fresh" else "changed"
+    return replace(found, verdict=verdict, reasons=found.reasons[:_MOST_REASONS])
 
 
 def _newest(noted: dict[str, _Noted]) -> dict[str, _Noted]:

@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-_MOST_TRIES = 3
+# By how much longer than its work each try may take.
+_STRETCHES = (1, 2, 3)
 Found = TypeVar("Found")
 
 
@@ -24,17 +25,24 @@ class LookTime:
         self._clock = clock
         self._worked = worked
 
-    def spend(self, look: Callable[[float], Found], lacks_time: Callable[[Found], bool] = lambda _: False) -> Found:
+    def spend(self, look: Callable[[float], Found], lacks_time: Callable[[Found], bool]) -> Found:
         """What a look finds that is given the moment of the monotonic clock at which it has to end. One that lacks time
-        though it worked for less than there is, because the machine stood still, is tried again."""
-        for _ in range(_MOST_TRIES):
-            began, worked = self._clock(), self._worked()
-            until = min(began + self._left_s, self._latest)
-            found = look(until)
-            self._left_s = max(self._left_s - (self._worked() - worked), 0)
+        though it worked for less than there is, because the machine was busy or stood still, is tried again, and has
+        more of the clock."""
+        for stretch in _STRETCHES:
+            began = self._clock()
+            until = min(began + stretch * self._left_s, self._latest)
+            found = self._count(look, until)
             if self._clock() < until or self.is_over() or not lacks_time(found):
                 break
         return found
+
+    def _count(self, look: Callable[[float], Found], until: float) -> Found:
+        worked = self._worked()
+        try:
+            return look(until)
+        finally:
+            self._left_s = max(self._left_s - (self._worked() - worked), 0)
 
     def is_over(self) -> bool:
         """Whether nothing is left of it."""

@@ -117,7 +117,7 @@ class Looking:
             now = time.monotonic()
             return self._look(db, place, repository, now + _SHARE_OF_BRANCHES * max(deadline - now, 0))
 
-        hidden = look_time.spend(branches).hidden if with_branches else ()
+        hidden = look_time.spend(branches, lacks_time=lambda found: found.lacked_time).hidden if with_branches else ()
         elsewhere = Elsewhere(place.root, repository)
         return SeenCheckout(db, self.cache, place, elsewhere, look_time, self._last_verdicts, hidden)
 

@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from claude_mem_lite.code.anchors import CodeAnchor, anchor_of
 from claude_mem_lite.code.values import ABSENT, CodeChange
@@ -40,7 +40,8 @@ class SeenCheckout:
     def freshness(self, memories: Sequence[Memory]) -> dict[str, Freshness]:
         """Whether the code that memories of this project tell of is still as they tell it, by their ids.
 
-        Of those that there is no time to look at, whether the last look in the background found them changed."""
+        Of those that there is no time to look at, what the last look in the background found; if it knows nothing of
+        what is missing now, that may be stale."""
         wanted = [memory for memory in memories if memory.project == self.place.project]
         with self.lock:
             return self._freshness(wanted)
@@ -50,7 +51,8 @@ class SeenCheckout:
         self.known.update((id_, one) for id_, one in told.items() if one.verdict != "unknown")
         unknown = [memory for memory in wanted if memory.id not in self.known]
         found = {memory.id: self.known.get(memory.id) or told[memory.id] for memory in wanted}
-        return found | self.last_verdicts.find(self.place, unknown)
+        found |= self.last_verdicts.find(self.place, unknown)
+        return {id_: replace(one, verdict="changed") if one.is_in_doubt else one for id_, one in found.items()}
 
     def _judged(self, own: Sequence[Memory]) -> dict[str, Freshness]:
         here = _made_here(self.db, self.place, own)

@@ -262,7 +262,8 @@ def test_whoever_waits_begins_no_search_for_a_file_that_would_take_too_long(
     git(root, "mv", "src/files.py", "src/loading.py")
     monkeypatch.setattr("claude_mem_lite.codebase.elsewhere._S_PER_FILE", 50.0)
     moved = Freshness("fresh", ("src/files.py moved to src/loading.py",))
-    assert look_in_time(cache, root, memory, in_s=60) == Freshness("unknown")
+    missing = Freshness("unknown", ("src/files.py is not where it was",))
+    assert look_in_time(cache, root, memory, in_s=60) == missing
     assert look_in_time(cache, root, memory, in_s=6000) == moved, "whoever can wait for longer is told"
     assert look_in_time(cache, root, memory, in_s=60, keeps_time=False) == moved, "as is the look in the background"
 

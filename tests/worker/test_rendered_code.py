@@ -1,0 +1,57 @@
+"""What is rendered ahead for hooks tells how the code stands; all folders together have the time of one context."""
+
+import sqlite3
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.config import Config
+from claude_mem_lite.context.checkout import Checkout
+from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.models import Place, SessionSummary
+from claude_mem_lite.paths import Home
+from claude_mem_lite.places import find_place
+from claude_mem_lite.worker import rendered
+from claude_mem_lite.worker.look_time import LookTime
+from claude_mem_lite.worker.looking import Looking
+from tests.anchored import LOAD, LOAD_SAFELY, work_on
+from tests.fakes import NOW, Store
+from tests.worker.looks import remember
+
+
+class Seeing:
+    """A look at a checkout, which notes the time that it has."""
+
+    def __init__(self, looking: Looking) -> None:
+        self._looking = looking
+        self.times: list[LookTime] = []
+
+    def __call__(self, db: sqlite3.Connection, place: Place, look_time: LookTime) -> Checkout:
+        self.times.append(look_time)
+        return self._looking.look_ahead(db, place, look_time)
+
+
+@pytest.fixture
+def seeing(home: Home, store: Store, looking: Looking, root: Path, tmp_path: Path) -> Seeing:
+    """What was rendered for two folders, in one of which code was changed that a memory tells of."""
+    other = tmp_path / "other"
+    other.mkdir()
+    store.session("s-other", SessionSummary(headline="Other work"), place=find_place(str(other)))
+    remember(store, root, work_on(root, "files.py", LOAD))
+    work_on(root, "files.py", LOAD_SAFELY)
+    made = Seeing(looking)
+    connect = partial(open_for_reading, home.memory_db)
+    rendered.refresh(home, store.db, connect, Config(), {""}, NOW, made)
+    return made
+
+
+def test_what_is_rendered_ahead_is_marked_when_its_code_changed(home: Home, seeing: Seeing, root: Path) -> None:
+    text = home.rendered_for(str(root)).read_text()
+    assert "Load safely" in text
+    assert "[may be stale]" in text
+
+
+def test_all_folders_share_the_time_of_one_context(seeing: Seeing) -> None:
+    assert len(seeing.times) == 2
+    assert seeing.times[0] is seeing.times[1]
