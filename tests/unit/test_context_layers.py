@@ -60,6 +60,16 @@ def test_layers_that_are_quick_take_turns(store: Store, monkeypatch: pytest.Monk
     assert len(threads) == 1
 
 
+def test_what_searches_begins_first_and_is_told_where_it_belongs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finding, "_TURNS_S", 60.0)
+    begun: list[str] = []
+    first = saying("first", "- first", before=lambda: begun.append("first"))
+    searching = replace(saying("second", "- second", before=lambda: begun.append("second")), searches=True)
+    assert made(store, first, searching).layers == ("first", "second")
+    assert begun == ["second", "first"]
+    assert [layer.name for layer in BALANCED.layers if layer.searches] == ["observations"]
+
+
 def test_the_order_is_that_of_the_preset_whichever_layer_is_done_first(store: Store) -> None:
     done = threading.Event()
     built = made(

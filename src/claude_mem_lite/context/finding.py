@@ -52,12 +52,9 @@ def find(connect: Connect, occasion: Occasion, setting: Setting, layers: Sequenc
                     del open_now[layer.name]
 
     with _threads(1) as in_turn, _threads(len(layers)) as beside:
-        futures = [in_turn.submit(run, layer) for layer in layers]
-        wait(futures, _turns_s(occasion.until))
-        futures = [
-            beside.submit(run, layer) if future.cancel() else future
-            for layer, future in zip(layers, futures, strict=True)
-        ]
+        begun = {layer.name: in_turn.submit(run, layer) for layer in sorted(layers, key=lambda one: not one.searches)}
+        wait(begun.values(), _turns_s(occasion.until))
+        futures = [beside.submit(run, layer) if (future := begun[layer.name]).cancel() else future for layer in layers]
         wait(futures, _left_s(occasion.until))
     found = [_outcome(layer, future) for layer, future in zip(layers, futures, strict=True)]
     with using:

@@ -43,3 +43,5 @@ class Layer:
     find: Find
     most: int | None = None
     """How many of its candidates are told at most; None where that is what it finds."""
+    searches: bool = False
+    """It takes longest, and its search is given up before all else: it begins first."""

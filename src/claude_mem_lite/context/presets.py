@@ -28,6 +28,7 @@ LAYERS: dict[str, tuple[str, Find]] = {
 }
 # Layers find more, because some of it may be told in others; the others are bounded by their room alone.
 _MOST = {"learnings": 10, "observations": 10}
+_SEARCHING = ("observations",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,13 @@ class Preset:
 def made_of(name: str, caps: Mapping[str, int]) -> Preset:
     """The preset with these layers and caps, in this order."""
     layers = [(layer, cap, *LAYERS[layer]) for layer, cap in caps.items() if layer != RESERVE]
-    return Preset(name, tuple(Layer(layer, header, cap, find, _MOST.get(layer)) for layer, cap, header, find in layers))
+    return Preset(
+        name,
+        tuple(
+            Layer(layer, header, cap, find, _MOST.get(layer), searches=layer in _SEARCHING)
+            for layer, cap, header, find in layers
+        ),
+    )
 
 
 SILENT = Preset("silent", ())
