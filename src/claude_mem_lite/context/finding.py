@@ -1,6 +1,6 @@
 """The layers' candidates: layers take turns in one thread, and those that wait behind a slow one run beside it.
 
-One that fails or takes too long costs only itself. All at once they would take a quarter to a third more of the
+One that fails or takes too long costs only itself. All at once they would take a fifth to a third more of the
 processor, and none would be done sooner (docs/context.md)."""
 
 import logging

@@ -138,12 +138,16 @@ class LaterCheckout:
 
     @cached_property
     def _seen(self) -> Checkout:
-        look_time = LookTime(LOOK_AT_NEED_S, LOOK_AT_NEED_S)
-        return self._loop.looking.checkout(self._db, self._place, look_time, with_branches=False)
+        return self._look(with_branches=False)
 
     @cached_property
     def hidden(self) -> Hidden:
-        return self._loop.looking.checkout(self._db, self._place, LookTime(LOOK_AT_NEED_S, LOOK_AT_NEED_S)).hidden
+        return self._look(with_branches=True).hidden
+
+    def _look(self, *, with_branches: bool) -> Checkout:
+        # Tools wait for a moment only: here the clock counts.
+        look_time = LookTime(LOOK_AT_NEED_S, LOOK_AT_NEED_S)
+        return self._loop.looking.checkout(self._db, self._place, look_time, with_branches=with_branches)
 
     def freshness(self, memories: Sequence[Memory]) -> Mapping[str, Freshness]:
         return self._seen.freshness(memories) if memories else {}
