@@ -11,6 +11,7 @@ from functools import cache, partial
 
 from pydantic import AwareDatetime
 
+from claude_mem_lite import pauses
 from claude_mem_lite.compress.language.clean import without_own_blocks
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.config_file import load_config
@@ -34,7 +35,9 @@ class TurnMark(Body):
     name: str
     prompt_id: str
     began_at: AwareDatetime
+    ended_at: AwareDatetime
     cwd: str
+    folders: list[str]
 
 
 class Known(Body):
@@ -58,14 +61,15 @@ class Import(Body):
 
 @router.post("/known")
 def known(asked: Known, loop: Running) -> dict[str, list[str]]:
-    """The turns that are there already, and those of folders of which nothing is kept."""
+    """The turns that are there already, those of folders of which nothing is kept, and those of a time in which memory
+    was off or their folder was excluded."""
     config = load_config(loop.home.config, os.environ)
     _settle(loop)  # what hooks have just seen counts as there
     marks = [turns.PastTurnMark(turn.session, turn.name, turn.prompt_id, turn.began_at) for turn in asked.turns]
     with closing(open_for_reading(loop.home.memory_db)) as db:
         found = turns.known_turns(db, marks)
     excluded = [turn.name for turn in asked.turns if is_excluded(config, turn.cwd)]
-    return {"known": sorted(found), "excluded": excluded}
+    return {"known": sorted(found), "excluded": excluded, **_of_pauses(asked, loop)}
 
 
 @router.post("")
@@ -81,6 +85,17 @@ def take_in(given: Import, loop: Running) -> dict[str, int]:
     with closing(open_for_reading(loop.home.memory_db)) as db:
         stored = turns.stored_turns(db, [turn.name for turn in given.turns])
     return {"turns": len(stored), "memories": _memories(loop, given) - before}
+
+
+def _of_pauses(asked: Known, loop: Loop) -> dict[str, list[str]]:
+    periods = pauses.load(loop.home)
+    by_cause: dict[str, list[str]] = {"off": [], "excluded_then": []}
+    for turn in asked.turns:
+        began_ns, ended_ns = (int(at.timestamp() * 1e9) for at in (turn.began_at, turn.ended_at))
+        pause = pauses.covering(periods, began_ns, ended_ns, turn.folders)
+        if pause is not None:
+            by_cause["excluded_then" if pause.glob else "off"].append(turn.name)
+    return by_cause
 
 
 def _arrival(event: PastEvent, excludes: Callable[[str], bool]) -> Arrival | None:

@@ -43,6 +43,7 @@ from claude_mem_lite.worker.look_pace import LookPace
 from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.modelling import MakeProvider, Modelling
 from claude_mem_lite.worker.package import Package
+from claude_mem_lite.worker.pause_watch import PauseWatch
 from claude_mem_lite.worker.suspicion import DamageWatch
 from claude_mem_lite.worker.twins import Twins
 
@@ -94,6 +95,7 @@ class Loop:
         """What hooks were answered, before it is known that they printed it."""
         self.telling = Telling(home, clock)
         self.twins = Twins(home)
+        self._pause_watch = PauseWatch(home, memory_db, clock)
         self._facts = FactKeeping(memory_db, clock, lambda folder: is_excluded(self.config, folder))
         self._database = identity(home.inbox_db)
         self.package = Package()
@@ -358,12 +360,16 @@ class Loop:
         if config.exclude != self.config.exclude:
             rendered.clear(self.home)  # what was rendered may be of a folder that is excluded now
         self.config, self.problem = config, ""
+        self._pause_watch.look(config.exclude)
         self.modelling.configure(config)
         return True
 
     def _take_in(self) -> None:
         if self._intake.take_in(self.config):
             self.activity.note_request()
+        if self._intake.dropped_folders:
+            self._pause_watch.note_dropped(self.config, self._intake.dropped_folders)
+            self._intake.dropped_folders.clear()
 
     def _work(self, flush: bool) -> None:
         """Everything that is ready, a few units at a time; folders whose context changed are rendered anew."""
