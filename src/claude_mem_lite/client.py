@@ -5,7 +5,7 @@ It reads and writes no database: everything it knows it was told over the socket
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 from urllib.parse import quote
 
@@ -17,6 +17,7 @@ from claude_mem_lite.client_values import (
     ExportPage,
     Health,
     ImportStart,
+    PastTurns,
     QueueCounts,
     Wanted,
     Where,
@@ -260,10 +261,10 @@ class Client:
         """What happened on each of the last days, oldest first, everywhere or in a project."""
         return _objects(self._get("/api/days", _query(days=days, project=project)), "days")
 
-    def known_turns(self, marks: Sequence[JsonObject]) -> tuple[set[str], set[str]]:
-        """The names of those past turns that are there already, and of those in folders of which nothing is kept."""
+    def known_turns(self, marks: Sequence[JsonObject]) -> PastTurns:
+        """Sort past turns by what an import has to do with them."""
         answer = self._post("/api/import/known", {"turns": marks}, timeout_s=IMPORT_TIMEOUT_S)
-        return set(_strings(answer, "known")), set(_strings(answer, "excluded"))
+        return PastTurns(*(frozenset(_strings(answer, field.name)) for field in fields(PastTurns)))
 
     def import_turns(self, turns: Sequence[JsonObject]) -> tuple[int, int]:
         """Store past turns and wait until they are worked on: how many are, and how many memories that made."""

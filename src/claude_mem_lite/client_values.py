@@ -16,6 +16,20 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
+class PastTurns:
+    """The names of past turns that an import does not store, or only when asked to."""
+
+    known: frozenset[str]
+    """There already."""
+    excluded: frozenset[str]
+    """In a folder that is excluded now."""
+    off: frozenset[str]
+    """Of a time in which memory was off."""
+    excluded_then: frozenset[str]
+    """Of a time in which their folder was excluded."""
+
+
+@dataclass(frozen=True, slots=True)
 class QueueCounts:
     """Events in the inbox, by status."""
 

@@ -4,7 +4,7 @@ What a setting is for stands below it: the page for users is made of that."""
 
 import fnmatch
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -127,13 +127,19 @@ def in_folder(config: Config, folder: str, environment: Mapping[str, str] = os.e
 
 def is_excluded(config: Config, folder: str) -> bool:
     """Whether a folder, or one above it, is excluded by the user, by any spelling of its path, or by its repository."""
-    return _is_excluded_by_user(config, folder) or project_settings(folder).excludes(folder)
+    return matches(config.exclude, folder) or project_settings(folder).excludes(folder)
 
 
-def _is_excluded_by_user(config: Config, folder: str) -> bool:
-    if not config.exclude:
+def is_excluded_by_repository(config: Config, folder: str) -> bool:
+    """Whether the repository alone excludes a folder, and not the user."""
+    return project_settings(folder).excludes(folder) and not matches(config.exclude, folder)
+
+
+def matches(patterns: Sequence[str], folder: str) -> bool:
+    """Whether a folder, or one above it, matches a pattern of `exclude`, by any spelling of its path."""
+    if not patterns:
         return False
-    globs = [os.path.expanduser(glob).rstrip("/") for glob in config.exclude]
+    globs = [os.path.expanduser(glob).rstrip("/") for glob in patterns]
     globs += [os.path.realpath(glob) for glob in globs]
     spellings = {folder, os.path.normpath(folder), _real(folder)}
     ancestors = {str(one) for spelling in spellings for one in (Path(spelling), *Path(spelling).parents)}

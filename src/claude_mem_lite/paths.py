@@ -11,7 +11,7 @@ HOME_VARIABLE = "CLAUDE_MEM_LITE_HOME"
 DEFAULT_NAME = ".claude-mem-lite"
 HOOK_PROGRAM = "claude_mem_lite/hook/hook.py"
 """The program of hooks, told from the home; commands of ours are known by it."""
-_BEFORE_THE_FIRST_EVENT = {"spool", "rendered", "config.toml", "synonyms.toml", "api-key", "off", "backups"}
+_BEFORE_THE_FIRST_EVENT = {"spool", "rendered", "config.toml", "synonyms.toml", "api-key", "off", "pauses", "backups"}
 """What a home may hold before it has a database: what the user puts there by hand, and what is made first."""
 
 
@@ -70,6 +70,11 @@ class Home:
     @property
     def off_switch(self) -> Path:
         return self.root / "off"
+
+    @property
+    def pauses(self) -> Path:
+        """When memory was off, and folders excluded: one small file a period."""
+        return self.root / "pauses"
 
     @property
     def dropped(self) -> Path:

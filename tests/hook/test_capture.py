@@ -6,6 +6,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,27 @@ def test_nothing_is_kept_while_the_off_switch_is_there(hooks: Hooks, home: Home)
     home.off_switch.touch()
     assert hooks.run("Stop", payload=b"x" * 1_000_000) == b""
     assert hooks.kept() == []
+
+
+def test_hooks_note_when_it_was_off_and_nothing_else(hooks: Hooks, home: Home) -> None:
+    home.make()
+    home.off_switch.touch()
+    before = time.time_ns()
+    for _ in range(2):
+        hooks.run("UserPromptSubmit", payload=b'{"prompt": "a secret of mine"}')
+    (file,) = home.pauses.iterdir()
+    first, last, state = file.read_text().split()
+    assert before <= int(first) < int(last) <= time.time_ns()
+    assert (state, file.name) == ("off", f"{home.off_switch.stat().st_mtime_ns:020d}")
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_folder_with_the_users_own_files_and_one_called_off_is_left_alone(hooks: Hooks, home: Home) -> None:
+    home.root.mkdir(mode=0o700)
+    for name in ("off", "thesis"):
+        (home.root / name).touch()
+    hooks.run("Stop")
+    assert sorted(path.name for path in home.root.iterdir()) == ["off", "thesis"]
 
 
 def test_sessions_that_the_product_starts_itself_are_ignored(hooks: Hooks, home: Home) -> None:

@@ -32,6 +32,7 @@ GROUPS = (
         "client_marks",
         "patterns",
         "timestamps",
+        "pauses",
     ),
     ("db",),
     ("inbox", "compress", "embed", "store"),

@@ -22,6 +22,7 @@ from tests.unit.fake_worker import run as run_here
 from tests.worker.commands import run_here as run_on
 
 NEXT = "Next: `claude-mem-lite sessions --all-projects`, or `claude-mem-lite context` in a project's folder."
+NOT_PAUSED: Json = {"off": [], "excluded_then": []}
 WHATEVER_THE_MODE = "-dac_override,-dac_read_search"
 ONE_AFTER_THE_OTHER = """
 import json, sys
@@ -286,17 +287,17 @@ def test_known_turns_are_not_sent(home: Home, tmp_path: Path, capsys: pytest.Cap
     session = PastSession("s1").prompt("one").says("One.").prompt("two").says("Two.")
     session.write(tmp_path / "t")
     with fake_worker(home) as worker:
-        worker.answer("POST /api/import/known", {"known": [], "excluded": []})
+        worker.answer("POST /api/import/known", {"known": [], "excluded": [], **NOT_PAUSED})
         worker.answer("POST /api/import", {"turns": 2, "memories": 1})
         assert run_here("import", "transcripts", str(tmp_path / "t")) == 0
         sent: Json = worker.last("/api/import").body
         names = [turn["name"] for turn in sent["turns"]]
-        worker.answer("POST /api/import/known", {"known": names[:1], "excluded": []})
+        worker.answer("POST /api/import/known", {"known": names[:1], "excluded": [], **NOT_PAUSED})
         worker.answer("POST /api/import", {"turns": 1, "memories": 1})
         run_here("import", "transcripts", str(tmp_path / "t"))
         again: Json = worker.last("/api/import").body
         assert [turn["name"] for turn in again["turns"]] == names[1:]
-        worker.answer("POST /api/import/known", {"known": names, "excluded": []})
+        worker.answer("POST /api/import/known", {"known": names, "excluded": [], **NOT_PAUSED})
         asked = len(worker.seen)
         run_here("import", "transcripts", str(tmp_path / "t"))
         assert [one.path for one in worker.seen[asked:]] == ["/api/health", "/api/import/known"]

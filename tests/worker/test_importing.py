@@ -6,11 +6,12 @@ from pathlib import Path
 
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
 from claude_mem_lite.importers.turns import PastTurn
-from tests.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
+from tests.past_sessions import LONG_AGO, SHOP, Json, PastSession, fixed_bug
 from tests.running import Machine, dump, leave, payload, spool_name
 
 LATER = LONG_AGO + timedelta(days=30)
 NEVER = "/home/dev/diary"
+NOT_PAUSED: Json = {"off": [], "excluded_then": []}
 
 
 def turns_of(session: PastSession, folder: Path) -> list[PastTurn]:
@@ -123,9 +124,9 @@ def test_only_events_of_the_past_can_be_imported(served: Machine) -> None:
 
 def test_a_turn_is_known_once_it_is_stored(served: Machine, tmp_path: Path) -> None:
     turns = turns_of(fixed_bug("i-known"), tmp_path)
-    assert known(served, turns) == {"known": [], "excluded": []}
+    assert known(served, turns) == {"known": [], "excluded": [], **NOT_PAUSED}
     store(served, turns)
-    assert known(served, turns) == {"known": [turns[0].name], "excluded": []}
+    assert known(served, turns) == {"known": [turns[0].name], "excluded": [], **NOT_PAUSED}
 
 
 def test_a_turn_that_another_session_repeats_is_known(served: Machine, tmp_path: Path) -> None:
@@ -185,7 +186,12 @@ def test_nothing_of_excluded_folders_is_kept(machine: Machine, tmp_path: Path) -
     machine.home.config.write_text(f'exclude = ["{NEVER}"]\n')
     machine.start_worker()
     turns = turns_of(fixed_bug("s1", cwd=NEVER), tmp_path)
-    assert known(machine, turns) == {"known": [], "excluded": [turns[0].name]}
+    assert known(machine, turns) == {
+        "known": [],
+        "excluded": [turns[0].name],
+        "off": [],
+        "excluded_then": [turns[0].name],
+    }
     assert store(machine, turns) == {"turns": 0, "memories": 0}
     assert machine.row_count() == 0
 
@@ -197,6 +203,19 @@ def test_with_a_broken_configuration_nothing_is_imported(machine: Machine, tmp_p
     answer = machine.ask("POST", "/api/import", {"turns": [turn.as_json() for turn in turns]})
     assert (answer.status, machine.row_count()) == (400, 0)
     assert "exclude" in answer.body["error"]["message"]
+
+
+# Rendering.
+
+
+def test_contexts_of_imported_sessions_are_rendered_once_the_import_is_over(machine: Machine, tmp_path: Path) -> None:
+    machine.start_worker()
+    rendered = machine.home.rendered_for(SHOP)
+    for number in range(3):
+        store(machine, turns_of(fixed_bug(f"s{number}", number, LONG_AGO + timedelta(days=number)), tmp_path))
+        assert not rendered.exists()
+    machine.drain()
+    assert b"total_2" in rendered.read_bytes()
 
 
 # Beside hooks that see the same session.

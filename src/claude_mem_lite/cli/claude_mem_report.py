@@ -36,6 +36,8 @@ class Counts:
     known: int = 0
     forgotten: int = 0
     excluded: int = 0
+    paused: int = 0
+    """Of a time in which memory was off, or their folder was excluded."""
     quarantined: int = 0
 
 
@@ -155,6 +157,11 @@ def _sentences(report: Report, stopped: bool) -> Iterator[str]:
             yield f"{counted(number, 'row was', 'rows were')} {told}."
     if number := sum(one.excluded for one in report.counts.values()):
         yield f"{counted(number, 'row was', 'rows were')} from excluded folders and left out."
+    if number := sum(one.paused for one in report.counts.values()):
+        yield (
+            f"{counted(number, 'row was', 'rows were')} left out, of a time in which this memory was off or the folder "
+            "was excluded; --also-paused imports them too."
+        )
     if report.redacted:
         yield f"Secrets or private passages were taken out of {counted(report.redacted, 'value')}."
     if number := sum(one.quarantined for one in report.counts.values()):
@@ -163,7 +170,7 @@ def _sentences(report: Report, stopped: bool) -> Iterator[str]:
 
 
 def _left_out(counts: Counts) -> int:
-    return counts.forgotten + counts.excluded
+    return counts.forgotten + counts.excluded + counts.paused
 
 
 def _listed(projects: Mapping[ProjectTold, int]) -> list[tuple[ProjectTold, int]]:

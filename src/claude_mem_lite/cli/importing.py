@@ -15,7 +15,7 @@ import click
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.importing_claude_mem import claude_mem
 from claude_mem_lite.cli.importing_jsonl import jsonl
-from claude_mem_lite.cli.options import connect, json_option, require_there
+from claude_mem_lite.cli.options import also_paused_option, connect, json_option, require_there
 from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.sending import Sending
@@ -84,6 +84,12 @@ class Report:
     memories: int = 0
     known: int = 0
     excluded: int = 0
+    off: int = 0
+    """Turns left out because memory was off at the time."""
+    excluded_then: int = 0
+    """Turns left out because their folder was excluded at the time."""
+    paused_files: dict[Path, int] = field(default_factory=dict)
+    """The transcripts that these turns are in, each with their number."""
     still_open: int = 0
     waiting: int = 0
     """Turns that are in the inbox, but could not be worked on."""
@@ -92,7 +98,8 @@ class Report:
     @property
     def is_in_vain(self) -> bool:
         """Something could not be read, and nothing else was there."""
-        turns = self.turns + self.known + self.excluded + self.still_open + self.waiting
+        turns = self.turns + self.known + self.excluded + self.off + self.excluded_then
+        turns += self.still_open + self.waiting
         return bool(self.problems) and not turns
 
     def as_json(self) -> JsonObject:
@@ -102,6 +109,9 @@ class Report:
             "memories": self.memories,
             "known": self.known,
             "excluded": self.excluded,
+            "off": self.off,
+            "excluded_then": self.excluded_then,
+            "paused": [{"file": str(path), "turns": turns} for path, turns in self.paused_files.items()],
             "still_open": self.still_open,
             "waiting": self.waiting,
             "unreadable": [{"file": str(one.path), "line": one.line, "reason": one.reason} for one in self.problems],
@@ -125,14 +135,16 @@ def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...
     type=click.Path(readable=False, path_type=Path),
     callback=_is_transcript,
 )
+@also_paused_option
 @json_option
-def transcripts(paths: Sequence[Path], as_json: bool) -> None:
+def transcripts(paths: Sequence[Path], also_paused: bool, as_json: bool) -> None:
     """Import Claude Code's own transcripts.
 
     Reads the sessions that Claude Code has kept on this machine and remembers them as if hooks had seen them:
     without secrets, without private spans, and by rules, never by a model. A PATH is a transcript (.jsonl, or
     .jsonl.gz) or a folder of them; the client's own folder if not given ($CLAUDE_CONFIG_DIR/projects or
-    ~/.claude/projects). Nothing in those folders is changed, and folders you have excluded are left out.
+    ~/.claude/projects). Nothing in those folders is changed, and folders you have excluded are left out. So are
+    turns of a time in which memory was off, or their folder was excluded, unless you ask for them by --also-paused.
 
     May be stopped and run again at any time: what is there already is not read in twice, and a turn that still
     goes on is left for the next time. What cannot be read is reported; exits 1 when there was nothing else.
@@ -142,13 +154,14 @@ def transcripts(paths: Sequence[Path], as_json: bool) -> None:
       claude-mem-lite import transcripts
       claude-mem-lite import transcripts ~/backup/claude/projects
       claude-mem-lite import transcripts session.jsonl --json
+      claude-mem-lite import transcripts session.jsonl --also-paused
     """
     report = Report()
     found = find_transcripts(list(paths) or own_folders(os.environ), report.problems)
     try:
         if found:
             with _progress(found) as advance:
-                Importing(connect(), report, advance).run(found)
+                Importing(connect(), report, advance, also_paused=also_paused).run(found)
     except KeyboardInterrupt:
         _tell(report, as_json, stopped=True)
         click.echo("Stopped. What is imported is kept; run it again to go on.", err=True)
@@ -180,8 +193,9 @@ def _where_nothing_is(paths: Sequence[Path]) -> str:
 class Importing:
     """One import under way: sends what the worker does not have, a session after the other."""
 
-    def __init__(self, client: Client, report: Report, advance: Advance) -> None:
+    def __init__(self, client: Client, report: Report, advance: Advance, *, also_paused: bool) -> None:
         self._sending = Sending(client)
+        self._also_paused = also_paused
         self._report = report
         self._advance = advance
 
@@ -191,18 +205,24 @@ class Importing:
         for transcript in found:
             reading = read_transcript(transcript, now)
             for batch in _batches(reading):
-                self._send(batch)
+                self._send(batch, transcript.path)
                 self._advance(done_bytes + reading.bytes_read)
             done_bytes += transcript.size_bytes
             self._advance(done_bytes)
             self._report.still_open += reading.still_open
             self._report.problems += reading.problems
 
-    def _send(self, turns: Sequence[PastTurn]) -> None:
-        known, excluded = self._sending.ask(lambda client: client.known_turns([turn.mark() for turn in turns]))
-        wanted = [turn for turn in turns if turn.name not in known | excluded]
-        self._report.known += len(known)
-        self._report.excluded += len(excluded - known)
+    def _send(self, turns: Sequence[PastTurn], path: Path) -> None:
+        past = self._sending.ask(lambda client: client.known_turns([turn.mark() for turn in turns]))
+        gone = past.known | past.excluded
+        paused = frozenset() if self._also_paused else (past.off | past.excluded_then) - gone
+        wanted = [turn for turn in turns if turn.name not in gone | paused]
+        self._report.known += len(past.known)
+        self._report.excluded += len(past.excluded - past.known)
+        self._report.off += len(past.off & paused)
+        self._report.excluded_then += len(past.excluded_then & paused)
+        if paused:
+            self._report.paused_files[path] = self._report.paused_files.get(path, 0) + len(paused)
         if wanted:
             stored, memories = self._sending.ask(
                 lambda client: client.import_turns([turn.as_json() for turn in wanted])
@@ -250,6 +270,7 @@ def _tell(report: Report, as_json: bool, *, stopped: bool = False) -> None:
     if not report.is_in_vain:
         for sentence in _sentences(report, stopped):
             click.echo(sentence)
+    _tell_paused(report)
     lines = [one for one in report.problems if one.what == "line"]
     whole = [one for one in report.problems if one.what != "line"]
     if whole:
@@ -260,6 +281,18 @@ def _tell(report: Report, as_json: bool, *, stopped: bool = False) -> None:
         click.echo(f"{counted(len(lines), 'line')} could not be read:")
         _list_problems([f"{plain(one.path)}:{one.line}: {plain(one.reason)}" for one in lines])
         click.echo("Such lines are left out every time; the rest of their files is read.")
+
+
+def _tell_paused(report: Report) -> None:
+    if not report.paused_files:
+        return
+    if report.off:
+        click.echo(f"{counted(report.off, 'turn was', 'turns were')} left out: memory was off at the time.")
+    if report.excluded_then:
+        told = counted(report.excluded_then, "turn was", "turns were")
+        click.echo(f"{told} left out: the folder was excluded at the time.")
+    _list_problems([f"{plain(path)}: {counted(turns, 'turn')}" for path, turns in report.paused_files.items()])
+    click.echo("To import one of these all the same, name its file and give --also-paused.")
 
 
 def _number_of(kind: str, problems: Sequence[Problem]) -> int:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 
+from claude_mem_lite import pauses
 from claude_mem_lite.cli.claude_mem_report import ProjectTold, Report, tell
-from claude_mem_lite.cli.options import chosen_home, connect, json_option, require_there
+from claude_mem_lite.cli.options import also_paused_option, chosen_home, connect, json_option, require_there
 from claude_mem_lite.cli.output import items, plain
 from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.sending import Sending, interrupted_after
@@ -60,8 +61,11 @@ def _chosen(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Ma
     help="The folder of a project that claude-mem knows by this name; may be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Only tell what would be imported, and to which projects.")
+@also_paused_option
 @json_option
-def claude_mem(database: Path | None, chosen: Mapping[str, str], dry_run: bool, as_json: bool) -> None:
+def claude_mem(
+    database: Path | None, chosen: Mapping[str, str], dry_run: bool, also_paused: bool, as_json: bool
+) -> None:
     """Import the database of claude-mem, another product.
 
     Takes over its observations as memories, its session summaries and your prompts, with their dates and projects.
@@ -74,7 +78,8 @@ def claude_mem(database: Path | None, chosen: Mapping[str, str], dry_run: bool, 
     --project, and what came in by that name goes over to that folder's.
 
     Secrets and private passages are taken out, what gives orders to an agent waits in quarantine, what you have
-    forgotten stays so, and folders you have excluded are left out. Running it again adds only what is new. Exits 1
+    forgotten stays so, and folders you have excluded are left out. So is what was kept while this memory was off, or
+    the folder was excluded, unless you ask for it by --also-paused. Running it again adds only what is new. Exits 1
     when there was nothing that could be read.
 
     \b
@@ -88,7 +93,7 @@ def claude_mem(database: Path | None, chosen: Mapping[str, str], dry_run: bool, 
         click.echo(f"Reading {plain(path)}, {path.stat().st_size / 1e6:.1f} MB.", err=True)
     with open_copy(path) as db:
         kept = Kept(db)
-        importing = Importing(kept, Sending(connect()), chosen)
+        importing = Importing(kept, Sending(connect()), chosen, also_paused=also_paused)
         report = importing.report
         report.database = str(path)
         report.is_dry_run = dry_run
@@ -124,7 +129,7 @@ def _find(given: Path | None) -> Path:
 class Importing:
     """One import under way: sessions first, then what was said in them, then what was observed."""
 
-    def __init__(self, kept: Kept, sending: Sending, chosen: Mapping[str, str]) -> None:
+    def __init__(self, kept: Kept, sending: Sending, chosen: Mapping[str, str], *, also_paused: bool) -> None:
         self._kept = kept
         self._sending = sending
         self._config: Config = load_config(chosen_home().config, os.environ)
@@ -133,6 +138,8 @@ class Importing:
         self._forgotten: set[str] = set()
         self._projects = self._map(chosen)
         self._sent_sessions: set[str] = set()
+        # After the worker was asked: it notes the pauses that nobody else has seen.
+        self._pauses = [] if also_paused else pauses.load(chosen_home())
 
     def run(self) -> None:
         total = sum(self.report.found.values())
@@ -190,9 +197,19 @@ class Importing:
             if folder and self._is_excluded(folder):
                 self.report.counts[kind].excluded += 1
                 continue
+            if self._is_of_a_pause(kind, row, folder):
+                self.report.counts[kind].paused += 1
+                continue
             if self.report.is_dry_run:
                 self._note(row, mapped)
             yield row, mapped
+
+    def _is_of_a_pause(self, kind: RowKind, row: KeptRow, folder: str) -> bool:
+        """Whether a row tells of a time in which memory was off or its folder excluded; a summary, of its session."""
+        session = self._kept.sessions.get(row.session) if kind == "summary" else None
+        began_at = min(session.started_at, row.at) if session and session.started_at else row.at
+        began_ns, ended_ns = (int(at.timestamp() * 1e9) for at in (began_at, row.at))
+        return pauses.covering(self._pauses, began_ns, ended_ns, [folder] if folder else []) is not None
 
     def _is_excluded(self, folder: str) -> bool:
         if folder not in self._excluded:

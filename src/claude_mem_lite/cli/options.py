@@ -22,6 +22,11 @@ _NOTHING = "nothing is stored here yet"
 _INSTALL = "run `claude-mem-lite install`"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+also_paused_option = click.option(
+    "--also-paused",
+    is_flag=True,
+    help="Also what was done while memory was off, or in a folder while it was excluded.",
+)
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 cwd_option = click.option(
     "--cwd",

@@ -1,12 +1,14 @@
 """Commands about how things stand: status, queue, on, off."""
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
 import click
 
+from claude_mem_lite import pauses
 from claude_mem_lite.cli.options import chosen_home, connect_to_look, json_option
 from claude_mem_lite.cli.output import Column, field, print_json, print_table
 from claude_mem_lite.cli.times import ago
@@ -104,7 +106,10 @@ def on() -> None:
     home.refuse_foreign()
     switch = home.off_switch
     was_off = switch.exists()
+    if was_off:
+        pauses.note_off(home, time.time_ns())
     switch.unlink(missing_ok=True)
+    pauses.end_off(home, time.time_ns())
     click.echo("On: sessions are captured and given context." if was_off else "It was on already.")
 
 
@@ -112,8 +117,8 @@ def on() -> None:
 def off() -> None:
     """Stop capturing and giving context, everywhere.
 
-    Hooks stay installed but do nothing while the file `off` is in the data folder. What is stored stays, and
-    commands go on working. `claude-mem-lite on` undoes it.
+    Hooks stay installed but keep nothing while the file `off` is in the data folder, and a later import leaves out
+    what was done meanwhile. What is stored stays, and commands go on working. `claude-mem-lite on` undoes it.
 
     \b
     Examples:
@@ -123,7 +128,9 @@ def off() -> None:
     home = chosen_home()
     home.make()
     was_off = home.off_switch.exists()
-    home.off_switch.touch(mode=0o600)
+    if not was_off:  # its time tells since when
+        home.off_switch.touch(mode=0o600)
+    pauses.note_off(home, time.time_ns())
     told = "It was off already" if was_off else "Off: nothing is captured and nothing is given"
     click.echo(f"{told}; `claude-mem-lite on` undoes it.")
 

@@ -305,6 +305,18 @@ def m009_order(connection: sqlite3.Connection) -> None:
     connection.execute("create index sightings_by_turn on sightings (turn)")
 
 
+def m011_pauses(connection: sqlite3.Connection) -> None:
+    """When memory was off and folders were excluded: a copy of the files of the home, which backups do not have."""
+    connection.execute("""
+        create table pauses (
+            name text primary key,
+            glob text not null,
+            first_ns integer not null,
+            last_ns integer not null,
+            is_over integer not null
+        ) without rowid""")
+
+
 STEPS = (
     m001_memory,
     m002_model_calls,
@@ -315,4 +327,5 @@ STEPS = (
     m007_progress,
     m008_renames,
     m009_order,
+    m011_pauses,
 )

@@ -19,7 +19,7 @@ WORDS_OF_FAILURES = (b"error", b"fail", b"fatal", b"panic", b"exception", b"not 
 OTHER_FORMS = ("cursor", "copilot")  # they do not take what is rendered ahead, which is in Claude Code's form
 PRIVATE_MARKS = (b"<private", b"003cprivate", b"</private", b"003c/private", b"\\/private")
 # A home has these before any event, and one of those once there was one.
-EARLY_NAMES = (b"spool", b"rendered", b"config.toml", b"synonyms.toml", b"api-key", b"off", b"backups")
+EARLY_NAMES = (b"spool", b"rendered", b"config.toml", b"synonyms.toml", b"api-key", b"off", b"pauses", b"backups")
 MARKS = (b"inbox.db", b"memory.db", b"installs", b"worker-py")
 SHIELDED = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
@@ -48,11 +48,15 @@ def serve(label: str) -> None:
     """Keep the payload on stdin, then let the worker know and print what it answers."""
     event, _, agent = label.partition("_")
     home = find_home()
-    ignored = posix.environ.get(b"CLAUDE_MEM_LITE_INTERNAL") or posix.access(home + b"/off", posix.F_OK)
+    is_internal = posix.environ.get(b"CLAUDE_MEM_LITE_INTERNAL")
+    is_off = posix.access(home + b"/off", posix.F_OK)
     payload = read_all(0)  # also when ignored: the client reports a pipe that was closed unread
-    if ignored:
+    if is_internal:
         return
     posix.umask(0o077)
+    if is_off:
+        note_pause(home)
+        return
     for number in SHIELDED:  # the payload is ours now, and all that follows ends by itself
         _signal.signal(number, _signal.SIG_IGN)
     payload = without_private(payload)
@@ -68,6 +72,25 @@ def serve(label: str) -> None:
     if may_render and not answered and (told := print_rendered(home, payload, notice(home) if kept else "")):
         note = b'{"hook_event_name":"Rendered","start":"%b","context":%b}' % (kept.encode(), told)
         keep(home, spool_name("Rendered"), note, False)
+
+
+def note_pause(home: bytes) -> None:
+    """Note when memory was seen to be off, and nothing else: an import of transcripts leaves out that time.
+
+    The period is named by the time of the switch, because a switch made by hand may be gone before a worker sees it."""
+    if not is_ours(home) or not may_fill(home):
+        return
+    now = time.time_ns()
+    began = max(posix.stat(home + b"/off").st_mtime_ns, 0)
+    try:
+        posix.mkdir(home + b"/pauses", 0o700)
+    except FileExistsError:
+        pass
+    flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
+    file = posix.open(home + b"/pauses/%020d" % began, flags, 0o600)
+    known = posix.read(file, 41).split()
+    times = [now, *[int(one) for one in known if one.isdigit()]]
+    posix.pwrite(file, b"%020d %020d off\n" % (min(times), max(times)), 0)
 
 
 def may_be_answered(event: str, payload: bytes) -> bool:

@@ -48,7 +48,9 @@ class PastTurn:
             "name": self.name,
             "prompt_id": self.prompt_id,
             "began_at": self.began_at.isoformat(),
+            "ended_at": time_of(self.events[-1].name).isoformat(),
             "cwd": self.cwd,
+            "folders": sorted({text(event.payload.get("cwd")) for event in self.events}),
         }
 
     def as_json(self) -> JsonObject:

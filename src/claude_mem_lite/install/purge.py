@@ -39,6 +39,7 @@ _OURS = (
     "py",
     "worker-py",
     "off",
+    "pauses",
     "dropped",
     "told",
     "config.toml",
@@ -59,6 +60,7 @@ _LINK_TO_PAGE = re.compile(r"ui-\d+\.html")
 """What `ui` leaves when it is killed."""
 _HELD = {
     "backups": re.compile(rf"memory-\d{{8}}T\d{{6}}Z-\d{{12,}}\.db{_LOG}|\.making-\d+{_LOG}"),
+    "pauses": re.compile(r"\d{20}(?:-[0-9a-f]{8})?"),
     "rendered": re.compile(r"[0-9a-f]{8}(?:\.tmp)?"),
 }
 """What is ours in folders that the user may put files into: a backup of his own, say."""

@@ -15,6 +15,8 @@ class Intake:
         self._home = home
         self._queue = queue
         self._clock = clock
+        self.dropped_folders: set[str] = set()
+        """The excluded folders of events that were dropped, until `PauseWatch` has noted them."""
         self._unwritten: list[tuple[str, bytes]] = []
 
     def hold(self, name: str, raw: bytes) -> None:
@@ -28,7 +30,10 @@ class Intake:
         """Move all that waits into the inbox; returns how many events were new."""
 
         def excluded(folder: str) -> bool:
-            return is_excluded(config, folder)
+            if not is_excluded(config, folder):
+                return False
+            self.dropped_folders.add(folder)
+            return True
 
         def elsewhere(agent: str, folder: str) -> bool:
             return has_own_hooks(self._home, agent, folder)

@@ -109,6 +109,7 @@ def _sort_out(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], di
     skipped: dict[int, str] = {}
     said = ""
     inside = cache(_inside)  # most events of a turn have one folder, and to find it is more than to read them
+    ignored_tools = cache(lambda cwd: in_folder(config, cwd).ignored_tools)
     for row in unit:
         payload = row.told()
         try:
@@ -124,7 +125,7 @@ def _sort_out(unit: Sequence[Row], config: Config) -> tuple[dict[int, Event], di
         if event.kind in TURN_ENDS and not event.message:
             event = replace(event, message=said or None)
         reason = why_skipped(event, payload)
-        if event.tool is not None and event.tool.tool in in_folder(config, event.cwd).ignored_tools:
+        if event.tool is not None and event.tool.tool in ignored_tools(event.cwd):
             reason = f"tool {event.tool.tool} is ignored by configuration"
         if reason is None:
             kept[row.id] = event

@@ -43,10 +43,13 @@ from claude_mem_lite.worker.look_pace import LookPace
 from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.modelling import MakeProvider, Modelling
 from claude_mem_lite.worker.package import Package
+from claude_mem_lite.worker.pause_watch import PauseWatch
 from claude_mem_lite.worker.suspicion import DamageWatch
 from claude_mem_lite.worker.twins import Twins
 
 POLL_S = 2.0
+IMPORT_PAUSE_S = 1.0
+"""After so long without a request an import is over, or somebody stopped it."""
 _LARGE_WORK = 8 * 1024 * 1024
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
@@ -92,6 +95,7 @@ class Loop:
         """What hooks were answered, before it is known that they printed it."""
         self.telling = Telling(home, clock)
         self.twins = Twins(home)
+        self._pause_watch = PauseWatch(home, memory_db, clock)
         self._facts = FactKeeping(memory_db, clock, lambda folder: is_excluded(self.config, folder))
         self._database = identity(home.inbox_db)
         self.package = Package()
@@ -115,6 +119,8 @@ class Loop:
         self._began = False
         self._is_under_way = True
         self._has_to_look = False
+        self._unrendered: set[str] = set()
+        """Projects of imported turns: an import sends hundreds of sessions, so they are rendered once it pauses."""
         self._pace = LookPace()
         self._maintained_at = 0.0
         self._rested_at = 0.0
@@ -234,7 +240,7 @@ class Loop:
             self._wake.clear()
         self._safely(self._look_once_more)
         self._safely(self._run_calls)
-        self._safely(lambda: self._render(self.modelling.end()))
+        self._safely(lambda: self._render(self.modelling.end() | self._unrendered))
         self._safely(self.backing_up.end)
         self._safely(self._queue.release_all)
 
@@ -286,6 +292,8 @@ class Loop:
             self._render(self.modelling.step())
             if self.modelling.is_busy():
                 self.activity.note_request()
+            if self.activity.quiet_s() > IMPORT_PAUSE_S:
+                self._render(self._unrendered)
         self._index()
         self._look()
 
@@ -334,6 +342,7 @@ class Loop:
     def _render(self, projects: set[str]) -> None:
         """Render the folders of projects whose context changed anew."""
         if projects:
+            self._unrendered = set() if "" in projects else self._unrendered - projects
             see, search = self.looking.look_ahead, self.search.unexplained
             dbs = self._memory_db, self.readers.open
             rendered.refresh(self.home, *dbs, self.config, projects, self.clock(), see, search)
@@ -351,12 +360,16 @@ class Loop:
         if config.exclude != self.config.exclude:
             rendered.clear(self.home)  # what was rendered may be of a folder that is excluded now
         self.config, self.problem = config, ""
+        self._pause_watch.look(config.exclude)
         self.modelling.configure(config)
         return True
 
     def _take_in(self) -> None:
         if self._intake.take_in(self.config):
             self.activity.note_request()
+        if self._intake.dropped_folders:
+            self._pause_watch.note_dropped(self.config, self._intake.dropped_folders)
+            self._intake.dropped_folders.clear()
 
     def _work(self, flush: bool) -> None:
         """Everything that is ready, a few units at a time; folders whose context changed are rendered anew."""
@@ -375,7 +388,7 @@ class Loop:
             if size > _LARGE_WORK:
                 maintenance.give_back_memory()
         if not self.stopping.is_set():
-            self._render(touched | self._facts.keep_wanted())
+            self._render(touched | self._facts.keep_wanted() | (self._unrendered if flush else set()))
 
     def _work_on(self, unit: list[Row]) -> set[str]:
         """Work on one unit; returns the projects whose context changed ('' for all)."""
@@ -399,9 +412,11 @@ class Loop:
         if stored is not None:
             self.modelling.want(stored)
             last = stored.turn.events[-1]
-            if not last.imported:  # of thousands of old turns, the next session to start has them looked at
-                self.looking.want(find_place(last.cwd))
-                self._facts.want(last.cwd)
+            if last.imported:  # of thousands of old turns, the next session to start has them looked at
+                self._unrendered.add(stored.turn.project)
+                return set()
+            self.looking.want(find_place(last.cwd))
+            self._facts.want(last.cwd)
         elif unit[0].event == "SessionStart":
             self._facts.want(text(unit[0].told().get("cwd")))
         return {stored.turn.project} if stored else set()

@@ -1,0 +1,117 @@
+"""Periods in which memory was off or a folder was excluded: imports leave out the turns of those periods.
+
+A period is one small file in `pauses/` of the home, because hooks and `off` must note it without a database. Hooks
+write the same form (`hook/kernel.py`); the worker closes periods and copies them to memory.db
+(`worker/pause_watch.py`)."""
+
+import hashlib
+import os
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from claude_mem_lite.config import matches
+from claude_mem_lite.paths import Home, read_regular
+
+_NAME = re.compile(r"(\d{20})(?:-[0-9a-f]{8})?")
+_TIMES = re.compile(r"(\d{20}) (\d{20}) (off|on )\n")
+_MAX_BYTES = 8 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """One period. `glob` names the folders that were excluded; '' when memory was off everywhere.
+
+    A folder that its repository excludes is named by a digest: nothing of it is kept, its name included."""
+
+    name: str
+    glob: str
+    first_ns: int
+    last_ns: int
+    """The last time that the pause was seen to hold; its end, once it is over."""
+    is_over: bool
+
+    def covers(self, began_ns: int, ended_ns: int, folders: Iterable[str]) -> bool:
+        """Whether work in these folders, from one time to the other, touches the period."""
+        if ended_ns < self.first_ns or (self.is_over and began_ns > self.last_ns):
+            return False
+        return not self.glob or any(self.glob == digest(folder) or matches((self.glob,), folder) for folder in folders)
+
+    def joined(self, other: "Pause") -> "Pause":
+        """The same period as two records tell it: the longer one."""
+        first, last = min(self.first_ns, other.first_ns), max(self.last_ns, other.last_ns)
+        return Pause(self.name, self.glob, first, last, self.is_over and other.is_over)
+
+    def ended(self, now_ns: int) -> "Pause":
+        # A clock that was set back must not shorten it.
+        return Pause(self.name, self.glob, min(self.first_ns, now_ns), max(self.last_ns, now_ns), True)
+
+
+def load(home: Home) -> list[Pause]:
+    """All periods that are noted, oldest first."""
+    with suppress(FileNotFoundError):
+        names = sorted(name for name in os.listdir(home.pauses) if _NAME.fullmatch(name))
+        return [_read(home.pauses / name) for name in names]
+    return []
+
+
+def save(home: Home, pause: Pause) -> None:
+    """Note a period, or what is known of it by now."""
+    home.pauses.mkdir(mode=0o700, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    handle = os.open(home.pauses / pause.name, flags, 0o600)
+    try:
+        state = "on " if pause.is_over else "off"  # of one length: hooks write over it
+        written = f"{pause.first_ns:020d} {pause.last_ns:020d} {state}\n{pause.glob}".encode()
+        os.pwrite(handle, written, 0)
+        os.ftruncate(handle, len(written))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def digest(folder: str) -> str:
+    """The name of a folder that its repository excludes."""
+    return f"#{hashlib.sha256(os.fsencode(folder)).hexdigest()}"
+
+
+def begin_exclusion(glob: str, since_ns: int, now_ns: int) -> Pause:
+    """The period of a folder that was not excluded at `since_ns` and is now."""
+    name = f"{since_ns:020d}-{zlib.crc32(glob.encode()):08x}"
+    return Pause(name, glob, min(since_ns, now_ns), now_ns, is_over=False)
+
+
+def note_off(home: Home, now_ns: int) -> None:
+    """Note that the off switch is there: the period is named by the time at which it was made."""
+    made_ns = max(home.off_switch.stat().st_mtime_ns, 0)
+    path = home.pauses / f"{made_ns:020d}"
+    seen = Pause(path.name, "", min(made_ns, now_ns), now_ns, is_over=False)
+    save(home, seen.joined(_read(path)) if path.exists() else seen)
+
+
+def end_off(home: Home, now_ns: int) -> None:
+    """Note that the off switch is gone."""
+    for pause in load(home):
+        if not pause.glob and not pause.is_over:
+            save(home, pause.ended(now_ns))
+
+
+def covering(pauses: Sequence[Pause], began_ns: int, ended_ns: int, folders: Sequence[str]) -> Pause | None:
+    """The first period that work touches; None when it may be imported."""
+    return next((pause for pause in pauses if pause.covers(began_ns, ended_ns, folders)), None)
+
+
+def _read(path: Path) -> Pause:
+    """A period as its file tells it. A damaged file still tells by its name and time, and counts as not over."""
+    named_ns = int(path.name[:20])
+    content = b""
+    with suppress(OSError):
+        content = read_regular(path, _MAX_BYTES, follow=False)
+    head, _, glob = content.decode(errors="replace").partition("\n")
+    times = _TIMES.fullmatch(f"{head}\n")
+    if times is None:
+        return Pause(path.name, glob, named_ns, named_ns, is_over=False)
+    return Pause(path.name, glob, min(named_ns, int(times[1])), int(times[2]), is_over=times[3] == "on ")
