@@ -1,11 +1,13 @@
 """The page of health: how things stand, what can be done about it, and how it went by day."""
 
 from collections.abc import Iterator
+from html import escape
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.running import Json, Machine, leave, payload, turn
+from tests.running import Json, Machine, leave, open_machine, payload, turn
+from tests.ui.conftest import browser_of
 from tests.ui.sound_html import faults
 
 
@@ -103,6 +105,20 @@ def test_only_what_moves_is_fetched_anew(page: TestClient, worked: None) -> None
 def test_a_backup_is_made_when_asked_for(page: TestClient, worked: None) -> None:
     assert done(page, "back_up").startswith("Backup made, with ")
     assert "None is made yet" not in shown(page, only="now")
+
+
+def test_a_restore_is_undone_by_a_command_only_while_that_works() -> None:
+    """Forgetting deletes the copies that hold what was forgotten, also the one that would undo a restore."""
+    with open_machine() as machine:
+        machine.start_worker()
+        id_ = machine.post("/api/memories", {"kind": "note", "text": "Numbats eat termites", "cwd": "/"})["id"]
+        restored = machine.run("restore", machine.post("/api/backup", {})["path"], "--yes").stdout
+        command = restored.partition("`")[2].partition("`")[0]
+        page = browser_of(machine)
+        assert escape(command) in shown(page, only="now")
+        machine.ask("DELETE", f"/api/memories/{id_}")
+        assert "claude-mem-lite restore" not in shown(page, only="now")
+        assert "was put in the place of memory.db." in shown(page, only="now")
 
 
 def test_without_a_model_there_is_none_to_try(page: TestClient, worked: None) -> None:
