@@ -74,14 +74,34 @@ def test_what_is_not_in_error_cannot_be_tried_again(page: TestClient, worked: No
     assert "999999 is not in error" in answer.json()["error"]
 
 
+def test_the_verdict_comes_first(served: Machine, page: TestClient, worked: None) -> None:
+    html = shown(page, only="now")
+    assert html.startswith('<div class="problem verdict">')
+    assert "Something needs you." in html
+    assert "1 event is in error" in html.partition("<h2>")[0]
+    served.home.off_switch.touch()
+    try:
+        verdict = shown(page, only="now").partition("<h2>")[0]
+    finally:
+        served.home.off_switch.unlink()
+    assert "2 things need you." in verdict
+    assert "until you run <code>claude-mem-lite on</code>." in verdict
+
+
 def test_days_are_plotted_with_their_numbers(page: TestClient, worked: None) -> None:
     html = shown(page, days="7")
     for told in ("How often something was given", "What came of it", "Tokens given", "New memories", "Sessions"):
-        assert f">{told}</title>" in html
+        assert f"<h3>{told}</h3>" in html
     assert "<desc id=" in html
-    assert html.count('<details id="given-numbers">') == 1
     assert "spent on models" in html  # among what has nothing to show
     assert 'value="7" selected' in html
+
+
+def test_until_there_are_three_days_the_numbers_are_told(page: TestClient, worked: None) -> None:
+    (chart,) = [one for one in shown(page).split('<figure class="chart">') if "<h3>Sessions</h3>" in one]
+    assert "<svg" not in chart
+    assert chart.count("<tr>") == 2
+    assert "From three days on" in shown(page)
 
 
 def test_what_is_stored_is_plotted_by_kind_and_project(page: TestClient, worked: None) -> None:
@@ -91,7 +111,7 @@ def test_what_is_stored_is_plotted_by_kind_and_project(page: TestClient, worked:
 
 
 def test_days_can_be_those_of_one_project(page: TestClient, worked: None) -> None:
-    assert "Sessions</title>" in shown(page, project="/")
+    assert "<h3>Sessions</h3>" in shown(page, project="/")
     assert 'value="30" selected' in shown(page, project="/no/such", days="a million")
 
 
@@ -129,7 +149,7 @@ def test_a_model_that_does_not_answer_is_told(page: TestClient, modelled: None) 
     html = shown(page, only="now")
     assert "anthropic/" in html
     assert 'data-do="try_model"' in html
-    assert 'class="problem"' in html
+    assert html.index('class="problem verdict"') < html.index("<h2>Worker</h2>")
     assert "$0.00 of $1.00" in html
     assert "No answer: anthropic/" in done(page, "try_model")
 
