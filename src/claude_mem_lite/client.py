@@ -23,7 +23,7 @@ from claude_mem_lite.client_values import (
     Where,
 )
 from claude_mem_lite.errors import NotFound, WorkerRefused
-from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.paths import Home
 
 # Longer than the worker itself waits before it says that it is busy.
@@ -164,6 +164,10 @@ class Client:
         """It does not hold any more."""
         return self._patch(f"/api/memories/{quoted(memory_id)}", {"status": "retired", "reason": reason})
 
+    def reinstate(self, memory_id: str) -> JsonObject:
+        """Undo a retirement; the memory is otherwise as it was. Returns the memory as it is now."""
+        return self.change(memory_id, {"reinstated": True})
+
     def supersede(self, memory_id: str, *, successor: str) -> JsonObject:
         """Another memory holds in its place."""
         return self._patch(f"/api/memories/{quoted(memory_id)}", {"superseded_by": successor})
@@ -238,6 +242,11 @@ class Client:
     def projects(self) -> Sequence[JsonObject]:
         """The projects that were last worked on, the last first."""
         return _objects(self._get("/api/projects"), "projects")
+
+    def project_of(self, cwd: str) -> str:
+        """Return the id of the project that a folder belongs to; '' when nothing active is remembered of it."""
+        told = self._get("/api/place", _query(cwd=cwd))
+        return text(told.get("project")) if told.get("memories") else ""
 
     def feed(
         self,

@@ -26,8 +26,8 @@ def page(served: Machine) -> TestClient:
     return browser_of(served)
 
 
-def browser_of(machine: Machine) -> TestClient:
-    """A browser's requests, with the token and the name of one open page."""
-    app = make_app(Client(machine.home), TOKEN, PORT)
+def browser_of(machine: Machine, folder: str = "") -> TestClient:
+    """A browser's requests, with the token and the name of one open page, which was started in a folder."""
+    app = make_app(Client(machine.home), TOKEN, PORT, folder=folder)
     headers = {"authorization": f"Bearer {TOKEN}", "x-page": "page-1"}
     return TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers)

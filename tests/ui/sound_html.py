@@ -40,7 +40,8 @@ class _Reading(HTMLParser):
             self.ids.append(id_)
         if tag == "label" and given.get("for"):
             self.labelled.add(str(given["for"]))
-        if tag in _FIELDS and given.get("type") != "hidden" and "label" not in self.open:
+        is_named = "label" in self.open or bool(given.get("aria-label"))
+        if tag in _FIELDS and given.get("type") != "hidden" and not is_named:
             self.unlabelled.append(str(given.get("id")))
 
 

@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.running import Json, Machine, leave, payload, turn
+from tests.ui.conftest import browser_of
 from tests.ui.sound_html import faults
 
 AT = "2026-03-01T12:00:00+00:00"
@@ -76,13 +77,30 @@ def test_the_budget_is_told_by_layer(page: TestClient, project: str) -> None:
 
 
 def test_each_item_says_why_it_is_in_or_out(page: TestClient, project: str) -> None:
-    assert "holds in project · score" in shown(page, project=project)
+    assert '<span class="why">holds in project</span>' in shown(page, project=project)
     small = shown(page, project=project, budget="60")
     assert "no room" in small
     assert "1 candidate was left out" in small or " candidates were left out" in small
     (row,) = [one for one in small.split("<tr>") if " project</th>" in one]
     assert row.endswith('<td class="number">0</td><td class="number">1</td><td>1 no room</td></tr>\n    ')
     assert "Nothing fits into this budget" in small
+
+
+def test_a_sentence_comes_before_the_numbers(page: TestClient, project: str) -> None:
+    start = shown(page, project=project, only="start")
+    sentence = start.index("A new session here would be told 3 things before you type anything: ")
+    assert sentence < start.index('id="injected"') < start.index("of 2,000 tokens")
+
+
+def test_it_begins_with_the_project_of_the_folder(served: Machine, project: str) -> None:
+    other = served.home.root.parent / "other"
+    other.mkdir(exist_ok=True)
+    for given in turn("s-other", "Paint the doors", cwd=str(other)):
+        leave(served.home, given)
+    served.drain()
+    for folder in (project, str(other)):
+        html = shown(browser_of(served, folder=folder)).replace("&#34;", "&quot;")
+        assert f'<option value="{escaping.escape(folder)}" selected>' in html
 
 
 def test_preset_and_budget_can_be_tried(page: TestClient, project: str) -> None:
@@ -98,7 +116,7 @@ def test_what_changes_is_fetched_alone(page: TestClient, project: str) -> None:
     whole = shown(page, project=project, preset="codes")
     assert whole.count("data-fresh=") == 1
     assert "preset=codes&amp;only=start" in whole
-    assert whole.index("What is in, and why") < whole.index("Try a prompt")
+    assert whole.index("Try a prompt") < whole.index("What is in, and why") < whole.index("The budget")
     start = shown(page, project=project, only="start")
     assert "The budget" in start
     assert "What is in, and why" in start

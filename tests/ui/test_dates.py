@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from starlette.testclient import TestClient
 
-from claude_mem_lite.ui.parts import moment
+from claude_mem_lite.ui.parts import ago, moment, short_moment, when
 from tests.running import Json, Machine
 
 FIRST, LAST = "0001-01-01T00:00:00+00:00", "9999-12-31T23:59:59+00:00"
@@ -35,8 +36,33 @@ def dated(served: Machine) -> list[Json]:
 
 
 def test_a_moment_is_told_in_the_time_of_this_machine(zone: str) -> None:
-    hours = {"Asia/Tokyo": "21:00", "America/New_York": "07:00", "UTC": "12:00"}
+    hours = {"Asia/Tokyo": "21:00:00+09:00", "America/New_York": "07:00:00-05:00", "UTC": "12:00:00+00:00"}
     assert moment("2026-03-01T12:00:00+00:00") == f"2026-03-01 {hours[zone]}"
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        ("2026-03-04T09:05:00+00:00", "today 09:05"),
+        ("2026-03-03T09:05:00+00:00", "yesterday 09:05"),
+        ("2026-03-01T09:05:00+00:00", "1 Mar 09:05"),
+        ("2025-12-31T09:05:00+00:00", "2025-12-31 09:05"),
+    ],
+)
+@pytest.mark.parametrize("zone", ["UTC"], indirect=True)
+def test_a_day_is_named_as_people_name_it(zone: str, at: str, told: str) -> None:
+    assert short_moment(at, datetime(2026, 3, 4, 18, tzinfo=UTC)) == told
+
+
+def test_which_day_it_was_depends_on_where_the_machine_is(zone: str) -> None:
+    days = {"Asia/Tokyo": "today 00:30", "America/New_York": "yesterday 10:30", "UTC": "yesterday 15:30"}
+    assert short_moment("2026-03-03T15:30:00+00:00", datetime(2026, 3, 4, 6, tzinfo=UTC)) == days[zone]
+
+
+def test_the_whole_moment_shows_on_hover() -> None:
+    at = "2026-03-01T12:00:00+00:00"
+    for shown in (when(at), ago(at)):
+        assert shown.startswith(f'<time datetime="{at}" title="{moment(at)}">')
 
 
 @pytest.mark.parametrize("path", ["/", "/search?query=dated", "/memories/dated0", "/memories/dated1"])
@@ -54,4 +80,4 @@ def test_where_it_is_no_date_here_it_is_told_as_it_was_written(page: TestClient,
     elif zone == "America/New_York":
         assert "0001-01-01 00:00+00:00" in page.get("/part/memories/dated0").text
     else:
-        assert "9999-12-31 23:59 " in page.get("/part/memories/dated1").text
+        assert 'title="9999-12-31 23:59:59+00:00">9999-12-31 23:59</time>' in page.get("/part/memories/dated1").text

@@ -14,7 +14,7 @@ from tests.ui.sound_html import faults
         ("/context", "No project is known yet"),
         ("/context?prompt=anything", "No project is known yet"),
         ("/health", "Nothing is stored yet."),
-        ("/health?only=now", "Nothing is in error."),
+        ("/health?only=now", "All is well."),
     ],
 )
 def test_an_empty_home_is_explained(page: TestClient, path: str, told: str) -> None:

@@ -1,11 +1,13 @@
 """The page of health: how things stand, what can be done about it, and how it went by day."""
 
 from collections.abc import Iterator
+from html import escape
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.running import Json, Machine, leave, payload, turn
+from tests.running import Json, Machine, leave, open_machine, payload, turn
+from tests.ui.conftest import browser_of
 from tests.ui.sound_html import faults
 
 
@@ -72,14 +74,34 @@ def test_what_is_not_in_error_cannot_be_tried_again(page: TestClient, worked: No
     assert "999999 is not in error" in answer.json()["error"]
 
 
+def test_the_verdict_comes_first(served: Machine, page: TestClient, worked: None) -> None:
+    html = shown(page, only="now")
+    assert html.startswith('<div class="problem verdict">')
+    assert "Something needs you." in html
+    assert "1 event is in error" in html.partition("<h2>")[0]
+    served.home.off_switch.touch()
+    try:
+        verdict = shown(page, only="now").partition("<h2>")[0]
+    finally:
+        served.home.off_switch.unlink()
+    assert "2 things need you." in verdict
+    assert "until you run <code>claude-mem-lite on</code>." in verdict
+
+
 def test_days_are_plotted_with_their_numbers(page: TestClient, worked: None) -> None:
     html = shown(page, days="7")
     for told in ("How often something was given", "What came of it", "Tokens given", "New memories", "Sessions"):
-        assert f">{told}</title>" in html
+        assert f"<h3>{told}</h3>" in html
     assert "<desc id=" in html
-    assert html.count('<details id="given-numbers">') == 1
     assert "spent on models" in html  # among what has nothing to show
     assert 'value="7" selected' in html
+
+
+def test_until_there_are_three_days_the_numbers_are_told(page: TestClient, worked: None) -> None:
+    (chart,) = [one for one in shown(page).split('<figure class="chart">') if "<h3>Sessions</h3>" in one]
+    assert "<svg" not in chart
+    assert chart.count("<tr>") == 2
+    assert "From three days on" in shown(page)
 
 
 def test_what_is_stored_is_plotted_by_kind_and_project(page: TestClient, worked: None) -> None:
@@ -89,7 +111,7 @@ def test_what_is_stored_is_plotted_by_kind_and_project(page: TestClient, worked:
 
 
 def test_days_can_be_those_of_one_project(page: TestClient, worked: None) -> None:
-    assert "Sessions</title>" in shown(page, project="/")
+    assert "<h3>Sessions</h3>" in shown(page, project="/")
     assert 'value="30" selected' in shown(page, project="/no/such", days="a million")
 
 
@@ -105,6 +127,20 @@ def test_a_backup_is_made_when_asked_for(page: TestClient, worked: None) -> None
     assert "None is made yet" not in shown(page, only="now")
 
 
+def test_a_restore_is_undone_by_a_command_only_while_that_works() -> None:
+    """Forgetting deletes the copies that hold what was forgotten, also the one that would undo a restore."""
+    with open_machine() as machine:
+        machine.start_worker()
+        id_ = machine.post("/api/memories", {"kind": "note", "text": "Numbats eat termites", "cwd": "/"})["id"]
+        restored = machine.run("restore", machine.post("/api/backup", {})["path"], "--yes").stdout
+        command = restored.partition("`")[2].partition("`")[0]
+        page = browser_of(machine)
+        assert escape(command) in shown(page, only="now")
+        machine.ask("DELETE", f"/api/memories/{id_}")
+        assert "claude-mem-lite restore" not in shown(page, only="now")
+        assert "was put in the place of memory.db." in shown(page, only="now")
+
+
 def test_without_a_model_there_is_none_to_try(page: TestClient, worked: None) -> None:
     assert "no model is configured" in done(page, "try_model")
 
@@ -113,7 +149,7 @@ def test_a_model_that_does_not_answer_is_told(page: TestClient, modelled: None) 
     html = shown(page, only="now")
     assert "anthropic/" in html
     assert 'data-do="try_model"' in html
-    assert 'class="problem"' in html
+    assert html.index('class="problem verdict"') < html.index("<h2>Worker</h2>")
     assert "$0.00 of $1.00" in html
     assert "No answer: anthropic/" in done(page, "try_model")
 

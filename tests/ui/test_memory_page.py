@@ -1,5 +1,6 @@
 """The page of one memory, and what can be done there: in this process, with a real worker behind it."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -163,7 +164,7 @@ def test_it_is_replaced_by_another_that_is_named(served: Machine, page: TestClie
 
 def test_what_was_forgotten_is_gone_at_once_and_undone_on_the_same_page(served: Machine, open_page: TestClient) -> None:
     kept = remember(served, "The pangolin house has a quokkaphone", "note", tags=["zoo"])
-    assert "undo brings back the memory alone" in shown(open_page, f"/memories/{kept['id']}")
+    assert "Undo brings back the memory alone" in shown(open_page, f"/memories/{kept['id']}")
     assert "undo" in do(open_page, "forget", id=kept["id"])["message"]
     assert served.ask("GET", f"/api/memories/{kept['id']}").status == 404
     assert served.files_with("quokkaphone") == []
@@ -175,6 +176,55 @@ def test_what_was_forgotten_is_gone_at_once_and_undone_on_the_same_page(served: 
     assert {**now, "seq": 0} == {**kept, "seq": 0}
     assert "undoing a “Forget” does not bring them back" in shown(open_page, f"/memories/{kept['id']}")
     assert "cannot be undone" in refused(open_page, "undo", id=kept["id"])
+
+
+def test_forgetting_stands_last_and_asks_first(page: TestClient, developing: Developing) -> None:
+    """The question names all that goes: the turn's own words, receipts and backups too."""
+    kept = tied_to_code(developing)
+    developing.session("Look at the total once more", {}, "Looked.")
+    html = shown(page, f"/memories/{kept['id']}")
+    doing = html.partition('class="doing"')[2].partition("</section>")[0]
+    buttons = re.findall(r'data-do="(\w+)"', doing.partition("<template")[0])
+    assert buttons == ["confirm", "pin", "retire", "edit", "replace", "replace", "retire", "forget"]
+    assert 'id="forget" data-asks="ask-forget" data-yes="Forget"' in doing
+    question = doing.partition('<template id="ask-forget">')[2]
+    for told in (
+        "the memory",
+        "in the turn it came from: “Round the total of a basket”",
+        "what the session&#39;s summary and other memories say" if "&#39;" in question else "the session's summary",
+        "1 entry in receipts",
+        "backups that hold it",
+        "databases that a restore or a repair put aside",
+        "Undo brings back the memory alone",
+    ):
+        assert told in question
+    assert 'data-do="retire"' in question
+
+
+def test_a_retirement_is_undone_without_a_trace(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "Potoroos dig for truffles", "gotcha")
+    undo = do(page, "retire", id=kept["id"])["undo"]
+    assert stored(served, kept["id"])["status"] == "retired"
+    do(page, undo["do"], **undo["with"])
+    assert {**stored(served, kept["id"]), "seq": 0} == {**kept, "seq": 0}
+    do(page, undo["do"], **undo["with"])  # twice is as good as once
+    assert stored(served, kept["id"])["status"] == "active"
+
+
+def test_a_title_that_its_summary_repeats_stands_once(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "Quendas nest below the fig tree", "note")
+    html = shown(page, f"/memories/{kept['id']}")
+    shown_before_editing = html.partition('class="doing"')[0]
+    assert shown_before_editing.count("Quendas nest") == 1
+
+
+def test_shell_lines_and_markdown_are_shown_as_such(served: Machine, page: TestClient) -> None:
+    text = "Feeding time\n\n$ make feed\n- **hay** for `tapirs`\n```\n<b>raw</b>\n```\n"
+    kept = remember(served, text, "note")
+    html = shown(page, f"/memories/{kept['id']}")
+    assert "<pre><code>$ make feed</code></pre>" in html
+    assert "<ul><li><strong>hay</strong> for <code>tapirs</code></li></ul>" in html
+    assert "<pre><code>&lt;b&gt;raw&lt;/b&gt;</code></pre>" in html
 
 
 def test_another_page_cannot_undo_it(served: Machine, open_page: TestClient) -> None:
@@ -212,7 +262,7 @@ def test_what_is_too_long_to_be_brought_back_says_so_before(served: Machine, ope
     kept = remember(served, "A tale of stoats", "note")
     with closing(sqlite3.connect(served.home.memory_db)) as db, db:
         db.execute("update memories set detail = ? where id = ?", ("stoats " * 100_000, kept["id"]))
-    assert "Forget for good</button>" in shown(open_page, f"/memories/{kept['id']}")
+    assert 'data-yes="Forget for good"' in shown(open_page, f"/memories/{kept['id']}")
     assert do(open_page, "forget", id=kept["id"])["message"] == "Forgotten for good."
 
 

@@ -4,6 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.running import Json, Machine, leave, turn
+from tests.ui.conftest import browser_of
 from tests.ui.sound_html import faults
 
 SCRIPT = "<script>alert('search')</script>"
@@ -69,6 +70,15 @@ def test_choices_narrow_it(page: TestClient, told: Json) -> None:
     assert told[0]["id"] in shown(page, query="narwhals", status="any", only="results")
 
 
+def test_it_begins_with_the_project_of_the_folder(served: Machine, told: Json) -> None:
+    here = browser_of(served, folder=ZOO)
+    html = shown(here, query="narwhals cached")
+    assert told[1]["id"] in html
+    assert 'found in zoo, the best first</span> · <a href="/search?query=narwhals+cached&amp;project=%2A">' in html
+    assert "s-search" not in html
+    assert "s-search" in shown(here, query="narwhals timeout", project="*")
+
+
 def test_a_choice_that_nobody_offered_is_none(page: TestClient, told: Json) -> None:
     assert told[0]["id"] in shown(page, query="narwhals", kind="whale", status="dead", limit="-1", only="results")
 
@@ -76,7 +86,7 @@ def test_a_choice_that_nobody_offered_is_none(page: TestClient, told: Json) -> N
 def test_when_nothing_is_found_it_says_what_to_try(page: TestClient) -> None:
     html = shown(page, query="zzqqxy", kind="rule")
     assert "Nothing is found." in html
-    assert 'href="/search?query=zzqqxy"' in html
+    assert 'href="/search?query=zzqqxy&amp;project=%2A"' in html
 
 
 @pytest.mark.parametrize("query", [SCRIPT, '"', "a AND (", "*", "%00", "x" * 5_000, "日本語", '"><img src=x>'])

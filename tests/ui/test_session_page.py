@@ -181,7 +181,9 @@ def test_however_long_a_session_is_all_of_it_can_be_read() -> None:
             seen += html
             link = html.partition('data-more="turns" href="')[2].partition('"')[0]
     assert re.findall(r"“Question (\d+)”", seen) == [f"{number:04}" for number in range(600)]
-    assert re.findall(r"</span>Answer (\d+)</a>", seen) == [f"{number:04}" for number in range(450)]
+    assert re.findall(r"</span>Answer (\d+), because it was asked for</a>", seen) == [
+        f"{number:04}" for number in range(450)
+    ]
     assert seen.count("More of the last one") == 2
 
 

@@ -1,5 +1,7 @@
 """What the user hears of a recovery: in words that are right, and nothing that does not hold any more."""
 
+import shlex
+
 import pytest
 
 from claude_mem_lite.db import recoveries
@@ -33,6 +35,30 @@ def test_a_folder_that_is_gone_is_not_named_any_more(home: Home) -> None:
     assert told.text.endswith("a new one was begun. What was there is not kept any more.")
     assert told.undo == ""
     assert recoveries.latest(home, NOW) == told
+    assert recoveries.all_of(home) == [told]
+
+
+def test_a_record_keeps_the_command_that_a_file_may_make_work_again(home: Home) -> None:
+    """What is told follows the disk; what is on record does not change when somebody has been told."""
+    kept = home.root / "before-restore-20260301T120000Z" / "memory.db"
+    undo = f"What was there is kept: `claude-mem-lite restore {kept}` undoes it."
+    recoveries.add(home, Recovery("restore-1", NOW.isoformat(), "It is in its place.", undo))
+    recoveries.mark_told(home, ["restore-1"])
+    recoveries.note_replayed(home, ["restore-1"], 2)
+    assert [one.undo for one in recoveries.all_of(home)] == [""]
+    kept.parent.mkdir()
+    kept.touch()
+    assert [one.undo for one in recoveries.all_of(home)] == [undo]
+
+
+def test_a_path_with_spaces_is_named_as_a_shell_takes_it(home: Home) -> None:
+    kept = home.root / "Jo's disk" / "memory.db"
+    undo = f"What was there is kept: `claude-mem-lite restore {shlex.quote(str(kept))}` undoes it."
+    recoveries.add(home, Recovery("restore-1", NOW.isoformat(), "It is in its place.", undo))
+    assert [one.undo for one in recoveries.all_of(home)] == [""]
+    kept.parent.mkdir()
+    kept.touch()
+    assert [one.undo for one in recoveries.all_of(home)] == [undo]
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from claude_mem_lite.cli.options import connect
 def ui(port: int, no_open: bool) -> None:
     """See, search and correct it all in your browser.
 
-    Serves a page on this machine alone, until you press Ctrl-C. The link opens it once, in one browser; the next
-    one is printed when it was used. Whoever has such a link can read and change what is remembered, so keep it to
-    yourself.
+    Serves a page on this machine alone, until you press Ctrl-C. It begins with the project of the current folder.
+    The link opens it once, in one browser; the next one is printed when it was used. Whoever has such a link can read
+    and change what is remembered, so keep it to yourself.
 
     \b
     Examples:
@@ -39,8 +39,16 @@ def ui(port: int, no_open: bool) -> None:
             address = until_the_end.enter_context(link_file(client.home, link))
             open_browser(address, lambda: click.echo("No browser was found: open the link yourself.", err=True))
 
-        serve(client, port, opened, lambda link: click.echo(f"Opened. For another browser: {link}"))
+        serve(client, port, opened, lambda link: click.echo(f"Opened. For another browser: {link}"), _folder())
     if threading.active_count() > 1:
         # Somebody still waits for a worker that does not answer; nobody wants to wait for that.
         sys.stdout.flush()
         os._exit(0)
+
+
+def _folder() -> str:
+    """Return the current folder, or '' when it no longer exists: the page then begins with all projects."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""

@@ -3,6 +3,7 @@
 The worker writes it. `status` and `doctor` tell of the last one for a week, a session that starts of each once."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -41,7 +42,11 @@ class Recovery:
 
 
 def all_of(home: Home) -> list[Recovery]:
-    """Every one that is kept, oldest first."""
+    """Return every recovery on record, oldest first, without the paths and commands that no longer work."""
+    return [_as_it_is(home, one) for one in _recorded(home)]
+
+
+def _recorded(home: Home) -> list[Recovery]:
     kept = (read_json(home.recoveries) or {}).get("recoveries")
     return [from_object(one) for one in kept if isinstance(one, dict)] if isinstance(kept, list) else []
 
@@ -61,22 +66,22 @@ def from_object(told: JsonObject) -> Recovery:
 
 def add(home: Home, recovery: Recovery) -> None:
     """Note one, once."""
-    known = [one for one in all_of(home) if one.id != recovery.id]
+    known = [one for one in _recorded(home) if one.id != recovery.id]
     _write(home, [*known, recovery])
 
 
 def note_replayed(home: Home, ids: Sequence[str], events: int) -> None:
     """So many events are done again because of these."""
-    _write(home, [replace(one, replayed=events) if one.id in ids else one for one in all_of(home)])
+    _write(home, [replace(one, replayed=events) if one.id in ids else one for one in _recorded(home)])
 
 
 def untold(home: Home) -> list[Recovery]:
     """Those that no session has told the user of."""
-    return [_as_it_is(home, one) for one in all_of(home) if not one.told]
+    return [one for one in all_of(home) if not one.told]
 
 
 def mark_told(home: Home, ids: Sequence[str]) -> None:
-    _write(home, [replace(one, told=one.told or one.id in ids) for one in all_of(home)])
+    _write(home, [replace(one, told=one.told or one.id in ids) for one in _recorded(home)])
 
 
 def latest(home: Home, now: datetime) -> Recovery | None:
@@ -84,7 +89,7 @@ def latest(home: Home, now: datetime) -> Recovery | None:
     for one in reversed(all_of(home)):
         with suppress(ValueError, TypeError):  # no time, or none of a zone: not written by us
             if now - datetime.fromisoformat(one.at) < _TOLD_FOR:
-                return _as_it_is(home, one)
+                return one
     return None
 
 
@@ -105,9 +110,16 @@ def _as_it_is(home: Home, recovery: Recovery) -> Recovery:
         text = f"{recovery.text[: kept.start()]}What was there is not kept any more{recovery.text[kept.end() :]}"
         recovery = replace(recovery, text=text)
     undone_by = _UNDONE_BY.search(recovery.undo)
-    if undone_by and not Path(undone_by["path"]).exists():
+    if undone_by and not _names_a_file(undone_by["path"]):
         recovery = replace(recovery, undo="")
     return recovery
+
+
+def _names_a_file(quoted: str) -> bool:
+    """Whether a path as a shell reads it, or as it stands, is one of a file."""
+    with suppress(ValueError):
+        return any(Path(path).is_file() for path in (quoted, *shlex.split(quoted)[:1]))
+    return Path(quoted).is_file()
 
 
 def _write(home: Home, recoveries: Sequence[Recovery]) -> None:

@@ -92,6 +92,12 @@ def projects(db: sqlite3.Connection) -> list[OfProject]:
     return [OfProject(**dict(row)) for row in rows]
 
 
+def active_memories(db: sqlite3.Connection, project: str) -> int:
+    """Return how many active memories were made in a project."""
+    query = "select count(*) from memories where project = :project and status = 'active'"
+    return int(db.execute(query, {"project": project}).fetchone()[0])
+
+
 def newest_projects(db: sqlite3.Connection, limit: int) -> list[KnownProject]:
     """The projects that were last worked on, the last first."""
     rows = db.execute(

@@ -177,6 +177,14 @@ def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Memory]:
     return {row["seq"]: from_row(row) for row in rows}
 
 
+def by_ids(db: sqlite3.Connection, ids: Sequence[str]) -> list[Memory]:
+    """Return the memories with these whole ids, in no order; unknown ids are left out."""
+    rows = db.execute(
+        "select * from memories where id in (select value from json_each(:ids))", {"ids": json.dumps(list(ids))}
+    )
+    return [from_row(row) for row in rows]
+
+
 def ids_of(db: sqlite3.Connection, *, session: str | None = None, project: str | None = None) -> list[str]:
     """The ids of everything remembered of a session, or that holds in a project only, whatever its status."""
     rows = db.execute(

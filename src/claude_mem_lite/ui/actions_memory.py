@@ -4,13 +4,15 @@ What can be undone, to forget and to drop, is in `undo.py`."""
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from claude_mem_lite.client import Client, quoted
-from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.errors import MemoryLiteError, NotFound, WorkerRefused
 from claude_mem_lite.models import JsonObject, JsonValue, text, texts
 from claude_mem_lite.ui.parts import Action, id_of
 from claude_mem_lite.words import counted
+
+MAX_SELECTED = 500
 
 
 def said(memory: JsonObject) -> str:
@@ -38,8 +40,43 @@ def _confirm(client: Client, given: JsonObject) -> JsonObject:
 
 
 def _retire(client: Client, given: JsonObject) -> JsonObject:
-    client.retire(id_of(given), reason=text(given.get("reason")))
-    return {"message": "Retired: it stays readable here and is given to nobody."}
+    retired = client.retire(id_of(given), reason=text(given.get("reason")))
+    return {
+        "message": "Retired: it stays readable here and is given to nobody.",
+        "undo": _reinstating([text(retired.get("id"))]),
+    }
+
+
+def _retire_all(client: Client, given: JsonObject) -> JsonObject:
+    """Retire each of several memories; one that cannot be retired keeps none of the others from it."""
+    ids = texts(given.get("ids"))
+    if not ids:
+        raise MemoryLiteError("no memory is selected", "select some by their boxes first")
+    retired: list[str] = []
+    refusals: list[str] = []
+    for id_ in ids[:MAX_SELECTED]:
+        try:
+            retired.append(text(client.retire(id_).get("id")))
+        except (NotFound, WorkerRefused) as error:
+            refusals.append(error.message)
+    if not retired:
+        raise MemoryLiteError(f"nothing was retired: {refusals[0]}", "load the page again")
+    message = f"Retired {counted(len(retired), 'memory', 'memories')}: found under the status “retired”."
+    if refusals:
+        message += f" {counted(len(refusals), 'other was', 'others were')} not: {refusals[0]}."
+    return {"message": message, "undo": _reinstating(retired)}
+
+
+def _reinstating(ids: Sequence[str]) -> JsonObject:
+    """What the page sends to undo a retirement."""
+    return {"do": "reinstate", "with": {"ids": list(ids)}}
+
+
+def _reinstate(client: Client, given: JsonObject) -> JsonObject:
+    ids = texts(given.get("ids"))[:MAX_SELECTED]
+    for id_ in ids:
+        client.reinstate(id_)
+    return {"message": f"{counted(len(ids), 'memory is', 'memories are')} active again, as before."}
 
 
 def _edit(client: Client, given: JsonObject) -> JsonObject:
@@ -108,6 +145,8 @@ MEMORY_ACTIONS: Mapping[str, Action] = {
     "pin": _pin,
     "confirm": _confirm,
     "retire": _retire,
+    "retire_all": _retire_all,
+    "reinstate": _reinstate,
     "edit": _edit,
     "replace": _replace,
     "approve": _approve,

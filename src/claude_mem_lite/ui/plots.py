@@ -18,6 +18,8 @@ _MOST_ROWS_OF_AXIS = 4
 _MOST_DATES = 5
 _LONGEST_NAME = 19
 _SHARE_OF_BAR = 0.8
+_MIN_DAYS = 3
+"""Fewer days than this are told as numbers."""
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _TEXT_DOWN = 4
 
@@ -106,6 +108,8 @@ class Plot:
     head: tuple[str, ...]
     body: tuple[tuple[str, ...], ...]
     is_empty: bool = False
+    few_rows: tuple[tuple[str, ...], ...] = ()
+    """The rows of the days on which anything happened, while these are too few to be drawn."""
     bars: tuple[Bar, ...] = ()
     lines: tuple[str, ...] = ()
     """Points of each unbroken line."""
@@ -129,14 +133,16 @@ def bars_by_day(key: str, title: str, days: Sequence[str], series: Sequence[Seri
                 x, width = _column(at, len(days))
                 bars.append(Bar(x, top, width, round(bottom - top, 2), number, f"{day}: {one.name} {unit.full(value)}"))
             below += value
+    body = tuple((day, *(unit.full(one.values[at] or 0) for one in series)) for at, day in enumerate(days))
     return Plot(
         key=key,
         title=title,
         about=_about_days(days, sums, unit),
         height=_HEIGHT,
         head=("Day", *(one.name for one in series)),
-        body=tuple((day, *(unit.full(one.values[at] or 0) for one in series)) for at, day in enumerate(days)),
+        body=body,
         is_empty=not any(sums),
+        few_rows=_few([row for row, total in zip(body, sums, strict=True) if total]),
         bars=tuple(bars),
         rules=_rules(steps),
         labels=(*_scale(steps, unit), *_dates(days)),
@@ -151,19 +157,25 @@ def shares_by_day(key: str, title: str, days: Sequence[str], series: Series) -> 
         at: Dot(_middle(at, len(days)), _y(value, 1.0), f"{days[at]}: {series.name} {SHARE.full(value)}")
         for at, value in known
     }
+    body = tuple((days[at], SHARE.full(value)) for at, value in known)
     return Plot(
         key=key,
         title=title,
         about=_about_line(days, known),
         height=_HEIGHT,
         head=("Day", series.name),
-        body=tuple((days[at], SHARE.full(value)) for at, value in known),
+        body=body,
         is_empty=not known,
+        few_rows=_few(body),
         lines=tuple(" ".join(f"{dots[at].x},{dots[at].y}" for at in run) for run in _runs(list(dots))),
         dots=tuple(dots.values()),
         rules=_rules(_QUARTERS),
         labels=(*_scale(_QUARTERS, SHARE), *_dates(days)),
     )
+
+
+def _few(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(rows) if len(rows) < _MIN_DAYS else ()
 
 
 def bars_by_name(key: str, title: str, what: str, rows: Sequence[tuple[str, float]]) -> Plot:

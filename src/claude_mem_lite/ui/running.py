@@ -25,9 +25,11 @@ _HOST = "127.0.0.1"
 _LEAVE_S = 3
 
 
-def serve(client: Client, port: int, opened: Callable[[str], None], used: Callable[[str], None]) -> None:
+def serve(
+    client: Client, port: int, opened: Callable[[str], None], used: Callable[[str], None], folder: str = ""
+) -> None:
     """Serve the page until the process is told to end. `opened` hears the link that opens it once somebody listens,
-    `used` the next one when a browser was let in by the last."""
+    `used` the next one when a browser was let in by the last. The page begins with the project of `folder`."""
     entry = Entry()
     with contextlib.closing(_listening(port)) as listener:
         at = listener.getsockname()[1]
@@ -41,7 +43,7 @@ def serve(client: Client, port: int, opened: Callable[[str], None], used: Callab
                 used(link())
             return token
 
-        app = make_app(client, entry.token, at, enter, is_ending=lambda: server.should_exit)
+        app = make_app(client, entry.token, at, enter, lambda: server.should_exit, folder)
         # No access log, and no name of the program in the answers: neither helps anybody here.
         config = uvicorn.Config(
             app,

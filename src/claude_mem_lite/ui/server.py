@@ -53,9 +53,15 @@ _PARTS: Mapping[str, Part] = {
 
 
 def make_app(
-    client: Client, token: str, port: int, enter: Enter = lambda _: None, is_ending: IsEnding = lambda: False
+    client: Client,
+    token: str,
+    port: int,
+    enter: Enter = lambda _: None,
+    is_ending: IsEnding = lambda: False,
+    folder: str = "",
 ) -> ASGIApp:
-    """The whole server, behind its gate. `enter` gives the token for a code, `is_ending` tells streams when to end."""
+    """The whole server, behind its gate. `enter` gives the token for a code, `is_ending` tells streams when to end; the
+    pages begin with the project of `folder`."""
     pages = files("claude_mem_lite.ui") / "static"
     fixed = {name: (pages / name).read_bytes() for name in _STATIC}
     shell = (pages / "shell.html").read_bytes()
@@ -78,7 +84,7 @@ def make_app(
         Route("/do/leave", _hearing(undo.left), methods=["POST"]),
     ]
     for path, part in _PARTS.items():
-        routes += [Route(path, page), Route(f"/part{path}", _showing(client, undo, part))]
+        routes += [Route(path, page), Route(f"/part{path}", _showing(client, undo, part, folder))]
     anywhere = {**MEMORY_ACTIONS, **HEALTH_ACTIONS}
     doing = {**{name: _on_any_page(do) for name, do in anywhere.items()}, **undoable(undo)}
     routes += [Route(f"/do/{name}", _doing(client, undo, do), methods=["POST"]) for name, do in doing.items()]
@@ -88,10 +94,10 @@ def make_app(
     return Gate(app, token, port, is_open=lambda path: not path.startswith(_GUARDED))
 
 
-def _showing(client: Client, undo: Undo, part: Part) -> Callable[[Request], Awaitable[Response]]:
+def _showing(client: Client, undo: Undo, part: Part, folder: str) -> Callable[[Request], Awaitable[Response]]:
     async def show(request: Request) -> Response:
         undo.heard(_page(request))
-        asked = Asked(client, dict(request.path_params), request.query_params, undo.of(_page(request)))
+        asked = Asked(client, dict(request.path_params), request.query_params, undo.of(_page(request)), folder)
         try:
             return HTMLResponse(await run_in_threadpool(_with_worker, client, lambda: part(asked)))
         except MemoryLiteError as error:

@@ -1,5 +1,5 @@
-"""What the user changes about a memory by command: edit, pin, confirm, retire, supersede. Carried out from the
-inbox, like remember and forget; twice is as good as once."""
+"""What the user changes about a memory by command: edit, pin, confirm, retire, reinstate, supersede. Carried out from
+the inbox, like remember and forget; twice is as good as once."""
 
 import os
 import sqlite3
@@ -131,6 +131,13 @@ def retire(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connectio
         sightings.note(db, memory.id, name)
         if not retirements.retire(db, memory.id, "user", reason, time_of(name)):
             retirements.note(db, memory.id, "user", reason, time_of(name))
+
+
+def reinstate(name: str, memory: Memory, db: sqlite3.Connection, now: datetime) -> None:
+    """Undo a retirement: the memory is active as before, no surer and seen no more often than it was."""
+    with atomic(db):
+        if retirements.revive(db, memory.id):
+            settling.settle(db, replace(memory, status="active"), name, now)
 
 
 def supersede(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection) -> None:

@@ -1,4 +1,5 @@
-"""The API that changes one memory on the user's word: edit, pin, confirm, retire, supersede, forget, restore.
+"""The API that changes one memory on the user's word: edit, pin, confirm, retire, reinstate, supersede,
+forget, restore.
 
 Writes through the inbox."""
 
@@ -36,6 +37,8 @@ class Change(Body):
     """`active`: it holds, still or again; `retired`: it does not."""
     reason: str = ""
     """Why it is retired."""
+    reinstated: bool = False
+    """Undo a retirement, without a word on whether the memory holds."""
     superseded_by: str | None = None
     """The memory that holds in its place."""
     cwd: str | None = None
@@ -103,6 +106,8 @@ def _asked(wanted: Change, successor: str) -> list[JsonObject]:
         asked.append({"command": "pin", "pinned": wanted.pinned})
     if wanted.status == "retired":
         asked.append({"command": "retire", "reason": wanted.reason})
+    if wanted.reinstated:
+        asked.append({"command": "reinstate"})
     if successor:
         asked.append({"command": "supersede", "successor": successor})
     return asked

@@ -26,7 +26,7 @@ from claude_mem_lite.worker import agent_saves, amending, quarantine, restoring,
 from claude_mem_lite.worker.scopes import resolve_scope
 from claude_mem_lite.worker.tying import Tie
 
-AMENDING = ("edit", "pin", "confirm", "retire", "supersede", "approve")
+AMENDING = ("edit", "pin", "confirm", "retire", "reinstate", "supersede", "approve")
 FORGETTING = ("forget", "drop")
 BY_AGENT = SAVED_BY_AGENT
 """Who gives a command when it is not the user."""
@@ -75,6 +75,8 @@ def _amend(name: str, payload: JsonObject, db: sqlite3.Connection, code: CodeCac
         amending.pin(name, memory, payload, db, now)
     elif command == "confirm":
         amending.confirm(name, memory, payload, db, code, now)
+    elif command == "reinstate":
+        amending.reinstate(name, memory, db, now)
     elif command == "supersede":
         amending.supersede(name, memory, payload, db)
     elif command == "approve":

@@ -3,6 +3,8 @@
 import base64
 import binascii
 import json
+import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 from typing import Annotated
@@ -12,12 +14,14 @@ from pydantic import AwareDatetime, Field
 from claude_mem_lite.db import progress
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import queue as inbox
-from claude_mem_lite.models import Kind, Origin, Status
-from claude_mem_lite.store import counting, feed, story
+from claude_mem_lite.models import Kind, Memory, Origin, Status
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store import counting, feed, memories, story
 from claude_mem_lite.timestamps import text_to_time
-from claude_mem_lite.worker import quarantine
+from claude_mem_lite.worker import quarantine, staleness
 from claude_mem_lite.worker.api import Running, Watched, opened
 from claude_mem_lite.worker.commands import memory_named
+from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.reading import in_order
 from claude_mem_lite.worker.routing import Router
 
@@ -44,6 +48,14 @@ def projects(loop: Running) -> dict[str, object]:
         return {"projects": [asdict(one) for one in counting.newest_projects(db, _MOST_PROJECTS)]}
 
 
+@router.get("/place")
+def place(loop: Running, cwd: str) -> dict[str, object]:
+    """Return the project that a folder belongs to, and how many active memories were made in it."""
+    project = find_place(cwd).project
+    with closing(loop.readers.open()) as db:
+        return {"project": project, "memories": counting.active_memories(db, project)}
+
+
 @router.get("/feed")
 def feed_page(
     loop: Running,
@@ -56,15 +68,25 @@ def feed_page(
     before: str = "",
     limit: PageSize = 50,
 ) -> dict[str, object]:
-    """Memories, newest first, with the turns and sessions they are of; the next page is the one before `next`."""
+    """Memories, newest first, with the turns and sessions they are of; the next page is the one before `next`.
+
+    `verdict` says how the code stands that a memory tells of: fresh, changed, gone, or '' where nobody knows."""
     since, until = in_order(since, until)
     wanted = feed.Wanted(project, kind, origin, status or ("active",), since, until)
     with closing(loop.readers.open()) as db:
         entries, following = feed.page(db, wanted, _spot(before) if before else None, limit)
         turns = feed.turns_of(db, [one.id for one in entries])
         sessions = feed.sessions_named(db, list({one.session for one in entries}))
+        verdicts = _verdicts(loop, db, entries)
     return {
-        "memories": [{**asdict(one), "turn": turns[one.id].id if one.id in turns else None} for one in entries],
+        "memories": [
+            {
+                **asdict(one),
+                "turn": turns[one.id].id if one.id in turns else None,
+                "verdict": verdicts.get(one.id, ""),
+            }
+            for one in entries
+        ],
         "turns": {one.id: asdict(one) for one in turns.values()},
         "sessions": {one.id: asdict(one) for one in sessions.values()},
         "next": _written(following) if following else None,
@@ -92,6 +114,21 @@ def memory_story(loop: Running, id_: str) -> dict[str, object]:
             "turn": asdict(turn) if turn else None,
             "seen_in": [asdict(one) for one in story.seen_in(db, memory.id, _MOST_SEEN_IN)],
         }
+
+
+def _verdicts(loop: Loop, db: sqlite3.Connection, entries: Sequence[feed.Entry]) -> dict[str, str]:
+    """Return the staleness of active memories by id, each judged in the folder of its own project, within one limit of
+    time for all projects."""
+    by_project: dict[str, list[Memory]] = {}
+    for memory in memories.by_ids(db, [one.id for one in entries if one.status == "active"]):
+        by_project.setdefault(memory.project, []).append(memory)
+    look_time = staleness.answer_time()
+    found: dict[str, str] = {}
+    for project, own in by_project.items():
+        root = story.own_project(db, project).root
+        states = staleness.states(loop, db, root, own, look_time)
+        found |= {id_: state.freshness.verdict for id_, state in states.items() if state.freshness}
+    return found
 
 
 def _written(spot: feed.Spot) -> str:

@@ -156,7 +156,7 @@ def _hit(hit: Hit, words: Sequence[str], state: State, retired_because: str) -> 
     if isinstance(found, Passage):
         told["summary"] = excerpt(found.text, words, _LONGEST_SUMMARY)
     else:
-        told |= {"status": found.status, **state.shown(), "retired_because": retired_because}
+        told |= {"status": found.status, "pinned": found.pinned, **state.shown(), "retired_because": retired_because}
     retired = [f"retired, because {retired_because}"] if retired_because else []
     alike = [f"and {len(hit.alike)} alike: {', '.join(hit.alike[:_MOST_NAMED])}"] if hit.alike else []
     return {**told, "why": [*hit.why, *state.why(), *retired, *alike]}

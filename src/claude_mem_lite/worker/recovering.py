@@ -11,6 +11,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import chain, count
 from pathlib import Path
+from shlex import quote
 
 from claude_mem_lite.db import backups, lineage, progress, recoveries, replacing
 from claude_mem_lite.db.connection import open_for_writing
@@ -186,7 +187,7 @@ def _recover(home: Home, trouble: str, now: datetime) -> None:
     if backup is None:
         told = f"memory.db {trouble}, and {_why_no_backup(home)}: a new one was begun.{kept}"
         if (sound := _newest_sound_aside(home)) is not None:
-            step = f"Of before there is a sound one: `claude-mem-lite restore {sound}` puts it in place."
+            step = f"Of before there is a sound one: `claude-mem-lite restore {quote(str(sound))}` puts it in place."
     else:
         told = f"memory.db {trouble}. The backup of {backup.made_at.strftime(_DAY)} was put in its place.{kept}"
     _put_in_place(home, backup.path if backup else None, aside, _recovery(now, "memory", told, undo=step), now)
@@ -211,7 +212,8 @@ def _restore(home: Home, backup: Path, now: datetime) -> None:
     told = f"{backup.name} was put in the place of memory.db."
     undo = ""
     if home.memory_db.exists():
-        undo = f"What was there is kept: `claude-mem-lite restore {home.root / aside / home.memory_db.name}` undoes it."
+        kept = quote(str(home.root / aside / home.memory_db.name))
+        undo = f"What was there is kept: `claude-mem-lite restore {kept}` undoes it."
     _put_in_place(home, backup, aside, _recovery(now, "restore", told, undo=undo), now, by_order=True)
 
 

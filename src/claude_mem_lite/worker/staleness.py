@@ -1,5 +1,6 @@
 """The API that tells which memories are no longer what the code says, and how it stands with those of an answer."""
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -51,14 +52,22 @@ class State:
 UNKNOWN = State()
 
 
-def states(loop: Loop, db: sqlite3.Connection, cwd: str, found: Sequence[Memory]) -> dict[str, State]:
+def answer_time() -> LookTime:
+    """The time that an answer to the user may take to look at code."""
+    return LookTime(_ANSWER_S, _ANSWER_WITHIN_S)
+
+
+def states(
+    loop: Loop, db: sqlite3.Connection, cwd: str, found: Sequence[Memory], look_time: LookTime | None = None
+) -> dict[str, State]:
     """How it stands with memories, as far as that can be told at once, seen from a folder; '' is no folder."""
     place = find_place(cwd) if cwd else None
     own = [memory for memory in found if place and memory.project == place.project]
     told: dict[str, Freshness] = {}
     elsewhere: dict[str, str] = {}
-    if own and place and place.root and not is_excluded(loop.config, cwd):
-        checkout = loop.looking.checkout(db, place, LookTime(_ANSWER_S, _ANSWER_WITHIN_S))
+    # A folder that is gone, or is another machine's, says nothing of its code.
+    if own and place and os.path.isdir(place.root) and not is_excluded(loop.config, cwd):
+        checkout = loop.looking.checkout(db, place, look_time or answer_time())
         told = checkout.freshness([memory for memory in own if is_anchored(memory)])
         elsewhere = {memory.id: memory.branch for memory in own if _is_elsewhere(memory, checkout.hidden)}
     return {memory.id: State(_known(told.get(memory.id)), elsewhere.get(memory.id, "")) for memory in found}

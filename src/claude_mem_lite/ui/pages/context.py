@@ -9,10 +9,13 @@ from claude_mem_lite.models import LONGEST_PROMPT, JsonObject, text
 from claude_mem_lite.told import number, objects, part, whole
 from claude_mem_lite.ui.parts import Asked, render
 from claude_mem_lite.ui.plots import WIDTH, Bar, budget_bar
+from claude_mem_lite.ui.projects import of_folder
+from claude_mem_lite.words import counted
 
 _LARGEST_BUDGET = 100_000
 _MOST_LEFT_OUT = 200
 _FRAME = "words around it"
+_FULL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,8 @@ def context(asked: Asked) -> str:
     if not projects or (project and project not in ids):
         is_known = project in [one.get("id") for one in known]
         return render("context_nowhere.html", **places, project=project, is_known=is_known)
-    project = project or ids[0]
+    here = of_folder(asked)
+    project = project or (here if here in ids else ids[0])
     chosen = {"project": project, "preset": asked.chosen("preset"), "budget": str(_budget(asked) or "")}
     given = {name: value for name, value in chosen.items() if value}
     return render(
@@ -84,12 +88,23 @@ def _start(asked: Asked, project: str) -> dict[str, object]:
         "frame_name": _FRAME,
         "bars": _bars(layers, frame, budget),
         "plot_width": WIDTH,
+        "sentence": _sentence(layers, tokens, budget),
         "share": f"{tokens / budget:.0%}" if budget else "",
         "free": max(budget - tokens, 0),
         "out": out[:_MOST_LEFT_OUT],
         "more_out": max(len(out) - _MOST_LEFT_OUT, 0),
         "why_nothing": _why_nothing(told),
     }
+
+
+def _sentence(layers: Sequence[_Layer], tokens: int, budget: int) -> str:
+    """What a start would be told, before any numbers."""
+    number = sum(len(one.items) for one in layers)
+    left_out = sum(len(one.left_out) for one in layers)
+    is_full = tokens >= _FULL * budget
+    room = "all there is room for" if is_full else f"{tokens / budget:.0%} of the room there is"
+    out = f"; {counted(left_out, 'candidate is', 'candidates are')} left out" if left_out else ""
+    return f"A new session here would be told {counted(number, 'thing')} before you type anything: {room}{out}."
 
 
 def _layers(told: JsonObject) -> list[_Layer]:

@@ -9,16 +9,22 @@ from claude_mem_lite.client_values import Wanted
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.told import objects, part
+from claude_mem_lite.ui import projects
 from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
 from claude_mem_lite.ui.parts import Asked, render
+from claude_mem_lite.ui.repetition import is_same, listed
 
 _PAGE = 50
+_FURTHER = ("origin", "status", "since", "until")
+"""Choices that are out of sight until one of them is made."""
 
 
 @dataclass(slots=True)
 class _Turn:
     asked: JsonObject | None
     memories: list[JsonObject] = field(default_factory=list)
+    quote: str = ""
+    """What was asked, unless something beside it says so."""
 
 
 @dataclass(slots=True)
@@ -26,12 +32,15 @@ class _Session:
     id: str
     told: JsonObject | None
     turns: list[_Turn] = field(default_factory=list)
+    headline: str = ""
+    """What it was about, unless a memory below says so."""
 
 
 def feed(asked: Asked) -> str:
     """The page, only its list, or what follows in it."""
-    chosen = chosen_of(asked, "project", "kind", "origin", "status", "since", "until")
-    given = {name: value for name, value in chosen.items() if value}
+    asked_for = chosen_of(asked, "project", "kind", "origin", "status", "since", "until")
+    given = {name: value for name, value in asked_for.items() if value}
+    chosen = {**asked_for, "project": projects.chosen(asked)}
     told = asked.client.feed(
         Wanted(
             kinds=some(chosen["kind"]),
@@ -48,7 +57,7 @@ def feed(asked: Asked) -> str:
     values = {
         "sessions": _grouped(told),
         "next": f"/?{urlencode({**given, 'before': next_, 'only': 'list'})}" if next_ else "",
-        "is_all": not given,
+        "is_all": not any(chosen.values()),
     }
     if asked.chosen("only") == "list":
         return render("feed_list.html", **values)
@@ -59,6 +68,7 @@ def feed(asked: Asked) -> str:
         chosen=chosen,
         fresh=fresh,
         projects=asked.client.projects(),
+        is_narrow=any(chosen[name] for name in _FURTHER),
         forgotten=list(asked.forgotten.values()),
     )
 
@@ -76,8 +86,30 @@ def _grouped(told: JsonObject) -> list[_Session]:
         if last_turn != turn or not grouped[-1].turns:
             grouped[-1].turns.append(_Turn(turns.get(turn)))
             last_turn = turn
-        grouped[-1].turns[-1].memories.append(memory)
+        grouped[-1].turns[-1].memories.append(listed(memory, has_prompt=turn in turns))
+    for one in grouped:
+        _say_once(one)
     return grouped
+
+
+def _say_once(session: _Session) -> None:
+    """Choose where a text stands that several places have: in the memory first, then in the session's headline."""
+    headline = text(session.told.get("headline")) if session.told else ""
+    memories = [one for turn in session.turns for one in turn.memories]
+    # A session with several results is called by all of them, one after the other.
+    results = [headline] if "; " not in headline else [headline, *headline.split("; ")]
+    told = [any(_is_told(result, one) for one in memories) for result in results]
+    session.headline = "" if told[0] or all(told[1:] or [False]) else headline
+    for turn in session.turns:
+        quote = text(turn.asked.get("asked")) if turn.asked else ""
+        is_beside = is_same(quote, session.headline) or any(_is_told(quote, one) for one in turn.memories)
+        turn.quote = "" if is_beside else quote
+
+
+def _is_told(said: str, memory: JsonObject) -> bool:
+    """Whether a memory says what somebody said, in its title or in all of it."""
+    title = text(memory.get("title"))
+    return is_same(said, title) or is_same(said, f"{title} {text(memory.get('more'))}")
 
 
 def _moment(day: str, at: time) -> str | None:

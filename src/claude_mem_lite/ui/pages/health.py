@@ -43,19 +43,40 @@ def _now(asked: Asked) -> dict[str, object]:
     told = asked.client.health().told
     counts = asked.client.queue_counts()
     up = timedelta(seconds=number(told, "uptime_s"))
+    errors = asked.client.failed_events()
+    is_off = asked.client.home.off_switch.exists()
     spend, cap = number(told, "spend_today"), number(told, "daily_usd")
     return {
         "told": told,
         "since": (datetime.now(UTC) - up).isoformat(),
-        "is_off": asked.client.home.off_switch.exists(),
         "counts": counts,
-        "errors": asked.client.failed_events(),
+        "errors": errors,
         "spend": spend,
         "cap": cap,
         "spend_shown": dollars(spend),
         "cap_shown": dollars(cap),
+        "troubles": _troubles(told, errors, is_off=is_off),
         "recoveries": list(reversed(asked.client.recoveries()))[:_MOST_RECOVERIES],
     }
+
+
+def _troubles(told: JsonObject, errors: Sequence[JsonObject], *, is_off: bool) -> list[str]:
+    """Return what needs the user, a sentence each; none means that all is well."""
+    model = ": ".join(filter(None, (text(told.get("model_problem")), text(told.get("model_next_step")))))
+    failed = counted(len(errors), "event is", "events are")
+    found = (
+        "Memory is switched off: nothing is captured or given until you run `claude-mem-lite on`." if is_off else "",
+        _sentence(text(told.get("problem"))),
+        f"{failed} in error: the reasons are below." if errors else "",
+        _sentence(text(told.get("index_problem"))),
+        _sentence(model),
+        _sentence(text(told.get("backup_problem"))),
+    )
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else ""
 
 
 def _plots(days: Sequence[JsonObject]) -> list[Plot]:

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import LONGEST_TEXT, JsonObject, text, texts
+from claude_mem_lite.told import part
 from claude_mem_lite.ui.actions_memory import mark_of, said
 from claude_mem_lite.ui.parts import Asked, render
+from claude_mem_lite.ui.repetition import listed
 from claude_mem_lite.ui.texts import MOST_SHOWN, shortened
 from claude_mem_lite.ui.undo import can_be_undone
 
@@ -33,10 +35,10 @@ def memory(asked: Asked) -> str:
         return render("memory_whole.html", memory=told, text=shortened(said(told), is_all=True))
     return render(
         "memory.html",
-        memory=told,
+        memory={**told, "verdict": text(part(told, "freshness").get("verdict"))},
         project=story.get("project"),
         story=story,
-        **_words(told),
+        **_words(told, has_prompt=story.get("turn") is not None),
         anchors=list(_anchors(told)),
         freshness=_freshness(told),
         reasons=_reasons(told),
@@ -45,13 +47,17 @@ def memory(asked: Asked) -> str:
     )
 
 
-def _words(told: JsonObject) -> dict[str, object]:
-    """What it says, as much of it as is shown, and as it is edited; what is too long is not edited here."""
-    summary, detail = text(told.get("summary")), text(told.get("detail"))
+def _words(told: JsonObject, *, has_prompt: bool) -> dict[str, object]:
+    """What it says, as much of it as is shown, and as it is edited; what is too long is not edited here. What was asked
+    is left out where the page quotes the prompt."""
+    detail = text(told.get("detail"))
+    shown = listed(told, has_prompt=has_prompt)
+    summary = text(shown.get("more"))
     whole = said(told)
     facts = texts(told.get("facts"))
     return {
-        "summary": shortened("" if summary.strip() == text(told.get("title")).strip() else summary),
+        "title": text(shown.get("title")),
+        "summary": shortened(summary),
         "detail": shortened(detail, most=max(MOST_SHOWN - len(summary), 0)),
         "facts": [fact[:_LONGEST_FACT] for fact in facts[:_MOST_FACTS]],
         "length": len(whole),

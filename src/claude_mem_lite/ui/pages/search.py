@@ -4,8 +4,11 @@ from urllib.parse import urlencode
 
 from claude_mem_lite.client_values import Wanted, Where
 from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.told import part
+from claude_mem_lite.ui import projects
 from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
-from claude_mem_lite.ui.parts import Asked, render
+from claude_mem_lite.ui.parts import EVERY_PROJECT, Asked, render
+from claude_mem_lite.ui.repetition import listed
 
 _FIRST, _MOST = 25, 200
 _LONGEST_QUERY = 1_000
@@ -16,16 +19,18 @@ _RAW = ("turn", "session")
 def search(asked: Asked) -> str:
     """The page, or only what was found."""
     query = asked.chosen("query")[:_LONGEST_QUERY]
-    chosen = chosen_of(asked, "project", "kind", "status")
+    asked_for = chosen_of(asked, "project", "kind", "status")
+    chosen = {**asked_for, "project": projects.chosen(asked)}
     is_all = asked.chosen("limit") == str(_MOST)
     limit = _MOST if is_all else _FIRST
     hits = _found(asked, query, chosen, limit) if query else []
-    given = {name: value for name, value in {"query": query, **chosen}.items() if value}
+    given = {name: value for name, value in {"query": query, **asked_for}.items() if value}
     values = {
         "query": query,
         "hits": [_hit(one) for one in hits],
         "is_narrow": any(chosen.values()),
-        "everywhere": f"/search?{urlencode({'query': query})}",
+        "where": chosen["project"],
+        "everywhere": f"/search?{urlencode({'query': query, 'project': EVERY_PROJECT})}",
         "more": f"/search?{urlencode({**given, 'limit': _MOST})}" if len(hits) == _FIRST and not is_all else "",
         "most": _MOST,
     }
@@ -49,8 +54,10 @@ def _found(asked: Asked, query: str, chosen: dict[str, str], limit: int) -> list
 def _hit(hit: JsonObject) -> JsonObject:
     """A hit, and whether it is raw text, which leads to the session it was said in."""
     return {
-        **hit,
+        **listed(hit),
         "is_raw": hit.get("kind") in _RAW,
         "said": "a session's summary" if hit.get("kind") == "session" else "said in a session, word for word",
         "status": text(hit.get("status")) or "active",
+        "pinned": hit.get("pinned") is True,
+        "verdict": text(part(hit, "freshness").get("verdict")),
     }

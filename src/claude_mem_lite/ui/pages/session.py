@@ -10,6 +10,7 @@ from claude_mem_lite.models import JsonObject, text, texts
 from claude_mem_lite.told import objects, part
 from claude_mem_lite.ui import projects
 from claude_mem_lite.ui.parts import Asked, render
+from claude_mem_lite.ui.repetition import beyond, listed
 from claude_mem_lite.ui.texts import shortened
 
 _TURNS_AT_ONCE = 50
@@ -115,11 +116,12 @@ def _turns(items: Sequence[JsonObject]) -> list[_Turn]:
     found: list[_Turn] = []
     for item in items:
         if item.get("kind") == "turn":
-            found.append(_Turn(item))
+            more = beyond(text(item.get("title")), text(item.get("summary")))
+            found.append(_Turn({**item, "more": more}))
             continue
         if not found:
             found.append(_Turn(None))
-        found[-1].memories.append(item)
+        found[-1].memories.append(listed(item, has_prompt=found[-1].said is not None))
     return found
 
 

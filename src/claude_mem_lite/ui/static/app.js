@@ -6,6 +6,7 @@ const main = document.getElementById("main");
 const news = document.getElementById("news");
 const live = document.getElementById("live");
 const help = document.getElementById("help");
+const question = document.getElementById("question");
 const GO = {f: "/", c: "/context", q: "/quarantine", h: "/health", s: "/search"};
 const GONE = "The server of this page is gone: run `claude-mem-lite ui` again.";
 const CODE = /^[\w-]{43}$/;
@@ -44,9 +45,17 @@ function ask(path, options = {}) {
   return fetch(path, {...options, headers});
 }
 
-function tell(message, isProblem = false) {
+// `undo` names what takes it back, as the server said.
+function tell(message, isProblem = false, undo = null) {
   news.textContent = message;
   news.classList.toggle("problem", isProblem);
+  if (!undo) return;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.id = "undo-last";
+  button.textContent = "Undo";
+  Object.assign(button.dataset, {do: undo.do, with: JSON.stringify(undo.with)});
+  news.append(" ", button);
 }
 
 // Parts.
@@ -99,18 +108,25 @@ async function show(path, {isNew = false, keep = false, at = "", y = 0} = {}) {
 function settle() {
   document.title = `${TITLES[location.pathname.split("/")[1]] ?? "Feed"} · claude-mem-lite`;
   for (const link of document.querySelectorAll("header nav a")) {
-    if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (link.pathname !== location.pathname) {
+      link.removeAttribute("aria-current");
+      continue;
+    }
+    link.setAttribute("aria-current", "page");
+    link.scrollIntoView({block: "nearest", inline: "nearest"});  // in a narrow window the row of pages is scrolled
   }
 }
 
-// What is open, typed or focused stays so when a part comes anew.
+// What is open, selected or focused stays so when a part comes anew.
 function put(place, html, keep) {
   const open = keep ? [...place.querySelectorAll("details[open][id]")].map((one) => one.id) : [];
+  const selected = keep ? [...place.querySelectorAll("input.select:checked")].map((one) => one.id) : [];
   const isInside = keep && place.contains(document.activeElement) && document.activeElement !== main;
   const focused = isInside ? document.activeElement.id : "";
   place.innerHTML = html;
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  for (const id of selected) if (document.getElementById(id)) document.getElementById(id).checked = true;
+  count();
   if (isInside) (document.getElementById(focused) ?? main).focus({preventScroll: true});
 }
 
@@ -164,7 +180,7 @@ function here() {
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-do]");
-  if (button) return act(button);
+  if (button) return (!button.dataset.asks || (await isSure(button))) && act(button);
   if (event.target.closest("[data-offer]")) return show(here());
   const link = event.target.closest("a[href]");
   if (!link || link.origin !== location.origin || event.ctrlKey || event.metaKey || event.shiftKey || link.target) return;
@@ -181,6 +197,28 @@ document.addEventListener("click", async (event) => {
   }
   show(link.pathname + link.search, {isNew: true, at: link.hash});
 });
+
+// The question before what cannot be taken back; its words are a template of the part.
+async function isSure(button) {
+  const words = document.getElementById(button.dataset.asks);
+  question.querySelector("[data-words]").replaceChildren(words.content.cloneNode(true));
+  question.querySelector("[data-yes]").textContent = button.dataset.yes;
+  question.returnValue = "";
+  question.showModal();
+  await new Promise((closed) => question.addEventListener("close", closed, {once: true}));
+  return question.returnValue === "yes";
+}
+
+// Memories that are selected by their boxes: the bar with what can be done is there while any is.
+function count() {
+  for (const bar of main.querySelectorAll("[data-selected]")) {
+    const number = bar.closest("form").querySelectorAll("input.select:checked").length;
+    bar.hidden = !number;
+    bar.querySelector("[data-count]").textContent = number ? `${number} selected` : "";
+  }
+}
+
+document.addEventListener("reset", () => setTimeout(count));
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -212,6 +250,7 @@ async function typed(form) {
 }
 
 document.addEventListener("change", (event) => {
+  if (event.target.matches("input.select")) return count();
   const form = event.target.closest("form[data-changing]");
   // While a year is typed, the browser takes each digit for one.
   const isYoung = event.target.type === "date" && event.target.value && event.target.value < "1970";
@@ -230,7 +269,12 @@ function asQuery(form) {
 // `data-do` names what is to be done, `data-with` what with; a form adds its fields.
 async function act(element) {
   const given = element.dataset.with ? JSON.parse(element.dataset.with) : {};
-  if (element instanceof HTMLFormElement) Object.assign(given, Object.fromEntries(new FormData(element)));
+  if (element instanceof HTMLFormElement) {
+    const fields = new FormData(element);
+    Object.assign(given, Object.fromEntries(fields));
+    if (fields.has("ids")) given.ids = fields.getAll("ids");
+  }
+  element.closest("dialog")?.close();
   element.setAttribute("aria-busy", "true");
   try {
     const answer = await ask(`/do/${element.dataset.do}`, {
@@ -243,10 +287,12 @@ async function act(element) {
     const told = isTold ? await answer.json() : {error: await answer.text()};
     if (!told.error) {
       element.closest("details")?.removeAttribute("open");
+      for (const box of element.querySelectorAll("input.select:checked")) box.checked = false;
       await show(told.go ?? here(), {isNew: Boolean(told.go), keep: !told.go});
     }
-    tell(told.error ?? told.message ?? "Done.", Boolean(told.error));
-    if (document.activeElement === document.body) main.focus({preventScroll: true});
+    tell(told.error ?? told.message ?? "Done.", Boolean(told.error), told.undo);
+    const isLost = document.activeElement === document.body || document.activeElement === main;
+    if (isLost) (document.getElementById("undo-last") ?? main).focus({preventScroll: true});
   } catch {
     tell(GONE, true);
   } finally {
@@ -301,7 +347,8 @@ function hear({state, isChanged}) {
   const offer = main.querySelector("[data-offer]");
   for (const place of main.querySelectorAll("[data-fresh]")) {
     // Nothing moves under the eyes of who reads further down, or is in the middle of something.
-    const isBusy = place.contains(document.activeElement) && !document.activeElement.matches("button[id]");
+    const isKept = document.activeElement.matches("button[id], input.select");
+    const isBusy = question.open || (place.contains(document.activeElement) && !isKept);
     if (!isBusy && !place.dataset.grown && !(offer && scrollY > READ_FROM)) fill(place, place.dataset.fresh);
     else if (offer) offer.hidden = false;
   }
@@ -317,11 +364,11 @@ addEventListener("pagehide", () => {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.matches("input, textarea, select")) {
+  if (event.target.matches("input:not(.select), textarea, select")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  if (help.open) return;
+  if (help.open || question.open) return;
   if (performance.now() < goingUntil) {
     goingUntil = 0;
     if (GO[event.key]) show(GO[event.key], {isNew: true});
@@ -330,6 +377,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "g") goingUntil = performance.now() + GOING_MS;
   else if (event.key === "/") find(event);
   else if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
+  else if (event.key === "x") document.activeElement.closest(".item")?.querySelector("input.select")?.click();
   else if (event.key === "t") switchTheme();
   else if (event.key === "?") help.showModal();
 });
@@ -342,7 +390,7 @@ async function find(event) {
 
 function step(by) {
   const items = [...main.querySelectorAll("a[data-item]")];
-  const at = items.indexOf(document.activeElement);
+  const at = items.indexOf(document.activeElement.closest(".item")?.querySelector("a[data-item]") ?? document.activeElement);
   items[Math.max(0, Math.min(items.length - 1, at + by))]?.focus();
 }
 
