@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from claude_mem_lite.redaction.connections import is_made_by_machine, is_user_and_password
-from claude_mem_lite.redaction.headers import authorization_at, cookie_at, scheme_at
+from claude_mem_lite.redaction.headers import Reading, Secret, authorization_at, cookie_at, scheme_at
 from claude_mem_lite.redaction.settings import is_argument, is_setting
-from claude_mem_lite.redaction.spots import MARK, Change
+from claude_mem_lite.redaction.spots import MARK
 from claude_mem_lite.redaction.values import MAX_JUDGED, bare, is_password_name, is_random, looks_real, looks_told
+from claude_mem_lite.redaction.view import View
 
 _KEY_KINDS = (
     "api|access|secret|private|auth|signing|encryption|account|master|client|service|license|webhook|shared|app"
@@ -97,14 +98,27 @@ def words_in(lower: str) -> list[str]:
 
 def without_named(text: str, words: list[str], found: set[str]) -> str:
     """The text without the secrets that a name announces; what was taken out is added to `found`."""
-    lower = small(text)
+    view = View(text)
     parts: list[str] = []
     done = 0
-    for at in _spread(_positions(lower, words)):
-        if at >= done and (change := _change_at(text, lower, at, found)):
-            parts += (text[done:at], change[1])
-            done = change[0]
+    for start, end, mark in _secrets(view.text, words):
+        found.add(view.text[start:end])
+        start, end = view.original(start, end)
+        if start >= done:
+            parts += (text[done:start], mark)
+            done = end
     return "".join(parts) + text[done:] if parts else text
+
+
+def _secrets(text: str, words: list[str]) -> list[Secret]:
+    lower = small(text)
+    secrets: list[Secret] = []
+    done = 0
+    for at in _spread(_positions(lower, words)):
+        if at >= done and (reading := _read(text, lower, at)):
+            secrets += reading.secrets
+            done = reading.end
+    return sorted(secrets)
 
 
 @lru_cache(maxsize=2048)
@@ -157,22 +171,23 @@ def _spread(positions: list[int]) -> Iterator[int]:
             yield at
 
 
-def _change_at(text: str, lower: str, at: int, found: set[str]) -> Change:
+def _read(text: str, lower: str, at: int) -> Reading | None:
+    """Read what stands at the word that begins at `at`."""
     if lower.startswith(("bearer", "basic"), at):
-        return scheme_at(text, at, found)
+        return scheme_at(text, at)
     if lower.startswith("authorization", at):
-        return authorization_at(text, at, found)
+        return authorization_at(text, at)
     if lower.startswith("cookie", at):
-        return cookie_at(text, at, found)
+        return cookie_at(text, at)
     named = _NAMED.match(text, at)
     given = _given(text, lower, at, named) if named else None
     if given is None or _is_plain(lower, at, at + 5):
         return None
     start, value = given
-    if len(value) >= MAX_JUDGED:
-        value += _REST.match(text, start + len(value))[0]  # type: ignore[index]  # it matches nothing as well
-    found.add(value)
-    return start + len(value), text[at:start] + MARK
+    end = start + len(value)
+    if len(value) >= MAX_JUDGED and (rest := _REST.match(text, end)):
+        end = rest.end()
+    return Reading(end, ((start, end, MARK),))
 
 
 def _given(text: str, lower: str, at: int, named: re.Match[str]) -> Given:
@@ -291,7 +306,5 @@ def _told(text: str, at: int, name: str) -> Given:
     if not match or name.lower() == "pass":
         return None
     value = match[3].rstrip(".,;:!)")
-    is_mine = _MINE.search(text, max(0, at - 40), at) is not None and not match[4].partition("\\n")[0].strip(
-        " .,;:!)]}\"'`"
-    )
+    is_mine = _MINE.search(text, max(0, at - 40), at) is not None and not match[4].strip(" .,;:!)]}\"'`")
     return (match.start(3), value) if looks_told(name, value, mine=is_mine) else None

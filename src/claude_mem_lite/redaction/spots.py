@@ -10,8 +10,6 @@ from claude_mem_lite.redaction.signs import compiled
 from claude_mem_lite.redaction.values import is_placeholder
 
 MARK = "[redacted:secret]"
-Change = tuple[int, str] | None
-"""Where what was looked at ends, and what to put in its place; None when it holds no secret."""
 
 _QUOTE = r"\\{0,3}[\"']"
 # Arguments are apart by blanks, or are strings of a list: in code, or in the JSON of an event, joined by `redact`.
