@@ -13,8 +13,11 @@ def _is_token(value: str) -> bool:
 
 
 def _option(word: str, command: str, flags: str) -> Spot:
-    """What follows an option of a command, or is glued to it."""
-    return spot(word, rf"<start>{command}\b<rest>(?<![\w-])(?:{flags})")
+    """What follows an option of a command, or is glued to it.
+
+    The command itself does not come again in between: from there on it is tried anyway, and a text of commands would be
+    read again for each."""
+    return spot(word, rf"<start>{command}\b(?:(?!<start>{command}\b)<argument>){{0,200}}?(?<![\w-])(?:{flags})")
 
 
 def _piped(word: str, command: str, user: str = "") -> Spot:

@@ -179,7 +179,7 @@ FORMATS: tuple[Format, ...] = (
     *_of("telegram-token", "*:AA", r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{32,34}"),
     *_of("firebase-token", ":APA91b", r"(?<!\\)" + edge() + r"[A-Za-z0-9_-]{11,40}:APA91b[A-Za-z0-9_-]{124,}"),
     # Payment and commerce.
-    *_of("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_", edge() + r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
+    *_begun("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_", r"[A-Za-z0-9]{16,}"),
     *_begun("stripe-key", "whsec_", r"[A-Za-z0-9+/=]{24,}"),
     *_begun("square-token", "sq0atp- sq0csp- sq0idp-", r"[A-Za-z0-9_-]{22,}"),
     *_begun("square-token", "EAAA", r"[A-Za-z0-9_-]{60}(?![A-Za-z0-9_+=-])", _is_no_data),

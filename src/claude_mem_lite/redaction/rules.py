@@ -12,7 +12,8 @@ from claude_mem_lite.redaction.signs import Signs
 from claude_mem_lite.redaction.spots import Spot
 
 _SPOTS = (*CONNECTIONS, *COMMANDS)
-_SIGNS = Signs([KEY_SIGNS, JWT_SIGNS, *(one.signs for one in FORMATS), *(spot.signs for spot in _SPOTS)])
+ALL_RULES: tuple[Format | Spot, ...] = (*FORMATS, *_SPOTS)
+_SIGNS = Signs([KEY_SIGNS, JWT_SIGNS, *(rule.signs for rule in ALL_RULES)])
 _KEYS, _JWTS, _FIRST_FORMAT = 0, 1, 2
 _FIRST_SPOT = _FIRST_FORMAT + len(FORMATS)
 _SHORTEST = 8

@@ -32,11 +32,11 @@ def is_setting(text: str, at: int, start: int, value: str, name: str) -> bool:
     connection string. `at` and `start` are where name and value begin."""
     if not is_password_name(name) or not _WORD.match(value) or is_placeholder(value) or value == name.lower():
         return False
-    above, _, before = _lines(text[max(0, at - _NEAR) : at]).rpartition("\n")
+    above, _, before = text[max(0, at - _NEAR) : at].rpartition("\n")
     sign = text[at:start].lower().removeprefix(name.lower().lstrip("_")).strip("\"'\\")
     if sign == "=" and (_FLAG_OR_QUERY.search(before) or _CONNECTION.search(before)):
         return True
-    after, _, below = _lines(text[start + len(value) : start + _NEAR]).partition("\n")
+    after, _, below = text[start + len(value) : start + _NEAR].partition("\n")
     if after.strip(' \t"]}') and not after.lstrip().startswith("#"):
         return False
     if sign.strip() == "=":
@@ -45,7 +45,3 @@ def is_setting(text: str, at: int, start: int, value: str, name: str) -> bool:
     is_code = above.rstrip().endswith((",", "{", "(", "[", ";")) or below.lstrip().startswith((")", "}", "]"))
     return sign.strip() == ":" and _MEMBER_BEFORE.fullmatch(before) is not None and not is_code
 
-
-def _lines(text: str) -> str:
-    """The text with its line breaks as such, where they are escaped, and without the seams of a list."""
-    return text.replace("\\n", "\n").replace("\x1e", "")

@@ -3,7 +3,7 @@
 Called by the modules that find such values. Knows nothing of the text around it but the name."""
 
 import re
-from itertools import islice, pairwise
+from itertools import islice
 
 _PLACEHOLDER = re.compile(
     r"(?i)(?:\[(?:redacted|private)|\$(?:\{|\(|\d(?!\w)|[a-z_]\w*(?:$|[^\w!#$%^*+~=?]))|%(?:\(|\{|[sd]$|\w+%$)"
@@ -44,7 +44,8 @@ _ABOUT = re.compile(
 )
 _TEMPLATE = re.compile(r"\{[\w.()\[\]]{1,60}\}")
 # Capitals, small letters and digits in any order, as in no word: at most eight small letters in a row.
-_RANDOM = re.compile(r"(?!.*[a-z]{9})(?!.*(.)\1{4})(?=.*[a-z])(?=.*[A-Z])(?=.*\d.*\d)[A-Za-z0-9+/_.~-]+={0,2}$")
+_RANDOM = re.compile(r"[A-Za-z0-9+/_.~-]++={0,2}$")
+_NO_RANDOM = re.compile(r"[a-z]{9}|([A-Za-z0-9+/_.~-])\1{4}")
 _NOT_RANDOM = re.compile(r"(?i)sha\d{1,3}[-:]|[\w-]+(?:\.[\w-]+)+\.?$|(?:[\w.-]+/){2,}[\w.-]*$|\d{4}-\d\d-\d\d")
 _MOST_OF_RANDOM = 200
 _STATE = re.compile(
@@ -53,6 +54,13 @@ _STATE = re.compile(
     r"|hash|plaintext|encrypted|plain|\w+(?:ed|ing|able|ible|ly))$"
 )
 _WORDY = re.compile(r"[A-Za-z]*[a-z]{3,}\d{0,2}$|[a-z]+(?:[_-][a-z0-9]+)+$|v?\d[\d.,:%-]*[a-z]{0,3}$")
+
+
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+_CAPITALS = re.compile(r"[A-Z]+")
+# A long value is judged by its beginning: each name inside it would make it be read again.
+MAX_JUDGED = 120
 
 
 def is_placeholder(value: str) -> bool:
@@ -67,9 +75,13 @@ def is_password_name(name: str) -> bool:
 
 def looks_real(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
     """Whether the value given to a secret's name is one; `tight` when nothing stands between sign and value."""
+    if len(value) > MAX_JUDGED:
+        if " " in value:
+            return False
+        value = value[:MAX_JUDGED]
     if is_placeholder(value) or _ABOUT.match(value) or value.lower() == name.lower():
         return False
-    if _BASE64.match(value) and _RANDOM.match(value):
+    if _BASE64.match(value) and _is_mixed_up(value):
         return True
     if _PATH_LIKE.match(value):
         return False
@@ -102,11 +114,17 @@ def is_random(value: str, enough: int = 20) -> bool:
     """Whether no person can have thought of it: of a length, mixed, without words, no path, no hash of a file."""
     if not enough <= len(value) <= _MOST_OF_RANDOM or len(set(value)) * 5 < min(len(value), 32) * 2:
         return False
-    return _RANDOM.match(value) is not None and _NOT_RANDOM.match(value) is None
+    return _is_mixed_up(value) and _NOT_RANDOM.match(value) is None
+
+
+def _is_mixed_up(value: str) -> bool:
+    if not _RANDOM.match(value) or value.lower() == value or value.upper() == value or _NO_RANDOM.search(value):
+        return False
+    return len(_DIGIT.findall(value)) >= 2
 
 
 def has_digit_and_letter(value: str) -> bool:
-    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+    return _DIGIT.search(value) is not None and _LETTER.search(value) is not None
 
 
 def bare(value: str) -> str:
@@ -117,7 +135,7 @@ def bare(value: str) -> str:
         before = value[: closer.start()]
         if sum(map(before.count, "([{")) <= sum(map(before.count, ")]}")):
             return before
-    return value.rstrip(".,;:")
+    return value if len(value) >= MAX_JUDGED else value.rstrip(".,;:")
 
 
 def is_worth_finding(value: str) -> bool:
@@ -147,10 +165,10 @@ def _is_password(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
 
 
 def _is_token(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
-    digits = sum(c.isdigit() for c in value)
+    digits = len(_DIGIT.findall(value))
     if name.lower().startswith("cred") and digits and re.fullmatch(r"[\w.@-]{1,60}[:/][^\s:/]{6,}", value):
         return True  # USER:PASSWORD
-    if digits == len(value) or not any(c.isalpha() for c in value):
+    if not _LETTER.search(value):
         return False
     if not quoted and not (tight and name.isupper()) and (_CODE_NAME.match(value) or len(value) < 8):
         return False
@@ -166,5 +184,5 @@ def _is_token(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
 
 def _is_shuffled(value: str) -> bool:
     """Whether capitals and small letters change more often than in words: a token without a digit is rare."""
-    changes = sum(one.isupper() != other.isupper() for one, other in pairwise(value))
+    changes = 2 * len(_CAPITALS.findall(value)) - value[0].isupper() - value[-1].isupper()
     return changes * 5 >= len(value) * 2
