@@ -262,6 +262,18 @@ def test_what_is_open_is_told_however_many_sessions_were_idle_since(
     assert shown.count("pdate the Swiss tax table") == 1
 
 
+def test_a_to_do_after_a_number_is_left_open_and_names_keep_their_case(served: Machine, tmp_path: Path) -> None:
+    said = "Done: f now returns 2. run_ray_cluster() is called once. Still to do: update the Swiss tax table."
+    work(served, f"f-{tmp_path.name}", tmp_path, "Add the taxes", {"tax.py": "def f():\n    return 2\n"}, said)
+    shown = context(served, tmp_path)
+    assert "Open when it stopped: Update the Swiss tax table." in shown
+    assert "Done: f now returns 2" in shown
+    assert shown.count("Swiss") == 1
+    assert "run_ray_cluster()" in shown
+    assert "F now" not in shown
+    assert "Run_ray" not in shown
+
+
 def test_what_was_done_long_after_it_was_left_is_told_no_more(served: Machine, tmp_path: Path) -> None:
     first = f"tax-{tmp_path.name}"
     work(served, first, tmp_path, "Add the taxes", {"tax.py": "RATE = 19\n"}, SWISS)
