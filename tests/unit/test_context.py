@@ -70,7 +70,9 @@ def test_what_a_session_left_open_is_told_once_with_the_state_it_was_in(store: S
 def test_what_an_older_session_left_open_is_not_taken_for_knowledge(store: Store) -> None:
     hand_off(store, "older")
     store.session("s1", SessionSummary(headline="Something else", completed="Something else was done."))
-    assert "logout" not in context(store).text
+    text = context(store).text
+    assert "## Known about this project" not in text
+    assert "Freeze it in the logout test too" in text.partition("## Last sessions")[0]
 
 
 def test_a_handoff_that_the_user_wrote_is_given(store: Store) -> None:

@@ -12,6 +12,7 @@ from claude_mem_lite.worker.steps_done import is_done_by, told_apart
 from tests.fakes import NOW, Store
 from tests.patches import patch
 from tests.running import Json, Machine, leave, payload
+from tests.worker.commands import run_here
 
 CLOSING = "Added the CSV export. Next steps: stream large CSV exports in chunks; document the export endpoint."
 
@@ -147,6 +148,11 @@ def test_a_session_that_says_it_did_not_do_it_leaves_it_open(
         ("Convert the refund report to cents", "Reverted the refund report to cents"),
         ("Fix the login bug", "Login page colour changed; a bug"),
         ("Add retry", "Explain retry"),
+        ("Update the Swiss tax table", "Added the German tax table"),
+        (
+            "Check the rates of Norway with the office in its capital",
+            "Checked the rates of Chile with the office",
+        ),
         ("Run it on Windows", "Windows docs"),
         ("Deploy", "Create deploy.md"),
         ("Update docs", "Edit docs of another thing"),
@@ -167,6 +173,7 @@ def test_a_step_is_not_done_by_what_only_shares_its_words(step: str, told: str) 
         ("Drop the old table of carts", "Dropped the old table of carts"),
         ("Stream exports in chunks", "Exports are streamed in chunks, so memory does not grow"),
         ("Fix the login bug", "Fix the bug of the login form"),
+        ("Update the Swiss tax table", "Updated the tax table of Swiss cantons, as the German one"),
     ],
 )
 def test_a_step_is_done_by_what_says_so(step: str, told: str) -> None:
@@ -232,6 +239,84 @@ def test_the_next_session_sees_what_is_still_open_and_nothing_that_was_taken_up(
     said = "Documented the export endpoint."
     work(machine, f"rest-{first}", root, "Document the export endpoint", {"docs/export.md": "# Export\n"}, said)
     assert "Open when it stopped" not in context(machine, root)
+
+
+SWISS = "Added the German tax table. Still to do: update the Swiss tax table."
+
+
+def idle(machine: Machine, root: Path, number: int) -> None:
+    """A session that asks something and leaves nothing to do."""
+    asked, said = f"How does part {number} of the taxes work?", f"Part {number} multiplies the sum by its rate."
+    work(machine, f"idle-{number}-{root.name}", root, asked, {}, said)
+
+
+@pytest.mark.parametrize("preset", ["balanced", "codes"])
+@pytest.mark.parametrize("sessions", [1, 5, 12])
+def test_what_is_open_is_told_however_many_sessions_were_idle_since(
+    served: Machine, tmp_path: Path, sessions: int, preset: str
+) -> None:
+    work(served, f"tax-{tmp_path.name}", tmp_path, "Add the taxes", {"tax.py": "RATE = 19\n"}, SWISS)
+    for number in range(sessions):
+        idle(served, tmp_path, number)
+    shown = run_here(served, "context", "--cwd", tmp_path, "--preset", preset).stdout
+    assert shown.count("pdate the Swiss tax table") == 1
+
+
+def test_a_to_do_after_a_number_is_left_open_and_names_keep_their_case(served: Machine, tmp_path: Path) -> None:
+    said = "Done: f now returns 2. run_ray_cluster() is called once. Still to do: update the Swiss tax table."
+    work(served, f"f-{tmp_path.name}", tmp_path, "Add the taxes", {"tax.py": "def f():\n    return 2\n"}, said)
+    shown = context(served, tmp_path)
+    assert "Open when it stopped: Update the Swiss tax table." in shown
+    assert "Done: f now returns 2" in shown
+    assert shown.count("Swiss") == 1
+    assert "run_ray_cluster()" in shown
+    assert "F now" not in shown
+    assert "Run_ray" not in shown
+
+
+def test_what_was_done_long_after_it_was_left_is_told_no_more(served: Machine, tmp_path: Path) -> None:
+    first = f"tax-{tmp_path.name}"
+    work(served, first, tmp_path, "Add the taxes", {"tax.py": "RATE = 19\n"}, SWISS)
+    for number in range(22):
+        idle(served, tmp_path, number)
+    done = {"swiss.py": "RATE = 8.1\n"}
+    work(served, f"swiss-{first}", tmp_path, "Update the Swiss tax table", done, "Updated the Swiss tax table.")
+    assert left_by(served, first)["retired_cause"] == "taken up"
+    assert "Open when it stopped" not in context(served, tmp_path)
+
+
+def test_of_many_things_left_open_the_newest_are_told_and_the_others_listed_as_left_out(
+    served: Machine, tmp_path: Path
+) -> None:
+    countries = [f"{letter}{letter.lower()}land" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+    for country in countries:
+        said = f"Added the tax table. Still to do: check the rates of {country} with the office in its capital."
+        work(served, f"{country}-{tmp_path.name}", tmp_path, f"Add {country}", {f"{country}.py": "RATE = 1\n"}, said)
+    shown = run_here(served, "context", "--cwd", tmp_path, "--budget", "500", "--explain").stdout
+    text, _, explained = shown.partition("tokens by estimate")
+    told = [country for country in countries if f"rates of {country}" in text]
+    assert told == countries[-len(told) :]
+    assert 1 < len(told) < len(countries)
+    out = explained.split("\nout  ")
+    listed = [part for part in out if part.startswith("handoff: ") and "no room" in part]
+    assert all(any(f"rates of {country}" in part for part in listed) for country in countries if country not in told)
+
+
+def test_what_is_done_for_one_thing_leaves_open_what_is_to_be_done_for_another(served: Machine, tmp_path: Path) -> None:
+    first = f"tax-{tmp_path.name}"
+    work(served, first, tmp_path, "Add the taxes", {"tax.py": "RATE = 19\n"}, SWISS)
+    done = {"austria.py": "RATE = 20\n"}
+    work(served, f"then-{first}", tmp_path, "Update the Austrian one", done, "Updated the Austrian tax table.")
+    assert "pdate the Swiss tax table" in context(served, tmp_path)
+
+
+def test_what_two_sessions_left_open_is_told_once(served: Machine, tmp_path: Path) -> None:
+    for number in range(2):
+        said = f"Wrote the {('first', 'second')[number]} list. Still to do: update the Swiss tax table."
+        work(served, f"tax-{number}-{tmp_path.name}", tmp_path, "Write it", {f"t{number}.py": "RATE = 1\n"}, said)
+    shown = run_here(served, "context", "--cwd", tmp_path, "--explain").stdout
+    assert shown.partition("tokens by estimate")[0].count("pdate the Swiss tax table") == 1
+    assert "said by a newer one" in shown
 
 
 def test_a_step_that_names_a_function_is_done_under_the_name_it_has_since(served: Machine, tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ from claude_mem_lite.store import branches, memories, redoing, retirements, sess
 from claude_mem_lite.worker.steps_done import is_about, is_done_by, told_apart
 
 _DONE_KINDS = ("feature", "bugfix", "refactor", "change")
-_LOOKS_BACK = 20
-_MOST_OPEN = 5
+_MAX_OPEN = 100
 _MOST_MEMORIES = 200
 _MOST_PROMPTS = 100
 _GO_ON = re.compile(
@@ -65,15 +64,16 @@ def take_up(db: sqlite3.Connection, session: str, branch: str, at: datetime, now
     if found is None:
         return
     merged = {one.name: one.merged_at for one in branches.of_project(db, found.project)}
-    earlier = sessions.newest(db, project=found.project, without=session, limit=_LOOKS_BACK)
+    # All that is open, however long ago: it is told until it is done.
+    left_open = memories.newest(db, project=found.project, kinds=("handoff",), without_session=session, limit=_MAX_OPEN)
     standing = [
         left
-        for one in earlier
-        if (left := memories.handoff_of(db, one.id)) and left.last_seen_at < at
+        for left in sorted(left_open, key=lambda left: left.last_seen_at, reverse=True)
+        if left.last_seen_at < at
         # As it is shown: to those who work on its branch, and to all once that is merged.
         if left.branch in ("", branch) or (merged.get(left.branch) or left.created_at) > left.created_at
     ]
-    for rank, left in enumerate(standing[:_MOST_OPEN]):
+    for rank, left in enumerate(standing):
         done = _done_since(db, found, left.last_seen_at)
         if done.sentences or done.files:
             _take_up(db, left, done, session, now, is_newest=rank == 0)

@@ -47,6 +47,8 @@ _BEFORE_A_VERB = frozenset(
     "i we please then also now finally have has had and to the just already it need needs should must".split()  # noqa: SIM905
 )
 _WORD = re.compile(r"[^\W\d_]+")
+# A word with a capital inside a sentence, but for acronyms: those are mostly kinds of things.
+_NAME = re.compile(r"(?<=[^\s.:;!?]\s)[A-Z][a-z]\w*\b")
 
 
 def told_apart(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -72,11 +74,21 @@ def is_done_by(step: str, sentence: str) -> bool:
 
 
 def is_about(step: str, text: str) -> bool:
-    """Whether a text has most of the telling words of a step."""
+    """Whether a text has most of the telling words of a step, and names nothing else in the place of what it names."""
     words = _telling(step)
-    if not words:
+    if not words or _names_another(step, text):
         return False
     return len(matched_words(words, text)) >= max(_LEAST_SHARED * len(words), min(_LEAST_WORDS, len(words)))
+
+
+def _names_another(step: str, text: str) -> bool:
+    """Whether two texts name different things: the Swiss table is not updated when the German one is."""
+    ours, theirs = _names(step), _names(text)
+    return bool(ours and theirs) and ours.isdisjoint(theirs)
+
+
+def _names(text: str) -> set[str]:
+    return {name.lower() for name in _NAME.findall(text)}
 
 
 def _telling(step: str) -> list[str]:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.compress.language import sentence_kinds as kinds
 from claude_mem_lite.compress.language.closing import read_closing
+from claude_mem_lite.compress.language.closing import read_closing
 from claude_mem_lite.compress.language.prose import Passage, passages, plain, sentences
 
 
@@ -56,6 +57,43 @@ The end."""
 def test_sentences_are_not_cut_at_names_and_abbreviations() -> None:
     text = "Use cart.py, e.g. Cart.total. It works in v1.2 now! Done (see docs)."
     assert sentences(text) == ["Use cart.py, e.g. Cart.total.", "It works in v1.2 now!", "Done (see docs)."]
+
+
+TO_DO = "Still to do: update the Swiss tax table."
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "F now returns 2.",
+        "It took 12 of 100.",
+        "We took plan B.",
+        "It is called x.",
+        "The answer is no.",
+        "It has fruit, nuts, etc.",
+        "Waiting...",
+        "It is v1.2.",
+        "It costs 3 Fr.",
+    ],
+)
+def test_a_sentence_ends_at_a_value_a_letter_or_a_small_word(before: str) -> None:
+    assert sentences(f"{before} {TO_DO}") == [before, TO_DO]
+    closing = read_closing(f"Done: {before} {TO_DO}")
+    assert closing.next_steps() == [TO_DO]
+    assert not any("Swiss" in told for told in closing.told)
+
+
+@pytest.mark.parametrize("joined", ["; ", ", ", " – ", "\n"])
+@pytest.mark.parametrize("label", ["Still to do", "still to do", "TODO", "Next", "next steps", "Left"])
+def test_what_is_labelled_as_to_be_done_is_a_sentence_of_its_own(joined: str, label: str) -> None:
+    closing = read_closing(f"Done: f now returns 2{joined}{label}: update the Swiss tax table.")
+    assert [step.partition(": ")[2] for step in closing.next_steps()] == ["update the Swiss tax table."]
+    assert not any("Swiss" in told for told in closing.told)
+
+
+def test_numbers_that_count_a_list_end_no_sentence() -> None:
+    assert sentences("Steps: 1. Read it. 2. Change it.") == ["Steps: 1. Read it.", "2. Change it."]
+    assert sentences("It is in no. 3 of the list. It stays.") == ["It is in no. 3 of the list.", "It stays."]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from claude_mem_lite.compress.language import sentence_kinds as kinds
 from claude_mem_lite.compress.language.clean import clean, clip
-from claude_mem_lite.compress.language.prose import PassageKind, passages, sentences
+from claude_mem_lite.compress.language.prose import PassageKind, passages, sentences, small
 
 _LONGEST = 40_000
 
@@ -45,9 +45,7 @@ class Closing:
                 first = re.split(r"\s(?:-|–|—)\s|: |\s\(", item.text, maxsplit=1)[0]
                 if len(first.split()) < 2:
                     continue
-                word = first.split(" ", 1)[0]
-                first = first[:1].lower() + first[1:] if re.fullmatch(r"[A-Z][a-z]+", word) else first
-                found.append(f"{lead.text.rstrip(': ')} {first}")
+                found.append(f"{lead.text.rstrip(': ')} {small(first)}")
         return found
 
     def findings(self) -> list[str]:

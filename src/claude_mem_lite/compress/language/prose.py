@@ -1,6 +1,7 @@
 """Markdown as an assistant writes it -> plain passages and sentences. Code blocks are left out."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -43,7 +44,31 @@ _LEADING_SIGNS = lazy(r"^[\s\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U
 _SPACES = lazy(r"\s+")
 
 _SENTENCE_END = lazy(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9/~<@#$_.`-])|(?<=\w[.?])\s+(?=[a-z])|(?<=[。！？])\s*")
-_ABBREVIATION = lazy(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|Dr|Mr|Ms|St|no|fig|[A-Z])|\s\d{1,3}|\.\.)\.$")
+# Where a period ends no sentence: abbreviations, and what counts a list. A value at the end of a sentence does.
+_ABBREVIATION = lazy(
+    r"(?:\b(?:e\.g|i\.e|vs|cf|approx|resp|incl|Dr|Mr|Ms|St|fig|[A-Z]\.[A-Z])|(?:^|[:;(])\s*(?:\d{1,3}|[A-Za-z]))\.$"
+)
+_OPEN_BEFORE_SMALL = lazy(r"(?:\betc|\.\.)\.$")
+_OPEN_BEFORE_NUMBER = lazy(r"(?i)\bno\.$")
+_OPEN_LABEL = (
+    r"(?:still (?:to do|open|missing|left|pending)|to[- ]?dos?|next(?: steps?)?|remaining|left(?: to do)?|open"
+    r"|not (?:yet )?done|follow[- ]?ups?|pending|outstanding):\s"
+)
+_BEFORE_OPEN_LABEL = lazy(rf"(?i)(?<=[)\]])\s+(?={_OPEN_LABEL})|\s*[;,–—]\s+(?={_OPEN_LABEL})")
+_BEGINS_WITH_OPEN_LABEL = lazy(rf"(?i)\W*{_OPEN_LABEL}")
+_CODE_WORD = lazy(r"[^A-Za-z]*[A-Za-z][^A-Za-z]*|.*(?:[_./:()\[\]{}<>=$@#`\\|+*\d]|[a-z][A-Z]).*")
+_ARTICLE = lazy(r"a [A-Za-z`]")
+# Programs whose names are no words of the language: `go`, `make` and `just` are.
+_PROGRAMS = frozenset(
+    """npm npx pnpm yarn bun deno tsc eslint vite vitest jest mocha webpack esbuild pip pipx uv poetry pytest mypy
+    pyright ruff flake8 pylint isort cargo rustc rustfmt gofmt gradle mvn maven javac dotnet rspec rubocop bundler
+    phpunit ctest cmake gcc clang ld git gh docker kubectl helm terraform ansible systemctl sqlite psql mysql redis
+    nginx curl wget ssh bash zsh sed awk grep jq""".split()  # noqa: SIM905
+)
+_DOES = lazy(
+    r" (?:now|no longer|is|was|has|had|returns?|takes?|accepts?|raises?|throws?|gives?|handles?|uses?|keeps?|does|can"
+    r"|will|would|should|must|may|calls?|reads?|writes?|rounds?|checks?|gets?|also|still|already)\b"
+)
 _LONGEST = 60_000
 
 
@@ -66,8 +91,9 @@ def passages(markdown: str) -> list[Passage]:
             if _continues_item(line, found) and not paragraph:
                 found[-1] = Passage("item", f"{found[-1].text} {plain(line)}".strip(), under)
                 continue
-            # "**Lead** - place" stands alone even when the next line follows at once.
-            if paragraph and (line.startswith("**") or (paragraph[-1].startswith("**") and line[:1].isupper())):
+            # "**Lead** - place" stands alone even when the next line follows at once, and so does what is to be done.
+            leads = line.startswith("**") or _BEGINS_WITH_OPEN_LABEL.match(line)
+            if paragraph and (leads or (paragraph[-1].startswith("**") and line[:1].isupper())):
                 close()
             paragraph.append(line.strip())
             continue
@@ -137,24 +163,53 @@ def _without_marks(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a plain passage."""
+    """The sentences of a plain passage; what is labelled as still to be done is one of its own."""
     found: list[str] = []
     for part in _SENTENCE_END.split(text):
         piece = part.strip()
-        if found and _ABBREVIATION.search(found[-1]):
+        if found and piece and _goes_on(found[-1], piece):
             found[-1] = f"{found[-1]} {piece}"
         elif piece:
             found.append(piece)
-    return found
+    return [piece for sentence in found for piece in _BEFORE_OPEN_LABEL.split(sentence) if piece]
+
+
+def _goes_on(before: str, piece: str) -> bool:
+    """Whether a sentence goes on behind its last period."""
+    if _ABBREVIATION.search(before):
+        return True
+    if piece[0].islower():
+        return _OPEN_BEFORE_SMALL.search(before) is not None
+    return piece[0].isdigit() and _OPEN_BEFORE_NUMBER.search(before) is not None
 
 
 def capital(text: str) -> str:
-    """The text with a capital first letter, unless it begins with a name."""
+    """The text with a capital first letter, unless it begins with code: `f`, `total()`, `getUser`, `src/app.py`, `npm`.
+
+    With `small` the one place that writes the first letter of what was said in another case."""
     first = text.split(" ", 1)[0]
-    # `getUser`, `total()` and `src/app.py` keep their case.
-    if re.search(r"[_./:(]|[a-z][A-Z]", first):
+    if _ARTICLE.match(text) and not _DOES.match(text[1:]):
+        return f"A{text[1:]}"
+    if _CODE_WORD.fullmatch(first) or first.strip(",;!?'\"") in _PROGRAMS:
         return text
     return text[:1].upper() + text[1:]
+
+
+def small(text: str) -> str:
+    """The text with a small first letter, for the middle of a sentence, unless it begins with a name."""
+    first = text.split(" ", 1)[0]
+    if not re.fullmatch(r"[A-Z][a-z]+", first) or _DOES.match(text[len(first) :]):
+        return text
+    return text[:1].lower() + text[1:]
+
+
+def with_names_quoted(text: str, names: Collection[str]) -> str:
+    """A message in which sentences that begin with a known name have it in backticks, where it reads like a word."""
+    known = [name for name in names if len(name) > 1 and _LIKE_PROSE.fullmatch(name)]
+    if not known:
+        return text
+    begins = r"(?m)(^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+)?|[.!?:;]\s+)"
+    return re.sub(rf"{begins}({'|'.join(map(re.escape, known))})(?={_DOES.pattern})", r"\1`\2`", text)
 
 
 def _row(cells: str) -> str:

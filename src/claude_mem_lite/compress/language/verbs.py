@@ -2,7 +2,7 @@
 
 import re
 
-from claude_mem_lite.compress.language.prose import capital
+from claude_mem_lite.compress.language.prose import capital, small
 from claude_mem_lite.patterns import lazy
 
 _REGULAR = """
@@ -122,7 +122,8 @@ _DECIDED_TO = lazy(
 )
 _AND_TO = lazy(r"\b(and|or) to (?=([a-z]+))")
 _FIX_BY = lazy(r"^Fix(?: this| it| that| the \w+)? by ([a-z]+ing)\b")
-_WORD = lazy(r"[A-Za-z]+")
+# A whole word: `run_ray_cluster()` and `added_at` are names.
+_WORD = lazy(r"[A-Za-z]+(?![\w(\[./:-]*[\w(\[])")
 
 
 def base_of(past: str) -> str:
@@ -143,8 +144,10 @@ def reported(sentence: str) -> str:
     passive = _PASSIVE.match(text)
     if passive and not _NO_SUBJECT.match(text) and (base := base_of(passive["verb"])):
         what = passive["what"]
-        if _DETERMINER.match(what) or re.match(r"[A-Z][a-z]+s\b", what):
-            what = what[0].lower() + what[1:]
+        # "Settings has been": one thing with the name of several is a class.
+        is_plural = re.match(r"[A-Z][a-z]+s\b", what) and re.match(r"\s(?:have|are)\b", text[len(what) :])
+        if _DETERMINER.match(what) or is_plural:
+            what = small(what)
         rest = _AND_IS.split(passive["rest"], maxsplit=1)[0]
         return _coordinated(f"{base.capitalize()} {what}{rest}")
     return ""
@@ -184,7 +187,7 @@ def past(title: str) -> str:
 def instruction(text: str) -> str:
     """The text when it begins with a verb in its base form ("Add a flag"), else ''."""
     word = _WORD.match(text)
-    return text[:1].upper() + text[1:] if word and word[0].lower() in BASES else ""
+    return capital(text) if word and word[0].lower() in BASES else ""
 
 
 def _is_adjective(body: str) -> bool:

@@ -216,7 +216,7 @@ def foreign(called: Sequence[Called]) -> list[Draft]:
         elif call.changes and len(call.subject.split()) > 2:
             action = call.tool.rsplit("__", 1)[-1].replace("_", " ").replace("-", " ")
             server = parts[0] if call.tool.startswith("mcp__") and parts else "a tool"
-            title = f"{action[:1].upper()}{action[1:]}: {titles.shorten(call.subject, 12)}"
+            title = f"{capital(action)}: {titles.shorten(call.subject, 12)}"
             made = f" {call.result}" if call.result else ""
             found.append(make_draft("change", title, f"{title}, through {server}.{made}", origin="mcp", confidence=0.5))
     return found[:2]

@@ -72,7 +72,7 @@ _BARE_HEADING = lazy(
 def summarize(previous: SessionSummary | None, turn: Turn, digest: TurnDigest) -> SessionSummary:
     """What the session amounts to once this turn is over."""
     before = previous or SessionSummary()
-    closing = closing_of(turn)
+    closing = closing_of(turn, digest.code)
     done = _done(digest, closing)
     read = _newest(before.files_read, digest.files_read, _MOST_READ)
     return SessionSummary(

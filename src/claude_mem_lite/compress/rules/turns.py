@@ -8,6 +8,7 @@ from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.closing import Closing, read_closing
+from claude_mem_lite.compress.language.prose import with_names_quoted
 from claude_mem_lite.compress.rules import findings
 from claude_mem_lite.compress.rules.anchoring import anchored
 from claude_mem_lite.compress.rules.fixes import Fix, pair, passed
@@ -56,7 +57,8 @@ def fold(turn: Turn) -> TurnDigest:
     all_code = (*code, *(change for change in _code(earlier) if change.file not in files))
     lessons = taught(turn)
     asked = replace(turn, prompt="" if only_teaches(turn.prompt) else asked_for(turn.prompt))
-    found = [draft for draft in _drafts(asked, steps, earlier) if not says_back(draft, lessons)]
+    steps = [_with_names_quoted(step, code) for step in steps]
+    found = [draft for draft in _drafts(asked, steps, earlier, code) if not says_back(draft, lessons)]
     told = _distinct(_with_trail(found, "\n".join(trail(steps))))[: MOST_OF_A_TURN - len(lessons)]
     drafts = tuple(anchored(draft, all_code if draft.files else code) for draft in told)
     tasks = open_tasks(steps)
@@ -81,16 +83,30 @@ def _code(steps: Sequence[Step]) -> tuple[CodeChange, ...]:
     return combined(change for step in steps if isinstance(step, Edited) for change in step.change.code)
 
 
-def closing_of(turn: Turn) -> Closing:
-    """The assistant's last words of a turn that ended well, without what others said; an API error is not one."""
-    return Hearsay(turn.events).taken_from(_last_words(turn))
+def closing_of(turn: Turn, code: Sequence[CodeChange]) -> Closing:
+    """The assistant's last words of a turn that ended well, without what others said; an API error is not one.
+
+    Names of the code that the turn changed are told from words of the language."""
+    return Hearsay(turn.events).taken_from(_last_words(turn, code))
 
 
-def _last_words(turn: Turn) -> Closing:
+def _last_words(turn: Turn, code: Sequence[CodeChange]) -> Closing:
     for event in reversed(turn.events):
         if event.kind == "Stop" and event.message:
-            return read_closing(_seen_from_root(event.message, turn))
+            return read_closing(with_names_quoted(_seen_from_root(event.message, turn), _names(code)))
     return Closing()
+
+
+def _names(code: Sequence[CodeChange]) -> set[str]:
+    return {change.name.rpartition(".")[2] for change in code if change.name}
+
+
+def _with_names_quoted(step: Step, code: Sequence[CodeChange]) -> Step:
+    """A step whose commits are told with the names of the turn's code as names."""
+    if not isinstance(step, Ran) or not step.commits:
+        return step
+    commits = (replace(one, subject=with_names_quoted(one.subject, _names(code))) for one in step.commits)
+    return replace(step, commits=tuple(commits))
 
 
 def _seen_from_root(message: str, turn: Turn) -> str:
@@ -99,8 +115,8 @@ def _seen_from_root(message: str, turn: Turn) -> str:
     return folder_of(first).shorten(message) if first else message
 
 
-def _drafts(turn: Turn, steps: Sequence[Step], earlier: Sequence[Step]) -> list[Draft]:
-    closing = closing_of(turn)
+def _drafts(turn: Turn, steps: Sequence[Step], earlier: Sequence[Step], code: Sequence[CodeChange]) -> list[Draft]:
+    closing = closing_of(turn, code)
     fixes, unfixed = pair(steps, earlier)
     drafts, parts = _work(turn.prompt, closing, steps, fixes)
     drafts += findings.decisions(closing, [step for step in steps if isinstance(step, Answered)], turn.prompt)
@@ -112,7 +128,9 @@ def _drafts(turn: Turn, steps: Sequence[Step], earlier: Sequence[Step]) -> list[
     if not any(draft.kind != "decision" for draft in drafts):
         looks = sum(isinstance(step, Ran | Opened | Looked | Delegated | Called) for step in steps)
         source = only_source(turn.events)
-        found = findings.discovery(turn.prompt, _last_words(turn) if source else closing, looks, source or "assistant")
+        found = findings.discovery(
+            turn.prompt, _last_words(turn, code) if source else closing, looks, source or "assistant"
+        )
         drafts += [found] if found else []
     drafts += _reports(turn, steps)[: 1 if drafts else _MOST_REPORTS]
     drafts += findings.foreign([step for step in steps if isinstance(step, Called)])

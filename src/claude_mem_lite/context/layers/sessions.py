@@ -1,6 +1,7 @@
 """What the last sessions were about, and where the newest one stopped."""
 
 import sqlite3
+from collections.abc import Collection, Sequence
 
 from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import Setting
@@ -8,55 +9,89 @@ from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.layers.holding import Held, held
 from claude_mem_lite.context.layers.standing import verdict_of
 from claude_mem_lite.context.layers.usage import UNUSED, unused_sessions
+from claude_mem_lite.context.likeness import Said
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.models import Session
+from claude_mem_lite.context.scores import is_stated
+from claude_mem_lite.models import Memory, Session
 from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.visibility import is_hidden
 
 MOST_SESSIONS = 10
 _HANDOFF_LOOKS_BACK = 5
-_MOST_STILL_OPEN = 2
+# Far more than a layer has room for: what is left out is listed with its reason.
+_MAX_OPEN = 100
+_SAYS_ALL = 1.0
+GONE = "gone: its code is not here"
 _MOST_TIED = 60
 
 
 def handoff(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
-    """Where the last session stopped."""
+    """Where the last session stopped, then all that others left open until it is done, retired or forgotten."""
     found = last_sessions(db, occasion, _HANDOFF_LOOKS_BACK)
     if are_all_elsewhere(found, occasion):
         return []  # what is open on another branch is not to be gone on with here
-    gone = without_code(db, occasion, found)
+    still_open = open_handoffs(db, occasion)
+    gone = without_code(db, occasion, [*(one.id for one in found), *(left.session for left in still_open)])
     there = held(db, occasion, setting, [one for one in found if one.id not in gone])
     # A session that only asked something leaves standing what the one before it left to do.
     last = next((one for one in there if _leaves_something(one)), there[0] if there else None)
-    if last is None:
-        return []
+    stopped = _stopped(occasion, last) if last else []
+    told = [last.left] if last and last.left else []
+    return stopped + _still_open(occasion, [left for left in still_open if left not in told], told, gone)
+
+
+def _stopped(occasion: Occasion, last: Held) -> list[Item]:
     session = last.session
     age = render.when(session.last_event_at, occasion.now, occasion.dated)
-    stopped = [
+    return [
         Item(line.text, session.id, "where work stopped", tells=tuple(filter(None, (last.decided.get(line.decision),))))
         for line in render.handoff_lines(session, last.left, occasion.place.branch, age)
     ]
-    return stopped + _still_open(occasion, [one for one in there if one is not last])
 
 
-def _still_open(occasion: Occasion, others: list[Held]) -> list[Item]:
-    """What other sessions left open and nobody has taken up since, the newest first."""
-    found = [(one.session.id, one.left) for one in others if one.left]
-    return [
-        Item(
-            f"- [{render.when(left.last_seen_at, occasion.now, occasion.dated)}] {render.open_line(left)}",
-            session,
-            "left open earlier, and not taken up since",
+def open_handoffs(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:
+    """What other sessions left open here and nobody has taken up since, the newest first."""
+    found = memories.newest(
+        db,
+        project=occasion.place.project,
+        kinds=("handoff",),
+        since=occasion.since,
+        without_session=occasion.session,
+        hidden=occasion.checkout.hidden,
+        limit=_MAX_OPEN,
+    )
+    # What the user stated or pinned is told in a layer of its own.
+    others = [left for left in found if not is_stated(left)]
+    return sorted(others, key=lambda left: left.last_seen_at, reverse=True)
+
+
+def _still_open(
+    occasion: Occasion, others: Sequence[Memory], told: Sequence[Memory], gone: Collection[str]
+) -> list[Item]:
+    """A line for each thing left open; of two that say the same the newer is told."""
+    said = [Said(left.summary) for left in told]
+    items = []
+    for left in others:
+        words = Said(left.summary)
+        is_said = any(words.share_in(newer) >= _SAYS_ALL for newer in said)
+        said.append(words)
+        items.append(
+            Item(
+                f"- [{render.when(left.last_seen_at, occasion.now, occasion.dated)}] {render.open_line(left)}",
+                left.session,
+                "left open earlier, and not taken up since",
+                left_out=GONE if left.session in gone else "said by a newer one" if is_said else "",
+                memory=left.id,
+            )
         )
-        for session, left in found[:_MOST_STILL_OPEN]
-    ]
+    return items
 
 
 def session_index(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
     """One headline for each of the last sessions."""
     found = last_sessions(db, occasion, MOST_SESSIONS)
     tagged = are_all_elsewhere(found, occasion)
-    gone = without_code(db, occasion, found)
+    gone = without_code(db, occasion, [one.id for one in found])
     unused = unused_sessions(db, [one.id for one in found])
     return [
         Item(
@@ -97,9 +132,9 @@ def are_all_elsewhere(found: list[Session], occasion: Occasion) -> bool:
     return bool(found) and all(is_hidden(one.branch, one.last_event_at, hidden) for one in found)
 
 
-def without_code(db: sqlite3.Connection, occasion: Occasion, found: list[Session]) -> set[str]:
+def without_code(db: sqlite3.Connection, occasion: Occasion, found: Sequence[str]) -> set[str]:
     """Those of the sessions that changed code of which nothing is here: reverted, deleted, or never brought here."""
-    tied = memories.tied_to_code(db, [one.id for one in found], _MOST_TIED)
+    tied = memories.tied_to_code(db, list(dict.fromkeys(found)), _MOST_TIED)
     verdicts = occasion.checkout.freshness(tied)
     left = {memory.session for memory in tied if verdict_of(memory, verdicts) != "gone"}
     return {memory.session for memory in tied} - left
