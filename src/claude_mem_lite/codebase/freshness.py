@@ -77,7 +77,8 @@ def _told(
 ) -> dict[str, list[_Told]]:
     """How it stands with the anchors of each memory."""
     anchors = [(memory, anchor) for memory in memories for anchor in _anchors(memory)]
-    left_at = {memory.id: memory.last_seen_at for memory in memories if memory.id in made_here}
+    # Not `last_seen_at`: an edit of the memory moves that, and says nothing about the code.
+    left_at = {memory.id: memory.created_at for memory in memories if memory.id in made_here}
     ties = [
         Tie(anchor, memory.commit, left_at.get(memory.id), memory.created_at, memory.id) for memory, anchor in anchors
     ]

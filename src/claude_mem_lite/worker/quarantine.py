@@ -12,7 +12,6 @@ from claude_mem_lite.compress.tools.hearsay import told_by
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import FOREIGN_ORIGINS, GUIDANCE_KINDS, Memory
-from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, sightings
 from claude_mem_lite.worker import settling
 
@@ -55,16 +54,15 @@ def without_approval(memory: Memory) -> Memory:
 
 
 def approve(name: str, memory: Memory, db: sqlite3.Connection, now: datetime) -> None:
-    """The user has seen it and lets it out: it is found and told when asked. Whose words it holds does not change, so
-    what pages and foreign tools said is still given unasked only when it is pinned besides."""
+    """Let a memory out of quarantine: search finds it from now on. The user trusts its text, and says nothing about its
+    code or its date. Its origin stays, so words of pages and foreign tools are given unasked only if pinned besides."""
     if memory.status == "active" and APPROVED in memory.tags:
         return  # twice is as good as once
     must_wait(memory)
     with atomic(db):
         sightings.note(db, memory.id, name)  # told anew by a model, the turn leaves it alone
         tags = tuple(dict.fromkeys((*memory.tags, APPROVED)))
-        seen_at = max(memory.last_seen_at, time_of(name))
-        memories.rewrite(db, replace(memory, status="active", tags=tags, last_seen_at=seen_at))
+        memories.rewrite(db, replace(memory, status="active", tags=tags))
         settling.settle(db, memory, name, now)
 
 

@@ -300,14 +300,14 @@ def test_of_what_was_made_here_an_untouched_file_is_not_read(cache: CodeCache, r
     anchors = work_on(root, "src/files.py", LOAD)
     work_on(root, "src/files.py", LOAD_SAFELY)  # within the turn that the memory tells of
     later = datetime.now(UTC) + timedelta(hours=1)
-    memory = telling(anchors, last_seen_at=later)
+    memory = telling(anchors, created_at=later)
     here = judge(cache, str(root), [memory], far(root), made_here={memory.id})
     elsewhere = judge(cache, str(root), [memory], far(root))
     assert (here[memory.id].verdict, elsewhere[memory.id].verdict) == ("fresh", "changed")
 
 
 def test_a_file_put_back_with_its_old_time_was_touched_nevertheless(cache: CodeCache, root: Path) -> None:
-    memory = telling(work_on(root, "src/files.py", LOAD), last_seen_at=datetime.now(UTC))
+    memory = telling(work_on(root, "src/files.py", LOAD), created_at=datetime.now(UTC))
     work_on(root, "src/files.py", LOAD_SAFELY)
     os.utime(root / "src" / "files.py", (0, 0))
     told = judge(cache, str(root), [memory], far(root), made_here={memory.id})
@@ -315,7 +315,7 @@ def test_a_file_put_back_with_its_old_time_was_touched_nevertheless(cache: CodeC
 
 
 def test_a_missing_file_is_missing_whatever_was_made_here(cache: CodeCache, root: Path) -> None:
-    memory = telling(work_on(root, "src/files.py", LOAD), last_seen_at=datetime.now(UTC) + timedelta(hours=1))
+    memory = telling(work_on(root, "src/files.py", LOAD), created_at=datetime.now(UTC) + timedelta(hours=1))
     (root / "src" / "files.py").unlink()
     told = judge(cache, str(root), [memory], far(root), made_here={memory.id})
     assert told[memory.id].verdict == "gone"
