@@ -13,7 +13,8 @@ MemoryLiteError
 │   ├── ModelUnavailable    trying again may help: connection, rate limit, 5xx, time out
 │   └── ModelRefused        it will not: 4xx, no key, an unusable answer
 ├── WorkerUnavailable   nobody answers on the socket
-│   └── WorkerSilent        somebody is there, but does not answer in time
+│   ├── WorkerSilent        somebody is there, but does not answer in time
+│   └── WorkerEnded         it ended before it could answer, mostly to have a database recovered
 └── WorkerRefused       the worker answered with an error
 """
 
@@ -97,6 +98,10 @@ class WorkerUnavailable(MemoryLiteError):
 
 
 class WorkerSilent(WorkerUnavailable):
+    pass
+
+
+class WorkerEnded(WorkerUnavailable):
     pass
 
 

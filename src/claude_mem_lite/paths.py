@@ -42,6 +42,11 @@ class Home:
     def memory_db(self) -> Path:
         return self.root / "memory.db"
 
+    def database_files(self) -> list[Path]:
+        """Both databases with the logs that SQLite has beside them."""
+        names = (self.memory_db, self.inbox_db)
+        return [path.with_name(path.name + suffix) for path in names for suffix in ("", "-wal", "-shm", "-journal")]
+
     @property
     def code_db(self) -> Path:
         """What the code of projects looked like when it was last read: a cache, made anew when it is gone."""
@@ -129,6 +134,11 @@ class Home:
     def suspect(self) -> Path:
         """The mark of a worker that was told by SQLite that a database is damaged."""
         return self.root / "suspect"
+
+    @property
+    def open_files(self) -> Path:
+        """Which database files the last worker had open."""
+        return self.root / "open-files.json"
 
     @property
     def installs(self) -> Path:

@@ -15,6 +15,7 @@ from claude_mem_lite.errors import (
     Ambiguous,
     MemoryLiteError,
     NotFound,
+    WorkerEnded,
     WorkerRefused,
     WorkerSilent,
     WorkerUnavailable,
@@ -23,6 +24,12 @@ from claude_mem_lite.models import JsonObject, JsonValue
 
 # sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
 LONGEST_SOCKET_PATH = 103
+_REFUSALS: dict[str, type[MemoryLiteError]] = {
+    "not_found": NotFound,
+    "ambiguous": Ambiguous,
+    "ended": WorkerEnded,
+    "damaged": WorkerEnded,
+}
 DOCTOR = "run `claude-mem-lite doctor`"
 
 
@@ -49,7 +56,9 @@ def request(
         return _read(response.status, response.read())
     except TimeoutError as error:
         raise WorkerSilent(f"the worker did not answer within {timeout_s:.3g} s", DOCTOR) from error
-    except (http.client.RemoteDisconnected, http.client.IncompleteRead, ConnectionError, FileNotFoundError) as error:
+    except (http.client.RemoteDisconnected, http.client.IncompleteRead, ConnectionResetError) as error:
+        raise WorkerEnded("the worker ended before it answered", "run this again in a moment") from error
+    except (ConnectionError, FileNotFoundError) as error:
         raise WorkerUnavailable("no worker answers", "run `claude-mem-lite worker start`") from error
     except http.client.HTTPException as error:
         raise WorkerRefused("what answers on the worker's socket does not speak HTTP", DOCTOR) from error
@@ -74,7 +83,7 @@ def _read(status: int, content: bytes) -> JsonObject:
 
 def _refusal(status: int, given: JsonValue) -> MemoryLiteError:
     told = given if isinstance(given, dict) else {}
-    kind = {"not_found": NotFound, "ambiguous": Ambiguous}.get(str(told.get("code")), WorkerRefused)
+    kind = _REFUSALS.get(str(told.get("code")), WorkerRefused)
     message = told.get("message") or f"the worker refused the request with status {status}"
     return kind(str(message), str(told.get("next_step") or ""))
 

@@ -4,6 +4,7 @@ For the command line, `install`, `doctor`, the MCP server and the page."""
 
 import fcntl
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ STOP_WAIT_S = 30.0
 AFTER_EXIT_WAIT_S = 3.0
 OWN_VARIABLES = "CLAUDE_MEM_LITE_"
 _POLL_S = 0.02
+_FIX = "run `claude-mem-lite doctor --fix`"
 
 
 def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
@@ -32,6 +34,7 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
     if _comes_up(home, client, wait_s) or (home.suspect.exists() and _comes_up(home, client, wait_s)):
         return client
     _refuse_newer(home)
+    _refuse_closed(home)
     raise WorkerUnavailable("the worker did not start", f"look at the end of {home.worker_log}")
 
 
@@ -108,6 +111,18 @@ def _refuse_newer(home: Home) -> None:
 
     refuse_newer(home.memory_db)
     refuse_newer(home.inbox_db)
+
+
+def _refuse_closed(home: Home) -> None:
+    """WorkerUnavailable when a database may not be read or written: then no worker can start."""
+    if closed := next((path for path in home.database_files() if is_closed(path)), None):
+        mode = stat.S_IMODE(closed.stat().st_mode)
+        raise WorkerUnavailable(f"{closed} cannot be read and written by you (mode {mode:03o})", _FIX)
+
+
+def is_closed(path: Path) -> bool:
+    """Whether a file is there that this user may not read and write."""
+    return path.exists() and not os.access(path, os.R_OK | os.W_OK)
 
 
 def worker_interpreter(home: Home) -> str:

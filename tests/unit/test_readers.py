@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db.connection import open_for_writing
+from claude_mem_lite.db.connection import open_for_reading, open_for_writing
 from claude_mem_lite.db.readers import MOST_KEPT, Readers
 
 
@@ -72,15 +72,27 @@ def test_one_in_a_transaction_is_not_kept(readers: Readers) -> None:
         words(db)
 
 
-def test_none_is_kept_of_a_file_that_was_replaced(readers: Readers, database: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("apart", [False, True], ids=["kept", "apart"])
+def test_none_is_opened_of_a_file_that_was_replaced(database: Path, tmp_path: Path, apart: bool) -> None:
+    noted: list[str] = []
+    with closing(Readers(database, lambda: noted.append("damage"))) as readers:
+        readers.open().close()
+        other = tmp_path / "other.db"
+        shutil.copy(database, other)
+        other.replace(database)
+        with pytest.raises(sqlite3.DatabaseError, match=r"words\.db was removed or replaced"):
+            readers.open_apart() if apart else readers.open()
+    assert noted == ["damage"]
+
+
+def test_reading_makes_no_database_where_one_was_removed(readers: Readers, database: Path) -> None:
     readers.open().close()
-    other = tmp_path / "other.db"
-    shutil.copy(database, other)
-    with closing(open_for_writing(other)) as writer:
-        writer.execute("update words set word = 'another'")
-    other.replace(database)
-    with closing(readers.open()) as db:
-        assert words(db) == ["another"]
+    database.unlink()
+    with pytest.raises(sqlite3.DatabaseError, match="removed"):
+        readers.open()
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+        open_for_reading(database)
+    assert not database.exists()
 
 
 def test_they_cannot_write(readers: Readers) -> None:

@@ -52,7 +52,7 @@ def test_without_a_mark_nothing_is_a_second(loop: Loop) -> None:
 def test_what_the_worker_before_took_in_was_answered(loop: Loop) -> None:
     spool.leave(loop.home, now_name("UserPromptSubmit"), json.dumps(PROMPT).encode())
     assert loop.settle(10.0)
-    fresh = Twins(loop.home)
+    fresh = Twins(loop.inbox_readers.open)
     assert is_second(fresh, PROMPT)
     assert not is_second(fresh, {**PROMPT, "prompt": "and the invoices?"})
 
@@ -60,7 +60,7 @@ def test_what_the_worker_before_took_in_was_answered(loop: Loop) -> None:
 def test_what_has_an_id_of_its_own_is_a_second_for_longer(loop: Loop) -> None:
     for payload, within_s in ((PROMPT, WITHIN_S), (NUMBERED, NUMBERED_WITHIN_S), (CALL, NUMBERED_WITHIN_S)):
         moments = iter((0.0, 0.0, within_s - 0.1, within_s + 0.1))
-        twins = Twins(loop.home, moments.__next__)
+        twins = Twins(loop.inbox_readers.open, moments.__next__)
         assert [is_second(twins, payload) for _ in range(3)] == [False, True, False]
 
 
@@ -71,5 +71,5 @@ def test_a_slow_second_hook_comes_after_the_worker_was_started_anew(loop: Loop) 
         spool.leave(loop.home, name, json.dumps(payload).encode())
     assert loop.settle(10.0)
     for payload, is_known in cases:
-        assert is_second(Twins(loop.home), payload) is is_known
-        assert not is_second(Twins(loop.home), {**payload, "session_id": "s-2"})
+        assert is_second(Twins(loop.inbox_readers.open), payload) is is_known
+        assert not is_second(Twins(loop.inbox_readers.open), {**payload, "session_id": "s-2"})

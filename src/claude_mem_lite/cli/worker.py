@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -11,7 +12,8 @@ from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import chosen_home, connect, json_option
 from claude_mem_lite.cli.output import field, print_json
 from claude_mem_lite.client import Client
-from claude_mem_lite.errors import MemoryLiteError, WorkerRefused, WorkerUnavailable
+from claude_mem_lite.client_values import Drained
+from claude_mem_lite.errors import MemoryLiteError, WorkerEnded, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.told import whole
 from claude_mem_lite.words import counted
@@ -20,6 +22,8 @@ from claude_mem_lite.worker_start import is_answering, stop_worker
 DRAIN_TIMEOUT_S = 60.0
 # Rules need less: who waits longer wants to know for what.
 MOMENT_S = 1.0
+MAX_WORKERS = 5
+"""To wait for: of a home that is damaged again and again."""
 
 worker = HelpfulGroup(
     name="worker",
@@ -135,9 +139,7 @@ def drain(ctx: click.Context, timeout_s: float, as_json: bool) -> None:
       claude-mem-lite worker drain
       claude-mem-lite worker drain --timeout 300 --json
     """
-    client = connect()
-    with _telling_what_is_awaited(client):
-        outcome = client.drain(timeout_s)
+    outcome = _drain(timeout_s)
     counts = outcome.counts
     left = counts.raw + counts.processing
     if as_json:
@@ -157,6 +159,16 @@ def drain(ctx: click.Context, timeout_s: float, as_json: bool) -> None:
         rest = f"{left} events are left" if left else "the model has not told everything"
         click.echo(f"{ctx.command_path}: {rest} after {timeout_s:g} s; run it again", err=True)
         ctx.exit(1)
+
+
+def _drain(timeout_s: float) -> Drained:
+    """Drain by one worker after another: one that finds a damaged database ends, and the next one recovers it."""
+    deadline = time.monotonic() + timeout_s
+    for _ in range(MAX_WORKERS):
+        client = connect()
+        with _telling_what_is_awaited(client), suppress(WorkerEnded):
+            return client.drain(max(deadline - time.monotonic(), 0))
+    raise WorkerUnavailable("one worker after another has ended", f"look at the end of {chosen_home().worker_log}")
 
 
 @contextmanager

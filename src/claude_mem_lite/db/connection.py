@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from claude_mem_lite.db.damage import damaged
 
@@ -77,7 +78,12 @@ def empty_log(connection: sqlite3.Connection, wait_s: float = BUSY_TIMEOUT_S) ->
 
 def _connect(path: Path, kind: type[sqlite3.Connection]) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, factory=kind
+        f"file:{quote(str(path))}?mode=rw",  # a database that was deleted must not seem to be a new, empty one
+        uri=True,
+        timeout=BUSY_TIMEOUT_S,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=kind,
     )
     connection.row_factory = sqlite3.Row
     connection.execute("pragma foreign_keys=on")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.db.damage import damaged
 from claude_mem_lite.db.soundness import is_damage
 from claude_mem_lite.paths import identity
 
@@ -22,24 +23,27 @@ class Readers:
 
     def __init__(self, path: Path, note_damage: Callable[[], None] = lambda: None) -> None:
         self._path = path
+        self._file = identity(path)
         self._note_damage = note_damage
         self._lock = threading.Lock()
         self._kept: list[_Kept] = []
         self._is_closed = False
 
     def open(self) -> sqlite3.Connection:
-        """A connection for one thread and one answer."""
-        file = identity(self._path)
+        """A connection for one thread and one answer; sqlite3.DatabaseError when the database is not the one that the
+        worker has open: what is read then is not what was stored."""
+        self._require_file()
         with self._lock:
-            while self._kept:
-                kept = self._kept.pop()
-                if kept.file == file:
-                    return kept
-                kept.close_for_good()  # the database was replaced
-        made = open_for_reading(self._path, _Kept)
-        assert isinstance(made, _Kept)
-        made.file, made.give_back, made.note_damage = file, self._take_back, self._note_damage
+            if self._kept:
+                return self._kept.pop()
+        made = self._connect()
+        made.give_back = self._take_back
         return made
+
+    def open_apart(self) -> sqlite3.Connection:
+        """One that nobody has afterwards: for who may be asking it still when it is closed."""
+        self._require_file()
+        return self._connect()
 
     def let_go(self) -> None:
         """Close those that nobody uses."""
@@ -51,6 +55,23 @@ class Readers:
         """Keep none any more; those that are in use are closed by who uses them."""
         self._is_closed = True
         self.let_go()
+
+    def _connect(self) -> "_Kept":
+        made = open_for_reading(self._path, _Kept)
+        assert isinstance(made, _Kept)
+        made.note_damage = self._note_damage
+        try:
+            # Once more, before anything is read: SQLite would join the log, which is open, to another database.
+            self._require_file()
+        except sqlite3.DatabaseError:
+            made.close_for_good()
+            raise
+        return made
+
+    def _require_file(self) -> None:
+        if identity(self._path) != self._file:
+            self._note_damage()
+            raise damaged(f"{self._path.name} was removed or replaced")
 
     def _take_back(self, used: "_Kept") -> None:
         with self._lock:
@@ -65,7 +86,6 @@ class Readers:
 class _Kept(sqlite3.Connection):
     """Closing it gives it back."""
 
-    file: tuple[int, int] | None = None
     give_back: "Callable[[_Kept], None] | None" = None
     note_damage: "Callable[[], None] | None" = None
 

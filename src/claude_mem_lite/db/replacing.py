@@ -50,9 +50,9 @@ def finish(home: Home) -> Replacement | None:
         aside.mkdir(mode=0o700, exist_ok=True)
         for suffix in ("", *_LOGS):
             old = target.with_name(target.name + suffix)
-            if suffix == "-shm" or (suffix and old.exists() and old.stat().st_size == 0):  # nothing to be kept in it
-                old.unlink(missing_ok=True)
-            elif old.exists():
+            if suffix and old.is_file() and (suffix == "-shm" or old.stat().st_size == 0):  # nothing to be kept in it
+                old.unlink()
+            elif os.path.lexists(old):
                 old.rename(aside / old.name)
         sync(aside)
         new.rename(target)

@@ -3,6 +3,7 @@
 At 100,000 memories (530 MB) the first takes 10 to 15 ms, the second 0.4 s."""
 
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,8 @@ from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS
 from claude_mem_lite.errors import SchemaTooNew
 
 _CORRUPT, _NOT_A_DATABASE = 11, 26
+# A database or a log that ends too early, and one that was replaced.
+_SHORT_READ, _MOVED = 522, 1032
 _OF_THE_MACHINE = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -27,7 +30,10 @@ _BASE_CODE = 0xFF
 
 def is_damage(error: BaseException | None) -> bool:
     """Whether SQLite says that the file itself is wrong; not that it is locked, or that the disk is full."""
-    return isinstance(error, sqlite3.DatabaseError) and _code_of(error) in (_CORRUPT, _NOT_A_DATABASE)
+    if not isinstance(error, sqlite3.DatabaseError):
+        return False
+    is_short = getattr(error, "sqlite_errorcode", 0) in (_SHORT_READ, _MOVED)
+    return is_short or _code_of(error) in (_CORRUPT, _NOT_A_DATABASE)
 
 
 def is_of_the_machine(error: sqlite3.Error) -> bool:
@@ -35,10 +41,23 @@ def is_of_the_machine(error: sqlite3.Error) -> bool:
     return _code_of(error) in _OF_THE_MACHINE
 
 
+def not_a_file(path: Path) -> str:
+    """What stands at the path of a database when it is no plain file; '' for a file, or nothing."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return ""
+    if stat.S_ISREG(mode):
+        return ""
+    return "a folder" if stat.S_ISDIR(mode) else "a link" if stat.S_ISLNK(mode) else "something else"
+
+
 def is_blank(path: Path) -> bool:
     """Whether there is no file, or nothing in it: SQLite takes an empty file for a new database."""
     if not path.exists() or path.stat().st_size == 0:
         return True
+    if not_a_file(path):
+        return False
     try:
         with reading(path) as db:
             return not db.execute("select 1 from sqlite_master limit 1").fetchone()
@@ -78,8 +97,6 @@ def is_newer(path: Path) -> bool:
 
 def refuse_newer(path: Path) -> None:
     """SchemaTooNew when a newer version has written a database."""
-    if is_blank(path):
-        return
     with suppress(sqlite3.DatabaseError), reading(path) as db:
         migrations.refuse_newer(db, INBOX_MIGRATIONS if path.name == "inbox.db" else MEMORY_MIGRATIONS)
 

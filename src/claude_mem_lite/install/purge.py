@@ -50,6 +50,7 @@ _OURS = (
     "replacing.json",
     "recoveries.json",
     "suspect",
+    "open-files.json",
 )
 _LOG = r"(?:-wal|-shm|-journal)?"
 _PUT_ASIDE = re.compile(r"(?:damaged|before-restore)-\d{8}T\d{6}Z(?:-\d+)?")

@@ -3,12 +3,10 @@
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, TypeVar
 
 from pydantic import Field, FiniteFloat
@@ -16,8 +14,7 @@ from starlette.requests import Request
 
 from claude_mem_lite import __version__
 from claude_mem_lite.db import recoveries
-from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError, NotFound
+from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.inbox import model_turns, spool
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import LONGEST_TEXT, Kind, Place
@@ -83,7 +80,7 @@ class Drain(Body):
 def health(loop: Running) -> dict[str, object]:
     now, problem = loop.clock(), _problem(loop)
     model = loop.modelling.state()
-    with opened(loop.home.inbox_db) as db:
+    with closing(loop.inbox_readers.open()) as db:
         waiting = _left_to_do(db)
         turns = model_turns.counts(db)
     with closing(loop.readers.open()) as db:
@@ -133,13 +130,13 @@ def _backups(loop: Loop, now: datetime) -> dict[str, object]:
 
 @router.get("/queue/stats")
 def queue_stats(loop: Running) -> dict[str, int]:
-    with opened(loop.home.inbox_db) as db:
+    with closing(loop.inbox_readers.open()) as db:
         return {**inbox.stats(db), "spooled": len(spool.waiting(loop.home))}
 
 
 @router.get("/queue")
 def queue_list(loop: Running, status: str = "error", limit: Limit = 50) -> dict[str, object]:
-    with opened(loop.home.inbox_db) as db:
+    with closing(loop.inbox_readers.open()) as db:
         found = inbox.problems(db, status, limit)
         if status == "error":
             found += model_turns.problems(db, limit)
@@ -169,7 +166,7 @@ def drain(wanted: Drain, loop: Running) -> dict[str, object]:
     while not drained and not loop.stopping.is_set() and (left := until - time.monotonic()) > 0:
         # A pass that failed settles nothing, and with a broken configuration events still wait in the spool.
         settled = loop.settle(left, flush=True) and not loop.problem
-        with opened(loop.home.inbox_db) as db:
+        with closing(loop.inbox_readers.open()) as db:
             drained = settled and _left_to_do(db) == 0
         if drained:
             with closing(loop.readers.open()) as db:
@@ -177,6 +174,8 @@ def drain(wanted: Drain, loop: Running) -> dict[str, object]:
         if not drained:
             # What is left waits to be tried again.
             loop.stopping.wait(min(_RETRY_LOOK_S, left))
+    if not drained and loop.stopping.is_set():
+        raise WorkerEnded("the worker ends before all is done", "run this again in a moment")
     return {"drained": drained, **queue_stats(loop)}
 
 
@@ -272,13 +271,6 @@ def folder_of(loop: Loop, cwd: str, project: str) -> str:
         return cwd
     with closing(loop.readers.open()) as db:
         return sessions.root_of_project(db, project)
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection for one answer."""
-    with closing(open_for_reading(path)) as db:
-        yield db
 
 
 def wait(future: Future[Result]) -> Result:

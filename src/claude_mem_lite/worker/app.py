@@ -1,6 +1,7 @@
 """The worker's HTTP face on its Unix socket: what hooks send, the API, and one shape for every error."""
 
 import logging
+import sqlite3
 from collections.abc import Callable
 
 from starlette.applications import Starlette
@@ -12,7 +13,7 @@ from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from claude_mem_lite.db.soundness import is_damage
-from claude_mem_lite.errors import Ambiguous, InvalidRequest, MemoryLiteError, NotFound
+from claude_mem_lite.errors import Ambiguous, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.worker import hooks_api
 from claude_mem_lite.worker.loop import Loop
 
@@ -20,6 +21,7 @@ _STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
     NotFound: (404, "not_found"),
     Ambiguous: (409, "ambiguous"),
     InvalidRequest: (422, "invalid"),
+    WorkerEnded: (503, "ended"),
 }
 log = logging.getLogger(__name__)
 
@@ -78,7 +80,9 @@ async def _http_error(_: Request, error: Exception) -> JSONResponse:
 async def _broken(request: Request, error: Exception) -> JSONResponse:
     log.error("request failed", exc_info=error, extra={"path": request.url.path})
     loop = request.app.state.loop
-    if is_damage(error) and loop.stopping.is_set():  # whoever watches the log has seen it, and had the loop end
+    # A database that was removed cannot be opened; whoever watches the log has seen damage, and had the loop end.
+    is_removed = isinstance(error, sqlite3.Error) and not loop.has_files()
+    if is_removed or (is_damage(error) and loop.stopping.is_set()):
         return _error(500, "damaged", "a database is damaged and is being recovered", "run this again in a moment")
     return _error(500, "internal", f"the worker failed: {type(error).__name__}", "see worker.log")
 

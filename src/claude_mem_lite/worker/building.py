@@ -6,7 +6,6 @@ from dataclasses import replace
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.occasion import Occasion, Search
 from claude_mem_lite.context.presets import Preset
-from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.worker.looking import time_for_context
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.patience import patient
@@ -25,7 +24,7 @@ def build_start(
     if patience_s is not None:
         until, search = began + patience_s, patient(search, connect, began + _SHARE_OF_SEARCH * patience_s)
     # Not one that another has after us: a layer that took too long may be asking it still.
-    db = open_for_reading(loop.home.memory_db)
+    db = loop.readers.open_apart()
     try:
         checkout = loop.looking.checkout(db, occasion.place, time_for_context(patience_s))
     except BaseException:

@@ -19,7 +19,7 @@ from claude_mem_lite.places import find_place
 from claude_mem_lite.store import counting, feed, memories, story
 from claude_mem_lite.timestamps import text_to_time
 from claude_mem_lite.worker import quarantine, staleness
-from claude_mem_lite.worker.api import Running, Watched, opened
+from claude_mem_lite.worker.api import Running, Watched
 from claude_mem_lite.worker.commands import memory_named
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.reading import in_order
@@ -37,7 +37,7 @@ def changes(loop: Watched) -> dict[str, object]:
     """Counts that move with every change, cheap enough to be asked for once a second."""
     with closing(loop.readers.open()) as db:
         done = progress.of(db).done
-    with opened(loop.home.inbox_db) as db:
+    with closing(loop.inbox_readers.open()) as db:
         return {"memory": done, "inbox": inbox.stats(db)}
 
 

@@ -15,7 +15,6 @@ from claude_mem_lite import pauses
 from claude_mem_lite.compress.language.clean import without_own_blocks
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.config_file import load_config
-from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox.spool import Arrival, read_arrival
 from claude_mem_lite.spool_names import is_past
@@ -66,7 +65,7 @@ def known(asked: Known, loop: Running) -> dict[str, list[str]]:
     config = load_config(loop.home.config, os.environ)
     _settle(loop)  # what hooks have just seen counts as there
     marks = [turns.PastTurnMark(turn.session, turn.name, turn.prompt_id, turn.began_at) for turn in asked.turns]
-    with closing(open_for_reading(loop.home.memory_db)) as db:
+    with closing(loop.readers.open()) as db:
         found = turns.known_turns(db, marks)
     excluded = [turn.name for turn in asked.turns if is_excluded(config, turn.cwd)]
     return {"known": sorted(found), "excluded": excluded, **_of_pauses(asked, loop)}
@@ -82,7 +81,7 @@ def take_in(given: Import, loop: Running) -> dict[str, int]:
     added = loop.call_queue(lambda queue: queue.add(arrivals, loop.clock().timestamp()))
     _settle(loop)
     added.result()
-    with closing(open_for_reading(loop.home.memory_db)) as db:
+    with closing(loop.readers.open()) as db:
         stored = turns.stored_turns(db, [turn.name for turn in given.turns])
     return {"turns": len(stored), "memories": _memories(loop, given) - before}
 
@@ -117,7 +116,7 @@ def _without_own_blocks(value: object) -> object:
 
 
 def _memories(loop: Loop, given: Import) -> int:
-    with closing(open_for_reading(loop.home.memory_db)) as db:
+    with closing(loop.readers.open()) as db:
         return memories.count_in_sessions(db, sorted({turn.session for turn in given.turns}))
 
 

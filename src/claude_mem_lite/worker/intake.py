@@ -1,5 +1,7 @@
 """From the spool into the inbox, and what no hook could write to disk. Part of the job loop."""
 
+from collections.abc import Callable
+
 from claude_mem_lite.agents.installed import has_own_hooks
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.inbox import spool
@@ -11,8 +13,10 @@ from claude_mem_lite.worker.clock import Clock
 class Intake:
     """Takes events in, in the job thread; any thread may hand over one to hold."""
 
-    def __init__(self, home: Home, queue: Queue, clock: Clock) -> None:
+    def __init__(self, home: Home, queue: Queue, clock: Clock, has_files: Callable[[], bool]) -> None:
         self._home = home
+        self._has_files = has_files
+        """Whether home and inbox are still those that were opened."""
         self._queue = queue
         self._clock = clock
         self.dropped_folders: set[str] = set()
@@ -27,7 +31,9 @@ class Intake:
             self._unwritten.append((name, raw))
 
     def take_in(self, config: Config) -> int:
-        """Move all that waits into the inbox; returns how many events were new."""
+        """Move all that waits into the inbox; returns how many events were new.
+
+        Nothing is let go of once the inbox or the home was replaced: the next worker takes it in."""
 
         def excluded(folder: str) -> bool:
             if not is_excluded(config, folder):
@@ -39,14 +45,18 @@ class Intake:
             return has_own_hooks(self._home, agent, folder)
 
         added = 0
-        while self._unwritten:
+        while self._unwritten and self._has_files():
             name, raw = self._unwritten[0]
             arrivals = spool.read_arrivals(name, raw, excluded, elsewhere)
             added += self._queue.add(arrivals, self._clock().timestamp())
-            del self._unwritten[0]
+            if self._has_files():
+                del self._unwritten[0]
         for batch in spool.batches(self._home, excluded, elsewhere):
+            if not self._has_files():
+                break
             added += self._queue.add(batch.arrivals, self._clock().timestamp())
-            spool.remove(batch)
+            if self._has_files():
+                spool.remove(batch)
         return added
 
     def leave_rest(self) -> None:

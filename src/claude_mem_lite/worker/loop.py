@@ -17,15 +17,16 @@ from typing import TypeVar
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_file import load_config
 from claude_mem_lite.db import progress
+from claude_mem_lite.db.open_files import OpenFiles
 from claude_mem_lite.db.readers import Readers
-from claude_mem_lite.errors import ConfigError, PayloadError
+from claude_mem_lite.errors import ConfigError, MemoryLiteError, PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.copies import Copies
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import Embedder, JsonObject, text
-from claude_mem_lite.paths import Home, identity, state_of
+from claude_mem_lite.paths import Home, state_of
 from claude_mem_lite.places import find_place
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
@@ -61,6 +62,7 @@ class Loop:
     def __init__(
         self,
         home: Home,
+        files: OpenFiles,
         inbox_db: sqlite3.Connection,
         memory_db: sqlite3.Connection,
         clock: Clock,
@@ -68,6 +70,8 @@ class Loop:
         embedder: Embedder,
     ) -> None:
         self.home = home
+        self._files = files
+        self._has_lost_files = False
         self.clock = clock
         self.started_at = clock()
         self.config = Config()
@@ -78,13 +82,14 @@ class Loop:
         self.stopping = threading.Event()
         """Set once the loop is to end; for whoever waits for something it may never do."""
         self.readers = Readers(home.memory_db, self.suspect)
+        self.inbox_readers = Readers(home.inbox_db, self.suspect)
         self._may_suspect = True
         self._inbox_db = inbox_db
         self._memory_db = memory_db
         self._copies = Copies(home.spool_kept)
         self._queue = Queue(inbox_db, lambda: progress.so_far(memory_db), self._copies)
         self.backing_up = BackingUp(home, memory_db, inbox_db, clock)
-        self._intake = Intake(home, self._queue, clock)
+        self._intake = Intake(home, self._queue, clock, self.has_files)
         self._model_turns = ModelTurns(inbox_db)
         self.modelling = Modelling(home, self._model_turns, memory_db, clock, make_provider, self.wake)
         self.indexing = Indexing(memory_db, embedder)
@@ -94,10 +99,9 @@ class Loop:
         self.on_their_way = OnTheirWay()
         """What hooks were answered, before it is known that they printed it."""
         self.telling = Telling(home, clock)
-        self.twins = Twins(home)
+        self.twins = Twins(self.inbox_readers.open)
         self._pause_watch = PauseWatch(home, memory_db, clock)
         self._facts = FactKeeping(memory_db, clock, lambda folder: is_excluded(self.config, folder))
-        self._database = identity(home.inbox_db)
         self.package = Package()
         self._settings: tuple[int, int, int] | None = None
         self.activity = Activity()
@@ -143,8 +147,18 @@ class Loop:
         """A database seems to be damaged: end, so that the next worker looks at all of it before it opens it."""
         if self._may_suspect and not self.stopping.is_set():
             log.error("a database is damaged; ending, for the next worker to mend it")
-            self.home.suspect.touch(mode=0o600)
+            self._mark_suspect()
             self.stop()
+
+    def has_files(self) -> bool:
+        """Whether home and databases are those that were opened. If not, the loop ends, and nothing is taken in or
+        acknowledged any more: what is written now would be lost with the old files."""
+        if not self._has_lost_files and (trouble := self._files.trouble()):
+            log.error("ending, before anything is lost with the old files", extra={"trouble": trouble})
+            self._has_lost_files = True
+            self._mark_suspect()
+            self.stop()
+        return not self._has_lost_files
 
     def note_unfounded(self) -> None:
         """The files were found to be sound, so a worker that ends would help nobody."""
@@ -160,7 +174,10 @@ class Loop:
 
         def run() -> None:
             try:
-                future.set_result(write(self._memory_db))
+                self._require_files()
+                result = write(self._memory_db)
+                self._require_files()  # once more: what was written to a file that is gone is not stored
+                future.set_result(result)
             except Exception as error:  # noqa: BLE001  handed to whoever waits for the result
                 future.set_exception(error)
 
@@ -222,10 +239,8 @@ class Loop:
 
     def _run(self) -> None:
         while not self.stopping.is_set():
-            if self._is_displaced():
-                log.error("the data folder was removed or replaced; ending, before its databases swallow anything")
-                self.stop()
-                return
+            if not self.has_files():
+                break
             if self.package.is_replaced():
                 log.info("another version was installed; ending, so that the next hook starts it")
                 self.stop()
@@ -238,15 +253,24 @@ class Loop:
             self._wake.wait(self._look_in_s() if self._has_to_look else POLL_S)
             self._is_under_way = True  # first: what woke it is not to be passed over by whoever asks
             self._wake.clear()
+        if not self.has_files():
+            self._safely(self._intake.leave_rest, self._run_calls, self.backing_up.end)
+            return
         self._safely(self._look_once_more)
         self._safely(self._run_calls)
         self._safely(lambda: self._render(self.modelling.end() | self._unrendered))
         self._safely(self.backing_up.end)
         self._safely(self._queue.release_all)
 
-    def _is_displaced(self) -> bool:
-        """Whether another database stands where ours did: what is taken in now would be lost with the old one."""
-        return identity(self.home.inbox_db) != self._database
+    def _require_files(self) -> None:
+        if not self.has_files():
+            raise MemoryLiteError("a database was removed or replaced", "run this again in a moment")
+
+    def _mark_suspect(self) -> None:
+        """Have the next worker read all of both databases; one of another home has no reason to."""
+        if not self._files.is_home_replaced():
+            with suppress(OSError):
+                self.home.suspect.touch(mode=0o600)
 
     def _look_once_more(self) -> None:
         """Leave nothing in the spool if it may be taken in, and nothing in memory alone."""
@@ -335,13 +359,14 @@ class Loop:
             self.search.let_go()
             self.looking.let_go()
             self.readers.let_go()
+            self.inbox_readers.let_go()
             for db in (self._inbox_db, self._memory_db):
                 db.execute("pragma shrink_memory")
             maintenance.give_back_memory()
 
     def _render(self, projects: set[str]) -> None:
         """Render the folders of projects whose context changed anew."""
-        if projects:
+        if projects and self.has_files():
             self._unrendered = set() if "" in projects else self._unrendered - projects
             see, search = self.looking.look_ahead, self.search.unexplained
             dbs = self._memory_db, self.readers.open
@@ -379,12 +404,12 @@ class Loop:
             if not units:
                 break
             size = sum(len(row.payload) for unit in units for row in unit)
-            while units:
+            while units and self.has_files():
                 unit = units.pop(0)
                 self._queue.renew([row.id for row in unit], self.clock().timestamp())
                 touched |= self._work_on(unit)
                 self._run_calls()
-            del unit
+            unit = []
             if size > _LARGE_WORK:
                 maintenance.give_back_memory()
         if not self.stopping.is_set():

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from claude_mem_lite import hook_copy
-from claude_mem_lite.paths import Home
+from claude_mem_lite.paths import Home, identity
 
 if TYPE_CHECKING:
     import uvicorn
@@ -47,10 +47,12 @@ def run(home: Home) -> int:
         hook_copy.make(home)
     # Bound before the heavy imports: hooks that come meanwhile wait in the backlog, not in vain.
     listener = _listen(home)
+    bound = identity(home.socket)
     try:
         _serve(home, listener)
     finally:
-        home.socket.unlink(missing_ok=True)
+        if identity(home.socket) == bound:  # else the folder was replaced, and it is another worker's
+            home.socket.unlink(missing_ok=True)
     return 0
 
 
@@ -113,13 +115,20 @@ def _serve(home: Home, listener: socket.socket) -> None:
     try:
         with ExitStack() as at_the_end, open_loop(home) as loop:
             # Not before: a start that fails leaves the mark of the worker that was killed before it.
-            at_the_end.callback(home.worker_pid.unlink, missing_ok=True)
+            at_the_end.callback(_remove_own_pid, home)
             _serve_loop(home, listener, loop)
     except Exception as error:
         log.exception("worker failed")
         if is_damage(error):  # met on a page that the quick look did not read: the next worker is to read all of them
             home.suspect.touch(mode=0o600)
         raise
+
+
+def _remove_own_pid(home: Home) -> None:
+    """Remove the mark of this worker, and not that of another one in a folder that took the place of the home."""
+    with suppress(OSError):
+        if home.worker_pid.read_text() == str(os.getpid()):
+            home.worker_pid.unlink()
 
 
 def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:

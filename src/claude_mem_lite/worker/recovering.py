@@ -3,6 +3,7 @@ restore, gives back to the inbox what it has lost, and puts the newest good back
 damaged. It holds the home's lock."""
 
 import logging
+import os
 import re
 import sqlite3
 from collections.abc import Collection
@@ -16,10 +17,11 @@ from shlex import quote
 from claude_mem_lite.db import backups, lineage, progress, recoveries, replacing
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, applied_to, migrate, unknown_to
+from claude_mem_lite.db.open_files import foreign_logs
 from claude_mem_lite.db.progress import Progress
 from claude_mem_lite.db.recoveries import Recovery
 from claude_mem_lite.db.replacing import Replacement
-from claude_mem_lite.db.soundness import damage_of, is_blank, is_damage, is_newer, reading
+from claude_mem_lite.db.soundness import damage_of, is_blank, is_damage, is_newer, not_a_file, reading
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import copies, putting_back, replaying
 from claude_mem_lite.models import text
@@ -35,11 +37,16 @@ _DAY = "%Y-%m-%d %H:%M UTC"
 log = logging.getLogger(__name__)
 
 
-def prepare(home: Home, now: datetime) -> None:
-    """Have databases that can be opened, or leave them as they are for whoever opens them to refuse."""
+def prepare(home: Home, now: datetime) -> bool:
+    """Have databases that can be opened, or leave them as they are for whoever opens them to refuse; returns whether
+    anything was wrong with them."""
+    before = recoveries.all_of(home)
+    has_foreign_logs = False
     _end_replacing(home)
     for target in (home.inbox_db, home.memory_db):
         replacing.remove_new(target)
+        has_foreign_logs = _are_logs_set_aside(home, target, now) or has_foreign_logs
+    home.open_files.unlink(missing_ok=True)
     backups.remove_unfinished(home.backups)
     # Now: whoever opens a database first has its log emptied.
     has_log = _has_log(home.inbox_db) or _has_log(home.memory_db)
@@ -50,6 +57,22 @@ def prepare(home: Home, now: datetime) -> None:
     if not is_restored and (trouble := _trouble_with_memory(home, ended_badly)):
         _recover(home, trouble, now)
     _drop_old_aside(home)
+    return has_foreign_logs or recoveries.all_of(home) != before
+
+
+def _are_logs_set_aside(home: Home, database: Path, now: datetime) -> bool:
+    """Move logs away that do not belong to the database they lie beside: read together, they are neither the old state
+    nor the new one. What only they held is replayed from the inbox and the copies."""
+    logs = foreign_logs(database, home.open_files)
+    if not logs:
+        return False
+    aside = home.root / _new_aside(home, DAMAGED, database, now)
+    log.error("logs that are not of this database are set aside", extra={"database": database.name})
+    aside.mkdir(mode=0o700, exist_ok=True)
+    for path in logs:
+        path.rename(aside / path.name)
+    home.suspect.touch(mode=0o600)  # a worker that is killed from here on leaves the next one to look at all of it
+    return True
 
 
 def set_aside(home: Home) -> list[Path]:
@@ -127,6 +150,8 @@ def _look_after_inbox(home: Home, now: datetime, ended_badly: bool, *, is_to_res
 
 def _trouble_with_inbox(home: Home, ended_badly: bool) -> str:
     """What is wrong with inbox.db; '' when it can be used, or is of a newer version."""
+    if kind := not_a_file(home.inbox_db):
+        return f"was replaced by {kind}"
     if damage := damage_of(home.inbox_db, thoroughly=ended_badly):
         return f"was damaged ({damage})"
     if not home.inbox_db.exists():
@@ -157,6 +182,8 @@ def _complete_inbox(home: Home, now: datetime, ended_badly: bool) -> None:
 
 def _trouble_with_memory(home: Home, ended_badly: bool) -> str:
     """What is wrong with memory.db; '' when it can be used, or is of a newer version."""
+    if kind := not_a_file(home.memory_db):
+        return f"was replaced by {kind}"
     if is_blank(home.memory_db):
         is_lost = bool(backups.all_in(home.backups)) or _furthest(home) > 0
         return "" if not is_lost else "is empty" if home.memory_db.exists() else "is gone"
@@ -225,7 +252,7 @@ def _put_in_place(
     It takes over the lineage of the home, also when it comes from another one: what is there from now on is counted
     here. Nothing tells then which events it lacks, so all of them are done again."""
     new = replacing.new_file(home.memory_db)
-    own = lineage.of_file(home.memory_db)
+    own = "" if not_a_file(home.memory_db) else lineage.of_file(home.memory_db)
     if source is not None:
         backups.copy(source, new)
     with closing(open_for_writing(new)) as db:
@@ -268,7 +295,7 @@ def _new_aside(home: Home, kind: str, target: Path, now: datetime) -> str:
     """The name of a folder that has no such database yet."""
     name = f"{kind}{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     others = (f"{name}-{number}" for number in count(2))
-    return next(one for one in chain((name,), others) if not (home.root / one / target.name).exists())
+    return next(one for one in chain((name,), others) if not os.path.lexists(home.root / one / target.name))
 
 
 def _drop_old_aside(home: Home) -> None:
@@ -312,6 +339,8 @@ def _was_used(home: Home) -> bool:
         return True
     if is_blank(home.memory_db):
         return False
+    if not_a_file(home.memory_db):
+        return True
     try:
         with reading(home.memory_db) as db:
             return progress.of(db).done > 0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
-from claude_mem_lite.db.soundness import is_of_the_machine, reading
+from claude_mem_lite.db.soundness import is_of_the_machine, not_a_file, reading
 
 _KEYS = {"inbox": "id", "model_turns": "id", "tombstones": "rowid", "leaving": ""}
 _LEAST_BYTES_OF_A_TOMBSTONE = 32
@@ -26,7 +26,7 @@ def salvage(damaged: Path, new: Path, now: datetime) -> int:
     saved = 0
     with closing(open_for_writing(new)) as db:
         migrate(db, INBOX_MIGRATIONS, now)
-        for table, key in _KEYS.items() if damaged.exists() else ():
+        for table, key in _KEYS.items() if damaged.exists() and not not_a_file(damaged) else ():
             known = [row["name"] for row in db.execute(f"pragma table_info({table})")]
             with closing(_rows(damaged, table, key, known)) as rows:
                 count = _copy(db, table, rows)

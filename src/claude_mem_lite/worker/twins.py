@@ -1,16 +1,15 @@
 """The same event told by two hooks is answered once: the one that asks first gets the answer."""
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
 
 from claude_mem_lite.agents.identity import NUMBERED_WITHIN_S, identity, one_within_s
-from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import JsonObject, text
-from claude_mem_lite.paths import Home
 from claude_mem_lite.spool_names import event_of
 
 _MOST = 2_000
@@ -19,8 +18,10 @@ _MOST = 2_000
 class Twins:
     """The events of the last moments that were answered. Any thread may ask."""
 
-    def __init__(self, home: Home, seconds: Callable[[], float] = time.monotonic) -> None:
-        self._home = home
+    def __init__(
+        self, open_inbox: Callable[[], sqlite3.Connection], seconds: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._open_inbox = open_inbox
         self._seconds = seconds
         self._lock = threading.Lock()
         self._seen: dict[tuple[str, ...], tuple[str, float]] = {}
@@ -45,7 +46,7 @@ class Twins:
 
     def _was_taken_in(self, name: str, payload: JsonObject, key: tuple[str, ...], within_s: float) -> bool:
         event = text(payload.get("hook_event_name")) or event_of(name)
-        with closing(open_for_reading(self._home.inbox_db)) as db:
+        with closing(self._open_inbox()) as db:
             near = inbox.near(db, name, text(payload.get("session_id")), event, within_s)
         return any(row.name < name and self._is_same(row, key) for row in near)
 

@@ -7,6 +7,7 @@ from claude_mem_lite.compress.model.providers.choose import make_provider
 from claude_mem_lite.db import progress
 from claude_mem_lite.db.connection import Counting, open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, migrate
+from claude_mem_lite.db.open_files import OpenFiles
 from claude_mem_lite.embed.table import StaticTable
 from claude_mem_lite.models import Embedder
 from claude_mem_lite.paths import Home
@@ -25,7 +26,7 @@ def open_loop(
     embedder: Embedder | None = None,
 ) -> Iterator[Loop]:
     """A job loop over sound and up-to-date databases, which are closed at the end."""
-    recovering.prepare(home, clock())
+    had_damage = recovering.prepare(home, clock())
     with (
         closing(open_for_writing(home.inbox_db)) as inbox_db,
         closing(open_for_writing(home.memory_db, Counting)) as memory_db,
@@ -36,10 +37,15 @@ def open_loop(
         was_suspect = mend_words(home, memory_db)  # first: what is forgotten again leaves the indexes too
         is_caught_up = catch_up(home, Databases(inbox_db, memory_db), clock())
         progress.begin(memory_db)
-        loop = Loop(home, inbox_db, memory_db, clock, make_provider, embedder or StaticTable())
+        files = OpenFiles(home)
+        files.write_record(home.open_files)
+        loop = Loop(home, files, inbox_db, memory_db, clock, make_provider, embedder or StaticTable())
         if is_caught_up:
             loop.backing_up.want_soon()
-        if was_suspect:
+        if was_suspect and not (had_damage or is_caught_up):
             loop.note_unfounded()
-        with closing(loop.readers):
+        with closing(loop.readers), closing(loop.inbox_readers):
             yield loop
+        has_ended_well = not files.trouble()
+    if has_ended_well:  # else the next worker has to know which logs are of which database
+        home.open_files.unlink(missing_ok=True)

@@ -18,7 +18,6 @@ from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.config import Config, in_folder, is_excluded
 from claude_mem_lite.config_file import load_config
 from claude_mem_lite.context.checkout import ChangeState, Checkout
-from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ConfigError, PayloadError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox.payload import STORED_LIMIT, parse
@@ -93,7 +92,7 @@ def find_raw(loop: Loop, name: str, body: bytes) -> Found:
         with open(loop.home.spool_new / name, "rb", buffering=0) as file:
             return Found(file.read() if os.fstat(file.fileno()).st_size <= STORED_LIMIT else b"")
     except OSError:  # taken in already, or kept elsewhere
-        with closing(open_for_reading(loop.home.inbox_db)) as db:
+        with closing(loop.inbox_readers.open()) as db:
             row = inbox.find(db, name)
     return Found(row.payload.encode(), is_adapted=True) if row else Found()
 

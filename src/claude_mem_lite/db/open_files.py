@@ -1,0 +1,80 @@
+"""Identity of the files that a worker has open, compared with what stands at their paths.
+
+SQLite goes on writing to a database that was deleted or replaced, and joins a log to whatever database lies beside it.
+The job loop compares before it takes or acknowledges anything; a start compares with the last worker's record."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from claude_mem_lite.db.replacing import read_json
+from claude_mem_lite.db.soundness import not_a_file
+from claude_mem_lite.models import JsonValue
+from claude_mem_lite.paths import Home, identity
+
+LOG, SHARED_MEMORY, JOURNAL = "-wal", "-shm", "-journal"
+
+
+class OpenFiles:
+    """The files of one home as a worker opened them. To compare them takes eight `stat`, some 15 µs."""
+
+    def __init__(self, home: Home) -> None:
+        self._root = home.root
+        self._home = identity(home.root)
+        self._databases = (home.memory_db, home.inbox_db)
+        logs = [beside(path, suffix) for path in self._databases for suffix in (LOG, SHARED_MEMORY)]
+        watched = (*self._databases, *logs, home.worker_lock)
+        self._files = {path: found for path in watched if (found := identity(path)) is not None}
+        self._sizes = dict.fromkeys(self._databases, 0)
+
+    def is_home_replaced(self) -> bool:
+        """Whether the path of the home leads to another folder, or nowhere."""
+        return identity(self._root) != self._home
+
+    def trouble(self) -> str:
+        """What became of the first file that is not as it was opened; '' while all are."""
+        if self.is_home_replaced():
+            return f"{self._root} was moved or replaced"
+        for path, known in self._files.items():
+            found = identity(path)
+            if found != known:
+                return f"{path.name} was {'removed' if found is None else 'replaced'}"
+        return next((f"{path.name} was cut" for path in self._databases if self._is_cut(path)), "")
+
+    def write_record(self, path: Path) -> None:
+        """Leave the identities for the next worker: this one may be killed before it sees that a file was replaced."""
+        told = {known.name: list(found) for known, found in self._files.items()}
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with open(handle, "w", encoding="utf-8") as file:
+            json.dump(told, file)
+
+    def _is_cut(self, path: Path) -> bool:
+        """Whether a database is shorter than it was: nothing of ours ever makes one shorter."""
+        try:
+            size = path.stat().st_size
+        except OSError:
+            return True
+        largest, self._sizes[path] = self._sizes[path], max(size, self._sizes[path])
+        return size < largest
+
+
+def beside(database: Path, suffix: str) -> Path:
+    return database.with_name(database.name + suffix)
+
+
+def foreign_logs(database: Path, record: Path) -> list[Path]:
+    """The logs beside a database that SQLite must not join to it: of a database that was there before, by the record of
+    the worker that wrote them, or no file at all."""
+    logs = [path for suffix in (LOG, SHARED_MEMORY, JOURNAL) if os.path.lexists(path := beside(database, suffix))]
+    odd = [path for path in logs if not_a_file(path)]
+    known: Mapping[str, JsonValue] = read_json(record) or {}
+    log = beside(database, LOG)
+    is_log_known = log in logs and _is_known(log, known)
+    # A home that was copied as a whole has neither the one nor the other, and they belong together.
+    return logs if is_log_known and not _is_known(database, known) else odd
+
+
+def _is_known(path: Path, known: Mapping[str, JsonValue]) -> bool:
+    found = identity(path)
+    return found is not None and known.get(path.name) == list(found)
