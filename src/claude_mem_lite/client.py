@@ -34,6 +34,7 @@ BACKUP_TIMEOUT_S = 620.0
 TRY_TIMEOUT_S = 140.0
 PROBE_TIMEOUT_S = 2.0
 _LEAST_TIMEOUT_S = 0.05
+_CHANGE_TIMEOUT_S = 70.0
 _MOST_REPLACED = 500
 
 
@@ -237,6 +238,14 @@ class Client:
     def projects(self) -> Sequence[JsonObject]:
         """The projects that were last worked on, the last first."""
         return _objects(self._get("/api/projects"), "projects")
+
+    def project_changes(self) -> Sequence[JsonObject]:
+        """The last changes to projects, newest first."""
+        return _objects(self._get("/api/projects/changes"), "changes")
+
+    def change_projects(self, what: str, body: JsonObject) -> JsonObject:
+        """Carry out `merge`, `rename`, `move` or `undo`; the change, by whose id it can be undone."""
+        return self._post(f"/api/projects/{what}", body, timeout_s=_CHANGE_TIMEOUT_S)
 
     def feed(
         self,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.models import NEED_MOMENTS, Tally
-from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.timestamps import time_to_text
 
 _CHARACTERS_A_TOKEN = 3.5
 
@@ -47,17 +47,6 @@ class OfProject:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownProject:
-    """A project, where it was last worked on, and how many active memories it has."""
-
-    id: str
-    name: str
-    root: str
-    last_seen_at: datetime
-    memories: int
-
-
-@dataclass(frozen=True, slots=True)
 class Retold:
     """The size of what was given, and of what was said in the sessions it tells of, in tokens by estimate."""
 
@@ -90,17 +79,6 @@ def projects(db: sqlite3.Connection) -> list[OfProject]:
            group by counted.project order by 3 desc, 4 desc, 1"""
     )
     return [OfProject(**dict(row)) for row in rows]
-
-
-def newest_projects(db: sqlite3.Connection, limit: int) -> list[KnownProject]:
-    """The projects that were last worked on, the last first."""
-    rows = db.execute(
-        """select id, name, root, last_seen_at,
-             (select count(*) from memories where project = projects.id and status = 'active') as memories
-           from projects order by last_seen_at desc, id limit :limit""",
-        {"limit": limit},
-    )
-    return [KnownProject(**{**dict(row), "last_seen_at": text_to_time(row["last_seen_at"])}) for row in rows]
 
 
 def given(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[GivenAtMoment]:

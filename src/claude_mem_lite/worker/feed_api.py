@@ -13,7 +13,7 @@ from claude_mem_lite.db import progress
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import Kind, Origin, Status
-from claude_mem_lite.store import counting, feed, story
+from claude_mem_lite.store import feed, story
 from claude_mem_lite.timestamps import text_to_time
 from claude_mem_lite.worker import quarantine
 from claude_mem_lite.worker.api import Running, Watched, opened
@@ -21,7 +21,6 @@ from claude_mem_lite.worker.commands import memory_named
 from claude_mem_lite.worker.reading import in_order
 from claude_mem_lite.worker.routing import Router
 
-_MOST_PROJECTS = 500
 _MOST_GIVEN = 50
 _MOST_SEEN_IN = 20
 PageSize = Annotated[int, Field(ge=1, le=200)]
@@ -35,13 +34,6 @@ def changes(loop: Watched) -> dict[str, object]:
         done = progress.of(db).done
     with opened(loop.home.inbox_db) as db:
         return {"memory": done, "inbox": inbox.stats(db)}
-
-
-@router.get("/projects")
-def projects(loop: Running) -> dict[str, object]:
-    """The projects that were last worked on, the last first."""
-    with closing(loop.readers.open()) as db:
-        return {"projects": [asdict(one) for one in counting.newest_projects(db, _MOST_PROJECTS)]}
 
 
 @router.get("/feed")
