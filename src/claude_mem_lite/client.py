@@ -118,10 +118,10 @@ class Client:
         that could be told."""
         return self._get("/api/stale", [("cwd", cwd)])
 
-    def code(self, what: str, name: str, cwd: str, *, limit: int) -> JsonObject:
-        """Symbols of a name in the code of a folder's project with their callers or callees, under `symbols`; while
+    def code(self, what: str, name: str, where: Where, *, limit: int) -> JsonObject:
+        """Symbols of a name in the code of a project with their callers or callees, under `symbols`; while
         that code is still being read, how far it is, under `reading`."""
-        query = [("what", what), ("name", name), ("cwd", cwd), *_query(limit=limit)]
+        query = [("what", what), ("name", name), *where.as_query(), *_query(limit=limit)]
         return self._get("/api/code", query, timeout_s=CODE_TIMEOUT_S)
 
     def timeline(self, id_: str, *, before: int = 5, after: int = 5) -> JsonObject:
@@ -299,16 +299,18 @@ class Client:
         """How many documents wait to be indexed, of how many there are, and why there are no vectors if so."""
         return self._get("/api/index")
 
-    def export_page(self, after: int, cwd: str | None) -> ExportPage:
+    def export_page(self, after: int, where: Where) -> ExportPage:
         """The memories that were stored after one of them, as many as come at a time."""
-        answer = self._get("/api/export", _query(after=after, cwd=cwd), timeout_s=EXPORT_TIMEOUT_S)
+        answer = self._get("/api/export", [*where.as_query(), *_query(after=after)], timeout_s=EXPORT_TIMEOUT_S)
         return ExportPage(
             _objects(answer, "memories"), told.whole_or_none(answer, "total"), told.whole_or_none(answer, "next")
         )
 
-    def start_import(self, cwd: str, scopes: Sequence[str]) -> ImportStart:
+    def start_import(self, where: Where, scopes: Sequence[str]) -> ImportStart:
         """Where and when memories of a file are imported that do not say so themselves."""
-        answer = self._post("/api/import/memories/start", {"cwd": cwd, "scopes": list(scopes)})
+        answer = self._post(
+            "/api/import/memories/start", {"cwd": where.cwd, "project": where.project, "scopes": list(scopes)}
+        )
         return ImportStart(
             project=str(answer.get("project")),
             at=str(answer.get("at")),

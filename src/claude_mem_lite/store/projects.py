@@ -189,9 +189,9 @@ def find(db: sqlite3.Connection, given: str) -> str:
     """Return the id of a project by its id, a folder or remote of it, or its name when only one is called so.
 
     Among projects of one name, one that holds something is meant rather than those that are empty."""
-    known = current_id(db, given)
-    if known != given or db.execute("select 1 from projects where id = ?", (given,)).fetchone():
-        return known
+    for known in (current_id(db, given), locate(db, given).project if os.path.isabs(given) else ""):
+        if db.execute("select 1 from projects where id = ?", (known,)).fetchone():
+            return known
     rows = db.execute(
         "select id from projects where name = ? collate nocase order by last_seen_at desc, id", (given,)
     ).fetchall()

@@ -59,11 +59,12 @@ def export(
     loop: Running,
     after: Annotated[int, Field(ge=0, lt=2**63)] = 0,
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000,
-    cwd: str | None = None,
+    cwd: str = "",
+    all_projects: bool = True,
     project: str = "",
 ) -> Response:
     """Memories in the order of storing, as many as fit a page; `next` says after which the next page begins."""
-    meant = project_of(loop, cwd or "", all_projects=cwd is None, project=project)
+    meant = project_of(loop, cwd, all_projects and not cwd, project)
     found: list[str] = []
     size, last, more = 0, after, False
     with closing(loop.readers.open()) as db:

@@ -84,11 +84,13 @@ def rename(wanted: Rename, loop: Running) -> dict[str, object]:
 
 @router.post("/move")
 def move(wanted: Move, loop: Running) -> dict[str, object]:
-    """A folder that exists is named by where it really is, as sessions in it are."""
-    old, new = (os.path.normpath(one) for one in (wanted.old, wanted.new))
-    if not os.path.isabs(old) or not os.path.isabs(new) or old == new:
+    """Folders are named by where they really are, as those of sessions."""
+    if not os.path.isabs(wanted.old) or not os.path.isabs(wanted.new):
         raise MemoryLiteError("a project moves from one folder to another", "give both as absolute paths")
-    return _change(loop, {"command": "move_project", "source": os.path.realpath(old), "target": os.path.realpath(new)})
+    old, new = os.path.realpath(wanted.old), os.path.realpath(wanted.new)
+    if f"{new}/".startswith(f"{old}/"):
+        raise MemoryLiteError(f"{new} is in {old}", "name the folder of before and the one of now")
+    return _change(loop, {"command": "move_project", "source": old, "target": new})
 
 
 @router.post("/undo")
