@@ -16,6 +16,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, keep, p95
 from benchmarks.stage import Stage, stage
+from claude_mem_lite.client_values import Where
 from claude_mem_lite.models import JsonObject
 
 MOST_NAMES = 300
@@ -74,7 +75,7 @@ def _asked(made: Stage, root: Path, what: str, name: str) -> tuple[float, JsonOb
     """The seconds until the answer is there, and the answer."""
     began = time.perf_counter()
     while True:
-        answer = made.client.code(what, name, str(root), limit=50)
+        answer = made.client.code(what, name, Where(str(root)), limit=50)
         if "reading" not in answer:
             return time.perf_counter() - began, answer
 

@@ -35,6 +35,7 @@ BACKUP_TIMEOUT_S = 620.0
 TRY_TIMEOUT_S = 140.0
 PROBE_TIMEOUT_S = 2.0
 _LEAST_TIMEOUT_S = 0.05
+_CHANGE_TIMEOUT_S = 70.0
 _MOST_REPLACED = 500
 
 
@@ -118,10 +119,10 @@ class Client:
         that could be told."""
         return self._get("/api/stale", [("cwd", cwd)])
 
-    def code(self, what: str, name: str, cwd: str, *, limit: int) -> JsonObject:
-        """Symbols of a name in the code of a folder's project with their callers or callees, under `symbols`; while
+    def code(self, what: str, name: str, where: Where, *, limit: int) -> JsonObject:
+        """Symbols of a name in the code of a project with their callers or callees, under `symbols`; while
         that code is still being read, how far it is, under `reading`."""
-        query = [("what", what), ("name", name), ("cwd", cwd), *_query(limit=limit)]
+        query = [("what", what), ("name", name), *where.as_query(), *_query(limit=limit)]
         return self._get("/api/code", query, timeout_s=CODE_TIMEOUT_S)
 
     def timeline(self, id_: str, *, before: int = 5, after: int = 5) -> JsonObject:
@@ -248,6 +249,14 @@ class Client:
         told = self._get("/api/place", _query(cwd=cwd))
         return text(told.get("project")) if told.get("memories") else ""
 
+    def project_changes(self) -> Sequence[JsonObject]:
+        """The last changes to projects, newest first."""
+        return _objects(self._get("/api/projects/changes"), "changes")
+
+    def change_projects(self, what: str, body: JsonObject) -> JsonObject:
+        """Carry out `merge`, `rename`, `move` or `undo`; the change, by whose id it can be undone."""
+        return self._post(f"/api/projects/{what}", body, timeout_s=_CHANGE_TIMEOUT_S)
+
     def feed(
         self,
         wanted: Wanted = ANYTHING,
@@ -300,16 +309,18 @@ class Client:
         """How many documents wait to be indexed, of how many there are, and why there are no vectors if so."""
         return self._get("/api/index")
 
-    def export_page(self, after: int, cwd: str | None) -> ExportPage:
+    def export_page(self, after: int, where: Where) -> ExportPage:
         """The memories that were stored after one of them, as many as come at a time."""
-        answer = self._get("/api/export", _query(after=after, cwd=cwd), timeout_s=EXPORT_TIMEOUT_S)
+        answer = self._get("/api/export", [*where.as_query(), *_query(after=after)], timeout_s=EXPORT_TIMEOUT_S)
         return ExportPage(
             _objects(answer, "memories"), told.whole_or_none(answer, "total"), told.whole_or_none(answer, "next")
         )
 
-    def start_import(self, cwd: str, scopes: Sequence[str]) -> ImportStart:
+    def start_import(self, where: Where, scopes: Sequence[str]) -> ImportStart:
         """Where and when memories of a file are imported that do not say so themselves."""
-        answer = self._post("/api/import/memories/start", {"cwd": cwd, "scopes": list(scopes)})
+        answer = self._post(
+            "/api/import/memories/start", {"cwd": where.cwd, "project": where.project, "scopes": list(scopes)}
+        )
         return ImportStart(
             project=str(answer.get("project")),
             at=str(answer.get("at")),

@@ -384,6 +384,10 @@ class Place:
     root: str
     branch: str = ""
     commit: str = ""
+    path: str = ""
+    """The folder that the repository is in, shared by its worktrees; the folder itself outside of a repository."""
+    remote: str = ""
+    """The normalised address of its remote; '' without one."""
 
 
 Outcome = Literal["used", "ignored"]

@@ -1,5 +1,7 @@
-"""A folder -> the project it belongs to, by git's own files. Starts no git: a hostile repository's
-configuration may name programs to run, and the worker has no child processes."""
+"""A folder -> the marks that its project is known by, read from git's own files. Starts no git: a hostile repository's
+configuration may name programs to run, and the worker has no child processes.
+
+`store.projects` turns the marks into the project that is stored under them."""
 
 import os
 import re
@@ -20,7 +22,8 @@ _SECTION = re.compile(r'^\[\s*remote\s+"(?P<name>[^"]+)"\s*\]$', re.I)
 
 
 def find_place(folder: str) -> Place:
-    """The project of a folder: normalised git remote, else the shared git folder, else the path itself.
+    """The place of a folder. Its `project` is the id that a new project gets there: the normalised git remote, else the
+    shared git folder, else the path itself; `store.projects.locate` knows the id that a project was given before.
 
     Worktrees and subdirectories of one repository are one project; two repositories of one name are two.
     Any text has a place: what is no folder of this machine is a project of its own."""
@@ -36,12 +39,13 @@ def find_place(folder: str) -> Place:
 def _place(folder: Path) -> Place:
     found = find_checkout(folder)
     if found is None:
-        return Place(project=str(folder), name=folder.name or "/", root=str(folder))
+        return Place(project=str(folder), name=folder.name or "/", root=str(folder), path=str(folder))
     root, git_folder = found
     common = common_folder(git_folder)
     branch, commit = read_head(git_folder, common)
-    project = _remote(common) or str(common.parent if common.name == ".git" else common)
-    return Place(project, project_name(project), str(root), branch, commit)
+    remote, path = _remote(common), str(common.parent if common.name == ".git" else common)
+    project = remote or path
+    return Place(project, project_name(project), str(root), branch, commit, path, remote)
 
 
 def normalise_remote(url: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import OCCASION_LEAD, Event, Place, Receipt, SessionSummary, SymbolChange
-from claude_mem_lite.store import exchange, forgetting, memories, receipts, sessions, turns
+from claude_mem_lite.store import exchange, forgetting, memories, projects, receipts, sessions, turns
 from tests.fakes import NOW, SHOP, Store
 
 
@@ -273,13 +273,13 @@ def test_forgetting_a_project_keeps_what_holds_everywhere(store: Store) -> None:
 
 def test_a_project_is_found_by_its_name_unless_two_have_it(store: Store) -> None:
     store.session("s1", SessionSummary())
-    assert sessions.find_project(store.db, "shop") == SHOP.project
+    assert projects.find(store.db, "shop") == SHOP.project
     store.session("s2", SessionSummary(), place=Place("/elsewhere/shop", "shop", "/elsewhere/shop"))
-    assert sessions.find_project(store.db, SHOP.project) == SHOP.project
+    assert projects.find(store.db, SHOP.project) == SHOP.project
     with pytest.raises(Ambiguous, match="/elsewhere/shop"):
-        sessions.find_project(store.db, "shop")
+        projects.find(store.db, "shop")
     with pytest.raises(NotFound):
-        sessions.find_project(store.db, "nothing")
+        projects.find(store.db, "nothing")
 
 
 def test_a_session_keeps_the_project_it_began_in(store: Store) -> None:

@@ -74,6 +74,27 @@ def bound_by_modes() -> Sequence[str]:
     return within
 
 
+def test_sessions_of_another_machine_belong_to_the_folder_that_is_named_for_theirs(
+    machine: Machine, tmp_path: Path
+) -> None:
+    here = tmp_path / "webshop"
+    here.mkdir()
+    past = fixed_bug("0c5f4ee2-6f0b-4f5e-9d7e-2d9f5b0a0001")
+    run(machine, past.write(tmp_path / "laptop"), "--project", f"shop={here}")
+    (project,) = machine.get("/api/projects")["projects"]
+    assert (project["id"], project["name"]) == (str(here), "webshop")
+    files = {file for one in machine.get("/api/memories?all_projects=true")["memories"] for file in one["files"]}
+    assert files
+    assert not any(file.startswith("/") for file in files)
+    assert run_on(machine, "context", "--cwd", here).stdout
+
+
+def test_a_name_for_a_folder_that_no_session_was_in_is_told(machine: Machine, tmp_path: Path) -> None:
+    past = fixed_bug("0c5f4ee2-6f0b-4f5e-9d7e-2d9f5b0a0002")
+    done = run(machine, past.write(tmp_path / "laptop"), "--project", f"shap={tmp_path}")
+    assert "No session was in a folder called shap." in done.stderr
+
+
 @contextmanager
 def shut(path: Path) -> Iterator[Path]:
     """A file or folder that nobody may read, for a while."""

@@ -8,9 +8,10 @@ from typing import TypeVar
 import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
-from claude_mem_lite.cli.options import connect, cwd_option, folder, json_option, limit_option
+from claude_mem_lite.cli.options import connect, json_option, limit_option, place_options, where
 from claude_mem_lite.cli.output import bold, dim, field, items, plain, print_json
 from claude_mem_lite.cli.progress import progress
+from claude_mem_lite.client_values import Where
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.told import objects, whole
@@ -46,12 +47,12 @@ code = HelpfulGroup(
 
 
 def _options(command: Decorated) -> Decorated:
-    return click.argument("name", metavar="NAME")(cwd_option(limit_option(50)(json_option(command))))
+    return click.argument("name", metavar="NAME")(place_options(limit_option(50)(json_option(command))))
 
 
 @code.command(short_help="Show where something is defined.")
 @_options
-def symbols(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
+def symbols(name: str, cwd: str | None, project: str | None, limit: int, as_json: bool) -> None:
     """Show where something is defined.
 
     Functions, methods and classes of that name, each with its signature, file and line. The path of a file in the
@@ -69,12 +70,12 @@ def symbols(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
       claude-mem-lite code symbols Session.renew --json
       claude-mem-lite code symbols src/auth.py
     """
-    _print(_ask("symbols", name, cwd, limit), name, as_json)
+    _print(_ask("symbols", name, where(cwd, project), limit), name, as_json)
 
 
 @code.command(short_help="Show what calls something.")
 @_options
-def callers(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
+def callers(name: str, cwd: str | None, project: str | None, limit: int, as_json: bool) -> None:
     """Show what calls something.
 
     Each function that calls it, with the lines of the calls. Making an instance is a call of the class and of its
@@ -94,12 +95,12 @@ def callers(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
       claude-mem-lite code callers Session.renew --cwd ~/src/shop
       claude-mem-lite code callers src/auth.py::Session --json
     """
-    _print(_ask("callers", name, cwd, limit), name, as_json, "callers", _NO_CALLER)
+    _print(_ask("callers", name, where(cwd, project), limit), name, as_json, "callers", _NO_CALLER)
 
 
 @code.command(short_help="Show what something calls.")
 @_options
-def callees(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
+def callees(name: str, cwd: str | None, project: str | None, limit: int, as_json: bool) -> None:
     """Show what something calls.
 
     Each function, method and class of the project that is called in it, nested functions included; of a class, in all
@@ -117,7 +118,7 @@ def callees(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
       claude-mem-lite code callees src/auth.py::Session.renew --json
     """
     _print(
-        _ask("callees", name, cwd, limit),
+        _ask("callees", name, where(cwd, project), limit),
         name,
         as_json,
         "callees",
@@ -125,12 +126,12 @@ def callees(name: str, cwd: str | None, limit: int, as_json: bool) -> None:
     )
 
 
-def _ask(what: str, name: str, cwd: str | None, limit: int) -> JsonObject:
+def _ask(what: str, name: str, place: Where, limit: int) -> JsonObject:
     """The answer of the worker, which reads code a moment at a time until it has all."""
     if not name.strip():
         raise click.UsageError("the name is empty")
-    client, where = connect(), folder(cwd)
-    answer = client.code(what, name, where, limit=limit)
+    client = connect()
+    answer = client.code(what, name, place, limit=limit)
     reading = answer.get("reading")
     if not isinstance(reading, dict):
         return answer
@@ -141,7 +142,7 @@ def _ask(what: str, name: str, cwd: str | None, limit: int) -> JsonObject:
             advance(whole(reading, "done"))
             if lines:
                 lines.advance(whole(reading, "done"))
-            answer = client.code(what, name, where, limit=limit)
+            answer = client.code(what, name, place, limit=limit)
             reading = answer.get("reading")
     return answer
 

@@ -42,6 +42,20 @@ def backups(ctx: click.Context, param: click.Parameter, incomplete: str) -> "lis
     return found or [CompletionItem(incomplete, type="file")]
 
 
+def projects(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """The names of the projects that hold something, those last worked on first."""
+    from claude_mem_lite.cli.output import field
+    from claude_mem_lite.client import Client
+    from claude_mem_lite.paths import find_home
+
+    try:
+        found = Client(find_home(), until=time.monotonic() + _WITHIN_S).projects()
+    except (MemoryLiteError, OSError):
+        return []
+    names = dict.fromkeys(field(one, "name") for one in found)
+    return [name for name in names if name.startswith(incomplete)]
+
+
 def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":  # noqa: ARG001
     """The newest memories of the current folder's project, with their titles where the shell shows them."""
     from click.shell_completion import CompletionItem

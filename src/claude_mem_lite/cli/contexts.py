@@ -2,7 +2,7 @@
 
 import click
 
-from claude_mem_lite.cli.options import chosen_home, connect_to_look, cwd_option, json_option, where
+from claude_mem_lite.cli.options import chosen_home, connect_to_look, json_option, place_options, where
 from claude_mem_lite.cli.output import field, items, plain, print_json
 from claude_mem_lite.models import LONGEST_PROMPT, JsonObject, JsonValue
 from claude_mem_lite.told import objects
@@ -11,14 +11,20 @@ _OFF = "Memory is switched off: nothing is given until `claude-mem-lite on`. Wit
 
 
 @click.command(short_help="Print the context a new session or a prompt would be given.")
-@cwd_option
+@place_options
 @click.option("--prompt", metavar="TEXT", help="What this prompt would be given, instead of a new session.")
 @click.option("--preset", metavar="NAME", help="Its layers: balanced, layers, codes, or one of config.toml.")
 @click.option("--budget", metavar="N", type=click.IntRange(1, 100_000), help="Its size in tokens, at most.")
 @click.option("--explain", is_flag=True, help="Say of each candidate its score, and why it is in or out.")
 @json_option
 def context(
-    cwd: str | None, prompt: str | None, preset: str | None, budget: int | None, explain: bool, as_json: bool
+    cwd: str | None,
+    project: str | None,
+    prompt: str | None,
+    preset: str | None,
+    budget: int | None,
+    explain: bool,
+    as_json: bool,
 ) -> None:
     """Print the context a new session or a prompt would be given.
 
@@ -31,20 +37,22 @@ def context(
     Examples:
       claude-mem-lite context
       claude-mem-lite context --cwd ~/code/shop --budget 500
+      claude-mem-lite context --project shop
       claude-mem-lite context --preset codes --explain
       claude-mem-lite context --prompt "why do carts live in SQLite?" --explain
     """
+    place = where(cwd, project)
     if chosen_home().off_switch.exists():
         click.echo(_OFF, err=as_json or not explain)
     if prompt is not None:
         if preset or budget:
             raise click.UsageError("--prompt has no layers and its own budget: leave out --preset and --budget")
         client = connect_to_look(_prompt_json({}, explain), as_json=as_json, aside=True)
-        answer = client.prompt_context(where(cwd, False).cwd, prompt[:LONGEST_PROMPT], explain=explain)
+        answer = client.prompt_context(place.cwd, prompt[:LONGEST_PROMPT], explain=explain, project=place.project)
         _print_for_prompt(answer, explain, as_json)
         return
     client = connect_to_look(_as_json({}, explain), as_json=as_json, aside=True)
-    answer = client.context(where(cwd, False).cwd, budget, preset, explain=explain)
+    answer = client.context(place.cwd, budget, preset, explain=explain, project=place.project)
     if as_json:
         print_json(_as_json(answer, explain))
         return

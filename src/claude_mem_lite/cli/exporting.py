@@ -16,7 +16,7 @@ from typing import IO
 import click
 
 from claude_mem_lite.cli import exporting_markdown
-from claude_mem_lite.cli.options import connect_to_find
+from claude_mem_lite.cli.options import connect_to_find, folder_type, project_option, where
 from claude_mem_lite.cli.output import plain
 from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.cli.sending import Sending
@@ -55,11 +55,12 @@ _MOST_SESSIONS = 10_000
 @click.option(
     "--cwd",
     metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, resolve_path=True),
+    type=folder_type,
     help="Only the memories of this folder's project; those of all projects if not given.",
 )
+@project_option
 @click.pass_context
-def export(ctx: click.Context, form: str | None, output: Path | None, cwd: str | None) -> None:
+def export(ctx: click.Context, form: str | None, output: Path | None, cwd: str | None, project: str | None) -> None:
     """Write out every memory, as JSON lines or as Markdown.
 
     As jsonl, one memory a line: whatever its status, with every field, in the order they were stored; `import jsonl`
@@ -81,53 +82,54 @@ def export(ctx: click.Context, form: str | None, output: Path | None, cwd: str |
     """
     if ctx.args:
         raise click.UsageError(f"the file to write is an option: --output {shlex.quote(ctx.args[0])}", ctx)
+    place = where(cwd, project, all_projects=cwd is None and project is None)
     form = form or ("markdown" if output is not None and output.name.endswith(_PAGES) else "jsonl")
     write = _write_markdown if form == "markdown" else _write_lines
     if output is None or str(output) == "-":
         stdout = sys.stdout.buffer
         # On a terminal the lines themselves tell how far it is.
-        written = write(stdout, cwd, watched=not sys.stdout.isatty())
+        written = write(stdout, place, watched=not sys.stdout.isatty())
         stdout.flush()
-        where = ""
+        told = ""
     else:
         if form == "jsonl" and _is_folder(output):
             raise click.UsageError(f"{plain(output)} is a folder; name a file, or use --format markdown", ctx)
         is_folder = form == "markdown" and not output.name.endswith(_PAGES)
         try:
             if is_folder:
-                written = _write_pages(output, cwd)
+                written = _write_pages(output, place)
             else:
                 with _whole_file(output) as file:
-                    written = write(file, cwd, watched=True)
+                    written = write(file, place, watched=True)
         except KeyboardInterrupt:
             written_so_far = "the pages that were done are there" if is_folder else "nothing was written"
             click.echo(f"Stopped; {written_so_far}.", err=True)
             raise
-        where = f" to {plain(output)}"
-    click.echo(f"Exported {counted(written, 'memory', 'memories')}{where}.", err=True)
+        told = f" to {plain(output)}"
+    click.echo(f"Exported {counted(written, 'memory', 'memories')}{told}.", err=True)
 
 
-def _write_lines(file: Written, cwd: str | None, *, watched: bool) -> int:
+def _write_lines(file: Written, place: Where, *, watched: bool) -> int:
     """Write what the worker gives, page by page; how many memories that were."""
     written = 0
-    for page in _watched_pages(cwd, watched=watched):
+    for page in _watched_pages(place, watched=watched):
         file.write("".join(map(to_line, page.memories)).encode())
         written += len(page.memories)
     return written
 
 
-def _write_markdown(file: Written, cwd: str | None, *, watched: bool) -> int:
-    groups = _grouped(cwd, watched=watched)
+def _write_markdown(file: Written, place: Where, *, watched: bool) -> int:
+    groups = _grouped(place, watched=watched)
     for piece in exporting_markdown.page(groups):
         file.write(piece.encode("utf-8", "replace"))
     return sum(group.count() for group in groups)
 
 
-def _write_pages(folder: Path, cwd: str | None) -> int:
+def _write_pages(folder: Path, place: Where) -> int:
     """Write a page for each project, and one that leads to them: first, so that the folder is known as ours when this
     is stopped, and once more when all of it is there."""
     _our_files(folder)  # before anything is read, which may take long
-    groups = _grouped(cwd, watched=True)
+    groups = _grouped(place, watched=True)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -167,15 +169,14 @@ def _write_text(path: Path, pieces: Iterable[str]) -> None:
             file.write(piece.encode("utf-8", "replace"))
 
 
-def _grouped(cwd: str | None, *, watched: bool) -> list[exporting_markdown.Group]:
-    memories = [memory for page in _watched_pages(cwd, watched=watched) for memory in page.memories]
-    place = Where(cwd or "", cwd is None)
+def _grouped(place: Where, *, watched: bool) -> list[exporting_markdown.Group]:
+    memories = [memory for page in _watched_pages(place, watched=watched) for memory in page.memories]
     sessions = connect_to_find().sessions(place, limit=_MOST_SESSIONS)
     return exporting_markdown.grouped(memories, sessions)
 
 
-def _watched_pages(cwd: str | None, *, watched: bool) -> Iterator[ExportPage]:
-    pages = _pages(cwd)
+def _watched_pages(place: Where, *, watched: bool) -> Iterator[ExportPage]:
+    pages = _pages(place)
     first = next(pages)
     done = 0
     with progress("Exporting", first.total or 0, in_bytes=False, shown=watched) as advance:
@@ -185,11 +186,11 @@ def _watched_pages(cwd: str | None, *, watched: bool) -> Iterator[ExportPage]:
             advance(done)
 
 
-def _pages(cwd: str | None) -> Iterator[ExportPage]:
+def _pages(place: Where) -> Iterator[ExportPage]:
     sending = Sending(connect_to_find())
     after: int | None = 0
     while after is not None:
-        page = sending.ask(partial(Client.export_page, after=after, cwd=cwd))
+        page = sending.ask(partial(Client.export_page, after=after, where=place))
         yield page
         after = page.next
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from claude_mem_lite.cli import completing, times
-from claude_mem_lite.cli.options import all_projects_option, cwd_option, folder, kind, scope, where
+from claude_mem_lite.cli.options import all_projects_option, folder, kind, place_options, scope, where
 from claude_mem_lite.client_values import Wanted
 from claude_mem_lite.models import STATUSES
 from claude_mem_lite.scopes import SCOPES
@@ -22,6 +22,7 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
     def run(
         *arguments: object,
         cwd: str | None,
+        project: str | None,
         all_projects: bool,
         kinds: Sequence[str],
         scope: str | None,
@@ -32,13 +33,14 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
         statuses: Sequence[str],
         **others: object,
     ) -> None:
-        named = _file(file, folder(cwd)) if file is not None else None
+        place = where(cwd, project, all_projects)
+        named = _file(file, place.cwd or folder()) if file is not None else None
         every = STATUSES if _ANY in statuses else tuple(statuses)
         wanted = Wanted(kinds, scope, named, branch, since, until, every)
-        command(*arguments, place=where(cwd, all_projects), wanted=wanted, **others)
+        command(*arguments, place=place, wanted=wanted, **others)
 
     options = (
-        cwd_option,
+        place_options,
         all_projects_option,
         click.option(
             "--kind",

@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
-from claude_mem_lite.cli.importing_claude_mem import claude_mem
+from claude_mem_lite.cli.importing_claude_mem import chosen_folders, claude_mem
 from claude_mem_lite.cli.importing_jsonl import jsonl
 from claude_mem_lite.cli.options import also_paused_option, connect, json_option, require_there
 from claude_mem_lite.cli.output import plain, print_json
@@ -21,10 +21,10 @@ from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.sending import Sending
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.importers.folders import FolderMap
 from claude_mem_lite.importers.lines import Problem
 from claude_mem_lite.importers.transcripts import (
     SUFFIXES,
-    Reading,
     Transcript,
     find_transcripts,
     own_folders,
@@ -135,9 +135,18 @@ def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...
     type=click.Path(readable=False, path_type=Path),
     callback=_is_transcript,
 )
+@click.option(
+    "--project",
+    "chosen",
+    metavar="NAME=FOLDER",
+    multiple=True,
+    callback=chosen_folders,
+    help="The folder where the sessions of another one are to be: NAME is what that is called, or its path; may be "
+    "repeated.",
+)
 @also_paused_option
 @json_option
-def transcripts(paths: Sequence[Path], also_paused: bool, as_json: bool) -> None:
+def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: bool, as_json: bool) -> None:
     """Import Claude Code's own transcripts.
 
     Reads the sessions that Claude Code has kept on this machine and remembers them as if hooks had seen them:
@@ -146,6 +155,10 @@ def transcripts(paths: Sequence[Path], also_paused: bool, as_json: bool) -> None
     ~/.claude/projects). Nothing in those folders is changed, and folders you have excluded are left out. So are
     turns of a time in which memory was off, or their folder was excluded, unless you ask for them by --also-paused.
 
+    Sessions of another machine, or of a folder that you have moved, belong to a project of that folder's path unless
+    --project says where that project is now. What was imported before stays where it is; `claude-mem-lite projects
+    move` takes it along.
+
     May be stopped and run again at any time: what is there already is not read in twice, and a turn that still
     goes on is left for the next time. What cannot be read is reported; exits 1 when there was nothing else.
 
@@ -153,15 +166,16 @@ def transcripts(paths: Sequence[Path], also_paused: bool, as_json: bool) -> None
     Examples:
       claude-mem-lite import transcripts
       claude-mem-lite import transcripts ~/backup/claude/projects
+      claude-mem-lite import transcripts ~/laptop/projects --project shop=~/code/shop
       claude-mem-lite import transcripts session.jsonl --json
       claude-mem-lite import transcripts session.jsonl --also-paused
     """
-    report = Report()
+    report, folders = Report(), FolderMap(chosen)
     found = find_transcripts(list(paths) or own_folders(os.environ), report.problems)
     try:
         if found:
             with _progress(found) as advance:
-                Importing(connect(), report, advance, also_paused=also_paused).run(found)
+                Importing(connect(), report, folders, advance, also_paused=also_paused).run(found)
     except KeyboardInterrupt:
         _tell(report, as_json, stopped=True)
         click.echo("Stopped. What is imported is kept; run it again to go on.", err=True)
@@ -172,6 +186,8 @@ def transcripts(paths: Sequence[Path], also_paused: bool, as_json: bool) -> None
         _tell(report, as_json)
     if report.is_in_vain:
         raise MemoryLiteError("not one turn could be read")
+    for name in sorted(folders.unused):
+        click.echo(f"No session was in a folder called {plain(name)}.", err=True)
     if report.turns and not as_json:
         click.echo(
             "Next: `claude-mem-lite sessions --all-projects`, or `claude-mem-lite context` in a project's folder."
@@ -193,10 +209,13 @@ def _where_nothing_is(paths: Sequence[Path]) -> str:
 class Importing:
     """One import under way: sends what the worker does not have, a session after the other."""
 
-    def __init__(self, client: Client, report: Report, advance: Advance, *, also_paused: bool) -> None:
+    def __init__(
+        self, client: Client, report: Report, folders: FolderMap, advance: Advance, *, also_paused: bool
+    ) -> None:
         self._sending = Sending(client)
         self._also_paused = also_paused
         self._report = report
+        self._folders = folders
         self._advance = advance
 
     def run(self, found: Sequence[Transcript]) -> None:
@@ -204,7 +223,7 @@ class Importing:
         done_bytes = 0
         for transcript in found:
             reading = read_transcript(transcript, now)
-            for batch in _batches(reading):
+            for batch in _batches(map(self._folders.place, reading)):
                 self._send(batch, transcript.path)
                 self._advance(done_bytes + reading.bytes_read)
             done_bytes += transcript.size_bytes
@@ -233,11 +252,11 @@ class Importing:
             self._report.waiting += len(wanted) - stored
 
 
-def _batches(reading: Reading) -> Iterator[list[PastTurn]]:
+def _batches(turns: Iterable[PastTurn]) -> Iterator[list[PastTurn]]:
     """Whole turns that fit one request."""
     batch: list[PastTurn] = []
     size = 0
-    for turn in reading:
+    for turn in turns:
         batch.append(turn)
         size += len(json.dumps(turn.as_json()))
         if size >= BATCH_BYTES:

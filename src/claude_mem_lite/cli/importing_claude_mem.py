@@ -37,7 +37,7 @@ _ASKED_AT_ONCE = 1_000
 _KINDS: tuple[RowKind, ...] = tuple(TABLES)
 
 
-def _chosen(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Mapping[str, str]:
+def chosen_folders(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Mapping[str, str]:
     chosen: dict[str, str] = {}
     for one in given:
         name, equals, folder = one.rpartition("=")
@@ -57,7 +57,7 @@ def _chosen(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Ma
     "chosen",
     metavar="NAME=FOLDER",
     multiple=True,
-    callback=_chosen,
+    callback=chosen_folders,
     help="The folder of a project that claude-mem knows by this name; may be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Only tell what would be imported, and to which projects.")

@@ -8,7 +8,7 @@ from functools import partial
 
 import click
 
-from claude_mem_lite.cli.options import connect, cwd_option, folder, json_option, require_there
+from claude_mem_lite.cli.options import connect, json_option, place_options, require_there, where
 from claude_mem_lite.cli.output import items, plain, print_json
 from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.cli.sending import Sending, interrupted_after
@@ -66,11 +66,11 @@ class Report:
 
 @click.command(short_help="Import memories from a file, one a line.")
 @click.argument("file", metavar="FILE", type=click.Path(readable=False, allow_dash=True))
-@cwd_option
+@place_options
 @click.option("--trust", is_flag=True, help="The file is your own: what it says to be your word, or pinned, is.")
 @click.option("--dry-run", is_flag=True, help="Only check the file.")
 @json_option
-def jsonl(file: str, cwd: str | None, trust: bool, dry_run: bool, as_json: bool) -> None:
+def jsonl(file: str, cwd: str | None, project: str | None, trust: bool, dry_run: bool, as_json: bool) -> None:
     """Import memories from a file, one a line.
 
     Each line is a JSON object with the fields that `export` writes; only kind and title are required. What a line
@@ -100,7 +100,7 @@ def jsonl(file: str, cwd: str | None, trust: bool, dry_run: bool, as_json: bool)
             raise MemoryLiteError(f"there are no memories in {plain(memories.name)}")
         _refuse(checked, as_json)
         client = connect()
-        start = client.start_import(folder(cwd), list(checked.scopes))
+        start = client.start_import(where(cwd, project), list(checked.scopes))
         for scope, line in checked.scopes.items():
             if scope in start.unknown:
                 checked.report(line, f"scope {scope}: {start.unknown[scope]}; or say which by `project`")

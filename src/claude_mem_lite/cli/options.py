@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import click
 
+from claude_mem_lite.cli import completing
 from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.client import Client
 from claude_mem_lite.client_values import Where
@@ -28,12 +29,33 @@ also_paused_option = click.option(
     help="Also what was done while memory was off, or in a folder while it was excluded.",
 )
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+folder_type = click.Path(file_okay=False, resolve_path=True)
+"""A folder that may be gone, or be on another machine: what is stored of its project is still there."""
 cwd_option = click.option(
     "--cwd",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, resolve_path=True),
-    help="The folder whose project is meant; the current one if not given.",
+    help="The folder that is meant; the current one if not given.",
 )
+project_option = click.option(
+    "--project",
+    metavar="NAME",
+    shell_complete=completing.projects,
+    help="The project that is meant: its name, its id, or a folder or remote of it.",
+)
+
+
+def place_options(command: Decorated) -> Decorated:
+    """Give a command --cwd and --project, each of which says which project is meant."""
+    folder_option = click.option(
+        "--cwd",
+        metavar="DIR",
+        type=folder_type,
+        help="The folder whose project is meant; the current one if not given.",
+    )
+    return folder_option(project_option(command))
+
+
 all_projects_option = click.option("--all-projects", is_flag=True, help="Over every project.")
 
 
@@ -96,10 +118,20 @@ def require_there(path: str | Path) -> None:
         raise click.UsageError(f"{os.fspath(path)!r} does not exist") from None
 
 
-def where(cwd: str | None, all_projects: bool) -> Where:
-    """The folder or all projects; naming both is a mistake."""
-    if cwd is not None and all_projects:
-        raise click.UsageError("--cwd and --all-projects exclude each other")
+def where(cwd: str | None, project: str | None, all_projects: bool = False) -> Where:
+    """The folder, the project or all projects; naming two of them is a mistake. A folder that is gone, or is on another
+    machine, stands for the project that was there."""
+    given = [
+        option
+        for option, is_given in (("--cwd", cwd), ("--project", project), ("--all-projects", all_projects))
+        if is_given
+    ]
+    if len(given) > 1:
+        raise click.UsageError(f"{' and '.join(given)} exclude each other")
+    if cwd is not None and not os.path.isdir(cwd):
+        return Where("", project=cwd)
+    if project:
+        return Where("", project=project)
     return Where("" if all_projects else folder(cwd), all_projects)
 
 

@@ -10,9 +10,9 @@ import click
 from claude_mem_lite.cli.options import (
     all_projects_option,
     connect_to_look,
-    cwd_option,
     json_option,
     limit_option,
+    place_options,
     where,
 )
 from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
@@ -27,11 +27,13 @@ _LONGEST_SHOWN = 100
 
 @click.command(short_help="List the last sessions, or those that are about something.")
 @click.argument("words", metavar="[QUERY...]", nargs=-1)
-@cwd_option
+@place_options
 @all_projects_option
 @limit_option(20)
 @json_option
-def sessions(words: Sequence[str], cwd: str | None, all_projects: bool, limit: int, as_json: bool) -> None:
+def sessions(
+    words: Sequence[str], cwd: str | None, project: str | None, all_projects: bool, limit: int, as_json: bool
+) -> None:
     """List the last sessions, or those that are about something.
 
     One line each, newest first; with QUERY those that are about it, best first: in which session was that done?
@@ -46,7 +48,8 @@ def sessions(words: Sequence[str], cwd: str | None, all_projects: bool, limit: i
     query = " ".join(words).strip()
     if query and not query_words(query):
         raise click.UsageError("the query has no words to look for; `claude-mem-lite sessions` lists the last")
-    found = connect_to_look([], as_json=as_json).sessions(where(cwd, all_projects), query=query, limit=limit)
+    place = where(cwd, project, all_projects)
+    found = connect_to_look([], as_json=as_json).sessions(place, query=query, limit=limit)
     if as_json:
         print_json(found)
         return

@@ -9,9 +9,9 @@ from claude_mem_lite.cli.options import (
     all_projects_option,
     connect_to_find,
     connect_to_look,
-    cwd_option,
     json_option,
     limit_option,
+    place_options,
     where,
 )
 from claude_mem_lite.cli.output import Column, bold, dim, field, print_json, print_table
@@ -28,14 +28,21 @@ _LONGEST_TITLE = 100
 
 @click.command(short_help="Show what was given to sessions, and what came of it.")
 @click.argument("id_", metavar="[ID]", required=False)
-@cwd_option
+@place_options
 @all_projects_option
 @click.option("--session", metavar="S", help="Only what this session was given, by its id or the beginning of it.")
 @click.option("--summary", is_flag=True, help="How much of what was given was used, by moment and source.")
 @limit_option(20)
 @json_option
 def receipts(
-    id_: str | None, cwd: str | None, all_projects: bool, session: str | None, summary: bool, limit: int, as_json: bool
+    id_: str | None,
+    cwd: str | None,
+    project: str | None,
+    all_projects: bool,
+    session: str | None,
+    summary: bool,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """Show what was given to sessions, and what came of it.
 
@@ -51,17 +58,19 @@ def receipts(
       claude-mem-lite receipts --session 2f6d1c0e --json
       claude-mem-lite receipts --summary
     """
+    place = where(cwd, project, all_projects)
+    is_placed = all_projects or cwd is not None or project is not None
     if summary:
         if id_ is not None or session is not None:
             raise click.UsageError("--summary is of a project, or of all with --all-projects")
-        rates = connect_to_look({"given": [], "sources": []}, as_json=as_json).hit_rates(where(cwd, all_projects))
+        rates = connect_to_look({"given": [], "sources": []}, as_json=as_json).hit_rates(place)
         if as_json:
             print_json(rates)
         else:
             print_rates(rates)
         return
     if id_ is not None:
-        if session is not None or all_projects or cwd is not None:
+        if session is not None or is_placed:
             raise click.UsageError("one receipt is named by its ID alone")
         receipt = connect_to_find().receipt(id_)
         if as_json:
@@ -69,9 +78,9 @@ def receipts(
         else:
             click.echo("\n".join(_whole(receipt)))
         return
-    if session is not None and (all_projects or cwd is not None):
+    if session is not None and is_placed:
         raise click.UsageError("a session is named by --session alone, wherever it was")
-    found = connect_to_look([], as_json=as_json).receipts(where(cwd, all_projects), session=session or "", limit=limit)
+    found = connect_to_look([], as_json=as_json).receipts(place, session=session or "", limit=limit)
     if as_json:
         print_json(found)
     elif found:

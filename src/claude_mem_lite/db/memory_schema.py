@@ -305,6 +305,64 @@ def m009_order(connection: sqlite3.Connection) -> None:
     connection.execute("create index sightings_by_turn on sightings (turn)")
 
 
+def m010_project_marks(connection: sqlite3.Connection) -> None:
+    """The marks that a project is known by, and the changes to projects that can be undone.
+
+    The id of a project was a remote or a path; its folders are those where sessions worked. Of two projects that claim
+    one folder, the one whose id is the folder comes first, then the one that was last seen there."""
+    connection.execute("""
+        create table project_marks (
+            kind text not null check (kind in ('remote', 'root_commit', 'path', 'former_path')),
+            value text not null,
+            project text not null,
+            last_seen_at text not null,
+            primary key (kind, value, project)
+        ) without rowid""")
+    connection.execute("create index project_marks_by_project on project_marks (project, kind)")
+    connection.execute("""
+        create table project_changes (
+            seq integer primary key,
+            id text not null unique,
+            kind text not null check (kind in ('merge', 'rename', 'move', 'join')),
+            source text not null,
+            target text not null,
+            detail text not null,
+            at text not null,
+            undone_at text
+        )""")
+    connection.execute("""
+        create table project_change_rows (
+            change text not null,
+            place text not null,
+            key text not null,
+            project text not null,
+            primary key (change, place, key)
+        ) without rowid""")
+    known = "select id from projects union select project from sessions"
+    for row in connection.execute(f"""
+            select project, min(created_at), max(last_seen_at) from memories
+            where project <> '' and project not in ({known}) group by project""").fetchall():
+        id_, first, last = tuple(row)  # of what only the user stated, nothing but the id was kept
+        root = id_ if id_.startswith("/") else ""
+        name = id_.rstrip("/").rpartition("/")[2] or id_
+        connection.execute("insert into projects values (?, ?, ?, ?, ?)", (id_, name, root, first, last))
+    connection.execute("""
+        insert into project_marks (kind, value, project, last_seen_at)
+        select case when substr(id, 1, 1) = '/' then 'path' else 'remote' end, id, id, last_seen_at from projects
+        where root <> ''""")
+    for folders in (
+        "select root as value, id as project, last_seen_at as at from projects where root <> ''",
+        """select cwd as value, project, max(last_event_at) as at from sessions
+           where cwd like '/%' group by cwd, project""",
+    ):
+        connection.execute(f"""
+            insert or ignore into project_marks (kind, value, project, last_seen_at)
+            select 'path', value, project, at from ({folders}) as folders
+            where not exists (select 1 from project_marks as known where kind = 'path' and known.value = folders.value)
+              and at = (select max(at) from ({folders}) as others where others.value = folders.value)
+              and exists (select 1 from projects where id = project)""")
+
+
 def m011_pauses(connection: sqlite3.Connection) -> None:
     """When memory was off and folders were excluded: a copy of the files of the home, which backups do not have."""
     connection.execute("""
@@ -327,5 +385,6 @@ STEPS = (
     m007_progress,
     m008_renames,
     m009_order,
+    m010_project_marks,
     m011_pauses,
 )

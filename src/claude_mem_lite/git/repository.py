@@ -4,7 +4,8 @@ Nothing here raises because of what a repository holds: what is missing, damaged
 
 import os
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from math import inf
 from pathlib import Path
 
@@ -23,6 +24,7 @@ _USUAL_DEFAULTS = ("main", "master", "trunk", "develop")
 _MOST_ANCESTRIES = 4
 _MOST_RENAMES = 8
 _MOST_IN_FOLDER = 1_000
+_MAX_ANCESTORS = 2_000
 _SHA_256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256", re.I | re.M)
 
 
@@ -114,6 +116,26 @@ class Repository:
         """The commit before another on the same line; '' when there is none."""
         found = self._commits.get(commit)
         return found.parents[0] if found and found.parents else ""
+
+    def has_any(self, commits: Iterable[str]) -> bool | None:
+        """Return whether one of these commits is here; None when a shallow clone may have cut all of them off."""
+        if any(self._commits.get(commit) for commit in commits):
+            return True
+        return None if read_text(self.common, "shallow").strip() else False
+
+    def oldest_ancestor(self, commit: str, deadline: float) -> str:
+        """Return the root commit on the line of first parents, or the 2,000th before a commit; '' when the line ends in
+        a commit that is not here. Where the time is over, the oldest commit that was reached counts."""
+        if read_text(self.common, "shallow").strip():
+            return ""
+        for _ in range(_MAX_ANCESTORS):
+            found = self._commits.get(commit)
+            if found is None:
+                return ""
+            if not found.parents or time.monotonic() > deadline:
+                break
+            commit = found.parents[0]
+        return commit
 
     def contains(self, head: str, tip: str, deadline: float) -> bool | None:
         """Whether a tip is a head or one of its ancestors; None when objects are missing or time ran out."""

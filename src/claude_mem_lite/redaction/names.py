@@ -238,7 +238,9 @@ def _assigned(text: str, at: int, name: str, assigned: Assignment) -> Given:
     if assigned.sign == ":" == text[at - 1 : at]:  # arn:…:secret:NAME
         return None
     value, start, quoted = assigned.value, assigned.start, assigned.quoted
-    is_code = not quoted and ("==" in assigned.sign or (assigned.sign.endswith(":") and value.startswith(":")))  # Pass::run
+    is_code = not quoted and (
+        "==" in assigned.sign or (assigned.sign.endswith(":") and value.startswith(":"))
+    )  # Pass::run
     if len(value) < 4 or is_code:
         return None
     tight = quoted or not assigned.sign.endswith((" ", "\t"))

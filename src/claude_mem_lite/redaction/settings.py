@@ -44,4 +44,3 @@ def is_setting(text: str, at: int, start: int, value: str, name: str) -> bool:
     # Members of code end with commas and brackets.
     is_code = above.rstrip().endswith((",", "{", "(", "[", ";")) or below.lstrip().startswith((")", "}", "]"))
     return sign.strip() == ":" and _MEMBER_BEFORE.fullmatch(before) is not None and not is_code
-

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from claude_mem_lite.models import NEED_MOMENTS, Tally
-from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.timestamps import time_to_text
 
 _CHARACTERS_A_TOKEN = 3.5
 
@@ -44,17 +44,6 @@ class OfProject:
     name: str
     memories: int
     sessions: int
-
-
-@dataclass(frozen=True, slots=True)
-class KnownProject:
-    """A project, where it was last worked on, and how many active memories it has."""
-
-    id: str
-    name: str
-    root: str
-    last_seen_at: datetime
-    memories: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +85,6 @@ def active_memories(db: sqlite3.Connection, project: str) -> int:
     """Return how many active memories were made in a project."""
     query = "select count(*) from memories where project = :project and status = 'active'"
     return int(db.execute(query, {"project": project}).fetchone()[0])
-
-
-def newest_projects(db: sqlite3.Connection, limit: int) -> list[KnownProject]:
-    """The projects that were last worked on, the last first."""
-    rows = db.execute(
-        """select id, name, root, last_seen_at,
-             (select count(*) from memories where project = projects.id and status = 'active') as memories
-           from projects order by last_seen_at desc, id limit :limit""",
-        {"limit": limit},
-    )
-    return [KnownProject(**{**dict(row), "last_seen_at": text_to_time(row["last_seen_at"])}) for row in rows]
 
 
 def given(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[GivenAtMoment]:

@@ -165,6 +165,12 @@ def index_words(db: sqlite3.Connection, seq: int, passage: Passage) -> None:
     )
 
 
+def mark_again(db: sqlite3.Connection, seq: int, passage: Passage) -> None:
+    """Write the marks of a passage that belongs to another project now; its words stay as they are."""
+    values = {"marks": marks.of_passage(passage.project, passage.created_at), "seq": seq}
+    db.execute("update passages_fts set marks = :marks where rowid = :seq", values)
+
+
 def _put(
     db: sqlite3.Connection, kind: PassageKind, source: str, session: str, project: str, created_at: datetime
 ) -> None:

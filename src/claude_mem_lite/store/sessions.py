@@ -7,10 +7,10 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
 from claude_mem_lite.scopes import project_name
-from claude_mem_lite.store import passages
+from claude_mem_lite.store import passages, projects
 from claude_mem_lite.store.ids import one_by_prefix
 from claude_mem_lite.store.visibility import Hidden, not_hidden
 from claude_mem_lite.timestamps import text_to_time, time_to_text
@@ -49,12 +49,7 @@ def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
              ended_at = case when :at > last_event_at then null else ended_at end""",
         values,
     )
-    db.execute(
-        """insert into projects (id, name, root, first_seen_at, last_seen_at)
-           values (:project, :name, :root, :at, :at)
-           on conflict (id) do update set last_seen_at = max(last_seen_at, :at), root = :root""",
-        {"project": place.project, "name": place.name, "root": place.root, "at": at},
-    )
+    projects.note(db, place, event.at)
 
 
 def note_project(db: sqlite3.Connection, project: str, at: datetime) -> None:
@@ -208,6 +203,8 @@ def forget_project(db: sqlite3.Connection, project: str) -> None:
         "delete from projects where id = :id and not exists (select 1 from memories where project = :id)",
         {"id": project},
     )
+    if db.execute("select 1 from projects where id = ?", (project,)).fetchone() is None:
+        projects.forget(db, project)
 
 
 def folders(db: sqlite3.Connection, *, project: str | None, limit: int) -> list[str]:
@@ -228,28 +225,6 @@ def branches(db: sqlite3.Connection, project: str) -> list[str]:
         (project,),
     )
     return [row["branch"] for row in rows]
-
-
-def find_project(db: sqlite3.Connection, id_or_name: str) -> str:
-    """The id of a project by its id, or by its name when only one is called so."""
-    rows = db.execute(
-        "select id from projects where id = :given or name = :given order by id = :given desc", {"given": id_or_name}
-    ).fetchall()
-    if not rows:
-        known = [row["id"] for row in db.execute("select id from projects order by last_seen_at desc limit 5")]
-        raise NotFound(f"there is no project {id_or_name}", f"the last ones are {', '.join(known) or 'none yet'}")
-    if len(rows) > 1 and rows[0]["id"] != id_or_name:
-        named = ", ".join(row["id"] for row in rows)
-        raise Ambiguous(f"{id_or_name} is the name of several projects", f"give one of their ids: {named}")
-    return str(rows[0]["id"])
-
-
-def root_of_project(db: sqlite3.Connection, project: str) -> str:
-    """Where a project was last worked on; '' when only its memories tell of it."""
-    row = db.execute("select root from projects where id = ?", (project,)).fetchone()
-    if row is None:
-        raise NotFound(f"there is no project {project}", "`claude-mem-lite stats` shows those with the most memories")
-    return str(row["root"])
 
 
 def ids_of_project(db: sqlite3.Connection, project: str) -> list[str]:

@@ -9,10 +9,12 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.db import lifting
 from claude_mem_lite.models import Memory, without_request
+from claude_mem_lite.store import projects
 from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.words import index_text, query_words
 
@@ -111,8 +113,12 @@ def beginning_with(db: sqlite3.Connection, start: str) -> set[str]:
 
 
 def is_said_again(db: sqlite3.Connection, memory: Memory) -> bool:
-    """Whether a memory says what a forgotten one said in the same scope: all of it, or by a title that tells enough."""
-    return is_buried(db, *(said for salt in _salts(db) for said in _said(salt, memory)))
+    """Whether a memory says what a forgotten one said in the same scope: all of it, or by a title that tells enough.
+
+    The hashes of what was forgotten hold the id that its project had then."""
+    former = projects.former_ids(db, memory.project) if memory.scope == f"project:{memory.project}" else []
+    known_as = [memory, *(replace(memory, scope=f"project:{one}") for one in former)]
+    return is_buried(db, *(said for salt in _salts(db) for one in known_as for said in _said(salt, one)))
 
 
 def _said(salt: str, memory: Memory) -> list[str]:

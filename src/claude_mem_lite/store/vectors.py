@@ -49,6 +49,14 @@ def put(db: sqlite3.Connection, document: int, scope: str, vector: bytes, parts:
     db.execute("insert or replace into sketches (document, sketch) values (:document, :sketch)", values)
 
 
+def set_scope(db: sqlite3.Connection, document: int, scope: str) -> None:
+    """Have the sketch of a document say where it holds now; one without a sketch gets it with its vector."""
+    row = db.execute("select sketch from sketches where document = ?", (document,)).fetchone()
+    if row is not None:
+        sketch = _HEAD.pack(document, scope_number(scope)) + row["sketch"][_HEAD.size :]
+        db.execute("insert or replace into sketches (document, sketch) values (?, ?)", (document, sketch))
+
+
 def remove(db: sqlite3.Connection, documents: Collection[int]) -> None:
     values = {"documents": json.dumps(list(documents))}
     for table in ("vectors", "sketches"):

@@ -13,10 +13,9 @@ from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import FOREIGN_ORIGINS, KINDS, LONGEST_TITLE, TRUST, JsonObject, Memory, text, texts
-from claude_mem_lite.places import find_place
 from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import conflicts, memories, retirements, sightings, supersession, tombstones
+from claude_mem_lite.store import conflicts, memories, projects, retirements, sightings, supersession, tombstones
 from claude_mem_lite.words import one_line, within
 from claude_mem_lite.worker import settling
 from claude_mem_lite.worker.scopes import named_scope
@@ -36,7 +35,7 @@ def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection,
     words = clean(text(payload.get("text"))).strip()
     given = one_line(clean(text(payload.get("title"))))
     kind = next((known for known in KINDS if known == payload.get("kind")), memory.kind)
-    place = find_place(text(payload.get("cwd")))
+    place = projects.locate(db, text(payload.get("cwd")))
     scope = text(payload.get("scope"))
     scope = named_scope(db, scope, place.project) if scope else memory.scope
     dropped = set(texts(payload.get("untags")))
@@ -95,7 +94,7 @@ def confirm(
         )
     cwd = text(payload.get("cwd"))
     # A folder that is gone tells nothing of the code, and has no branch to be tied to.
-    place = find_place(cwd) if os.path.isdir(cwd) else None
+    place = projects.locate(db, cwd) if os.path.isdir(cwd) else None
     is_here = place is not None and place.project == memory.project
     anchors = tied_to_now(code, place.root, memory.anchors) if place and is_here else memory.anchors
     with atomic(db):

@@ -5,7 +5,7 @@ import sqlite3
 import time
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
@@ -18,8 +18,7 @@ from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError,
 from claude_mem_lite.inbox import model_turns, spool
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import LONGEST_TEXT, Kind, Place
-from claude_mem_lite.places import find_place
-from claude_mem_lite.store import counting, memories, model_calls, receipts, sessions, story
+from claude_mem_lite.store import counting, memories, model_calls, projects, receipts, sessions
 from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.hooks_api import running
 from claude_mem_lite.worker.loop import Loop
@@ -55,7 +54,7 @@ class Remember(Body):
     cwd: str | None = None
     """Where the user stands."""
     project: str | None = None
-    """Where no folder is given: the project that is meant, which stands for where it was last worked on."""
+    """The project that is meant, by its id or name, in place of the one where the user stands."""
 
 
 class Forget(Body):
@@ -205,9 +204,11 @@ def remember(wanted: Remember, loop: Running) -> dict[str, object]:
         raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {LONGEST_TEXT:,}")
     if wanted.cwd is None and wanted.project is None:
         raise InvalidRequest("Field required", "body", "cwd")
-    with closing(loop.readers.open()) as db:
-        cwd = wanted.cwd if wanted.cwd is not None else story.own_project(db, wanted.project or "").root or "/"
-    (id_,) = wait(loop.command({"command": "remember", **wanted.model_dump(exclude={"project"}), "cwd": cwd}))
+    told = wanted.model_dump(exclude_none=True)
+    if wanted.project is not None:
+        with closing(loop.readers.open()) as db:
+            told["project"] = projects.find(db, wanted.project)
+    (id_,) = wait(loop.command({"command": "remember", **told}))
     with closing(loop.readers.open()) as db:
         return shown(db, memories.get(db, id_))
 
@@ -244,25 +245,26 @@ def _problem(loop: Loop) -> str:
     return loop.problem or loop.failure
 
 
-def project_of(cwd: str = "", all_projects: bool = False, project: str = "") -> str | None:
-    """The project that is asked about, by its id or by a folder; None for all of them."""
-    return project or (None if all_projects else find_place(cwd).project)
+def project_of(loop: Running, cwd: str = "", all_projects: bool = False, project: str = "") -> str | None:
+    """The project that is asked about, by its id, its name or a folder; None for all of them."""
+    if all_projects and not project:
+        return None
+    with closing(loop.readers.open()) as db:
+        return projects.find(db, project) if project else projects.locate(db, cwd).project
 
 
 Meant = Annotated[str | None, From(project_of)]
 
 
 def place_of(loop: Loop, cwd: str, project: str) -> tuple[str, Place]:
-    """The folder that is asked about and its place; a project by its id is where it was last worked on."""
-    if not project:
-        if not cwd:
-            raise InvalidRequest("Field required", "query", "cwd")
-        return cwd, find_place(cwd)
-    folder = folder_of(loop, "", project)
-    if not folder:
-        raise MemoryLiteError(f"nobody knows where {project} is", "it gets a folder when a session works in it")
-    # That folder may be gone by now, or be of another project.
-    return folder, replace(find_place(folder), project=project)
+    """The folder that is asked about and its place; a project by its id or name is where it was last worked on."""
+    if not project and not cwd:
+        raise InvalidRequest("Field required", "query", "cwd")
+    with closing(loop.readers.open()) as db:
+        if not project:
+            return cwd, projects.locate(db, cwd)
+        place = projects.place_of(db, projects.find(db, project))
+        return place.root or "/", place
 
 
 def folder_of(loop: Loop, cwd: str, project: str) -> str:
@@ -270,7 +272,7 @@ def folder_of(loop: Loop, cwd: str, project: str) -> str:
     if cwd or not project:
         return cwd
     with closing(loop.readers.open()) as db:
-        return sessions.root_of_project(db, project)
+        return projects.place_of(db, projects.find(db, project)).root
 
 
 def wait(future: Future[Result]) -> Result:

@@ -11,9 +11,8 @@ from pydantic import ConfigDict, Field
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import Kind
-from claude_mem_lite.places import find_place
 from claude_mem_lite.scopes import written_scope
-from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.store import memories, projects, sessions
 from claude_mem_lite.worker import asking
 from claude_mem_lite.worker.agent_saves import MOST_FORGOTTEN
 from claude_mem_lite.worker.answering.recording import mark_printed, record
@@ -62,8 +61,8 @@ class Sent(Body):
 def here(wanted: Asker, loop: Running) -> dict[str, object]:
     """Where an agent stands; refused where nothing is to be given or kept."""
     _refuse_excluded(loop, wanted.cwd)
-    place = find_place(wanted.cwd)
     with closing(loop.readers.open()) as db:
+        place = projects.locate(db, wanted.cwd)
         return {"project": place.project, "session": sessions.at_work(db, wanted.session, wanted.cwd, place.project)}
 
 
@@ -71,8 +70,9 @@ def here(wanted: Asker, loop: Running) -> dict[str, object]:
 def context(wanted: Ask, loop: Running) -> dict[str, object]:
     """What a session is told about its question, or at its start. It counts as given once `sent` says so."""
     _refuse_excluded(loop, wanted.cwd)
-    place, now = find_place(wanted.cwd), loop.clock()
+    now = loop.clock()
     with closing(loop.readers.open()) as db:
+        place = projects.locate(db, wanted.cwd)
         session = sessions.at_work(db, wanted.session, wanted.cwd, place.project)
         asker = asking.Asker(session, place, now, asking.asked(loop.on_their_way.known(db, session)))
         if wanted.query.strip():
@@ -105,10 +105,10 @@ def save(wanted: Save, loop: Running) -> dict[str, object]:
         raise MemoryLiteError(
             f"{len(wanted.text):,} characters are no memory", f"say it in a few sentences, under {LONGEST_SAVED:,}"
         )
-    place = find_place(wanted.cwd)
-    asked_scope = _wider_scope(wanted.scope, place.project)
     told = wanted.model_dump(exclude={"scope"})
     with closing(loop.readers.open()) as db:
+        place = projects.locate(db, wanted.cwd)
+        asked_scope = _wider_scope(wanted.scope, place.project)
         told["session"] = sessions.at_work(db, wanted.session, wanted.cwd, place.project)
     (id_,) = wait(loop.command({"command": "remember", "by": BY_AGENT, **told}))
     with closing(loop.readers.open()) as db:
@@ -132,7 +132,7 @@ def forget(wanted: Forget, loop: Running) -> dict[str, object]:
     _refuse_excluded(loop, wanted.cwd)
     with closing(loop.readers.open()) as db:
         found = {memory.id: memory for memory in (memories.get(db, id_) for id_ in wanted.ids)}
-        session = sessions.at_work(db, wanted.session, wanted.cwd, find_place(wanted.cwd).project)
+        session = sessions.at_work(db, wanted.session, wanted.cwd, projects.locate(db, wanted.cwd).project)
     # By their whole ids: the beginning of one may fit another when this is replayed.
     command = {"command": "forget", "by": BY_AGENT, "asked_in": session, "ids": list(found), "cwd": wanted.cwd}
     gone = wait(loop.command(command))

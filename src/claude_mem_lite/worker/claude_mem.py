@@ -21,7 +21,7 @@ from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.models import LONGEST_TITLE, TRUST, JsonObject, JsonValue, Memory, SessionSummary
 from claude_mem_lite.redaction.redact import redact_json
 from claude_mem_lite.spool_names import is_past
-from claude_mem_lite.store import exchange, memories, sessions, tombstones
+from claude_mem_lite.store import exchange, memories, projects, sessions, tombstones
 from claude_mem_lite.store import foreign_sessions as foreign
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import one_line, within
@@ -205,7 +205,7 @@ def _told_of(stored: Stored) -> dict[str, object]:
 
 def _project(db: sqlite3.Connection, name: str) -> str:
     try:
-        found = sessions.find_project(db, name)
+        found = projects.find(db, name)
     except (NotFound, Ambiguous):
         return ""
     return "" if found == name else found  # by its own name it may be one that an earlier import made

@@ -14,7 +14,7 @@ from claude_mem_lite.config import is_excluded, project_settings
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.places import find_place
 from claude_mem_lite.project_file import NAME
-from claude_mem_lite.worker.api import Running, require_settings
+from claude_mem_lite.worker.api import Running, place_of, require_settings
 from claude_mem_lite.worker.code_files import LANGUAGES, Walks, why_not_read, within
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.maintenance import give_back_memory
@@ -30,11 +30,17 @@ Limit = Annotated[int, Field(ge=1, le=1_000)]
 
 @router.get("/code")
 def code(
-    loop: Running, what: Literal["symbols", "callers", "callees"], name: Name, cwd: str, limit: Limit = 50
+    loop: Running,
+    what: Literal["symbols", "callers", "callees"],
+    name: Name,
+    cwd: str = "",
+    project: str = "",
+    limit: Limit = 50,
 ) -> dict[str, object]:
     """Symbols of a name under `symbols`, with their callers or callees; or how far the reading is, under `reading`."""
     from claude_mem_lite.worker.code_answers import told  # on use: most workers never need it
 
+    cwd, _ = place_of(loop, cwd, project)
     root = _root(loop, cwd)
     name = within(root, cwd, name)
     sources = _walks.find_sources(root)

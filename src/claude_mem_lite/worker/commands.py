@@ -15,11 +15,20 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox import buried, erasing, past_calls
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import KINDS, MOST_FILES, TRUST, JsonObject, Memory, Passage, text, texts
-from claude_mem_lite.places import find_place
+from claude_mem_lite.models import KINDS, MOST_FILES, TRUST, JsonObject, Memory, Passage, Place, text, texts
 from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import forgetting, memories, model_calls, passages, sessions, timeline, tombstones
+from claude_mem_lite.store import (
+    forgetting,
+    memories,
+    model_calls,
+    passages,
+    project_changes,
+    projects,
+    sessions,
+    timeline,
+    tombstones,
+)
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
 from claude_mem_lite.worker import agent_saves, amending, quarantine, restoring, settling
@@ -28,6 +37,7 @@ from claude_mem_lite.worker.tying import Tie
 
 AMENDING = ("edit", "pin", "confirm", "retire", "reinstate", "supersede", "approve")
 FORGETTING = ("forget", "drop")
+PROJECT_COMMANDS = ("merge_projects", "rename_project", "move_project", "undo_project_change")
 BY_AGENT = SAVED_BY_AGENT
 """Who gives a command when it is not the user."""
 _AGENTS_CONFIDENCE = 0.7
@@ -54,6 +64,8 @@ def carry_out(
         return _forget(name, {"ids": payload.get("ids")}, queue, model_turns, db, now)
     if payload.get("command") == "restore":
         return [restoring.restore(name, payload, queue, db, now)]
+    if payload.get("command") in PROJECT_COMMANDS:
+        return [_change_projects(name, payload, db, now)]
     if payload.get("command") in AMENDING:
         return [_amend(name, payload, db, code, now)]
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
@@ -86,12 +98,29 @@ def _amend(name: str, payload: JsonObject, db: sqlite3.Connection, code: CodeCac
     return memory.id
 
 
+def _change_projects(name: str, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> str:
+    """Merge, rename or move projects, or undo that; return the id of the change."""
+    change, at = short_id(name), time_of(name)
+    source, target = text(payload.get("source")), text(payload.get("target"))
+    with atomic(db):
+        if payload.get("command") == "merge_projects":
+            source, target = projects.current_id(db, source), projects.current_id(db, target)
+            project_changes.merge(db, change, source, target, at)
+        elif payload.get("command") == "rename_project":
+            project_changes.rename(db, change, projects.current_id(db, source), target, at)
+        elif payload.get("command") == "move_project":
+            project_changes.move(db, change, source, target, at)
+        else:
+            change = project_changes.undo(db, text(payload.get("change")), now).id
+    return change
+
+
 def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connection, tie: Tie, now: datetime) -> str:
     kind = next((known for known in KINDS if known == payload.get("kind")), None)
     words = clean(text(payload.get("text"))).strip()
     if kind is None or not words:
         raise MemoryLiteError("a memory needs a known kind and some text", f"kinds are {', '.join(KINDS)}")
-    place = find_place(text(payload.get("cwd")))
+    place = _place(payload, db)
     is_agents = payload.get("by") == BY_AGENT
     # What an agent says holds where it works, whatever it wants: nobody else looked at it.
     scope = resolve_scope(db, "project" if is_agents else text(payload.get("scope")), kind, place.project)
@@ -121,11 +150,22 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
         agent_saves.refuse_too_many_saves(len(saved - {memory.id}))
         heard_in = dict.fromkeys((memory.session, text(payload.get("named"))))
         memory = agent_saves.checked(quarantine.without_approval(memory), list(heard_in), queue, db)
-    memory = tie(memory, place, text(payload.get("cwd")))
+    memory = tie(memory, place, text(payload.get("cwd")) or place.root)
     with atomic(db):
         stored = memories.add(db, memory, name, now)
+        if payload.get("project"):  # its folder may be another's by now
+            sessions.note_project(db, place.project, at)
+        else:
+            projects.note(db, place, at)
         settling.settle(db, stored, name, now)
         return stored.id
+
+
+def _place(payload: JsonObject, db: sqlite3.Connection) -> Place:
+    """Return where the user stands, or the place of the project that was named instead."""
+    if project := text(payload.get("project")):
+        return projects.place_of(db, projects.current_id(db, project))
+    return projects.locate(db, text(payload.get("cwd")))
 
 
 def memory_named(db: sqlite3.Connection, given: str) -> Memory:
@@ -161,7 +201,7 @@ def _refuse_to_agent(payload: JsonObject, queue: Queue, db: sqlite3.Connection) 
     ids = texts(payload.get("ids"))
     session = text(payload.get("asked_in"))
     agent_saves.refuse_too_many_forgotten(ids, past_calls.forgotten_for(queue.db, session, BY_AGENT) if session else 0)
-    here = f"project:{find_place(text(payload.get('cwd'))).project}"
+    here = f"project:{projects.locate(db, text(payload.get('cwd'))).project}"
     for memory in (memory_named(db, id_) for id_ in ids):
         if memory.scope.startswith("project:") and memory.scope != here:
             raise MemoryLiteError(f"{memory.id} is a memory of another project", "it can be forgotten there")
@@ -184,7 +224,7 @@ def _forget(
         _refuse_to_agent(payload, queue, db)
         payload = {"ids": payload.get("ids")}
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
-    project = sessions.find_project(db, project) if project else None
+    project = projects.find(db, project) if project else None
     session = sessions.named(db, session) if session else None
     named = [_memory_or_turn(db, wanted) for wanted in texts(payload.get("ids"))]
     asked = {one.id: passages.source_of_turn(db, one.id) for one in named if isinstance(one, Passage)}

@@ -16,9 +16,8 @@ from starlette.responses import Response
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.memory_lines import to_object, values_of
 from claude_mem_lite.models import FOREIGN_ORIGINS, TRUST, JsonObject, Kind, Memory, Origin
-from claude_mem_lite.places import find_place
 from claude_mem_lite.scopes import project_of_scope
-from claude_mem_lite.store import exchange
+from claude_mem_lite.store import exchange, projects
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.worker import maintenance, quarantine
 from claude_mem_lite.worker.api import Running, project_of, wait
@@ -33,7 +32,9 @@ router = Router(prefix="/api")
 
 
 class Start(Body):
-    cwd: str
+    cwd: str = ""
+    project: str = ""
+    """The project that is meant, by its id or name, in place of a folder's."""
     scopes: list[str] = Field(default_factory=list)
 
 
@@ -58,15 +59,17 @@ def export(
     loop: Running,
     after: Annotated[int, Field(ge=0, lt=2**63)] = 0,
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000,
-    cwd: str | None = None,
+    cwd: str = "",
+    all_projects: bool = True,
+    project: str = "",
 ) -> Response:
     """Memories in the order of storing, as many as fit a page; `next` says after which the next page begins."""
-    project = None if cwd is None else project_of(cwd, all_projects=False)
+    meant = project_of(loop, cwd, all_projects and not cwd, project)
     found: list[str] = []
     size, last, more = 0, after, False
     with closing(loop.readers.open()) as db:
-        total = exchange.count(db, project) if not after else None
-        for seq, memory in exchange.all_after(db, after, project):
+        total = exchange.count(db, meant) if not after else None
+        for seq, memory in exchange.all_after(db, after, meant):
             if len(found) == limit or size >= PAGE_BYTES:
                 more = True
                 break
@@ -79,9 +82,9 @@ def export(
 @router.post("/import/memories/start")
 def start(wanted: Start, loop: Running) -> dict[str, object]:
     """Where and when an import happens, and which of the scopes that its lines name cannot be told."""
-    project = find_place(wanted.cwd).project
     unknown: dict[str, str] = {}
     with closing(loop.readers.open()) as db:
+        project = projects.find(db, wanted.project) if wanted.project else projects.locate(db, wanted.cwd).project
         for scope in wanted.scopes:
             try:
                 named_scope(db, scope, project)
@@ -185,10 +188,12 @@ def _believed(values: Mapping[str, object], trust: bool) -> dict[str, object]:
 def _where(db: sqlite3.Connection, values: Mapping[str, object], project: str) -> tuple[str, str]:
     """The scope and the project of a memory. Where it names its project, its scope is taken as it is written."""
     scope, kind = str(values.get("scope", "")), cast("Kind", values["kind"])
-    own = values.get("project")
-    if own is not None:
-        named = bool(scope) and scope != "project"
-        return scope if named else resolve_scope(db, scope, kind, str(own)), str(own)
+    if (given := values.get("project")) is not None:
+        own = projects.current_id(db, str(given))
+        if not scope or scope == "project":
+            return resolve_scope(db, scope, kind, own), own
+        named = project_of_scope(scope, "")
+        return f"project:{projects.current_id(db, named)}" if named else scope, own
     scope = resolve_scope(db, scope, kind, project)
     return scope, project_of_scope(scope, project)
 

@@ -15,8 +15,7 @@ from claude_mem_lite.codebase.working_tree import is_bare
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.manifests.facts import SLOTS, Fact, Slot, read_facts, signature
 from claude_mem_lite.models import LONGEST_TITLE, TRUST, Memory, Place
-from claude_mem_lite.places import find_place
-from claude_mem_lite.store import memories, tombstones
+from claude_mem_lite.store import memories, projects, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
 from claude_mem_lite.worker.cleaning import cleaned
@@ -66,7 +65,7 @@ class FactKeeping:
         """Look at all that is wanted; the projects of which something reads differently now."""
         wanted, self._wanted = self._wanted, {}
         # Excluded since, or a folder of its own in a checkout that is not: nothing is looked at for its sake.
-        places = [find_place(folder) for folder in wanted if not self._is_excluded(folder)]
+        places = [projects.locate(self._db, folder) for folder in wanted if not self._is_excluded(folder)]
         return {place.project for place in places if self.keep(place)}
 
     def keep(self, place: Place) -> bool:

@@ -15,8 +15,7 @@ from claude_mem_lite.db import progress
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import Kind, Memory, Origin, Status
-from claude_mem_lite.places import find_place
-from claude_mem_lite.store import counting, feed, memories, story
+from claude_mem_lite.store import counting, feed, memories, projects, story
 from claude_mem_lite.timestamps import text_to_time
 from claude_mem_lite.worker import quarantine, staleness
 from claude_mem_lite.worker.api import Running, Watched
@@ -25,7 +24,6 @@ from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.reading import in_order
 from claude_mem_lite.worker.routing import Router
 
-_MOST_PROJECTS = 500
 _MOST_GIVEN = 50
 _MOST_SEEN_IN = 20
 PageSize = Annotated[int, Field(ge=1, le=200)]
@@ -41,18 +39,11 @@ def changes(loop: Watched) -> dict[str, object]:
         return {"memory": done, "inbox": inbox.stats(db)}
 
 
-@router.get("/projects")
-def projects(loop: Running) -> dict[str, object]:
-    """The projects that were last worked on, the last first."""
-    with closing(loop.readers.open()) as db:
-        return {"projects": [asdict(one) for one in counting.newest_projects(db, _MOST_PROJECTS)]}
-
-
 @router.get("/place")
 def place(loop: Running, cwd: str) -> dict[str, object]:
     """Return the project that a folder belongs to, and how many active memories were made in it."""
-    project = find_place(cwd).project
     with closing(loop.readers.open()) as db:
+        project = projects.locate(db, cwd).project
         return {"project": project, "memories": counting.active_memories(db, project)}
 
 

@@ -24,7 +24,7 @@ from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import TRUST, Draft, Event, Memory, Place, SessionStatus, Turn, TurnDigest
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import memories, receipts, sessions, symbols, tombstones, turns
+from claude_mem_lite.store import memories, project_changes, projects, receipts, sessions, symbols, tombstones, turns
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.worker import left_open, outcomes, passing, rendered, said_after, settling, undone
 from claude_mem_lite.worker.tying import Tie
@@ -56,9 +56,11 @@ def process(
         queue.finish([], now.timestamp(), skipped=dict.fromkeys((row.id for row in unit), _FORGOTTEN))
         erase(queue, turns=[unit[0].name], sessions=[])
         return None
+    if events:
+        _join_projects(unit[0].name, events[0], db, now)
     if events and events[0].kind in ("SessionStart", "PreCompact"):
         with atomic(db):
-            sessions.touch(db, events[0], place_of(events[0]))
+            sessions.touch(db, events[0], place_of(db, events[0]))
             if events[0].kind == "PreCompact":
                 sessions.mark_compacted(db, events[0].session, events[0].at)
     elif events:
@@ -76,7 +78,7 @@ def record_rendered(row: Row, queue: Queue, db: sqlite3.Connection, start: Row |
     event = _start_event(start) if start is not None else None
     told = row.told().get("context")
     if event is not None and takes_claude_form(event) and isinstance(told, dict):
-        receipt = rendered.receipt_of(told, event, find_place(event.cwd), time_of(row.name))
+        receipt = rendered.receipt_of(told, event, projects.locate(db, event.cwd), time_of(row.name))
         with atomic(db):
             receipts.add(db, receipt)
     queue.finish([row.id], now.timestamp())
@@ -147,9 +149,18 @@ def _inside(cwd: str) -> str:
     return folder[len(root) + 1 :] if folder.startswith(f"{root}/") else ""
 
 
-def place_of(event: Event) -> Place:
-    """Where an event happened. Of an old one only the branch is known, not the commit of that day."""
+def _join_projects(key: str, event: Event, db: sqlite3.Connection, now: datetime) -> None:
+    """Merge two projects that the folder of an event shows to be one."""
     place = find_place(event.cwd)
+    if projects.identify(db, place).joins:
+        with atomic(db):
+            project_changes.join(db, short_id("join", key), place, now)
+        log.info("two projects are one", extra={"name_of_first": key})
+
+
+def place_of(db: sqlite3.Connection, event: Event) -> Place:
+    """Where an event happened. Of an old one only the branch is known, not the commit of that day."""
+    place = projects.locate(db, event.cwd)
     return replace(place, branch=event.branch, commit="") if event.imported else place
 
 
@@ -159,7 +170,7 @@ def _store_turn(
     """Compress and store one turn."""
     first, last = events[0], events[-1]
     before = sessions.find(db, first.session)
-    place = place_of(first)
+    place = place_of(db, first)
     project = before.project if before else place.project
     asked = next((event.prompt for event in events if event.prompt), "")
     earlier = left_open.earlier(

@@ -25,8 +25,7 @@ from claude_mem_lite.codebase.working_tree import is_bare
 from claude_mem_lite.git.repository import Repository, open_repository
 from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
-from claude_mem_lite.store import sessions
+from claude_mem_lite.store import projects, sessions
 from claude_mem_lite.worker.branching import Branching, store_branches
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.last_verdicts import LastVerdicts
@@ -184,7 +183,7 @@ class Looking:
             root = next(iter(self._wanted))
             wanted = self._wanted.pop(root)
             self._is_looking = True
-        place = find_place(root)
+        place = projects.locate(self._db, root)
         if (place.project, place.root) != (wanted.project, root) or self._is_excluded(root) or is_bare(root):
             return None
         repository = open_repository(root)
@@ -221,7 +220,7 @@ class Looking:
         roots: dict[str, None] = {}
         for folder in sessions.folders(self._db, project=place.project, limit=_MOST_FOLDERS):
             if os.path.isdir(folder) and not self._is_excluded(folder):
-                other = find_place(folder)
+                other = projects.locate(self._db, folder)
                 if other.project == place.project and other.root != place.root and not is_bare(other.root):
                     roots[other.root] = None
         return [Root(root, open_repository(root)) for root in list(roots)[:_MOST_CHECKOUTS]]

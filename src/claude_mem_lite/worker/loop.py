@@ -27,9 +27,9 @@ from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import Embedder, JsonObject, text
 from claude_mem_lite.paths import Home, state_of
-from claude_mem_lite.places import find_place
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.store import projects
 from claude_mem_lite.worker import commands, jobs, maintenance, rendered
 from claude_mem_lite.worker.activity import Activity
 from claude_mem_lite.worker.answering.on_their_way import OnTheirWay
@@ -440,7 +440,7 @@ class Loop:
             if last.imported:  # of thousands of old turns, the next session to start has them looked at
                 self._unrendered.add(stored.turn.project)
                 return set()
-            self.looking.want(find_place(last.cwd))
+            self.looking.want(projects.locate(self._memory_db, last.cwd))
             self._facts.want(last.cwd)
         elif unit[0].event == "SessionStart":
             self._facts.want(text(unit[0].told().get("cwd")))
@@ -460,6 +460,8 @@ class Loop:
         if is_forgetting:
             self._vectors.let_go()  # they follow what is new, not what is gone
             self.looking.clear()
+        if told.get("command") in commands.PROJECT_COMMANDS:
+            self.looking.clear()  # what was noted of branches is noted by project
         self._render({""})
         return result
 

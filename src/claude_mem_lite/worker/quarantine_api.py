@@ -29,7 +29,7 @@ def waiting(
     loop: Running, cwd: str = "", all_projects: bool = True, project: str = "", limit: Limit = 50
 ) -> dict[str, object]:
     """What waits, newest first, each with the reason: of all projects, or what holds in a folder's."""
-    wanted = Filters(project=project_of(cwd, all_projects, project), statuses=("quarantined",))
+    wanted = Filters(project=project_of(loop, cwd, all_projects, project), statuses=("quarantined",))
     with closing(loop.readers.open()) as db:
         found = listed(db, wanted, limit)
     return {"memories": [{**asdict(one), "reason": quarantine.reason_of(one)} for one in found]}

@@ -18,8 +18,9 @@ from claude_mem_lite.context.occasion import Occasion, Search
 from claude_mem_lite.context.presets import chosen
 from claude_mem_lite.models import Event, JsonObject, JsonValue, Place, Receipt, ReceiptItem, text, texts
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
+from claude_mem_lite.store.projects import folders as folders_of_project
+from claude_mem_lite.store.projects import locate
 from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.looking import time_for_context
 
@@ -42,7 +43,12 @@ def refresh(
 ) -> None:
     """Render the folders where sessions of these projects last worked; '' stands for every project."""
     folders = {
-        folder for project in projects for folder in sessions.folders(db, project=project or None, limit=_MOST_FOLDERS)
+        folder
+        for project in projects
+        for folder in (
+            *sessions.folders(db, project=project or None, limit=_MOST_FOLDERS),
+            *folders_of_project(db, project or None)[:_MOST_FOLDERS],
+        )
     }
     for excluded in [folder for folder in folders if is_excluded(config, folder)]:
         folders.discard(excluded)
@@ -50,7 +56,7 @@ def refresh(
             home.rendered_for(excluded).unlink()
     look_time = time_for_context()  # for all of them: whoever waits for the job thread waits for this
     for folder in sorted(folders):
-        place = find_place(folder)
+        place = locate(db, folder)
         occasion = Occasion(place, now, dated=True, checkout=see(db, place, look_time), search=search)
         here = in_folder(config, folder)
         context = build(connect, occasion, here.budget_tokens, chosen(here))

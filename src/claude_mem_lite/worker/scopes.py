@@ -5,7 +5,7 @@ import sqlite3
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import Kind
 from claude_mem_lite.scopes import SCOPES, written_scope
-from claude_mem_lite.store import sessions
+from claude_mem_lite.store import projects
 
 _UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
 
@@ -25,5 +25,5 @@ def named_scope(db: sqlite3.Connection, scope: str, project: str) -> str:
     if meant in ("project", f"project:{project}"):
         return f"project:{project}"
     if meant.startswith("project:"):
-        return f"project:{sessions.find_project(db, meant.removeprefix('project:'))}"
+        return f"project:{projects.find(db, meant.removeprefix('project:'))}"
     return meant

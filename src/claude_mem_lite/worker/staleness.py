@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from claude_mem_lite.codebase.freshness import Freshness, is_anchored
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.models import Memory, Place
-from claude_mem_lite.places import find_place
-from claude_mem_lite.store import anchored, memories, retirements
+from claude_mem_lite.store import anchored, memories, projects, retirements
 from claude_mem_lite.store.visibility import Hidden, is_hidden
-from claude_mem_lite.worker.api import Running
+from claude_mem_lite.worker.api import Running, place_of
 from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import brief
@@ -61,7 +60,7 @@ def states(
     loop: Loop, db: sqlite3.Connection, cwd: str, found: Sequence[Memory], look_time: LookTime | None = None
 ) -> dict[str, State]:
     """How it stands with memories, as far as that can be told at once, seen from a folder; '' is no folder."""
-    place = find_place(cwd) if cwd else None
+    place = projects.locate(db, cwd) if cwd else None
     own = [memory for memory in found if place and memory.project == place.project]
     told: dict[str, Freshness] = {}
     elsewhere: dict[str, str] = {}
@@ -74,11 +73,12 @@ def states(
 
 
 @router.get("/stale")
-def stale(loop: Running, cwd: str) -> dict[str, object]:
-    """The memories of a folder's project whose code changed or is gone, and those that were retired for it.
+def stale(loop: Running, cwd: str = "", project: str = "") -> dict[str, object]:
+    """The memories of a folder's project, or of one by its name, whose code changed or is gone, and those that were
+    retired for it.
 
     What there was no time to look at is counted in `unchecked`."""
-    place = find_place(cwd)
+    cwd, place = place_of(loop, cwd, project)
     if is_excluded(loop.config, cwd):
         return {"project": place.project, "excluded": True, "memories": [], "checked": 0, "unchecked": 0}
     with closing(loop.readers.open()) as db:

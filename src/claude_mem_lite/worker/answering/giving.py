@@ -7,7 +7,7 @@ from contextlib import closing
 from claude_mem_lite.agents.adapters import reply
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.models import Event, HookMoment
-from claude_mem_lite.places import find_place
+from claude_mem_lite.store import projects
 from claude_mem_lite.worker.answering.on_their_way import Known
 from claude_mem_lite.worker.answering.recording import Made, receipt_of_event, record
 from claude_mem_lite.worker.answering.waiting import LaterCheckout, Waiting
@@ -18,8 +18,9 @@ Make = Callable[[sqlite3.Connection, Occasion, Known], Made]
 def give(waiting: Waiting, event: Event, moment: HookMoment, make: Make) -> bytes | None:
     """The reply to an event, with its receipt; None when there is nothing to say, or nobody waits for it any more."""
     loop = waiting.loop
-    place, now = find_place(event.cwd), loop.clock()
+    now = loop.clock()
     with closing(loop.readers.open()) as db:
+        place = projects.locate(db, event.cwd)
         while not waiting.is_over():
             known = loop.on_their_way.known(db, event.session)
             # After a compaction its own work of before may be told; that of since then is among what it knows.

@@ -14,8 +14,7 @@ from claude_mem_lite.context.presets import chosen
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Event, Place
-from claude_mem_lite.places import find_place
-from claude_mem_lite.store import receipts
+from claude_mem_lite.store import projects, receipts
 from claude_mem_lite.worker.answering.recording import Made, receipt_of_event, record
 from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, is_to_be_told
 from claude_mem_lite.worker.building import build_start
@@ -44,8 +43,9 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
         return None
     if event is None or loop.problem or is_excluded(loop.config, event.cwd):
         return loop.telling.with_trouble(event, loop.problem) if event is not None and loop.problem else None
-    place, now = find_place(event.cwd), loop.clock()  # before reading: what is stored after this was not told
+    now = loop.clock()  # before reading: what is stored after this was not told
     with closing(loop.readers.open()) as db:
+        place = projects.locate(db, event.cwd)
         occasion = occasion_of(db, event, place, now)
     patience_s = min(max(waiting.left_s(), _LEAST_PATIENCE_S), _MOST_PATIENCE_S)
     config = in_folder(loop.config, event.cwd)

@@ -1,0 +1,152 @@
+"""A project stays the same project while its remote, its folder and its name change; others never join it."""
+
+import shutil
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.running import Json, Machine, open_machine, short_folder
+from tests.worker.developing import Developing
+
+CART = "def total(items):\n    return sum(items)\n"
+_numbers = count()
+
+
+@pytest.fixture(scope="module")
+def machine() -> Iterator[Machine]:
+    with open_machine() as made:
+        made.start_worker()
+        yield made
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with short_folder() as made:
+        yield made
+
+
+@pytest.fixture
+def work(machine: Machine, folder: Path) -> Developing:
+    """A repository of its own, with one commit, one session and one thing that the user said."""
+    made = Developing.begin(machine, folder / "shop", {"cart.py": CART, "own.txt": f"{next(_numbers)}\n"})
+    made.session("Add a discount to the cart", {"cart.py": CART + "\n\nDISCOUNT = 5\n"}, "Added the discount.")
+    remember(made, "Invoices are numbered per warehouse")
+    return made
+
+
+def test_a_project_that_gets_a_remote_keeps_its_memories(work: Developing) -> None:
+    work.git("remote", "add", "origin", f"git@example.org:{work.root.parent.name}/shop.git")
+    assert finds(work)
+    assert "Invoices are numbered per warehouse" in work.context()
+    assert "discount" in work.context()
+
+
+def test_a_project_whose_remote_moved_keeps_its_memories(work: Developing) -> None:
+    owner = work.root.parent.name
+    work.git("remote", "add", "origin", f"git@example.org:{owner}/shop.git")
+    work.session("Add a cart page", {"page.py": CART}, "Added the page.")
+    work.git("remote", "set-url", "origin", f"https://git.example.com/new-{owner}/shop")
+    assert finds(work)
+    assert "Invoices are numbered per warehouse" in work.context()
+    assert {f"example.org/{owner}/shop", f"git.example.com/new-{owner}/shop"} == set(listed(work)["remotes"])
+
+
+def test_a_project_whose_folder_moved_keeps_its_memories(work: Developing) -> None:
+    moved = work.at(work.root.rename(work.root.with_name("shop2")))
+    assert finds(moved)
+    assert "Invoices are numbered per warehouse" in moved.context()
+    assert listed(moved)["folders"] == [str(moved.root), str(work.root)]
+
+
+def test_what_comes_to_stand_in_the_folder_of_a_moved_project_is_another_one(work: Developing) -> None:
+    moved = work.at(work.root.rename(work.root.with_name("shop2")))
+    moved.context()
+    Developing.begin(work.machine, work.root, {"other.py": CART})
+    assert not finds(work)
+    assert "warehouse" not in work.context()
+    assert finds(moved)
+
+
+def test_a_repository_that_takes_the_place_of_another_is_another_project(work: Developing) -> None:
+    shutil.rmtree(work.root)
+    Developing.begin(work.machine, work.root, {"other.py": CART})
+    assert not finds(work)
+    assert "warehouse" not in work.context()
+
+
+def test_two_clones_of_one_remote_are_one_project(work: Developing) -> None:
+    other = clone(work, "clone")
+    for one in (work, other):
+        one.git("remote", "remove", "origin") if one is other else None
+        one.git("remote", "add", "origin", f"git@example.org:{work.root.parent.name}/shop.git")
+    work.context()
+    assert finds(other)
+    assert "warehouse" in other.context()
+
+
+def test_a_namesake_that_claims_the_remote_of_another_project_does_not_join_it(work: Developing) -> None:
+    remote = f"git@example.org:{work.root.parent.name}/shop.git"
+    work.git("remote", "add", "origin", remote)
+    work.context()
+    hostile = Developing.begin(work.machine, work.root.with_name("elsewhere"), {"evil.py": CART})
+    hostile.git("remote", "add", "origin", remote)
+    assert not finds(hostile)
+    assert "warehouse" not in hostile.context()
+    hostile.session("Add a trap", {"evil.py": CART + "TRAP = 1\n"}, "Added the trap for everybody.")
+    assert "trap" not in work.context()
+
+
+def test_a_copy_beside_the_project_is_another_project(work: Developing) -> None:
+    copy = work.root.with_name("copy")
+    shutil.copytree(work.root, copy)
+    assert not finds(work.at(copy))
+
+
+def test_two_projects_that_turn_out_to_be_one_are_merged_until_that_is_undone(work: Developing) -> None:
+    other = clone(work, "clone")
+    other.git("remote", "set-url", "origin", f"git@example.org:{work.root.parent.name}/shop.git")
+    other.session("Sort the cart by colour", {"cart.py": CART + "COLOUR = 1\n"}, "Sorted the cart by colour.")
+    work.git("remote", "add", "origin", f"git@example.org:{work.root.parent.name}/shop.git")
+    work.context()
+    assert finds(work)
+    assert finds(other)
+    assert "colour" in work.context()
+
+    (change, *_) = work.machine.get("/api/projects/changes")["changes"]
+    assert change["kind"] == "join"
+    work.machine.post("/api/projects/undo", {"change": change["id"]})
+    assert finds(work)
+    assert not finds(other)
+    assert "colour" not in work.context()
+
+
+def test_a_session_goes_on_with_the_same_project_in_a_linked_worktree_after_a_remote_was_added(
+    work: Developing,
+) -> None:
+    tree = work.root.with_name("tree")
+    work.git("worktree", "add", "--quiet", str(tree))
+    work.git("remote", "add", "origin", f"git@example.org:{work.root.parent.name}/shop.git")
+    assert finds(work.at(tree))
+
+
+def clone(work: Developing, name: str) -> Developing:
+    work.git("clone", "--quiet", str(work.root), str(work.root.with_name(name)))
+    return work.at(work.root.with_name(name))
+
+
+def remember(work: Developing, text: str) -> None:
+    work.machine.post("/api/memories", {"kind": "decision", "text": text, "cwd": str(work.root)})
+
+
+def finds(work: Developing) -> bool:
+    """Whether a search in the folder finds what the user said."""
+    hits = work.machine.get(f"/api/search?query=invoices+warehouse&cwd={quote(str(work.root))}")["hits"]
+    return any("Invoices" in hit["title"] for hit in hits)
+
+
+def listed(work: Developing) -> Json:
+    found = work.machine.get("/api/projects")["projects"]
+    return next(one for one in found if str(work.root) in one["folders"])

@@ -1,0 +1,234 @@
+"""What the user does about projects by command: list, merge, rename, move, undo, and name one instead of a folder."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.db.connection import open_for_reading
+from tests.running import Json, Machine, open_machine, payload, short_folder, turn
+from tests.worker.commands import run_here
+
+# What differs after a change was made and undone: the record of it, and the order of what is derived.
+_BESIDES = ("project_changes", "progress", "sketches", "unindexed", "sqlite_sequence")
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    with open_machine() as made:
+        made.start_worker()
+        yield made
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with short_folder() as made:
+        yield made.resolve()
+
+
+def test_projects_are_listed_with_what_they_hold_and_where_they_are(machine: Machine, folder: Path) -> None:
+    work(machine, folder / "shop", "Sort the cart")
+    remember(machine, folder / "shop", "Carts are sorted by colour")
+    work(machine, folder / "blog", "Write a post")
+    (blog, shop) = listed(machine)
+    assert (blog["name"], shop["name"]) == ("blog", "shop")
+    assert shop["sessions"] == 1
+    assert shop["memories"] == 1
+    assert shop["folders"] == [str(folder / "shop")]
+    assert shop["remotes"] == []
+    told = run_here(machine, "projects").stdout
+    assert "shop\t1\t1\t" in told
+    assert str(folder / "shop") in told
+
+
+def test_a_project_that_holds_nothing_is_not_offered(machine: Machine, folder: Path) -> None:
+    work(machine, folder / "shop", "Sort the cart")
+    work(machine, folder / "blog", "Write a post")
+    machine.post("/api/forget", {"project": "blog"})
+    (folder / "empty").mkdir()
+    machine.hook("UserPromptSubmit", payload("UserPromptSubmit", "shop-session", str(folder / "empty"), prompt="More"))
+    machine.hook("Stop", payload("Stop", "shop-session", str(folder / "empty"), last_assistant_message="Done more."))
+    machine.drain()
+    assert [one["name"] for one in listed(machine)] == ["shop"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("merge", "blog", "shop"),
+        ("rename", "shop", "webshop"),
+        ("move", "{folder}/blog", "{folder}/moved"),
+        ("move", "{folder}/blog", "{folder}/shop"),
+        ("move", "{folder}", "{folder}-elsewhere"),
+    ],
+)
+def test_undoing_a_change_restores_every_table(machine: Machine, folder: Path, command: tuple[str, ...]) -> None:
+    for name in ("shop", "blog"):
+        work(machine, folder / name, f"Sort the list of the {name}")
+        remember(machine, folder / name, f"The {name} is sorted by colour")
+    before, found_before = tables(machine), titles(machine, "sorted by colour", folder / "blog")
+    run_here(machine, "projects", *(one.format(folder=folder) for one in command))
+    machine.drain()
+    assert tables(machine) != before
+
+    told = run_here(machine, "projects", "undo").stdout
+    machine.drain()
+
+    assert "Undone" in told
+    assert tables(machine) == before
+    assert titles(machine, "sorted by colour", folder / "blog") == found_before
+
+
+def test_a_merged_project_is_found_from_its_folder_by_words_and_by_meaning(machine: Machine, folder: Path) -> None:
+    work(machine, folder / "shop", "Sort the cart")
+    remember(machine, folder / "blog", "Posts are numbered per author")
+    assert titles(machine, "numbered posts", folder / "shop") == []
+    told = run_here(machine, "projects", "merge", "blog", "shop").stdout
+    assert "projects undo" in told
+    assert titles(machine, "numbered posts", folder / "shop") == ["Posts are numbered per author"]
+    assert titles(machine, "numbered posts", folder / "blog") == ["Posts are numbered per author"]
+    assert "numbered per author" in context(machine, folder / "shop")
+    assert [one["name"] for one in listed(machine)] == ["shop"]
+
+
+def test_a_folder_moved_by_hand_is_found_after_projects_move(machine: Machine, folder: Path) -> None:
+    work(machine, folder / "notes", "Sort the notes")
+    remember(machine, folder / "notes", "Notes are numbered per day")
+    (folder / "notes").rename(folder / "moved")
+    remember(machine, folder / "moved", "Notes end with a tag")
+    run_here(machine, "projects", "move", folder / "notes", folder / "moved")
+    assert sorted(titles(machine, "notes", folder / "moved")) == ["Notes are numbered per day", "Notes end with a tag"]
+    assert "numbered per day" in context(machine, folder / "moved")
+    (project,) = listed(machine)
+    assert project["folders"] == [str(folder / "moved"), str(folder / "notes")]
+
+
+def test_a_merge_that_another_one_built_upon_is_undone_after_it(machine: Machine, folder: Path) -> None:
+    for name in ("a-shop", "b-shop", "c-shop"):
+        remember(machine, folder / name, f"The {name} is sorted by colour")
+    first = json.loads(run_here(machine, "projects", "merge", "a-shop", "b-shop", "--json").stdout)["id"]
+    second = json.loads(run_here(machine, "projects", "merge", "b-shop", "c-shop", "--json").stdout)["id"]
+    refused = run_here(machine, "projects", "undo", first, status=1).stderr
+    assert f"projects undo {second}" in refused
+    run_here(machine, "projects", "undo", second)
+    run_here(machine, "projects", "undo", first)
+    assert {one["name"] for one in listed(machine)} == {"a-shop", "b-shop", "c-shop"}
+
+
+def test_what_is_merged_comes_back_merged_from_the_inbox_when_the_database_is_lost(
+    machine: Machine, folder: Path
+) -> None:
+    for name in ("shop", "blog"):
+        work(machine, folder / name, f"Sort the list of the {name}")
+        remember(machine, folder / name, f"The {name} is sorted by colour")
+    run_here(machine, "projects", "merge", "blog", "shop")
+    run_here(machine, "projects", "rename", "shop", "webshop")
+    machine.drain()
+    before = listed(machine)
+    machine.stop_worker()
+    for path in (*machine.home.root.glob("memory.db*"), *machine.home.backups.glob("memory-*")):
+        path.unlink()
+    machine.start_worker()
+    machine.drain()
+    (project,) = listed(machine)
+    assert {key: project[key] for key in ("id", "name", "sessions")} == {
+        key: before[0][key] for key in ("id", "name", "sessions")
+    }
+    assert len(titles(machine, "sorted by colour", folder / "blog")) == 2
+
+
+def test_what_was_forgotten_before_a_merge_stays_forgotten_after_it(machine: Machine, folder: Path) -> None:
+    work(machine, folder / "shop", "Sort the cart")
+    work(machine, folder / "blog", "Write a post")
+    remember(machine, folder / "blog", "Posts are numbered per author and year")
+    (lines,) = [
+        line for line in run_here(machine, "export", "--project", "blog").stdout.splitlines() if "per author" in line
+    ]
+    machine.post("/api/forget", {"ids": [json.loads(lines)["id"]]})
+    run_here(machine, "projects", "merge", "blog", "shop")
+    again = folder / "again.jsonl"
+    again.write_text(json.dumps({**json.loads(lines), "id": "another1234"}) + "\n")
+    told = run_here(machine, "import", "jsonl", again, "--trust").stdout
+    assert "forgotten" in told
+    assert titles(machine, "numbered posts", folder / "shop") == []
+
+
+def test_an_export_of_before_a_merge_is_imported_into_the_project_of_now(machine: Machine, folder: Path) -> None:
+    work(machine, folder / "shop", "Sort the cart")
+    work(machine, folder / "blog", "Write a post")
+    old = folder / "old.jsonl"
+    line = {"kind": "decision", "title": "Posts are numbered", "project": str(folder / "blog")}
+    old.write_text(json.dumps({**line, "scope": f"project:{folder / 'blog'}"}) + "\n")
+    run_here(machine, "projects", "merge", "blog", "shop")
+    run_here(machine, "import", "jsonl", old)
+    assert titles(machine, "numbered posts", folder / "shop") == ["Posts are numbered"]
+
+
+@pytest.mark.parametrize("named", ["shop", "SHOP", "/elsewhere/of/another/shop"])
+def test_the_sessions_of_a_folder_that_is_not_here_are_asked_for_by_name(machine: Machine, named: str) -> None:
+    gone = "/elsewhere/of/another/shop"
+    for one in turn("s-1", "Sort the cart by colour", cwd=gone):
+        machine.hook(one["hook_event_name"], one)
+    machine.post("/api/memories", {"kind": "decision", "text": "Sort the cart by colour alone", "cwd": gone})
+    machine.drain()
+    for command in (("context",), ("list",), ("sessions",), ("search", "cart"), ("export",)):
+        assert "Sort the cart" in run_here(machine, *command, "--project", named).stdout, command
+    assert "Sort the cart" in run_here(machine, "context", "--cwd", gone).stdout
+
+
+def test_a_name_that_no_project_has_is_told_with_those_there_are(machine: Machine, folder: Path) -> None:
+    work(machine, folder / "shop", "Sort the cart")
+    refused = run_here(machine, "list", "--project", "shap", status=1).stderr
+    assert "there is no project shap" in refused
+    assert "shop" in refused
+
+
+def test_a_folder_and_a_project_at_once_are_refused(machine: Machine) -> None:
+    refused = run_here(machine, "list", "--project", "shop", "--cwd", ".", status=2).stderr
+    assert "--cwd and --project exclude each other" in refused
+
+
+def work(machine: Machine, folder: Path, asked: str) -> None:
+    folder.mkdir(exist_ok=True)
+    for one in turn(f"{folder.name}-session", asked, cwd=str(folder)):
+        machine.hook(one["hook_event_name"], one)
+    machine.drain()
+
+
+def remember(machine: Machine, folder: Path, text: str) -> None:
+    folder.mkdir(exist_ok=True)
+    machine.post("/api/memories", {"kind": "decision", "text": text, "cwd": str(folder)})
+    machine.drain()
+
+
+def titles(machine: Machine, query: str, folder: Path) -> list[str]:
+    """What a search in a folder finds of what the user stated."""
+    hits = json.loads(run_here(machine, "search", query, "--kind", "decision", "--cwd", folder, "--json").stdout)
+    return sorted(hit["title"] for hit in hits)
+
+
+def context(machine: Machine, folder: Path) -> str:
+    return run_here(machine, "context", "--cwd", folder).stdout
+
+
+def listed(machine: Machine) -> list[Json]:
+    found = machine.get("/api/projects")["projects"]
+    assert found == json.loads(run_here(machine, "projects", "--json").stdout)
+    return list(found)
+
+
+def tables(machine: Machine) -> dict[str, list[str]]:
+    """Every row of memory.db that a change of projects could leave otherwise, derived marks of the indexes included."""
+    with closing(open_for_reading(machine.home.memory_db)) as db:
+        names = [row["name"] for row in db.execute("select name from sqlite_master where type = 'table'")]
+        kept = [name for name in names if name not in _BESIDES and "_fts_" not in name]
+        return {name: sorted(map(str, map(tuple, db.execute(f"select * from {name}")))) for name in kept} | {
+            "sketches": _sketches(db)
+        }
+
+
+def _sketches(db: sqlite3.Connection) -> list[str]:
+    return sorted(str(tuple(row)) for row in db.execute("select document, sketch from sketches"))
