@@ -4,6 +4,7 @@ from urllib.parse import urlencode
 
 from claude_mem_lite.client_values import Wanted, Where
 from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.told import NOTHING_CERTAIN, is_uncertain
 from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
 from claude_mem_lite.ui.parts import Asked, render
 
@@ -24,6 +25,7 @@ def search(asked: Asked) -> str:
     values = {
         "query": query,
         "hits": [_hit(one) for one in hits],
+        "nothing_certain": NOTHING_CERTAIN if hits and all(map(is_uncertain, hits)) else "",
         "is_narrow": any(chosen.values()),
         "everywhere": f"/search?{urlencode({'query': query})}",
         "more": f"/search?{urlencode({**given, 'limit': _MOST})}" if len(hits) == _FIRST and not is_all else "",
@@ -51,6 +53,7 @@ def _hit(hit: JsonObject) -> JsonObject:
     return {
         **hit,
         "is_raw": hit.get("kind") in _RAW,
+        "is_uncertain": is_uncertain(hit),
         "said": "a session's summary" if hit.get("kind") == "session" else "said in a session, word for word",
         "status": text(hit.get("status")) or "active",
     }
