@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from claude_mem_lite.models import JsonObject
 
+NOTHING_CERTAIN = "Nothing certain; nearest"
+"""The heading of hits of which none is certain."""
+
 
 def part(told: JsonObject, name: str) -> JsonObject:
     """An object in it; empty when there is none."""
@@ -34,3 +37,8 @@ def whole_or_none(told: JsonObject, name: str) -> int | None:
 def whole(told: JsonObject, name: str) -> int:
     """A whole number in it; 0 when there is none."""
     return whole_or_none(told, name) or 0
+
+
+def is_uncertain(hit: JsonObject) -> bool:
+    """Whether a hit is only near to what was asked. A record that no search made is certain."""
+    return hit.get("certain") is False

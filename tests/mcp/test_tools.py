@@ -127,6 +127,23 @@ def test_search_goes_by_kinds_file_and_limit(shop: Shop) -> None:
     assert "'idea' is no kind of memory; kinds are decision" in no_kind.text
 
 
+def test_a_search_without_a_certain_hit_says_so_and_among_certain_ones_the_others_are_marked(shop: Shop) -> None:
+    shop.plant("Retry the checkout five times")
+    shop.plant("Five zebras were painted on the wall")
+    agent = shop.agent()
+
+    weak, mixed = agent.calls(
+        ("memory_search", {"query": "banana smoothie recipe for five people"}),
+        ("memory_search", {"query": "retry the checkout five times"}),
+    )
+
+    assert weak.text.splitlines()[1] == "Nothing certain; nearest:"
+    assert "[not certain]" not in weak.text
+    lines = mixed.text.splitlines()
+    assert "Nothing certain" not in mixed.text
+    assert [line.endswith("[not certain]") for line in lines if line.startswith("#")] == [False, True]
+
+
 def test_get_tells_all_of_some_and_names_what_is_not_there(shop: Shop) -> None:
     one = shop.plant(
         "Retry the checkout five times",

@@ -54,6 +54,13 @@ def test_each_score_is_explained(page: TestClient, told: Json) -> None:
     assert "<li>words " in html
 
 
+def test_a_query_that_nothing_answers_shows_the_nearest_as_such(page: TestClient, told: Json) -> None:
+    html = shown(page, query="cached pancakes for breakfast on tuesdays in winter", only="results")
+    assert "data-told>Nothing certain; nearest:<" in html
+    assert told[1]["id"] in html
+    assert "Nothing certain" not in shown(page, query="narwhals cached", only="results")
+
+
 def test_while_one_types_only_the_results_are_sent(page: TestClient, told: Json) -> None:
     html = shown(page, query="narwhals", only="results")
     assert told[0]["id"] in html

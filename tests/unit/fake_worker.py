@@ -42,6 +42,7 @@ HIT: dict[str, JsonValue] = {
     "project": "github.com/me/shop",
     "created_at": "2026-01-01T00:00:00+00:00",
     "score": 1.5,
+    "certain": True,
     "why": ["title has token", "recent"],
 }
 MEMORY: dict[str, JsonValue] = {

@@ -22,7 +22,9 @@ ANSWER: dict[str, JsonValue] = {
             "kind": "decision",
             "title": "Keep carts",
             "score": 3.1,
-            "parts": {"weight": 0.9, "match": 3.2},
+            "parts": {"weight": 0.974, "match": 3.2},
+            "floor": 1.25,
+            "explained": ["score 3.1 = match 3.2 × weight 0.974", "floor 1.25 = 2.5 × 0.5 (learned or decided)"],
             "words": ["carts", "sqlite"],
             "left_out": "",
         },
@@ -31,7 +33,9 @@ ANSWER: dict[str, JsonValue] = {
             "kind": "note",
             "title": "Carts\x1b[31m are red",
             "score": 1.2,
-            "parts": {"weight": 0.3, "match": 2.0},
+            "parts": {"weight": 0.74, "match": 2.0},
+            "floor": 2.5,
+            "explained": ["score 1.2 = match 2 × weight 0.74", "floor 2.5"],
             "words": [],
             "left_out": "below the floor",
         },
@@ -81,12 +85,6 @@ def test_an_explained_silence_is_told_in_one_stream_without_a_floor(
     )
 
 
-def test_the_floor_is_told_with_two_digits(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
-    worker.answer("GET /api/prompt-context", {**ANSWER, "floor": 1.8734652})
-    run("context", "--prompt", "carts", "--explain")
-    assert "; the floor is 1.87\n" in capsys.readouterr().out
-
-
 def test_while_memory_is_off_it_says_so_beside_the_text(
     worker: FakeWorker, home: Home, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,15 +103,18 @@ def test_an_option_without_its_value_points_to_the_help_of_its_command(capsys: p
     assert "requires an argument (`claude-mem-lite context --help` tells more)" in capsys.readouterr().err
 
 
-def test_an_explained_prompt_shows_each_candidate_with_its_score_by_parts(
+def test_an_explained_prompt_shows_each_candidate_with_its_score_and_its_floor(
     worker: FakeWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     worker.answer("GET /api/prompt-context", ANSWER)
     run("context", "--prompt", "carts", "--explain")
     shown = capsys.readouterr().out
-    assert "40 of 2000 tokens by estimate; the floor is 2.5\n" in shown
-    assert "in   k7f3a9, 3.1 = weight 0.9 match 3.2\n     [decision] Keep carts (carts, sqlite)\n" in shown
-    assert "out  m9x2b4, below the floor, 1.2 = weight 0.3 match 2.0\n" in shown
+    assert "40 of 2000 tokens by estimate; the floor is 2.5, unless a candidate says otherwise\n" in shown
+    assert (
+        "in   k7f3a9\n     [decision] Keep carts (carts, sqlite)\n     score 3.1 = match 3.2 × weight 0.974\n"
+        "     floor 1.25 = 2.5 × 0.5 (learned or decided)\n"
+    ) in shown
+    assert "out  m9x2b4, below the floor\n" in shown
     assert "\x1b" not in shown
     assert ("explain", "true") in worker.last("/api/prompt-context").query
 

@@ -96,7 +96,32 @@ def test_a_summary_that_repeats_the_title_is_not_shown(worker: FakeWorker, capsy
 def test_search_explains_when_asked(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
     worker.answer("GET /api/search", {"hits": [HIT]})
     run("search", "token", "--explain")
-    assert capsys.readouterr().out.splitlines()[2:] == ["    score 1.5", "    title has token", "    recent"]
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "    score 1.5, the sum of",
+        "    title has token",
+        "    recent",
+    ]
+
+
+def test_a_search_without_a_certain_hit_says_so_before_the_nearest(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turn = {**HIT, "id": "t4", "kind": "turn", "certain": False}
+    worker.answer("GET /api/search", {"hits": [{**HIT, "certain": False}, turn]})
+    assert run("search", "banana", "smoothie") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Nothing certain; nearest:\nk7f3a9  ")
+    assert "not certain" not in shown
+
+
+def test_among_certain_hits_the_others_are_marked(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
+    worker.answer("GET /api/search", {"hits": [HIT, {**HIT, "id": "m9x2b4", "certain": False}]})
+    run("search", "token")
+    first, _, second, _ = capsys.readouterr().out.splitlines()
+    assert first.startswith("k7f3a9")
+    assert "not certain" not in first
+    assert second.startswith("m9x2b4")
+    assert second.endswith(", not certain]")
 
 
 @pytest.mark.parametrize(

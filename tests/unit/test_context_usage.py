@@ -61,7 +61,7 @@ def test_knowledge_that_is_ignored_sinks_among_its_like(store: Store) -> None:
     assert told(built, "project") == [other.id, sinking.id]
     score = next(one.item.score for one in built.chosen if one.item.source == sinking.id)
     assert score is not None
-    assert ", counts 0.41 by what came of it" in score.told()
+    assert "; placed by 0.8848 × use 0.4138 = 0.3661; the floor is 0.7" in score.explained(0.7)
 
 
 @pytest.mark.parametrize("pinned", [True, False], ids=["pinned", "stated"])

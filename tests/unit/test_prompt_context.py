@@ -1,5 +1,6 @@
 """A prompt and a store -> what is given, or why nothing is."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -21,6 +22,7 @@ from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.store import conflicts, receipts
 from claude_mem_lite.worker.indexing import Indexing
+from tests.arithmetic import equation
 from tests.docs.pages import page
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
@@ -77,6 +79,13 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 def why(context: PromptContext, memory: Memory) -> str:
     return next(one.left_out for one in context.candidates if one.memory.id == memory.id)
+
+
+def part(context: PromptContext, memory: Memory, name: str) -> float:
+    """One part of the score of a candidate, or its total."""
+    found = next(one for one in context.candidates if one.memory.id == memory.id)
+    assert found.score is not None
+    return found.score.total if name == "total" else found.score.parts()[name]
 
 
 def test_an_old_decision_is_given_for_a_question_about_it(project: Project) -> None:
@@ -187,7 +196,7 @@ def test_what_was_never_of_use_falls_silent(project: Project) -> None:
             receipts.mark(project.store.db, dict.fromkeys(giving, "ignored"))
     given = project.ask()
     assert not given.text
-    assert next(one for one in given.candidates if one.memory.id == decision.id).score.use == 0
+    assert part(given, decision, "use") == 0
 
 
 def test_a_source_that_nobody_has_use_for_falls_silent(project: Project) -> None:
@@ -230,7 +239,7 @@ def test_a_question_in_chinese_finds_what_was_said_in_chinese(project: Project) 
 
 
 def test_the_same_branch_and_the_rest_of_a_session_speak_for_a_memory() -> None:
-    alone = scoring.Score(weight=1.0, recency=1.0, match=2.0, support=0.0, branch=1.0, use=1.0)
+    alone = scoring.Score(1.0, 1.0, scoring.Match(1.0, 0.9), support=0.0, branch=1.0, use=1.0)
     assert replace(alone, support=1.0).total > alone.total
     assert replace(alone, branch=1.25).total > alone.total
     assert replace(alone, weight=0.5).total < alone.total
@@ -244,7 +253,9 @@ def test_the_same_branch_and_the_rest_of_a_session_speak_for_a_memory() -> None:
 def test_work_on_the_same_branch_comes_first(project: Project) -> None:
     for branch in ("feature", "main", "other"):
         project.remember("decision", f"Use PostgreSQL for billing ({branch})", DECIDED, branch=branch)
-    branches = {one.memory.branch: one.score.branch for one in project.ask().candidates if one.memory.branch}
+    given = project.ask()
+    found = [one.memory for one in given.candidates if one.memory.branch]
+    branches = {memory.branch: part(given, memory, "branch") for memory in found}
     assert branches.pop(SHOP.branch) > 1.0
     assert set(branches.values()) == {1.0}
     assert project.ask().candidates[0].memory.branch == SHOP.branch
@@ -256,7 +267,7 @@ def test_only_what_is_a_sessions_own_speaks_for_the_rest_of_it(project: Project)
         decision = project.remember("decision", f"Use PostgreSQL for billing beside {origin}", DECIDED, session=session)
         told = f"The database that was chosen for billing, says {origin}"
         project.remember("discovery", told, "PostgreSQL for billing.", session=session, origin=origin)
-        return next(one.score.support for one in project.ask().candidates if one.memory.id == decision.id)
+        return part(project.ask(), decision, "support")
 
     assert support("assistant") > 0.0
     assert (support("web"), support("mcp")) == (0.0, 0.0)
@@ -270,7 +281,7 @@ def test_what_scores_below_the_floor_is_not_given(project: Project) -> None:
     )
     prompt = "uploads of large pictures should survive when the broker restarts during backups"
     given = project.ask(prompt)
-    score = next(one.score.total for one in given.candidates if one.memory.id == change.id)
+    score = part(given, change, "total")
     assert score > 0.5
     assert project.ask(prompt, floor=score * 0.99).items[0].source == change.id
     under = project.ask(prompt, floor=score * 1.01)
@@ -283,7 +294,7 @@ def test_what_was_decided_is_given_from_half_the_floor_on(project: Project) -> N
         project.remember("change", f"Move part {number} of the parser", f"Token {number} was read twice by the lexer.")
     decision = project.decide()
     prompt = "the webhooks for large pictures lock up the billing page when they arrive at once"
-    score = next(one.score.total for one in project.ask(prompt).candidates if one.memory.id == decision.id)
+    score = part(project.ask(prompt), decision, "total")
     assert project.ask(prompt, floor=score * 1.9).items[0].source == decision.id
     assert not project.ask(prompt, floor=score * 2.1).text
 
@@ -328,8 +339,16 @@ def test_the_floor_that_the_docs_tell_is_the_floor() -> None:
     assert f"Below {scoring.FLOOR} nothing is given" in page("docs/moments.md").text
 
 
+def test_the_formulas_that_the_docs_show_hold() -> None:
+    shown = re.findall(r"^     ((?:score|match|floor) .* = .*)$", page("docs/moments.md").text, re.M)
+    assert len(shown) == 3
+    for line in shown:
+        value, computed = equation(line)
+        assert computed == pytest.approx(value, abs=6e-4), line
+
+
 def test_the_floor_is_lower_among_few() -> None:
-    floors = [scoring.floor_among(number) for number in (0, 1, 10, 100, 100_000)]
+    floors = [scoring.floor_among(number).value for number in (0, 1, 10, 100, 100_000)]
     assert floors == sorted(floors)
     assert floors[-1] == floors[-2] == scoring.FLOOR
     assert floors[0] > 0

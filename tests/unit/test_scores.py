@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from claude_mem_lite.context import scores
 from claude_mem_lite.context.tasks import KEYWORDS, TASKS, Task, share_of, task_of
 from claude_mem_lite.models import KINDS, Kind, Memory, Tally
+from tests.arithmetic import by_hand
 from tests.docs.pages import ROOT
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)
@@ -92,8 +93,50 @@ def test_the_parts_add_up_to_the_total() -> None:
     for kind in KINDS:
         found = scored(memory(kind, days=10, times_seen=3), Tally(used=2))
         assert sum(found.parts().values()) == pytest.approx(found.total, abs=2e-4)
-    assert scored(memory()).told() == "0.93 = scope +0.57 recency +0.29 task +0.07"
-    assert scored(memory(pinned=True)).told().endswith("stated or pinned by the user")
+    whole = memory(summary=" ".join(word for word in KEYWORDS["debugging"]))
+    limited = scores.score(whole, NOW, "debugging", Tally(used=9))
+    assert limited.total == 1.0
+    assert sum(limited.parts().values()) == pytest.approx(1.0, abs=2e-4)
+    assert " - limit 0.0409; " in limited.explained(scores.AT_START)
+
+
+def test_the_explained_score_is_a_sum_with_the_floor_that_holds() -> None:
+    told = "0.9286 = (scope 0.4 + recency 0.2 + task 0.05) / 0.7; the floor is 0.7"
+    assert scored(memory()).explained(scores.AT_START) == told
+    gotcha = scored(memory("gotcha", days=10, times_seen=5)).explained(scores.ALWAYS)
+    assert gotcha == "0.76 = scope 0.4 + recency 0.16 + task 0.05 + frequency 0.15; the floor is 0.3"
+
+
+@pytest.mark.parametrize(
+    ("more", "told"), [({"pinned": True}, "pinned by the user"), ({"origin": "user"}, "stated by the user")]
+)
+def test_what_is_over_any_floor_says_why(more: dict[str, object], told: str) -> None:
+    assert scored(memory(**more)).explained(scores.AT_START).endswith(f"; no floor: {told}")  # type: ignore[arg-type]
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    scope=st.sampled_from(["universal", "language:go", "project:shop"]),
+    days=st.floats(0, 400),
+    times=st.integers(1, 30),
+    used=st.integers(0, 40),
+    ignored=st.integers(0, 40),
+    task=st.sampled_from([None, *TASKS]),
+)
+def test_every_explained_score_can_be_recomputed_by_hand(
+    kind: Kind, scope: str, days: float, times: int, used: int, ignored: int, task: Task | None
+) -> None:
+    one = memory(kind, scope, days, times_seen=times, summary="A fixed crash with a test")
+    made = scores.score(one, NOW, task, Tally(used, ignored))
+    explained, *rest = made.explained(scores.AT_START).split("; ")
+    total, sum_ = explained.split(" = ")
+    assert by_hand(sum_) == pytest.approx(float(total), abs=1e-4)
+    assert float(total) == pytest.approx(made.total, abs=1e-9)
+    assert sum(made.parts().values()) == pytest.approx(made.total, abs=3e-4)
+    for placed in (part for part in rest if part.startswith("placed by ")):
+        product, place = placed.removeprefix("placed by ").split(" = ")
+        assert by_hand(product) == pytest.approx(float(place), abs=1e-4)
+    assert rest[-1] == "the floor is 0.7"
 
 
 def test_a_known_task_counts_by_the_share_of_its_keywords() -> None:

@@ -20,6 +20,7 @@ HIT = {
     "created_at",
     "score",
     "why",
+    "certain",
     "status",
     "alike",
 } | {

@@ -29,9 +29,9 @@ def context(
     """Print the context a new session or a prompt would be given.
 
     The text exactly as the agent would see it in this folder; nothing counts as given by looking. --explain adds
-    every candidate of every layer, with its score by parts. --json has the text with its size, the layers in and
-    out, and why each item is there; with --explain also what was left out. With --prompt it is what a prompt would be
-    given in a session that was given nothing yet, mostly nothing. Reads only.
+    every candidate of every layer: its score as a sum or a product, and the floor that holds for it. --json has the
+    text with its size, the layers in and out, and why each item is there; with --explain also what was left out. With
+    --prompt it is what a prompt would be given in a session that was given nothing yet, mostly nothing. Reads only.
 
     \b
     Examples:
@@ -76,7 +76,7 @@ def _print_for_prompt(answer: JsonObject, explain: bool, as_json: bool) -> None:
         click.echo(f"Nothing is said to this prompt: {field(answer, 'why_silent')}.", err=not explain)
     if explain:
         floor = answer.get("floor")
-        told = f"; the floor is {round(floor, 2)}" if isinstance(floor, int | float) else ""
+        told = f"; the floor is {floor:g}, unless a candidate says otherwise" if isinstance(floor, int | float) else ""
         click.echo(f"\n{field(answer, 'tokens')} of {field(answer, 'budget')} tokens by estimate{told}")
         for each in objects(answer, "candidates"):
             _print_weighed(each)
@@ -88,12 +88,12 @@ def _prompt_json(answer: JsonObject, explain: bool) -> JsonObject:
 
 
 def _print_weighed(given: JsonObject) -> None:
-    left_out, parts = field(given, "left_out"), given.get("parts")
-    told = " ".join(f"{name} {value}" for name, value in parts.items()) if isinstance(parts, dict) else ""
-    why = f", {left_out}" if left_out else ""
+    left_out = field(given, "left_out")
     words = ", ".join(str(word) for word in items(given, "words"))
-    click.echo(f"{'out' if left_out else 'in '}  {field(given, 'id')}{why}, {field(given, 'score')} = {told}")
+    click.echo(f"{'out' if left_out else 'in '}  {field(given, 'id')}{f', {left_out}' if left_out else ''}")
     click.echo(f"     [{field(given, 'kind')}] {plain(field(given, 'title'))}{f' ({plain(words)})' if words else ''}")
+    for line in items(given, "explained"):
+        click.echo(f"     {line}")
 
 
 def _why_nothing(answer: JsonObject) -> str:

@@ -9,7 +9,7 @@ from claude_mem_lite.cli.output import bold, dim, field, items, plain
 from claude_mem_lite.cli.times import ago, clock
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.scopes import project_name
-from claude_mem_lite.told import objects, part, whole
+from claude_mem_lite.told import NOTHING_CERTAIN, is_uncertain, objects, part, whole
 from claude_mem_lite.words import counted, one_line, within
 
 LISTS_SHOWN = ("facts", "files", "tags")
@@ -27,33 +27,39 @@ _STATES = {
 
 
 def print_hits(hits: Sequence[JsonObject], explain: bool, *, with_projects: bool) -> None:
-    """Memories in their order, then what was said; with the score and every reason for each, if asked."""
+    """Memories in their order, then what was said; with the score and every reason for each, if asked.
+
+    Hits that are not certain are marked; when none is, a line says so instead."""
     names = project_names(hits) if with_projects else {}
+    is_nothing_certain = bool(hits) and all(map(is_uncertain, hits))
+    if is_nothing_certain:
+        click.echo(f"{NOTHING_CERTAIN}:")
     now = datetime.now(UTC)
     memories = [hit for hit in hits if field(hit, "kind") not in RAW_KINDS]
     said = [hit for hit in hits if field(hit, "kind") in RAW_KINDS]
     for hit in memories:
-        _print_hit(hit, names, explain, now)
+        _print_hit(hit, names, explain, now, is_marked=not is_nothing_certain)
     if said:
         click.echo("Also said in sessions:" if memories else "Said in sessions:")
     for hit in said:
-        _print_hit(hit, names, explain, now)
+        _print_hit(hit, names, explain, now, is_marked=not is_nothing_certain)
 
 
-def _print_hit(hit: JsonObject, names: Mapping[str, str], explain: bool, now: datetime) -> None:
+def _print_hit(hit: JsonObject, names: Mapping[str, str], explain: bool, now: datetime, *, is_marked: bool) -> None:
     alike = len(items(hit, "alike"))
     told = (
         kind_and_status(hit),
         ago(hit.get("created_at"), now),
         names.get(field(hit, "project"), ""),
         f"+{alike} alike" if alike else "",
+        "not certain" if is_marked and is_uncertain(hit) else "",
     )
     tail = dim(f"[{', '.join(filter(None, told))}]")
     marked = "".join(f" {click.style(mark, fg='yellow')}" for mark in marks(hit))
     click.echo(f"{head(hit)}{marked}  {tail}")
     _print_summary(hit, "    ")
     if explain:
-        for reason in (f"score {field(hit, 'score')}", *map(plain, items(hit, "why"))):
+        for reason in (f"score {field(hit, 'score')}, the sum of", *map(plain, items(hit, "why"))):
             click.echo(dim(f"    {reason}"))
 
 

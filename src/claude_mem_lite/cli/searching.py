@@ -18,7 +18,7 @@ from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.paths import current_folder
 from claude_mem_lite.words import query_words, within
 
-HIT_KEYS = ("id", "kind", "title", "summary", "session", "project", "created_at", "score", "why")
+HIT_KEYS = ("id", "kind", "title", "summary", "session", "project", "created_at", "score", "certain", "why")
 _MOST_NEIGHBOURS = 500
 _LONGEST_SHOWN = 100
 # Of a memory or a turn, or of a session; an id that is cut short is known by its `#` alone.
@@ -36,10 +36,11 @@ def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, expla
 
     Words may stand in any order and form; parts of identifiers and paths are found too, and what says the same
     in other words. Memories are shown first, then the raw text of sessions: what was asked and answered; --json has
-    both in the order of their scores. Looks at the current folder's project and at what holds everywhere, unless
-    told otherwise; what was superseded, retired or quarantined is left out unless --status asks for it. Memories of
-    the current project whose code is another now, or gone, or on a branch that is not merged here, are marked, and
-    --explain says what became of it. Reads only.
+    both in the order of their scores. When no hit is certain, a line says so before the nearest; --json has `certain`
+    for each hit. Looks at the current folder's project and at what holds everywhere, unless told otherwise; what was
+    superseded, retired or quarantined is left out unless --status asks for it. Memories of the current project whose
+    code is another now, or gone, or on a branch that is not merged here, are marked, and --explain says what became
+    of it. --explain shows the score as a sum of its terms, and the certainty with its floor. Reads only.
 
     \b
     Examples:

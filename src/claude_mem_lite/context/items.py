@@ -18,6 +18,8 @@ class Item:
     reason: str
     score: Score | None = None
     """None where the layer has its own order."""
+    floor: float = 0.0
+    """What the score was held against."""
     left_out: str = ""
     """Why it is no candidate after all; it is shown to whoever wants the context explained."""
     memory: str = ""

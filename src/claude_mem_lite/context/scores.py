@@ -44,10 +44,14 @@ class Score:
     task: float
     outcome: float
     total: float
-    is_stated: bool
-    """The user said or pinned it: over any floor."""
+    exception: str = ""
+    """Why it is over any floor: the user said it, or pinned it."""
     usefulness: float = NEUTRAL
     """By what came of it: it sinks among its like, whatever its total, until it is silent."""
+
+    @property
+    def is_stated(self) -> bool:
+        return bool(self.exception)
 
     def is_silent(self) -> bool:
         """Whether it may not be given, because nobody ever had use for it."""
@@ -62,13 +66,24 @@ class Score:
         added |= {"recency": RECENCY * self.recency / spread, "task": TASK * self.task / spread}
         if self.outcome:
             added["outcome"] = self.outcome
+        over = sum(added.values()) - self.total
+        if over >= 10**-_DIGITS:
+            added["limit"] = -over
         return {name: round(value, _DIGITS) for name, value in added.items()}
 
-    def told(self) -> str:
-        """The score on one line, for whoever wants it explained."""
-        parts = " ".join(f"{name} {value:+.2f}" for name, value in self.parts().items())
-        sunk = f", counts {self.usefulness:.2f} by what came of it" if self.usefulness != NEUTRAL else ""
-        return f"{self.total:.2f} = {parts}" + sunk + (", stated or pinned by the user" if self.is_stated else "")
+    def explained(self, floor: float) -> str:
+        """The score as a sum that can be checked by hand, and the floor that holds for it."""
+        weighted = {"scope": SCOPE * self.scope, "recency": RECENCY * self.recency, "task": TASK * self.task}
+        if self.frequency is not None:
+            weighted["frequency"] = FREQUENCY * self.frequency
+        told = " + ".join(f"{name} {_told(value)}" for name, value in weighted.items())
+        told = told if self.frequency is not None else f"({told}) / {_told(_REST)}"
+        told += f" {'-' if self.outcome < 0 else '+'} outcome {_told(abs(self.outcome))}" if self.outcome else ""
+        told += " - limit " + _told(-limit) if (limit := self.parts().get("limit")) else ""
+        placed = self.total * self.usefulness
+        sunk = f"; placed by {_told(self.total)} × use {_told(self.usefulness)} = {_told(placed)}"
+        held = f"no floor: {self.exception}" if self.exception else f"the floor is {_told(floor)}"
+        return f"{_told(self.total)} = {told}{sunk if self.usefulness != NEUTRAL else ''}; {held}"
 
 
 def score(memory: Memory, now: datetime, task: Task | None, tally: Tally) -> Score:
@@ -80,7 +95,7 @@ def score(memory: Memory, now: datetime, task: Task | None, tally: Tally) -> Sco
         task=share_of(_text(memory), task) if task else UNKNOWN,
         outcome=outcome_value(tally),
         total=0.0,
-        is_stated=is_stated(memory),
+        exception=_why_over_any_floor(memory),
         usefulness=start_factor(tally, is_stated=is_stated(memory)),
     )
     return _summed(made)
@@ -88,7 +103,7 @@ def score(memory: Memory, now: datetime, task: Task | None, tally: Tally) -> Sco
 
 def is_stated(memory: Memory) -> bool:
     """Whether the user said it, or wants it kept in sight."""
-    return memory.origin == "user" or memory.pinned
+    return bool(_why_over_any_floor(memory))
 
 
 def passes(given: Score, floor: float) -> bool:
@@ -122,6 +137,14 @@ def _summed(made: Score) -> Score:
     # Rounded: 0.49 / 0.7 must not miss a floor of 0.7 by what floating point leaves over.
     total = round(min(max(base + made.outcome, 0.0), 1.0), _DIGITS)
     return replace(made, total=total)
+
+
+def _why_over_any_floor(memory: Memory) -> str:
+    return "stated by the user" if memory.origin == "user" else "pinned by the user" if memory.pinned else ""
+
+
+def _told(value: float) -> str:
+    return f"{round(value, _DIGITS):g}"
 
 
 def _days_since(seen: datetime, now: datetime) -> float | None:

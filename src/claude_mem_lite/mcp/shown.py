@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.safe_text import harmless, unframed
-from claude_mem_lite.told import objects, part, whole
+from claude_mem_lite.told import NOTHING_CERTAIN, is_uncertain, objects, part, whole
 from claude_mem_lite.words import within
 
 # As the contexts have them: what stands between is never taken for something new.
@@ -30,13 +30,19 @@ def framed(lines: Sequence[str], careful: bool) -> str:
 
 
 def hits(found: Sequence[JsonObject]) -> str:
-    """Memories first, then what was said, a line each."""
+    """Memories first, then what was said, a line each; hits that are not certain are marked, or all under one line."""
     if not found:
         return "Nothing was found. Try fewer or other words."
     memories = [one for one in found if field(one, "kind") not in ("turn", "session")]
     said = [one for one in found if field(one, "kind") in ("turn", "session")]
-    lines = [head(one) for one in memories]
-    lines += ["Said in sessions:", *map(head, said)] if said else []
+    is_nothing_certain = all(map(is_uncertain, found))
+
+    def line(hit: JsonObject) -> str:
+        return head(hit) + (" [not certain]" if is_uncertain(hit) and not is_nothing_certain else "")
+
+    lines = [f"{NOTHING_CERTAIN}:"] if is_nothing_certain else []
+    lines += map(line, memories)
+    lines += ["Said in sessions:", *map(line, said)] if said else []
     return framed([*lines, "memory_get shows them in full."], any(map(is_untrusted, found)))
 
 

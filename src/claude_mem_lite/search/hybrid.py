@@ -5,11 +5,12 @@ import math
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.models import Embedder, Filters, Hit, Memory, Passage, Weighed
+from claude_mem_lite.search.certainty import Certainty, rarity
 from claude_mem_lite.search.fusion import RULE, Relevance, Rule, fuse
 from claude_mem_lite.search.semantic import VectorIndex, one_moment
 from claude_mem_lite.store import documents, fts, memories, passages
@@ -34,6 +35,10 @@ _YOUNG = 2
 _UNTOLD_COSINE = 0.4
 # More at once would take longer each, and memory for each.
 _AT_ONCE = 2
+_DIGITS = 4
+# Counting the rows of a word takes 45 ns a row. A word that more have is as good as common.
+_COUNTED = 1_000
+_MOST_WEIGHTED = 24
 _MOST_NAMED = 96
 """Of a pasted page, so many words are looked for in what was found, to name them."""
 log = logging.getLogger(__name__)
@@ -41,15 +46,23 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
+    document: int
     found: Memory | Passage
     relevance: Relevance
     recency: float
     pinned: float
     score: float
-    is_held_back: bool = False
+    held_back: float = 0.0
+    """What is taken off the score of raw text, to hold it below the memories that are as good."""
+    has_every_word: bool = False
 
 
-_Why = Callable[[_Candidate], tuple[str, ...]]
+@dataclass(slots=True)
+class _Folded:
+    """A candidate with the ids of those that say nearly the same."""
+
+    candidate: _Candidate
+    alike: list[str]
 
 
 class Search:
@@ -122,13 +135,29 @@ class Search:
         if not words:
             return []
         self.used_at = time.monotonic()
-
-        def why(one: _Candidate) -> tuple[str, ...]:
-            return _why(one, words[:_MOST_NAMED], now) if explained else ()
-
         # In one moment: a row number that was found may be another memory's a moment later.
         with self._at_once, one_moment(db):
-            return self._searched(db, words, self._vector(query), filters, now, limit, why)
+            vector = self._vector(query)
+            found = self._searched(db, words, vector, filters, now, limit)
+            return self._explained(db, found, words[:_MOST_NAMED], vector, now) if explained else list(map(_hit, found))
+
+    def _explained(
+        self, db: sqlite3.Connection, found: Sequence[_Folded], words: Sequence[str], vector: bytes, now: datetime
+    ) -> list[Hit]:
+        """The hits with their reasons, and whether each is certain."""
+        cosines = {one.candidate.document: one.candidate.relevance.cosine for one in found}
+        if vector and (unknown := [document for document, cosine in cosines.items() if cosine is None]):
+            cosines |= dict.fromkeys(unknown, 0.0) | self._index.cosines(db, vector, unknown)
+        weights = _weights(db, words) if found else {}
+        asked = sum(weights.values())
+        hits = []
+        for one in found:
+            matched = matched_words(words, _all_text(one.candidate.found))
+            known = {word: weights[word] for word in matched if word in weights}
+            certainty = Certainty(known, asked, cosines[one.candidate.document])
+            why = (*_why(one.candidate, matched, now), certainty.explained())
+            hits.append(replace(_hit(one), why=why, is_certain=certainty.is_certain()))
+        return hits
 
     def _searched(
         self,
@@ -138,14 +167,13 @@ class Search:
         filters: Filters,
         now: datetime,
         limit: int,
-        why: _Why,
-    ) -> list[Hit]:
+    ) -> list[_Folded]:
         wanted = max(_CANDIDATES, 2 * limit)
         while True:
             by_words = _by_words(db, words, filters, wanted)
             by_meaning = self._index.nearest(db, vector, filters, wanted) if vector else None
             relevant = fuse(by_words, by_meaning, self._rule)
-            hits = self._hits(db, relevant, words[:_MOST_NAMED], now, limit, why)
+            hits = self._hits(db, relevant, words[:_MOST_NAMED], now, limit)
             # Too few although there is more: most of the candidates say the same.
             if len(hits) >= limit or len(relevant) < wanted or wanted >= _MOST_CANDIDATES:
                 return hits
@@ -171,16 +199,24 @@ class Search:
         words: Sequence[str],
         now: datetime,
         limit: int,
-        why: _Why,
-    ) -> list[Hit]:
+    ) -> list[_Folded]:
         """The best of what is relevant, in tiers and folded; more is read only when much of it is folded."""
         number = limit + limit // 2 + _SPARE
         while True:
             weighed = _weighed(_read(db, _foremost(relevant, number)), relevant, words, now)
-            hits = _folded(_in_tiers(weighed, self._rule.good), limit, why)
+            hits = _folded(_in_tiers(weighed, self._rule.good), limit)
             if len(hits) >= limit or number >= len(relevant):
                 return hits
             number *= 4
+
+
+def _weights(db: sqlite3.Connection, words: Sequence[str]) -> dict[str, float]:
+    """How much each word of a query counts for certainty; of a pasted page only the first ones do."""
+    number = fts.highest(db) + passages.highest(db)
+    return {
+        word: rarity(fts.count_everywhere(db, word, _COUNTED) + passages.count_with(db, word, _COUNTED), number)
+        for word in words[:_MOST_WEIGHTED]
+    }
 
 
 def _is_latin(query: str) -> bool:
@@ -219,10 +255,11 @@ def _weighed(
         recency = (_BOOSTS - _PINNED_BOOST) / (1 + _days(one, now) / _MONTH)
         pinned = _PINNED_BOOST if isinstance(one, Memory) and one.pinned else 0.0
         relevance = relevant[document]
-        if isinstance(one, Memory) and relevance.words and _has_every(words, _all_text(one)):
+        has_every = isinstance(one, Memory) and relevance.words > 0 and _has_every(words, _all_text(one))
+        if has_every:
             relevance = relevance.with_every_word()
         score = relevance.value * (1 - _BOOSTS) + recency + pinned
-        weighed.append(_Candidate(one, relevance, recency, pinned, score))
+        weighed.append(_Candidate(document, one, relevance, recency, pinned, score, has_every_word=has_every))
     return sorted(weighed, key=lambda one: (-one.score, one.found.id))
 
 
@@ -243,7 +280,7 @@ def _in_tiers(ranked: list[_Candidate], share: float) -> list[_Candidate]:
         return ranked
     ceiling = min(good)
     held = [
-        replace(one, score=ceiling, is_held_back=True)
+        replace(one, score=ceiling, held_back=one.score - ceiling)
         if isinstance(one.found, Passage) and one.score > ceiling
         else one
         for one in ranked
@@ -252,21 +289,25 @@ def _in_tiers(ranked: list[_Candidate], share: float) -> list[_Candidate]:
     return sorted(held, key=lambda one: (-one.score, isinstance(one.found, Passage)))
 
 
-def _folded(ranked: Sequence[_Candidate], limit: int, why: _Why) -> list[Hit]:
+def _folded(ranked: Sequence[_Candidate], limit: int) -> list[_Folded]:
     """The first of them, those that say nearly the same folded into one."""
-    hits: list[Hit] = []
+    folded: list[_Folded] = []
     told: list[frozenset[str]] = []
     for one in ranked:
         own = frozenset(_beginning(one.found).lower().split())
         twin = next((at for at, other in enumerate(told) if _say_the_same(own, other)), None)
         if twin is not None:
-            hits[twin] = replace(hits[twin], alike=(*hits[twin].alike, one.found.id))
-        elif len(hits) < limit:
-            hits.append(Hit(one.found, round(one.score, 4), why(one)))
+            folded[twin].alike.append(one.found.id)
+        elif len(folded) < limit:
+            folded.append(_Folded(one, []))
             told.append(own)
         else:
             break
-    return hits
+    return folded
+
+
+def _hit(one: _Folded) -> Hit:
+    return Hit(one.candidate.found, round(one.candidate.score, _DIGITS), (), tuple(one.alike))
 
 
 def _say_the_same(own: frozenset[str], other: frozenset[str]) -> bool:
@@ -282,25 +323,28 @@ def _beginning(found: Memory | Passage) -> str:
     return f"{found.title} {told[:_COMPARED]}"
 
 
-def _why(one: _Candidate, words: Sequence[str], now: datetime) -> tuple[str, ...]:
-    why = []
+def _why(one: _Candidate, matched: Sequence[str], now: datetime) -> Iterator[str]:
+    """The terms of a score, each with its reason: `words 0.4821 (cart, sqlite)`. They add up to the score."""
     share = 1 - _BOOSTS
     if one.relevance.words:
-        matched = matched_words(words, _all_text(one.found))
-        why.append(f"words {one.relevance.words * share:.2f} ({', '.join(matched) or 'by their stems'})")
+        named = ", ".join(matched) or "by their stems"
+        yield _term("words", one.relevance.words * share, f"all of them: {named}" if one.has_every_word else named)
     if one.relevance.cosine is not None and one.relevance.meaning:
-        why.append(f"meaning {one.relevance.meaning * share:.2f} (cosine {one.relevance.cosine:.2f})")
-    why.append(f"recency {one.recency:.2f} ({_days(one.found, now):.0f} days)")
+        yield _term("meaning", one.relevance.meaning * share, f"cosine {one.relevance.cosine:.2f}")
+    yield _term("recency", one.recency, f"{_days(one.found, now):.0f} days")
     if one.pinned:
-        why.append(f"pinned {one.pinned:.2f}")
-    if one.is_held_back:
-        why.append("raw text, held below the memories that are as good")
-    return tuple(why)
+        yield _term("pinned", one.pinned, "by the user")
+    if one.held_back:
+        yield _term("held back", -one.held_back, "raw text stays below the memories that are as good")
+
+
+def _term(name: str, value: float, reason: str) -> str:
+    return f"{name} {value:.{_DIGITS}f} ({reason})"
 
 
 def _all_text(found: Memory | Passage) -> str:
     if isinstance(found, Passage):
-        return f"{found.title}\n{found.text[:_LOOKED_THROUGH]}"
+        return f"{found.asked}\n{found.answered}"[:_LOOKED_THROUGH]
     symbols = (symbol.name for symbol in found.symbols)
     told = "\n".join((found.title, found.summary, *found.facts, *found.files, *symbols, *found.tags, found.detail))
     return told[:_LOOKED_THROUGH]

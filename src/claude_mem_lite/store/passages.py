@@ -114,6 +114,11 @@ def search(db: sqlite3.Connection, words: Sequence[str], filters: Filters, limit
     return ranking.best_rows(db, _INDEX, words, marks.for_passages(filters), fits, limit)
 
 
+def highest(db: sqlite3.Connection) -> int:
+    """The highest row number: about how many passages there are."""
+    return ranking.highest_row(db, _INDEX)
+
+
 def count_with(db: sqlite3.Connection, word: str, most: int) -> int:
     """How many passages have a word, counted as far as matters."""
     return ranking.count(db, _INDEX, ranking.phrase(word), most)

@@ -84,7 +84,7 @@ def prompt_context(
         "tokens": built.tokens,
         "budget": budget,
         "why_silent": "" if built.text else why,
-        "floor": built.floor if built.candidates else None,  # nothing was held against it
+        "floor": built.floor.value if built.candidates else None,  # nothing was held against it
         "items": [asdict(item) for item in built.items],
         "candidates": [_candidate(one) for one in built.candidates] if explain else [],
         "build_ms": built.build_ms,
@@ -106,13 +106,15 @@ def _shares(built: Context, preset: Preset) -> list[dict[str, object]]:
 
 
 def _candidate(one: Candidate) -> dict[str, object]:
-    """What was thought of for a prompt, with its score by parts."""
+    """What was thought of for a prompt: its score by parts, the floor that held for it, and both as lines to check."""
     return {
         "id": one.memory.id,
         "kind": one.memory.kind,
         "title": one.memory.title,
-        "score": one.score.total,
-        "parts": one.score.parts(),
+        "score": one.score.total if one.score else None,
+        "parts": one.score.parts() if one.score else {},
+        "floor": None if one.floor.exception else one.floor.value,
+        "explained": one.explained(),
         "words": one.found,
         "left_out": one.left_out,
     }
@@ -129,5 +131,5 @@ def _placed(one: Placed) -> dict[str, object]:
         "line": one.item.line,
         "score": score.total if score else None,
         "parts": score.parts() if score else {},
-        "explained": score.told() if score else "",
+        "explained": score.explained(one.item.floor) if score else "",
     }

@@ -152,7 +152,13 @@ def session_list(loop: Running, meant: Meant, query: str = "", limit: Limit = 20
 
 def _hit(hit: Hit, words: Sequence[str], state: State, retired_because: str) -> dict[str, object]:
     found = hit.found
-    told = {**_brief(found), "project": found.project, "score": hit.score, "alike": hit.alike}
+    told = {
+        **_brief(found),
+        "project": found.project,
+        "score": hit.score,
+        "certain": hit.is_certain,
+        "alike": hit.alike,
+    }
     if isinstance(found, Passage):
         told["summary"] = excerpt(found.text, words, _LONGEST_SUMMARY)
     else:

@@ -79,7 +79,7 @@ def _knowledge(
         low = why_unsure(memory) or _why_low(made, floor)
         candidates.append(_Candidate(memory, made, barred or low, is_low=not barred and bool(low)))
     candidates.sort(key=_rank)
-    return _items(db, candidates, verdicts, occasion, with_scopes=with_scopes)
+    return _items(db, candidates, verdicts, occasion, floor, with_scopes=with_scopes)
 
 
 def _items(
@@ -87,6 +87,7 @@ def _items(
     candidates: Sequence[_Candidate],
     verdicts: Mapping[str, Freshness],
     occasion: Occasion,
+    floor: float,
     *,
     with_scopes: bool,
 ) -> list[Item]:
@@ -94,17 +95,18 @@ def _items(
     by_id = {one.memory.id: one for one in candidates}
 
     def item(told: Told) -> Item:
-        memory = told.memory
+        memory, low = told.memory, by_id[told.memory.id].left_out
+        beside = f", told beside what it contradicts though it is {low}" if low else ""
         made = item_of(
             memory,
             verdicts,
             occasion,
-            f"holds in {memory.scope.partition(':')[0]}",
+            f"holds in {memory.scope.partition(':')[0]}{beside}",
             note=told.note,
             dated=told.is_dated,
             where=_where(memory.scope) if with_scopes else "",
         )
-        return replace(made, score=by_id[memory.id].score)
+        return replace(made, score=by_id[memory.id].score, floor=floor)
 
     good = [one.memory for one in candidates if not one.left_out]
     if not occasion.explained:
@@ -115,7 +117,8 @@ def _items(
     shown = {item.source for item in items}
     others = [one for one in candidates if one.memory.id not in shown]
     return items + [
-        replace(item_of(one.memory, verdicts, occasion, ""), score=one.score, left_out=one.left_out) for one in others
+        replace(item_of(one.memory, verdicts, occasion, ""), score=one.score, floor=floor, left_out=one.left_out)
+        for one in others
     ]
 
 

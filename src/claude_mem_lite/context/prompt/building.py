@@ -14,7 +14,7 @@ from claude_mem_lite.context.likeness import why_said_already
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt import keywords, scoring
 from claude_mem_lite.context.prompt.keywords import Keywords
-from claude_mem_lite.context.prompt.scoring import FLOOR, Score
+from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, Score
 from claude_mem_lite.context.prompt.synonyms import Synonyms
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.context.usefulness import factor, source_factor
@@ -34,6 +34,8 @@ _MOST_WORDS, _LEAST_OF_MOST = 0.75, 2.0
 _WITH_MOST_WORDS = 0.5
 _BELOW = "below the floor"
 _OUTRANKED = "others come before it"
+_NO_ROOM = "no room"
+_NO_FLOOR = Floor(0.0, exception="it contradicts another that is given")
 # So many memories have to be there until rarity counts as much as how many of the words were found.
 _YOUNG = 50
 _OLD = 200
@@ -47,8 +49,10 @@ class Candidate:
     """A memory with its score, and why it is not given."""
 
     memory: Memory
-    score: Score
-    found: tuple[str, ...]
+    score: Score | None
+    """None for one that is only told beside what it contradicts."""
+    floor: Floor
+    found: tuple[str, ...] = ()
     """The words of the prompt that it has."""
     left_out: str = ""
     is_stale: bool = False
@@ -56,8 +60,17 @@ class Candidate:
     """What its code is called now and where it is."""
 
     @property
+    def total(self) -> float:
+        return self.score.total if self.score else 0.0
+
+    @property
     def reason(self) -> str:
-        return f"{scoring.source_of(self.memory.kind)}, score {self.score.total:.2f}, words {', '.join(self.found[:5])}"
+        return f"{scoring.source_of(self.memory.kind)}, score {self.total:.2f}, words {', '.join(self.found[:5])}"
+
+    def explained(self) -> tuple[str, ...]:
+        """Its score, match and floor, each as a line that can be checked by hand."""
+        scored = (self.score.explained(), self.score.match.explained()) if self.score else ()
+        return (*scored, self.floor.explained())
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +82,7 @@ class PromptContext:
     tokens: int = 0
     build_ms: float = 0.0
     why_silent: str = ""
-    floor: float = FLOOR
+    floor: Floor = Floor(FLOOR)  # noqa: RUF009  it is frozen
     candidates: tuple[Candidate, ...] = ()
     """The best first, with those that were left out; for whoever wants it explained."""
 
@@ -89,18 +102,21 @@ def build_for_prompt(
     began = time.perf_counter()
     asked, here = keywords.read(prompt, synonyms), Here(occasion, told)
     candidates: list[Candidate] = []
+    in_force = Floor(floor)
     if budget_tokens <= 0:
         silent = "the budget of the session is used up"
     elif asked.strength < _LEAST_STRENGTH:
         silent = "the prompt says too little to go by"
     else:
-        floor = scoring.floor_among(fts.highest(db), floor)
-        candidates = _Choosing(db, asked, occasion, here, source_tallies, floor).candidates(weigh)
+        in_force = scoring.floor_among(fts.highest(db), floor)
+        candidates = _Choosing(db, asked, occasion, here, source_tallies, in_force).candidates(weigh)
         silent = "" if any(not one.left_out for one in candidates) else "nothing is sure enough to help"
     chosen = [one for one in candidates if not one.left_out][:MOST_ITEMS]
     given = list(map(_given, chosen))
-    given = with_relations(db, [*given, *here.opposites(db, given, "contradiction")])
+    opposites = here.opposites(db, given, "contradiction")
+    given = with_relations(db, [*given, *opposites])
     made = block(given, occasion.now, budget_tokens, root=occasion.place.root)
+    candidates = _as_given(candidates, opposites, {item.source for item in made.items})
     if chosen and not made.text:
         silent = no_item_fits(budget_tokens)
     return PromptContext(
@@ -109,9 +125,21 @@ def build_for_prompt(
         tokens=made.tokens,
         build_ms=round((time.perf_counter() - began) * 1000, 2),
         why_silent=silent,
-        floor=floor,
+        floor=in_force,
         candidates=tuple(candidates),
     )
+
+
+def _as_given(candidates: Sequence[Candidate], opposites: Sequence[Given], ids: Collection[str]) -> list[Candidate]:
+    """The candidates as they came out: the ids that are in the text, also for what they contradict, are in."""
+    beside = {one.memory.id: one.memory for one in opposites if one.memory.id in ids}
+    known = {one.memory.id for one in candidates}
+    unscored = [Candidate(memory, None, _NO_FLOOR) for id_, memory in beside.items() if id_ not in known]
+    told = [replace(one, left_out="", floor=_NO_FLOOR) if one.memory.id in beside else one for one in candidates]
+    return [
+        replace(one, left_out=_NO_ROOM) if not one.left_out and one.memory.id not in ids else one
+        for one in (*told, *unscored)
+    ]
 
 
 def no_item_fits(budget_tokens: int) -> str:
@@ -120,7 +148,7 @@ def no_item_fits(budget_tokens: int) -> str:
 
 def _given(one: Candidate) -> Given:
     source = scoring.source_of(one.memory.kind)
-    return Given(one.memory, one.reason, one.score.total, source, one.since, one.is_stale)
+    return Given(one.memory, one.reason, one.total, source, one.since, one.is_stale)
 
 
 @dataclass
@@ -132,32 +160,32 @@ class _Choosing:
     occasion: Occasion
     here: Here
     source_tallies: Mapping[str, Tally]
-    floor: float
+    floor: Floor
 
     def candidates(self, weigh: Weigh) -> list[Candidate]:
         """What could be given, the best first."""
         filters = Filters(project=self.occasion.place.project)
         weighed = weigh(self.db, self.asked.text, self.asked.asked, filters, _MOST_WEIGHED)
         young = weighed[:_MOST_READ] if (number := fts.highest(self.db)) < _OLD else []
-        matches = {one.memory.id: scoring.match_of(one.words, one.cosine) for one in weighed}
+        matches = {one.memory.id: Match(one.words, one.cosine) for one in weighed}
         matches |= {one.memory.id: self._match_among_few(one, number) for one in young}
         own = [one.memory for one in weighed if one.memory.origin not in FOREIGN_ORIGINS]
-        support = scoring.supports([(memory.session, matches[memory.id]) for memory in own])
+        support = scoring.supports([(memory.session, matches[memory.id].value) for memory in own])
         tallies = receipts.standing_tallies(self.db, list(matches), at_need=True)
         scored = [
             self._candidate(one.memory, matches[one.memory.id], support, tallies.get(one.memory.id, Tally()))
             for one in weighed
         ]
-        scored.sort(key=lambda one: (-one.score.total, one.memory.id))
+        scored.sort(key=lambda one: (-one.total, one.memory.id))
         return self._checked(scored)
 
-    def _match_among_few(self, one: Weighed, number: int) -> float:
+    def _match_among_few(self, one: Weighed, number: int) -> Match:
         """Among few memories no word is rare: there it counts how many of the words were found."""
         found = self.asked.strength_in(self.asked.found_in(one.memory))
         by_share = found * (_OF_A_WORD + _OF_ALL_WORDS * found / self.asked.strength)
-        return scoring.match_of((number * one.words + _YOUNG * by_share) / (number + _YOUNG), one.cosine)
+        return Match((number * one.words + _YOUNG * by_share) / (number + _YOUNG), one.cosine)
 
-    def _candidate(self, memory: Memory, match: float, support: Mapping[str, float], tally: Tally) -> Candidate:
+    def _candidate(self, memory: Memory, match: Match, support: Mapping[str, float], tally: Tally) -> Candidate:
         source = scoring.source_of(memory.kind)
         score = Score(
             weight=scoring.weight_of(memory.kind),
@@ -165,10 +193,17 @@ class _Choosing:
             match=match,
             support=support.get(memory.session, 0.0),
             branch=scoring.branch_of(memory, self.occasion.place.branch),
-            use=factor(tally, is_stated=is_stated(memory)) * source_factor(self.source_tallies.get(source, Tally())),
+            use=factor(tally, is_stated=is_stated(memory)),
+            source=source_factor(self.source_tallies.get(source, Tally())),
         )
-        is_hopeful = score.total >= _WITH_MOST_WORDS * self.floor
-        return Candidate(memory, score, (), self._why_not(memory) if is_hopeful else _BELOW)
+        is_hopeful = score.total >= self._lowest.value
+        left_out = self._why_not(memory) if is_hopeful else _BELOW
+        return Candidate(memory, score, scoring.floor_of_kind(self.floor, memory.kind), left_out=left_out)
+
+    @property
+    def _lowest(self) -> Floor:
+        """The floor of what has most words of the prompt, under which nothing is given."""
+        return self.floor.times(_WITH_MOST_WORDS, "it has most words of the prompt")
 
     def _why_not(self, memory: Memory) -> str:
         """Why it may not be given, whatever its score; what became of its code is looked up later."""
@@ -176,15 +211,20 @@ class _Choosing:
             return "a goal, and the prompt does not speak of goals"
         return self.here.why_not(memory)
 
+    def _read(self, one: Candidate) -> Candidate:
+        """The same with the words that it has, and the floor that holds for it."""
+        found = tuple(self.asked.found_in(one.memory))
+        has_most = self.asked.strength_in(found) >= max(_MOST_WORDS * self.asked.strength, _LEAST_OF_MOST)
+        floor = self._lowest if has_most and one.floor.value > self._lowest.value else one.floor
+        return replace(one, found=found, floor=floor)
+
     def _why_unsure(self, one: Candidate) -> str:
         """Why a score that is half as high as it should be is not enough; '' when it is."""
         strength = self.asked.strength_in(one.found)
         has_all = strength >= self.asked.strength and set(one.found) <= set(self.asked.words_in(one.memory.title))
         if strength < _LEAST_SHARED and not has_all:
-            return "it shares too few words with the prompt"
-        has_most = strength >= max(_MOST_WORDS * self.asked.strength, _LEAST_OF_MOST)
-        floor = self.floor * scoring.share_of_floor(one.memory.kind)
-        return "" if one.score.total >= floor or has_most else _BELOW
+            return f"it shares too few words with the prompt: they count {strength:g}, and {_LEAST_SHARED:g} are needed"
+        return "" if one.total >= one.floor.value else _BELOW
 
     def _why_unfinished(self, memory: Memory) -> str:
         """What a running session was asked last looks like something left open, until it answers."""
@@ -197,11 +237,13 @@ class _Choosing:
         hopeful = [one for one in scored if not one.left_out][:_MOST_LOOKED_AT]
         verdicts = self.occasion.checkout.freshness([one.memory for one in hopeful])
         checked = {one.memory.id: replace(one, left_out=one.left_out or _OUTRANKED) for one in scored}
+        if self.occasion.explained:  # nobody waits: each is read, for the floor that holds for it
+            checked = {id_: self._read(one) for id_, one in checked.items()}
         given: list[Memory] = []
         for one in hopeful:
             if len(given) == MOST_ITEMS:  # reading the others for their words would take as long again
                 break
-            read = replace(one, found=tuple(self.asked.found_in(one.memory)))
+            read = self._read(one)
             why = why_not(one.memory, verdicts) or self._why_unsure(read) or self._why_unfinished(one.memory)
             why = why or why_said_already(one.memory, given)
             is_stale = verdict_of(one.memory, verdicts) == "changed"

@@ -5,7 +5,7 @@ docs/moments.md tells how the numbers were chosen."""
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory
@@ -46,41 +46,117 @@ _BY_MEANING_ALONE = 1.0
 # Where nobody can tell what is meant, words have to say more.
 _UNTOLD_MEANING = 0.4
 _SAME_BRANCH = 1.25
+_DIGITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Evidence that a memory is about a prompt: the words that both have, as far as both mean the same."""
+
+    words: float
+    cosine: float | None
+    """None when the prompt or the memory has no vector."""
+
+    @property
+    def value(self) -> float:
+        words = _shown(self.words)
+        if self.cosine is None:
+            return _shown(words * _UNTOLD_MEANING)
+        return _shown((words + _BY_MEANING_ALONE) * max(_shown(self.cosine) - _CHANCE_COSINE, 0.0))
+
+    def explained(self) -> str:
+        words = f"words {_shown(self.words):g}"
+        if self.cosine is None:
+            return f"match {self.value:g} = {words} × {_UNTOLD_MEANING:g} (no meaning to compare)"
+        cosine = _shown(self.cosine)
+        near = f"(cosine {cosine:g} - {_CHANCE_COSINE:g})" if cosine > _CHANCE_COSINE else f"0 (cosine {cosine:g})"
+        return f"match {self.value:g} = ({words} + {_BY_MEANING_ALONE:g}) × {near}"
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A memory's score for a prompt, by its parts."""
+    """A memory's score for a prompt, by its factors.
+
+    The total is computed from the factors as they are shown, so that it can be checked by hand."""
 
     weight: float
     recency: float
-    match: float
+    match: Match
     support: float
     """What else the same session has to say on it."""
     branch: float
     """More than 1 for work on the same branch."""
     use: float
-    """What came of it, and of its kind, when it was given before."""
+    """What came of it when it was given before."""
+    source: float = 1.0
+    """What came of all memories of its source when they were given before."""
 
     @property
     def total(self) -> float:
-        leaning: float = self.weight**_LEANING_ON_WEIGHT * self.recency**_LEANING_ON_RECENCY
-        return round(leaning * (self.match + self.support) * self.branch * self.use, 3)
+        told = self.parts()
+        evidence = told.pop("match") + told.pop("support")
+        return _shown(math.prod(told.values()) * evidence)
 
     def parts(self) -> dict[str, float]:
-        names = ("weight", "recency", "match", "support", "branch", "use")
-        return {name: round(getattr(self, name), 3) for name in names}
+        """The total is the product of all parts but that match and support are added first."""
+        return {
+            "weight": _shown(self.weight**_LEANING_ON_WEIGHT),
+            "recency": _shown(self.recency**_LEANING_ON_RECENCY),
+            "match": self.match.value,
+            "support": _shown(self.support),
+            "branch": _shown(self.branch),
+            "use": _shown(self.use),
+            "source": _shown(self.source),
+        }
+
+    def explained(self) -> str:
+        """The score as a product; factors of 1 and a support of 0 are left out."""
+        told = self.parts()
+        match, support = told.pop("match"), told.pop("support")
+        evidence = f"(match {match:g} + support {support:g})" if support else f"match {match:g}"
+        factors = [f"{name} {value:g}" for name, value in told.items() if value != 1.0]
+        return f"score {self.total:g} = {' × '.join((evidence, *factors))}"
 
 
-def floor_among(number: int, floor: float = FLOOR) -> float:
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """The score that a memory needs to be given for a prompt, as a product of named factors."""
+
+    base: float
+    factors: tuple[tuple[float, str], ...] = ()
+    """Each with why it holds."""
+    exception: str = ""
+    """Why no floor holds at all."""
+
+    @property
+    def value(self) -> float:
+        return _shown(math.prod((self.base, *(factor for factor, _ in self.factors))))
+
+    def times(self, factor: float, why: str) -> "Floor":
+        return replace(self, factors=(*self.factors, (factor, why)))
+
+    def explained(self) -> str:
+        if self.exception:
+            return f"no floor: {self.exception}"
+        product = " × ".join((f"{self.base:g}", *(f"{factor:g} ({why})" for factor, why in self.factors)))
+        return f"floor {self.value:g}" + (f" = {product}" if self.factors else "")
+
+
+def floor_among(number: int, floor: float = FLOOR) -> Floor:
     """The floor where there are so many memories: among few it is lower, since hardly any fits by chance."""
-    return floor * min(math.log(number + 2) / math.log(_ENOUGH), 1.0)
+    share = _shown(math.log(number + 2) / math.log(_ENOUGH))
+    return Floor(floor).times(share, f"among {number} memories") if share < 1 else Floor(floor)
 
 
-def share_of_floor(kind: Kind) -> float:
+def floor_of_kind(floor: Floor, kind: Kind) -> Floor:
     """What was learned or decided is given from half the floor on: it is short and there is little of it, and to go
     against it costs more than to read it."""
-    return _OF_GUIDANCE if source_of(kind) in ("guidance", "decision") else 1.0
+    is_lower = source_of(kind) in ("guidance", "decision")
+    return floor.times(_OF_GUIDANCE, "learned or decided") if is_lower else floor
+
+
+def _shown(value: float) -> float:
+    return round(value, _DIGITS)
 
 
 def source_of(kind: Kind) -> str:
@@ -95,13 +171,6 @@ def weight_of(kind: Kind) -> float:
 def recency_of(memory: Memory, now: datetime) -> float:
     days = max((now - memory.last_seen_at).total_seconds() / 86_400, 0.0)
     return 1 / (1 + days / _MONTH_DAYS)
-
-
-def match_of(words: float, cosine: float | None) -> float:
-    """How much speaks for a memory: the words it shares with the prompt, as far as both mean the same."""
-    if cosine is None:
-        return words * _UNTOLD_MEANING
-    return (words + _BY_MEANING_ALONE) * max(cosine - _CHANCE_COSINE, 0.0)
 
 
 def branch_of(memory: Memory, branch: str) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from claude_mem_lite.models import LONGEST_PROMPT, JsonObject, text
-from claude_mem_lite.told import number, objects, part, whole
+from claude_mem_lite.told import number, objects, whole
 from claude_mem_lite.ui.parts import Asked, render
 from claude_mem_lite.ui.plots import WIDTH, Bar, budget_bar
 from claude_mem_lite.ui.projects import of_folder
@@ -139,15 +139,9 @@ def _why_nothing(told: JsonObject) -> str:
 def _tried(asked: Asked, project: str) -> dict[str, object]:
     prompt = asked.chosen("prompt")[:LONGEST_PROMPT]
     answer = asked.client.prompt_context("", prompt, project=project, explain=True) if prompt else None
-    candidates = [{**one, "made_of": _made_of(part(one, "parts"))} for one in objects(answer or {}, "candidates")]
     return {
         "prompt": prompt,
         "answer": answer,
-        "candidates": candidates,
-        "floor": f"{number(answer, 'floor'):.2f}" if answer and answer.get("floor") is not None else "",
+        "candidates": objects(answer or {}, "candidates"),
+        "floor": f"{number(answer, 'floor'):g}" if answer and answer.get("floor") is not None else "",
     }
-
-
-def _made_of(parts: JsonObject) -> str:
-    """A score by its parts, on one line."""
-    return ", ".join(f"{name.replace('_', ' ')} {number(parts, name):.2f}" for name in parts if number(parts, name))

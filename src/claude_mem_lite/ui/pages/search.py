@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from claude_mem_lite.client_values import Wanted, Where
 from claude_mem_lite.models import JsonObject, text
-from claude_mem_lite.told import part
+from claude_mem_lite.told import NOTHING_CERTAIN, is_uncertain, part
 from claude_mem_lite.ui import projects
 from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
 from claude_mem_lite.ui.parts import EVERY_PROJECT, Asked, render
@@ -28,6 +28,7 @@ def search(asked: Asked) -> str:
     values = {
         "query": query,
         "hits": [_hit(one) for one in hits],
+        "nothing_certain": NOTHING_CERTAIN if hits and all(map(is_uncertain, hits)) else "",
         "is_narrow": any(chosen.values()),
         "where": chosen["project"],
         "everywhere": f"/search?{urlencode({'query': query, 'project': EVERY_PROJECT})}",
@@ -56,6 +57,7 @@ def _hit(hit: JsonObject) -> JsonObject:
     return {
         **listed(hit),
         "is_raw": hit.get("kind") in _RAW,
+        "is_uncertain": is_uncertain(hit),
         "said": "a session's summary" if hit.get("kind") == "session" else "said in a session, word for word",
         "status": text(hit.get("status")) or "active",
         "pinned": hit.get("pinned") is True,

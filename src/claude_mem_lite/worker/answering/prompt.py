@@ -75,7 +75,7 @@ def build_now(
 
 
 def _weighing(one: Candidate) -> Weighing:
-    return Weighing(one.memory.id, source_of(one.memory.kind), one.score.total, one.left_out)
+    return Weighing(one.memory.id, source_of(one.memory.kind), one.score.total if one.score else None, one.left_out)
 
 
 def _or_nothing(weigh: Callable[Asked, list[Weighed]]) -> Callable[Asked, list[Weighed]]:

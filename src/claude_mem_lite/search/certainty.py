@@ -1,0 +1,65 @@
+"""Certainty of a hit on an absolute scale, so that a search can say that nothing it found answers the query.
+
+The score of a search only ranks: the best hit of a query about nothing is as high as that of any other. Called by
+`hybrid`; pure. docs/search.md has the figures behind the floor."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+FLOOR = 0.75
+"""A hit below is not certain. `python -m benchmarks.certainty` measures it."""
+FLOOR_BY_WORDS = FLOOR / 3
+"""The floor for a query without a vector, as one in Chinese: most of its pairs of characters are no words."""
+_DIGITS = 2
+_LEAST_WEIGHT = 0.01
+# So that the logarithm of a number of documents is never 0.
+_YOUNG = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Certainty:
+    """The share of the query's words that a hit has, weighted by how rare they are, plus the cosine of the two."""
+
+    found: Mapping[str, float]
+    """The words that the hit has, with their weights."""
+    asked: float
+    """The weight of all words of the query."""
+    cosine: float | None
+    """None when the query has no vector; 0 when only the hit has none yet."""
+
+    @property
+    def value(self) -> float:
+        """The sum of both terms as they are shown, so that it can be checked by hand."""
+        return round(self._share + self._cosine, _DIGITS)
+
+    @property
+    def floor(self) -> float:
+        return FLOOR_BY_WORDS if self.cosine is None else FLOOR
+
+    def is_certain(self) -> bool:
+        return self.value >= self.floor
+
+    def explained(self) -> str:
+        """The certainty as a sum, the share of the words as a quotient, and the floor in force."""
+        near = "" if self.cosine is None else f" {'-' if self._cosine < 0 else '+'} cosine {abs(self._cosine):g}"
+        named = " + ".join(f"{word} {weight:g}" for word, weight in self.found.items()) or "0"
+        return (
+            f"certainty {self.value:g} = words {self._share:g}{near}; "
+            f"words {self._share:g} = ({named}) / {round(self.asked, _DIGITS):g}; "
+            f"the floor is {self.floor:g}{', by words alone' if self.cosine is None else ''}"
+        )
+
+    @property
+    def _share(self) -> float:
+        return round(sum(self.found.values()) / round(self.asked, _DIGITS), _DIGITS) if self.found else 0.0
+
+    @property
+    def _cosine(self) -> float:
+        return round(self.cosine or 0.0, _DIGITS)
+
+
+def rarity(having: int, documents: int) -> float:
+    """The weight of a word that so many of all documents have: 1 when none has it, next to 0 when all have it."""
+    most = math.log(documents + _YOUNG)
+    return max(round(1 - math.log(having + 1) / most, _DIGITS), _LEAST_WEIGHT)
