@@ -20,12 +20,14 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound, WorkerSilent, Work
 from claude_mem_lite.models import JsonValue, text
 from claude_mem_lite.ui.actions_health import HEALTH_ACTIONS
 from claude_mem_lite.ui.actions_memory import MEMORY_ACTIONS
+from claude_mem_lite.ui.actions_projects import PROJECT_ACTIONS
 from claude_mem_lite.ui.events import IsEnding, stream
 from claude_mem_lite.ui.gate import Gate
 from claude_mem_lite.ui.pages.context import context
 from claude_mem_lite.ui.pages.feed import feed
 from claude_mem_lite.ui.pages.health import health
 from claude_mem_lite.ui.pages.memory import memory
+from claude_mem_lite.ui.pages.projects import projects
 from claude_mem_lite.ui.pages.quarantine import quarantine
 from claude_mem_lite.ui.pages.search import search
 from claude_mem_lite.ui.pages.session import session, turn
@@ -48,6 +50,7 @@ _PARTS: Mapping[str, Part] = {
     "/turns/{id:path}": turn,
     "/memories/{id:path}": memory,
     "/quarantine": quarantine,
+    "/projects": projects,
 }
 """By the path in the address bar; a page is the shell with its part in it."""
 
@@ -85,7 +88,7 @@ def make_app(
     ]
     for path, part in _PARTS.items():
         routes += [Route(path, page), Route(f"/part{path}", _showing(client, undo, part, folder))]
-    anywhere = {**MEMORY_ACTIONS, **HEALTH_ACTIONS}
+    anywhere = {**MEMORY_ACTIONS, **PROJECT_ACTIONS, **HEALTH_ACTIONS}
     doing = {**{name: _on_any_page(do) for name, do in anywhere.items()}, **undoable(undo)}
     routes += [Route(f"/do/{name}", _doing(client, undo, do), methods=["POST"]) for name, do in doing.items()]
     routes += [Route(f"/{place}/{{unknown:path}}", _nothing) for place in ("static", "part", "do")]

@@ -29,7 +29,14 @@ def test_from_item_to_item_and_in(page: Page) -> None:
 
 
 def test_to_every_page(page: Page) -> None:
-    for key, path in {"c": "/context", "q": "/quarantine", "h": "/health", "s": "/search", "f": "/"}.items():
+    for key, path in {
+        "c": "/context",
+        "p": "/projects",
+        "q": "/quarantine",
+        "h": "/health",
+        "s": "/search",
+        "f": "/",
+    }.items():
         page.keyboard.press("g")
         page.keyboard.press(key)
         expect(page).to_have_url(re.compile(rf"{path}$"))

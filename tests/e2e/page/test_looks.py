@@ -15,6 +15,7 @@ PAGES = (
     "/search",
     "/search?query=local+day",
     "/context",
+    "/projects",
     "/quarantine",
     "/health",
     "/memories/1st",
@@ -74,7 +75,7 @@ def test_a_page_fits_and_has_no_serious_fault(
         assert faults(page) == []
 
 
-@pytest.mark.parametrize("path", ["/", "/search", "/context", "/quarantine", "/health"])
+@pytest.mark.parametrize("path", ["/", "/search", "/context", "/projects", "/quarantine", "/health"])
 def test_an_empty_home_is_explained_on_every_page(browser: Browser, nothing: Served, path: str) -> None:
     with opened(browser, nothing, path, size=NARROW) as page:
         keep(page, path, "empty")

@@ -18,7 +18,15 @@ from tests.e2e.page.serving import Served, filled_machine, opened, serving, wind
 from tests.running import wait_until
 
 JSON = {"content-type": "application/json"}
-DATA = ("/part/", "/part/search?query=day", "/part/context", "/part/health", "/part/quarantine", "/events")
+DATA = (
+    "/part/",
+    "/part/search?query=day",
+    "/part/context",
+    "/part/health",
+    "/part/projects",
+    "/part/quarantine",
+    "/events",
+)
 SCRIPT = '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">'
 
 

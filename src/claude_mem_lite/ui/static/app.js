@@ -7,7 +7,7 @@ const news = document.getElementById("news");
 const live = document.getElementById("live");
 const help = document.getElementById("help");
 const question = document.getElementById("question");
-const GO = {f: "/", c: "/context", q: "/quarantine", h: "/health", s: "/search"};
+const GO = {f: "/", c: "/context", p: "/projects", q: "/quarantine", h: "/health", s: "/search"};
 const GONE = "The server of this page is gone: run `claude-mem-lite ui` again.";
 const CODE = /^[\w-]{43}$/;
 const TYPED_MS = 120;
@@ -16,7 +16,7 @@ const READ_FROM = 300;
 const MOST_LEFT = 20;
 const HERE_MS = 20_000;
 // Titles of pages are kept by the browser for long: none of them tells what is remembered.
-const TITLES = {search: "Search", context: "What Claude sees", quarantine: "Quarantine", health: "Health",
+const TITLES = {search: "Search", context: "What Claude sees", projects: "Projects", quarantine: "Quarantine", health: "Health",
   memories: "A memory", sessions: "A session", turns: "A turn"};
 
 let shown = 0;
