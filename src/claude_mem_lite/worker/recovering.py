@@ -39,6 +39,7 @@ log = logging.getLogger(__name__)
 def prepare(home: Home, now: datetime) -> bool:
     """Have databases that can be opened, or leave them as they are for whoever opens them to refuse; returns whether
     anything was wrong with them."""
+    home.refuse_closed()  # before SQLite makes logs of the same mode, with which it could not write later
     before = recoveries.all_of(home)
     has_foreign_logs = False
     _end_replacing(home)
