@@ -38,8 +38,8 @@ def check_database(path: Path, name: Name, known: Sequence[str] | None = None) -
         mode = stat.S_IMODE(path.stat().st_mode)
         return Check(name, "fail", f"{path} cannot be read and written by you (mode {mode:03o})", FIX)
     try:
-        damage = not_a_file(path) or damage_of(path, thoroughly=True)
-        if damage:
+        kind = not_a_file(path)
+        if damage := f"it is {kind}" if kind else damage_of(path, thoroughly=True):
             step = "run `claude-mem-lite worker stop`, then `claude-mem-lite status`: a worker that starts restores it"
             return Check(name, "fail", f"damaged ({damage})", f"{step}; {path} is kept aside")
         with reading(path) as db:
