@@ -22,6 +22,7 @@ WITH_BACKUP, WITHOUT_BACKUP = 24, 22
 TOLD = {
     "memory removed": "memory.db is gone",
     "memory replaced by a folder": "memory.db was replaced by a folder",
+    "memory replaced by that of another home": "memory.db was replaced by that of another home",
     "memory replaced by a link": "memory.db was replaced by a link",
     "inbox removed": "inbox.db is gone",
     "inbox replaced by a folder": "inbox.db was replaced by a folder",

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from claude_mem_lite.db.replacing import read_json
 from claude_mem_lite.db.soundness import not_a_file
-from claude_mem_lite.models import JsonValue
+from claude_mem_lite.models import JsonValue, text
 from claude_mem_lite.paths import Home, identity, is_closed
 
 LOG, SHARED_MEMORY, JOURNAL = "-wal", "-shm", "-journal"
+_LINEAGE = "lineage"
 
 
 class OpenFiles:
@@ -44,9 +45,10 @@ class OpenFiles:
                 return f"{path.name} cannot be read and written any more"
         return next((f"{path.name} was cut" for path in self._databases if self._is_cut(path)), "")
 
-    def write_record(self, path: Path) -> None:
-        """Leave the identities for the next worker: this one may be killed before it sees that a file was replaced."""
-        told = {known.name: list(found) for known, found in self._files.items()}
+    def write_record(self, path: Path, lineage: str) -> None:
+        """Leave the identities and the lineage of memory.db to the next worker: this one may be killed before it sees
+        that a file was replaced."""
+        told = {_LINEAGE: lineage, **{known.name: list(found) for known, found in self._files.items()}}
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with open(handle, "w", encoding="utf-8") as file:
             json.dump(told, file)
@@ -63,6 +65,11 @@ class OpenFiles:
 
 def beside(database: Path, suffix: str) -> Path:
     return database.with_name(database.name + suffix)
+
+
+def recorded_lineage(record: Path) -> str:
+    """The lineage of the memory.db that the last worker had open; '' when it ended well, or there is no record."""
+    return text((read_json(record) or {}).get(_LINEAGE))
 
 
 def foreign_logs(database: Path, record: Path) -> list[Path]:
