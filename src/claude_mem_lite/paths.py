@@ -13,6 +13,8 @@ HOOK_PROGRAM = "claude_mem_lite/hook/hook.py"
 """The program of hooks, told from the home; commands of ours are known by it."""
 _BEFORE_THE_FIRST_EVENT = {"spool", "rendered", "config.toml", "synonyms.toml", "api-key", "off", "pauses", "backups"}
 """What a home may hold before it has a database: what the user puts there by hand, and what is made first."""
+_OF_A_FILE, _OF_A_FOLDER = 0o600, 0o700
+"""What the owner of a file or a folder in a home has to be allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +44,16 @@ class Home:
     def memory_db(self) -> Path:
         return self.root / "memory.db"
 
-    def database_files(self) -> list[Path]:
-        """Both databases with the logs that SQLite has beside them."""
-        names = (self.memory_db, self.inbox_db)
-        return [path.with_name(path.name + suffix) for path in names for suffix in ("", "-wal", "-shm", "-journal")]
+    def refuse_closed(self) -> None:
+        """MemoryLiteError when the home, a database or a log beside one may not be read and written."""
+        databases = (self.memory_db, self.inbox_db)
+        logs = [path.with_name(path.name + suffix) for path in databases for suffix in ("-wal", "-shm", "-journal")]
+        if closed := next((path for path in (self.root, *databases, *logs) if is_closed(path)), None):
+            from claude_mem_lite.errors import MemoryLiteError  # here: a worker listens before it loads anything else
+
+            mode = stat.S_IMODE(closed.stat().st_mode)
+            step = "run `claude-mem-lite doctor --fix`; until then events wait"
+            raise MemoryLiteError(f"{closed} cannot be read and written by you (mode {mode:03o})", step)
 
     @property
     def code_db(self) -> Path:
@@ -206,6 +214,17 @@ class Home:
             # The home may be a link; what one inside it leads to is nothing of ours.
             if folder.stat().st_mode & 0o077 and (folder == self.root or not folder.is_symlink()):
                 folder.chmod(0o700)
+
+
+def is_closed(path: Path) -> bool:
+    """Whether a file or folder is there that its mode keeps from being read and written; a disk that is read-only is
+    another matter."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    needed = _OF_A_FOLDER if stat.S_ISDIR(mode) else _OF_A_FILE
+    return mode & needed != needed and not os.access(path, needed >> 6)
 
 
 def find_home() -> Home:

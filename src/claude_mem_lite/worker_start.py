@@ -4,7 +4,6 @@ For the command line, `install`, `doctor`, the MCP server and the page."""
 
 import fcntl
 import os
-import stat
 import subprocess
 import sys
 import time
@@ -21,7 +20,6 @@ STOP_WAIT_S = 30.0
 AFTER_EXIT_WAIT_S = 3.0
 OWN_VARIABLES = "CLAUDE_MEM_LITE_"
 _POLL_S = 0.02
-_FIX = "run `claude-mem-lite doctor --fix`"
 
 
 def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
@@ -29,12 +27,12 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
     client = Client(home)
     if is_answering(client):
         return client
+    home.refuse_closed()
     home.make()
     # A worker that meets damage leaves its mark and ends: the next one looks at all of it, and mends it.
     if _comes_up(home, client, wait_s) or (home.suspect.exists() and _comes_up(home, client, wait_s)):
         return client
     _refuse_newer(home)
-    _refuse_closed(home)
     raise WorkerUnavailable("the worker did not start", f"look at the end of {home.worker_log}")
 
 
@@ -111,18 +109,6 @@ def _refuse_newer(home: Home) -> None:
 
     refuse_newer(home.memory_db)
     refuse_newer(home.inbox_db)
-
-
-def _refuse_closed(home: Home) -> None:
-    """WorkerUnavailable when a database may not be read or written: then no worker can start."""
-    if closed := next((path for path in home.database_files() if is_closed(path)), None):
-        mode = stat.S_IMODE(closed.stat().st_mode)
-        raise WorkerUnavailable(f"{closed} cannot be read and written by you (mode {mode:03o})", _FIX)
-
-
-def is_closed(path: Path) -> bool:
-    """Whether a file is there that this user may not read and write."""
-    return path.exists() and not os.access(path, os.R_OK | os.W_OK)
 
 
 def worker_interpreter(home: Home) -> str:

@@ -113,6 +113,20 @@ def overwritten_by_older(name: str) -> Damage:
     return damage
 
 
+def replaced_by_foreign(storm: Storm) -> None:
+    """The memory.db of another home, whose counts are higher, is renamed into the place."""
+    fresh = storm.home.root / "from-elsewhere"
+    with open_machine() as elsewhere:
+        elsewhere.start_worker()
+        for number in range(3):
+            hook(elsewhere, f"count the pears of tree {number}", number)
+        elsewhere.drain()
+        backups.copy(elsewhere.home.memory_db, fresh)
+    with closing(sqlite3.connect(fresh)) as db, db:
+        db.execute("update progress set done = done + 10000")
+    fresh.rename(storm.home.memory_db)
+
+
 def replaced_by_folder(name: str) -> Damage:
     def damage(storm: Storm) -> None:
         for path in _paths(storm, name):
@@ -215,6 +229,7 @@ DAMAGES: Mapping[str, Damage] = {
     "memory removed": removed("memory.db"),
     "memory and logs removed": removed("memory.db+memory.db-wal+memory.db-shm"),
     "memory replaced by an older copy": replaced_by_older("memory.db"),
+    "memory replaced by that of another home": replaced_by_foreign,
     "memory overwritten by an older copy": overwritten_by_older("memory.db"),
     "memory replaced by a folder": replaced_by_folder("memory.db"),
     "memory replaced by a link": replaced_by_link("memory.db"),

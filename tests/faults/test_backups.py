@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups
+from claude_mem_lite.db import backups, lineage
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.db.soundness import damage_of
@@ -397,7 +397,7 @@ def test_a_backup_of_a_newer_version_is_refused_and_not_chosen(home: Home) -> No
     newer = backups.make(home.memory_db, home.backups, NOW)
     with pytest.raises(SchemaTooNew, match="m999_from_the_future"):
         backups.look_into(newer.path)
-    assert [one.path for one in backups.good_ones(home.backups, home.memory_db)] == [older.path]
+    assert [one.path for one in backups.good_ones(home.backups, lineage.of_file(home.memory_db))] == [older.path]
 
 
 def test_nothing_is_told_of_backups_that_are_made_as_they_should(home: Home) -> None:

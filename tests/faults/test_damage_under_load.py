@@ -2,6 +2,7 @@
 accepted is remembered afterwards, `worker drain` says so without a traceback, and the user hears what was recovered."""
 
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,9 @@ from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
 from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.inbox.copies import Copies, Done, all_lines
 from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.clock import utc_now
 from claude_mem_lite.worker.intake import Intake
@@ -22,6 +25,7 @@ WITH_BACKUP, WITHOUT_BACKUP = 24, 22
 TOLD = {
     "memory removed": "memory.db is gone",
     "memory replaced by a folder": "memory.db was replaced by a folder",
+    "memory replaced by that of another home": "memory.db was replaced by that of another home",
     "memory replaced by a link": "memory.db was replaced by a link",
     "inbox removed": "inbox.db is gone",
     "inbox replaced by a folder": "inbox.db was replaced by a folder",
@@ -101,6 +105,17 @@ def test_a_write_that_a_caller_waits_for_fails_when_its_database_was_removed_mea
         asked = loop.call(lambda _: home.memory_db.unlink())
         with pytest.raises(MemoryLiteError, match="removed or replaced"):
             asked.result(WAIT_S)
+
+
+def test_the_events_of_a_home_are_not_copied_into_the_folder_that_took_its_place(home: Home) -> None:
+    is_replaced = False
+    copies = Copies(home.spool_kept, lambda: is_replaced)
+    arrival = Arrival("00000000001700000000-1-00000000-Stop", "Stop", "s-1", "{}", 2)
+    copies.keep([arrival], 0.0)
+    is_replaced = True
+    copies.keep([replace(arrival, name="00000000001700000001-1-00000000-Stop")], 0.0)
+    copies.note_done([arrival.name], Done("", 1, 0.0, ()))
+    assert [line.names for line in all_lines(home.spool_kept)] == [(arrival.name,)]
 
 
 def test_a_worker_whose_home_was_replaced_leaves_the_other_one_alone(machine: Machine) -> None:

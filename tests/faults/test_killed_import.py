@@ -1,4 +1,5 @@
-"""kill -9 in the middle of an import, of the command or of the worker: run again, it comes to the same."""
+"""kill -9 in the middle of an import, of the command or of the worker, or a database that is removed meanwhile: run
+again, it comes to the same."""
 
 import subprocess
 import sys
@@ -103,3 +104,20 @@ def test_an_import_of_which_everything_was_killed_is_completed_by_the_next(
             machine.kill_worker()
     import_all(machine, transcripts)
     assert dump(machine.view.memory_db) == in_one_run
+
+
+@pytest.mark.parametrize("names", [("memory.db",), ("inbox.db",), ("memory.db", "inbox.db")], ids="+".join)
+def test_an_import_under_which_a_database_is_removed_is_completed_by_the_next(
+    machine: Machine, transcripts: Path, in_one_run: Json, names: tuple[str, ...]
+) -> None:
+    machine.start_worker()
+    with importing(machine, transcripts) as command:
+        wait_for_events(machine, 0.4)
+        for name in names:
+            (machine.home.root / name).unlink()
+        assert command.wait(WAIT_S) in (0, 1)
+    machine.run("worker", "drain")
+    import_all(machine, transcripts)
+    # When a project was first seen depends on the order in which its sessions came.
+    wanted = {table: rows for table, rows in in_one_run.items() if table != "projects"}
+    assert dump(machine.view.memory_db, without=("projects",)) == wanted

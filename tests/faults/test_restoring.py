@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups, recoveries
+from claude_mem_lite.db import backups, lineage, recoveries
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS
 from claude_mem_lite.db.replacing import write_json
 from claude_mem_lite.errors import SchemaTooNew
@@ -311,7 +311,7 @@ def test_an_older_version_refuses_and_goes_on_after_a_restore(home: Home, monkey
     with pytest.raises(SchemaTooNew, match=r"newer version .*claude-mem-lite restore"), worked(home):
         pass
     assert home.memory_db.read_bytes() == before
-    made = next(backups.good_ones(home.backups, home.memory_db))
+    made = next(backups.good_ones(home.backups, lineage.of_file(home.memory_db)))
     order(home, made.path)
     with worked(home):
         pass

@@ -11,6 +11,7 @@ from shutil import copy
 
 import pytest
 
+from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.install import hooking, record
 from claude_mem_lite.install.doctor.check import Check
 from claude_mem_lite.install.doctor.configuration import check_configuration, check_project_file
@@ -141,8 +142,16 @@ def test_backups_that_are_destroyed_or_of_another_memory_do_not_count(home: Home
     assert check.next_step == "run `claude-mem-lite backup`"
 
 
-def test_a_database_that_cannot_be_opened_is_not_called_damaged(home: Home) -> None:
+def test_a_folder_in_the_place_of_a_database_is_to_be_restored(home: Home) -> None:
     home.memory_db.mkdir()
+    check = check_database(home.memory_db, "memory.db")
+    assert (check.state, check.found) == ("fail", "damaged (it is a folder)")
+    assert "restores it" in check.next_step
+
+
+def test_a_database_that_cannot_be_opened_is_not_called_damaged(home: Home) -> None:
+    open_for_writing(home.memory_db).close()
+    home.memory_db.with_name("memory.db-wal").mkdir()
     check = check_database(home.memory_db, "memory.db")
     assert (check.state, "cannot be read now" in check.found) == ("fail", True)
     assert "restores it" not in check.next_step

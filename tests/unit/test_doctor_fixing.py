@@ -120,6 +120,19 @@ def test_hooks_of_ours_that_are_of_another_place_are_updated_and_all_else_stays(
     assert (after["model"], theirs in after["hooks"]["Stop"]) == ("opus", True)
 
 
+def test_hooks_that_complain_when_the_home_is_deleted_are_renewed(
+    worker: FakeWorker, home: Home, settings: Path
+) -> None:
+    """As installs of before have them: the program alone, without a look whether it is there."""
+    guard = f"[ -d {home.hook_program.parent} ] || exec cat >/dev/null; exec "
+    before = settings.read_text().replace(guard, "")
+    assert guard not in before
+    settings.write_text(before)
+    assert check_hooks(home, settings)[0].state == "fail"
+    assert mend(home, settings) == ["hooks"]
+    assert is_current(settings.read_text(), hook_groups(home))
+
+
 @pytest.mark.parametrize("text", ["{}", "{", '{"hooks": {"Stop": []}}'])
 def test_where_our_hooks_are_not_none_are_added(worker: FakeWorker, home: Home, settings: Path, text: str) -> None:
     settings.write_text(text)

@@ -2,14 +2,21 @@
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import IGNORED_TOOLS, KNOWN_EVENTS, TOOL_EVENTS, is_own_tool
-from claude_mem_lite.install.hooks import hook_command, hook_groups, hook_settings, is_ours, tool_matcher
+from claude_mem_lite.install.hooks import hook_command, hook_groups, is_ours, tool_matcher
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.paths import Home
+
+
+def in_shell(command: str, payload: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+    """A command as clients run it."""
+    return subprocess.run(["/bin/sh", "-c", command], input=payload, capture_output=True, check=False)
 
 
 def test_every_event_we_know_has_one_hook_with_a_timeout(home: Home) -> None:
@@ -19,18 +26,39 @@ def test_every_event_we_know_has_one_hook_with_a_timeout(home: Home) -> None:
 
 
 def test_the_command_runs_the_copy_of_the_hook_program_in_the_home(home: Home) -> None:
-    assert shlex.split(hook_command(home, "Stop")) == [
-        str(home.hook_python),
-        "-I",
-        "-S",
-        str(home.hook_program),
-        "Stop",
-    ]
+    run = [str(home.hook_python), "-I", "-S", str(home.hook_program), "Stop"]
+    assert shlex.split(hook_command(home, "Stop"))[-6:] == ["exec", *run]
 
 
 def test_a_folder_with_spaces_and_quotes_survives_the_shell(tmp_path: Path) -> None:
     home = Home(tmp_path / "it's a $HOME")
-    assert shlex.split(hook_command(home, "Stop"))[0] == str(home.hook_python)
+    home.hook_program.parent.mkdir(parents=True)
+    home.hook_python.write_text('#!/bin/sh\necho ran "$@"')
+    home.hook_python.chmod(0o700)
+    ran = in_shell(hook_command(home, "Stop"))
+    assert ran.stdout.decode() == f"ran -I -S {home.hook_program} Stop\n"
+
+
+@pytest.mark.parametrize("agent", NAMES)
+def test_the_hooks_of_a_home_that_was_deleted_read_the_payload_and_say_nothing(home: Home, agent: str) -> None:
+    for event in KNOWN_EVENTS:
+        ran = in_shell(hook_command(home, event, agent), b"x" * 300_000)
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+def test_they_stay_silent_when_a_command_has_made_the_home_again(home: Home) -> None:
+    """A worker that a command starts makes a home, but no program for hooks in it."""
+    home.make()
+    ran = in_shell(hook_command(home, "Stop"), b"{}")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+def test_a_missing_python_is_not_passed_over_in_silence(home: Home) -> None:
+    """Only who deleted all of it wants to hear nothing."""
+    home.hook_program.parent.mkdir(parents=True)
+    ran = in_shell(hook_command(home, "Stop"), b"{}")
+    assert ran.returncode == 127
+    assert b"not found" in ran.stderr
 
 
 def test_the_end_of_a_session_is_given_two_seconds(home: Home) -> None:
@@ -70,10 +98,10 @@ def test_any_other_tool_is_captured(tool: str) -> None:
     assert not is_own_tool(tool)
 
 
-def test_every_command_we_write_is_ours(home: Home) -> None:
-    hooks = hook_settings(home)["hooks"]
-    assert isinstance(hooks, dict)
-    assert all(is_ours(group["hooks"][0]) for groups in hooks.values() for group in groups)
+@pytest.mark.parametrize("agent", NAMES)
+def test_every_command_we_write_is_ours(home: Home, agent: str) -> None:
+    commands = [hook_command(home, event, agent) for event in KNOWN_EVENTS]
+    assert all(is_ours({"type": "command", "command": command}) for command in commands)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +110,7 @@ def test_every_command_we_write_is_ours(home: Home) -> None:
         "'/old home/py' -I -S '/old venv/lib/python3.11/site-packages/claude_mem_lite/hook/hook.py' Stop",
         "/h/py -I -S /x/claude_mem_lite/hook/hook.py SessionStart",
         "env A=1 /h/py -I -S /x/claude_mem_lite/hook/hook.py SessionStart",
+        'trap "" TERM; exec /h/py -I -S /x/claude_mem_lite/hook/hook.py StopFailure',
     ],
 )
 def test_a_command_of_an_older_install_is_ours(command: str) -> None:

@@ -22,7 +22,7 @@ def files(home: Home) -> Iterator[OpenFiles]:
             db.execute("pragma wal_checkpoint")
             db.execute("insert into words values ('first')")
         made = OpenFiles(home)
-        made.write_record(home.open_files)
+        made.write_record(home.open_files, "")
         assert made.trouble() == ""
         yield made
 

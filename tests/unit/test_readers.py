@@ -125,3 +125,15 @@ def test_after_the_end_none_is_kept(readers: Readers) -> None:
     late.close()
     with pytest.raises(sqlite3.ProgrammingError):
         words(late)
+
+
+@pytest.mark.parametrize("name", ["a b", "50%", "what?", "a#b", "ü", "\udcff"])
+def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name / "words.db"
+    path.parent.mkdir()
+    for given in (path, Path(f"/{path}")):
+        with closing(open_for_writing(given)) as db:
+            db.execute("create table if not exists words (word text)")
+        with closing(open_for_reading(given)) as db:
+            assert words(db) == []
+    assert [one.name for one in path.parent.iterdir()] == ["words.db"]

@@ -16,7 +16,7 @@ from claude_mem_lite.cli.options import chosen_home, connect, json_option, yes_o
 from claude_mem_lite.cli.output import Column, field, print_json, print_table
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client import Client
-from claude_mem_lite.db import backups, recoveries
+from claude_mem_lite.db import backups, lineage, recoveries
 from claude_mem_lite.db.backups import Backup, Contents
 from claude_mem_lite.db.replacing import write_json
 from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
@@ -130,7 +130,7 @@ def _withdraw(home: Home, *, is_stopped: bool) -> None:
 def _find(home: Home, chosen: str | None) -> Path:
     """The file that is meant."""
     if chosen is None:
-        newest = next(backups.good_ones(home.backups, home.memory_db), None)
+        newest = next(backups.good_ones(home.backups, lineage.of_file(home.memory_db)), None)
         if newest is None:
             raise MemoryLiteError(
                 "there is no backup that can be restored", "`claude-mem-lite backup --list` shows what there is"

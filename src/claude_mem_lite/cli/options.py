@@ -148,6 +148,8 @@ def chosen_home() -> Home:
     home = absolute_home()
     if os.path.exists(home.root) and not os.path.isdir(home.root):
         raise MemoryLiteError(f"{home.root} is a file, not a folder", f"set {HOME_VARIABLE} to another place")
+    if os.path.islink(home.root):
+        _refuse_missing(home)  # a link that leads nowhere: no folder can be made there either
     return home
 
 
@@ -168,8 +170,10 @@ def connect() -> Client:
 
 def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False) -> Client:
     """The same for a command that only reads. Where there is no data folder it makes none: it says so, for programs by
-    `nothing`, and ends well. `aside`: what is printed is the answer alone, and this is none."""
+    `nothing`, and ends well. `aside`: what is printed is the answer alone, and this is none. MemoryLiteError where
+    there was one and its disk is missing."""
     if not is_anything_stored():
+        _refuse_missing(absolute_home())
         if as_json:
             print_json(nothing)
         else:
@@ -181,8 +185,17 @@ def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False) -
 def connect_to_find() -> Client:
     """The same for a command that needs something that is there: MemoryLiteError where there is no data folder."""
     if not is_anything_stored():
+        _refuse_missing(absolute_home())
         raise MemoryLiteError(_NOTHING, _INSTALL)
     return connect()
+
+
+def _refuse_missing(home: Home) -> None:
+    """MemoryLiteError where a data folder was, and its disk is missing."""
+    from claude_mem_lite.install.missing_home import why_missing  # here: it takes longer to load than most commands
+
+    if cause := why_missing(home):
+        raise cause
 
 
 def is_anything_stored() -> bool:

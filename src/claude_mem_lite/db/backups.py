@@ -181,11 +181,10 @@ def contents_of(path: Path) -> Contents:
         return _contents(db)
 
 
-def good_ones(folder: Path, memory: Path) -> Iterator[Backup]:
+def good_ones(folder: Path, of: str) -> Iterator[Backup]:
     """The backups that this version can restore, the newest first; each is read whole before it is given out.
 
-    Those of the database `memory` come before those of others, as far as it can still be told which it was."""
-    of = lineage.of_file(memory)
+    Those of the lineage `of` come before those of others."""
     by_lineage = sorted(all_in(folder), key=lambda one: not _is_of(one, of))
     yield from (one for one in by_lineage if can_be_restored(one.path))
 

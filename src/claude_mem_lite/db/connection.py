@@ -76,9 +76,15 @@ def empty_log(connection: sqlite3.Connection, wait_s: float = BUSY_TIMEOUT_S) ->
     return not busy
 
 
+def uri_of(path: Path) -> str:
+    """An existing database as SQLite opens it: one that was deleted must not seem to be a new, empty one."""
+    # Two slashes at the beginning of a path would make its first folder the name of a machine.
+    return f"file:///{quote(os.fsencode(path.absolute())).lstrip('/')}?mode=rw"
+
+
 def _connect(path: Path, kind: type[sqlite3.Connection]) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"file:{quote(str(path))}?mode=rw",  # a database that was deleted must not seem to be a new, empty one
+        uri_of(path),
         uri=True,
         timeout=BUSY_TIMEOUT_S,
         isolation_level=None,

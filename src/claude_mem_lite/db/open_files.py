@@ -5,28 +5,32 @@ The job loop compares before it takes or acknowledges anything; a start compares
 
 import json
 import os
+import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from claude_mem_lite.db.replacing import read_json
 from claude_mem_lite.db.soundness import not_a_file
-from claude_mem_lite.models import JsonValue
-from claude_mem_lite.paths import Home, identity
+from claude_mem_lite.models import JsonValue, text
+from claude_mem_lite.paths import Home, identity, is_closed
 
 LOG, SHARED_MEMORY, JOURNAL = "-wal", "-shm", "-journal"
+_LINEAGE = "lineage"
+_OWNER = stat.S_IRUSR | stat.S_IWUSR
 
 
 class OpenFiles:
-    """The files of one home as a worker opened them. To compare them takes eight `stat`, some 15 µs."""
+    """The files of one home as a worker opened them. To compare them takes one `stat` each, eight in all."""
 
     def __init__(self, home: Home) -> None:
         self._root = home.root
         self._home = identity(home.root)
-        self._databases = (home.memory_db, home.inbox_db)
-        logs = [beside(path, suffix) for path in self._databases for suffix in (LOG, SHARED_MEMORY)]
-        watched = (*self._databases, *logs, home.worker_lock)
+        databases = (home.memory_db, home.inbox_db)
+        logs = [beside(path, suffix) for path in databases for suffix in (LOG, SHARED_MEMORY)]
+        watched = (*databases, *logs, home.worker_lock)
         self._files = {path: found for path in watched if (found := identity(path)) is not None}
-        self._sizes = dict.fromkeys(self._databases, 0)
+        self._sizes = dict.fromkeys(databases, 0)
 
     def is_home_replaced(self) -> bool:
         """Whether the path of the home leads to another folder, or nowhere."""
@@ -37,30 +41,38 @@ class OpenFiles:
         if self.is_home_replaced():
             return f"{self._root} was moved or replaced"
         for path, known in self._files.items():
-            found = identity(path)
-            if found != known:
-                return f"{path.name} was {'removed' if found is None else 'replaced'}"
-        return next((f"{path.name} was cut" for path in self._databases if self._is_cut(path)), "")
+            size = self._sizes.get(path, 0)  # before the file is looked at: another thread may see it grow meanwhile
+            try:
+                found = os.stat(path)
+            except OSError:
+                return f"{path.name} was removed"
+            if (found.st_dev, found.st_ino) != known:
+                return f"{path.name} was replaced"
+            if path in self._sizes:
+                if found.st_size < size:  # nothing of ours ever makes a database shorter
+                    return f"{path.name} was cut"
+                self._sizes[path] = found.st_size
+            if found.st_mode & _OWNER != _OWNER and is_closed(path):
+                return f"{path.name} cannot be read and written any more"
+        return ""
 
-    def write_record(self, path: Path) -> None:
-        """Leave the identities for the next worker: this one may be killed before it sees that a file was replaced."""
-        told = {known.name: list(found) for known, found in self._files.items()}
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-        with open(handle, "w", encoding="utf-8") as file:
-            json.dump(told, file)
-
-    def _is_cut(self, path: Path) -> bool:
-        """Whether a database is shorter than it was: nothing of ours ever makes one shorter."""
-        try:
-            size = path.stat().st_size
-        except OSError:
-            return True
-        largest, self._sizes[path] = self._sizes[path], max(size, self._sizes[path])
-        return size < largest
+    def write_record(self, path: Path, lineage: str) -> None:
+        """Leave the identities and the lineage of memory.db to the next worker: this one may be killed before it sees
+        that a file was replaced. On a full disk it goes without."""
+        told = {_LINEAGE: lineage, **{known.name: list(found) for known, found in self._files.items()}}
+        with suppress(OSError):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with open(handle, "w", encoding="utf-8") as file:
+                json.dump(told, file)
 
 
 def beside(database: Path, suffix: str) -> Path:
     return database.with_name(database.name + suffix)
+
+
+def recorded_lineage(record: Path) -> str:
+    """The lineage of the memory.db that the last worker had open; '' when it ended well, or there is no record."""
+    return text((read_json(record) or {}).get(_LINEAGE))
 
 
 def foreign_logs(database: Path, record: Path) -> list[Path]:

@@ -7,9 +7,9 @@ import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from urllib.parse import quote
 
 from claude_mem_lite.db import migrations
+from claude_mem_lite.db.connection import uri_of
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS
 from claude_mem_lite.errors import SchemaTooNew
 
@@ -106,7 +106,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection to a file that may be damaged, or a copy: it makes no file, and changes nothing that is stored.
 
     As one that could write: else the files that SQLite needs beside a database would be left lying."""
-    with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, isolation_level=None)) as db:
+    with closing(sqlite3.connect(uri_of(path), uri=True, isolation_level=None)) as db:
         db.row_factory = sqlite3.Row
         db.execute("pragma query_only=on")
         yield db

@@ -72,8 +72,10 @@ class Line:
 class Copies:
     """The copies of one home, for its job thread."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, is_home_replaced: Callable[[], bool] = lambda: False) -> None:
         self._folder = folder
+        self._is_home_replaced = is_home_replaced
+        """Whether the folder is that of another home by now, which must not get the events of this one."""
         self._file: Path | None = None
         self._written: set[tuple[str, bool]] = set()
         """What this process has copied: a spool file that cannot be removed is read again and again."""
@@ -148,7 +150,7 @@ class Copies:
     def _add(self, lines: Iterable[bytes]) -> None:
         # A line that a full disk tore must not swallow the next one.
         told = b"".join((b"\n", *lines))
-        if len(told) == 1:
+        if len(told) == 1 or self._is_home_replaced():
             return
         try:
             path = self._file_to_write()

@@ -54,13 +54,18 @@ def besides_hooks(agent: str) -> JsonObject:
 
 def hook_command(home: Home, event: str, agent: str = CLAUDE_CODE) -> str:
     """The shell command of one event, by Claude Code's name for it. Only Claude Code goes unnamed, because others read
-    its settings too."""
-    command = f"{shlex.quote(str(home.hook_python))} -I -S {shlex.quote(str(home.hook_program))} {event}"
+    its settings too.
+
+    Where the home was deleted it only reads the payload: the client shows what a shell says of a missing program, and
+    reports a pipe that was closed unread. In words that sh, zsh, fish and csh all know, since agents ask for any."""
+    folder, program = shlex.quote(str(home.hook_program.parent)), shlex.quote(str(home.hook_program))
+    run = f"exec {shlex.quote(str(home.hook_python))} -I -S {program} {event}"
+    command = f"[ -d {folder} ] || exec cat >/dev/null; {run}"
     if agent != CLAUDE_CODE:
         return f"{command} {agent}"
     # The client ends this hook with SIGTERM some 10 ms after it started, before Python could ignore the signal:
     # 12 of 20 events were lost without the trap, none of 12 with it.
-    return f'trap "" TERM; exec {command}' if event == "StopFailure" else command
+    return f'trap "" TERM; {command}' if event == "StopFailure" else command
 
 
 def plugin_settings() -> JsonObject:
@@ -111,7 +116,9 @@ class _Agent:
 
 def _programs(words: Sequence[str]) -> Sequence[str]:
     """What a command runs: its first word, and the script if that is a Python. What it only reads is not meant."""
-    rest = list(words[3:] if words[:3] == ["trap", "", "TERM;"] else words)
+    rest = list(words)
+    while rest and rest[0] in ("trap", "["):  # what we put before the program, up to its semicolon
+        rest = rest[next((at for at, word in enumerate(rest) if word.endswith(";")), len(rest)) + 1 :]
     while rest and (rest[0] in ("exec", "env") or re.match(r"\w+=", rest[0])):
         del rest[0]
     is_python = bool(rest) and re.fullmatch(r"py(thon[\d.]*)?", rest[0].rpartition("/")[2])

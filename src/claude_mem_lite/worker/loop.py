@@ -86,7 +86,7 @@ class Loop:
         self._may_suspect = True
         self._inbox_db = inbox_db
         self._memory_db = memory_db
-        self._copies = Copies(home.spool_kept)
+        self._copies = Copies(home.spool_kept, files.is_home_replaced)
         self._queue = Queue(inbox_db, lambda: progress.so_far(memory_db), self._copies)
         self.backing_up = BackingUp(home, memory_db, inbox_db, clock)
         self._intake = Intake(home, self._queue, clock, self.has_files)

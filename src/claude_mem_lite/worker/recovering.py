@@ -17,7 +17,7 @@ from shlex import quote
 from claude_mem_lite.db import backups, lineage, progress, recoveries, replacing
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, applied_to, migrate, unknown_to
-from claude_mem_lite.db.open_files import foreign_logs
+from claude_mem_lite.db.open_files import foreign_logs, recorded_lineage
 from claude_mem_lite.db.progress import Progress
 from claude_mem_lite.db.recoveries import Recovery
 from claude_mem_lite.db.replacing import Replacement
@@ -40,13 +40,13 @@ log = logging.getLogger(__name__)
 def prepare(home: Home, now: datetime) -> bool:
     """Have databases that can be opened, or leave them as they are for whoever opens them to refuse; returns whether
     anything was wrong with them."""
+    home.refuse_closed()  # before SQLite makes logs of the same mode, with which it could not write later
     before = recoveries.all_of(home)
     has_foreign_logs = False
     _end_replacing(home)
     for target in (home.inbox_db, home.memory_db):
         replacing.remove_new(target)
         has_foreign_logs = _are_logs_set_aside(home, target, now) or has_foreign_logs
-    home.open_files.unlink(missing_ok=True)
     backups.remove_unfinished(home.backups)
     # Now: whoever opens a database first has its log emptied.
     has_log = _has_log(home.inbox_db) or _has_log(home.memory_db)
@@ -56,6 +56,7 @@ def prepare(home: Home, now: datetime) -> bool:
     is_restored = order is not None and _is_restored(home, order, now)
     if not is_restored and (trouble := _trouble_with_memory(home, ended_badly)):
         _recover(home, trouble, now)
+    home.open_files.unlink(missing_ok=True)
     _drop_old_aside(home)
     return has_foreign_logs or recoveries.all_of(home) != before
 
@@ -200,6 +201,8 @@ def _trouble_with_memory(home: Home, ended_badly: bool) -> str:
             if is_damage(error):
                 return f"was damaged ({error})"
             raise
+        if lineage.of(db) != (recorded_lineage(home.open_files) or lineage.of(db)):
+            return "was replaced by that of another home"
         newer = backups.newer(home.backups, lineage.of(db), done)
     return "was older than its newest backup" if newer else ""
 
@@ -208,7 +211,7 @@ def _recover(home: Home, trouble: str, now: datetime) -> None:
     """The newest good backup in the place of what is damaged; a new database when there is none."""
     aside = _new_aside(home, DAMAGED, home.memory_db, now)
     log.error("memory.db is recovered", extra={"aside": aside})
-    backup = next(backups.good_ones(home.backups, home.memory_db), None)
+    backup = next(backups.good_ones(home.backups, _own_lineage(home)), None)
     kept = f" What was there is kept in {aside}." if home.memory_db.exists() else ""
     step = ""
     if backup is None:
@@ -252,7 +255,7 @@ def _put_in_place(
     It takes over the lineage of the home, also when it comes from another one: what is there from now on is counted
     here. Nothing tells then which events it lacks, so all of them are done again."""
     new = replacing.new_file(home.memory_db)
-    own = "" if not_a_file(home.memory_db) else lineage.of_file(home.memory_db)
+    own = _own_lineage(home)
     if source is not None:
         backups.copy(source, new)
     with closing(open_for_writing(new)) as db:
@@ -266,6 +269,13 @@ def _put_in_place(
         counts = [done, _furthest(home), *(one.done for one in kept)]
         progress.put(db, Progress(max(counts) + 1, replay_after=0 if is_foreign else done))
     _replace(home, home.memory_db, aside, told, by_order=by_order)
+
+
+def _own_lineage(home: Home) -> str:
+    """The lineage of this home: as the last worker recorded it, if it ended badly, else as memory.db has it; '' when
+    nothing tells."""
+    there = "" if not_a_file(home.memory_db) else lineage.of_file(home.memory_db)
+    return recorded_lineage(home.open_files) or there
 
 
 def _replace(home: Home, target: Path, aside: str, told: Recovery, *, by_order: bool = False) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from claude_mem_lite.compress.model.providers.choose import make_provider
-from claude_mem_lite.db import progress
+from claude_mem_lite.db import lineage, progress
 from claude_mem_lite.db.connection import Counting, open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.db.open_files import OpenFiles
@@ -38,7 +38,7 @@ def open_loop(
         is_caught_up = catch_up(home, Databases(inbox_db, memory_db), clock())
         progress.begin(memory_db)
         files = OpenFiles(home)
-        files.write_record(home.open_files)
+        files.write_record(home.open_files, lineage.of(memory_db))
         loop = Loop(home, files, inbox_db, memory_db, clock, make_provider, embedder or StaticTable())
         if is_caught_up:
             loop.backing_up.want_soon()

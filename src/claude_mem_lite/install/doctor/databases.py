@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import stat
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,10 +11,10 @@ from pathlib import Path
 
 from claude_mem_lite.db import backups, lineage, recoveries
 from claude_mem_lite.db.migrations import applied_to
-from claude_mem_lite.db.soundness import damage_of, reading
-from claude_mem_lite.install.doctor.check import Check, Name, State
+from claude_mem_lite.db.soundness import damage_of, not_a_file, reading
+from claude_mem_lite.install.doctor.check import FIX, Check, Name, State
 from claude_mem_lite.models import JsonValue
-from claude_mem_lite.paths import Home
+from claude_mem_lite.paths import Home, is_closed
 from claude_mem_lite.worker_start import worker_interpreter
 
 BACKUP_AGE = timedelta(days=2)
@@ -33,8 +34,12 @@ def check_database(path: Path, name: Name, known: Sequence[str] | None = None) -
     """Whether a database can be read throughout; `known` are the steps of its schema that the worker knows."""
     if not path.exists():
         return Check(name, "ok", "not made yet")
+    if is_closed(path):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        return Check(name, "fail", f"{path} cannot be read and written by you (mode {mode:03o})", FIX)
     try:
-        if damage := damage_of(path, thoroughly=True):
+        kind = not_a_file(path)
+        if damage := f"it is {kind}" if kind else damage_of(path, thoroughly=True):
             step = "run `claude-mem-lite worker stop`, then `claude-mem-lite status`: a worker that starts restores it"
             return Check(name, "fail", f"damaged ({damage})", f"{step}; {path} is kept aside")
         with reading(path) as db:

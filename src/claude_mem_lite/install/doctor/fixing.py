@@ -3,6 +3,7 @@
 Each thing is looked at and done by itself, so that one that cannot be done does not keep the others from it."""
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -79,6 +80,8 @@ def _of_permissions(home: Home) -> Iterator[Fix]:
         yield Fix("data folder", f"let yourself into {home.root} again", partial(home.root.chmod, _OWNER))
     elif is_own and mode & _OTHERS:
         yield Fix("data folder", f"close {home.root} to others", partial(home.root.chmod, _OWNER))
+    if folders.closed_to_self(home):
+        yield Fix("permissions", f"let yourself read and write all of {home.root} again", partial(_reopen, home))
     open_ones = [
         (path, found.st_mode & 0o700)
         for path, found in folders.entries(home)
@@ -92,6 +95,13 @@ def _of_permissions(home: Home) -> Iterator[Fix]:
 
         named = str(open_ones[0][0]) if len(open_ones) == 1 else f"{len(open_ones):,} files and folders in {home.root}"
         yield Fix("permissions", f"close {named} to others", close)
+
+
+def _reopen(home: Home) -> None:
+    """Again and again: what is in a folder that was closed is seen once that is open."""
+    while closed := folders.closed_to_self(home):
+        for path, found in closed:
+            path.chmod(stat.S_IMODE(found.st_mode) | folders.least_mode(found))
 
 
 def _of_program(home: Home, *, has_plugin: bool) -> Iterator[Fix]:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from claude_mem_lite.install.doctor.check import FIX, INSTALL, Check
+from claude_mem_lite.install.missing_home import why_missing
 from claude_mem_lite.install.purge import is_name_of_ours, is_name_of_ours_in
 from claude_mem_lite.paths import HOME_VARIABLE, Home
 from claude_mem_lite.spool_names import is_spool_name, time_of
@@ -28,6 +29,8 @@ def check_home(home: Home, setup: str = INSTALL) -> Check:
     try:
         found = home.root.stat()
     except OSError as error:
+        if cause := why_missing(home):
+            return Check("data folder", "fail", cause.message, cause.next_step)
         return Check("data folder", "fail", f"{home.root}: {(error.strerror or '').lower()}", setup)
     if not stat.S_ISDIR(found.st_mode):
         return Check(
@@ -40,7 +43,7 @@ def check_home(home: Home, setup: str = INSTALL) -> Check:
         step = f"set {HOME_VARIABLE} to a folder that is new or empty"
         return Check("data folder", "fail", f"{home.root} holds other files and nothing of this memory", step)
     if mode & _OWNER != _OWNER:
-        return Check("data folder", "fail", f"{home.root} is closed to yourself ({mode:o})", FIX)
+        return Check("data folder", "fail", f"{home.root} is closed to yourself (mode {mode:03o})", FIX)
     if not os.access(home.root, os.W_OK):
         return Check(
             "data folder",
@@ -71,6 +74,10 @@ def check_permissions(home: Home) -> Check:
             return Check("permissions", "fail", told, f"run `sudo chown -R {os.getuid()} {home.root}`")
         if found.st_mode & _OTHERS:
             (shared if is_shared(found) else open_ones).append(path)
+    if closed := closed_to_self(home):
+        more = f", and so are {len(closed) - 1:,} more" if len(closed) > 1 else ""
+        mode = stat.S_IMODE(closed[0][1].st_mode)
+        return Check("permissions", "fail", f"{closed[0][0]} is closed to yourself (mode {mode:03o}){more}", FIX)
     if open_ones:
         more = f" and {len(open_ones) - 1:,} more" if len(open_ones) > 1 else ""
         return Check("permissions", "warn", f"{open_ones[0]}{more} would be open to others", FIX)
@@ -100,6 +107,20 @@ def entries(home: Home) -> Iterator[tuple[Path, os.stat_result]]:
             waiting += [path / name for name in names]
         if not stat.S_ISLNK(found.st_mode):
             yield path, found
+
+
+def closed_to_self(home: Home) -> list[tuple[Path, os.stat_result]]:
+    """What of ours its own owner may not read or write, by its mode."""
+    return [
+        (path, found)
+        for path, found in entries(home)
+        if found.st_uid == os.getuid() and found.st_mode & least_mode(found) != least_mode(found)
+    ]
+
+
+def least_mode(found: os.stat_result) -> int:
+    """What the owner of a file or a folder of ours has to be allowed."""
+    return 0o700 if stat.S_ISDIR(found.st_mode) else 0o600
 
 
 def is_shared(found: os.stat_result) -> bool:

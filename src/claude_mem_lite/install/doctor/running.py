@@ -21,6 +21,8 @@ def run_checks(home: Home, user_settings: Path, *, online: bool = False) -> Iter
     now = datetime.now(UTC)
     setup = hooks.setup_step(home, user_settings)
     yield from (python.check_sqlite(), python.check_python(), folders.check_home(home, setup))
+    if home.root.is_dir() and not os.access(home.root, os.R_OK | os.X_OK):
+        return  # nothing more can be told before that is mended
     yield from hooks.check_hooks(home, user_settings)
     settings = settings_of_claude(home, user_settings)
     folders_of_claude = sorted({files.real_path(user_settings).parent, *(path.parent for path in settings)})
