@@ -32,7 +32,7 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
         statuses: Sequence[str],
         **others: object,
     ) -> None:
-        named = _file(file, folder(cwd)) if file is not None else None
+        named = file_of_project(file, folder(cwd)) if file is not None else None
         every = STATUSES if _ANY in statuses else tuple(statuses)
         wanted = Wanted(kinds, scope, named, branch, since, until, every)
         command(*arguments, place=where(cwd, all_projects), wanted=wanted, **others)
@@ -76,7 +76,7 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _file(written: str, cwd: str) -> str:
+def file_of_project(written: str, cwd: str) -> str:
     """A path as memories have it: seen from the root of the project, if it names a file there.
 
     Else as it is: people type the end of a path as well, or one of a file that is gone."""
