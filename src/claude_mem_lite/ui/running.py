@@ -41,7 +41,7 @@ def serve(client: Client, port: int, opened: Callable[[str], None], used: Callab
                 used(link())
             return token
 
-        app = make_app(client, entry.token, at, enter, is_ending=lambda: server.should_exit)
+        app = make_app(client, entry.token, at, enter, entry.was_used, is_ending=lambda: server.should_exit)
         # No access log, and no name of the program in the answers: neither helps anybody here.
         config = uvicorn.Config(
             app,
