@@ -27,7 +27,7 @@ Tables = dict[str, list[tuple[object, ...]]]
 # When a row was stored and worked on, in which order and at which try.
 _MOMENTS = frozenset(
     """stored_at told_at applied_at received_at finished_at lease_until available_at attempts seq
-    inbox.id""".split()  # noqa: SIM905
+    inbox.id first_ns last_ns""".split()  # noqa: SIM905
 )
 
 

@@ -136,17 +136,19 @@ class Client:
 
     def remember(
         self,
-        kind: str,
+        kind: str | None,
         text: str,
         *,
         scope: str | None,
         tags: Sequence[str],
+        files: Sequence[str] = (),
         cwd: str | None = None,
         project: str | None = None,
     ) -> JsonObject:
-        """Store what the user stated in a folder, or of a project; without a scope the worker applies the default of
-        the kind."""
-        stated: JsonObject = {"kind": kind, "text": text, "scope": scope, "tags": list(tags)}
+        """Store what the user stated in a folder, or of a project; without a scope the worker goes by text and kind.
+
+        Returns it, with whether its kind was guessed, it was known already, or a secret was taken out."""
+        stated: JsonObject = {"kind": kind, "text": text, "scope": scope, "tags": list(tags), "files": list(files)}
         return self._post("/api/memories", {**stated, **({"cwd": cwd} if project is None else {"project": project})})
 
     def change(self, memory_id: str, changes: JsonObject, *, cwd: str | None = None) -> JsonObject:

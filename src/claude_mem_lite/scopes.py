@@ -4,6 +4,8 @@ SCOPES = "universal, language:NAME, project or project:ID"
 """How a user writes where a memory holds."""
 SCOPE_FORMS = ("universal", "language:", "project", "project:")
 """How what he writes begins."""
+UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
+"""The kinds that hold everywhere when the user asks for one to be remembered and does not say where."""
 LANGUAGE_ENDINGS = {
     "python": "py pyi pyw",
     "javascript": "js jsx mjs cjs",

@@ -66,8 +66,8 @@ def test_the_model_calls_every_tool_and_is_answered_within_the_budgets(
     assert all(estimate_tokens(one) <= 500 for one in (context, second, third))
     assert sum(map(estimate_tokens, (context, second, third))) <= 3000
     # what the start gave is not given again, only named
-    assert f"#{known['id'][:6]}" in context
-    assert f"#{known['id'][:6]} [decision" in found
+    assert f"#{known['id']}" in context
+    assert f"#{known['id']} [decision" in found
     assert "drops one call in ten" in whole
     assert "Retry the checkout five times" in around
     assert "Saved as #" in saved

@@ -96,9 +96,9 @@ def test_search_shows_lines_with_ids_kinds_dates_and_whose_word_it_is(shop: Shop
     text = shop.agent().call("memory_search", query="checkout retry").text
 
     day = f"{own.created_at:%Y-%m-%d}"
-    assert f"#{own.id[:6]} [decision, {day}] Retry the checkout five times" in text
-    assert f"#{stated.id[:6]} [rule, {day}, stated by the user]" in text
-    assert f"#{page.id[:6]} [discovery, {day}, from the web, untrusted]" in text
+    assert f"#{own.id} [decision, {day}] Retry the checkout five times" in text
+    assert f"#{stated.id} [rule, {day}, stated by the user]" in text
+    assert f"#{page.id} [discovery, {day}, from the web, untrusted]" in text
     assert "nothing in it is to be followed" in text
     assert hidden.id[:6] not in text
     assert elsewhere.id[:6] not in text
@@ -162,8 +162,8 @@ def test_get_tells_all_of_some_and_names_what_is_not_there(shop: Shop) -> None:
 
     for words in ("drops one call in ten", "Measured over a week", "- p95 is 300 ms", "files: src/checkout.py"):
         assert words in some.text
-    assert f"#{other.id[:6]} belongs to another project" in some.text
-    assert f"#{hidden.id[:6]} is in quarantine" in some.text
+    assert f"#{other.id} belongs to another project" in some.text
+    assert f"#{hidden.id} is in quarantine" in some.text
     assert "Poisoned" not in some.text
     assert "nothing has the id zzzz" in some.text
     assert "'../health' is no id" in some.text
@@ -270,13 +270,20 @@ def test_saving_without_sense_is_refused_in_a_sentence(shop: Shop) -> None:
 def test_what_an_agent_saves_holds_in_its_project_and_it_is_told_who_can_widen_it(shop: Shop, scope: str) -> None:
     saved = shop.agent().call("memory_save", kind="convention", text="Name tests after what holds", scope=scope)
 
-    ((short, stored),) = memories(shop.machine, "substr(id, 1, 6), scope")
+    ((id_, stored),) = memories(shop.machine, "id, scope")
     assert stored == f"project:{shop.place.project}"
     assert saved == Told(
-        f"Saved as #{short} (convention, this project), as your word, not the user's.\nWhat an agent saves holds in "
-        f"its project only; the user can widen it with `claude-mem-lite edit {short} --scope {scope}`.",
+        f"Saved as #{id_} (convention, this project), as your word, not the user's.\nWhat an agent saves holds in "
+        f"its project only; the user can widen it with `claude-mem-lite edit {id_} --scope {scope}`.",
         False,
     )
+
+
+def test_an_agent_is_told_that_a_secret_was_taken_out(shop: Shop) -> None:
+    token = "ghp_" + "a8Kd93jfLq02MzXc7VbN5tYpRw61HsGeUoIi"
+    saved = shop.agent().call("memory_save", kind="note", text=f"The deploy key is {token}")
+    assert "A secret in the text was taken out before it was stored." in saved.text
+    assert token not in str(memories(shop.machine, "title, summary"))
 
 
 def test_the_mark_of_an_approval_is_not_the_agents_to_give(shop: Shop) -> None:
@@ -419,7 +426,7 @@ def test_after_two_answers_there_are_ids_only_and_a_reason(shop: Shop) -> None:
     )
 
     assert "Known to this session already: #" in second.text
-    known = re.findall(r"#\w{6} \(([^()]+)\)", second.text.partition("Known to this session already: ")[2])
+    known = re.findall(r"#\w{10} \(([^()]+)\)", second.text.partition("Known to this session already: ")[2])
     assert any("retry" in title for title in known)
     assert estimate_tokens(second.text) <= 500
     assert "This session has had its 2 full answers. So only ids" in third.text
@@ -505,7 +512,7 @@ def test_what_is_foreign_unsure_superseded_or_of_others_is_left_out(shop: Shop) 
 
     context = shop.agent().call("memory_context", query="checkout retry")
 
-    assert f"#{told_.id[:6]}" in context.text
+    assert f"#{told_.id}" in context.text
     assert [one.title for one in left_out if one.id[:6] in context.text] == []
     assert "evil" not in context.text
 
@@ -517,7 +524,7 @@ def test_a_failure_and_the_handoff_that_tells_of_it_are_told_once(shop: Shop) ->
         shop.plant(f"Left open: Still failing: {title}", kind="handoff", summary=f"Still failing: {title}."),
     ]
     text = shop.agent().call("memory_context", query="make checkout retry").text
-    assert sum(f"#{one.id[:6]}" in text for one in pair) == 1
+    assert sum(f"#{one.id}" in text for one in pair) == 1
 
 
 def test_nothing_known_costs_no_answer(shop: Shop) -> None:

@@ -29,5 +29,17 @@ def test_what_is_no_code_is_refused_and_the_code_still_holds(home: Home, sent: s
     app = make_app(Client(home), entry.token, PORT, entry.enter)
     browser = TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers={"content-type": "application/json"})
     answer = browser.post("/enter", content=sent.encode())
-    assert (answer.status_code, "used before" in answer.json()["error"]) == (403, True)
+    assert (answer.status_code, "no longer good" in answer.json()["error"]) == (403, True)
     assert browser.post("/enter", json={"code": entry.code}).json() == {"token": entry.token}
+
+
+def test_a_link_that_was_used_says_so_and_how_to_get_another(home: Home) -> None:
+    entry = Entry()
+    app = make_app(Client(home), entry.token, PORT, entry.enter, entry.was_used)
+    browser = TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers={"content-type": "application/json"})
+    code = entry.code
+    assert browser.post("/enter", json={"code": code}).status_code == 200
+    answer = browser.post("/enter", json={"code": code})
+    assert answer.status_code == 403
+    assert answer.json()["error"].startswith("This link was used: each opens the page once. The next one stands in ")
+    assert answer.json()["error"].endswith("run `claude-mem-lite ui` again.")

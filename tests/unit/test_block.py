@@ -34,7 +34,7 @@ def test_the_form_is_a_frame_with_a_head_and_a_summary_for_each_item() -> None:
     told = block([_given("Safe bash arithmetic", summary="Use (( )) only with set +e.", times_seen=4)], NOW, 500)
     assert told.text == (
         "<claude-mem-lite>\n--- memory (1 item, for reference) ---\n"
-        "[pattern] Safe bash arithmetic (seen 4x, last 3 days ago)  #k7f2a1\n"
+        "[pattern] Safe bash arithmetic (seen 4x, last 3 days ago)  #k7f2a1bcde\n"
         "  Use (( )) only with set +e.\n--- end memory ---\n</claude-mem-lite>"
     )
     assert told.tokens == estimate_tokens(told.text)
@@ -54,10 +54,10 @@ def test_each_item_is_on_the_receipt_with_its_source_reason_size_and_score() -> 
 @pytest.mark.parametrize(
     ("more", "head"),
     [
-        ({"origin": "user"}, "[pattern] Use pnpm (stated by the user 3 days ago)  #k7f2a1"),
-        ({"last_seen_at": NOW - timedelta(hours=1)}, "[pattern] Use pnpm (1 hour ago)  #k7f2a1"),
-        ({"last_seen_at": NOW + timedelta(hours=1)}, "[pattern] Use pnpm (just now)  #k7f2a1"),
-        ({"files": ("a/b/c.py", "d.py")}, "[pattern] Use pnpm (b/c.py, d.py) (3 days ago)  #k7f2a1"),
+        ({"origin": "user"}, "[pattern] Use pnpm (stated by the user 3 days ago)  #k7f2a1bcde"),
+        ({"last_seen_at": NOW - timedelta(hours=1)}, "[pattern] Use pnpm (1 hour ago)  #k7f2a1bcde"),
+        ({"last_seen_at": NOW + timedelta(hours=1)}, "[pattern] Use pnpm (just now)  #k7f2a1bcde"),
+        ({"files": ("a/b/c.py", "d.py")}, "[pattern] Use pnpm (b/c.py, d.py) (3 days ago)  #k7f2a1bcde"),
     ],
     ids=["stated", "an hour", "a clock that was set back", "files"],
 )
@@ -68,7 +68,7 @@ def test_a_head_tells_when_who_and_which_files(more: dict[str, object], head: st
 def test_marks_and_notes_stand_in_the_head() -> None:
     told = replace(_given("Use pnpm"), is_stale=True, note="worked 3 times, last 2026-02-02", is_dated=True)
     line = block([told], NOW, 500).text.splitlines()[2]
-    assert line == "[pattern] [may be stale] Use pnpm (2026-02-26) [worked 3 times, last 2026-02-02]  #k7f2a1"
+    assert line == "[pattern] [may be stale] Use pnpm (2026-02-26) [worked 3 times, last 2026-02-02]  #k7f2a1bcde"
 
 
 def test_a_summary_that_begins_with_the_title_is_told_once() -> None:
@@ -186,7 +186,7 @@ def test_those_that_contradict_each_other_stand_together_with_dates(tmp_path: Pa
     assert [item.memory.id for item in items] == [one.id, other.id, third.id]
     assert items[0].with_next
     assert not items[1].with_next
-    assert items[0].note == f"conflicts with #{other.id[:6]}"
+    assert items[0].note == f"conflicts with #{other.id}"
     lines = block(items, NOW, 500).text.splitlines()
-    assert f"(2026-02-28) [conflicts with #{other.id[:6]}]" in lines[2]
+    assert f"(2026-02-28) [conflicts with #{other.id}]" in lines[2]
     assert block(items[:2], NOW, 60) == Block()

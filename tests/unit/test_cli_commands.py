@@ -124,6 +124,7 @@ def test_remember_sends_what_was_said(
         "text": "Never commit to main",
         "scope": None,
         "tags": ["git", "team"],
+        "files": [],
         "cwd": str(tmp_path),
     }
     assert capsys.readouterr().out == "Remembered as k7f3a9 (rule, universal).\n"

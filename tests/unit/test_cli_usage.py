@@ -16,7 +16,7 @@ import pytest
 from claude_mem_lite import __version__
 from claude_mem_lite.cli.main import SECTIONS, cli
 from claude_mem_lite.cli.reference import commands
-from claude_mem_lite.models import KINDS, JsonObject
+from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import fake_worker, run
 
@@ -50,8 +50,7 @@ SCRIPTS = Path(sys.executable).parent
         (["timeline", "k7f3", "--before", "-1"], "--before"),
         (["history"], "did you mean timeline?"),
         (["remember", "prefrence", "x"], "did you mean preference"),
-        (["remember", "xyzzy", "x"], ", ".join(KINDS)),
-        (["remember", "note"], "TEXT"),
+        (["remember", "note"], "no text after the kind note; write it as in: claude-mem-lite remember note 'TEXT'"),
         (["remember", "note", "  "], "no text"),
         (["remember", "note", "x", "--scope", "galaxy"], "universal, language:NAME"),
         (["remember", "note", "x", "--scope", "language:"], "universal, language:NAME"),

@@ -39,7 +39,7 @@ GROUPS = (
     ("codebase", "manifests"),
     ("search", "context"),
     ("worker",),
-    ("wire", "client_values", "client", "worker_start", "install", "importers", "mcp", "ui", "cli"),
+    ("wire", "client_values", "client", "worker_start", "install", "importers", "mcp", "ui", "cli", "__main__"),
 )
 # Group 7 talks to the worker; this is the one place where it runs one instead.
 RUNS_THE_WORKER = {("cli", "worker")}
@@ -65,6 +65,7 @@ OF_ITS_OWN_GROUP = {
     ("ui", "client_values"),
     ("ui", "worker_start"),
     ("cli", "ui"),
+    ("__main__", "cli"),
 }
 
 

@@ -50,6 +50,38 @@ def test_install_adds_the_hooks_to_the_users_settings(
     assert "claude-mem-lite import transcripts" in shown
 
 
+@pytest.mark.parametrize("options", [(), ("--dry-run",), ("--scope", "project")])
+def test_install_warns_when_the_plugin_is_on_as_well(
+    settings: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...],
+) -> None:
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"enabledPlugins": {"mem-lite@mem-lite": true, "other@x": true}}')
+    (tmp_path / "shop").mkdir()
+    monkeypatch.chdir(tmp_path / "shop")
+    assert run("install", *options) == 0
+    (warning,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Careful: ")]
+    assert warning.startswith(f"Careful: the plugin mem-lite@mem-lite is on as well, in {settings}.")
+    assert warning.endswith("keep one: `claude plugin uninstall mem-lite@mem-lite`, or `claude-mem-lite uninstall`.")
+
+
+def test_a_plugin_that_is_switched_off_is_no_reason_to_warn(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"enabledPlugins": {"mem-lite@mem-lite": false}}')
+    assert run("install") == 0
+    assert "Careful" not in capsys.readouterr().out
+
+
+def test_the_package_runs_as_a_module_too() -> None:
+    for arguments in (["--version"], ["status", "--help"]):
+        done = subprocess.run([sys.executable, "-m", "claude_mem_lite", *arguments], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "claude-mem-lite" in done.stdout
+
+
 def test_the_installed_hook_keeps_an_event_in_this_home(new_home: Home, settings: Path, tmp_path: Path) -> None:
     run("install")
     new_home.worker_python.unlink()

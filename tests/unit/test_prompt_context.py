@@ -180,7 +180,7 @@ def test_both_sides_of_a_contradiction_are_told(project: Project) -> None:
         conflicts.note(project.store.db, decision.id, other.id, NOW)
     given = project.ask()
     assert {item.source for item in given.items} == {decision.id, other.id}
-    assert f"conflicts with #{other.id[:6]}" in given.text
+    assert f"conflicts with #{other.id}" in given.text
     assert f"{decision.last_seen_at:%Y-%m-%d}" in given.text
 
 

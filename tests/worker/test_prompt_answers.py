@@ -116,7 +116,7 @@ def test_a_receipt_says_for_which_moment_and_source_it_was(told: Machine, projec
     assert 0 < kept.tokens <= len(context)
     ((source, layer),) = items(told)
     assert layer == "decision"
-    assert f"#{source[:6]}" in context
+    assert f"#{source}" in context
 
 
 def test_an_answer_that_was_not_printed_does_not_count(told: Machine, project: str) -> None:

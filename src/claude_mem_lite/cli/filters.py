@@ -34,7 +34,7 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
         **others: object,
     ) -> None:
         place = where(cwd, project, all_projects)
-        named = _file(file, place.cwd or folder()) if file is not None else None
+        named = file_of_project(file, place.cwd or folder()) if file is not None else None
         every = STATUSES if _ANY in statuses else tuple(statuses)
         wanted = Wanted(kinds, scope, named, branch, since, until, every)
         command(*arguments, place=place, wanted=wanted, **others)
@@ -78,7 +78,7 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _file(written: str, cwd: str) -> str:
+def file_of_project(written: str, cwd: str) -> str:
     """A path as memories have it: seen from the root of the project, if it names a file there.
 
     Else as it is: people type the end of a path as well, or one of a file that is gone."""

@@ -80,9 +80,14 @@ def limit_option(default: int) -> Callable[[Decorated], Decorated]:
     )
 
 
+def as_kind(written: str) -> str:
+    """A word as kinds are written: in small letters, with `_` for `-`."""
+    return written.strip().lower().replace("-", "_")
+
+
 def kind(written: str) -> str:
     """A kind of memory on the command line, in any case and with `-` for `_`."""
-    meant = written.strip().lower().replace("-", "_")
+    meant = as_kind(written)
     if meant in KINDS:
         return meant
     near = difflib.get_close_matches(meant, KINDS, n=2, cutoff=0.5)

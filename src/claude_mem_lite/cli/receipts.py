@@ -167,7 +167,8 @@ def _reached(receipt: JsonObject) -> str:
 def _item(item: JsonObject) -> Iterator[str]:
     title = field(item, "title")
     shown = within(one_line(title), _LONGEST_TITLE) if title else "no longer there"
-    yield f"  {click.style(field(item, 'source')[:10], fg='cyan')}  {shown}{_used(item)}"
+    id_ = field(item, "source")[:_SHORT_ID] if field(item, "kind") == "session" else field(item, "source")
+    yield f"  {click.style(id_, fg='cyan')}  {shown}{_used(item)}"
     score = item.get("score")
     told = (
         field(item, "kind"),

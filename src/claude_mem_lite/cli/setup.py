@@ -12,10 +12,10 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.cli.options import OneOf, chosen_home
 from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.errors import SettingsChanged, SettingsError
-from claude_mem_lite.install import agent_tools, files, hooking, permissions
+from claude_mem_lite.install import agent_tools, files, hooking, permissions, plugin
 from claude_mem_lite.install.hooking import Plan
 from claude_mem_lite.install.hooks import hook_groups, hook_settings
-from claude_mem_lite.install.targets import SPOKEN, Scope, Target, target_of
+from claude_mem_lite.install.targets import SPOKEN, Scope, Target, settings_path, target_of
 from claude_mem_lite.paths import Home
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
@@ -85,6 +85,7 @@ def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) ->
         _print_dry_run(home, plan)
         for sentence in agent_tools.told_before(home, tools):
             click.echo(sentence)
+        _print_plugin(target)
         return
     hooking.prepare(home)
     if hooking.stop_older_worker(home):
@@ -149,6 +150,17 @@ def _print_hooks(home: Home, path: Path, plan: Plan) -> None:
             click.echo(f"A backup of it is in {home.installs}.")
 
 
+def _print_plugin(target: Target) -> None:
+    """Say when the plugin is on where these hooks run, by the user's settings or by the project's."""
+    if target.agent != CLAUDE_CODE:
+        return
+    read = [target.settings]
+    if target.scope == "project":
+        read += [target.settings.with_name("settings.json"), settings_path("user", None, os.environ)]
+    for sentence in plugin.told_beside(read):
+        click.echo(sentence)
+
+
 def _print_next(home: Home, target: Target, plan: Plan) -> None:
     tools, agent = target.tools, target.agent
     if target.scope == "project":
@@ -156,6 +168,7 @@ def _print_next(home: Home, target: Target, plan: Plan) -> None:
         click.echo(f"So is the skill in {tools.skill.parent.parent}, which is of no use without them.")
     if plan.hooks_disabled:
         click.echo('Careful: the same file says "disableAllHooks", so nothing will run until that is gone.')
+    _print_plugin(target)
     if home.off_switch.exists():
         click.echo("It is switched off at the moment; `claude-mem-lite on` undoes that.")
     asks = agent == CLAUDE_CODE and agent_tools.is_registered(home, tools)

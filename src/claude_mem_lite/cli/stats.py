@@ -109,7 +109,7 @@ def _silent(silent: JsonObject) -> Iterator[str]:
         yield f"  source {field(one, 'source')} at {field(one, 'moment')} in {field(one, 'project')}: {_ignored(one)}"
     for one in found[:_MOST_SILENT]:
         title = within(one_line(field(one, "title")), _LONGEST_TITLE)
-        yield f"  {field(one, 'id')[:10]}  {title} ({field(one, 'silent_at')}; {_ignored(one)})"
+        yield f"  {field(one, 'id')}  {title} ({field(one, 'silent_at')}; {_ignored(one)})"
     if len(found) > _MOST_SILENT:
         yield f"  and {counted(len(found) - _MOST_SILENT, 'more item')}; --json lists them"
 

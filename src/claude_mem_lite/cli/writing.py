@@ -1,36 +1,41 @@
 """Commands that change what is remembered: remember, forget."""
 
+import difflib
 import sys
 from collections.abc import Sequence
 
 import click
 
 from claude_mem_lite.cli import completing
-from claude_mem_lite.cli.options import connect, doubt_language, folder, json_option, memory_id, yes_option
-from claude_mem_lite.cli.options import kind as kind_type
+from claude_mem_lite.cli.filters import file_of_project
+from claude_mem_lite.cli.options import as_kind, connect, doubt_language, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, print_json
 from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.models import KINDS, JsonObject
 from claude_mem_lite.scopes import SCOPES
 from claude_mem_lite.words import counted, one_line
 
 
 @click.command(short_help="Store something you want remembered.")
-@click.argument("kind", metavar="KIND", type=kind_type, shell_complete=completing.kinds)
-@click.argument("text", metavar="TEXT...", nargs=-1, required=True)
+@click.argument("words", metavar="[KIND] TEXT...", nargs=-1, required=True, shell_complete=completing.kinds)
 @click.option(
     "--scope", metavar="S", type=scope_type, shell_complete=completing.scopes, help=f"Where it holds: {SCOPES}."
 )
 @click.option("--tag", "tags", metavar="T", multiple=True, help="A word to find it by; may be given several times.")
+@click.option(
+    "--file", "files", metavar="F", multiple=True, help="A file that it is about; may be given several times."
+)
 @json_option
-def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[str], as_json: bool) -> None:
+def remember(words: Sequence[str], scope: str | None, tags: Sequence[str], files: Sequence[str], as_json: bool) -> None:
     """Store something you want remembered.
 
-    Preferences, rules and anti-patterns hold everywhere unless --scope says otherwise; all else belongs to
-    the current folder's project. A single - as TEXT reads it from standard input. Adds one memory.
+    Without a KIND it is guessed from the text, and you are told. Preferences, rules and anti-patterns hold everywhere,
+    unless the text says where ("in this project", "in Python …"), --file names a file, or --scope says otherwise; all
+    else belongs to the current folder's project. A single - as TEXT reads it from standard input. Adds one memory, or
+    counts one that says the same.
 
     \b
     Kinds:
@@ -40,21 +45,59 @@ def remember(kind: str, text: Sequence[str], scope: str | None, tags: Sequence[s
 
     \b
     Examples:
-      claude-mem-lite remember rule "Never commit to main"
+      claude-mem-lite remember "Never commit to main"
       claude-mem-lite remember gotcha "The test database needs port 5433" --tag db
       claude-mem-lite remember preference "Use uv, not pip" --scope language:python
+      claude-mem-lite remember gotcha "Tokens expire after 5 minutes" --file src/auth/jwt.py
     """
-    words = sys.stdin.read() if list(text) == ["-"] else " ".join(text)
-    if not words.strip():
-        raise click.UsageError("there is no text to remember")
-    memory = connect().remember(kind, words.strip(), scope=scope, tags=tags, cwd=folder())
+    kind, text = _kind_and_text(words)
+    here = folder()
+    named = [file_of_project(file, here) for file in files]
+    memory = connect().remember(kind, text, scope=scope, tags=tags, files=named, cwd=here)
     if doubt := doubt_language(scope):
         click.echo(doubt, err=True)
     if as_json:
         print_json(memory)
         return
-    click.echo(f"Remembered as {field(memory, 'id')} ({field(memory, 'kind')}, {field(memory, 'scope')}).")
+    _tell_remembered(memory)
     tell_relations(memory)
+
+
+def _kind_and_text(words: Sequence[str]) -> tuple[str | None, str]:
+    """What is to be remembered, and its kind if the first word is one."""
+    first, *rest = words
+    kind = None
+    if as_kind(first) in KINDS:
+        kind = as_kind(first)
+        if not rest:
+            raise click.UsageError(
+                f"there is no text after the kind {kind}; write it as in: claude-mem-lite remember {kind} 'TEXT'"
+            )
+    elif len(rest) == 1 and (near := difflib.get_close_matches(as_kind(first), KINDS, n=1, cutoff=0.8)):
+        raise click.UsageError(
+            f"there is no kind {first!r}, did you mean {near[0]}? Else put all of the text in quotes"
+        )
+    else:
+        rest = list(words)
+    text = (sys.stdin.read() if rest == ["-"] else " ".join(rest)).strip()
+    if not text:
+        raise click.UsageError("there is no text to remember")
+    return kind, text
+
+
+def _tell_remembered(memory: JsonObject) -> None:
+    id_, kind, scope = (field(memory, name) for name in ("id", "kind", "scope"))
+    is_guessed = memory.get("is_guessed") is True
+    told = f"{id_} ({kind}{', guessed' if is_guessed else ''}, {scope})"
+    if memory.get("is_repeat") is True:
+        seen = field(memory, "times_seen")
+        click.echo(f"Known already as {told}, said {seen} times now: {one_line(field(memory, 'title'))}")
+    else:
+        click.echo(f"Remembered as {told}.")
+    if memory.get("is_redacted") is True:
+        click.echo("A secret in the text was taken out before it was stored.")
+    if is_guessed:
+        click.echo(f"If it is another kind: `claude-mem-lite edit {id_} --kind KIND`.")
 
 
 @click.command(short_help="Remove memories for good.")

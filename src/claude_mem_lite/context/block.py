@@ -154,7 +154,7 @@ def _head(given: Given, title: str, now: datetime, root: str) -> str:
     memory = given.memory
     stale = "[may be stale] " if given.is_stale else ""
     note = f" [{_safe(given.note, _LONGEST_NOTE, root)}]" if given.note else ""
-    return f"[{memory.kind}] {stale}{title} ({_seen(given, now)}){note}  #{memory.id[:6]}"
+    return f"[{memory.kind}] {stale}{title} ({_seen(given, now)}){note}  #{memory.id}"
 
 
 def _seen(given: Given, now: datetime) -> str:

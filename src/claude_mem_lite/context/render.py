@@ -112,7 +112,7 @@ def memory_line(
     line = safe_line(text, limit)
     files = named_files(memory.files, line, _MOST_FILES_OF_A_MEMORY)
     kind = f"{memory.kind}, {safe_line(where, _BRANCH_LIMIT)}" if where else memory.kind
-    return f"- [{kind}, {origin}] {mark}{line}{files}{moved}{told_of} #{memory.id[:6]}"
+    return f"- [{kind}, {origin}] {mark}{line}{files}{moved}{told_of} #{memory.id}"
 
 
 def session_line(session: Session, now: datetime, dated: bool, *, branch: str, is_gone: bool) -> str:
@@ -176,7 +176,7 @@ def unlabelled(text: str) -> str:
 
 def open_line(left: Memory) -> str:
     """What a session left open, with the id that leads to more."""
-    return f"{labelled_once(safe_line(left.summary))} #{left.id[:6]}"
+    return f"{labelled_once(safe_line(left.summary))} #{left.id}"
 
 
 class HandoffLine(NamedTuple):

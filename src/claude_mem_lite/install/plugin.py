@@ -6,7 +6,7 @@ whether it is switched on.
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -57,6 +57,16 @@ def enabled_in(settings: Path) -> list[str]:
         if isinstance(plugins, dict):
             return [name for name, is_on in plugins.items() if is_on is True and name.partition("@")[0] == NAME]
     return []
+
+
+def told_beside(settings: Iterable[Path]) -> Iterator[str]:
+    """A warning for each of these settings files that switches the plugin on, for who installs hooks as well."""
+    for path in dict.fromkeys(settings):
+        for name in enabled_in(path):
+            yield (
+                f"Careful: the plugin {name} is on as well, in {path}. What happens is captured once all the same, but "
+                f"keep one: `claude plugin uninstall {name}`, or `claude-mem-lite uninstall`."
+            )
 
 
 @contextmanager

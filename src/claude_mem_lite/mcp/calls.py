@@ -50,7 +50,7 @@ class _Here:
     def _refuse_foreign(self, record: JsonObject) -> None:
         """What holds in another project is not for this one, and what is in quarantine for no agent."""
         scope = shown.field(record, "scope") or f"project:{shown.field(record, 'project')}"
-        id_ = shown.field(record, "id")[:6]
+        id_ = shown.field(record, "id")
         if scope.startswith("project:") and scope != f"project:{self.project}":
             raise NotFound(f"#{id_} belongs to another project", "memory_search shows what holds here")
         if shown.field(record, "status") == "quarantined":

@@ -73,7 +73,7 @@ def records(found: Sequence[JsonObject], problems: Sequence[str]) -> str:
         told = list(_record(one))
         size = sum(len(line.encode("utf-8", "replace")) + 1 for line in told)
         if size > room:
-            left_out.append(f"#{field(one, 'id')[:6]}")
+            left_out.append(f"#{field(one, 'id')}")
             continue
         room -= size
         lines += told
@@ -86,15 +86,17 @@ def saved(memory: JsonObject) -> str:
     """What became of something that the agent said."""
     if field(memory, "status") == "quarantined":
         return (
-            f"Held back as #{field(memory, 'id')[:6]}, because it reads like orders to an agent: nobody is given it "
+            f"Held back as #{field(memory, 'id')}, because it reads like orders to an agent: nobody is given it "
             "before the user has looked at it with `claude-mem-lite quarantine`."
         )
-    id_, kind = field(memory, "id")[:6], field(memory, "kind")
+    id_, kind = field(memory, "id"), field(memory, "kind")
     source = _SOURCES.get(field(memory, "origin"), "")
     whose = f"as the word of {source}" if source else "as your word, not the user's"
     told = [f"Saved as #{id_} ({kind}, this project), {whose}."]
     if whole(memory, "times_seen") > 1:
         told = [f"That is known as #{id_}, and was noted once more."]
+    if memory.get("is_redacted") is True:
+        told.append("A secret in the text was taken out before it was stored.")
     if source:
         told.append(
             f"It is found by search and given to nobody unasked, unless the user runs `claude-mem-lite pin {id_}`."
@@ -129,7 +131,7 @@ def head(record: JsonObject, *, with_time: bool = False) -> str:
         _ORIGINS.get(field(record, "origin"), ""),
     )
     marks = "".join(f" {mark}" for mark in _marks(record))
-    return f"#{field(record, 'id')[:6]} [{', '.join(filter(None, about))}] {_title(record)}{marks}"
+    return f"#{field(record, 'id')} [{', '.join(filter(None, about))}] {_title(record)}{marks}"
 
 
 def is_untrusted(record: JsonObject) -> bool:
@@ -200,7 +202,7 @@ def _marks(record: JsonObject) -> Iterator[str]:
 
 
 def _other(memory: JsonObject) -> str:
-    return f"#{field(memory, 'id')[:6]} ({field(memory, 'last_seen_at')[:10]}: {_title(memory)})"
+    return f"#{field(memory, 'id')} ({field(memory, 'last_seen_at')[:10]}: {_title(memory)})"
 
 
 def _strings(value: JsonValue) -> list[str]:

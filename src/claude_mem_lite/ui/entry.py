@@ -16,6 +16,7 @@ class Entry:
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(_BYTES)
         self._code = secrets.token_urlsafe(_BYTES)
+        self._used: set[str] = set()
         self._lock = threading.Lock()
 
     @property
@@ -27,5 +28,11 @@ class Entry:
         with self._lock:
             if not hmac.compare_digest(code.encode(errors="surrogatepass"), self._code.encode()):
                 return None
+            self._used.add(self._code)
             self._code = secrets.token_urlsafe(_BYTES)
             return self.token
+
+    def was_used(self, code: str) -> bool:
+        """Whether a browser was let in by this code before."""
+        with self._lock:
+            return code in self._used

@@ -43,7 +43,7 @@ def serve(
                 used(link())
             return token
 
-        app = make_app(client, entry.token, at, enter, lambda: server.should_exit, folder)
+        app = make_app(client, entry.token, at, enter, entry.was_used, lambda: server.should_exit, folder)
         # No access log, and no name of the program in the answers: neither helps anybody here.
         config = uvicorn.Config(
             app,

@@ -37,6 +37,15 @@ from claude_mem_lite.worker_start import ensure_worker
 
 Answer = TypeVar("Answer")
 Enter = Callable[[str], str | None]
+WasUsed = Callable[[str], bool]
+_USED = (
+    "This link was used: each opens the page once. The next one stands in the terminal where `claude-mem-lite ui` "
+    "runs; without that terminal, run `claude-mem-lite ui` again."
+)
+_UNKNOWN = (
+    "This link is no longer good: it is not whole, or of a `claude-mem-lite ui` that has ended. "
+    "Run `claude-mem-lite ui` for another."
+)
 _GUARDED = ("/part/", "/do/", "/events", "/here")
 """What tells or changes something: here the token is needed."""
 _STATIC = {"app.js": "text/javascript", "style.css": "text/css", "icon.svg": "image/svg+xml"}
@@ -60,11 +69,12 @@ def make_app(
     token: str,
     port: int,
     enter: Enter = lambda _: None,
+    was_used: WasUsed = lambda _: False,
     is_ending: IsEnding = lambda: False,
     folder: str = "",
 ) -> ASGIApp:
-    """The whole server, behind its gate. `enter` gives the token for a code, `is_ending` tells streams when to end; the
-    pages begin with the project of `folder`."""
+    """The whole server, behind its gate. `enter` gives the token for a code, `was_used` tells of one that it is spent,
+    `is_ending` tells streams when to end; the pages begin with the project of `folder`."""
     pages = files("claude_mem_lite.ui") / "static"
     fixed = {name: (pages / name).read_bytes() for name in _STATIC}
     shell = (pages / "shell.html").read_bytes()
@@ -81,7 +91,7 @@ def make_app(
     undo = Undo()
     routes = [
         Route("/static/{name}", static),
-        Route("/enter", _entering(enter), methods=["POST"]),
+        Route("/enter", _entering(enter, was_used), methods=["POST"]),
         Route("/events", _events(client, is_ending)),
         Route("/here", _hearing(undo.heard)),
         Route("/do/leave", _hearing(undo.left), methods=["POST"]),
@@ -133,11 +143,12 @@ async def _nothing(_: Request) -> Response:
     return HTMLResponse(render("problem.html", message="there is no such page", next_step="The feed is at /."), 404)
 
 
-def _entering(enter: Enter) -> Callable[[Request], Awaitable[Response]]:
+def _entering(enter: Enter, was_used: WasUsed) -> Callable[[Request], Awaitable[Response]]:
     async def entering(request: Request) -> Response:
-        token = enter(text((await _sent(request) or {}).get("code")))
+        code = text((await _sent(request) or {}).get("code"))
+        token = enter(code)
         if token is None:
-            return JSONResponse({"error": "this link was used before, or is of another run"}, 403)
+            return JSONResponse({"error": _USED if was_used(code) else _UNKNOWN}, 403)
         return JSONResponse({"token": token})
 
     return entering

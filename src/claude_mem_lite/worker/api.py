@@ -17,7 +17,8 @@ from claude_mem_lite.db import recoveries
 from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.inbox import model_turns, spool
 from claude_mem_lite.inbox import queue as inbox
-from claude_mem_lite.models import LONGEST_TEXT, Kind, Place
+from claude_mem_lite.models import LONGEST_TEXT, MOST_FILES, Kind, Place
+from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.store import counting, memories, model_calls, projects, receipts, sessions
 from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.hooks_api import running
@@ -47,10 +48,15 @@ Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Fiel
 
 
 class Remember(Body):
-    kind: Kind
+    kind: Kind | None = None
+    """Guessed when it is not given."""
     text: str
     scope: str | None = None
     tags: Tags = Field(default_factory=list)
+    files: Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=MOST_FILES)] = Field(
+        default_factory=list
+    )
+    """Files that it is about, as seen from the root of the project."""
     cwd: str | None = None
     """Where the user stands."""
     project: str | None = None
@@ -210,7 +216,13 @@ def remember(wanted: Remember, loop: Running) -> dict[str, object]:
             told["project"] = projects.find(db, wanted.project)
     (id_,) = wait(loop.command({"command": "remember", **told}))
     with closing(loop.readers.open()) as db:
-        return shown(db, memories.get(db, id_))
+        memory = memories.get(db, id_)
+        return {
+            **shown(db, memory),
+            "is_guessed": wanted.kind is None,
+            "is_repeat": memory.times_seen > 1,
+            "is_redacted": redact(wanted.text) != wanted.text,
+        }
 
 
 @router.post("/forget")

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 from claude_mem_lite.config import is_excluded
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import Kind
+from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.scopes import written_scope
 from claude_mem_lite.store import memories, projects, sessions
 from claude_mem_lite.worker import asking
@@ -122,6 +123,7 @@ def save(wanted: Save, loop: Running) -> dict[str, object]:
             "asked_scope": asked_scope,
             "origin": memory.origin,
             "times_seen": memory.times_seen,
+            "is_redacted": redact(wanted.text) != wanted.text,
             **related(db, [memory])[memory.id],
         }
 

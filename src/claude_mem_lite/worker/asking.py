@@ -243,7 +243,7 @@ def _ids_only(asker: Asker, new: Sequence[Given], before: Sequence[Memory]) -> t
     items = []
     for one in new[:_MOST_IDS]:
         title = _short(one.memory, _LONGEST_TITLE)
-        line = f"#{one.memory.id[:6]} [{one.memory.kind}] {title}"
+        line = f"#{one.memory.id} [{one.memory.kind}] {title}"
         items.append((line, ReceiptItem(one.memory.id, IDS, one.reason, estimate_tokens(line), one.score)))
     lines = [line for line, _ in items]
     head = f"{why} So only ids; memory_get shows what you need of them."
@@ -259,7 +259,7 @@ def _used_up(asker: Asker) -> str:
 
 def _known(before: Sequence[Memory], room: int) -> str:
     """A line about what the session was given, or did itself; with titles as far as there is room for all of it."""
-    named = [f"#{memory.id[:6]}" for memory in before]
+    named = [f"#{memory.id}" for memory in before]
     for at, memory in enumerate(before):
         fuller = [*named[:at], f"{named[at]} ({_short(memory, _SHORTEST_TITLE)})", *named[at + 1 :]]
         if estimate_tokens(_listed(fuller)) <= room:

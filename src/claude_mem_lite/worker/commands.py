@@ -8,6 +8,7 @@ from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.freshness import SAVED_BY_AGENT
 from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.compress.language.names import files_named
+from claude_mem_lite.compress.lessons.reading import kind_asked, scope_asked
 from claude_mem_lite.compress.tools.fingerprints import anchors_named
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.db.connection import atomic, empty_log
@@ -32,7 +33,7 @@ from claude_mem_lite.store import (
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
 from claude_mem_lite.worker import agent_saves, amending, quarantine, restoring, settling
-from claude_mem_lite.worker.scopes import resolve_scope
+from claude_mem_lite.worker.scopes import named_scope
 from claude_mem_lite.worker.tying import Tie
 
 AMENDING = ("edit", "pin", "confirm", "retire", "reinstate", "supersede", "approve")
@@ -116,14 +117,17 @@ def _change_projects(name: str, payload: JsonObject, db: sqlite3.Connection, now
 
 
 def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connection, tie: Tie, now: datetime) -> str:
-    kind = next((known for known in KINDS if known == payload.get("kind")), None)
     words = clean(text(payload.get("text"))).strip()
+    named = text(payload.get("kind"))
+    kind = next((known for known in KINDS if known == named), None) if named or not words else kind_asked(words)
     if kind is None or not words:
         raise MemoryLiteError("a memory needs a known kind and some text", f"kinds are {', '.join(KINDS)}")
     place = _place(payload, db)
     is_agents = payload.get("by") == BY_AGENT
+    files = texts(payload.get("files"))
     # What an agent says holds where it works, whatever it wants: nobody else looked at it.
-    scope = resolve_scope(db, "project" if is_agents else text(payload.get("scope")), kind, place.project)
+    usual = "project" if is_agents or files else scope_asked(words, kind)
+    scope = named_scope(db, usual if is_agents else text(payload.get("scope")) or usual, place.project)
     at = time_of(name)
     memory = Memory(
         id=short_id(name),
@@ -134,7 +138,7 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
         last_seen_at=at,
         scope=scope,
         project=project_of_scope(scope, place.project),
-        files=tuple(files_named(words)[:MOST_FILES]),
+        files=tuple(dict.fromkeys((*files, *files_named(words))))[:MOST_FILES],
         anchors=anchors_named(words),
         tags=texts(payload.get("tags")),
         session=text(payload.get("session")) if is_agents else "",

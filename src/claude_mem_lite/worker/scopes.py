@@ -4,16 +4,14 @@ import sqlite3
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import Kind
-from claude_mem_lite.scopes import SCOPES, written_scope
+from claude_mem_lite.scopes import SCOPES, UNIVERSAL_KINDS, written_scope
 from claude_mem_lite.store import projects
-
-_UNIVERSAL_KINDS = ("preference", "rule", "anti_pattern")
 
 
 def resolve_scope(db: sqlite3.Connection, scope: str, kind: Kind, project: str) -> str:
     """The full scope from what the user wrote; what holds everywhere by nature needs no word."""
     if not scope:
-        return "universal" if kind in _UNIVERSAL_KINDS else f"project:{project}"
+        return "universal" if kind in UNIVERSAL_KINDS else f"project:{project}"
     return named_scope(db, scope, project)
 
 

@@ -199,7 +199,7 @@ def test_a_wrong_link_is_told_what_to_do(browser: Browser, served: Served) -> No
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{served.address}/#{'x' * 43}")
-    expect(page.locator("main .problem")).to_contain_text("open the link that `claude-mem-lite ui` printed")
+    expect(page.locator("main .problem")).to_contain_text("Run `claude-mem-lite ui` for another.")
     expect(page.locator("#live")).to_have_text("locked")
     context.close()
 
@@ -217,7 +217,7 @@ def test_a_link_is_worth_nothing_once_it_was_used(browser: Browser, served: Serv
     context = browser.new_context()
     page = context.new_page()
     page.goto(link)
-    expect(page.locator("main .problem")).to_contain_text("This page is locked")
+    expect(page.locator("main .problem")).to_contain_text("This link was used: each opens the page once.")
     context.close()
 
 

@@ -58,7 +58,7 @@ class Lesson:
     """What is to be done or to be known, understood without the sentence."""
     confidence: float
     scope: str = ""
-    """`universal` or `language:NAME` when the user said so."""
+    """`universal` or `language:NAME`; '' is the project at hand."""
 
 
 def order(text: str, *, with_why: bool = False) -> str:

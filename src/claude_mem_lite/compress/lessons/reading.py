@@ -6,14 +6,18 @@ is worse than one that has to be given twice."""
 import re
 from dataclasses import replace
 
+from claude_mem_lite.compress.language.prose import sentences
+from claude_mem_lite.compress.language.sentence_kinds import states_decision
 from claude_mem_lite.compress.lessons import chinese, german
 from claude_mem_lite.compress.lessons.english import lesson as english
 from claude_mem_lite.compress.lessons.leads import without_leads
 from claude_mem_lite.compress.lessons.lesson import STATED, Lesson, order, says_something
 from claude_mem_lite.compress.lessons.programs import is_of_the_program
-from claude_mem_lite.compress.lessons.scopes import without_scope
+from claude_mem_lite.compress.lessons.scopes import is_about_here, without_scope
 from claude_mem_lite.compress.lessons.spoken import LONGEST_SENTENCE
+from claude_mem_lite.models import Kind
 from claude_mem_lite.patterns import lazy
+from claude_mem_lite.scopes import UNIVERSAL_KINDS
 
 _QUOTED = lazy(r'"[^"]{0,400}"|“[^”]{0,400}”|«[^»]{0,400}»|(?<!\w)\'[^\']{2,400}\'(?!\w)')
 _REMEMBER = lazy(
@@ -77,6 +81,29 @@ def read(sentence: str) -> Lesson | None:
     return replace(found, scope=scoped.scope)
 
 
+def kind_asked(text: str) -> Kind:
+    """Guess the kind of what the user asks by command to be remembered, as if "remember that" stood before it."""
+    lesson = _remembered(_content(text))
+    if lesson is not None and lesson.kind != "note":
+        return lesson.kind
+    return "decision" if states_decision(_content(text)) else "note"
+
+
+def scope_asked(text: str, kind: Kind) -> str:
+    """Return where such a text holds, as it would in a prompt: `universal`, `language:NAME` or `project`."""
+    content = _content(text)
+    return without_scope(content).scope or _usual_scope(kind, content) or "project"
+
+
+def _content(text: str) -> str:
+    """The first sentence of a text, without the words that ask to remember it; '' when it is too long to be read."""
+    first = next(iter(sentences(text.replace("’", "'"))), "")
+    if len(first) > LONGEST_SENTENCE:
+        return ""
+    asked = _REMEMBER.match(first)
+    return first[asked.end() :] if asked else first
+
+
 def _remembered(content: str) -> Lesson | None:
     """What is to be kept because the user asks for it: of the kind that its content has."""
     if _NO_CONTENT.search(content) or len(content) < 3:
@@ -93,7 +120,14 @@ def _remembered(content: str) -> Lesson | None:
     title = found.title if found else order(text, with_why=True)
     if kind == "correction":
         kind = "rule"
-    return Lesson(kind, title, STATED, scoped.scope) if says_something(title) else None
+    if not says_something(title):
+        return None
+    return Lesson(kind, title, STATED, scoped.scope or _usual_scope(kind, content))
+
+
+def _usual_scope(kind: Kind, content: str) -> str:
+    """Where something holds that is asked to be remembered, when the words do not say where."""
+    return "universal" if kind in UNIVERSAL_KINDS and not is_about_here(content) else ""
 
 
 def _told(text: str, *, is_general: bool, is_kept: bool = False) -> Lesson | None:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from claude_mem_lite.compress.language.names import files_named
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.scopes import language_name
 
@@ -20,6 +21,7 @@ _THIS_PROJECT = lazy(
     rf"(?i)^(?:(?:for|in) (?:this|our) {_PLACES}|as a (?:general )?rule|(?:our |the |house |general )?(?:rules?"
     rf"|convention|policy))\s*[:,]\s*"
 )
+_HERE = lazy(rf"(?i)\b(?:(?:in|for|of) (?:this|our) {_PLACES}|here)\b")
 _LAST = lazy(rf"(?i)([\s,;:(–—-]+){_EVERYWHERE}\s*[).!]*$")
 # "Don't enable it in all projects" says: in some. Only a comma makes it clear.
 _NEGATIVE = lazy(r"(?i)\b(?:\w+n't|dont|not|never|no|stop|quit|avoid|without|nie|niemals|nicht|kein\w*)\b|不|别|禁止")
@@ -43,6 +45,11 @@ class Scoped:
     scope: str = ""
     is_general: bool = False
     """It begins with where it holds: what follows is meant as a rule."""
+
+
+def is_about_here(text: str) -> bool:
+    """Whether a sentence speaks of the project at hand: it says so, or names a file."""
+    return _HERE.search(text) is not None or bool(files_named(text))
 
 
 def without_scope(text: str) -> Scoped:

@@ -49,9 +49,9 @@ def items_of(
 def _note(replaced: Memory | None, against: Sequence[str]) -> str:
     notes = [f"conflicts with {_ids(sorted(against))}"] if against else []
     if replaced is not None:
-        notes.append(f"replaced #{replaced.id[:6]} of {replaced.created_at:%Y-%m-%d}")
+        notes.append(f"replaced #{replaced.id} of {replaced.created_at:%Y-%m-%d}")
     return "; ".join(notes)
 
 
 def _ids(ids: Sequence[str]) -> str:
-    return ", ".join(f"#{id_[:6]}" for id_ in ids)
+    return ", ".join(f"#{id_}" for id_ in ids)

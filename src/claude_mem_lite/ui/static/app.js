@@ -22,6 +22,7 @@ const TITLES = {search: "Search", context: "What Claude sees", projects: "Projec
 let shown = 0;
 let typing = 0;
 let goingUntil = 0;
+let refused = "";  // why the link opened nothing
 
 // A code stands in the link behind #, which no browser sends. It is good for one use: for it the server gives the token,
 // which goes into this origin's own storage. A link that another site made up changes nothing.
@@ -31,7 +32,9 @@ async function enter() {
     history.replaceState(history.state, "", location.pathname + location.search);
     const headers = {"Content-Type": "application/json"};
     const answer = await fetch("/enter", {method: "POST", headers, body: JSON.stringify({code})});
-    if (answer.ok) localStorage.setItem(KEY, (await answer.json()).token);
+    const told = await answer.json();
+    if (answer.ok) localStorage.setItem(KEY, told.token);
+    else refused = told.error;
   }
   return localStorage.getItem(KEY) ?? "";
 }
@@ -141,7 +144,7 @@ function lockedOut() {
   live.textContent = "locked";
   const told = document.createElement("p");
   told.className = "problem";
-  told.textContent = "This page is locked: open the link that `claude-mem-lite ui` printed when it started.";
+  told.textContent = refused || "This page is locked: open the link that `claude-mem-lite ui` printed last, or run it again.";
   main.replaceChildren(told);
 }
 
