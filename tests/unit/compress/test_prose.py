@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.compress.language import sentence_kinds as kinds
 from claude_mem_lite.compress.language.closing import read_closing
-from claude_mem_lite.compress.language.closing import read_closing
 from claude_mem_lite.compress.language.prose import Passage, passages, plain, sentences
 
 
