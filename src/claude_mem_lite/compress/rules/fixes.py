@@ -73,13 +73,13 @@ def _pair(steps: Sequence[Step]) -> tuple[list[Fix], list[tuple[int, Ran]]]:
     for at, ran in _runs(steps):
         if ran.failed:
             # What fails again was not fixed the first time.
-            again = [one for one in closed if _tells(ran) and cause_of(ran) in {cause_of(was) for _, was in one[2]}]
+            again = [one for one in closed if _told(ran) and _told(ran) in {_told(was) for _, was in one[2]}]
             closed = [one for one in closed if one not in again]
             still_open += [*(failure for one in again for failure in one[2]), (at, ran)]
             del still_open[:-_MAX_OPEN]
         elif gone := [failure for failure in still_open if verifies(ran, failure[1])]:
-            causes = {cause_of(failure) for _, failure in gone if _tells(failure)}
-            still_open = [one for one in still_open if one not in gone and cause_of(one[1]) not in causes]
+            told = {_told(failure) for _, failure in gone} - {""}
+            still_open = [one for one in still_open if one not in gone and _told(one[1]) not in told]
             closed.append((at, ran, gone))
     fixes = [fix for at, ran, gone in closed if _lasts(at, ran, still_open) and (fix := _fix(steps, gone, at, ran))]
     for began, failure in list(still_open):
@@ -97,6 +97,13 @@ def _lasts(at: int, success: Ran, still_open: Sequence[tuple[int, Ran]]) -> bool
 def _tells(ran: Ran) -> bool:
     """Return whether a failure says what failed."""
     return bool(ran.errors or (ran.run and ran.run.failed))
+
+
+def _told(ran: Ran) -> str:
+    """Return what a failure is told by: its first failing test, whatever values that printed, else its first error."""
+    if ran.run and ran.run.failures:
+        return ran.run.failures[0].name
+    return ran.errors[0] if ran.errors else ""
 
 
 def _runs(steps: Sequence[Step]) -> Iterator[tuple[int, Ran]]:
