@@ -3,7 +3,7 @@ as people say them."""
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 
@@ -73,7 +73,16 @@ def is_beginning(word: str) -> bool:
 
 def matched_words(words: Sequence[str], text: str) -> list[str]:
     """Which words of a question a text has, as the index would have it: by their stems, or as a beginning."""
-    tokens = set(index_text(text).split())
+    return words_among(words, tokens_of(text))
+
+
+def tokens_of(text: str) -> frozenset[str]:
+    """The words that the index has of a text."""
+    return frozenset(index_text(text).split())
+
+
+def words_among(words: Sequence[str], tokens: Collection[str]) -> list[str]:
+    """Which words of a question are among those of a text."""
     return [word for word in words if word in tokens or any(_is_kin(word, token) for token in tokens)]
 
 

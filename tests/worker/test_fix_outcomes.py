@@ -134,3 +134,12 @@ def test_a_foreign_tool_that_works_later_was_helped(working: Working) -> None:
     assert working.outcome() == "ignored"
     working.call("mcp__tracker__create", given, response={"id": "SHOP-1"})
     assert working.outcome() == "used"
+
+
+@pytest.mark.parametrize(
+    "other", ["pytest tests/zephyr", "pytest --deselect tests/test_session.py", "cd /srv && pytest"]
+)
+def test_that_other_tests_pass_is_no_sign_that_a_fix_helped(working: Working, other: str) -> None:
+    working.given_for(working.fails())
+    working.passes(other)
+    assert working.outcome() == "ignored"

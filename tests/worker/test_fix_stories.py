@@ -112,6 +112,51 @@ def test_a_fix_that_took_two_turns_is_told(up: Machine, project: str, is_edit: b
     assert wanted in told(up, "s-2", project, NO_TABLE)
 
 
+BROKEN = (
+    "FAILED lib/shop/tests/test_cart.py::test_total - AssertionError: expected 3 francs\n1 failed, 40 passed in 2.1s"
+)
+
+
+@pytest.mark.parametrize(
+    ("then", "passing"),
+    [
+        ("./pre-commit --fix", "pytest lib/zephyr/tests"),
+        ("python migrate.py", "pytest lib/zephyr/tests"),
+        ("python migrate.py", "pytest lib --deselect lib/shop/tests/test_cart.py"),
+        ("python migrate.py", "cd /srv/other && pytest lib/shop/tests"),
+        ("git stash", "pytest lib/shop/tests"),
+        ("./pre-commit --fix", "pytest lib/shop/tests"),
+    ],
+)
+@pytest.mark.parametrize("turns", [1, 2])
+def test_a_failure_that_nobody_fixed_is_told_as_fixed_to_nobody(
+    up: Machine, project: str, then: str, passing: str, turns: int
+) -> None:
+    failing = failed("pytest lib/shop/tests", BROKEN)
+    work = (wrote(f"{project}/zephyr.md", "# Zephyr\n"), ran(then, "ok"), ran(passing, "192 passed in 3.4s"))
+    closing = "One failure in lib/shop is pre-existing; the suite of zephyr passes."
+    first = [turn("s-1", project, "run the tests", failing)] if turns == 2 else []
+    calls = work if turns == 2 else (failing, *work)
+    lived(up, *first, turn("s-1", project, "go on with zephyr", *calls, closing=closing))
+    again = payload("PostToolUseFailure", "s-2", project, **failed("pytest lib/shop/tests", BROKEN))
+    assert answered(up, "PostToolUseFailure", again) == ""
+    assert query(up.home.memory_db, "select title from memories where summary like '%passes now%'") == []
+
+
+@pytest.mark.parametrize("passing", ["pytest lib/shop/tests", "pytest lib -q", "pytest"])
+def test_a_run_that_holds_the_failing_test_shows_that_it_is_fixed(up: Machine, project: str, passing: str) -> None:
+    text = "def total(items):\n    return 3\n"
+    (Path(project) / "cart.py").write_text(text)
+    steps = (
+        failed("pytest lib/shop/tests", BROKEN),
+        wrote(f"{project}/cart.py", text),
+        ran(passing, "99 passed in 3s"),
+    )
+    lived(up, turn("s-1", project, "fix the cart", *steps))
+    again = payload("PostToolUseFailure", "s-2", project, **failed("pytest lib/shop/tests", BROKEN))
+    assert "Fixed by editing total in cart.py" in answered(up, "PostToolUseFailure", again)
+
+
 def test_a_turn_of_another_session_puts_nothing_right(up: Machine, project: str) -> None:
     lived(
         up,

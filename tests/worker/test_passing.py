@@ -47,7 +47,15 @@ def test_a_failure_whose_command_passes_in_a_later_turn_is_retired_with_the_reas
     assert query(home.memory_db, "select reason from retirements") == [("its command passed later in the session",)]
 
 
-@pytest.mark.parametrize(("session", "command"), [("s-2", "pytest"), ("s-1", "pytest tests/test_cart.py")])
+@pytest.mark.parametrize(
+    ("session", "command"),
+    [
+        ("s-2", "pytest"),
+        ("s-1", "pytest tests/test_cart.py"),
+        ("s-1", "pytest -k empty"),
+        ("s-1", "pytest --deselect tests/test_session.py"),
+    ],
+)
 def test_what_passes_elsewhere_or_is_only_a_part_leaves_it_standing(
     home: Home, loop: Loop, session: str, command: str
 ) -> None:

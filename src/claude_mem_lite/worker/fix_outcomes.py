@@ -9,6 +9,7 @@ from itertools import islice
 from claude_mem_lite.agents.claude_code import event_from_payload
 from claude_mem_lite.compress.tools.steps import Called, Ran, Step
 from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.compress.tools.verification import verifies
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox import past_calls
 from claude_mem_lite.inbox.queue import Queue, Row
@@ -52,7 +53,7 @@ def _became_of(queue: Queue, session: str, failed: str) -> Outcome | None:
     if first is None:
         return None
     later = (step for row in calls for step in _steps(row))
-    return "used" if any(_is_same(first, step) and not _has_failed(step) for step in later) else "ignored"
+    return "used" if any(_puts_right(step, first) for step in later) else "ignored"
 
 
 def _steps(row: Row) -> list[Step]:
@@ -66,8 +67,8 @@ def _has_failed(step: Step) -> bool:
     return (isinstance(step, Ran) and step.failed) or (isinstance(step, Called) and bool(step.error))
 
 
-def _is_same(one: Step, other: Step) -> bool:
-    """Whether two steps try the same: as a fix is found in a turn."""
-    if isinstance(one, Ran) and isinstance(other, Ran):
-        return other.goal == one.goal or other.command == one.command
-    return isinstance(one, Called) and isinstance(other, Called) and one.tool == other.tool
+def _puts_right(step: Step, failure: Step) -> bool:
+    """Return whether a step shows that a failure is gone: as a fix is found in a turn."""
+    if isinstance(failure, Ran) and isinstance(step, Ran):
+        return verifies(step, failure)
+    return isinstance(failure, Called) and isinstance(step, Called) and step.tool == failure.tool and not step.error

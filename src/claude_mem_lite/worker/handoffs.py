@@ -14,7 +14,8 @@ from claude_mem_lite.store import branches, memories, redoing, retirements, sess
 from claude_mem_lite.worker.steps_done import is_about, is_done_by, told_apart
 
 _DONE_KINDS = ("feature", "bugfix", "refactor", "change")
-_MAX_OPEN = 100
+# More than a context has room for; each is compared with all that a session says it did.
+_MAX_OPEN = 50
 _MOST_MEMORIES = 200
 _MOST_PROMPTS = 100
 _GO_ON = re.compile(

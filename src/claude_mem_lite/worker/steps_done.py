@@ -4,9 +4,11 @@ In doubt it does not: only sentences count that say what was done, none that den
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
-from claude_mem_lite.words import matched_words, query_words
+from claude_mem_lite.words import query_words, tokens_of, words_among
 
+_MAX_KEPT = 1_024
 _LEAST_SHARED = 0.6
 _LEAST_WORDS = 2
 # What any step may say: that one was added says nothing of another that is to be.
@@ -78,7 +80,7 @@ def is_about(step: str, text: str) -> bool:
     words = _telling(step)
     if not words or _names_another(step, text):
         return False
-    return len(matched_words(words, text)) >= max(_LEAST_SHARED * len(words), min(_LEAST_WORDS, len(words)))
+    return len(words_among(words, _tokens(text))) >= max(_LEAST_SHARED * len(words), min(_LEAST_WORDS, len(words)))
 
 
 def _names_another(step: str, text: str) -> bool:
@@ -87,15 +89,24 @@ def _names_another(step: str, text: str) -> bool:
     return bool(ours and theirs) and ours.isdisjoint(theirs)
 
 
-def _names(text: str) -> set[str]:
-    return {name.lower() for name in _NAME.findall(text)}
+# Each sentence is compared with every step that is open, a hundred of them and more.
+@lru_cache(maxsize=_MAX_KEPT)
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name.lower() for name in _NAME.findall(text))
 
 
+@lru_cache(maxsize=_MAX_KEPT)
+def _tokens(text: str) -> frozenset[str]:
+    return tokens_of(text)
+
+
+@lru_cache(maxsize=_MAX_KEPT)
 def _telling(step: str) -> list[str]:
     words = query_words(step)
     return [word for word in words if word not in _COMMON] or words
 
 
+@lru_cache(maxsize=_MAX_KEPT)
 def _verbs(sentence: str) -> set[str]:
     """What a sentence may say was done: its first word, and what has the form of the past; as the bare verbs."""
     words = [word.lower() for word in _WORD.findall(sentence)]

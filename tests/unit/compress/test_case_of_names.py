@@ -16,7 +16,27 @@ from claude_mem_lite.compress.rules.turns import fold
 from tests.unit.compress.build import bash, edit, turn, write
 
 # Verbs among them: `run_ray_cluster` and `added_at` begin like a report of work.
-_PARTS = st.sampled_from("run add added fix update remove cart tax total ray user load set get new test is".split())
+_PARTS = st.sampled_from(
+    [
+        "run",
+        "add",
+        "added",
+        "fix",
+        "update",
+        "remove",
+        "cart",
+        "tax",
+        "total",
+        "ray",
+        "user",
+        "load",
+        "set",
+        "get",
+        "new",
+        "test",
+        "is",
+    ]
+)
 _SMALL = "abcdefghijklmnopqrstuvwxyz"
 _WORDS = st.lists(_PARTS, min_size=2, max_size=4)
 _SNAKE = _WORDS.map("_".join)

@@ -54,7 +54,7 @@ _OPEN_LABEL = (
     r"(?:still (?:to do|open|missing|left|pending)|to[- ]?dos?|next(?: steps?)?|remaining|left(?: to do)?|open"
     r"|not (?:yet )?done|follow[- ]?ups?|pending|outstanding):\s"
 )
-_BEFORE_OPEN_LABEL = lazy(rf"(?i)(?<=[)\]])\s+(?={_OPEN_LABEL})|\s*[;,–—]\s+(?={_OPEN_LABEL})")
+_BEFORE_OPEN_LABEL = lazy(rf"(?i)(?<=[)\]])\s+(?={_OPEN_LABEL})|[;,–—]\s+(?={_OPEN_LABEL})")
 _BEGINS_WITH_OPEN_LABEL = lazy(rf"(?i)\W*{_OPEN_LABEL}")
 _CODE_WORD = lazy(r"[^A-Za-z]*[A-Za-z][^A-Za-z]*|.*(?:[_./:()\[\]{}<>=$@#`\\|+*\d]|[a-z][A-Z]).*")
 _ARTICLE = lazy(r"a [A-Za-z`]")
@@ -171,7 +171,8 @@ def sentences(text: str) -> list[str]:
             found[-1] = f"{found[-1]} {piece}"
         elif piece:
             found.append(piece)
-    return [piece for sentence in found for piece in _BEFORE_OPEN_LABEL.split(sentence) if piece]
+    pieces = (piece.strip() for sentence in found for piece in _BEFORE_OPEN_LABEL.split(sentence))
+    return [piece for piece in pieces if piece]
 
 
 def _goes_on(before: str, piece: str) -> bool:
@@ -208,7 +209,7 @@ def with_names_quoted(text: str, names: Collection[str]) -> str:
     known = [name for name in names if len(name) > 1 and _LIKE_PROSE.fullmatch(name)]
     if not known:
         return text
-    begins = r"(?m)(^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+)?|[.!?:;]\s+)"
+    begins = r"(?m)(^[ \t]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?|[.!?:;][ \t]+)"
     return re.sub(rf"{begins}({'|'.join(map(re.escape, known))})(?={_DOES.pattern})", r"\1`\2`", text)
 
 

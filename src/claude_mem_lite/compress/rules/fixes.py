@@ -1,14 +1,16 @@
 """Failed commands of a turn: which were put right by what, which still fail at its end, and what to call them."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.rules.repairs import AD_HOC, Repair, find_repair
 from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.edits import FileChange
+from claude_mem_lite.compress.tools.selections import read_selection
 from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
+from claude_mem_lite.compress.tools.verification import verifies
 from claude_mem_lite.patterns import lazy
 
 FAILS = " fails: "
@@ -23,6 +25,8 @@ _SAYS_NOTHING = lazy(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
 _ASSERTION = lazy(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
 _GOT = lazy(r",? (?:but )?got\b")
 _SIGNS = lazy(r"^[^\w\s\"'`(\[<./~$-]+\s+")
+_MAX_NAME_WORDS = 6
+_MAX_OPEN = 30
 # Work of several turns that touched more tells nobody which part of it helped.
 _MOST_CARRIED_FILES = 5
 
@@ -48,97 +52,116 @@ class Fix:
 
 
 def pair(steps: Sequence[Step], earlier: Sequence[Step] = ()) -> tuple[list[Fix], list[Ran]]:
-    """The failures of a turn that were fixed, and the last run of those that were not; `earlier` are the steps of the
-    turns before it, whose failures may be fixed in this one."""
-    fixes, unfixed = _pair(steps)
-    return [*_carried(steps, earlier), *fixes], [ran for _, ran in unfixed]
+    """Return the failures of a turn that were fixed, and the last run of those that were not; `earlier` are the steps
+    of the turns before it, whose failures may be fixed in this one."""
+    fixes, still_open = _pair(steps)
+    goal_of = _goals(steps)
+    last = {goal_of(ran): at for at, ran in _runs(steps)}
+    unfixed = [ran for at, ran in still_open if last[goal_of(ran)] == at and not _another_way_worked(steps, at, ran)]
+    return [*_carried(steps, earlier), *fixes], unfixed
 
 
 def leaves_open(steps: Sequence[Step]) -> bool:
-    """Whether something fails at the end of these steps that a later turn may put right."""
+    """Return whether something fails at the end of these steps that a later turn may put right."""
     return bool(_pair(steps)[1])
 
 
 def _pair(steps: Sequence[Step]) -> tuple[list[Fix], list[tuple[int, Ran]]]:
-    goals: dict[str, list[tuple[int, Ran]]] = {}
-    known = _known_goals(steps)
-    for at, step in enumerate(steps):
-        if isinstance(step, Ran) and step.role in _ROLES:
-            goals.setdefault(known.get(step.command, step.goal), []).append((at, step))
-    fixes: list[Fix] = []
-    unfixed: list[tuple[int, Ran]] = []
-    for runs in goals.values():
-        failures = [at for at, ran in runs if ran.failed]
-        if not failures:
-            continue
-        later = [(at, ran) for at, ran in runs if at > failures[-1]]
-        if not any(ran.errors or (ran.run and ran.run.failures) for _, ran in runs if ran.failed):
-            continue
-        if later:
-            fix = _fix(steps, runs, failures[0], *later[0])
-            fixes += [fix] if fix else []
-        elif fix := _by_other_flags(steps, *runs[-1]):
+    """Return what was fixed, and the failures that no later run proved gone."""
+    still_open: list[tuple[int, Ran]] = []
+    closed: list[tuple[int, Ran, list[tuple[int, Ran]]]] = []
+    for at, ran in _runs(steps):
+        if ran.failed:
+            # What fails again was not fixed the first time.
+            again = [one for one in closed if _told(ran) and _told(ran) in {_told(was) for _, was in one[2]}]
+            closed = [one for one in closed if one not in again]
+            still_open += [*(failure for one in again for failure in one[2]), (at, ran)]
+            del still_open[:-_MAX_OPEN]
+        elif gone := [failure for failure in still_open if verifies(ran, failure[1])]:
+            told = {_told(failure) for _, failure in gone} - {""}
+            still_open = [one for one in still_open if one not in gone and _told(one[1]) not in told]
+            closed.append((at, ran, gone))
+    fixes = [fix for at, ran, gone in closed if _lasts(at, ran, still_open) and (fix := _fix(steps, gone, at, ran))]
+    for began, failure in list(still_open):
+        if fix := _by_other_flags(steps, began, failure):
             fixes.append(fix)
-        elif _is_worth_keeping(runs[-1][1]) and not _another_way_worked(steps, *runs[-1]):
-            unfixed.append(runs[-1])
-    return fixes, unfixed
+            still_open.remove((began, failure))
+    return fixes, [(at, ran) for at, ran in still_open if _is_worth_keeping(ran)]
 
 
-def _known_goals(steps: Sequence[Step]) -> Mapping[str, str]:
-    # A runner that crashed printed nothing to tell it by; the same command tells.
-    return {step.command: step.goal for step in steps if isinstance(step, Ran) and step.run}
+def _lasts(at: int, success: Ran, still_open: Sequence[tuple[int, Ran]]) -> bool:
+    """Return whether what passed did not fail later, for whatever reason: nobody may be told that it passes then."""
+    return not any(later > at and ran.selection.covers(success.selection) for later, ran in still_open)
+
+
+def _tells(ran: Ran) -> bool:
+    """Return whether a failure says what failed."""
+    return bool(ran.errors or (ran.run and ran.run.failed))
+
+
+def _told(ran: Ran) -> str:
+    """Return what a failure is told by: its first failing test, whatever values that printed, else its first error."""
+    if ran.run and ran.run.failures:
+        return ran.run.failures[0].name
+    return ran.errors[0] if ran.errors else ""
+
+
+def _runs(steps: Sequence[Step]) -> Iterator[tuple[int, Ran]]:
+    return ((at, step) for at, step in enumerate(steps) if isinstance(step, Ran) and step.role in _ROLES)
+
+
+def _goals(steps: Sequence[Step]) -> Callable[[Ran], str]:
+    """Return what tells the goal of a run, also of a runner that crashed: by the same command."""
+    known = {step.command: step.goal for step in steps if isinstance(step, Ran) and step.run}
+    return lambda ran: known.get(ran.command, ran.goal)
 
 
 def _carried(steps: Sequence[Step], earlier: Sequence[Step]) -> Iterator[Fix]:
-    """What earlier turns left failing and this one put right: the same command, or one that runs more, went well."""
-    known = _known_goals((*earlier, *steps))
+    """Yield what earlier turns left failing and this one put right, once for each run that shows it."""
+    goal_of = _goals((*earlier, *steps))
+    closed: dict[int, list[tuple[int, Ran]]] = {}
     for began, failure in _pair(earlier)[1] if earlier else ():
-        goal = known.get(failure.command, failure.goal)
-        for at, step in enumerate(steps):
-            if not isinstance(step, Ran) or step.role not in _ROLES or known.get(step.command, step.goal) != goal:
-                continue
-            if step.failed:
+        for at, ran in _runs(steps):
+            if ran.failed and goal_of(ran) == goal_of(failure):
                 break  # from here on it is a failure of this turn
-            if not _covers(step.command, failure.command):
-                continue
-            between = (*earlier[began + 1 :], *steps[:at])
-            repair = _repair(failure, step, between, between)
-            if repair and len(repair.changes) <= _MOST_CARRIED_FILES:
-                own_work = any(isinstance(before, Edited) for before in earlier[:began])
-                yield Fix(failure, step, repair, -1, at, own_work, is_carried=True)
-            break
+            if verifies(ran, failure):
+                closed.setdefault(at, []).append((began, failure))
+                break
+    for at, gone in closed.items():
+        (first, _), (told, failure) = gone[0], _most_telling(gone)
+        success, before = steps[at], steps[:at]
+        assert isinstance(success, Ran)
+        repair = _repair(failure, success, (*earlier[first + 1 :], *before), (*earlier[told + 1 :], *before))
+        if repair and len(repair.changes) <= _MOST_CARRIED_FILES:
+            own_work = any(isinstance(step, Edited) for step in earlier[:first])
+            yield Fix(failure, success, repair, -1, at, own_work, is_carried=True)
 
 
 def passed(steps: Sequence[Step]) -> tuple[str, ...]:
-    """The commands whose last run of a turn went well, each as the title of its failure would name it."""
-    last = {step.command: step for step in steps if isinstance(step, Ran) and step.role in _ROLES}
-    return tuple(dict.fromkeys(named(ran.command) for ran in last.values() if not ran.failed))
+    """Return the commands whose last run of a turn is known to have gone well, in whatever folder they were run."""
+    last = {(ran.command, ran.selection.folder): ran for _, ran in _runs(steps)}
+    failing = {ran.command for ran in last.values() if ran.failed or not ran.is_sure}
+    return tuple(dict.fromkeys(ran.command for ran in last.values() if ran.command not in failing))
 
 
 def named(command: str) -> str:
-    """A command as the title of its failure names it."""
-    return titles.cut(command, 6)
+    """Return a command as the title of its failure names it."""
+    return titles.cut(command, _MAX_NAME_WORDS)
 
 
 def title_of_failure(ran: Ran) -> str:
-    """What a command that still fails is called."""
+    """Return what a command that still fails is called."""
     return f"{named(ran.command)}{FAILS}{short_cause(ran, 14)}"
 
 
 def is_over(title: str, passed: Sequence[str]) -> bool:
-    """Whether a failure, by its title, is gone: its command has passed, or one that runs the same and more."""
+    """Return whether a failure, by its title, is gone: its command has passed, or one that runs the same and more."""
     command = title.partition(FAILS)[0]
-    return any(_covers(one, command) for one in passed)
-
-
-def _covers(one: str, command: str) -> bool:
-    """Whether a command is another one, or runs that and more."""
-    return command == one or _is_part(command.removeprefix(f"{one} "), command)
-
-
-def _is_part(rest: str, command: str) -> bool:
-    """Whether what a command has beyond another only narrows it: a path or a flag, and not another task."""
-    return rest != command and (rest.startswith("-") or re.match(r"\S*[/.:]", rest) is not None)
+    if any(named(one) == command for one in passed):
+        return True
+    # Of a longer command the title has only the beginning.
+    is_whole = len(command.split()) < _MAX_NAME_WORDS
+    return is_whole and any(read_selection(one).covers(read_selection(command)) for one in passed)
 
 
 def cause_of(ran: Ran) -> str:
@@ -146,7 +169,9 @@ def cause_of(ran: Ran) -> str:
     if ran.run and ran.run.failures:
         first = ran.run.failures[0]
         return f"{first.name}: {first.error}" if first.error else first.name
-    return ran.errors[0] if ran.errors else f"exit code {ran.code}"
+    if ran.errors:
+        return ran.errors[0]
+    return ran.run.totals() if ran.run and ran.run.failed else f"exit code {ran.code}"
 
 
 def failing_tests(ran: Ran) -> list[str]:
@@ -196,8 +221,11 @@ def _without_place(error: str) -> str:
     return _SIGNS.sub("", re.sub(r"^\S+?:\d+(?::\d+)?:\s*", "", error))
 
 
-def _fix(steps: Sequence[Step], runs: list[tuple[int, Ran]], first: int, last: int, success: Ran) -> Fix | None:
-    told, failure = _most_telling([(at, ran) for at, ran in runs if first <= at < last and ran.failed])
+def _fix(steps: Sequence[Step], gone: Sequence[tuple[int, Ran]], last: int, success: Ran) -> Fix | None:
+    if not any(_tells(ran) for _, ran in gone):
+        return None
+    first = gone[0][0]
+    told, failure = _most_telling(gone)
     repair = _repair(failure, success, steps[first + 1 : last], steps[told + 1 : last])
     own_work = any(isinstance(step, Edited) for step in steps[:first])
     return Fix(failure, success, repair, first, last, own_work) if repair else None
@@ -228,7 +256,7 @@ def _without_flags(command: str) -> list[str]:
     return [word for word in command.split() if not word.startswith("-")]
 
 
-def _most_telling(failures: list[tuple[int, Ran]]) -> tuple[int, Ran]:
+def _most_telling(failures: Sequence[tuple[int, Ran]]) -> tuple[int, Ran]:
     """The first failure that names a failing test, else the first that has an error."""
     return next(
         ((at, ran) for at, ran in failures if ran.run and ran.run.failures),

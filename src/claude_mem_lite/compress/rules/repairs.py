@@ -12,7 +12,7 @@ from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
 from claude_mem_lite.models import Memory
 from claude_mem_lite.patterns import lazy
 
-AD_HOC = lazy(r"\s-[ce]\s|<<|^\S*(?:bash|sh|zsh) -c\b")
+AD_HOC = lazy(r"\s-[ce]\s|\s-$|<<|^\S*(?:bash|sh|zsh) -c\b")
 """Code that was typed for once."""
 _MOST_COMMANDS = 3
 _MISSING = lazy(
@@ -49,6 +49,13 @@ _ONLY_LOOKS = lazy(
     r"|help))\b"
     r"|(?:\S+ )?(?:\S*/)?(?:debug|inspect|check|print|dump|show|list|probe|explore|tmp|scratch)\w*"
 )
+# Linters, formatters and checks: they tell of a fault or move white space, and make no test pass.
+_CHECKS = lazy(
+    r"(?:\S*/)?(?:pre-commit|prek|lefthook|husky|hk|lint-staged)\b|.*\s--check\b"
+    r"|(?:npm|pnpm|yarn|bun|deno|make|just|task|mise|hatch|pdm|invoke|rake|nx|turbo)(?: -\S+)*(?: run| r)? "
+    r"\S*(?:check|lint|tsc|types?|tests?|fmt|format|verify|validate|audit|prettier|eslint)(?![a-z])\S*"
+)
+_PROSE = lazy(r"(?i)(?:^|/)(?:[^/]*\.(?:md|mdx|rst|adoc)|license[^/]*|changelog[^/]*)$")
 _RAN = lazy(r"\bFixed by running (\S.{0,300}?)\.(?= |$)")
 _RECORDED = lazy(r"Fixed by (editing \S.{0,400} and )?running (\S.{0,300}?)( and editing \S.{0,400})?\.")
 
@@ -78,7 +85,9 @@ def find_repair(failure: Ran, success: Ran, between: Sequence[Step], since: Sequ
     """What put a failure right, of the steps between the first failure and the success; None when nothing did.
 
     `since` are those after the failure that is told: what was installed before did not help it."""
-    changes = tuple(merge(step.change for step in between if isinstance(step, Edited)))
+    changes = tuple(merge(_lasting(between)))
+    if all(_PROSE.search(change.path) and not _is_named(change, failure) for change in changes):
+        changes = ()
     commands = _changing([step for step in since if isinstance(step, Ran)], failure, success)
     installs = [command for command in commands if shell.role(command) == "install"]
     missing = _missing_names(failure)
@@ -90,7 +99,39 @@ def find_repair(failure: Ran, success: Ran, between: Sequence[Step], since: Sequ
         return Repair(related, tuple((named or installs)[:_MOST_COMMANDS]), is_install=not is_written)
     if changes or installs:
         return Repair(changes, tuple(installs[:_MOST_COMMANDS]))
-    return Repair((), tuple(commands[:_MOST_COMMANDS])) if _is_by_command(commands, failure, success) else None
+    return Repair((), tuple(commands)) if _is_by_command(commands, failure, success) else None
+
+
+def _lasting(steps: Sequence[Step]) -> list[FileChange]:
+    """The edits of some steps that are in the checkout after them: not put away, and not set back."""
+    kept: list[FileChange] = []
+    put_away: list[FileChange] = []
+    for step in steps:
+        if isinstance(step, Edited):
+            kept = _with(kept, step.change)
+        for command in step.set_back if isinstance(step, Ran) and not step.failed else ():
+            if shell.brings_back(command):
+                kept, put_away = [*put_away, *kept], []
+            elif " stash" in command:
+                kept, put_away = [], [*put_away, *kept]
+            else:
+                named = [change for change in kept if any(change.path.endswith(word) for word in command.split()[2:])]
+                kept = [change for change in kept if change not in named] if named else []
+    return kept
+
+
+def _with(kept: Sequence[FileChange], change: FileChange) -> list[FileChange]:
+    """Edits with one more; of a file that was made and deleted again nothing is left."""
+    same = [before for before in kept if before.path == change.path]
+    if change.action == "deleted" and any(before.action == "new" for before in same):
+        return [before for before in kept if before not in same]
+    return [*kept, change]
+
+
+def _is_named(change: FileChange, failure: Ran) -> bool:
+    """Whether the failure speaks of a file that was edited."""
+    name = change.path.rpartition("/")[2]
+    return name in failure.output or name in failure.typed
 
 
 def is_no_slip(failure: Ran, repair: Repair) -> bool:
@@ -137,7 +178,9 @@ def _changing(runs: Sequence[Ran], failure: Ran, success: Ran) -> list[str]:
 def _may_change(step: Ran) -> bool:
     if step.role == "git":
         return _CHANGES_CHECKOUT.match(step.command) is not None
-    return not (step.fetched or AD_HOC.search(step.command) or _ONLY_LOOKS.match(shell.unwrapped(step.command)))
+    program = shell.unwrapped(step.command)
+    only_looks = _ONLY_LOOKS.match(program) or _CHECKS.match(program)
+    return not (step.fetched or AD_HOC.search(step.command) or only_looks)
 
 
 def _is_variation(command: str, other: str) -> bool:
@@ -149,12 +192,12 @@ def _is_variation(command: str, other: str) -> bool:
 
 def _is_by_command(commands: Sequence[str], failure: Ran, success: Ran) -> bool:
     """Whether commands that install nothing are what helped."""
-    if not commands or success.role not in ("test", "build", "run"):
+    if not commands or len(commands) > _MOST_COMMANDS or success.role not in ("test", "build", "run"):
         return False
     if any(_PASSING.search(error) for error in _errors(failure)):
         return False
     # Of a program of any kind it is known only by what it prints that it went well.
-    return success.role != "run" or (len(commands) <= _MOST_COMMANDS and not diagnostics.names_errors(success.output))
+    return success.role != "run" or not diagnostics.names_errors(success.output)
 
 
 def _errors(ran: Ran) -> tuple[str, ...]:

@@ -18,8 +18,6 @@ _MOST_FAILURES = 5
 _MOST_ERRORS = 4
 _SILENT_ROLES = ("explore", "files")
 _NO_COMMAND = lazy(r"(?:done|fi|esac|else|then|wait)\b")
-# What a task runner prints before it runs something, and the client after it.
-_ECHO = lazy(r"(?:\[[^\]]+\] )?[$>+] |Shell cwd was reset")
 _COUNTED = (
     r"(?:files? changed|insertions?|deletions?|issues?|problems?|errors?|warnings?|packages?|tests?|assertions?|passed"
     r"|failed|skipped|vulnerabilities)"
@@ -68,6 +66,6 @@ def _outcome(ran: Ran) -> str:
     totals = ran.run.totals() if ran.run else counts(ran.output)
     errors = [] if failures else list(ran.errors[:_MOST_ERRORS])
     last = "" if totals or errors or failures else within(last_line(ran.output), _LONGEST_LAST)
-    last = "" if reads_like_an_order(last) or tells_what_to_do(last) or _ECHO.match(last) else last
+    last = "" if reads_like_an_order(last) or tells_what_to_do(last) else last
     state = "failed" if ran.failed and not (totals or errors or failures) else ""
     return within("; ".join(part for part in (code, totals, *failures, *errors, state, last) if part), _LONGEST_OUTCOME)

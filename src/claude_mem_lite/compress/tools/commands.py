@@ -14,6 +14,7 @@ from claude_mem_lite.compress.tools.folders import Folder
 from claude_mem_lite.compress.tools.outcomes import Outcome, read_outcome
 from claude_mem_lite.compress.tools.responses import fields, flatten, line, typed_command
 from claude_mem_lite.compress.tools.runners.run import FailedTest, TestRun
+from claude_mem_lite.compress.tools.selections import read_selection
 from claude_mem_lite.compress.tools.shell_edits import read_shell_edits
 from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
 from claude_mem_lite.compress.tools.testruns import read_run
@@ -25,6 +26,9 @@ _LONGEST_OUTPUT = 600_000
 _MOST_ERRORS = 6
 _SIGNALS = {124: "timed out", 134: "aborted", 137: "killed", 139: "segmentation fault", 143: "terminated"}
 _ALL_FINE = lazy(r"(?i)\b(?:0|no) (?:issues|errors|problems|remaining)|all checks passed|^success", re.MULTILINE)
+
+# What the client adds to the output of a command.
+_OF_CLIENT = lazy(r"(?m)^Shell cwd was reset to [^\n]*\n?")
 
 # How the traceback of a program ends that nobody has caught.
 _RAISED = lazy(r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?:: .*)?$")
@@ -46,8 +50,8 @@ def read_command(call: ToolCall, folder: Folder) -> list[Step]:
     end = _ended(call)
     if not command.strip() or end is None:
         return []
-    output = folder.shorten(clip(clean(end.printed), _LONGEST_OUTPUT))
-    ran = _read(command, output, end)
+    output = folder.shorten(clip(_OF_CLIENT.sub("", clean(end.printed)), _LONGEST_OUTPUT))
+    ran = _read(command, output, end, folder.path)
     if ran.failed or shell.leaves(command, folder.path):
         return [ran]
     written = [Edited(change) for change in read_shell_edits(command, folder) if not is_scratch(change.path)]
@@ -68,7 +72,7 @@ def _ended(call: ToolCall) -> _End | None:
     return _End(None, _printed(call.response), bool(late), late)
 
 
-def _read(command: str, output: str, end: _End) -> Ran:
+def _read(command: str, output: str, end: _End, cwd: str) -> Ran:
     part, role = shell.main_part(command)
     run = read_run(output) if role not in ("explore", "files", "commit") else None
     if run and role == "run":
@@ -91,7 +95,17 @@ def _read(command: str, output: str, end: _End) -> Ran:
         typed=line(part) or shown,
         printed_errors=errors,
         fetched=fetched,
+        selection=read_selection(command, cwd, run.runner if run else ""),
+        is_sure=_is_sure(command, role, run),
+        set_back=shell.setting_back(command),
     )
+
+
+def _is_sure(command: str, role: shell.Role, run: TestRun | None) -> bool:
+    """Whether how a command ended is known: of tests by their totals, else by an exit code that nothing hides."""
+    if run:
+        return bool(run.passed or run.failed)
+    return not shell.hides_exit(command) or (role != "test" and shell.shows_end(command))
 
 
 def _told_run(run: TestRun | None, fetched: bool) -> TestRun | None:

@@ -46,6 +46,8 @@ _EMPTY_WORDS = lazy(
     r"|\S*ERR_PNPM_RECURSIVE|ELIFECYCLE|error: recipe|fatal: Could not read from remote repository"
     r"|\[INFO\] BUILD FAILURE|\[ERROR\] (?:COMPILATION ERROR|-> \[Help|Failed to execute goal .*Compilation failure$))"
 )
+# What a task runner prints before it runs something.
+_ECHO = lazy(r"(?:\[[^\]]+\] )?[$>+] ")
 _SURE_LEVEL = 2
 _TOLD_AS_ERROR = lazy(r"(?i)\b(?:error|fatal|panic)(?:\[[\w-]+\])?:|[:(]\d+[:,]\d+")
 _LOCATION = lazy(r"^\s*-->\s*(\S+:\d+:\d+)\s*$")
@@ -87,7 +89,8 @@ def last_line(output: str) -> str:
     """The last line with words in it: what an error is when nothing names itself one."""
     for line in reversed(output[-8_000:].split("\n")):
         stripped = line.strip()
-        if len(stripped) > 3 and re.search(r"[A-Za-z]{3}", stripped) and not _EMPTY_WORDS.match(stripped):
+        is_telling = len(stripped) > 3 and re.search(r"[A-Za-z]{3}", stripped) and not _EMPTY_WORDS.match(stripped)
+        if is_telling and not _ECHO.match(stripped):
             return stripped[:_LONGEST_LINE]
     return ""
 

@@ -92,6 +92,7 @@ _EMPTY_DOCUMENT = lazy(r"[\"']?\$\(cat\s*\)[\"']?")
 _QUOTED = lazy(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)")
 _SEPARATOR = lazy(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)|(?<![&>])&(?![&>\d])")
 _GOES_ON = lazy(r"\|(?!&)|;\s*\w")
+_CUTS_OUTPUT = lazy(r"&?\s*(?:tail|head|cat|tee)\b[^;&|\n]*")
 _PREFIX = lazy(
     r"^(?:[A-Za-z_]\w*=(?:\S*)\s+|sudo\s+(?:-\S+\s+)*|time\s+|timeout\s+(?:-\S+\s+)*\S+\s+|nice\s+|exec\s+"
     r"|command\s+|env\s+(?=\w+=)"
@@ -102,6 +103,12 @@ _WRAPPER = lazy(
     r"|bunx\s+"
     r"|(?:\S*/)?python3?(?:\.\d+)? -m\s+|(?:\S*/)?(?:\.?venv|node_modules|env)/(?:\.?bin/)+)"
 )
+_KEYWORD = lazy(r"done|fi|esac|else|then|do|wait|[{}]|(?:for|select) \w+ in .*|case .* in|(?:while|until) .*")
+_SETS_BACK = lazy(
+    r"git (?:-\S+ \S+ )*(?:stash(?!\s+(?:list|show|drop|clear|branch))|restore|reset|checkout(?!\s+-[bB])"
+    r"|switch(?!\s+-[cC])|worktree)\b"
+)
+_BRINGS_BACK = lazy(r"git (?:-\S+ \S+ )*stash\s+(?:pop|apply)\b")
 _REDIRECT = lazy(r"\s*(?:\d?>{1,2}&?\s*\S+|<\s*\S+|&>\s*\S+)")
 _NOISY_FLAG = lazy(
     r"\s+(?:-v+(?!\s+\w+=)|-q+|--verbose|--quiet|-s|-x|--tb[= ]\S+|--no-header|--count[= ]?\d+|-count[= ]\d+|--color\S*"
@@ -143,6 +150,11 @@ class Commit:
 
 def parts(command: str) -> list[str]:
     """The simple commands of a command line, without prefixes such as `cd x`, `VAR=1`, `sudo`, `npx`."""
+    return [part for part in map(bare, raw_parts(command)) if part and not _KEYWORD.fullmatch(part)]
+
+
+def raw_parts(command: str) -> list[str]:
+    """The simple commands of a command line as they were typed."""
     text, _ = _without_heredocs(command[:20_000])
     text = _EMPTY_DOCUMENT.sub("…", text)
     quoted: list[str] = []
@@ -152,8 +164,7 @@ def parts(command: str) -> list[str]:
         return f"\x00{len(quoted) - 1}\x00"
 
     hidden = _QUOTED.sub(hide, text.replace("\\\n", " "))
-    shown = (re.sub("\x00(\\d+)\x00", lambda found: quoted[int(found[1])], part) for part in _SEPARATOR.split(hidden))
-    return [part for part in (_bare(part) for part in shown) if part]
+    return [re.sub("\x00(\\d+)\x00", lambda found: quoted[int(found[1])], part) for part in _SEPARATOR.split(hidden)]
 
 
 def fetches(command: str) -> bool:
@@ -186,6 +197,16 @@ def main_part(command: str) -> tuple[str, Role]:
     if not rated:
         return "", "explore"
     return min(reversed(rated), key=lambda pair: _RANK.index(pair[1]))
+
+
+def setting_back(command: str) -> tuple[str, ...]:
+    """The simple commands of a line that set files of the checkout back, or bring back what was put away."""
+    return tuple(part for part in parts(command) if _SETS_BACK.match(part))
+
+
+def brings_back(part: str) -> bool:
+    """Whether a command brings back what `git stash` had put away."""
+    return _BRINGS_BACK.match(part) is not None
 
 
 def key(part: str) -> str:
@@ -252,6 +273,13 @@ def hides_exit(command: str) -> bool:
     return _GOES_ON.search(_QUOTED.sub("", text)) is not None
 
 
+def shows_end(command: str) -> bool:
+    """Whether a command line is only piped into what shows its output: errors would be among it."""
+    text, _ = _without_heredocs(command[:20_000])
+    first, *others = re.split(r"(?<!\|)\|(?!\|)", _QUOTED.sub("", text))
+    return not _GOES_ON.search(first) and all(_CUTS_OUTPUT.fullmatch(other) for other in others)
+
+
 def leaves(command: str, cwd: str) -> bool:
     """Whether a command changes to a folder outside the working folder: what it does there is not this project's."""
     home = cwd.rstrip("/")
@@ -296,7 +324,8 @@ def unwrapped(part: str) -> str:
     return part
 
 
-def _bare(part: str) -> str:
+def bare(part: str) -> str:
+    """A simple command without redirections and what only leads to it: `VAR=1`, `sudo`, `timeout 5`."""
     part = part.strip()
     while (stripped := _PREFIX.sub("", part, count=1)) != part:
         part = stripped

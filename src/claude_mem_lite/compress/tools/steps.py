@@ -1,12 +1,13 @@
 """The steps a turn is folded from: what its tool calls amount to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.edits import FileChange
 from claude_mem_lite.compress.tools.outcomes import Outcome
 from claude_mem_lite.compress.tools.runners.run import TestRun
+from claude_mem_lite.compress.tools.selections import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,12 @@ class Ran:
     """The errors word for word: what the failure is known by, and told to nobody."""
     fetched: bool = False
     """What it printed is what others have put on the network."""
+    selection: Selection = field(default_factory=Selection)
+    """What it checks, and where."""
+    is_sure: bool = True
+    """Nothing hides how it ended: its tests are counted, or its exit code is its own."""
+    set_back: tuple[str, ...] = ()
+    """The commands of its line that set files back: `git stash`, `git checkout`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from claude_mem_lite.compress.tools.runners.run import TestRun, failed_tests, one_line
 from claude_mem_lite.patterns import lazy
 
-_PACKAGE = lazy(r"(?m)^(ok|FAIL)[ \t]+(\S+/\S+|\S+\.\S+|[a-z]\w*)[ \t]+(\(cached\)|[\d.]+s|\[[^\]\n]*\])")
+_PACKAGE = lazy(r"(?m)^(ok|FAIL)[ \t]+(\S+/\S+|\S+\.\S+|[a-z]\w*)[ \t]+(\(cached\)|[\d.]+s|\[[^\]\n]*\])([^\n]*)")
 _RESULT = lazy(r"(?m)^[ \t]{0,40}--- (PASS|FAIL|SKIP): (\S+)")
 _SECTION = lazy(
     r"[ \t]{0,40}(?:--- (?:FAIL|PASS|SKIP):|=== RUN|=== CONT|=== NAME)[ \t]+((?:Test|Example|Fuzz|Benchmark)\S*)"
@@ -24,6 +24,7 @@ _RACE = lazy(r"(Previous )?(write|read) at 0x\w+ by [^\n]*\n[ \t]+(\S+)\(\)\n[ \
 _FRAME = lazy(r"(?m)^\t(\S+\.go:\d+)")
 _LIBRARY = lazy(r"/(?:src|libexec)/(?:runtime|testing|reflect|internal|sync)/|/pkg/mod/")
 _MOST_COMPILE_ERRORS = 3
+_NOTHING_RUN = "[no tests to run]"
 
 
 def go(output: str) -> TestRun | None:
@@ -37,17 +38,17 @@ def go(output: str) -> TestRun | None:
     leaves = [name for name in failed_names if name not in parents]
     errors = _errors(output) if leaves else {}
     named = [(name, errors.get(name, "")) for name in leaves]
-    unbuilt = [package for result, package, note in packages if result == "FAIL" and "failed]" in note]
+    unbuilt = [package for result, package, note, _ in packages if result == "FAIL" and "failed]" in note]
     named += _unbuilt(output, unbuilt) if unbuilt else []
     if not named:
-        named = [(package, panic(output)) for result, package, _ in packages if result == "FAIL"]
+        named = [(package, panic(output)) for result, package, *_ in packages if result == "FAIL"]
     failures = failed_tests(named)
     only_unbuilt = not leaves and bool(unbuilt)
     if any(result == "PASS" for result, _ in results):
         passed = sum(1 for result, name in results if result == "PASS" and "/" not in name)
         skipped = sum(1 for result, _ in results if result == "SKIP")
         return TestRun("go test", passed, len(named), skipped, failures, unbuilt=only_unbuilt)
-    ok = sum(1 for result, *_ in packages if result == "ok")
+    ok = sum(1 for result, *_, rest in packages if result == "ok" and _NOTHING_RUN not in rest)
     return TestRun("go test", ok, len(named), 0, failures, "" if named else "packages", only_unbuilt)
 
 

@@ -1,0 +1,68 @@
+"""Verification of a repair: whether a run that passed proves that an earlier failure is gone.
+
+The same command proves it, or one that provably runs the tests that failed. In doubt nothing is proved."""
+
+import re
+
+from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.tools.steps import Ran
+from claude_mem_lite.patterns import lazy
+
+_SHOWN_AS_PASSED = lazy(r"\bPASS(?:ED)?\b|\bok\b|\(pass\)|[✓✔]")
+_GO_PACKAGE = lazy(r"(?m)^(ok|FAIL)[ \t]+(\S+)[ \t]")
+_COUNTING = ("pytest", "unittest", "jest", "vitest", "cargo test", "bun test", "rspec", "mocha")
+
+
+def verifies(success: Ran, failure: Ran) -> bool:
+    """Whether a run proves that what failed in an earlier one passes now."""
+    if success.failed or not success.is_sure or success.role != failure.role:
+        return False
+    if not all(map(shell.brings_back, success.set_back)):
+        return False  # it shows how the checkout was without the work
+    ours, theirs = success.selection, failure.selection
+    has_tests = failure.run is not None and bool(failure.run.failed) and not failure.run.unbuilt
+    if not has_tests and (ours.starter != theirs.starter or not theirs.beside <= ours.beside):
+        return False  # another interpreter may have what was missing, and another part of the line may have failed
+    if failure.role not in ("test", "build", "lint"):
+        return ours.is_like(theirs) and success.command == failure.command
+    if failure.run and not failure.run.failed:
+        return ours == theirs and success.typed == failure.typed  # its tests passed, and something else failed
+    tests = _failed_tests(failure)
+    if ours.covers(theirs, tests):
+        is_same = (ours.targets, ours.narrowing) == (theirs.targets, theirs.narrowing)
+        return not is_same or _runs_as_many(success, failure) or _names_all_as_passed(success, failure, tests)
+    return _names_all_as_passed(success, failure, tests)
+
+
+def _failed_tests(failure: Ran) -> list[str]:
+    """The names of all tests that failed; nothing when some of them are unknown."""
+    run = failure.run
+    return [test.name for test in run.failures] if run and len(run.failures) == run.failed else []
+
+
+def _names_all_as_passed(success: Ran, failure: Ran, tests: list[str]) -> bool:
+    """Whether the output of a run by the same runner shows each of the tests as passed."""
+    if not tests or not success.run or not failure.run or success.run.runner != failure.run.runner:
+        return False
+    if success.selection.folder != failure.selection.folder or not all(test in success.output for test in tests):
+        return False
+    return all(_names_as_passed(success.output, test) for test in tests) and _has_same_packages(success, failure)
+
+
+def _names_as_passed(output: str, test: str) -> bool:
+    lines = re.findall(rf"(?m)^.*(?<![\w:./]){re.escape(test)}(?![\w/\[]).*$", output)
+    return any(_SHOWN_AS_PASSED.search(line.replace(test, " ")) for line in lines)
+
+
+def _has_same_packages(success: Ran, failure: Ran) -> bool:
+    """Whether all packages of Go that failed are ok now: two of them may have a test of the same name."""
+    failed = {package for state, package in _GO_PACKAGE.findall(failure.output) if state == "FAIL"}
+    return failed <= {package for state, package in _GO_PACKAGE.findall(success.output) if state == "ok"}
+
+
+def _runs_as_many(success: Ran, failure: Ran) -> bool:
+    """Whether no test of the same command was skipped or taken out instead of put right."""
+    before, after = failure.run, success.run
+    if before is None or after is None or before.runner != after.runner or before.runner not in _COUNTING:
+        return True
+    return after.skipped <= before.skipped and after.passed >= before.passed + before.failed
