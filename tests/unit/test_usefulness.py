@@ -62,3 +62,21 @@ def test_use_lifts_and_neglect_lowers_within_the_limits(used: int, ignored: int)
 def test_something_that_is_used_as_often_as_expected_is_heard_for_ever(many: int) -> None:
     tally = Tally(3 * many, 17 * many)
     assert factor(tally) == start_factor(tally) == source_factor(tally) == 1.0
+
+
+@given(COUNTS, COUNTS)
+def test_what_is_not_known_neither_lifts_nor_lowers(used: int, unknown: int) -> None:
+    for rule in (factor, start_factor):
+        assert rule(Tally(0, 0, unknown)) == 1.0
+        assert 1.0 <= rule(Tally(used, 0, unknown)) <= rule(Tally(used, 0, 0))
+
+
+def test_a_tenth_of_doubt_keeps_an_item_from_falling_silent() -> None:
+    assert start_factor(Tally(0, 500, 0)) == 0.0
+    assert start_factor(Tally(0, 500, 50)) > 0.0
+
+
+@given(COUNTS, COUNTS, COUNTS)
+def test_an_unknown_outcome_is_never_worse_than_an_ignored_one(used: int, ignored: int, unknown: int) -> None:
+    for rule in (factor, start_factor):
+        assert rule(Tally(used, ignored, unknown + 1)) >= rule(Tally(used, ignored + 1, unknown))

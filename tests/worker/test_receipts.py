@@ -42,7 +42,7 @@ def test_a_session_that_is_over_tells_what_it_had_use_for(told: Machine, project
     given = listed(told, project)[0]
     outcomes = {(item["title"], item["outcome"]) for item in given["items"]}
     assert ("The quokka sleeps at noon", "ignored") in outcomes
-    assert {item["outcome"] for item in given["items"] if item["source"] == EARLIER} == {"used"}
+    assert {item["outcome"] for item in given["items"] if item["source"] == EARLIER} == {"unknown"}
 
 
 def test_a_session_that_goes_on_later_is_judged_again(told: Machine, project: str) -> None:
@@ -52,7 +52,7 @@ def test_a_session_that_goes_on_later_is_judged_again(told: Machine, project: st
             told.hook(one["hook_event_name"], one)
         told.hook("SessionEnd", payload("SessionEnd", MINE, project, reason="exit"))
         told.drain()
-    assert {item["outcome"] for item in listed(told, project)[0]["items"]} == {"used"}
+    assert {item["outcome"] for item in listed(told, project)[0]["items"]} == {"unknown"}
 
 
 def test_the_same_end_told_twice_changes_nothing(told: Machine, project: str) -> None:
