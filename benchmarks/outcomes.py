@@ -1,11 +1,11 @@
 """Precision of the marks `used` and `ignored`: `python -m benchmarks.outcomes DATA…`, on labelled pairs.
 
-A pair is a session and an item that the product gave it, at its start or with a prompt. 400 of them were drawn from
-walks through seven projects, most of those that were marked and some that were not, and each was labelled by reading
-the session: was its work about what the item tells, or did the agent make use of it? The labels are references
-(`outcomes_labels.json`). Each session is imported by the product at its time, after those that ended before it, and
-judged by the product's own functions as if it had been given the items. Pairs labelled `unclear` are in no precision,
-and counted beside it."""
+A pair is a session and an item that the product gave it, at its start or with a prompt. 428 of them were drawn at
+random from walks through seven projects, more of those with traces of use than of those without, and each was labelled
+by reading the session, without its mark: was its work about what the item tells, or did the agent make use of it? The
+labels are references (`outcomes_labels.json`). Each session is imported by the product at its time, after those that
+ended before it, and judged by the product's own functions as if it had been given the items. Pairs labelled `unclear`
+are in no precision, and counted beside it."""
 
 import hashlib
 import json
@@ -129,6 +129,7 @@ def _figures(judged: Sequence[Judged]) -> Iterator[Figure]:
     ignored = [one for one in at_starts if one.outcome == "ignored"]
     halves = {"chosen on": True, "confirmed on": False}
     for what, marked, right in (("used, at prompts", used, "yes"), ("ignored, at starts", ignored, "no")):
+        yield _precision(f"precision of {what}", marked, right)
         for half, is_chosen in halves.items():
             some = [one for one in marked if (one.project in CHOSEN_ON) is is_chosen]
             yield _precision(f"precision of {what}, {half} {len({one.project for one in some})} projects", some, right)
@@ -149,7 +150,8 @@ def _precision(name: str, marked: Sequence[Judged], right: str, floor: float | N
     number = counts["yes"] + counts["no"]
     low, high = _wilson(counts[right], number)
     note = f"{counts[right]} of {number}, 95 % between {low:.2f} and {high:.2f}; {counts['unclear']} unclear besides"
-    return Figure(name, round(counts[right] / number, 3) if number else 0.0, "", floor=floor, note=note)
+    value = round(counts[right] / number, 3) if number else 0.0
+    return Figure(name, value, "", floor=floor if number else None, note=note)
 
 
 def _share(name: str, hits: Sequence[bool]) -> Figure:

@@ -45,6 +45,23 @@ def test_a_session_that_is_over_tells_what_it_had_use_for(told: Machine, project
     assert {item["outcome"] for item in given["items"] if item["source"] == EARLIER} == {"unknown"}
 
 
+def test_a_session_that_only_ran_a_script_had_use_for_nothing(told: Machine, project: str) -> None:
+    text = "Open the cart of the user from the home page; what is in tmp is not kept"
+    made = told.post("/api/memories", {"kind": "gotcha", "text": text, "cwd": project})["id"]
+    start(told, MINE, project)
+    told.hook("UserPromptSubmit", payload("UserPromptSubmit", MINE, project, prompt="run it"))
+    for command in ("cd /home/user/tmp/cart && ./run.sh --open", "./run.sh"):
+        printed = {"stdout": "open cart: /home/user/tmp/cart is kept", "stderr": "", "interrupted": False}
+        more = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_response": printed}
+        told.hook("PostToolUse", payload("PostToolUse", MINE, project, **more))
+    told.hook("Stop", payload("Stop", MINE, project, last_assistant_message="It ran."))
+    told.hook("SessionEnd", payload("SessionEnd", MINE, project, reason="exit"))
+    told.drain()
+    items = {item["source"]: item["outcome"] for item in listed(told, project)[0]["items"]}
+    assert items[made] == "ignored"
+    assert "used" not in items.values()
+
+
 def test_a_session_that_goes_on_later_is_judged_again(told: Machine, project: str) -> None:
     start(told, MINE, project)
     for prompt in ("Does the flamingo ledger count twice?", "When does the quokka sleep, at noon?"):

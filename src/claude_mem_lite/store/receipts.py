@@ -123,6 +123,8 @@ def standing_tallies(db: sqlite3.Connection, sources: Sequence[str], *, at_need:
     The two do not count for each other: what a start tells in vain may be just right for a prompt. Who ignored
     something before it was last seen, confirmed or edited is not counted, so that it can come back from silence."""
     need = "in" if at_need else "not in"
+    # How often a fix worked says nothing about a prompt.
+    moments = [moment for moment in NEED_MOMENTS if moment != "failure" or not at_need]
     rows = db.execute(
         f"""select item.source, {_BY_OUTCOME} from receipt_items as item join receipts on spool_name = receipt
               left join memories on memories.id = item.source left join sessions on sessions.id = item.source
@@ -130,7 +132,7 @@ def standing_tallies(db: sqlite3.Connection, sources: Sequence[str], *, at_need:
               and moment {need} (select value from json_each(:moments))
               and (outcome <> 'ignored' or receipts.created_at >= coalesce(last_seen_at, last_event_at, ''))
             group by item.source""",
-        {"sources": json.dumps(list(sources)), "moments": json.dumps(NEED_MOMENTS)},
+        {"sources": json.dumps(list(sources)), "moments": json.dumps(moments)},
     )
     return {row["source"]: _tally(row) for row in rows}
 

@@ -20,7 +20,7 @@ from claude_mem_lite.worker.evidence import Evidence, prose_stems
 # As many characters of an id as a context shows, and of a session's as commands take.
 _SHORTEST_ID = 6
 _SHORTEST_SESSION_ID = 8
-# Chosen on three recorded projects and confirmed on four others (benchmarks/results/usage.md).
+# Chosen on three recorded projects and confirmed on four others (benchmarks/results/outcomes.md).
 MIN_USED = 0.8
 MAX_IGNORED = 0.5
 # Words alone were wrong three times out of four: they support files and functions, and decide nothing.
