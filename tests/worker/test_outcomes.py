@@ -448,9 +448,10 @@ def test_starts_and_moments_of_need_do_not_count_for_each_other(judged: Judged) 
     ignore(judged, made.id, 3)
     ignore(judged, made.id, 2, moment="prompt")
     ignore(judged, made.id, 1, moment="file")
+    ignore(judged, made.id, 4, moment="failure")  # a fix that did not work says nothing about prompts
     assert receipts.standing_tallies(judged.store.db, [made.id], at_need=False) == {made.id: Tally(0, 3)}
     assert receipts.standing_tallies(judged.store.db, [made.id], at_need=True) == {made.id: Tally(0, 2)}
-    assert receipts.tallies(judged.store.db, [made.id]) == {made.id: Tally(0, 3)}
+    assert receipts.tallies(judged.store.db, [made.id]) == {made.id: Tally(0, 4)}
 
 
 def test_who_ignored_it_before_it_was_seen_again_does_not_count_and_who_used_it_does(judged: Judged) -> None:
