@@ -392,7 +392,9 @@ class Place:
     """The normalised address of its remote; '' without one."""
 
 
-Outcome = Literal["used", "ignored"]
+Outcome = Literal["used", "ignored", "unknown"]
+"""What a session made of an item; `unknown`: what it said and did proves neither."""
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 HookMoment = Literal["prompt", "failure", "file"]
 HOOK_MOMENTS: tuple[HookMoment, ...] = get_args(HookMoment)
 """The moments in the middle of work at which a hook brings something, within one budget."""
@@ -404,10 +406,11 @@ NEED_MOMENTS = (*HOOK_MOMENTS, ASKED)
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How often something that was given turned up again in the work of the session it was given to."""
+    """Number of sessions, or of items, by outcome."""
 
     used: int = 0
     ignored: int = 0
+    unknown: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +425,7 @@ class ReceiptItem:
     score: float | None = None
     """None where the layer has its own order."""
     outcome: Outcome | None = None
-    """Whether the session made use of it; None until it is over."""
+    """None until the session is over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,3 +81,24 @@ def _schema(db: sqlite3.Connection) -> dict[str, str]:
     return {
         row["name"]: " ".join(row["sql"].replace("CREATE", "create").replace("TABLE", "table").split()) for row in rows
     }
+
+
+def test_outcomes_by_the_rules_of_before_become_unknown_but_for_those_of_fixes(db: sqlite3.Connection) -> None:
+    names = [migration.__name__ for migration in MEMORY_MIGRATIONS]
+    before = names.index("m012_unknown_outcomes")
+    migrate(db, MEMORY_MIGRATIONS[:before], NOW)
+    for name, moment in (("a", "startup"), ("b", "prompt"), ("c", "failure")):
+        db.execute(
+            """insert into receipts (spool_name, session, project, moment, layers, layers_skipped, tokens, budget,
+                 build_ms, created_at) values (?, 's1', 'shop', ?, '[]', '[]', 20, 2000, 1.0, '2026-01-02')""",
+            (name, moment),
+        )
+        for position, outcome in enumerate(("used", "ignored", None)):
+            db.execute("insert into receipt_items values (?, ?, 'm1', 'x', 'y', 7, 0.5, ?)", (name, position, outcome))
+    migrate(db, MEMORY_MIGRATIONS, NOW)
+    rows = db.execute("select receipt, outcome, tokens, score from receipt_items order by receipt, position").fetchall()
+    assert [tuple(row)[:2] for row in rows] == [
+        *((name, outcome) for name in "ab" for outcome in ("unknown", "unknown", None)),
+        *(("c", outcome) for outcome in ("used", "ignored", None)),
+    ]
+    assert {tuple(row)[2:] for row in rows} == {(7, 0.5)}

@@ -96,8 +96,8 @@ def test_of_a_session_that_ended_it_is_told_what_was_used_and_what_was_ignored(
     assert '<strong class="good">used</strong>' in given[used["id"]]
     assert '<span class="quiet">ignored</span>' in given[ignored["id"]]
     assert ", 1 of them used." in html
-    assert "Given 1 time: used 1, ignored 0." in shown(page, f"/memories/{used['id']}")
-    assert "Given 1 time: used 0, ignored 1." in shown(page, f"/memories/{ignored['id']}")
+    assert "Given 1 time: used 1, ignored 0, unknown 0." in shown(page, f"/memories/{used['id']}")
+    assert "Given 1 time: used 0, ignored 1, unknown 0." in shown(page, f"/memories/{ignored['id']}")
 
 
 @pytest.mark.parametrize(

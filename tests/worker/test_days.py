@@ -14,7 +14,7 @@ from tests.worker.test_feed import receipt
 
 BARN = Place("example.org/me/barn", "barn", "/nowhere/barn")
 EMPTY = {
-    **dict.fromkeys(("memories", "sessions", "given", "tokens_given", "used", "ignored"), 0),
+    **dict.fromkeys(("memories", "sessions", "given", "tokens_given", "used", "ignored", "unknown"), 0),
     **dict.fromkeys(("tokens_in", "tokens_out", "cost_usd"), 0),
     "retold": {"given_tokens": 0, "said_tokens": 0},
 }

@@ -127,32 +127,55 @@ def test_our_own_block_in_a_prompt_is_no_sign_of_use(judged: Judged) -> None:
     assert judged.outcome(made.id) == "ignored"
 
 
-def test_a_file_that_was_edited_was_of_use(judged: Judged) -> None:
-    made = remember(judged.store, files=("src/ledger.py",))
+@pytest.mark.parametrize("moment", ["startup", "prompt"])
+def test_paths_and_common_words_are_no_evidence(judged: Judged, moment: str) -> None:
+    summary = "Carts of the user are kept in tmp until somebody opens them at home."
+    made = judged.store.remember("Open the cart from the home page", session="earlier", summary=summary)
+    said(judged, "t1", "run it for me", "It ran.", at=timedelta())
+    given_at(judged, moment, made.id, at=timedelta() if moment == "startup" else SOON)
+    called(judged, "Bash", command="cd /home/user/tmp/cart && ./open/run.sh", at=LATER)
+    called(judged, "Read", file_path="/home/user/tmp/cart/open/home.txt", at=LATER)
+    assert judged.outcome(made.id) == ("ignored" if moment == "startup" else "unknown")
+
+
+def test_a_start_is_never_proven_to_be_of_use_by_traces(judged: Judged) -> None:
+    symbol = SymbolChange("src/app.py", "Ledger.add_once", "modified")
+    made = remember(judged.store, files=("src/ledger.py",), symbols=(symbol,))
     judged.give(made.id)
-    judged.store.turn("t1", "go on", "ok", session=HERE)
+    judged.store.turn("t1", f"{made.title} by add_once", "ok", session=HERE)
     judged.store.session(HERE, SessionSummary(files_edited=("src/ledger.py",)))
-    assert judged.outcome(made.id) == "used"
+    assert judged.outcome(made.id) == "unknown"
 
 
-def test_a_file_that_was_read_was_of_use_as_long_as_the_call_is_kept(judged: Judged) -> None:
+def test_a_file_that_was_read_counts_with_its_folder(judged: Judged) -> None:
     made = remember(judged.store, files=("src/ledger.py",))
     other = judged.store.remember("Another thing altogether", session="earlier", files=("lib/ledger.py",))
     judged.give(made.id, other.id)
     judged.store.turn("t1", "go on", "ok", session=HERE)
     judged.call("Read", file_path="/home/me/shop/src/ledger.py")
-    assert (judged.outcome(made.id), judged.outcome(other.id)) == ("used", "ignored")
+    assert (judged.outcome(made.id), judged.outcome(other.id)) == ("unknown", "ignored")
 
 
-def test_a_file_that_was_named_was_of_use_unless_every_project_has_one(judged: Judged) -> None:
+def test_fewer_than_half_of_the_files_are_ignored(judged: Judged) -> None:
+    made = remember(judged.store, files=("src/ledger.py", "src/lid.py", "src/basket.py"))
+    judged.give(made.id)
+    judged.store.turn("t1", "go on", "ok", session=HERE)
+    judged.call("Read", file_path="/home/me/shop/src/ledger.py")
+    assert judged.outcome(made.id) == "ignored"
+    judged.call("Read", file_path="/home/me/shop/src/lid.py")
+    assert judged.outcome(made.id) == "unknown"
+
+
+def test_a_file_that_is_only_named_or_that_every_project_has_tells_nothing(judged: Judged) -> None:
     made = remember(judged.store, files=("src/ledger.py",))
     general = judged.store.remember("Another thing altogether", session="earlier", files=("src/__init__.py",))
     judged.give(made.id, general.id)
     judged.store.turn("t1", "what is wrong in ledger.py and __init__.py", "ok", session=HERE)
-    assert (judged.outcome(made.id), judged.outcome(general.id)) == ("used", "ignored")
+    judged.call("Read", file_path="/home/me/shop/src/__init__.py")
+    assert (judged.outcome(made.id), judged.outcome(general.id)) == ("ignored", "ignored")
 
 
-def test_a_file_that_nearly_every_session_touches_tells_nothing_by_itself(judged: Judged) -> None:
+def test_a_file_that_nearly_every_session_touches_tells_nothing(judged: Judged) -> None:
     made = remember(judged.store, files=("src/app.py",))
     judged.give(made.id)
     for number in range(5):
@@ -160,33 +183,21 @@ def test_a_file_that_nearly_every_session_touches_tells_nothing_by_itself(judged
     judged.store.turn("t1", "go on", "ok", session=HERE)
     judged.store.session(HERE, SessionSummary(files_edited=("src/app.py",)))
     assert judged.outcome(made.id) == "ignored"
-    judged.store.turn("t2", "the flamingo is in the ledger twice", "ok", session=HERE)
-    assert judged.outcome(made.id) == "used"
 
 
-def test_a_function_that_was_changed_was_of_use(judged: Judged) -> None:
-    made = remember(judged.store, symbols=(SymbolChange("src/app.py", "Ledger.add", "modified"),))
-    judged.give(made.id)
-    judged.store.turn("t1", "go on", "ok", session=HERE)
-    change = CodeChange("src/app.py", "Ledger.add", "method", "modified", "def add(self)", "", "1", "2")
-    with atomic(judged.store.db):
-        symbols.add(judged.store.db, "t1", Turn("t1", HERE, SHOP.project, "", ()), "main", [change], NOW)
-    assert judged.outcome(made.id) == "used"
-
-
-def test_a_function_that_was_named_was_of_use_when_its_name_is_no_plain_word(judged: Judged) -> None:
+def test_a_function_that_is_named_counts_when_its_name_is_no_plain_word(judged: Judged) -> None:
     made = remember(judged.store, symbols=(SymbolChange("src/app.py", "Ledger.add_once", "modified"),))
     plain = judged.store.remember("Another thing", session="earlier", symbols=(SymbolChange("a.py", "refresh", "new"),))
     judged.give(made.id, plain.id)
     judged.store.turn("t1", "does add_once need a refresh?", "ok", session=HERE)
-    assert (judged.outcome(made.id), judged.outcome(plain.id)) == ("used", "ignored")
+    assert (judged.outcome(made.id), judged.outcome(plain.id)) == ("unknown", "ignored")
 
 
-def test_rare_words_of_it_in_one_paragraph_were_of_use(judged: Judged) -> None:
+def test_half_of_its_words_in_one_paragraph_are_not_ignored(judged: Judged) -> None:
     made = remember(judged.store)
     judged.give(made.id)
-    judged.store.turn("t1", "people are logged out when the flamingos are refreshed", "ok", session=HERE)
-    assert judged.outcome(made.id) == "used"
+    judged.store.turn("t1", "people are logged out when two flamingo ledgers refresh at once", "ok", session=HERE)
+    assert judged.outcome(made.id) == "unknown"
 
 
 def test_rare_words_far_from_each_other_tell_nothing(judged: Judged) -> None:
@@ -207,19 +218,19 @@ def test_words_that_many_memories_have_tell_nothing(judged: Judged) -> None:
     assert judged.outcome(made.id) == "ignored"
 
 
-def test_a_preference_is_used_by_the_one_word_it_is_about(judged: Judged) -> None:
+def test_words_alone_prove_no_use(judged: Judged) -> None:
     made = judged.store.remember("Use pnpm", session="earlier", kind="preference", scope="universal", summary="")
-    judged.give(made.id)
-    judged.store.turn("t1", "go on", "ok", session=HERE)
-    judged.call("Bash", command="pnpm install")
-    assert judged.outcome(made.id) == "used"
+    said(judged, "t1", "install it", "ok", at=timedelta())
+    given_at(judged, "prompt", made.id, at=SOON)
+    called(judged, "Bash", command="pnpm install", at=LATER)
+    assert judged.outcome(made.id) == "unknown"
 
 
 def test_words_that_are_written_without_spaces_count_as_well(judged: Judged) -> None:
     made = judged.store.remember("部署前先运行数据库迁移脚本", session="earlier", summary="")
     judged.give(made.id)
     judged.store.turn("t1", "数据库迁移脚本失败了", "好", session=HERE)
-    assert judged.outcome(made.id) == "used"
+    assert judged.outcome(made.id) == "unknown"
 
 
 def test_a_blob_in_a_prompt_holds_nothing_up(judged: Judged) -> None:
@@ -236,7 +247,7 @@ def test_a_session_is_judged_by_its_files_and_its_headline(judged: Judged) -> No
     judged.give("a", "b", "c")
     judged.store.turn("t1", "the flamingo counts the ledgers twice", "ok", session=HERE)
     judged.call("Read", file_path="/home/me/shop/src/ledger.py")
-    assert [judged.outcome(one) for one in "abc"] == ["used", "used", "ignored"]
+    assert [judged.outcome(one) for one in "abc"] == ["unknown", "unknown", "ignored"]
 
 
 def test_a_session_is_not_judged_by_its_own_work(judged: Judged) -> None:
@@ -260,14 +271,15 @@ def test_what_did_not_reach_the_agent_is_not_judged(judged: Judged) -> None:
     assert judged.outcome(made.id) is None
 
 
-def test_what_was_used_once_stays_used_and_what_was_ignored_may_still_be(judged: Judged) -> None:
+def test_an_outcome_only_rises_when_a_session_is_judged_again(judged: Judged) -> None:
     used, ignored = remember(judged.store), judged.store.remember("Feed the quokka at noon", session="earlier")
     judged.give(used.id, ignored.id)
     judged.store.turn("t1", f"see {used.id}", "ok", session=HERE)
     assert (judged.outcome(used.id), judged.outcome(ignored.id)) == ("used", "ignored")
-    with atomic(judged.store.db):
-        judged.store.db.execute("update prompts set text = 'who feeds the quokka at noon'")
-    assert (judged.outcome(used.id), judged.outcome(ignored.id)) == ("used", "used")
+    for asked, outcome in (("who feeds the quokka at noon", "unknown"), ("hello", "unknown"), (ignored.id, "used")):
+        with atomic(judged.store.db):
+            judged.store.db.execute("update prompts set text = ?", (asked,))
+        assert (judged.outcome(used.id), judged.outcome(ignored.id)) == ("used", outcome)
     before = receipts.newest(judged.store.db, limit=9)
     outcomes.judge(judged.store.db, judged.queue, HERE)
     assert receipts.newest(judged.store.db, limit=9) == before
@@ -346,19 +358,20 @@ SOON, LATER, LAST = timedelta(seconds=1), timedelta(minutes=5), timedelta(minute
 ASKED = "Why are people logged out when the flamingo ledger is refreshed?"
 
 
-def test_the_prompt_that_asked_for_it_is_no_sign_of_use(judged: Judged) -> None:
-    made = remember(judged.store)
+def test_what_a_prompt_was_given_is_never_proven_to_be_ignored(judged: Judged) -> None:
+    made = remember(judged.store, files=("src/ledger.py",))
     said(judged, "t1", ASKED, "The tide was high.", at=timedelta())
     given_at(judged, "prompt", made.id, at=SOON)
-    assert judged.outcome(made.id) == "ignored"
+    assert judged.outcome(made.id) == "unknown"
 
 
-def test_a_reply_or_a_prompt_that_repeats_what_was_asked_is_no_sign_of_use_either(judged: Judged) -> None:
-    made = remember(judged.store)
-    said(judged, "t1", ASKED, "I looked why people are logged out when the flamingo ledger refreshes.", at=timedelta())
+def test_a_reply_or_a_prompt_that_repeats_what_was_asked_is_no_sign_of_use(judged: Judged) -> None:
+    symbol = SymbolChange("src/app.py", "Ledger.add_once", "modified")
+    made = remember(judged.store, symbols=(symbol,))
+    said(judged, "t1", f"{ASKED} Is it add_once?", "It is add_once of the flamingo ledger.", at=timedelta())
     given_at(judged, "prompt", made.id, at=SOON)
-    said(judged, "t2", "So the flamingo ledger refresh logged them out?", "Yes.", at=LATER)
-    assert judged.outcome(made.id) == "ignored"
+    said(judged, "t2", "So the refresh by add_once logged them out?", "Yes.", at=LATER)
+    assert judged.outcome(made.id) == "unknown"
 
 
 def test_what_was_said_before_is_no_sign_of_use(judged: Judged) -> None:
@@ -367,15 +380,14 @@ def test_what_was_said_before_is_no_sign_of_use(judged: Judged) -> None:
     called(judged, "Read", file_path="/home/me/shop/src/ledger.py", at=SOON)
     said(judged, "t2", "Go on with the refreshes", "The tide was high.", at=LATER)
     given_at(judged, "prompt", made.id, at=LATER + SOON)
-    assert judged.outcome(made.id) == "ignored"
+    assert judged.outcome(made.id) == "unknown"
 
 
-@pytest.mark.parametrize("how", ["words", "id", "file", "symbol"])
+@pytest.mark.parametrize("how", ["id", "file", "symbol"])
 def test_what_a_prompt_was_given_is_used_by_what_comes_after_it(judged: Judged, how: str) -> None:
     symbol = SymbolChange("src/app.py", "Ledger.add_once", "modified")
     made = remember(judged.store, files=("src/ledger.py",), symbols=(symbol,))
     replies = {
-        "words": "Two refreshes at once: I will guard it against the double one.",
         "id": f"As #{made.id[:6]} says.",
         "symbol": "It is add_once that has to wait.",
     }
@@ -397,51 +409,25 @@ def test_what_the_turn_of_the_prompt_changed_was_of_use(judged: Judged) -> None:
     assert judged.outcome(made.id) == "used"
 
 
-def test_the_file_that_was_opened_is_no_sign_of_use_of_what_was_told_of_it(judged: Judged) -> None:
-    made = remember(judged.store, files=("src/ledger.py",))
+@pytest.mark.parametrize("moment", ["file", "asked"])
+def test_at_moments_that_were_never_measured_only_an_id_tells(judged: Judged, moment: str) -> None:
+    made, other = remember(judged.store, files=("src/ledger.py",)), judged.store.remember("Feed", session="earlier")
     said(judged, "t1", "Mend it", "ok", at=timedelta())
-    opened = called(judged, "Read", file_path="/home/me/shop/src/ledger.py", at=SOON)
-    given_at(judged, "file", made.id, at=2 * SOON, name=opened)
+    given_at(judged, moment, made.id, other.id, at=SOON)
     called(judged, "Edit", file_path="/home/me/shop/src/ledger.py", old_string="a", new_string="b", at=LATER)
-    assert judged.outcome(made.id) == "ignored"
-    called(judged, "Bash", command="grep -n 'double refresh' # guard", at=LAST)
-    assert judged.outcome(made.id) == "used"
+    called(judged, "Bash", command=f"claude-mem-lite show {other.id}", at=LATER)
+    assert (judged.outcome(made.id), judged.outcome(other.id)) == ("unknown", "used")
 
 
-def test_of_what_the_agent_asked_for_only_what_came_after_it_shows_use(judged: Judged) -> None:
-    made, other = remember(judged.store), judged.store.remember("Feed the quokka at noon", session="earlier")
-    said(judged, "t1", "Two refreshes of the flamingo ledger logged people out: mend it", "ok", at=timedelta())
-    given_at(judged, "asked", made.id, other.id, at=SOON)
-    called(judged, "Bash", command="quokka feed --at noon", at=LATER)
-    assert (judged.outcome(made.id), judged.outcome(other.id)) == ("ignored", "used")
-
-
-@pytest.mark.parametrize("moment", ["asked", "file"])
-def test_in_the_middle_of_a_turn_only_the_turns_after_it_show_use_by_what_they_changed(
-    judged: Judged, moment: str
-) -> None:
-    made = remember(judged.store, symbols=(SymbolChange("src/app.py", "Ledger.add", "modified"),))
-    change = CodeChange("src/app.py", "Ledger.add", "method", "modified", "def add(self)", "", "1", "2")
-    said(judged, "t1", "Mend it", "ok", at=timedelta())
-    given_at(judged, moment, made.id, at=SOON)
-    with atomic(judged.store.db):
-        # A turn's changes are stored at its end: this one may have been made before anything was given.
-        symbols.add(judged.store.db, "t1", Turn("t1", HERE, SHOP.project, "", ()), "main", [change], NOW + 2 * SOON)
-    assert judged.outcome(made.id) == "ignored"
-    said(judged, "t2", "And the rest", "ok", at=LATER)
-    with atomic(judged.store.db):
-        symbols.add(judged.store.db, "t2", Turn("t2", HERE, SHOP.project, "", ()), "main", [change], NOW + LAST)
-    assert judged.outcome(made.id) == "used"
-
-
-def test_each_giving_of_a_session_is_judged_by_itself(judged: Judged) -> None:
+def test_each_giving_is_judged_by_itself_and_a_session_counts_once_by_its_best(judged: Judged) -> None:
     made = remember(judged.store)
     judged.give(made.id)
-    said(judged, "t1", ASKED, "The tide was high.", at=timedelta())
+    said(judged, "t1", "Paint the lid", "ok", at=timedelta())
     given_at(judged, "prompt", made.id, at=SOON)
     outcomes.judge(judged.store.db, judged.queue, HERE)
     found = {one.moment: one.items[0].outcome for one in receipts.newest(judged.store.db, limit=9)}
-    assert found == {"startup": "used", "prompt": "ignored"}
+    assert found == {"startup": "ignored", "prompt": "unknown"}
+    assert receipts.tallies(judged.store.db, [made.id]) == {made.id: Tally(unknown=1)}
 
 
 # What nobody has use for sinks until it is silent, and comes back when it is seen again.
@@ -462,9 +448,10 @@ def test_starts_and_moments_of_need_do_not_count_for_each_other(judged: Judged) 
     ignore(judged, made.id, 3)
     ignore(judged, made.id, 2, moment="prompt")
     ignore(judged, made.id, 1, moment="file")
+    ignore(judged, made.id, 4, moment="failure")  # a fix that did not work says nothing about prompts
     assert receipts.standing_tallies(judged.store.db, [made.id], at_need=False) == {made.id: Tally(0, 3)}
     assert receipts.standing_tallies(judged.store.db, [made.id], at_need=True) == {made.id: Tally(0, 2)}
-    assert receipts.tallies(judged.store.db, [made.id]) == {made.id: Tally(0, 3)}
+    assert receipts.tallies(judged.store.db, [made.id]) == {made.id: Tally(0, 4)}
 
 
 def test_who_ignored_it_before_it_was_seen_again_does_not_count_and_who_used_it_does(judged: Judged) -> None:

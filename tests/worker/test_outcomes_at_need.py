@@ -9,7 +9,7 @@ from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.models import Receipt, ReceiptItem
 from claude_mem_lite.store import receipts
 from tests.running import Json, Machine, payload
-from tests.worker.moments import answered, ask, ask_now, prompted, remember, wait_until_given
+from tests.worker.moments import ask, ask_now, remember, wait_until_given
 
 MINE = "3113e000-0000-4000-8000-000000000002"
 DECISION = "Keep the shopping carts in SQLite, because the nightly tarball of the vault takes one file"
@@ -26,72 +26,45 @@ def asked(machine: Machine, project: str) -> Machine:
     return machine
 
 
-def test_what_is_taken_up_after_the_prompt_was_used(asked: Machine, project: str) -> None:
+def test_what_is_asked_for_by_its_id_after_the_prompt_was_used(asked: Machine, project: str) -> None:
+    (item,) = given(asked)["items"]
+    tool = {"tool_name": "Bash", "tool_input": {"command": f"claude-mem-lite show {item['source']}"}}
+    asked.hook("PostToolUse", payload("PostToolUse", MINE, project, **tool, tool_response={}))
     end(asked, project, "Then I leave the nightly tarball of the vault as it is.")
     assert outcome(asked) == "used"
     shown = next(one for one in asked.get("/api/stats")["sources"] if one["moment"] == "prompt")
-    assert (shown["source"], shown["used"], shown["hit_rate"]) == ("decision", 1, 1.0)
+    assert (shown["source"], shown["used"], shown["unknown"], shown["hit_rate"]) == ("decision", 1, 0, 1.0)
 
 
-def test_what_the_session_never_came_back_to_was_ignored(asked: Machine, project: str) -> None:
-    end(asked, project, "It is raining.")
-    assert outcome(asked) == "ignored"
+@pytest.mark.parametrize(
+    "reply", ["It is raining.", "We keep the shopping carts in SQLite.", "The nightly tarball of the vault stays."]
+)
+def test_what_words_tell_of_what_a_prompt_was_given_is_unknown(asked: Machine, project: str, reply: str) -> None:
+    end(asked, project, reply)
+    assert outcome(asked) == "unknown"
+    shown = next(one for one in asked.get("/api/stats")["sources"] if one["moment"] == "prompt")
+    assert (shown["used"], shown["ignored"], shown["unknown"], shown["hit_rate"]) == (0, 0, 1, 0.0)
 
 
-def test_the_words_of_the_prompt_alone_are_no_use(asked: Machine, project: str) -> None:
-    end(asked, project, "You asked where we keep the shopping carts, and why SQLite.")
-    answered(asked, "UserPromptSubmit", prompted(MINE, project, f"Again: {PROMPT}"), 0.0)
-    end(asked, project, "We keep the shopping carts in SQLite.")
-    assert outcome(asked) == "ignored"
-
-
-def test_what_was_said_before_the_prompt_is_no_use(machine: Machine, project: str) -> None:
-    machine.start_worker()
-    remember(machine, project, "decision", DECISION)
-    answered(machine, "UserPromptSubmit", prompted(MINE, project, "Good morning"), 0.0)
-    said = "The nightly tarball of the vault takes one file."
-    machine.hook("Stop", payload("Stop", MINE, project, last_assistant_message=said))
-    assert "Keep the shopping carts" in ask_now(machine, MINE, project, PROMPT)
-    wait_until_given(machine, 1)
-    end(machine, project, "It is raining.")
-    assert outcome(machine) == "ignored"
-
-
-def test_use_in_a_later_turn_counts(asked: Machine, project: str) -> None:
-    asked.hook("Stop", payload("Stop", MINE, project, last_assistant_message="It is raining."))
-    answered(asked, "UserPromptSubmit", prompted(MINE, project, "Go on"), 0.0)
-    tool = {"tool_name": "Bash", "tool_input": {"command": "ls vault/nightly.tarball"}, "tool_response": {}}
-    asked.hook("PostToolUse", payload("PostToolUse", MINE, project, **tool))
-    end(asked, project, "Done.")
-    assert outcome(asked) == "used"
-
-
-def test_what_prompts_were_given_in_vain_falls_silent_until_it_is_confirmed(machine: Machine, project: str) -> None:
+def test_what_prompts_were_given_in_vain_never_falls_silent(machine: Machine, project: str) -> None:
     machine.start_worker()
     made = remember(machine, project, "decision", DECISION)
     machine.stop_worker()
-    ignore(machine, project, made, 7)
+    give_unknown(machine, project, made, 30)
     machine.start_worker()
     machine.drain()
-    assert machine.get("/api/stats")["silent"]["items"] == []
-    machine.stop_worker()
-    ignore(machine, project, made, 8)
-    machine.start_worker()
-    assert [one["id"] for one in machine.get("/api/stats")["silent"]["items"]] == [made]
-    assert ask(machine, MINE, project, PROMPT) == ""
-    assert machine.ask("PATCH", f"/api/memories/{made}", {"status": "active", "cwd": project}).status == 200
-    machine.drain()
+    assert machine.get("/api/stats")["silent"] == {"items": [], "sources": []}
     assert "Keep the shopping carts" in ask(machine, MINE, project, PROMPT)
 
 
-def ignore(machine: Machine, project: str, source: str, times: int) -> None:
-    """The prompts of so many sessions were given what the agent had once told, and none had use for it."""
+def give_unknown(machine: Machine, project: str, source: str, times: int) -> None:
+    """The prompts of so many sessions were given what the agent had once told, and nobody knows whether it was used."""
     at = datetime.now(UTC)
     with closing(open_for_writing(machine.home.memory_db)) as db, atomic(db):
         db.execute("update memories set origin = 'assistant' where id = ?", (source,))
         for number in range(times):
-            item = ReceiptItem(source, "decision", "words", 20, outcome="ignored")
-            name = f"ignored-{number}"
+            item = ReceiptItem(source, "decision", "words", 20, outcome="unknown")
+            name = f"unknown-{number}"
             receipts.add(db, Receipt(name, name, project, "prompt", (item,), (), (), 20, 2000, 1.0, at, at))
 
 

@@ -42,7 +42,24 @@ def test_a_session_that_is_over_tells_what_it_had_use_for(told: Machine, project
     given = listed(told, project)[0]
     outcomes = {(item["title"], item["outcome"]) for item in given["items"]}
     assert ("The quokka sleeps at noon", "ignored") in outcomes
-    assert {item["outcome"] for item in given["items"] if item["source"] == EARLIER} == {"used"}
+    assert {item["outcome"] for item in given["items"] if item["source"] == EARLIER} == {"unknown"}
+
+
+def test_a_session_that_only_ran_a_script_had_use_for_nothing(told: Machine, project: str) -> None:
+    text = "Open the cart of the user from the home page; what is in tmp is not kept"
+    made = told.post("/api/memories", {"kind": "gotcha", "text": text, "cwd": project})["id"]
+    start(told, MINE, project)
+    told.hook("UserPromptSubmit", payload("UserPromptSubmit", MINE, project, prompt="run it"))
+    for command in ("cd /home/user/tmp/cart && ./run.sh --open", "./run.sh"):
+        printed = {"stdout": "open cart: /home/user/tmp/cart is kept", "stderr": "", "interrupted": False}
+        more = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_response": printed}
+        told.hook("PostToolUse", payload("PostToolUse", MINE, project, **more))
+    told.hook("Stop", payload("Stop", MINE, project, last_assistant_message="It ran."))
+    told.hook("SessionEnd", payload("SessionEnd", MINE, project, reason="exit"))
+    told.drain()
+    items = {item["source"]: item["outcome"] for item in listed(told, project)[0]["items"]}
+    assert items[made] == "ignored"
+    assert "used" not in items.values()
 
 
 def test_a_session_that_goes_on_later_is_judged_again(told: Machine, project: str) -> None:
@@ -52,7 +69,7 @@ def test_a_session_that_goes_on_later_is_judged_again(told: Machine, project: st
             told.hook(one["hook_event_name"], one)
         told.hook("SessionEnd", payload("SessionEnd", MINE, project, reason="exit"))
         told.drain()
-    assert {item["outcome"] for item in listed(told, project)[0]["items"]} == {"used"}
+    assert {item["outcome"] for item in listed(told, project)[0]["items"]} == {"unknown"}
 
 
 def test_the_same_end_told_twice_changes_nothing(told: Machine, project: str) -> None:

@@ -34,7 +34,7 @@ def over(machine: Machine, project: str) -> Machine:
     machine.post("/api/memories", {"kind": "gotcha", "text": "The quokka sleeps at noon", "cwd": project})
     machine.hook("SessionStart", payload("SessionStart", MINE, project, source="startup"))
     wait_until(lambda: any(one["given_at"] for one in listed(machine)), "the context to count as given")
-    for one in turn(MINE, "Does the flamingo ledger count twice?", cwd=project):
+    for one in turn(MINE, f"Does the flamingo ledger count twice, as {EARLIER} says?", cwd=project):
         machine.hook(one["hook_event_name"], one)
     machine.hook("SessionEnd", payload("SessionEnd", MINE, project, reason="exit"))
     machine.drain()
@@ -80,12 +80,11 @@ def test_what_fell_silent_is_listed_but_not_what_the_user_stated(over: Machine, 
     over.start_worker()
     silent = over.get("/api/stats")["silent"]
     assert [(one["id"], one["silent_at"]) for one in silent["items"]] == [(EARLIER, "start")]
-    assert silent["sources"] == [
-        {"project": project, "moment": "prompt", "source": "note", "used": 0, "ignored": 40, "hit_rate": 0}
-    ]
+    counts = {"used": 0, "ignored": 40, "unknown": 0, "hit_rate": 0}
+    assert silent["sources"] == [{"project": project, "moment": "prompt", "source": "note", **counts}]
     shown = run_here(over, "stats", cwd=project).stdout
-    assert f"  source note at prompt in {project}: 0 used, 40 ignored" in shown
-    assert "(start; 1 used, 28 ignored)" in shown
+    assert f"  source note at prompt in {project}: 0 used, 40 ignored, 0 unknown" in shown
+    assert "(start; 1 used, 28 ignored, 0 unknown)" in shown
 
 
 def write_ignored(machine: Machine, project: str, moment: str, layer: str, sources: list[str]) -> None:
@@ -103,7 +102,7 @@ def test_the_commands_show_it(over: Machine, project: str) -> None:
     assert told["days"] == 7
     shown = run_here(over, "stats", cwd=project).stdout
     assert shown.startswith("memories: ")
-    assert "\nmoment\tsource\tgiven\ttokens\tused\tignored\thit rate\nstartup\tall\t1 of 1\t" in shown
+    assert "\nmoment\tsource\tgiven\ttokens\tused\tignored\tunknown\tused at least\nstartup\tall\t1 of 1\t" in shown
     assert re.search(r"starts were given [\d,]+ tokens in all; the sessions that these sum up have [\d,]+ in", shown)
     assert "model: not asked" in shown
     rates = json.loads(run_here(over, "receipts", "--summary", "--json", cwd=project).stdout)

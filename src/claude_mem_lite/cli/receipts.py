@@ -18,7 +18,7 @@ from claude_mem_lite.cli.output import Column, bold, dim, field, print_json, pri
 from claude_mem_lite.cli.records import project_names
 from claude_mem_lite.cli.stats import print_rates
 from claude_mem_lite.cli.times import ago, clock
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.models import OUTCOMES, JsonObject
 from claude_mem_lite.told import objects, whole
 from claude_mem_lite.words import one_line, within
 
@@ -134,7 +134,9 @@ def _outcome(receipt: JsonObject) -> str:
     if receipt.get("given_at") is None:
         return f"{told}, did not reach the agent"
     judged = [field(item, "outcome") for item in given if item.get("outcome")]
-    return f"{told}, {judged.count('used')} used" if judged else f"{told}, not over yet"
+    if not judged:
+        return f"{told}, not over yet"
+    return ", ".join((told, *(f"{judged.count(one)} {one}" for one in OUTCOMES if one in judged)))
 
 
 def _whole(receipt: JsonObject) -> Iterator[str]:

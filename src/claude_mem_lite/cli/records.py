@@ -142,9 +142,10 @@ def _memory(memory: JsonObject) -> Iterator[str]:
 def _given(memory: JsonObject) -> Iterator[str]:
     """How many sessions it was given to, and how many of them had use for it."""
     tally = part(memory, "given")
-    used, ignored = whole(tally, "used"), whole(tally, "ignored")
-    if used or ignored:
-        yield f"{dim('given:')} to {counted(used + ignored, 'session')}, used in {used}"
+    used, ignored, unknown = (whole(tally, name) for name in ("used", "ignored", "unknown"))
+    if given := used + ignored + unknown:
+        told = f"used in {used}, ignored in {ignored}, unknown in {unknown}"
+        yield f"{dim('given:')} to {counted(given, 'session')}, {told}"
 
 
 def _relations(memory: JsonObject) -> Iterator[str]:

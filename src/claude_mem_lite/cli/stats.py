@@ -6,7 +6,7 @@ import click
 
 from claude_mem_lite.cli.options import connect_to_look, json_option
 from claude_mem_lite.cli.output import Column, bold, field, plain, print_json, print_table
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.models import OUTCOMES, JsonObject
 from claude_mem_lite.told import objects, part, whole
 from claude_mem_lite.words import counted, one_line, within
 
@@ -65,14 +65,14 @@ def print_rates(told: JsonObject) -> None:
             if source.get("moment") == one.get("moment"):
                 gave = counted(whole(source, "items"), "item")
                 rows.append([moment, field(source, "source"), gave, f"{whole(source, 'tokens'):,}", *_hits(source)])
-    titles = ("moment", "source", "given", "tokens", "used", "ignored", "hit rate")
+    titles = ("moment", "source", "given", "tokens", "used", "ignored", "unknown", "used at least")
     print_table([Column(title) for title in titles], rows, always_titled=True)
 
 
 def _hits(one: JsonObject) -> list[str]:
     rate = one.get("hit_rate")
     shown = f"{rate:.0%}" if isinstance(rate, int | float) else "not known yet"
-    return [f"{whole(one, 'used'):,}", f"{whole(one, 'ignored'):,}", shown]
+    return [*(f"{whole(one, outcome):,}" for outcome in OUTCOMES), shown]
 
 
 def _stored(memories: JsonObject) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _silent(silent: JsonObject) -> Iterator[str]:
 
 
 def _ignored(one: JsonObject) -> str:
-    return f"{whole(one, 'used')} used, {whole(one, 'ignored')} ignored"
+    return ", ".join(f"{whole(one, outcome)} {outcome}" for outcome in OUTCOMES)
 
 
 def _model(model: JsonObject) -> Iterator[str]:

@@ -127,7 +127,7 @@ def recency_value(days: float | None) -> float:
 
 def outcome_value(tally: Tally) -> float:
     """What it adds that sessions made use of it or not: at most 0.05, and little while there were few."""
-    given = tally.used + tally.ignored
+    given = tally.used + tally.ignored + tally.unknown
     return round(_MOST_BY_OUTCOME * (tally.used - tally.ignored) / (given + 2), _DIGITS)
 
 

@@ -10,7 +10,7 @@ LEAST_STATED = 0.5
 EXPECTED_RATE = 0.15
 """How many of the sessions that are given something use it, as long as nothing is known."""
 NOISE_RATE = 0.05
-"""How many things look used that have nothing to do with the work (benchmarks/results/outcomes.md)."""
+"""Share of sessions that may have used an item below which it is silent."""
 _HIGH_RATE = 0.6
 _SLOWNESS = 4
 # How many sessions the expectation weighs as much as: it is silent, never used, after twice as many.
@@ -23,7 +23,8 @@ _DIGITS = 4
 
 
 def factor(tally: Tally, *, is_stated: bool = False) -> float:
-    """What the score of an item is multiplied by at a moment of need: silent when 8 sessions in a row ignored it."""
+    """Return the factor of an item's score at a moment of need, and of a session at a start: 0 when 8 sessions in a row
+    ignored it."""
     return _factor(tally, _AT_NEED, is_stated=is_stated)
 
 
@@ -35,20 +36,22 @@ def start_factor(tally: Tally, *, is_stated: bool = False) -> float:
 def source_factor(tally: Tally) -> float:
     """What all scores of a source are multiplied by: silent when all of 40 things it gave were ignored. It only sinks:
     to lift a whole source would be to lower the floor for it."""
-    return _sunk(_rate(tally, _OF_SOURCE))
+    return _sunk(_rate(tally.used + tally.unknown, tally, _OF_SOURCE))
 
 
 def _factor(tally: Tally, prior: int, *, is_stated: bool) -> float:
-    rate = _rate(tally, prior)
-    if rate >= EXPECTED_RATE:
-        risen = min((rate - EXPECTED_RATE) / (_HIGH_RATE - EXPECTED_RATE), 1.0)
+    """Return the factor of an item: the share that was used at least lifts it, the share that may have been used at
+    most lowers it, so an unknown outcome does neither."""
+    least = _rate(tally.used, tally, prior)
+    if least >= EXPECTED_RATE:
+        risen = min((least - EXPECTED_RATE) / (_HIGH_RATE - EXPECTED_RATE), 1.0)
         return round(NEUTRAL + (LOUDEST - NEUTRAL) * risen, _DIGITS)
-    return max(_sunk(rate), LEAST_STATED if is_stated else SILENT)
+    return max(_sunk(_rate(tally.used + tally.unknown, tally, prior)), LEAST_STATED if is_stated else SILENT)
 
 
-def _rate(tally: Tally, prior: int) -> float:
-    """The share that is expected to be used: what was counted, joined with what was expected before."""
-    return (tally.used + EXPECTED_RATE * prior) / (tally.used + tally.ignored + prior)
+def _rate(used: int, tally: Tally, prior: int) -> float:
+    """Return the share that is expected to be used: the counts, joined with the expectation before them."""
+    return (used + EXPECTED_RATE * prior) / (tally.used + tally.ignored + tally.unknown + prior)
 
 
 def _sunk(rate: float) -> float:

@@ -375,6 +375,32 @@ def m011_pauses(connection: sqlite3.Connection) -> None:
         ) without rowid""")
 
 
+def m012_unknown_outcomes(connection: sqlite3.Connection) -> None:
+    """A third outcome. Earlier outcomes become unknown: fewer than half of the items marked as used had been. Those of
+    fixes stay, for they are known by the command that passed."""
+    connection.execute("alter table receipt_items rename to receipt_items_before")
+    connection.execute("drop index receipt_items_by_source")
+    connection.execute("""
+        create table receipt_items (
+            receipt text not null,
+            position integer not null,
+            source text not null,
+            layer text not null,
+            reason text not null,
+            tokens integer not null,
+            score real,
+            outcome text check (outcome in ('used', 'ignored', 'unknown')),
+            primary key (receipt, position)
+        ) without rowid""")
+    connection.execute("""
+        insert into receipt_items (receipt, position, source, layer, reason, tokens, score, outcome)
+        select receipt, position, source, layer, reason, items.tokens, score,
+          case when outcome is null or moment = 'failure' then outcome else 'unknown' end
+        from receipt_items_before as items left join receipts on spool_name = receipt""")
+    connection.execute("drop table receipt_items_before")
+    connection.execute("create index receipt_items_by_source on receipt_items (source, outcome)")
+
+
 STEPS = (
     m001_memory,
     m002_model_calls,
@@ -387,4 +413,5 @@ STEPS = (
     m009_order,
     m010_project_marks,
     m011_pauses,
+    m012_unknown_outcomes,
 )

@@ -103,14 +103,21 @@ def hit_rates(db: sqlite3.Connection, since: datetime, project: str | None = Non
     """What each source gave since a moment and what came of it; at the start of a session the source is the layer."""
     rows = db.execute(
         """select moment, layer, count(*) as items, sum(receipt_items.tokens) as tokens,
-             sum(outcome is 'used') as used, sum(outcome is 'ignored') as ignored
+             sum(outcome is 'used') as used, sum(outcome is 'ignored') as ignored,
+             sum(outcome is 'unknown') as unknown
            from receipts join receipt_items on receipt = spool_name
            where created_at >= :since and given_at is not null and (:project is null or project = :project)
            group by moment, layer order by moment, items desc, layer""",
         {"since": time_to_text(since), "project": project},
     )
     return [
-        HitRate(row["moment"], row["layer"], row["items"], row["tokens"], Tally(row["used"], row["ignored"]))
+        HitRate(
+            row["moment"],
+            row["layer"],
+            row["items"],
+            row["tokens"],
+            Tally(row["used"], row["ignored"], row["unknown"]),
+        )
         for row in rows
     ]
 

@@ -24,6 +24,7 @@ class Day:
     tokens_given: int = 0
     used: int = 0
     ignored: int = 0
+    unknown: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float = 0.0
@@ -56,7 +57,8 @@ def _questions(project: str) -> Iterator[str]:
     yield f"""select substr(created_at, 1, 10) as day, count(*) as given, sum(tokens) as tokens_given from receipts
               where {here} created_at >= :since and given_at is not null group by day"""
     yield f"""select substr(created_at, 1, 10) as day, count(*) filter (where outcome = 'used') as used,
-                count(*) filter (where outcome = 'ignored') as ignored
+                count(*) filter (where outcome = 'ignored') as ignored,
+                count(*) filter (where outcome = 'unknown') as unknown
               from receipts cross join receipt_items on receipt = spool_name
               where {here} created_at >= :since and given_at is not null group by day"""
     of_project = "session in (select id from sessions where project = :project) and" if project else ""

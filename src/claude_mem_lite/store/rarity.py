@@ -1,38 +1,42 @@
 """How common words and files are in the work of a project: what everything shares tells nothing about one thing."""
 
 import json
+import math
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
 
 from claude_mem_lite.store import fts
 
-# A word of so many memories of a project, or of this share of them, is not rare any more.
-_RARE_ROWS = 3
-_RARE_SHARE = 0.03
+# A word of more than this share of a project's memories, or of more than so many, has no weight.
+_MAX_SHARE = 0.1
+_MIN_MEMORIES = 3
+_MAX_MEMORIES = 300
 # A file that so large a share of the last sessions touched, and at least so many of them, tells little.
 _LAST_SESSIONS = 30
 _COMMON_SHARE = 0.2
 _COMMON_SESSIONS = 3
 
 
-class RareWords:
-    """Which words few of a project's memories have, each looked up once."""
+class WordWeights:
+    """Weights of words by how few of a project's memories have them, each word looked up once."""
 
     def __init__(self, db: sqlite3.Connection, project: str) -> None:
-        (number,) = db.execute("select count(*) from memories where project = ?", (project,)).fetchone()
+        (self._number,) = db.execute("select count(*) from memories where project = ?", (project,)).fetchone()
         self._db = db
         self._scope = f"project:{project}"
-        self._most = max(_RARE_ROWS, int(_RARE_SHARE * number))
-        self._known: dict[str, bool] = {}
+        self._most = max(_MIN_MEMORIES, min(int(_MAX_SHARE * self._number), _MAX_MEMORIES))
+        self._known: dict[str, float] = {}
 
-    def among(self, words: Mapping[str, str]) -> set[str]:
-        """Those that are rare, by their stems."""
-        return {stem for stem, word in words.items() if self._is_rare(word)}
+    def of(self, words: Mapping[str, str]) -> dict[str, float]:
+        """Return the weights of the words that have any, by their stems."""
+        return {stem: weight for stem, word in words.items() if (weight := self._weight(word)) > 0}
 
-    def _is_rare(self, word: str) -> bool:
+    def _weight(self, word: str) -> float:
         if word not in self._known:
-            self._known[word] = fts.count_with(self._db, word, self._scope, self._most + 1) <= self._most
+            having = fts.count_with(self._db, word, self._scope, self._most + 1)
+            is_common = having > self._most
+            self._known[word] = 0.0 if is_common else max(math.log((self._number + 1) / (having + 0.5)), 0.0)
         return self._known[word]
 
 

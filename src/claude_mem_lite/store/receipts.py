@@ -13,6 +13,9 @@ from claude_mem_lite.store.sessions import TITLE
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 _ITEM = tuple(field.name for field in fields(ReceiptItem))
+_BY_OUTCOME = """count(distinct case when outcome = 'used' then receipts.session end) as used,
+    count(distinct case when outcome <> 'ignored' then receipts.session end) as not_ignored,
+    count(distinct receipts.session) as given"""
 # Of each project and moment: enough to judge a source by, and read within 2 ms on every prompt.
 _LAST_OF_A_SOURCE = 300
 
@@ -103,17 +106,15 @@ def known_until(db: sqlite3.Connection, session: str) -> datetime | None:
 
 
 def tallies(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, Tally]:
-    """How often each of these memories and sessions was used or ignored by those it was given to; only what has any.
+    """Count the sessions that used or ignored each of these memories and sessions; only what has any.
 
-    A session counts once for each: what it was given again after a compaction is no second vote."""
+    A session counts once for each, by its best outcome: an item given again after a compaction is no second vote."""
     rows = db.execute(
-        """select source, count(distinct case when outcome = 'used' then session end) as used,
-             count(distinct session) as given
-           from receipt_items join receipts on spool_name = receipt
+        f"""select source, {_BY_OUTCOME} from receipt_items join receipts on spool_name = receipt
            where source in (select value from json_each(:sources)) and outcome is not null group by source""",
         {"sources": json.dumps(list(sources))},
     )
-    return {row["source"]: Tally(row["used"], row["given"] - row["used"]) for row in rows}
+    return {row["source"]: _tally(row) for row in rows}
 
 
 def standing_tallies(db: sqlite3.Connection, sources: Sequence[str], *, at_need: bool) -> dict[str, Tally]:
@@ -122,32 +123,33 @@ def standing_tallies(db: sqlite3.Connection, sources: Sequence[str], *, at_need:
     The two do not count for each other: what a start tells in vain may be just right for a prompt. Who ignored
     something before it was last seen, confirmed or edited is not counted, so that it can come back from silence."""
     need = "in" if at_need else "not in"
+    # How often a fix worked says nothing about a prompt.
+    moments = [moment for moment in NEED_MOMENTS if moment != "failure" or not at_need]
     rows = db.execute(
-        f"""select item.source, count(distinct case when outcome = 'used' then receipts.session end) as used,
-              count(distinct receipts.session) as given
-            from receipt_items as item join receipts on spool_name = receipt
+        f"""select item.source, {_BY_OUTCOME} from receipt_items as item join receipts on spool_name = receipt
               left join memories on memories.id = item.source left join sessions on sessions.id = item.source
             where item.source in (select value from json_each(:sources)) and outcome is not null
               and moment {need} (select value from json_each(:moments))
-              and (outcome = 'used' or receipts.created_at >= coalesce(last_seen_at, last_event_at, ''))
+              and (outcome <> 'ignored' or receipts.created_at >= coalesce(last_seen_at, last_event_at, ''))
             group by item.source""",
-        {"sources": json.dumps(list(sources)), "moments": json.dumps(NEED_MOMENTS)},
+        {"sources": json.dumps(list(sources)), "moments": json.dumps(moments)},
     )
-    return {row["source"]: Tally(row["used"], row["given"] - row["used"]) for row in rows}
+    return {row["source"]: _tally(row) for row in rows}
 
 
 def source_tallies(db: sqlite3.Connection, project: str, moment: str) -> dict[str, Tally]:
     """How much of what the last receipts of a moment gave in a project was used, by source (at the start of a session
     that is the layer). Older ones do not count: a silent source is heard again once others have spoken long enough."""
     rows = db.execute(
-        """select layer, sum(outcome = 'used') as used, sum(outcome = 'ignored') as ignored
+        """select layer, sum(outcome = 'used') as used, sum(outcome = 'ignored') as ignored,
+             sum(outcome = 'unknown') as unknown
            from (select spool_name from receipts
                  where project = :project and moment = :moment order by created_at desc limit :last)
              join receipt_items on receipt = spool_name
            where outcome is not null group by layer""",
         {"project": project, "moment": moment, "last": _LAST_OF_A_SOURCE},
     )
-    return {row["layer"]: Tally(row["used"], row["ignored"]) for row in rows}
+    return {row["layer"]: Tally(row["used"], row["ignored"], row["unknown"]) for row in rows}
 
 
 def judged_for_failures(db: sqlite3.Connection, sources: Sequence[str]) -> list[tuple[str, str, Outcome, datetime]]:
@@ -222,11 +224,11 @@ def given_to(db: sqlite3.Connection, session: str) -> list[Giving]:
 
 
 def mark(db: sqlite3.Connection, outcomes: Mapping[Giving, Outcome]) -> None:
-    """What came of what reached a session. What was used once stays used: the evidence may be gone when it is looked
-    at again."""
+    """Record the outcomes of a session. A used item stays used and an unknown one is never ignored later: the evidence
+    may be gone when the session is judged again."""
     db.executemany(
         """update receipt_items set outcome = :outcome where source = :source and receipt = :receipt
-             and outcome is not 'used'""",
+             and (outcome is null or outcome = 'ignored' or :outcome = 'used')""",
         [
             {"source": giving.source, "receipt": giving.receipt, "outcome": outcome}
             for giving, outcome in outcomes.items()
@@ -269,6 +271,11 @@ def forget(db: sqlite3.Connection, *, sources: Sequence[str], sessions: Sequence
 
 def id_of_name(spool_name: str) -> str:
     return short_id("receipt", spool_name)
+
+
+def _tally(row: sqlite3.Row) -> Tally:
+    used, not_ignored = row["used"], row["not_ignored"]
+    return Tally(used, row["given"] - not_ignored, not_ignored - used)
 
 
 def _with_items(db: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> list[Receipt]:

@@ -34,6 +34,7 @@ class GivenCounts:
     total: int
     used: int
     ignored: int
+    unknown: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,8 @@ def gifts(db: sqlite3.Connection, memory: str, limit: int) -> list[Gift]:
 def given_counts(db: sqlite3.Connection, memory: str) -> GivenCounts:
     row = db.execute(
         f"""select count(*) as total, count(*) filter (where outcome = 'used') as used,
-              count(*) filter (where outcome = 'ignored') as ignored from {_REACHED}""",
+              count(*) filter (where outcome = 'ignored') as ignored,
+              count(*) filter (where outcome = 'unknown') as unknown from {_REACHED}""",
         {"id": memory},
     ).fetchone()
     return GivenCounts(**dict(row))

@@ -57,8 +57,6 @@ class Evidence:
     in, by number."""
     identifiers: frozenset[str]
     """Everything in the same texts that could be an id or an identifier, as it is written."""
-    named: Mapping[str, Sequence[str]]
-    """What is named as a file in the same texts, by the names without folders."""
     files: Mapping[str, Sequence[str]]
     """The files it read and edited, by their names without folders."""
     symbols: frozenset[tuple[str, str]]
@@ -70,18 +68,6 @@ class Evidence:
         """Whether a file was read or edited; one path may begin at the root of the disk, the other in the project."""
         return any(_is_same(file, other) for other in self.files.get(_name(file), ()))
 
-    def names(self, file: str) -> bool:
-        """Whether a file is named, with as much of its path as there is."""
-        return any(_is_same(file, other.removeprefix("./")) for other in self.named.get(_name(file), ()))
-
-
-@dataclass(frozen=True, slots=True)
-class Trigger:
-    """What something was given in answer to: its words match by themselves, so they show nothing."""
-
-    text: str = ""
-    files: tuple[str, ...] = ()
-
 
 @dataclass(slots=True)
 class _Said:
@@ -90,15 +76,14 @@ class _Said:
     numbers: dict[str, list[int]] = field(default_factory=dict)
     times: list[datetime] = field(default_factory=list)
     identifiers: dict[str, datetime] = field(default_factory=dict)
-    paths: dict[str, datetime] = field(default_factory=dict)
 
     def add(self, at: datetime, text: str) -> None:
         for paragraph in _PARAGRAPH_END.split(text):
-            for stem in stems(paragraph):
+            for stem in prose_stems(paragraph):
                 self.numbers.setdefault(stem, []).append(len(self.times))
             self.times.append(at)
-        for names, found in ((self.identifiers, set(_WORD.findall(text))), (self.paths, set(_paths(text)))):
-            names.update({name: max(at, names.get(name, _EVER)) for name in found})
+        for name in set(_WORD.findall(text)):
+            self.identifiers[name] = max(at, self.identifiers.get(name, _EVER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,40 +103,29 @@ class Work:
 
     def evidence(self) -> Evidence:
         """All that there is."""
-        return self._evidence(_EVER, _EVER, Trigger(), self.untimed_files)
+        return self._evidence(_EVER, "", self.untimed_files)
 
-    def evidence_after(self, moment: datetime, trigger: Trigger, *, is_prompt: bool) -> Evidence:
-        """What came after something was given, without what repeats the trigger.
+    def evidence_after(self, moment: datetime) -> Evidence:
+        """Return what came after a prompt, without what repeats it: an item is found by the words of its prompt."""
+        return self._evidence(moment, self.prompt_before(moment), ())
 
-        Of a turn it is not known what in it was first: only what is given with its prompt has all of it after it."""
-        later = [began for began, _ in self.prompts if began > moment]
-        turns_after = moment if is_prompt else min(later, default=_AT_LAST)
-        return self._evidence(moment, turns_after, trigger, ())
-
-    def _evidence(self, after: datetime, turns_after: datetime, trigger: Trigger, more: Sequence[str]) -> Evidence:
-        paths = (path for path, at in self.said.paths.items() if at > after)
+    def _evidence(self, after: datetime, prompt: str, more: Sequence[str]) -> Evidence:
         files = (
             *more,
-            *(file for at, file in self.files if at > turns_after),
+            *(file for at, file in self.files if at > after),
             *(file for name, given in self.calls.items() if time_of(name) > after for file in _files_of(given)),
         )
         return Evidence(
-            words=Words(self.said.numbers, self.said.times, after, stems(trigger.text).keys()),
+            words=Words(self.said.numbers, self.said.times, after, prose_stems(prompt).keys()),
             identifiers=frozenset(word for word, at in self.said.identifiers.items() if at > after),
-            named=_by_name(_without((*_paths(trigger.text), *trigger.files), paths)),
-            files=_by_name(_without(trigger.files, files)),
-            symbols=frozenset(symbol for at, symbol in self.symbols if at > turns_after),
-            echoed=frozenset(_WORD.findall(trigger.text)),
+            files=_by_name(files),
+            symbols=frozenset(symbol for at, symbol in self.symbols if at > after),
+            echoed=frozenset(_WORD.findall(prompt)),
         )
 
-    def prompt_before(self, moment: datetime) -> Trigger:
-        """What was asked last before a moment."""
-        return Trigger(next((prompt for at, prompt in self.prompts if at <= moment), ""))
-
-    def call(self, name: str) -> Trigger:
-        """What the tool call of an event was given, as long as that is known."""
-        given = self.calls.get(name, {})
-        return Trigger("\n\n".join(_strings(given)), tuple(_files_of(given)))
+    def prompt_before(self, moment: datetime) -> str:
+        """Return the last prompt before a moment."""
+        return next((prompt for at, prompt in self.prompts if at <= moment), "")
 
 
 def of_session(db: sqlite3.Connection, queue: Queue, session: Session) -> Evidence | None:
@@ -226,19 +200,14 @@ def _strings(value: JsonValue) -> Iterator[str]:
             yield from _strings(item)
 
 
-def _paths(text: str) -> Iterator[str]:
-    """What is written like the name of a file."""
-    for found in set(_PATH.findall(text)):
-        path = found.rstrip("./-")
-        stem, _, suffix = path.rpartition(".")
-        if stem and suffix.isalnum() and len(suffix) <= _LONGEST_SUFFIX:
-            yield path
+def prose_stems(text: str) -> dict[str, str]:
+    """Return the stems of a text without those of its paths: folders and file names occur in any command."""
+    return stems(_PATH.sub(lambda found: " " if "/" in found[0] or _is_file_name(found[0]) else found[0], text))
 
 
-def _without(known: Iterable[str], files: Iterable[str]) -> Iterator[str]:
-    """The files that are none of the known ones, however much of their paths is written."""
-    by_name = _by_name(known)
-    return (file for file in files if not any(_is_same(file, one) for one in by_name.get(_name(file), ())))
+def _is_file_name(text: str) -> bool:
+    stem, _, suffix = text.rstrip("./-").rpartition(".")
+    return bool(stem) and suffix.isalnum() and len(suffix) <= _LONGEST_SUFFIX
 
 
 def _by_name(files: Iterable[str]) -> Mapping[str, Sequence[str]]:

@@ -100,6 +100,7 @@ def memory_story(loop: Running, id_: str) -> dict[str, object]:
             "given_total": counts.total,
             "used": counts.used,
             "ignored": counts.ignored,
+            "unknown": counts.unknown,
             "held_because": quarantine.reason_of(memory) if memory.status == "quarantined" else "",
             "session": asdict(session) if session else None,
             "turn": asdict(turn) if turn else None,

@@ -2,7 +2,7 @@
 
 import sqlite3
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -65,7 +65,7 @@ def _given(
     told = []
     for one in counting.given(db, since, project):
         tallies = [rate.tally for rate in rates if rate.moment == one.moment]
-        tally = Tally(sum(each.used for each in tallies), sum(each.ignored for each in tallies))
+        tally = Tally(*(sum(counts) for counts in zip(*map(astuple, tallies), strict=True)))
         told.append({**asdict(one), **_hits(tally)})
     return told
 
@@ -75,8 +75,9 @@ def _rate(one: counting.HitRate) -> dict[str, object]:
 
 
 def _hits(tally: Tally) -> dict[str, object]:
-    judged = tally.used + tally.ignored
-    return {"used": tally.used, "ignored": tally.ignored, "hit_rate": round(tally.used / judged, 3) if judged else None}
+    """Return the counts, and the share that was used at least: an unknown item may have been."""
+    judged = tally.used + tally.ignored + tally.unknown
+    return {**asdict(tally), "hit_rate": round(tally.used / judged, 3) if judged else None}
 
 
 def _silent_items(db: sqlite3.Connection) -> list[dict[str, object]]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.models import OUTCOMES, JsonObject, text
 from claude_mem_lite.told import number, objects, part, whole
 from claude_mem_lite.ui.parts import Asked, render
 from claude_mem_lite.ui.plots import DOLLARS, WIDTH, Plot, Series, bars_by_day, bars_by_name, dollars, shares_by_day
@@ -87,8 +87,8 @@ def _plots(days: Sequence[JsonObject]) -> list[Plot]:
 
     return [
         bars_by_day("given", "How often something was given", dates, [series("given", "given")]),
-        bars_by_day("used", "What came of it", dates, [series("used", "used"), series("ignored", "ignored")]),
-        shares_by_day("rate", "Share of it that was used", dates, Series("used", [_rate(one) for one in days])),
+        bars_by_day("used", "What came of it", dates, [series(name, name) for name in OUTCOMES]),
+        shares_by_day("rate", "Share of it used at least", dates, Series("used", [_rate(one) for one in days])),
         bars_by_day("tokens", "Tokens given", dates, [series("tokens", "tokens_given")]),
         bars_by_day("saved", "Tokens given and saved at starts", dates, _savings(days)),
         bars_by_day("spend", "Spent on models", dates, [series("dollars", "cost_usd")], DOLLARS),
@@ -99,8 +99,8 @@ def _plots(days: Sequence[JsonObject]) -> list[Plot]:
 
 
 def _rate(day: JsonObject) -> float | None:
-    used, ignored = whole(day, "used"), whole(day, "ignored")
-    return used / (used + ignored) if used + ignored else None
+    judged = sum(whole(day, outcome) for outcome in OUTCOMES)
+    return whole(day, "used") / judged if judged else None
 
 
 def _savings(days: Sequence[JsonObject]) -> list[Series]:
