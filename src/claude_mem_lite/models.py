@@ -24,6 +24,8 @@ MOST_OF_A_TURN = 12
 """How many memories rules make of one turn."""
 REQUEST_LEAD = "Asked: "
 """Before what a prompt asked for, at the end of a summary."""
+UNDONE_LEAD = "After the agent's change the code was found as it had been before"
+"""How the summary begins of a correction that no word told: the user took a change back by hand."""
 OCCASION_LEAD = "Said after this work: "
 """Before what the agent had just done when the user taught it something, in a detail."""
 
@@ -81,6 +83,8 @@ TRUST: dict[Origin, float] = {
     "mcp": 0.3,
     "web": 0.2,
 }
+TRANSCRIPT_TRUST = 0.9
+"""How far a user's words in an imported transcript may be believed: the file may be somebody else's."""
 FOREIGN_ORIGINS: tuple[Origin, ...] = ("web", "mcp")
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 PassageKind = Literal["turn", "session"]

@@ -407,7 +407,7 @@ def test_an_answer_has_shares_for_project_language_and_everywhere(shop: Shop) ->
     assert [part.splitlines()[1].partition(" (")[0] for part in parts] == [
         "--- memory of this project",
         "--- memory about python",
-        "--- memory that holds everywhere",
+        "--- the user's standing rules",
     ]
     for part, share in zip(parts, (200, 150, 150), strict=True):
         assert estimate_tokens(f"<claude-mem-lite>{part}".strip()) <= share

@@ -17,6 +17,7 @@ from claude_mem_lite.context.budget import MOST_UTF16_UNITS, estimate_tokens, ut
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import BUILT_IN, LAYERS, Preset
+from claude_mem_lite.context.render import PREAMBLE
 from claude_mem_lite.models import KINDS, TRUST, Kind, Origin, Place, SessionSummary
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
@@ -95,8 +96,13 @@ def assert_holds(built: Context, preset: Preset, budget: int, *, has_session: bo
         assert built.text
     order = [layer.name for layer in preset.layers] + ["sessions"]
     assert sorted(built.layers, key=order.index) == list(built.layers)
-    headers = [built.text.index(f"\n{LAYERS[layer][0]}\n") for layer in built.layers]
+    noted = dict.fromkeys(one.layer for one in built.chosen if not one.item.is_users_rule)
+    headers = [built.text.index(f"\n{LAYERS[layer][0]}\n") for layer in noted]
     assert headers == sorted(headers)
+    cautioned = built.text.find(f"\n{PREAMBLE}\n")
+    for one in built.chosen:
+        is_rule = one.item.is_users_rule
+        assert (cautioned == -1 or built.text.index(f"\n{one.item.line}\n") < cautioned) is is_rule
 
 
 @pytest.fixture(scope="module")

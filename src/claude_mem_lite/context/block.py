@@ -1,6 +1,7 @@
 """What was chosen for a moment of need -> the text that is given: one form for prompts, failures, files and answers.
 
-Never over its budget; nothing that a memory says can close the block or begin a line of its frame."""
+The user's standing rules have a frame of their own; all else is for reference. Never over its budget; nothing that a
+memory says can close the block or begin a line of its frame."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -10,11 +11,13 @@ from datetime import datetime
 from claude_mem_lite.context import render
 from claude_mem_lite.context.budget import estimate_tokens, fits
 from claude_mem_lite.context.layers.conflicting import side_by_side
+from claude_mem_lite.context.user_rules import is_users_rule
 from claude_mem_lite.models import Memory, ReceiptItem, without_request
 from claude_mem_lite.safe_text import unframed
-from claude_mem_lite.words import time_ago
+from claude_mem_lite.words import counted, time_ago
 
 LOOK_DEEPER = "More of these: `claude-mem-lite show ID`."
+_FOLLOW = "to be followed unless the user says otherwise"
 _LONGEST_HEAD = 200
 _LONGEST_SHORT_HEAD = 120
 _LONGEST_LINE = 300
@@ -94,6 +97,10 @@ class _Form:
     full: str
     short: str
 
+    @property
+    def is_rule(self) -> bool:
+        return is_users_rule(self.given.memory)
+
 
 @dataclass(frozen=True, slots=True)
 class _Forms:
@@ -102,15 +109,17 @@ class _Forms:
     forms: tuple[_Form, ...]
     is_full: bool = False
 
-    def lines(self) -> list[str]:
-        return [form.full if self.is_full else form.short for form in self.forms]
+    def lines(self, *, rules: bool) -> list[str]:
+        """Their lines: of the user's standing rules, or of all others."""
+        chosen = [form for form in self.forms if form.is_rule is rules]
+        return [form.full if self.is_full else form.short for form in chosen]
 
     def is_cut(self) -> bool:
         return not self.is_full and any(form.full != form.short for form in self.forms)
 
     def receipts(self) -> Iterator[ReceiptItem]:
-        for form, line in zip(self.forms, self.lines(), strict=True):
-            one = form.given
+        for form in self.forms:
+            one, line = form.given, form.full if self.is_full else form.short
             yield ReceiptItem(one.memory.id, one.source, one.reason, estimate_tokens(line), one.score)
 
 
@@ -126,11 +135,18 @@ def _groups(items: Sequence[Given]) -> Iterator[tuple[Given, ...]]:
 
 
 def _assemble(told: Sequence[_Forms], title: str) -> str:
-    count = sum(len(group.forms) for group in told)
-    head = f"--- {title} ({count} {'item' if count == 1 else 'items'}, for reference) ---"
-    lines = [line for group in told for line in group.lines()]
+    """The user's standing rules in a frame of their own, then everything else for reference."""
+    rules = [line for group in told for line in group.lines(rules=True)]
+    others = [line for group in told for line in group.lines(rules=False)]
     more = [LOOK_DEEPER] if any(group.is_cut() for group in told) else []
-    return "\n".join((render.OPENING, head, *lines, *more, f"--- end {title} ---", render.CLOSING))
+    framed: list[str] = []
+    if rules:
+        head = f"--- the user's standing rules ({counted(len(rules), 'item')}, {_FOLLOW}) ---"
+        framed += [head, *rules, *([] if others else more), "--- end rules ---"]
+    if others:
+        head = f"--- {title} ({counted(len(others), 'item')}, for reference) ---"
+        framed += [head, *others, *more, f"--- end {title} ---"]
+    return "\n".join((render.OPENING, *framed, render.CLOSING))
 
 
 def _form(given: Given, now: datetime, root: str) -> _Form:

@@ -154,8 +154,16 @@ def _skipped(found: Sequence[Found], chosen: Sequence[Chosen]) -> tuple[Skipped,
 
 
 def _assemble(chosen: Sequence[Chosen], occasion: Occasion) -> str:
-    parts = ["\n".join((one.layer.header, *(item.line for item in one.told))) for one in chosen if one.told]
-    if not parts:
-        return ""
-    preamble = render.NEWS_PREAMBLE if occasion.since else render.PREAMBLE
-    return "\n".join((render.OPENING, preamble, *parts, render.LOOK_DEEPER, render.CLOSING))
+    """The text: the user's standing rules of all layers first, then everything else as notes for reference."""
+    rules = [item.line for one in chosen for item in one.told if item.is_users_rule]
+    notes = []
+    for one in chosen:
+        if lines := [item.line for item in one.told if not item.is_users_rule]:
+            notes += [one.layer.header, *lines]
+    if notes:
+        preamble = render.NEWS_PREAMBLE if occasion.since else render.PREAMBLE
+        notes = [*([render.NOTES_HEADER] if rules else []), preamble, *notes]
+    if rules:
+        rules = [render.RULES_HEADER, render.RULES_PREAMBLE, *rules]
+    told = (*rules, *notes)
+    return "\n".join((render.OPENING, *told, render.LOOK_DEEPER, render.CLOSING)) if told else ""

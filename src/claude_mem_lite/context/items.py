@@ -28,6 +28,8 @@ class Item:
     """The ids of memories that the line tells besides, in other words: a decision stands with its session, too."""
     is_asked_for: bool = False
     """The user had it remembered in so many words, or pinned it: it goes before more of anything else."""
+    is_users_rule: bool = False
+    """It stands under the heading of the user's standing rules, whatever its layer."""
     with_next: bool = False
     """It is told together with the item after it, or not at all."""
 

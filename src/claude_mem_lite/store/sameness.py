@@ -88,6 +88,9 @@ def joined(known: Memory, new: Memory) -> Memory:
     if new.made_by == "user" and content_words(_told(known)) < content_words(_told(new)):
         # "use pnpm instead of npm" after "use pnpm": written down by the user, the fuller words stand.
         known = replace(known, title=new.title, summary=new.summary)
+    if new.origin == known.origin == "user" and known.trust < new.trust:
+        # Known by a transcript, and said now: the words of now are surely the user's.
+        known = replace(known, title=new.title, summary=new.summary, trust=new.trust)
     is_users = new.made_by == "user" or new.origin == known.origin == "user"
     lines = dict.fromkeys((*known.detail.split("\n"), *new.detail.split("\n")))
     detail = "\n".join(line for line in lines if line)

@@ -12,7 +12,7 @@ from claude_mem_lite.codebase.retying import tied_to_now
 from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import FOREIGN_ORIGINS, KINDS, LONGEST_TITLE, TRUST, JsonObject, Memory, text, texts
+from claude_mem_lite.models import KINDS, LONGEST_TITLE, TRUST, JsonObject, Memory, text, texts
 from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import conflicts, memories, projects, retirements, sightings, supersession, tombstones
@@ -49,7 +49,8 @@ def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection,
         project=project_of_scope(scope, memory.project),
         tags=tuple(tag for tag in tags if tag and tag not in dropped),
     )
-    if words and words != memory.summary:
+    is_reworded = bool(words) and words != memory.summary
+    if is_reworded:
         # What somebody else made of it goes with it: beside other words it would be wrong, or said twice.
         changed = replace(changed, summary=words, detail="", facts=())
         if changed.status == "quarantined":
@@ -57,8 +58,8 @@ def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection,
     if changed == memory:
         return
     changed = replace(changed, made_by="user", last_seen_at=max(memory.last_seen_at, time_of(name)))
-    # Of a page from the web that got a tag, the words are still the page's.
-    if words or (given and memory.origin not in FOREIGN_ORIGINS):
+    # Under another title, kind or tag, the words are still those of whoever said them.
+    if is_reworded or (given and not memory.summary):
         changed = replace(changed, origin="user", trust=TRUST["user"], confidence=1.0)
     with atomic(db):
         sightings.note(db, memory.id, name)  # so that what was typed goes when the memory is forgotten
@@ -108,6 +109,7 @@ def confirm(
             branch=place.branch if place and is_here else memory.branch,
             commit=place.commit if place and is_here else memory.commit,
             confidence=max(memory.confidence, CONFIRMED),
+            trust=max(memory.trust, TRUST[memory.origin]),
             times_seen=memory.times_seen + is_new,
             last_seen_at=max(memory.last_seen_at, time_of(name)),
         )

@@ -25,7 +25,7 @@ from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.routing import Body, Router
 
 WORK_TIMEOUT_S = 600.0
-_OWN_MARKS = (b"<claude-mem-lite>", b"--- memory (")
+_OWN_MARKS = (b"<claude-mem-lite>", b"--- memory (", b"--- the user's standing rules (")
 router = Router(prefix="/api/import")
 
 

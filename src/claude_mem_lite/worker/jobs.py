@@ -21,7 +21,7 @@ from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox import past_calls
 from claude_mem_lite.inbox.erasing import erase
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import TRUST, Draft, Event, Memory, Place, SessionStatus, Turn, TurnDigest
+from claude_mem_lite.models import TRANSCRIPT_TRUST, TRUST, Draft, Event, Memory, Place, SessionStatus, Turn, TurnDigest
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, project_changes, projects, receipts, sessions, symbols, tombstones, turns
@@ -252,6 +252,7 @@ def memory_of(draft: Draft, turn: Turn, place: Place, position: int, at: datetim
     What the user taught is known by what it says: its place is behind all that a model may tell. `others` is what
     the turn heard: to read that takes long, so it is read once for all drafts."""
     why_quarantined = others.why_quarantined(draft)
+    is_from_transcript = draft.origin == "user" and any(event.imported for event in turn.events)
     return Memory(
         status="quarantined" if why_quarantined else "active",
         id=short_id(turn.key, draft.title.lower() if is_taught(draft) else str(position)),
@@ -264,7 +265,7 @@ def memory_of(draft: Draft, turn: Turn, place: Place, position: int, at: datetim
         symbols=draft.symbols,
         anchors=draft.anchors,
         origin=draft.origin,
-        trust=TRUST[draft.origin],
+        trust=TRANSCRIPT_TRUST if is_from_transcript else TRUST[draft.origin],
         confidence=draft.confidence,
         created_at=at,
         last_seen_at=at,

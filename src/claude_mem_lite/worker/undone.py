@@ -13,7 +13,7 @@ from claude_mem_lite.code.values import PRESENT, CodeChange
 from claude_mem_lite.compress.language.drafts import make_draft
 from claude_mem_lite.inbox import past_calls
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import MOST_OF_A_TURN, Draft, Turn, TurnDigest, load_json
+from claude_mem_lite.models import MOST_OF_A_TURN, UNDONE_LEAD, Draft, Turn, TurnDigest, load_json
 from claude_mem_lite.store import symbols
 
 _CONFIDENCE = 0.6
@@ -76,7 +76,7 @@ def _draft(file: str, changes: list[CodeChange]) -> Draft:
     return make_draft(
         "correction",
         title,
-        "After the agent's change the code was found as it had been before, and no command of the agent put it back.",
+        f"{UNDONE_LEAD}, and no command of the agent put it back.",
         files=[file],
         anchors=[anchor_to(one) for one in changes[:MOST_CODE_ANCHORS]],
         # What the user did by hand says as much as a word; only how it is meant is less sure.

@@ -10,6 +10,7 @@ from claude_mem_lite.patterns import lazy
 _OWN_BLOCKS = (
     ("<claude-mem-lite>", "</claude-mem-lite>"),
     ("--- memory (", "--- end memory ---"),
+    ("--- the user's standing rules (", "--- end rules ---"),
 )
 # A line erased, or the cursor put to its beginning: what comes next is written over it.
 _REWOUND = lazy(r"(?:\x1b\[|\x9b)(?:2K|[01]?G|\d{0,3}F)")

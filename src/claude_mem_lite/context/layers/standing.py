@@ -7,6 +7,7 @@ from claude_mem_lite.codebase.freshness import Freshness, Verdict
 from claude_mem_lite.context import render
 from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.user_rules import is_users_rule
 from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory
 from claude_mem_lite.store import retirements
 from claude_mem_lite.store.visibility import is_hidden
@@ -99,7 +100,14 @@ def item_of(
         where=where,
     )
     told = f"{reason}, {reasons}" if reasons else reason
-    return Item(line, memory.id, told, memory=memory.id, is_asked_for=_is_asked_for(memory))
+    return Item(
+        line,
+        memory.id,
+        told,
+        memory=memory.id,
+        is_asked_for=_is_asked_for(memory),
+        is_users_rule=is_users_rule(memory),
+    )
 
 
 def _is_asked_for(memory: Memory) -> bool:
