@@ -127,7 +127,7 @@ def _note_marks(db: sqlite3.Connection, place: Place, at: datetime) -> None:
             values,
         )
         put_mark(db, "path", place.path, place.project, at)
-    elif not _owner(db, ("path", "former_path"), place.path):
+    elif _owner(db, ("path", "former_path"), place.path) in ("", place.project):
         put_mark(db, "former_path", place.path, place.project, at)
     if place.remote and _owner(db, ("remote",), place.remote) in ("", place.project):
         put_mark(db, "remote", place.remote, place.project, at)
@@ -173,16 +173,13 @@ def current_id(db: sqlite3.Connection, project: str) -> str:
 
 
 def former_ids(db: sqlite3.Connection, project: str) -> list[str]:
-    """Return the ids that a project went by before: those of all that it took in."""
+    """Return the ids that parts of a project may have had before: an id is the remote or the folder of its time."""
     rows = db.execute(
-        """with recursive taken (id) as (
-             select :project union
-             select source from project_changes join taken on target = taken.id
-               where undone_at is null and kind in ('merge', 'join'))
-           select id from taken where id <> :project order by id""",
+        """select distinct value from project_marks
+           where project = :project and kind <> 'root_commit' and value <> :project""",
         {"project": project},
     )
-    return [row["id"] for row in rows]
+    return [row["value"] for row in rows]
 
 
 def find(db: sqlite3.Connection, given: str) -> str:
@@ -200,10 +197,9 @@ def find(db: sqlite3.Connection, given: str) -> str:
     if len(full) > 1:
         raise Ambiguous(f"{given} is the name of several projects", f"give one of their ids: {', '.join(full)}")
     if not full:
-        names = ", ".join(one.name for one in listed(db, 5)) or "none yet"
-        raise NotFound(
-            f"there is no project {given}", f"the last ones are {names}; `claude-mem-lite projects` lists all"
-        )
+        what = "no folder and no project" if os.path.isabs(given) else "no project"
+        last = ", ".join(one.name for one in listed(db, 5)) or "none yet"
+        raise NotFound(f"there is {what} {given}", f"the last ones are {last}; `claude-mem-lite projects` lists all")
     return full[0]
 
 
@@ -358,13 +354,12 @@ def _are_parted(db: sqlite3.Connection, one: str, other: str) -> bool:
 
 
 def _new_id(db: sqlite3.Connection, wanted: str) -> str:
-    """Return an id that no project has or had: the one wanted, else with a number behind it."""
+    """Return an id that no project has or is known by: the one wanted, else with a number behind it."""
     for number in range(1, _MAX_NAMESAKES):
         id_ = wanted if number == 1 else f"{wanted}#{number}"
         taken = db.execute(
             """select 1 from projects where id = :id union all
-               select 1 from project_marks where project = :id union all
-               select 1 from project_changes where source = :id and kind <> 'rename' and undone_at is null""",
+               select 1 from project_marks where project = :id or (value = :id and kind <> 'root_commit')""",
             {"id": id_},
         )
         if taken.fetchone() is None:
