@@ -154,7 +154,7 @@ def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], as_json: bool)
     Examples:
       claude-mem-lite import transcripts
       claude-mem-lite import transcripts ~/backup/claude/projects
-      claude-mem-lite import transcripts ~/laptop/projects --project shop=~/code/shop
+      claude-mem-lite import transcripts ~/laptop/projects --project shop=.
       claude-mem-lite import transcripts session.jsonl --json
     """
     report, folders = Report(), FolderMap(chosen)
