@@ -42,6 +42,7 @@ PROGRAM = "from claude_mem_lite.cli.entry import run; run()"
 _PLACEHOLDER = re.compile(r"\[?[A-Z]{2,}(?:\.\.\.)?\]?")
 # What is changed by one of these is read by those before it.
 _ORDER = (
+    r"projects (?:merge|move|rename|undo)",
     r"edit|pin|confirm|remember|import|rebuild|queue --retry",
     r"retire",
     r"forget \w",
@@ -106,6 +107,7 @@ def filled_machine(monkeypatch: pytest.MonkeyPatch, *, quarantined: bool = False
         (user / "code" / "shop").symlink_to(shop.root)
         (user / ".claude").mkdir()
         _fill(machine.home, str(shop.root), quarantined)
+        _fill_projects(machine.home, str(user / "shop-old"), str(user / "old" / "notes"), "/Users/me/webshop")
         _fill_inbox(machine.home)
         _write_files(user, shop.root)
         for name, value in (machine.environment() | {"EDITOR": "true", "VISUAL": "true"}).items():
@@ -137,6 +139,12 @@ def _fill(home: Home, root: str, quarantined: bool) -> None:
             receipts.add(store.db, GIVEN)
 
 
+def _fill_projects(home: Home, *folders: str) -> None:
+    with Store(home.memory_db) as store:
+        for folder in folders:
+            store.session(folder, SessionSummary(headline="Sort the list"), place=find_place(folder))
+
+
 def _fill_inbox(home: Home) -> None:
     with closing(open_for_writing(home.inbox_db)) as db:
         migrate(db, INBOX_MIGRATIONS, utc_now())
@@ -153,7 +161,7 @@ def _write_files(user: Path, project: Path) -> None:
     said = {"type": "user", "sessionId": "old", "cwd": str(project), "timestamp": "2026-03-01T10:00:00Z", "uuid": "u1"}
     transcript = f"{json.dumps({**said, 'message': {'role': 'user', 'content': 'rename the parser'}})}\n"
     (project / "session.jsonl").write_text(transcript)
-    for folder in ("backup/claude/projects/shop", ".claude/projects/shop"):
+    for folder in ("backup/claude/projects/shop", ".claude/projects/shop", "laptop/projects/shop"):
         (user / folder).mkdir(parents=True)
         (user / folder / "old.jsonl").write_text(transcript)
     for path in (".claude-mem/claude-mem.db", "backup/claude-mem.db"):
@@ -216,6 +224,8 @@ def failures(machine: Machine, chosen: dict[str, list[str]]) -> list[str]:
             ran = run_in_front(machine, words)
         elif _ON_A_TERMINAL.match(line):
             ran = run_on_terminal(machine, words)
+        elif line == "projects undo k7f3a9":
+            ran = run(words[:2])
         elif line.startswith("receipts k7f3a9"):  # the id of a receipt cannot be chosen
             ran = run(["receipts", receipts.id_of(GIVEN), *words[2:]])
         else:

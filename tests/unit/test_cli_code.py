@@ -90,7 +90,13 @@ def test_without_a_terminal_a_line_every_ten_seconds_says_how_far_it_is(capsys: 
 def test_the_folder_and_the_limit_are_handed_on(worker: FakeWorker, home: Home) -> None:
     assert run("code", "callees", "A.b", "--cwd", str(home.root), "--limit", "3") == 0
     asked = next(seen for seen in worker.seen if seen.path == "/api/code")
-    assert asked.query == (("what", "callees"), ("name", "A.b"), ("cwd", str(home.root.resolve())), ("limit", "3"))
+    assert asked.query == (
+        ("what", "callees"),
+        ("name", "A.b"),
+        ("cwd", str(home.root.resolve())),
+        ("all_projects", "false"),
+        ("limit", "3"),
+    )
 
 
 def test_an_empty_name_is_a_mistake(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,6 @@ SCRIPTS = Path(sys.executable).parent
         (["search", "x", "--limt", "3"], "--limit"),
         (["search", "x", "--limit", "0"], "--limit"),
         (["search", "x", "--since", "soon"], "2026-03-01"),
-        (["search", "x", "--cwd", "/no/such/folder"], "--cwd"),
         (["search", "x", "--cwd", "/", "--all-projects"], "exclude each other"),
         (["search", "x", "--kind", "decisoin"], "did you mean decision"),
         (["search", "x", "--scope", "galaxy"], "universal, language:NAME"),

@@ -166,7 +166,7 @@ def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: b
     Examples:
       claude-mem-lite import transcripts
       claude-mem-lite import transcripts ~/backup/claude/projects
-      claude-mem-lite import transcripts ~/laptop/projects --project shop=~/code/shop
+      claude-mem-lite import transcripts ~/laptop/projects --project shop=.
       claude-mem-lite import transcripts session.jsonl --json
       claude-mem-lite import transcripts session.jsonl --also-paused
     """

@@ -61,7 +61,6 @@ def merge(source: str, into: str, as_json: bool) -> None:
     \b
     Examples:
       claude-mem-lite projects merge shop-old shop
-      claude-mem-lite projects merge ~/work/shop github.com/me/shop
     """
     _change("merge", {"source": _project(source), "into": _project(into)}, as_json)
 
@@ -89,14 +88,14 @@ def rename(project: str, name: str, as_json: bool) -> None:
 def move(old: Path, new: Path, as_json: bool) -> None:
     """Say that a folder was moved.
 
-    The projects that were seen in OLD, or in folders below it, are found in NEW from now on, with all that was already
-    stored for NEW. A repository that was moved is recognised without this; a folder without one is not, nor are
-    sessions that were imported from another machine. Moves nothing on the disk.
+    The projects that were seen in OLD, or in folders below it, are found in NEW from now on, as part of the project
+    that is known there already, if one is. A repository that was moved is recognised without this; a folder without
+    one is not, nor are sessions that were imported from another machine. Moves nothing on the disk.
 
     \b
     Examples:
       claude-mem-lite projects move ~/old/notes ~/notes
-      claude-mem-lite projects move /Users/me/shop ~/code/shop
+      claude-mem-lite projects move /Users/me/webshop ~/code/shop
     """
     _change("move", {"old": _absolute(old), "new": _absolute(new)}, as_json)
 

@@ -70,7 +70,7 @@ def rename(db: sqlite3.Connection, change: str, project: str, name: str, now: da
 def move(db: sqlite3.Connection, change: str, old: str, new: str, now: datetime) -> None:
     """Have the projects of a folder, and of the folders below it, be found in another folder from now on.
 
-    What was already stored for the new folders joins them."""
+    A project that is known in the new folder takes in the one that moved there."""
     if _is_done(db, change):
         return
     rows = db.execute(
@@ -88,7 +88,8 @@ def move(db: sqlite3.Connection, change: str, old: str, new: str, now: datetime)
         other = projects.locate(db, there).project
         is_known = db.execute("select 1 from projects where id = ?", (other,)).fetchone()
         if is_known and other != project:
-            merged.append(_merge(db, change, other, project, now))
+            merged.append(_merge(db, change, project, other, now))
+            project = other
         marked.append(_move_mark(db, row["kind"], row["value"], there, project, now))
     _record(db, change, "move", old, new, {"merged": merged, "marked": marked}, now)
 
@@ -216,15 +217,14 @@ def _move_mark(db: sqlite3.Connection, kind: str, value: str, there: str, projec
             "select * from project_marks where kind in ('path', 'former_path') and value in (?, ?)", (value, there)
         )
     ]
-    db.execute("delete from project_marks where kind = 'former_path' and value = ?", (there,))
-    db.execute("delete from project_marks where kind = 'path' and value = ?", (there,))
+    db.execute("delete from project_marks where kind in ('path', 'former_path') and value = ?", (there,))
     if kind == "path":
         db.execute("delete from project_marks where kind = 'path' and value = ? and project = ?", (value, project))
         projects.put_mark(db, "former_path", value, project, now)
     projects.put_mark(db, "path" if os.path.isdir(there) else "former_path", there, project, now)
     values: JsonObject = {"value": value, "there": there, "project": project}
-    db.execute("update projects set root = :there where id = :project and root = :value", values)
-    return {**values, "before": cast("JsonValue", before)}
+    moved = db.execute("update projects set root = :there where id = :project and root = :value", values).rowcount
+    return {**values, "before": cast("JsonValue", before), "has_root": bool(moved)}
 
 
 def _move_mark_back(db: sqlite3.Connection, marked: JsonObject) -> None:
@@ -236,7 +236,8 @@ def _move_mark_back(db: sqlite3.Connection, marked: JsonObject) -> None:
                values (:kind, :value, :project, :last_seen_at)""",
             row,
         )
-    db.execute("update projects set root = :value where id = :project and root = :there", values)
+    if marked["has_root"]:
+        db.execute("update projects set root = :value where id = :project and root = :there", values)
 
 
 def _index_again(db: sqlite3.Connection, change: str, project: str) -> None:

@@ -1,6 +1,6 @@
 """Projects and the marks that they are known by: the table `project_marks`, and which project a folder belongs to.
 
-A project keeps the id it was given first. Its marks are its remotes, its folders and the oldest commit of its history:
+A project keeps the id it was given first. Its marks are its remotes, its folders and the root commit of its history:
 when one of them changes, the others still lead to the same project. `locate` reads only; `note` records what was seen.
 
 Rules, in this order:
@@ -14,11 +14,11 @@ Rules, in this order:
 
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 from typing import Literal
 
 from claude_mem_lite.errors import Ambiguous, NotFound
@@ -31,9 +31,10 @@ from claude_mem_lite.timestamps import text_to_time, time_to_text
 MarkKind = Literal["remote", "root_commit", "path", "former_path"]
 """`former_path` leads to its project only while no folder stands there: another may come to stand in its place."""
 _MAX_COMMITS = 50
+# Each is looked up in the repository, within 0.1 ms.
+_MAX_HOMELESS = 200
 _MAX_NAMESAKES = 10_000
 _MAX_LISTED = 20
-_WALK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +128,11 @@ def _note_marks(db: sqlite3.Connection, place: Place, at: datetime) -> None:
             values,
         )
         put_mark(db, "path", place.path, place.project, at)
-    elif not _owner(db, ("path", "former_path"), place.path):
+    elif _owner(db, ("path", "former_path"), place.path) in ("", place.project):
         put_mark(db, "former_path", place.path, place.project, at)
     if place.remote and _owner(db, ("remote",), place.remote) in ("", place.project):
         put_mark(db, "remote", place.remote, place.project, at)
-    if root := _new_root(db, place):
-        put_mark(db, "root_commit", root, place.project, at)
+    _note_root(db, place, at)
 
 
 def put_mark(db: sqlite3.Connection, kind: MarkKind, value: str, project: str, at: datetime) -> None:
@@ -146,7 +146,8 @@ def put_mark(db: sqlite3.Connection, kind: MarkKind, value: str, project: str, a
 def marks(db: sqlite3.Connection, project: str, kind: MarkKind) -> list[str]:
     """Return the values of one kind of mark, those last seen first."""
     rows = db.execute(
-        "select value from project_marks where project = ? and kind = ? order by last_seen_at desc, value",
+        """select value from project_marks where project = ? and kind = ? and value <> ''
+           order by last_seen_at desc, value""",
         (project, kind),
     )
     return [row["value"] for row in rows]
@@ -172,17 +173,24 @@ def current_id(db: sqlite3.Connection, project: str) -> str:
     return str(row["project"]) if row else project
 
 
+def adopt(db: sqlite3.Connection, wanted: str, root: str, at: datetime) -> str:
+    """Return the project of what comes from elsewhere: by its folder, if that is what the id was made of, else by the
+    id, which leads to that project from now on."""
+    place = find_place(root)
+    project = recognise(db, place).project if place.project == wanted else current_id(db, wanted)
+    if project != wanted and current_id(db, wanted) == wanted:
+        put_mark(db, "former_path" if wanted.startswith("/") else "remote", wanted, project, at)
+    return project
+
+
 def former_ids(db: sqlite3.Connection, project: str) -> list[str]:
-    """Return the ids that a project went by before: those of all that it took in."""
+    """Return the ids that parts of a project may have had before: an id is the remote or the folder of its time."""
     rows = db.execute(
-        """with recursive taken (id) as (
-             select :project union
-             select source from project_changes join taken on target = taken.id
-               where undone_at is null and kind in ('merge', 'join'))
-           select id from taken where id <> :project order by id""",
+        """select distinct value from project_marks
+           where project = :project and kind <> 'root_commit' and value <> :project""",
         {"project": project},
     )
-    return [row["id"] for row in rows]
+    return [row["value"] for row in rows]
 
 
 def find(db: sqlite3.Connection, given: str) -> str:
@@ -200,10 +208,9 @@ def find(db: sqlite3.Connection, given: str) -> str:
     if len(full) > 1:
         raise Ambiguous(f"{given} is the name of several projects", f"give one of their ids: {', '.join(full)}")
     if not full:
-        names = ", ".join(one.name for one in listed(db, 5)) or "none yet"
-        raise NotFound(
-            f"there is no project {given}", f"the last ones are {names}; `claude-mem-lite projects` lists all"
-        )
+        what = "no folder and no project" if os.path.isabs(given) else "no project"
+        last = ", ".join(one.name for one in listed(db, 5)) or "none yet"
+        raise NotFound(f"there is {what} {given}", f"the last ones are {last}; `claude-mem-lite projects` lists all")
     return full[0]
 
 
@@ -307,23 +314,25 @@ def _moved_here(db: sqlite3.Connection, place: Place, evidence: _Evidence) -> st
     """Return the one project whose folders are all gone and whose repository this is; '' when there is none."""
     if not place.commit or evidence.repository is None:
         return ""
-    found = [one for one in _homeless(db) if not (place.remote and marks(db, one, "remote"))]
-    proven = [
-        one
-        for one in found
-        if (last := _commits_of_sessions(db, one)[:1] or marks(db, one, "root_commit"))
-        and evidence.repository.has_any(last) is True
-        and evidence.holds(one) is not False
+    found = [
+        project
+        for project, commits in _homeless(db)
+        if evidence.repository.has_any(commits)
+        and evidence.holds(project) is not False
+        and not (place.remote and marks(db, project, "remote"))
     ]
-    return proven[0] if len(proven) == 1 else ""
+    return found[0] if len(found) == 1 else ""
 
 
-def _homeless(db: sqlite3.Connection) -> Iterator[str]:
-    """Yield the projects with folders of which none is there."""
-    there: dict[str, bool] = {}
-    for row in db.execute("select project, value from project_marks where kind = 'path' order by project").fetchall():
-        there[row["project"]] = there.get(row["project"], False) or os.path.isdir(row["value"])
-    return (project for project, is_there in there.items() if not is_there)
+def _homeless(db: sqlite3.Connection) -> Iterator[tuple[str, list[str]]]:
+    """Yield the projects with folders of which none is there, those last seen first, each with the commit that was last
+    worked on there, or, when no session was, its root commits."""
+    folders: dict[str, list[str]] = {}
+    for row in db.execute("select project, value from project_marks where kind = 'path' order by last_seen_at desc"):
+        folders.setdefault(row["project"], []).append(row["value"])
+    homeless = (project for project, paths in folders.items() if not any(map(os.path.isdir, paths)))
+    for project in islice(homeless, _MAX_HOMELESS):
+        yield project, _commits_of_sessions(db, project)[:1] or marks(db, project, "root_commit")
 
 
 def _leave(db: sqlite3.Connection, project: str, gone: list[str]) -> None:
@@ -339,12 +348,17 @@ def _leave(db: sqlite3.Connection, project: str, gone: list[str]) -> None:
         db.execute("delete from project_marks where kind = 'path' and value = :value and project = :project", values)
 
 
-def _new_root(db: sqlite3.Connection, place: Place) -> str:
-    """Return the root commit of a place if its project is known by none that is here; '' otherwise."""
+def _note_root(db: sqlite3.Connection, place: Place, at: datetime) -> None:
+    """Record the root commit of a place, unless its project is known by one that is here. '' stands for one that is too
+    far back: such a history is not walked again."""
     repository = open_repository(place.root) if place.commit else None
-    if repository is None or repository.has_any(marks(db, place.project, "root_commit")) is not False:
-        return ""
-    return repository.oldest_ancestor(place.commit, time.monotonic() + _WALK_S)
+    if repository is None or repository.is_shallow():
+        return
+    is_asked = db.execute(
+        "select 1 from project_marks where kind = 'root_commit' and value = '' and project = ?", (place.project,)
+    ).fetchone()
+    if not is_asked and not repository.has_any(marks(db, place.project, "root_commit")):
+        put_mark(db, "root_commit", repository.root_commit(place.commit), place.project, at)
 
 
 def _are_parted(db: sqlite3.Connection, one: str, other: str) -> bool:
@@ -358,13 +372,12 @@ def _are_parted(db: sqlite3.Connection, one: str, other: str) -> bool:
 
 
 def _new_id(db: sqlite3.Connection, wanted: str) -> str:
-    """Return an id that no project has or had: the one wanted, else with a number behind it."""
+    """Return an id that no project has or is known by: the one wanted, else with a number behind it."""
     for number in range(1, _MAX_NAMESAKES):
         id_ = wanted if number == 1 else f"{wanted}#{number}"
         taken = db.execute(
             """select 1 from projects where id = :id union all
-               select 1 from project_marks where project = :id union all
-               select 1 from project_changes where source = :id and kind <> 'rename' and undone_at is null""",
+               select 1 from project_marks where project = :id or (value = :id and kind <> 'root_commit')""",
             {"id": id_},
         )
         if taken.fetchone() is None:

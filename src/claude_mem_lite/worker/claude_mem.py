@@ -9,7 +9,7 @@ import os
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal, cast
 
 from pydantic import AwareDatetime, Field
@@ -162,7 +162,7 @@ def take_said(given: SaidThings, loop: Running) -> dict[str, object]:
             for one in wanted:
                 if one.held_back is None:
                     _take(db, one, counts, loop)
-        held = [exchange.Given(one.held_back, ()) for one in wanted if one.held_back is not None]
+        held = [exchange.Given(_placed(db, one.held_back), ()) for one in wanted if one.held_back is not None]
         taken = exchange.take_in(db, held, loop.clock())
         counts.quarantined = taken.imported
         counts.known += taken.known
@@ -212,10 +212,11 @@ def _project(db: sqlite3.Connection, name: str) -> str:
 
 
 def _put(db: sqlite3.Connection, given: PastSession) -> str:
+    project = projects.adopt(db, given.project, given.root, given.started_at)
     session = foreign.ForeignSession(
         given.id,
         given.name,
-        given.project,
+        project,
         given.cwd,
         given.status,
         given.started_at,
@@ -271,6 +272,12 @@ def _held_back(given: PastSaid, text: str) -> Memory:
         trust=TRUST["import"],
         made_by=foreign.SOURCE,
     )
+
+
+def _placed(db: sqlite3.Connection, memory: Memory) -> Memory:
+    """Return a memory in the project that goes by its id now."""
+    project = projects.current_id(db, memory.project)
+    return replace(memory, project=project, scope=f"project:{project}")
 
 
 def _told(summary: Summary) -> str:

@@ -1,0 +1,183 @@
+"""Which project a folder belongs to, by its marks: repositories made by the real git, and a real memory.db."""
+
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.git import repository
+from claude_mem_lite.models import Event
+from claude_mem_lite.store import project_changes, projects, sessions
+from tests.fakes import NOW, Store
+from tests.git_repositories import Checkout, make_checkout
+
+REMOTE = "git@example.org:me/shop.git"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Checkout:
+    """A repository with some history."""
+    made = make_checkout(tmp_path / "shop")
+    made.commit("cart.py")
+    made.commit("page.py")
+    return made
+
+
+def work_in(store: Store, folder: Path, session: str = "s1", days: int = 0) -> str:
+    """Have a session at work in a folder; return its project."""
+    place = projects.locate(store.db, str(folder))
+    at = NOW + timedelta(days=days)
+    with atomic(store.db):
+        project_changes.join(store.db, f"join-{session}-{days}", place, at)
+        sessions.touch(store.db, Event(f"{session}-{days}", "Stop", session, at, str(folder)), place)
+    return place.project
+
+
+def project_of(store: Store, folder: Path) -> str:
+    return projects.locate(store.db, str(folder)).project
+
+
+def test_a_subfolder_and_a_worktree_belong_to_the_project_whatever_its_remote(store: Store, shop: Checkout) -> None:
+    known = work_in(store, shop.root)
+    shop.git("remote", "add", "origin", REMOTE)
+    shop.git("worktree", "add", "-q", str(shop.root.with_name("tree")))
+    (shop.root / "src").mkdir()
+    assert project_of(store, shop.root / "src") == known
+    assert project_of(store, shop.root.with_name("tree")) == known
+
+
+def test_a_repository_without_a_commit_keeps_its_project_when_it_gets_one(store: Store, tmp_path: Path) -> None:
+    unborn = make_checkout(tmp_path / "new")
+    known = work_in(store, unborn.root)
+    unborn.commit("first.py")
+    assert work_in(store, unborn.root, days=1) == known
+    unborn.git("remote", "add", "origin", REMOTE)
+    assert project_of(store, unborn.root) == known
+    assert project_of(store, Path(shutil.move(unborn.root, tmp_path / "moved"))) == known
+
+
+def test_a_folder_that_becomes_a_repository_stays_the_same_project(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    known = work_in(store, tmp_path / "notes")
+    notes = make_checkout(tmp_path / "notes")
+    notes.commit("note.md")
+    notes.git("remote", "add", "origin", REMOTE)
+    assert project_of(store, notes.root) == known
+
+
+def test_a_first_commit_that_was_amended_and_an_orphan_branch_change_nothing(store: Store, tmp_path: Path) -> None:
+    made = make_checkout(tmp_path / "new")
+    made.commit("first.py")
+    known = work_in(store, made.root)
+    made.git("commit", "-q", "--amend", "-m", "another message")
+    assert work_in(store, made.root, days=1) == known
+    made.git("switch", "-q", "--orphan", "pages")
+    made.commit("index.html")
+    assert work_in(store, made.root, days=2) == known
+
+
+def test_a_shallow_clone_of_a_known_remote_joins_it(store: Store, shop: Checkout) -> None:
+    shop.git("remote", "add", "origin", REMOTE)
+    known = work_in(store, shop.root)
+    clone = shop.root.with_name("clone")
+    shop.git("clone", "-q", "--depth", "1", f"file://{shop.root}", str(clone))
+    Checkout(clone).git("remote", "set-url", "origin", REMOTE)
+    assert project_of(store, clone) == known
+
+
+def test_a_submodule_is_a_project_of_its_own(store: Store, shop: Checkout, tmp_path: Path) -> None:
+    known = work_in(store, shop.root)
+    other = make_checkout(tmp_path / "library")
+    other.commit("library.py")
+    shop.git("submodule", "add", "-q", str(other.root), "vendor")
+    inside = work_in(store, shop.root / "vendor", "s2")
+    assert inside != known
+    moved = Path(shutil.move(shop.root, tmp_path / "moved"))
+    assert project_of(store, moved) == known
+
+
+def test_a_fork_beside_the_project_is_another_one_and_so_is_one_that_came_after_it_was_removed(
+    store: Store, shop: Checkout
+) -> None:
+    shop.git("remote", "add", "origin", REMOTE)
+    known = work_in(store, shop.root)
+    fork = shop.root.with_name("fork")
+    shop.git("clone", "-q", str(shop.root), str(fork))
+    Checkout(fork).git("remote", "set-url", "origin", "https://example.org/somebody-else/shop")
+    assert project_of(store, fork) != known
+    shutil.rmtree(shop.root)
+    assert project_of(store, fork) != known
+
+
+def test_a_repository_from_the_same_template_is_not_taken_for_a_moved_one(store: Store, tmp_path: Path) -> None:
+    template = make_checkout(tmp_path / "template")
+    template.commit("README.md")
+    for name in ("one", "two"):
+        template.git("clone", "-q", str(template.root), str(tmp_path / name))
+        Checkout(tmp_path / name).git("remote", "remove", "origin")
+    Checkout(tmp_path / "one").commit("own.py")
+    known = work_in(store, tmp_path / "one")
+    shutil.rmtree(tmp_path / "one")
+    assert project_of(store, tmp_path / "two") != known
+
+
+def test_a_known_remote_in_a_repository_without_its_history_is_another_project_for_good(
+    store: Store, shop: Checkout, tmp_path: Path
+) -> None:
+    shop.git("remote", "add", "origin", REMOTE)
+    known = work_in(store, shop.root)
+    namesake = make_checkout(tmp_path / "hostile")
+    namesake.commit("evil.py")
+    namesake.git("remote", "add", "origin", REMOTE)
+    other = work_in(store, namesake.root, "s2")
+    assert other == f"{known}#2"
+    assert work_in(store, namesake.root, "s3", days=1) == other
+    assert project_of(store, shop.root) == known
+    assert projects.marks(store.db, known, "path") == [str(shop.root)]
+
+
+def test_a_folder_that_names_the_objects_of_another_repository_proves_nothing_by_a_name_alone(
+    store: Store, shop: Checkout, tmp_path: Path
+) -> None:
+    known = work_in(store, shop.root)
+    hostile = make_checkout(tmp_path / "hostile")
+    (hostile.root / ".git" / "refs" / "heads" / "main").write_text(f"{shop.id()}\n")
+    shutil.move(shop.root, tmp_path / "away")
+    assert project_of(store, hostile.root) != known
+
+
+def test_a_folder_whose_remote_leads_to_another_project_does_not_take_the_other_folders_along(
+    store: Store, shop: Checkout
+) -> None:
+    shop.git("remote", "add", "origin", REMOTE)
+    upstream = work_in(store, shop.root)
+    second = shop.root.with_name("second")
+    shop.git("clone", "-q", str(shop.root), str(second))
+    Checkout(second).git("remote", "set-url", "origin", REMOTE)
+    assert work_in(store, second, "s2") == upstream
+    fork = shop.root.with_name("fork")
+    shop.git("clone", "-q", str(shop.root), str(fork))
+    Checkout(fork).git("remote", "set-url", "origin", "https://example.org/somebody-else/shop")
+    forked = work_in(store, fork, "s3")
+    Checkout(second).git("remote", "set-url", "origin", "https://example.org/somebody-else/shop")
+    assert work_in(store, second, "s4", days=1) == forked
+    assert project_of(store, shop.root) == upstream
+
+
+def test_a_history_that_is_too_long_tells_nothing_and_is_not_walked_again(
+    store: Store, shop: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "_MAX_ANCESTORS", 1)
+    shop.git("remote", "add", "origin", REMOTE)
+    known = work_in(store, shop.root)
+    monkeypatch.undo()
+    assert work_in(store, shop.root, days=1) == known
+    assert projects.marks(store.db, known, "root_commit") == []
+    assert project_of(store, Path(shutil.move(shop.root, shop.root.with_name("moved")))) == known
+
+
+@pytest.mark.parametrize("folder", ["", "relative/folder", "/no/such/folder", "/with\x00nul"])
+def test_any_text_has_a_project(store: Store, folder: str) -> None:
+    assert projects.locate(store.db, folder).project
