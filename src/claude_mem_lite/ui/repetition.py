@@ -54,10 +54,12 @@ def beyond(title: str, summary: str) -> str:
 
 
 def listed(memory: JsonObject, *, has_prompt: bool = False) -> JsonObject:
-    """Return a memory for a list: its title, and under `more` what the summary adds to the title. What was asked is
-    left out where the prompt itself is in sight."""
-    summary = text(memory.get("summary"))
-    title, more = joined(text(memory.get("title")), without_request(summary) if has_prompt else summary)
+    """Return a memory as it is shown: its title, and under `more` what the summary adds to the title. What was asked is
+    left out where the prompt itself is in sight; a title that the user wrote stays as it is."""
+    title, summary = text(memory.get("title")), text(memory.get("summary"))
+    summary = without_request(summary) if has_prompt else summary
+    is_users = memory.get("made_by") == "user"
+    title, more = (title, beyond(title, summary)) if is_users else joined(title, summary)
     return {**memory, "title": title, "more": more}
 
 
