@@ -12,6 +12,8 @@ LONG = "so that nobody has to count them by hand in the evening, when the light 
     [
         ("Use pnpm, not npm", "No, use pnpm, not npm!", True),
         ("Count the wombats", "“count the wombats”", True),
+        ("Add to the list as an item", "Added to the list as a second item", False),
+        ("Add to the list as a second item", "Added to the list as a second item (no commit)", True),
         ("Count", "Count the wombats in the basket twice a day", False),
         ("Count the wombats", "Feed the wombats", False),
         ("", "", False),

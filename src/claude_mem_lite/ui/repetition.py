@@ -23,10 +23,10 @@ def repeats(said: str, other: str) -> bool:
 
 
 def is_same(said: str, other: str) -> bool:
-    """Whether two texts say the same, one of them perhaps with a few words around it."""
+    """Whether two texts say the same, one of them perhaps with a few words more, or with other endings."""
     shorter, longer = sorted((said, other), key=len)
     is_most = len(_words(shorter)) >= _MIN_SHARE * len(_words(longer)) > 0
-    return is_most and repeats(shorter, longer)
+    return is_most and (repeats(shorter, longer) or _tells(longer, shorter))
 
 
 def joined(title: str, summary: str) -> tuple[str, str]:
