@@ -72,6 +72,7 @@ def test_the_feed_is_newest_first_with_turns_and_sessions(api: Asked) -> None:
     assert {*newest} == {
         *("id", "kind", "status", "origin", "title", "summary", "files", "session", "turn", "project", "scope"),
         *("created_at", "last_seen_at", "times_seen", "pinned", "confidence", "made_by", "superseded_by"),
+        "verdict",
     }
     assert {*page["sessions"]["s-shop"]} == {
         *("id", "headline", "project", "branch", "status", "started_at", "last_event_at", "turns"),
@@ -272,3 +273,19 @@ def given(store: Store, source: str, outcomes: list[tuple[Json, int]]) -> None:
         for number, outcome in enumerate(each):
             at = NOW - timedelta(minutes=60 - number)
             receipts.add(store.db, replace(receipt(f"s-{number}", source, outcome), created_at=at, given_at=at))
+
+
+def test_a_folder_belongs_to_a_project_with_its_active_memories(api: Asked) -> None:
+    assert api.get("/api/place", cwd="/nowhere/else") == {"project": "/nowhere/else", "memories": 0}
+    assert api.get("/api/place", cwd="relative") == {"project": "unknown", "memories": 0}
+
+
+def test_only_active_memories_count_for_a_folder(home: Home) -> None:
+    place = Place("/nowhere/shed", "shed", "/nowhere/shed", "main", "abc")
+    with Store(home.memory_db) as store:
+        store.remember("The shed has a door", place=place)
+        gone = store.remember("Rakes hang on the left", place=place)
+        with atomic(store.db):
+            retirements.retire(store.db, gone.id, "user", "moved", NOW)
+    with asked(home, lambda: NOW) as api:
+        assert api.get("/api/place", cwd="/nowhere/shed") == {"project": "/nowhere/shed", "memories": 1}

@@ -22,6 +22,7 @@ HIT = {
     "why",
     "status",
     "alike",
+    "pinned",
 } | {
     "freshness",
     "elsewhere",
