@@ -275,17 +275,18 @@ def given(store: Store, source: str, outcomes: list[tuple[Json, int]]) -> None:
             receipts.add(store.db, replace(receipt(f"s-{number}", source, outcome), created_at=at, given_at=at))
 
 
-def test_a_folder_belongs_to_a_project_with_its_active_memories(api: Asked) -> None:
-    assert api.get("/api/place", cwd="/nowhere/else") == {"project": "/nowhere/else", "memories": 0}
-    assert api.get("/api/place", cwd="relative") == {"project": "unknown", "memories": 0}
+def test_any_folder_belongs_to_a_project(api: Asked) -> None:
+    assert api.get("/api/place", cwd="/nowhere/else") == {"project": "/nowhere/else", "has_memories": False}
+    assert api.get("/api/place", cwd="relative") == {"project": "unknown", "has_memories": False}
 
 
 def test_only_active_memories_count_for_a_folder(home: Home) -> None:
-    place = Place("/nowhere/shed", "shed", "/nowhere/shed", "main", "abc")
+    shed, barn = (Place(path, "some", path, "main", "abc") for path in ("/nowhere/shed", "/nowhere/barn"))
     with Store(home.memory_db) as store:
-        store.remember("The shed has a door", place=place)
-        gone = store.remember("Rakes hang on the left", place=place)
+        store.remember("The shed has a door", place=shed)
+        gone = store.remember("Rakes hang on the left", place=barn)
         with atomic(store.db):
             retirements.retire(store.db, gone.id, "user", "moved", NOW)
     with asked(home, lambda: NOW) as api:
-        assert api.get("/api/place", cwd="/nowhere/shed") == {"project": "/nowhere/shed", "memories": 1}
+        for place, has_memories in ((shed, True), (barn, False)):
+            assert api.get("/api/place", cwd=place.root) == {"project": place.project, "has_memories": has_memories}

@@ -50,10 +50,10 @@ def projects(loop: Running) -> dict[str, object]:
 
 @router.get("/place")
 def place(loop: Running, cwd: str) -> dict[str, object]:
-    """Return the project that a folder belongs to, and how many active memories were made in it."""
+    """Return the project that a folder belongs to, and whether it has active memories."""
     project = find_place(cwd).project
     with closing(loop.readers.open()) as db:
-        return {"project": project, "memories": counting.active_memories(db, project)}
+        return {"project": project, "has_memories": counting.has_memories(db, project)}
 
 
 @router.get("/feed")
@@ -125,6 +125,8 @@ def _verdicts(loop: Loop, db: sqlite3.Connection, entries: Sequence[feed.Entry])
     look_time = staleness.answer_time()
     found: dict[str, str] = {}
     for project, own in by_project.items():
+        if look_time.is_over():
+            break
         root = story.own_project(db, project).root
         states = staleness.states(loop, db, root, own, look_time)
         found |= {id_: state.freshness.verdict for id_, state in states.items() if state.freshness}

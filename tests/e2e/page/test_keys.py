@@ -37,6 +37,9 @@ def test_items_are_selected_by_key(page: Page) -> None:
     page.keyboard.press("x")
     expect(page.locator("input.select:checked")).to_have_count(1)
     page.locator("input.select:checked").focus()
+    page.keyboard.press("Enter")  # as in a list, no answer to anything
+    expect(page.locator(".selected")).to_contain_text("1 selected")
+    expect(page.locator("#news")).to_have_text("")
     page.keyboard.press("x")
     expect(page.locator("input.select:checked")).to_have_count(0)
     page.keyboard.press("j")
