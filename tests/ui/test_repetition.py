@@ -35,6 +35,7 @@ def test_texts_are_the_same_when_one_is_nearly_all_of_the_other(one: str, other:
         ("Use pnpm", "Use pnpm, not npm.", ("Use pnpm, not npm", "")),
         ("Feeding time", "Feeding time\n\n$ make feed", ("Feeding time", "$ make feed")),
         ("Add an item", "Added an item (by hand). It works.", ("Added an item (by hand)", "It works.")),
+        ("make fails: no rule", "make failed: no rule.", ("make fails: no rule", "")),
         ("Cache the carts", "Reads were slow.", ("Cache the carts", "Reads were slow.")),
         ("Count the wombats", f"Count the wombats {LONG} and {LONG}.", ("Count the wombats", f"…{LONG} and {LONG}.")),
     ],

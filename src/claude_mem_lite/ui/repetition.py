@@ -43,7 +43,7 @@ def beyond(title: str, summary: str) -> str:
     """Return what a summary adds to its title: all of it, or the rest where the title is its beginning.
 
     The rest is marked where it begins in the middle of a sentence."""
-    if not summary or repeats(summary, title):
+    if not summary or repeats(summary, title) or _tells(title, summary):
         return ""
     if not _begins(title, summary):
         return summary
@@ -65,8 +65,8 @@ def listed(memory: JsonObject, *, has_prompt: bool = False) -> JsonObject:
 
 def _tells(sentence: str, title: str) -> bool:
     """Whether a sentence has all words of a title in their order, be it with other endings: `Add` and `Added`."""
-    following = iter(_words(sentence).split())
-    return bool(title) and all(any(_is_kin(word, other) for other in following) for word in _words(title).split())
+    following, words = iter(_words(sentence).split()), _words(title).split()
+    return bool(words) and all(any(_is_kin(word, other) for other in following) for word in words)
 
 
 def _is_kin(word: str, other: str) -> bool:
