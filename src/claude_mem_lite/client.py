@@ -249,7 +249,7 @@ class Client:
     def project_of(self, cwd: str) -> str:
         """Return the id of the project that a folder belongs to; '' when nothing active is remembered of it."""
         told = self._get("/api/place", _query(cwd=cwd))
-        return text(told.get("project")) if told.get("memories") else ""
+        return text(told.get("project")) if told.get("has_memories") is True else ""
 
     def project_changes(self) -> Sequence[JsonObject]:
         """The last changes to projects, newest first."""

@@ -183,7 +183,9 @@ def test_one_that_cannot_be_retired_keeps_none_of_the_others(own: tuple[Machine,
     assert told["message"].startswith("Retired 1 memory")
     assert "1 other was not: " in told["message"]
     assert told["undo"]["with"]["ids"] == [kept["id"]]
-    assert page.post("/do/retire_all", json={"ids": []}).status_code == 409
+    refused: list[Json] = [{"ids": []}, {}, {"ids": "all"}, {"ids": [kept["id"]] * 501}]
+    for given in refused:
+        assert page.post("/do/retire_all", json=given).status_code == 409
     assert page.post("/do/retire_all", json={"ids": ["nowhere999"]}).status_code == 409
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.ui.markdown import blocks, inline
+from claude_mem_lite.ui.markdown import blocks, headline, inline
 
 TAGS = {"p", "ul", "ol", "li", "pre", "code", "strong"}
 HOSTILE = (
@@ -93,9 +93,18 @@ def test_several_lines(text: str, html: str) -> None:
     assert blocks(text) == html
 
 
+def test_the_command_of_a_failure_is_code() -> None:
+    said = "git merge <b> failed: CONFLICT in `a.py`"
+    shown = "<code>git merge &lt;b&gt;</code> failed: CONFLICT in <code>a.py</code>"
+    assert headline(said, "failure") == shown
+    assert headline(said, "note") == inline(said)
+    assert headline("`make x` fails: no rule", "failure") == "<code>make x</code> fails: no rule"
+    assert headline("Nothing to say", "failure") == "Nothing to say"
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_text(text: str) -> None:
-    for html in (inline(text), blocks(text)):
+    for html in (inline(text), blocks(text), headline(f"{text} fails: {text}", "failure")):
         told = read(html)
         assert "<script>" not in html.lower()
         assert ("evil.example" in told) == ("evil.example" in text)

@@ -12,6 +12,8 @@ LONG = "so that nobody has to count them by hand in the evening, when the light 
     [
         ("Use pnpm, not npm", "No, use pnpm, not npm!", True),
         ("Count the wombats", "“count the wombats”", True),
+        ("Add to the list as an item", "Added to the list as a second item", False),
+        ("Add to the list as a second item", "Added to the list as a second item (no commit)", True),
         ("Count", "Count the wombats in the basket twice a day", False),
         ("Count the wombats", "Feed the wombats", False),
         ("", "", False),
@@ -33,6 +35,7 @@ def test_texts_are_the_same_when_one_is_nearly_all_of_the_other(one: str, other:
         ("Use pnpm", "Use pnpm, not npm.", ("Use pnpm, not npm", "")),
         ("Feeding time", "Feeding time\n\n$ make feed", ("Feeding time", "$ make feed")),
         ("Add an item", "Added an item (by hand). It works.", ("Added an item (by hand)", "It works.")),
+        ("make fails: no rule", "make failed: no rule.", ("make fails: no rule", "")),
         ("Cache the carts", "Reads were slow.", ("Cache the carts", "Reads were slow.")),
         ("Count the wombats", f"Count the wombats {LONG} and {LONG}.", ("Count the wombats", f"…{LONG} and {LONG}.")),
     ],

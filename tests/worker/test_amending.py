@@ -1,4 +1,4 @@
-"""What the user changes by command, through a real worker: edit, pin, confirm, retire."""
+"""What the user changes by command, through a real worker: edit, pin, confirm, retire, reinstate."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -131,6 +131,36 @@ def test_confirming_brings_back_what_was_retired(served: Machine) -> None:
     assert (held["status"], held["retired_cause"], held["confidence"]) == ("active", None, 1.0)
     assert held["last_seen_at"] > kept["last_seen_at"]
     assert "bilbies" in served.get("/api/context?cwd=/")["context"]
+
+
+def test_a_retirement_that_is_undone_leaves_the_memory_as_it_was(served: Machine) -> None:
+    kept = remember(served, "Never wake the wobbegongs")
+    change(served, kept["id"], status="retired")
+    for _ in range(2):  # twice is as good as once
+        back = change(served, kept["id"], reinstated=True)
+        assert {**back, "seq": 0} == {**served.get(f"/api/memories/{kept['id']}"), "seq": 0}
+        assert {name: back[name] for name in kept if name in back} == {
+            name: kept[name] for name in kept if name in back
+        }
+    assert "wobbegongs" in served.get("/api/context?cwd=/")["context"]
+    assert [one["id"] for one in served.get("/api/search?query=wobbegongs&all_projects=true")["hits"]] == [kept["id"]]
+
+
+def test_a_contradiction_is_shown_again_when_a_retirement_is_undone(served: Machine) -> None:
+    pinned = remember(served, "Use the antechinus 15 for the creek")
+    change(served, pinned["id"], pinned=True)
+    other = remember(served, "Use the antechinus 16 for the creek")
+    change(served, pinned["id"], status="retired")
+    assert served.get(f"/api/records/{other['id']}")["conflicts"] == []
+    back = change(served, pinned["id"], reinstated=True)
+    assert (back["status"], back["pinned"], [one["id"] for one in back["conflicts"]]) == ("active", True, [other["id"]])
+
+
+def test_what_was_never_retired_is_not_reinstated(served: Machine) -> None:
+    old = remember(served, "Quolls eat at six", "note")
+    new = remember(served, "The keeper decides when quolls eat", "note")
+    change(served, old["id"], superseded_by=new["id"])
+    assert change(served, old["id"], reinstated=True)["status"] == "superseded"
 
 
 def test_what_is_retired_cannot_be_pinned_and_the_next_step_is_told(served: Machine) -> None:

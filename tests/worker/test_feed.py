@@ -72,6 +72,7 @@ def test_the_feed_is_newest_first_with_turns_and_sessions(api: Asked) -> None:
     assert {*newest} == {
         *("id", "kind", "status", "origin", "title", "summary", "files", "session", "turn", "project", "scope"),
         *("created_at", "last_seen_at", "times_seen", "pinned", "confidence", "made_by", "superseded_by"),
+        "verdict",
     }
     assert {*page["sessions"]["s-shop"]} == {
         *("id", "headline", "project", "branch", "status", "started_at", "last_event_at", "turns"),
@@ -272,3 +273,20 @@ def given(store: Store, source: str, outcomes: list[tuple[Json, int]]) -> None:
         for number, outcome in enumerate(each):
             at = NOW - timedelta(minutes=60 - number)
             receipts.add(store.db, replace(receipt(f"s-{number}", source, outcome), created_at=at, given_at=at))
+
+
+def test_any_folder_belongs_to_a_project(api: Asked) -> None:
+    assert api.get("/api/place", cwd="/nowhere/else") == {"project": "/nowhere/else", "has_memories": False}
+    assert api.get("/api/place", cwd="relative") == {"project": "unknown", "has_memories": False}
+
+
+def test_only_active_memories_count_for_a_folder(home: Home) -> None:
+    shed, barn = (Place(path, "some", path, "main", "abc") for path in ("/nowhere/shed", "/nowhere/barn"))
+    with Store(home.memory_db) as store:
+        store.remember("The shed has a door", place=shed)
+        gone = store.remember("Rakes hang on the left", place=barn)
+        with atomic(store.db):
+            retirements.retire(store.db, gone.id, "user", "moved", NOW)
+    with asked(home, lambda: NOW) as api:
+        for place, has_memories in ((shed, True), (barn, False)):
+            assert api.get("/api/place", cwd=place.root) == {"project": place.project, "has_memories": has_memories}

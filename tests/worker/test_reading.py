@@ -23,6 +23,7 @@ HIT = {
     "certain",
     "status",
     "alike",
+    "pinned",
 } | {
     "freshness",
     "elsewhere",

@@ -81,10 +81,12 @@ def projects(db: sqlite3.Connection) -> list[OfProject]:
     return [OfProject(**dict(row)) for row in rows]
 
 
-def active_memories(db: sqlite3.Connection, project: str) -> int:
-    """Return how many active memories were made in a project."""
-    query = "select count(*) from memories where project = :project and status = 'active'"
-    return int(db.execute(query, {"project": project}).fetchone()[0])
+def has_memories(db: sqlite3.Connection, project: str) -> bool:
+    """Whether any active memory was made in a project."""
+    found = db.execute(
+        "select exists (select 1 from memories where project = :project and status = 'active')", {"project": project}
+    ).fetchone()
+    return bool(found[0])
 
 
 def given(db: sqlite3.Connection, since: datetime, project: str | None = None) -> list[GivenAtMoment]:

@@ -52,9 +52,11 @@ def _retire_all(client: Client, given: JsonObject) -> JsonObject:
     ids = texts(given.get("ids"))
     if not ids:
         raise MemoryLiteError("no memory is selected", "select some by their boxes first")
+    if len(ids) > MAX_SELECTED:
+        raise MemoryLiteError(f"{len(ids):,} memories are too many at once", f"select up to {MAX_SELECTED}")
     retired: list[str] = []
     refusals: list[str] = []
-    for id_ in ids[:MAX_SELECTED]:
+    for id_ in ids:
         try:
             retired.append(text(client.retire(id_).get("id")))
         except (NotFound, WorkerRefused) as error:

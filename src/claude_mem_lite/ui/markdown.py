@@ -13,6 +13,7 @@ _SHELL = re.compile(r" {0,3}\$ \S")
 _BULLET = re.compile(r"[ \t]*[-*+•] +(?=\S)")
 _NUMBER = re.compile(r"[ \t]*\d{1,3}[.)] +(?=\S)")
 _HEADING = re.compile(r" {0,3}#{1,6} +(?=\S)")
+_FAILED = re.compile(r"(?P<command>\S[^\n]{0,400}?) (?:fails|failed): ")
 # Neither part of a code span may hold its own marks: so each character is looked at a fixed number of times.
 _MARKS = re.compile(r"(?<!`)(?P<ticks>`{1,2})(?!`)(?P<code>[^`\n]+)(?P=ticks)(?!`)|\*\*")
 
@@ -39,6 +40,14 @@ def inline(text: str) -> Markup:
             continue
         end = mark.end()
     return Markup("").join([*parts, text[end:]])
+
+
+def headline(text: str, kind: str) -> Markup:
+    """Return what a memory says on one line; of a failure, which begins with the command that failed, that is code."""
+    failed = _FAILED.match(text) if kind == "failure" else None
+    if failed is None or "`" in failed["command"]:
+        return inline(text)
+    return Markup("<code>{}</code>{}").format(failed["command"], inline(text[failed.end("command") :]))
 
 
 def blocks(text: str) -> Markup:

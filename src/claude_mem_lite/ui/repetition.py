@@ -23,10 +23,10 @@ def repeats(said: str, other: str) -> bool:
 
 
 def is_same(said: str, other: str) -> bool:
-    """Whether two texts say the same, one of them perhaps with a few words around it."""
+    """Whether two texts say the same, one of them perhaps with a few words more, or with other endings."""
     shorter, longer = sorted((said, other), key=len)
     is_most = len(_words(shorter)) >= _MIN_SHARE * len(_words(longer)) > 0
-    return is_most and repeats(shorter, longer)
+    return is_most and (repeats(shorter, longer) or _tells(longer, shorter))
 
 
 def joined(title: str, summary: str) -> tuple[str, str]:
@@ -43,7 +43,7 @@ def beyond(title: str, summary: str) -> str:
     """Return what a summary adds to its title: all of it, or the rest where the title is its beginning.
 
     The rest is marked where it begins in the middle of a sentence."""
-    if not summary or repeats(summary, title):
+    if not summary or repeats(summary, title) or _tells(title, summary):
         return ""
     if not _begins(title, summary):
         return summary
@@ -54,17 +54,19 @@ def beyond(title: str, summary: str) -> str:
 
 
 def listed(memory: JsonObject, *, has_prompt: bool = False) -> JsonObject:
-    """Return a memory for a list: its title, and under `more` what the summary adds to the title. What was asked is
-    left out where the prompt itself is in sight."""
-    summary = text(memory.get("summary"))
-    title, more = joined(text(memory.get("title")), without_request(summary) if has_prompt else summary)
+    """Return a memory as it is shown: its title, and under `more` what the summary adds to the title. What was asked is
+    left out where the prompt itself is in sight; a title that the user wrote stays as it is."""
+    title, summary = text(memory.get("title")), text(memory.get("summary"))
+    summary = without_request(summary) if has_prompt else summary
+    is_users = memory.get("made_by") == "user"
+    title, more = (title, beyond(title, summary)) if is_users else joined(title, summary)
     return {**memory, "title": title, "more": more}
 
 
 def _tells(sentence: str, title: str) -> bool:
     """Whether a sentence has all words of a title in their order, be it with other endings: `Add` and `Added`."""
-    following = iter(_words(sentence).split())
-    return bool(title) and all(any(_is_kin(word, other) for other in following) for word in _words(title).split())
+    following, words = iter(_words(sentence).split()), _words(title).split()
+    return bool(words) and all(any(_is_kin(word, other) for other in following) for word in words)
 
 
 def _is_kin(word: str, other: str) -> bool:

@@ -41,10 +41,10 @@ def changes(loop: Watched) -> dict[str, object]:
 
 @router.get("/place")
 def place(loop: Running, cwd: str) -> dict[str, object]:
-    """Return the project that a folder belongs to, and how many active memories were made in it."""
+    """Return the project that a folder belongs to, and whether it has active memories."""
     with closing(loop.readers.open()) as db:
         project = projects.locate(db, cwd).project
-        return {"project": project, "memories": counting.active_memories(db, project)}
+        return {"project": project, "has_memories": counting.has_memories(db, project)}
 
 
 @router.get("/feed")
@@ -117,6 +117,8 @@ def _verdicts(loop: Loop, db: sqlite3.Connection, entries: Sequence[feed.Entry])
     look_time = staleness.answer_time()
     found: dict[str, str] = {}
     for project, own in by_project.items():
+        if look_time.is_over():
+            break
         root = story.own_project(db, project).root
         states = staleness.states(loop, db, root, own, look_time)
         found |= {id_: state.freshness.verdict for id_, state in states.items() if state.freshness}

@@ -21,6 +21,7 @@ def test_budget_and_preset_change_it(browser: Browser, served: Served) -> None:
     with opened(browser, served, "/context") as page:
         expect(page.locator("#start")).to_contain_text("of 2,000 tokens")
         before = len(str(page.locator("#injected").text_content()))
+        page.get_by_text("More", exact=True).click()
         page.locator("#budget").fill("200")
         page.locator("#budget").blur()
         expect(page.locator("#start")).to_contain_text("of 200 tokens")
@@ -38,7 +39,7 @@ def test_every_layer_and_item_has_its_reason(browser: Browser, served: Served) -
         page.locator("#left-out summary").click()
         out = page.locator("#left-out .item")
         expect(out.first).to_be_visible()
-        reasons = out.locator("p.small").all_text_contents()
+        reasons = out.locator(".why").all_text_contents()
         assert len(reasons) == out.count() > 0
         assert all(re.match(r"[a-z ]+: \S", one) for one in reasons)
 

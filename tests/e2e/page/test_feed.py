@@ -1,5 +1,6 @@
 """The feed in a real browser: by session and turn, filtered, live."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +14,7 @@ LINES = "a[data-item]"
 
 def test_what_was_remembered_is_shown_by_session_and_turn(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("What is remembered")
-    session = page.locator(".session", has=page.locator("h2 a", has_text="Sunday's report"))
+    session = page.locator(".session", has_text="no longer end up in Sunday's report")
     expect(session.locator(".asked", has_text="simpler to store local time")).to_have_count(1)
     turn = session.locator(".turn", has=page.locator(".asked", has_text="simpler to store local time"))
     expect(turn.locator(LINES, has_text="Keep UTC in the database")).to_have_count(1)
@@ -24,6 +25,7 @@ def test_a_filter_leaves_only_what_it_asks_for(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"kind=decision"))
     expect(page.locator(".item .kind").first).to_have_text("decision")
     assert set(page.locator(f"{LINES} .kind").all_text_contents()) == {"decision"}
+    page.get_by_text("More", exact=True).click()
     page.get_by_label("Since").fill("2099-01-01")
     expect(page.locator(".empty")).to_contain_text("Nothing fits what you chose")
     page.get_by_role("link", name="Show everything").click()
@@ -37,12 +39,13 @@ def test_the_feed_can_be_that_of_a_project_a_status_or_a_time(browser: Browser, 
         page.locator("#project").select_option(GARDEN.project)
         expect(page).to_have_url(re.compile("project="))
         expect(lines).to_have_text(re.compile(OLD))
+        page.get_by_text("More", exact=True).click()
         page.locator("#status").select_option("retired")
         expect(page).to_have_url(re.compile("status=retired"))
         expect(lines).to_have_text(re.compile(RETIRED))
         page.locator("#status").select_option("any")
         expect(lines).to_have_count(2)
-        page.locator("#project").select_option("")
+        page.locator("#project").select_option("*")
         expect(lines).to_have_count(7)
         page.locator("#until").fill(f"{datetime.now(UTC) - timedelta(days=5):%Y-%m-%d}")
         expect(page).to_have_url(re.compile("until="))
@@ -53,12 +56,67 @@ def test_the_feed_can_be_that_of_a_project_a_status_or_a_time(browser: Browser, 
 
 
 def test_a_choice_outlives_a_reload_and_the_way_back(page: Page) -> None:
+    page.get_by_text("More", exact=True).click()
     page.locator("#origin").select_option("command")
     expect(page.locator(".item").first).to_contain_text("from command")
     page.reload()
     expect(page.locator("#origin")).to_have_value("command")
     page.go_back()
     expect(page.locator("#origin")).to_have_value("")
+
+
+def test_it_begins_with_the_project_of_the_folder(page: Page, served: Served) -> None:
+    line = {"kind": "gotcha", "title": "The elsewhere door sticks", "project": "/elsewhere"}
+    (served.machine.root / "elsewhere.jsonl").write_text(f"{json.dumps(line)}\n")
+    served.machine.run("import", "jsonl", str(served.machine.root / "elsewhere.jsonl"))
+    page.reload()
+    expect(page.locator("#project option:checked")).to_contain_text(served.machine.project.name)
+    expect(page.locator(LINES, has_text="Keep UTC in the database")).to_have_count(1)
+    expect(page.locator(LINES, has_text="elsewhere door")).to_have_count(0)
+    page.locator("#project").select_option("*")
+    expect(page.locator(LINES, has_text="elsewhere door")).to_have_count(1)
+    page.reload()
+    expect(page.locator(LINES, has_text="elsewhere door")).to_have_count(1)
+
+
+def test_several_are_selected_and_retired_and_that_is_undone(page: Page, served: Served) -> None:
+    titles = ["Dust the scales on Fridays", "Dust the shelves on Mondays"]
+    for title in titles:
+        served.machine.run("remember", "gotcha", title)
+    for title in titles:
+        expect(page.locator(LINES, has_text=title)).to_have_count(1, timeout=15_000)
+    bar = page.locator(".selected")
+    expect(bar).to_be_hidden()
+    for title in titles:
+        page.get_by_role("checkbox", name=f"Select: {title}").check()
+    expect(bar).to_contain_text("2 selected")
+    served.machine.run("remember", "gotcha", "Dust nothing on Sundays")  # the list comes anew, the boxes stay checked
+    expect(page.locator(LINES, has_text="Dust nothing")).to_have_count(1, timeout=15_000)
+    expect(bar).to_contain_text("2 selected")
+    bar.get_by_role("button", name="Retire").click()
+    expect(page.locator("#news")).to_contain_text("Retired 2 memories")
+    for title in titles:
+        expect(page.locator(LINES, has_text=title)).to_have_count(0)
+    expect(bar).to_be_hidden()
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_focused()
+    undo.press("Enter")
+    for title in titles:
+        expect(page.locator(LINES, has_text=title)).to_have_count(1)
+    expect(page.locator("#news")).to_contain_text("2 memories are active again")
+
+
+def test_a_selection_is_cleared(page: Page) -> None:
+    page.locator("input.select").first.check()
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator("input.select:checked")).to_have_count(0)
+    expect(page.locator(".selected")).to_be_hidden()
+
+
+def test_times_are_local_and_whole_on_hover(page: Page) -> None:
+    time = page.locator(".item time").first
+    expect(time).to_have_text(re.compile(r"^(today|yesterday|\d{1,2} \w{3}) \d\d:\d\d$"))
+    expect(time).to_have_attribute("title", re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d\d:\d\d$"))
 
 
 def test_from_a_memory_to_its_session_and_back(page: Page) -> None:

@@ -28,6 +28,37 @@ def test_from_item_to_item_and_in(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).not_to_have_text("What is remembered")
 
 
+def test_items_are_selected_by_key(page: Page) -> None:
+    for _ in range(2):
+        page.keyboard.press("j")
+        page.keyboard.press("x")
+    expect(page.locator("input.select:checked")).to_have_count(2)
+    expect(page.locator(".selected")).to_contain_text("2 selected")
+    page.keyboard.press("x")
+    expect(page.locator("input.select:checked")).to_have_count(1)
+    page.locator("input.select:checked").focus()
+    page.keyboard.press("Enter")  # as in a list, no answer to anything
+    expect(page.locator(".selected")).to_contain_text("1 selected")
+    expect(page.locator("#news")).to_have_text("")
+    page.keyboard.press("x")
+    expect(page.locator("input.select:checked")).to_have_count(0)
+    page.keyboard.press("j")
+    expect(page.locator("a[data-item]").nth(1)).to_be_focused()
+
+
+def test_a_question_is_answered_by_keys(page: Page) -> None:
+    page.locator("a[data-item]", has_text="Keep UTC in the database").press("Enter")
+    forget = page.get_by_role("button", name="Forget…")
+    forget.press("Enter")
+    expect(page.get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("g")
+    page.keyboard.press("h")  # what is behind the question stays where it is
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(forget).to_be_focused()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Keep UTC")
+
+
 def test_to_every_page(page: Page) -> None:
     for key, path in {
         "c": "/context",
@@ -81,6 +112,7 @@ def test_a_filter_is_chosen_key_by_key(page: Page) -> None:
 
 
 def test_a_date_is_typed_digit_by_digit(page: Page) -> None:
+    page.get_by_text("More", exact=True).press("Enter")
     page.locator("#since").focus()
     page.keyboard.type("01312026")
     expect(page).to_have_url(re.compile("since=2026-01-31"))

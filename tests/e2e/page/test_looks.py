@@ -32,7 +32,7 @@ def firsts(browser: Browser, served: Served) -> dict[str, str]:
     """The addresses of a memory, of a session and of one of its turns."""
     with opened(browser, served) as page:
         memory = page.locator("a[data-item]", has_text="Keep UTC in the database").get_attribute("href")
-        session = page.locator(".session h2 a", has_text="Sunday's report").get_attribute("href")
+        session = page.locator(".session", has_text="Keep UTC in the database").locator("h2 a").get_attribute("href")
     assert memory is not None
     assert session is not None
     with opened(browser, served, session) as page:
@@ -73,6 +73,30 @@ def test_a_page_fits_and_has_no_serious_fault(
         keep(page, path, f"{theme}-{width}")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         assert faults(page) == []
+
+
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
+def test_questions_and_selections_have_no_serious_fault(
+    browser: Browser, served: Served, firsts: dict[str, str], theme: str, width: str
+) -> None:
+    size = WIDE if width == "wide" else NARROW
+    with opened(browser, served, firsts["/memories/1st"], size=size, theme=theme) as page:
+        page.get_by_role("button", name="Forget…").click()
+        keep(page, "/forget", f"{theme}-{width}")
+        assert faults(page) == []
+    with opened(browser, served, size=size, theme=theme) as page:
+        page.locator("input.select").first.check()
+        page.get_by_text("More", exact=True).click()
+        keep(page, "/selected", f"{theme}-{width}")
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        assert faults(page) == []
+
+
+def test_in_a_narrow_window_the_pages_are_one_row(browser: Browser, served: Served) -> None:
+    with opened(browser, served, "/health", size=NARROW) as page:
+        tops = page.locator("header nav a").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().top)")
+        assert len(set(tops)) == 1
+        expect(page.locator('header nav a[aria-current="page"]')).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("path", ["/", "/search", "/context", "/projects", "/quarantine", "/health"])

@@ -32,6 +32,12 @@ def stored(served: Served, title: str) -> dict[str, object]:
     return next(one for one in json.loads(listed) if one["title"].startswith(title))
 
 
+def forget(page: Page) -> None:
+    """Forget the memory of a page, as asked."""
+    page.get_by_role("button", name="Forget…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Forget", exact=True).click()
+
+
 def test_all_of_it_is_told(browser: Browser, served: Served) -> None:
     with opened(browser, served) as page:
         page.locator("a[data-item]", has_text="no longer end up in Sunday's report").first.click()
@@ -72,9 +78,9 @@ def test_pin_and_unpin(note: Page, served: Served) -> None:
 
 
 def test_retire_and_confirm(note: Page, served: Served) -> None:
-    note.get_by_text("Retire", exact=True).first.click()
+    note.get_by_text("Retire, and say why").click()
     note.locator("#retire-reason").fill("the carrier changed")
-    note.get_by_role("button", name="Retire").click()
+    note.locator("#retire").get_by_role("button", name="Retire").click()
     expect(note.locator("main .problem")).to_contain_text("the carrier changed")
     title = str(note.locator(HEADING).text_content())
     assert stored(served, title)["status"] == "retired"
@@ -96,13 +102,39 @@ def test_replace_by_what_holds_now(note: Page, served: Served) -> None:
     expect(note.locator("main")).to_contain_text("It replaced")
 
 
+def test_retire_at_once_and_undo(note: Page, served: Served) -> None:
+    title = str(note.locator(HEADING).text_content())
+    note.locator("#retire-now").click()
+    expect(note.locator("main .problem")).to_contain_text("It is given to nobody")
+    assert stored(served, title)["status"] == "retired"
+    note.get_by_role("button", name="Undo").click()
+    expect(note.locator("main .problem")).to_have_count(0)
+    assert stored(served, title)["status"] == "active"
+
+
+def test_forgetting_asks_and_takes_no_for_an_answer(note: Page, served: Served) -> None:
+    title = str(note.locator(HEADING).text_content())
+    note.get_by_role("button", name="Forget…").click()
+    question = note.get_by_role("dialog", name="Forget this memory?")
+    for told in ("the memory", "receipts", "backups that hold it", "Undo brings back the memory alone"):
+        expect(question).to_contain_text(told)
+    question.get_by_role("button", name="Cancel").click()
+    expect(question).to_be_hidden()
+    assert stored(served, title)["status"] == "active"
+    note.get_by_role("button", name="Forget…").click()
+    question.get_by_role("button", name="Retire instead").click()
+    expect(question).to_be_hidden()
+    expect(note.locator(NEWS)).to_contain_text("Retired")
+    assert stored(served, title)["status"] == "retired"
+
+
 def test_forget_and_undo(note: Page, served: Served) -> None:
     title = str(note.locator(HEADING).text_content())
-    note.get_by_role("button", name="Forget", exact=True).click()
+    forget(note)
     expect(note.locator(NEWS)).to_contain_text("You can undo it until you close or reload this tab")
     assert title not in served.machine.run("list", "--json")
     note.get_by_role("button", name="Undo").click()
-    expect(note.get_by_role("button", name="Forget", exact=True)).to_be_visible()
+    expect(note.get_by_role("button", name="Forget…")).to_be_visible()
     assert title in served.machine.run("list", "--json")
 
 
@@ -111,13 +143,13 @@ def test_older_versions_go_with_a_memory_and_come_back_with_it(browser: Browser,
     newest = before[-1]
     with opened(browser, past, f"/memories/{newest['id']}") as page:
         expect(page.locator("main")).to_contain_text(VERSIONS[-2])
-        page.get_by_role("button", name="Forget", exact=True).click()
+        forget(page)
         expect(page.locator(NEWS)).to_contain_text("You can undo it until you close or reload this tab")
         assert not any(VERSIONS[0].encode() in path.read_bytes() for path in past.machine.home.rglob("*.db"))
         page.get_by_role("button", name="Undo").click()
-        expect(page.get_by_role("button", name="Forget", exact=True)).to_be_visible()
+        expect(page.get_by_role("button", name="Forget…")).to_be_visible()
         page.locator("main a", has_text=VERSIONS[-2]).first.click()
-        expect(page.locator(HEADING)).to_have_text(VERSIONS[-2])
+        expect(page.locator(HEADING)).to_contain_text(VERSIONS[-2])
         expect(page.locator("main .problem a")).to_have_text(VERSIONS[-1])
     after = [stored(past, title) for title in VERSIONS]
     kept = ("id", "status", "superseded_by")
@@ -126,7 +158,7 @@ def test_older_versions_go_with_a_memory_and_come_back_with_it(browser: Browser,
 
 def test_what_was_forgotten_stays_so_once_the_page_is_left(note: Page, served: Served) -> None:
     title = str(note.locator(HEADING).text_content())
-    note.get_by_role("button", name="Forget", exact=True).click()
+    forget(note)
     expect(note.get_by_role("button", name="Undo")).to_be_visible()
     note.goto(f"{served.address}/search?query=parcels")
     expect(note.locator("#results")).not_to_contain_text(title)

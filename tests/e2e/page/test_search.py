@@ -29,6 +29,7 @@ def test_every_score_can_be_explained(browser: Browser, served: Served) -> None:
 
 def test_a_kind_narrows_it_and_the_address_keeps_it(browser: Browser, served: Served) -> None:
     with opened(browser, served, "/search?query=local+day") as page:
+        page.get_by_text("More", exact=True).click()
         page.locator("#kind").select_option("handoff")
         expect(page.locator(f"{RESULTS} a[data-item] .kind").first).to_have_text("handoff")
         page.reload()

@@ -7,7 +7,7 @@ from tests.e2e.page.serving import Served, opened
 
 
 def test_summary_turns_and_memories(page: Page) -> None:
-    page.locator(".session h2 a", has_text="Sunday's report").click()
+    page.locator(".session", has_text="Keep UTC in the database").locator("h2 a").click()
     main = page.locator("main")
     expect(page.get_by_role("heading", level=2, name="Summary")).to_be_visible()
     for part in ("Asked for", "Learned", "Done", "Decided", "Next steps", "Files changed", "Files read"):

@@ -104,6 +104,8 @@ def _say_once(session: _Session) -> None:
         quote = text(turn.asked.get("asked")) if turn.asked else ""
         is_beside = is_same(quote, session.headline) or any(_is_told(quote, one) for one in turn.memories)
         turn.quote = "" if is_beside else quote
+    if not session.headline and len(session.turns) == 1:
+        session.headline, session.turns[0].quote = session.turns[0].quote, ""
 
 
 def _is_told(said: str, memory: JsonObject) -> bool:

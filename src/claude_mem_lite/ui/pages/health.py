@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from claude_mem_lite.models import OUTCOMES, JsonObject, text
+from claude_mem_lite.scopes import project_name
 from claude_mem_lite.told import number, objects, part, whole
 from claude_mem_lite.ui.parts import Asked, render
 from claude_mem_lite.ui.plots import DOLLARS, WIDTH, Plot, Series, bars_by_day, bars_by_name, dollars, shares_by_day
@@ -118,7 +119,7 @@ def _stored(stats: JsonObject) -> list[Plot]:
     by_kind = part(memories, "by_kind")
     kinds = [(kind.replace("_", " "), number(by_kind, kind)) for kind in by_kind]
     found = [
-        (text(one.get("name")) or text(one.get("project")) or "everywhere", number(one, "memories"))
+        (text(one.get("name")) or project_name(text(one.get("project"))) or "everywhere", number(one, "memories"))
         for one in objects(memories, "by_project")
         if whole(one, "memories")
     ]

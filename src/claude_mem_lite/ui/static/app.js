@@ -371,6 +371,8 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") event.target.blur();
     return;
   }
+  // In a form of boxes a browser takes Enter for its button.
+  if (event.key === "Enter" && event.target.matches("input.select")) event.preventDefault();
   if (help.open || question.open) return;
   if (performance.now() < goingUntil) {
     goingUntil = 0;
