@@ -97,6 +97,7 @@ def test_it_begins_with_the_project_of_the_folder(served: Machine, project: str)
     other.mkdir(exist_ok=True)
     for given in turn("s-other", "Paint the doors", cwd=str(other)):
         leave(served.home, given)
+    remember(served, str(other), "Doors are painted green", "decision")
     served.drain()
     for folder in (project, str(other)):
         html = shown(browser_of(served, folder=folder)).replace("&#34;", "&quot;")

@@ -331,7 +331,7 @@ def test_a_second_worker_in_the_foreground_is_refused(worker: FakeWorker, capsys
 def test_drain_succeeds_when_nothing_is_left(worker: FakeWorker) -> None:
     worker.answer("POST /api/drain", {"drained": True, "raw": 0, "processing": 0, "done": 9, "error": 0, "skipped": 1})
     assert run("worker", "drain", "--timeout", "5") == 0
-    assert worker.last("/api/drain").body == {"timeout_s": 5.0}
+    assert 0 < worker.last("/api/drain").body["timeout_s"] <= 5.0
 
 
 def test_drain_fails_when_something_is_left(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
