@@ -179,7 +179,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _goes_on(before: str, piece: str) -> bool:
-    """Whether a sentence goes on behind its last period."""
+    """Return whether a sentence goes on behind its last period."""
     if _ABBREVIATION.search(before):
         return True
     if piece[0].islower():

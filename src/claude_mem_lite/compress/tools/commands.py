@@ -103,7 +103,7 @@ def _read(command: str, output: str, end: _End, cwd: str) -> Ran:
 
 
 def _is_sure(command: str, role: shell.Role, run: TestRun | None) -> bool:
-    """Whether how a command ended is known: of tests by their totals, else by an exit code that nothing hides."""
+    """Return whether the end of a command is known: by totals of tests, else by an exit code that nothing hides."""
     if run:
         return bool(run.passed or run.failed)
     return not shell.hides_exit(command) or (role != "test" and shell.shows_end(command))

@@ -76,11 +76,11 @@ class Selection:
     runner: str = ""
 
     def is_like(self, other: "Selection") -> bool:
-        """Whether both run the same program in the same surroundings."""
+        """Return whether both run the same program in the same surroundings."""
         return (self.program, self.folder, self.variables) == (other.program, other.folder, other.variables)
 
     def covers(self, other: "Selection", tests: Sequence[str] = ()) -> bool:
-        """Whether it checks all that another one does, or at least these tests of it."""
+        """Return whether it checks all that another one does, or at least these tests of it."""
         if not self.is_like(other) or self._fixed_options() != other._fixed_options():
             return False
         if self._kinds() and self._kinds() != other._kinds():
@@ -110,7 +110,7 @@ class Selection:
         )
 
     def _reaches(self, target: str, what: str) -> bool:
-        """Whether a target holds a test or another target."""
+        """Return whether a target holds a test or another target."""
         if target == what:
             return True
         if self.runner == _CARGO:
@@ -124,7 +124,7 @@ class Selection:
         return any(what.startswith(f"{target}{mark}") for mark in ("/", "::", "[", " > ", dotted) if mark)
 
     def _is_left_in(self, test: str, left_out: Iterable[tuple[str, str]]) -> bool:
-        """Whether options that leave tests out provably leave in a test."""
+        """Return whether options that leave tests out provably leave in a test."""
         return all(
             (flag == "-k" and self.runner == "pytest" and _has_a_word(test, value))
             or (flag == "-run" and self.runner == _GO and _matches_by_parts(test, value))
@@ -246,7 +246,7 @@ def _target(word: str, folder: str) -> str:
 
 
 def _has_a_word(test: str, expression: str) -> bool:
-    """Whether pytest's `-k` takes a test, for an expression of words with nothing but "or" between them."""
+    """Return whether pytest's `-k` takes a test, for an expression of words with nothing but "or" between them."""
     if not _WORDS_JOINED_BY_OR.fullmatch(expression) or re.search(r"\b(?:not|and)\b", expression):
         return False
     name = test.rpartition("/")[2].lower()
@@ -254,7 +254,7 @@ def _has_a_word(test: str, expression: str) -> bool:
 
 
 def _matches_by_parts(test: str, pattern: str) -> bool:
-    """Whether `go test -run` takes a test: each part of the pattern is searched for in the same part of its name."""
+    """Return whether `go test -run` takes a test: each part of the pattern is searched for in that part of a name."""
     names, patterns = test.split("/"), pattern.split("/")
     try:
         return len(patterns) <= len(names) and all(
