@@ -84,7 +84,7 @@ def is_about(step: str, text: str) -> bool:
 
 
 def _names_another(step: str, text: str) -> bool:
-    """Whether two texts name different things: the Swiss table is not updated when the German one is."""
+    """Return whether two texts name different things: the Swiss table is not updated when the German one is."""
     ours, theirs = _names(step), _names(text)
     return bool(ours and theirs) and ours.isdisjoint(theirs)
 

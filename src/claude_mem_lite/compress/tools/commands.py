@@ -14,7 +14,7 @@ from claude_mem_lite.compress.tools.folders import Folder
 from claude_mem_lite.compress.tools.outcomes import Outcome, read_outcome
 from claude_mem_lite.compress.tools.responses import fields, flatten, line, typed_command
 from claude_mem_lite.compress.tools.runners.run import FailedTest, TestRun
-from claude_mem_lite.compress.tools.selections import read_selection
+from claude_mem_lite.compress.tools.selections import Selection, read_selection
 from claude_mem_lite.compress.tools.shell_edits import read_shell_edits
 from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
 from claude_mem_lite.compress.tools.testruns import read_run
@@ -24,6 +24,7 @@ from claude_mem_lite.patterns import lazy
 # What the inbox lets through is looked at whole: the one line that matters may stand in the middle.
 _LONGEST_OUTPUT = 600_000
 _MOST_ERRORS = 6
+_SHOWING = ("explore", "files", "commit")
 _SIGNALS = {124: "timed out", 134: "aborted", 137: "killed", 139: "segmentation fault", 143: "terminated"}
 _ALL_FINE = lazy(r"(?i)\b(?:0|no) (?:issues|errors|problems|remaining)|all checks passed|^success", re.MULTILINE)
 
@@ -74,7 +75,7 @@ def _ended(call: ToolCall) -> _End | None:
 
 def _read(command: str, output: str, end: _End, cwd: str) -> Ran:
     part, role = shell.main_part(command)
-    run = read_run(output) if role not in ("explore", "files", "commit") else None
+    run = read_run(output) if role not in _SHOWING else None
     if run and role == "run":
         role = "test"
     failed = end.failed or _failed_unseen(command, role, run, output)
@@ -95,14 +96,14 @@ def _read(command: str, output: str, end: _End, cwd: str) -> Ran:
         typed=line(part) or shown,
         printed_errors=errors,
         fetched=fetched,
-        selection=read_selection(command, cwd, run.runner if run else ""),
+        selection=read_selection(command, cwd, run.runner if run else "") if role not in _SHOWING else Selection(),
         is_sure=_is_sure(command, role, run),
         set_back=shell.setting_back(command),
     )
 
 
 def _is_sure(command: str, role: shell.Role, run: TestRun | None) -> bool:
-    """Whether how a command ended is known: of tests by their totals, else by an exit code that nothing hides."""
+    """Return whether the end of a command is known: by totals of tests, else by an exit code that nothing hides."""
     if run:
         return bool(run.passed or run.failed)
     return not shell.hides_exit(command) or (role != "test" and shell.shows_end(command))

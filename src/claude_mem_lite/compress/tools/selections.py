@@ -16,9 +16,17 @@ _GO = "go test"
 _CARGO = "cargo test"
 _MAX_WORDS = 200
 _WITH_SUBCOMMAND = ("ruff", "biome", "deno", "buf", "dprint")
+# Those that take paths and names of tests as their arguments.
+_RUNNERS = frozenset(
+    ("pytest", "py.test", "vitest", "jest", "mocha", "ava", "rspec", "phpunit", "bun test", "deno test", _CARGO)
+)
+_INTERPRETER = r"(?:python[\d.]*|node|ruby|bash|sh|zsh|perl|php|tsx|ts-node)"
+_SCRIPT = lazy(rf"\S*/|{_INTERPRETER}(?: |$)")
+_INTERPRETED = lazy(_INTERPRETER)
+_VALUE = lazy(r"[A-Za-z_]\w*=.*")
 _WORKING_ROLES = ("test", "build", "lint", "install", "run")
 _CHANGE_FOLDER = lazy(r"(?:builtin )?(?:cd|pushd)\s+(?:--\s+)?(.+)")
-_SETTING = lazy(r"(?:export\s+)?([A-Za-z_]\w*=\S*)\s*|(sudo)\s+|(?:time|nice|exec|command|env|if|then|do|!|\(+)\s*")
+_SETTING = lazy(r"(?:export\s+)?([A-Za-z_]\w*=\S*)\s*|(sudo)\s+|(?:time|nice|exec|command|env|if|then|do)\s+|[!(]+\s*")
 _EXPORT = lazy(r"export\s+\w+=")
 # Options that change what is printed or how parallel it works, but not what it checks: of any program, and of tests.
 _PRINTING = lazy(r"-[vq]+|--(?:verbose|quiet|silent|(?:no-)?colou?rs?|output-format|message-format|statistics|pretty)")
@@ -68,12 +76,11 @@ class Selection:
     runner: str = ""
 
     def is_like(self, other: "Selection") -> bool:
-        """Whether both run the same program in the same surroundings."""
-        same = (self.program, self.folder, self.variables) == (other.program, other.folder, other.variables)
-        return same and self.is_test == other.is_test
+        """Return whether both run the same program in the same surroundings."""
+        return (self.program, self.folder, self.variables) == (other.program, other.folder, other.variables)
 
     def covers(self, other: "Selection", tests: Sequence[str] = ()) -> bool:
-        """Whether it checks all that another one does, or at least these tests of it."""
+        """Return whether it checks all that another one does, or at least these tests of it."""
         if not self.is_like(other) or self._fixed_options() != other._fixed_options():
             return False
         if self._kinds() and self._kinds() != other._kinds():
@@ -81,7 +88,8 @@ class Selection:
         left_out = self.narrowing - other.narrowing
         if left_out and not (tests and all(self._is_left_in(test, left_out) for test in tests)):
             return False
-        by_name = bool(tests) and all(any(self._reaches(target, test) for target in self.targets) for test in tests)
+        by_name = self.program in _RUNNERS and bool(tests)
+        by_name = by_name and all(any(self._reaches(target, test) for target in self.targets) for test in tests)
         return by_name or self._covers_targets(other)
 
     def _fixed_options(self) -> frozenset[str]:
@@ -92,6 +100,8 @@ class Selection:
         return frozenset(one for one in self.options if one.partition("=")[0] in _KINDS_OF_TARGET)
 
     def _covers_targets(self, other: "Selection") -> bool:
+        if _SCRIPT.match(self.program):
+            return self.targets == other.targets  # who knows what its arguments are for
         if not self.targets:
             # `go test` without a package tests the one in the folder.
             return not other.targets or (self.is_test and self.program != _GO)
@@ -100,7 +110,7 @@ class Selection:
         )
 
     def _reaches(self, target: str, what: str) -> bool:
-        """Whether a target holds a test or another target."""
+        """Return whether a target holds a test or another target."""
         if target == what:
             return True
         if self.runner == _CARGO:
@@ -114,7 +124,7 @@ class Selection:
         return any(what.startswith(f"{target}{mark}") for mark in ("/", "::", "[", " > ", dotted) if mark)
 
     def _is_left_in(self, test: str, left_out: Iterable[tuple[str, str]]) -> bool:
-        """Whether options that leave tests out provably leave in a test."""
+        """Return whether options that leave tests out provably leave in a test."""
         return all(
             (flag == "-k" and self.runner == "pytest" and _has_a_word(test, value))
             or (flag == "-run" and self.runner == _GO and _matches_by_parts(test, value))
@@ -188,7 +198,7 @@ def _program(unwrapped: str) -> tuple[str, list[str]]:
     if len(words) > _MAX_WORDS:
         return unwrapped, []  # covered by nothing but itself
     program = shell.tool(unwrapped)
-    if program in _WITH_SUBCOMMAND:
+    if program in _WITH_SUBCOMMAND or _INTERPRETED.fullmatch(program):
         program = " ".join([word for word in words if not word.startswith("-")][:2])
     left = program.split()
     rest = []
@@ -210,6 +220,9 @@ def _arguments(
     waiting = deque(words)
     while waiting:
         word = waiting.popleft()
+        if _VALUE.fullmatch(word):
+            options.append(word)
+            continue
         if not word.startswith("-"):
             targets.append(_target(word, folder))
             continue
@@ -233,7 +246,7 @@ def _target(word: str, folder: str) -> str:
 
 
 def _has_a_word(test: str, expression: str) -> bool:
-    """Whether pytest's `-k` takes a test, for an expression of words with nothing but "or" between them."""
+    """Return whether pytest's `-k` takes a test, for an expression of words with nothing but "or" between them."""
     if not _WORDS_JOINED_BY_OR.fullmatch(expression) or re.search(r"\b(?:not|and)\b", expression):
         return False
     name = test.rpartition("/")[2].lower()
@@ -241,7 +254,7 @@ def _has_a_word(test: str, expression: str) -> bool:
 
 
 def _matches_by_parts(test: str, pattern: str) -> bool:
-    """Whether `go test -run` takes a test: each part of the pattern is searched for in the same part of its name."""
+    """Return whether `go test -run` takes a test: each part of the pattern is searched for in that part of a name."""
     names, patterns = test.split("/"), pattern.split("/")
     try:
         return len(patterns) <= len(names) and all(

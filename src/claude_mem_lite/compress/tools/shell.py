@@ -205,7 +205,7 @@ def setting_back(command: str) -> tuple[str, ...]:
 
 
 def brings_back(part: str) -> bool:
-    """Whether a command brings back what `git stash` had put away."""
+    """Return whether a command brings back what `git stash` had put away."""
     return _BRINGS_BACK.match(part) is not None
 
 
@@ -274,7 +274,7 @@ def hides_exit(command: str) -> bool:
 
 
 def shows_end(command: str) -> bool:
-    """Whether a command line is only piped into what shows its output: errors would be among it."""
+    """Return whether a command line is only piped into what shows its output: errors would be among it."""
     text, _ = _without_heredocs(command[:20_000])
     first, *others = re.split(r"(?<!\|)\|(?!\|)", _QUOTED.sub("", text))
     return not _GOES_ON.search(first) and all(_CUTS_OUTPUT.fullmatch(other) for other in others)

@@ -14,9 +14,11 @@ _COUNTING = ("pytest", "unittest", "jest", "vitest", "cargo test", "bun test", "
 
 
 def verifies(success: Ran, failure: Ran) -> bool:
-    """Whether a run proves that what failed in an earlier one passes now."""
-    if success.failed or not success.is_sure or success.role != failure.role:
+    """Return whether a run proves that what failed in an earlier one passes now."""
+    if success.failed or not success.is_sure:
         return False
+    if success.role != failure.role and success.command != failure.command:
+        return False  # a runner that crashed printed nothing to tell it by
     if not all(map(shell.brings_back, success.set_back)):
         return False  # it shows how the checkout was without the work
     ours, theirs = success.selection, failure.selection
@@ -41,7 +43,7 @@ def _failed_tests(failure: Ran) -> list[str]:
 
 
 def _names_all_as_passed(success: Ran, failure: Ran, tests: list[str]) -> bool:
-    """Whether the output of a run by the same runner shows each of the tests as passed."""
+    """Return whether the output of a run by the same runner shows each of the tests as passed."""
     if not tests or not success.run or not failure.run or success.run.runner != failure.run.runner:
         return False
     if success.selection.folder != failure.selection.folder or not all(test in success.output for test in tests):
@@ -55,13 +57,13 @@ def _names_as_passed(output: str, test: str) -> bool:
 
 
 def _has_same_packages(success: Ran, failure: Ran) -> bool:
-    """Whether all packages of Go that failed are ok now: two of them may have a test of the same name."""
+    """Return whether all packages of Go that failed are ok now: two of them may have a test of the same name."""
     failed = {package for state, package in _GO_PACKAGE.findall(failure.output) if state == "FAIL"}
     return failed <= {package for state, package in _GO_PACKAGE.findall(success.output) if state == "ok"}
 
 
 def _runs_as_many(success: Ran, failure: Ran) -> bool:
-    """Whether no test of the same command was skipped or taken out instead of put right."""
+    """Return whether no test of the same command was skipped or taken out instead of put right."""
     before, after = failure.run, success.run
     if before is None or after is None or before.runner != after.runner or before.runner not in _COUNTING:
         return True
