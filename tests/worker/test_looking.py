@@ -148,6 +148,6 @@ def test_what_was_put_back_within_its_own_turn_is_retired(store: Store, looking:
     work_on(root, "files.py", LOAD)
     anchors = work_on(root, "files.py", LOAD_SAFELY)
     work_on(root, "files.py", LOAD)
-    memory = remember(store, root, anchors, last_seen_at=datetime.now(UTC) + timedelta(hours=1))
+    memory = remember(store, root, anchors, created_at=datetime.now(UTC) + timedelta(hours=1))
     look(looking, root)
     assert status(store, memory) == "retired"
