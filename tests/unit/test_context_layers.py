@@ -346,6 +346,9 @@ def test_what_contradicts_a_memory_stands_beside_it_though_its_score_is_low_but_
         conflicts.note(store.db, told.id, foreign.id, NOW)
     built = build(store.connect, HERE, 2000)
     assert [one.item.source for one in built.chosen] == [told.id, low.id]
+    assert built.chosen[1].item.reason == (
+        "holds in project, told beside what it contradicts though it is below the floor of 0.7"
+    )
 
 
 def told_in(built: Context, layer: str) -> list[str]:

@@ -184,6 +184,31 @@ def test_both_sides_of_a_contradiction_are_told(project: Project) -> None:
     assert f"{decision.last_seen_at:%Y-%m-%d}" in given.text
 
 
+@pytest.mark.parametrize("is_alike", [True, False], ids=["weighed and low", "not weighed"])
+def test_what_is_told_only_beside_its_opposite_is_explained_as_such(project: Project, is_alike: bool) -> None:
+    decision = project.decide()
+    title = "Billing webhooks" if is_alike else "Сумма"
+    other = project.remember("note", title, title, last_seen_at=NOW - timedelta(days=900))
+    with atomic(project.store.db):
+        conflicts.note(project.store.db, decision.id, other.id, NOW)
+    given = project.ask(occasion=Occasion(SHOP, NOW, explained=True))
+    assert {item.source for item in given.items} == {decision.id, other.id}
+    (found,) = (one for one in given.candidates if one.memory.id == other.id)
+    assert found.left_out == ""
+    assert found.explained()[-1] == "no floor: it contradicts another that is given"
+
+
+def test_what_finds_no_room_is_explained_as_out(project: Project) -> None:
+    for number in range(3):
+        told = f"Billing database PostgreSQL, part {number}: invoices moved, webhooks locked SQLite {number}."
+        project.remember("decision", f"Choose PostgreSQL for billing part {number}", told, session="one")
+    given = project.ask(budget=75)
+    ids = {item.source for item in given.items}
+    assert 0 < len(ids) < 3
+    assert {one.memory.id for one in given.candidates if not one.left_out} == ids
+    assert "no room" in {one.left_out for one in given.candidates}
+
+
 def test_what_was_never_of_use_falls_silent(project: Project) -> None:
     decision = project.decide(last_seen_at=NOW - timedelta(days=9))
     for number in range(8):

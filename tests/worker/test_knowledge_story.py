@@ -47,8 +47,9 @@ def lines_with(context: str, words: str) -> list[str]:
 
 def knowledge(context: str) -> str:
     """The part that tells what is known to hold, without what sessions did."""
-    _, _, known = context.partition("## Known")
-    return known.partition("## Earlier work")[0].partition("## Code changed")[0]
+    rules = context.partition("## The user's standing rules")[2].partition("## Notes")[0]
+    known = context.partition("## Known")[2].partition("## Earlier work")[0].partition("## Code changed")[0]
+    return rules + known
 
 
 def remembered(machine: Machine, words: str, root: Path) -> list[dict[str, object]]:
