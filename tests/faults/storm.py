@@ -32,6 +32,7 @@ from tests.running import (
 )
 
 PROMPTS = 240
+AWAY = "count the pears while the home is away"
 AT_ONCE = 4
 _SESSIONS = 6
 _DRAINS = 5
@@ -44,6 +45,7 @@ class Storm:
     machine: Machine
     copies: Path
     others: list[Home] = field(default_factory=list)
+    accepted: set[str] = field(default_factory=set)
 
     @property
     def home(self) -> Home:
@@ -157,6 +159,12 @@ def truncated(name: str, keep: float = 0.0) -> Damage:
     return damage
 
 
+def journals_put_beside(storm: Storm) -> None:
+    """What a database without a log would have beside it, of somebody else and half of it."""
+    for path in (storm.home.memory_db, storm.home.inbox_db):
+        path.with_name(f"{path.name}-journal").write_bytes(b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + b"\xff" * 5000)
+
+
 def after_kill(damage: Damage) -> Damage:
     """The worker is killed first, with what it wrote last in the logs, and sees nothing of the damage."""
 
@@ -201,7 +209,8 @@ def home_swapped_and_back(storm: Storm) -> None:
     first = storm.other()
     storm.home.root.rename(first)
     storm.home.root.mkdir(mode=0o700)
-    hook(storm.machine, "while away", 0)
+    if hook(storm.machine, AWAY, 0):
+        storm.accepted.add(AWAY)
     storm.home.root.rename(storm.other())
     first.rename(storm.home.root)
     storm.others.pop(0)
@@ -256,6 +265,7 @@ DAMAGES: Mapping[str, Damage] = {
     "both replaced by folders": replaced_by_folder("memory.db+inbox.db"),
     "memory replaced by an older copy after a kill": after_kill(replaced_by_older("memory.db")),
     "both replaced by older copies after a kill": after_kill(replaced_by_older("memory.db+inbox.db")),
+    "journals put beside both": journals_put_beside,
     "memory removed twice": twice(removed("memory.db")),
     "both replaced twice": twice(replaced_by_older("memory.db+inbox.db")),
     "spool removed": spool_removed,
@@ -338,7 +348,7 @@ def _run(storm: Storm, damage: Damage, prompts: int) -> Outcome:
     machine = storm.machine
     first, half = prompts // 6, prompts // 2
     machine.start_worker()
-    accepted = send(machine, range(first))
+    storm.accepted |= send(machine, range(first))
     machine.drain()
     storm.copies.mkdir()
     for path in (storm.home.memory_db, storm.home.inbox_db):
@@ -350,12 +360,12 @@ def _run(storm: Storm, damage: Damage, prompts: int) -> Outcome:
         begun = pool.submit(send, machine, range(first, prompts))
         wait_until(lambda: _taken_in(storm.home) >= half, "half of the prompts to be in the inbox")
         damage(storm)
-        accepted |= begun.result()
+        storm.accepted |= begun.result()
     homes = [storm.home, *storm.others]
     printed: list[str] = []
     for home in homes:
         printed += drain(replace(machine, home=home, view=home, workers=machine.workers))
-    return Outcome(accepted, {home.root: remembered(home) for home in homes}, printed, told(storm.home))
+    return Outcome(storm.accepted, {home.root: remembered(home) for home in homes}, printed, told(storm.home))
 
 
 def _taken_in(home: Home) -> int:
