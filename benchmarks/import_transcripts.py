@@ -49,9 +49,8 @@ def _measure(data: Data, folder: Path, *, is_first: bool) -> Iterator[Figure]:
         print(said)
         once = _held(made.home)
         note = (
-            f"{data.megabytes:.1f} MB, {len(data.files)} sessions, {len(once['prompts'])} turns, worked on to the last "
-            f"event: {worked_s:.1f} s of processor time, {seconds:.1f} s by the clock; {os.cpu_count()} cores, "
-            f"of which others used so much that the load was {os.getloadavg()[0]:.1f}"
+            f"{data.megabytes:.1f} MB, {len(data.files)} sessions, worked on to the last event: {worked_s:.1f} s of "
+            f"processor time, {seconds:.1f} s by the clock; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
         )
         speed = round(data.megabytes / worked_s * 60, 1)
         yield Figure("import", speed, "MB/min of processor time", floor=LEAST_MB_PER_MINUTE, note=note)

@@ -24,10 +24,11 @@ from claude_mem_lite.words import query_words
 
 EVERYTHING = 1_000_000
 Tables = dict[str, list[tuple[object, ...]]]
-# When a row was stored and worked on, in which order and at which try.
+# When a row was stored and worked on, in which order, at which try and by which transaction: how many those are depends
+# on how much waited to be indexed at once.
 _MOMENTS = frozenset(
     """stored_at told_at applied_at received_at finished_at lease_until available_at attempts seq
-    inbox.id first_ns last_ns""".split()  # noqa: SIM905
+    inbox.id inbox.work progress.done first_ns last_ns""".split()  # noqa: SIM905
 )
 
 

@@ -75,7 +75,7 @@ def save(home: Home, pause: Pause) -> None:
 
 def digest(folder: str) -> str:
     """The name of a folder that its repository excludes."""
-    return f"#{hashlib.sha256(os.fsencode(folder)).hexdigest()}"
+    return f"#{hashlib.sha256(folder.encode(errors='surrogatepass')).hexdigest()}"
 
 
 def begin_exclusion(glob: str, since_ns: int, now_ns: int) -> Pause:

@@ -73,7 +73,7 @@ def test_standard_input_needs_no_kind_either(machine: Machine, shop: Path) -> No
 
 def test_a_repeat_is_said(machine: Machine, shop: Path) -> None:
     id_ = remembered(machine, shop, "Never commit to main")["id"]
-    said = run_here(machine, "remember", "rule", "Never commit to main", cwd=shop).stdout
+    said = run_here(machine, "remember", "Never commit to main", cwd=shop).stdout
     assert said == f"Known already as {id_} (rule, universal), said 2 times now: Never commit to main\n"
 
 

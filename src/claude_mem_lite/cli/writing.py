@@ -87,13 +87,13 @@ def _kind_and_text(words: Sequence[str]) -> tuple[str | None, str]:
 
 def _tell_remembered(memory: JsonObject) -> None:
     id_, kind, scope = (field(memory, name) for name in ("id", "kind", "scope"))
-    is_guessed = memory.get("is_guessed") is True
-    told = f"{id_} ({kind}{', guessed' if is_guessed else ''}, {scope})"
-    if memory.get("is_repeat") is True:
-        seen = field(memory, "times_seen")
-        click.echo(f"Known already as {told}, said {seen} times now: {one_line(field(memory, 'title'))}")
+    is_repeat = memory.get("is_repeat") is True
+    is_guessed = memory.get("is_guessed") is True and not is_repeat
+    if is_repeat:
+        said = f"said {field(memory, 'times_seen')} times now"
+        click.echo(f"Known already as {id_} ({kind}, {scope}), {said}: {one_line(field(memory, 'title'))}")
     else:
-        click.echo(f"Remembered as {told}.")
+        click.echo(f"Remembered as {id_} ({kind}{', guessed' if is_guessed else ''}, {scope}).")
     if memory.get("is_redacted") is True:
         click.echo("A secret in the text was taken out before it was stored.")
     if is_guessed:
