@@ -32,7 +32,7 @@ def test_a_backup_can_be_made(browser: Browser, served: Served) -> None:
     with opened(browser, served, "/health") as page:
         page.get_by_role("button", name="Make one now").click()
         expect(page.locator("#news")).to_contain_text("Backup made", timeout=15_000)
-        expect(page.locator("main")).to_contain_text(" kept, the last of")
+        expect(page.locator("main")).to_contain_text(" kept, the last made")
     assert set(folder.glob("memory-*.db")) > before
 
 
