@@ -163,7 +163,7 @@ def forget(db: sqlite3.Connection, project: str) -> None:
 
 def current_id(db: sqlite3.Connection, project: str) -> str:
     """Return the id that a project goes by now: an id of before is a mark of the project that took it in."""
-    if db.execute("select 1 from projects where id = ?", (project,)).fetchone():
+    if is_known(db, project):
         return project
     row = db.execute(
         """select project from project_marks where value = ? and kind <> 'root_commit'
@@ -194,17 +194,26 @@ def former_ids(db: sqlite3.Connection, project: str) -> list[str]:
 
 
 def find(db: sqlite3.Connection, given: str) -> str:
+    """Return the id of a project as `named` does, or by any folder inside of it."""
+    if os.path.isabs(given) and current_id(db, given) == given:
+        located = locate(db, given).project
+        if is_known(db, located):
+            return located
+    return named(db, given)
+
+
+def named(db: sqlite3.Connection, given: str) -> str:
     """Return the id of a project by its id, a folder or remote of it, or its name when only one is called so.
 
     Among projects of one name, one that holds something is meant rather than those that are empty."""
-    for known in (current_id(db, given), locate(db, given).project if os.path.isabs(given) else ""):
-        if db.execute("select 1 from projects where id = ?", (known,)).fetchone():
-            return known
+    known = current_id(db, given)
+    if is_known(db, known):
+        return known
     rows = db.execute(
         "select id from projects where name = ? collate nocase order by last_seen_at desc, id", (given,)
     ).fetchall()
-    named = [str(row["id"]) for row in rows]
-    full = [one for one in named if not _is_empty(db, one)] or named
+    called = [str(row["id"]) for row in rows]
+    full = [one for one in called if not _is_empty(db, one)] or called
     if len(full) > 1:
         raise Ambiguous(f"{given} is the name of several projects", f"give one of their ids: {', '.join(full)}")
     if not full:
@@ -383,6 +392,11 @@ def _new_id(db: sqlite3.Connection, wanted: str) -> str:
         if taken.fetchone() is None:
             break
     return id_
+
+
+def is_known(db: sqlite3.Connection, project: str) -> bool:
+    """Return whether there is a project of this id."""
+    return db.execute("select 1 from projects where id = ?", (project,)).fetchone() is not None
 
 
 def _is_empty(db: sqlite3.Connection, project: str) -> bool:
