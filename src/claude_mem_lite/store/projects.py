@@ -16,7 +16,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice
 from typing import Literal
@@ -34,6 +34,7 @@ _MAX_COMMITS = 50
 # Each is looked up in the repository, within 0.1 ms.
 _MAX_HOMELESS = 200
 _MAX_NAMESAKES = 10_000
+_ROOT_EVERY = timedelta(days=1)
 _MAX_LISTED = 20
 
 
@@ -358,15 +359,15 @@ def _leave(db: sqlite3.Connection, project: str, gone: list[str]) -> None:
 
 
 def _note_root(db: sqlite3.Connection, place: Place, at: datetime) -> None:
-    """Record the root commit of a place, unless its project is known by one that is here. '' stands for one that is too
-    far back: such a history is not walked again."""
-    repository = open_repository(place.root) if place.commit else None
-    if repository is None or repository.is_shallow():
-        return
-    is_asked = db.execute(
-        "select 1 from project_marks where kind = 'root_commit' and value = '' and project = ?", (place.project,)
+    """Record the root commit of a place, looked for once a day: a history may be rewritten, and the commits of before
+    are pruned after some weeks. '' stands for a root commit that is too far back."""
+    row = db.execute(
+        "select max(last_seen_at) from project_marks where kind = 'root_commit' and project = ?", (place.project,)
     ).fetchone()
-    if not is_asked and not repository.has_any(marks(db, place.project, "root_commit")):
+    if not place.commit or (row[0] and at - text_to_time(row[0]) < _ROOT_EVERY):
+        return
+    repository = open_repository(place.root)
+    if repository is not None and not repository.is_shallow():
         put_mark(db, "root_commit", repository.root_commit(place.commit), place.project, at)
 
 
