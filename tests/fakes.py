@@ -85,7 +85,7 @@ class Store:
     ) -> None:
         """Store a session that ended with this summary."""
         with atomic(self.db):
-            sessions.touch(self.db, Event(f"{id_}-end", "Stop", id_, at, "/nowhere/shop"), place)
+            sessions.touch(self.db, Event(f"{id_}-end", "Stop", id_, at, place.root or SHOP.root), place)
             sessions.set_summary(self.db, id_, summary, at)
 
     def turn(

@@ -140,6 +140,36 @@ def test_what_is_merged_comes_back_merged_from_the_inbox_when_the_database_is_lo
     assert len(titles(machine, "sorted by colour", folder / "blog")) == 2
 
 
+def test_a_merged_project_has_its_facts_once_and_both_have_theirs_when_that_is_undone(
+    machine: Machine, folder: Path
+) -> None:
+    for name in ("shop", "blog"):
+        (folder / name).mkdir()
+        (folder / name / "Makefile").write_text("test:\n\tpytest\n")
+        start(machine, folder / name)
+    assert (facts(machine, "shop"), facts(machine, "blog")) == (1, 1)
+    run_here(machine, "projects", "merge", "blog", "shop")
+    start(machine, folder / "shop")
+    assert facts(machine, "shop") == 1
+    run_here(machine, "projects", "undo")
+    for name in ("shop", "blog"):
+        start(machine, folder / name)
+    assert (facts(machine, "shop"), facts(machine, "blog")) == (1, 1)
+
+
+def test_a_memory_that_is_taken_back_after_a_merge_comes_back_to_the_project_of_now(
+    machine: Machine, folder: Path
+) -> None:
+    work(machine, folder / "shop", "Sort the cart")
+    remember(machine, folder / "blog", "Posts are numbered per author")
+    (found,) = machine.get(f"/api/memories?cwd={folder / 'blog'}")["memories"]
+    record = machine.get(f"/api/memories/{found['id']}")
+    machine.post("/api/forget", {"ids": [found["id"]]})
+    run_here(machine, "projects", "merge", str(folder / "blog"), "shop")
+    machine.post("/api/memories/restore", {"memory": record})
+    assert titles(machine, "numbered posts", folder / "shop") == ["Posts are numbered per author"]
+
+
 def test_what_was_forgotten_before_a_merge_stays_forgotten_after_it(machine: Machine, folder: Path) -> None:
     work(machine, folder / "shop", "Sort the cart")
     work(machine, folder / "blog", "Write a post")
@@ -196,6 +226,17 @@ def work(machine: Machine, folder: Path, asked: str) -> None:
     for one in turn(f"{folder.name}-session", asked, cwd=str(folder)):
         machine.hook(one["hook_event_name"], one)
     machine.drain()
+
+
+def start(machine: Machine, folder: Path) -> None:
+    machine.hook("SessionStart", payload("SessionStart", f"{folder.name}-start", str(folder), source="startup"))
+    machine.drain()
+
+
+def facts(machine: Machine, name: str) -> int:
+    """How many facts of a project are told."""
+    found = json.loads(run_here(machine, "list", "--project", name, "--kind", "project_fact", "--json").stdout)
+    return len(found)
 
 
 def remember(machine: Machine, folder: Path, text: str) -> None:

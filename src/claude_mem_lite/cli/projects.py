@@ -133,10 +133,10 @@ def _change(what: str, body: JsonObject, as_json: bool) -> None:
 def _told(change: JsonObject) -> str:
     source, target = plain(field(change, "source")), plain(field(change, "target"))
     sentences = {
-        "merge": f"{source} is part of {target} now",
-        "join": f"{source} was found to be {target} and is part of it now",
-        "rename": f"{source} is called {target} now",
-        "move": f"what was in {source} is in {target} now",
+        "merge": f"merged {source} into {target}",
+        "join": f"found {source} to be the same as {target} and merged it",
+        "rename": f"renamed {source} to {target}",
+        "move": f"moved what was in {source} to {target}",
     }
     return sentences.get(field(change, "kind"), field(change, "kind"))
 

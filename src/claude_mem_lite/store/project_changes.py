@@ -86,8 +86,7 @@ def move(db: sqlite3.Connection, change: str, old: str, new: str, now: datetime)
     for row in rows:
         there, project = new + row["value"][len(old) :], str(row["project"])
         other = projects.locate(db, there).project
-        is_known = db.execute("select 1 from projects where id = ?", (other,)).fetchone()
-        if is_known and other != project:
+        if other != project and projects.is_known(db, other):
             merged.append(_merge(db, change, project, other, now))
             project = other
         marked.append(_move_mark(db, row["kind"], row["value"], there, project, now))

@@ -16,7 +16,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice
 from typing import Literal
@@ -34,6 +34,7 @@ _MAX_COMMITS = 50
 # Each is looked up in the repository, within 0.1 ms.
 _MAX_HOMELESS = 200
 _MAX_NAMESAKES = 10_000
+_ROOT_EVERY = timedelta(days=1)
 _MAX_LISTED = 20
 
 
@@ -163,7 +164,7 @@ def forget(db: sqlite3.Connection, project: str) -> None:
 
 def current_id(db: sqlite3.Connection, project: str) -> str:
     """Return the id that a project goes by now: an id of before is a mark of the project that took it in."""
-    if db.execute("select 1 from projects where id = ?", (project,)).fetchone():
+    if is_known(db, project):
         return project
     row = db.execute(
         """select project from project_marks where value = ? and kind <> 'root_commit'
@@ -194,17 +195,26 @@ def former_ids(db: sqlite3.Connection, project: str) -> list[str]:
 
 
 def find(db: sqlite3.Connection, given: str) -> str:
+    """Return the id of a project as `named` does, or by any folder inside of it."""
+    if os.path.isabs(given) and current_id(db, given) == given:
+        located = locate(db, given).project
+        if is_known(db, located):
+            return located
+    return named(db, given)
+
+
+def named(db: sqlite3.Connection, given: str) -> str:
     """Return the id of a project by its id, a folder or remote of it, or its name when only one is called so.
 
     Among projects of one name, one that holds something is meant rather than those that are empty."""
-    for known in (current_id(db, given), locate(db, given).project if os.path.isabs(given) else ""):
-        if db.execute("select 1 from projects where id = ?", (known,)).fetchone():
-            return known
+    known = current_id(db, given)
+    if is_known(db, known):
+        return known
     rows = db.execute(
         "select id from projects where name = ? collate nocase order by last_seen_at desc, id", (given,)
     ).fetchall()
-    named = [str(row["id"]) for row in rows]
-    full = [one for one in named if not _is_empty(db, one)] or named
+    called = [str(row["id"]) for row in rows]
+    full = [one for one in called if not _is_empty(db, one)] or called
     if len(full) > 1:
         raise Ambiguous(f"{given} is the name of several projects", f"give one of their ids: {', '.join(full)}")
     if not full:
@@ -349,15 +359,15 @@ def _leave(db: sqlite3.Connection, project: str, gone: list[str]) -> None:
 
 
 def _note_root(db: sqlite3.Connection, place: Place, at: datetime) -> None:
-    """Record the root commit of a place, unless its project is known by one that is here. '' stands for one that is too
-    far back: such a history is not walked again."""
-    repository = open_repository(place.root) if place.commit else None
-    if repository is None or repository.is_shallow():
-        return
-    is_asked = db.execute(
-        "select 1 from project_marks where kind = 'root_commit' and value = '' and project = ?", (place.project,)
+    """Record the root commit of a place, looked for once a day: a history may be rewritten, and the commits of before
+    are pruned after some weeks. '' stands for a root commit that is too far back."""
+    row = db.execute(
+        "select max(last_seen_at) from project_marks where kind = 'root_commit' and project = ?", (place.project,)
     ).fetchone()
-    if not is_asked and not repository.has_any(marks(db, place.project, "root_commit")):
+    if not place.commit or (row[0] and at - text_to_time(row[0]) < _ROOT_EVERY):
+        return
+    repository = open_repository(place.root)
+    if repository is not None and not repository.is_shallow():
         put_mark(db, "root_commit", repository.root_commit(place.commit), place.project, at)
 
 
@@ -383,6 +393,11 @@ def _new_id(db: sqlite3.Connection, wanted: str) -> str:
         if taken.fetchone() is None:
             break
     return id_
+
+
+def is_known(db: sqlite3.Connection, project: str) -> bool:
+    """Return whether there is a project of this id."""
+    return db.execute("select 1 from projects where id = ?", (project,)).fetchone() is not None
 
 
 def _is_empty(db: sqlite3.Connection, project: str) -> bool:

@@ -5,11 +5,20 @@ What went with it stays gone: the words of its turns, its receipts, and what rep
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.models import Memory
-from claude_mem_lite.store import conflicts, memories, retirements, sessions, sightings, supersession, tombstones
+from claude_mem_lite.store import (
+    conflicts,
+    memories,
+    projects,
+    retirements,
+    sessions,
+    sightings,
+    supersession,
+    tombstones,
+)
 from claude_mem_lite.store.retirements import Retirement
 
 
@@ -28,6 +37,9 @@ def restore(db: sqlite3.Connection, record: Record, command: str, now: datetime)
     already stays as it is."""
     memory = record.memory
     tombstones.lift_memory(db, memory, now)
+    project = projects.current_id(db, memory.project)
+    is_own = memory.scope == f"project:{memory.project}"
+    memory = replace(memory, project=project, scope=f"project:{project}" if is_own else memory.scope)
     if memories.find(db, memory.id) is not None:
         return
     memories.insert(db, memory, now)

@@ -205,7 +205,7 @@ def _told_of(stored: Stored) -> dict[str, object]:
 
 def _project(db: sqlite3.Connection, name: str) -> str:
     try:
-        found = projects.find(db, name)
+        found = projects.named(db, name)
     except (NotFound, Ambiguous):
         return ""
     return "" if found == name else found  # by its own name it may be one that an earlier import made

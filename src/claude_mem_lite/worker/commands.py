@@ -228,7 +228,7 @@ def _forget(
         _refuse_to_agent(payload, queue, db)
         payload = {"ids": payload.get("ids")}
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
-    project = projects.find(db, project) if project else None
+    project = projects.named(db, project) if project else None
     session = sessions.named(db, session) if session else None
     named = [_memory_or_turn(db, wanted) for wanted in texts(payload.get("ids"))]
     asked = {one.id: passages.source_of_turn(db, one.id) for one in named if isinstance(one, Passage)}

@@ -57,6 +57,10 @@ class FactKeeping:
         self._looks: dict[str, Look] = {}
         """The last one of each project, those that were looked at last at the end."""
 
+    def look_again(self) -> None:
+        """Compare the facts of every project anew when it is next seen: projects were merged or taken apart."""
+        self._looks.clear()
+
     def want(self, folder: str) -> None:
         """Have the facts of the project that a folder belongs to looked at, soon."""
         self._wanted[folder] = None
@@ -87,19 +91,31 @@ class FactKeeping:
         return changed
 
     def _compare(self, place: Place, sum_now: str, now: datetime) -> bool:
+        changed = self._retire_merged(place.project)
         stored = {slot: memories.find(self._db, fact_id(place.project, slot)) for slot in SLOTS}
         ours = {slot: memory for slot, memory in stored.items() if memory is not None and _is_ours(memory)}
         is_known = any(anchor.startswith(f"{_LEAD}{sum_now}.") for one in ours.values() for anchor in one.anchors)
         if is_known or (not sum_now and not ours):
             self._confirm(list(ours.values()), now)
-            return False
+            return changed
         told = {fact.slot: fact for fact in read_facts(place.root)}
-        changed = False
         with atomic(self._db):
             for slot in SLOTS:
                 if slot in ours or stored[slot] is None:
                     changed |= self._store(place, told.get(slot), ours.get(slot), sum_now, now)
         return changed
+
+    def _retire_merged(self, project: str) -> bool:
+        """Retire the facts of projects that were merged into this one: its own facts tell the same."""
+        former = projects.former_ids(self._db, project)
+        found = (memories.find(self._db, fact_id(one, slot)) for one in former for slot in SLOTS)
+        merged = [one for one in found if one and one.project == project and one.status == "active" and _is_ours(one)]
+        if not merged:
+            return False
+        with atomic(self._db):
+            for one in merged:
+                self._retire(one)
+        return True
 
     def _store(self, place: Place, fact: Fact | None, before: Memory | None, sum_now: str, now: datetime) -> bool:
         """Put a fact in the place of what was told before; whether anything reads differently now."""

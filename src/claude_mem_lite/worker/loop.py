@@ -462,6 +462,7 @@ class Loop:
             self.looking.clear()
         if told.get("command") in commands.PROJECT_COMMANDS:
             self.looking.clear()  # what was noted of branches is noted by project
+            self._facts.look_again()
         self._render({""})
         return result
 

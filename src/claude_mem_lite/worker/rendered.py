@@ -42,14 +42,7 @@ def refresh(
     search: Search | None = None,
 ) -> None:
     """Render the folders where sessions of these projects last worked; '' stands for every project."""
-    folders = {
-        folder
-        for project in projects
-        for folder in (
-            *sessions.folders(db, project=project or None, limit=_MOST_FOLDERS),
-            *folders_of_project(db, project or None)[:_MOST_FOLDERS],
-        )
-    }
+    folders = {folder for project in projects for folder in _folders(db, project or None)}
     for excluded in [folder for folder in folders if is_excluded(config, folder)]:
         folders.discard(excluded)
         with contextlib.suppress(OSError):  # of before it was
@@ -64,6 +57,14 @@ def refresh(
             _write(home, folder, context, now)
         except OSError as error:  # a full disk, say; the answer over the socket does not depend on the file
             log.warning("context not rendered", extra={"error": type(error).__name__})
+
+
+def _folders(db: sqlite3.Connection, project: str | None) -> list[str]:
+    """Return where sessions of a project last worked, and its folders where none did yet, as after a move."""
+    worked_in = sessions.folders(db, project=project, limit=_MOST_FOLDERS)
+    inside = [f"{folder}/" for folder in worked_in]
+    others = [one for one in folders_of_project(db, project) if not any(at.startswith(f"{one}/") for at in inside)]
+    return [*worked_in, *others[:_MOST_FOLDERS]]
 
 
 def clear(home: Home) -> None:

@@ -70,11 +70,12 @@ def question_about(turn: str, inbox: ModelTurns, db: sqlite3.Connection, config:
 
 def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, now: datetime) -> None:
     """Put what a model told in the place of what rules made of the turn, all at once."""
-    turn = question.turn
     with atomic(db):
-        session = sessions.find(db, turn.session)
+        session = sessions.find(db, question.turn.session)
         if session is None:
             return
+        turn = replace(question.turn, project=session.project)  # which may have been merged while the model was asked
+        question = replace(question, turn=turn)
         place, others = _place(session, redoing.of_turn(db, turn.key)), Hearsay((*turn.earlier, *turn.events))
         by_rules = set(question.digest.drafts)
         drafts = [

@@ -23,5 +23,5 @@ def named_scope(db: sqlite3.Connection, scope: str, project: str) -> str:
     if meant in ("project", f"project:{project}"):
         return f"project:{project}"
     if meant.startswith("project:"):
-        return f"project:{projects.find(db, meant.removeprefix('project:'))}"
+        return f"project:{projects.named(db, meant.removeprefix('project:'))}"
     return meant
