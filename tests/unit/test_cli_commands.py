@@ -12,6 +12,7 @@ from claude_mem_lite.context.languages import main_language
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 from claude_mem_lite.scopes import LANGUAGES
+from claude_mem_lite.told import number
 from tests.unit.fake_worker import HEALTH, MEMORY, FakeWorker, fake_worker, run
 
 
@@ -331,7 +332,9 @@ def test_a_second_worker_in_the_foreground_is_refused(worker: FakeWorker, capsys
 def test_drain_succeeds_when_nothing_is_left(worker: FakeWorker) -> None:
     worker.answer("POST /api/drain", {"drained": True, "raw": 0, "processing": 0, "done": 9, "error": 0, "skipped": 1})
     assert run("worker", "drain", "--timeout", "5") == 0
-    assert 0 < worker.last("/api/drain").body["timeout_s"] <= 5.0
+    body = worker.last("/api/drain").body
+    assert isinstance(body, dict)
+    assert 0 < number(body, "timeout_s") <= 5.0
 
 
 def test_drain_fails_when_something_is_left(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
