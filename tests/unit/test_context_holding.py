@@ -131,6 +131,13 @@ def test_what_was_left_open_is_told_until_somebody_took_it_up(store: Store, pres
     assert "logout" not in made(store, preset).text
 
 
+@BOTH
+def test_what_is_open_for_another_language_is_not_told_here(store: Store, preset: Preset) -> None:
+    store.session("s1", SessionSummary(headline="Clocks", completed="Clocks stand."))
+    left_open(store, scope="language:cobol")
+    assert "logout" not in made(store, preset).text
+
+
 def test_of_several_steps_codes_tell_those_that_are_left(store: Store) -> None:
     steps = ("Freeze the logout test.", "Write the changelog.")
     notes = "The deploy is blocked by the staging server."

@@ -60,8 +60,9 @@ def open_handoffs(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:
         hidden=occasion.checkout.hidden,
         limit=_MAX_OPEN,
     )
-    # What the user stated or pinned is told in a layer of its own.
-    others = [left for left in found if not is_stated(left)]
+    # What the user stated or pinned is told in a layer of its own; what holds for another language is not for here.
+    here = f"project:{occasion.place.project}"
+    others = [left for left in found if left.scope == here and not is_stated(left)]
     return sorted(others, key=lambda left: left.last_seen_at, reverse=True)
 
 
