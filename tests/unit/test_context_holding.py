@@ -134,7 +134,7 @@ def test_what_was_left_open_is_told_until_somebody_took_it_up(store: Store, pres
 @BOTH
 def test_what_is_open_for_another_language_is_not_told_here(store: Store, preset: Preset) -> None:
     store.session("s1", SessionSummary(headline="Clocks", completed="Clocks stand."))
-    left_open(store, scope="language:cobol")
+    left_open(store, session="another", scope="language:cobol")
     assert "logout" not in made(store, preset).text
 
 
