@@ -57,7 +57,7 @@ class Where:
     cwd: str
     all_projects: bool = False
     project: str = ""
-    """Those of a project by its id, whatever folder is given."""
+    """Those of a project by its id or name, whatever folder is given."""
 
     def as_query(self) -> list[tuple[str, str]]:
         named = [("project", self.project)] if self.project else []

@@ -27,10 +27,10 @@ def shop(tmp_path: Path) -> Checkout:
 
 def work_in(store: Store, folder: Path, session: str = "s1", days: int = 0) -> str:
     """Have a session at work in a folder; return its project."""
-    place = projects.locate(store.db, str(folder))
     at = NOW + timedelta(days=days)
+    project_changes.join(store.db, f"join-{session}-{days}", str(folder), at)
+    place = projects.locate(store.db, str(folder))
     with atomic(store.db):
-        project_changes.join(store.db, f"join-{session}-{days}", place, at)
         sessions.touch(store.db, Event(f"{session}-{days}", "Stop", session, at, str(folder)), place)
     return place.project
 

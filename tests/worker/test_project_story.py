@@ -115,12 +115,23 @@ def test_two_projects_that_turn_out_to_be_one_are_merged_until_that_is_undone(wo
     assert finds(other)
     assert "colour" in work.context()
 
+    remember(work, "Carts are emptied at night")
     (change, *_) = work.machine.get("/api/projects/changes")["changes"]
     assert change["kind"] == "join"
     work.machine.post("/api/projects/undo", {"change": change["id"]})
     assert finds(work)
     assert not finds(other)
     assert "colour" not in work.context()
+
+
+def test_what_is_remembered_first_after_a_remote_was_added_joins_the_projects_too(work: Developing) -> None:
+    other = clone(work, "clone")
+    other.git("remote", "set-url", "origin", f"git@example.org:{work.root.parent.name}/shop.git")
+    other.session("Sort the cart by colour", {"cart.py": CART + "COLOUR = 1\n"}, "Sorted the cart by colour.")
+    work.git("remote", "add", "origin", f"git@example.org:{work.root.parent.name}/shop.git")
+    remember(work, "Carts are emptied at night")
+    assert finds(work)
+    assert finds(other)
 
 
 def test_a_session_goes_on_with_the_same_project_in_a_linked_worktree_after_a_remote_was_added(

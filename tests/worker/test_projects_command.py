@@ -157,6 +157,20 @@ def test_a_merged_project_has_its_facts_once_and_both_have_theirs_when_that_is_u
     assert (facts(machine, "shop"), facts(machine, "blog")) == (1, 1)
 
 
+def test_a_forgotten_project_leaves_no_trace_of_its_folder(machine: Machine, folder: Path) -> None:
+    work(machine, folder / "shop", "Sort the cart")
+    work(machine, folder / "secret-blog", "Write a post")
+    run_here(machine, "projects", "move", folder / "secret-blog", folder / "secret-moved")
+    run_here(machine, "projects", "rename", "secret-blog", "secret-name")
+    machine.post("/api/forget", {"project": "secret-name"})
+    machine.drain()
+    with closing(open_for_reading(machine.home.memory_db)) as db:
+        left = "\n".join(db.iterdump())
+    assert f"{folder}/secret" not in left
+    assert "secret-name" not in left
+    assert not [row for row in machine.rows() if "rename_project" in row.payload or "move_project" in row.payload]
+
+
 def test_a_memory_that_is_taken_back_after_a_merge_comes_back_to_the_project_of_now(
     machine: Machine, folder: Path
 ) -> None:

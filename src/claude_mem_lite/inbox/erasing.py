@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.inbox.naming import tells_of
+from claude_mem_lite.inbox.naming import changes_project, tells_of
 from claude_mem_lite.inbox.queue import FINISHED, Queue
 
 
@@ -29,6 +29,12 @@ def erase_telling_of(queue: Queue, ids: AbstractSet[str]) -> None:
         f"select id, name, event, payload from inbox where event in ('Command', 'Rendered') and {FINISHED}"
     ).fetchall()
     _remove(queue, [row for row in rows if tells_of(row["event"], row["payload"], ids)])
+
+
+def erase_project_changes(queue: Queue, known_as: AbstractSet[str]) -> None:
+    """Remove finished commands that merged, renamed or moved a project, by the ids and folders that it was known by."""
+    rows = queue.db.execute(f"select id, name, payload from inbox where event = 'Command' and {FINISHED}").fetchall()
+    _remove(queue, [row for row in rows if changes_project(row["payload"], known_as)])
 
 
 def _remove(queue: Queue, rows: Sequence[sqlite3.Row]) -> None:

@@ -24,3 +24,12 @@ def tells_of(event: str, payload: str, ids: AbstractSet[str]) -> bool:
     # A person gives as much of an id as is needed.
     given = {one.strip().lstrip("#").lower() for one in (text(told.get("id")), *texts(told.get("ids")))} - {""}
     return any(id_.startswith(tuple(given)) for id_ in ids)
+
+
+def changes_project(payload: str, known_as: AbstractSet[str]) -> bool:
+    """Return whether a command merged, renamed or moved a project that is known by one of these ids and folders."""
+    try:
+        told = parse(payload.encode())
+    except PayloadError:
+        return False
+    return not known_as.isdisjoint((text(told.get("source")), text(told.get("target"))))

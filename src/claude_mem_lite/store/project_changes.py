@@ -1,7 +1,7 @@
 """Changes to projects: merge, rename, move, and their undoing. Owns `project_changes` and `project_change_rows`.
 
-Called by the job thread, inside the caller's transaction. The id of a change is made of its command: carrying a command
-out twice is as good as once."""
+Called by the job thread, inside the caller's transaction but for `join`. The id of a change is made of its command:
+carrying a command out twice is as good as once."""
 
 import json
 import os
@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, cast
 
+from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
-from claude_mem_lite.models import JsonObject, JsonValue, Place
+from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.places import find_place
 from claude_mem_lite.store import documents, fts, memories, passages, projects, vectors
 from claude_mem_lite.store.ids import one_by_prefix
 from claude_mem_lite.timestamps import text_to_time, time_to_text
@@ -40,20 +42,21 @@ class Change:
 
 def merge(db: sqlite3.Connection, change: str, source: str, target: str, now: datetime) -> None:
     """Have all that is stored of one project belong to another."""
+    if _is_done(db, change):
+        return
     if source == target:
         raise MemoryLiteError(f"{source} is one project already", "`claude-mem-lite projects` lists them")
-    if not _is_done(db, change):
-        _record(db, change, "merge", source, target, {"merged": [_merge(db, change, source, target, now)]}, now)
+    _record(db, change, "merge", source, target, {"merged": [_merge(db, change, source, target, now)]}, now)
 
 
-def join(db: sqlite3.Connection, change: str, place: Place, now: datetime) -> bool:
-    """Merge two projects that the marks of a place show to be one; return whether there were two."""
-    found = projects.identify(db, place)
-    if not found.joins or _is_done(db, change):
-        return False
-    merged = _merge(db, change, found.joins, found.project, now)
-    _record(db, change, "join", found.joins, found.project, {"merged": [merged]}, now)
-    return True
+def join(db: sqlite3.Connection, change: str, folder: str, now: datetime) -> None:
+    """Merge two projects that the marks of a folder show to be one, in a transaction of its own. Called before anything
+    is stored for the folder: `projects.note` would give the folder to one of the two."""
+    found = projects.identify(db, find_place(folder))
+    if found.joins and not _is_done(db, change):
+        with atomic(db):
+            merged = _merge(db, change, found.joins, found.project, now)
+            _record(db, change, "join", found.joins, found.project, {"merged": [merged]}, now)
 
 
 def rename(db: sqlite3.Connection, change: str, project: str, name: str, now: datetime) -> None:

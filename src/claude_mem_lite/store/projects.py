@@ -12,6 +12,7 @@ Rules, in this order:
    on there; with a remote of its own it is none that has other remotes.
 4. All else is a new project."""
 
+import json
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -157,7 +158,11 @@ def marks(db: sqlite3.Connection, project: str, kind: MarkKind) -> list[str]:
 def forget(db: sqlite3.Connection, project: str) -> None:
     """Remove all marks of a project, and the record of its changes."""
     db.execute("delete from project_marks where project = ?", (project,))
-    for row in db.execute("select id from project_changes where :id in (source, target)", {"id": project}).fetchall():
+    rows = db.execute(
+        "select id from project_changes where :id in (source, target) or instr(detail, :quoted)",
+        {"id": project, "quoted": json.dumps(project)},
+    )
+    for row in rows.fetchall():
         db.execute("delete from project_change_rows where change = ?", (row["id"],))
         db.execute("delete from project_changes where id = ?", (row["id"],))
 

@@ -122,6 +122,8 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
     kind = next((known for known in KINDS if known == named), None) if named or not words else kind_asked(words)
     if kind is None or not words:
         raise MemoryLiteError("a memory needs a known kind and some text", f"kinds are {', '.join(KINDS)}")
+    if not payload.get("project"):
+        project_changes.join(db, short_id("join", name), text(payload.get("cwd")), now)
     place = _place(payload, db)
     is_agents = payload.get("by") == BY_AGENT
     files = texts(payload.get("files"))
@@ -238,6 +240,7 @@ def _forget(
     whole = ([session] if session else []) + (sessions.ids_of_project(db, project) if project else [])
     if not ids and not asked and not any(sessions.find(db, one) for one in whole):
         raise NotFound("there is nothing to forget by that name", "`claude-mem-lite list` shows what there is")
+    known_as = {project, *projects.former_ids(db, project)} if project else set()
     with atomic(db):
         gone = forgetting.forget(db, ids, whole, now, whole_turns=list(asked.values()), project=project, command=name)
         model_calls.forget(db, gone.turns, whole)
@@ -245,6 +248,8 @@ def _forget(
         model_turns.erase(turns=gone.turns, sessions=whole)
         erasing.erase(queue, turns=gone.turns, sessions=whole)
         erasing.erase_telling_of(queue, {*gone.memories, *whole})
+        if known_as:
+            erasing.erase_project_changes(queue, known_as)
         buried.bury(queue.db, tombstones.since(db, now), {*gone.memories, *gone.turns, *gone.sessions})
     empty_log(db)
     return [*gone.memories, *asked]

@@ -57,7 +57,7 @@ def process(
         erase(queue, turns=[unit[0].name], sessions=[])
         return None
     if events:
-        _join_projects(unit[0].name, events[0], db, now)
+        project_changes.join(db, short_id("join", unit[0].name), events[0].cwd, now)
     if events and events[0].kind in ("SessionStart", "PreCompact"):
         with atomic(db):
             sessions.touch(db, events[0], place_of(db, events[0]))
@@ -147,15 +147,6 @@ def _inside(cwd: str) -> str:
     root = find_place(cwd).root
     folder = os.path.realpath(cwd) if root else ""
     return folder[len(root) + 1 :] if folder.startswith(f"{root}/") else ""
-
-
-def _join_projects(key: str, event: Event, db: sqlite3.Connection, now: datetime) -> None:
-    """Merge two projects that the folder of an event shows to be one."""
-    place = find_place(event.cwd)
-    if projects.identify(db, place).joins:
-        with atomic(db):
-            project_changes.join(db, short_id("join", key), place, now)
-        log.info("two projects are one", extra={"name_of_first": key})
 
 
 def place_of(db: sqlite3.Connection, event: Event) -> Place:
