@@ -59,6 +59,14 @@ def test_a_database_that_was_cut_is_named(home: Home, files: OpenFiles, name: st
     assert files.trouble() == f"{name} was cut"
 
 
+def test_a_journal_that_somebody_put_beside_a_database_is_named_and_foreign(home: Home, files: OpenFiles) -> None:
+    journal = home.root / "inbox.db-journal"
+    journal.write_bytes(b"x")
+    assert files.trouble() == "inbox.db-journal was put beside its database"
+    assert foreign_logs(home.inbox_db, home.open_files) == [journal]
+    assert foreign_logs(home.memory_db, home.open_files) == []
+
+
 def test_a_log_that_is_emptied_is_no_trouble(home: Home, files: OpenFiles) -> None:
     with closing(open_for_writing(home.memory_db)) as db:
         db.execute("pragma wal_checkpoint(truncate)")

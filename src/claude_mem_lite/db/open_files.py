@@ -21,7 +21,7 @@ _OWNER = stat.S_IRUSR | stat.S_IWUSR
 
 
 class OpenFiles:
-    """The files of one home as a worker opened them. To compare them takes one `stat` each, eight in all."""
+    """The files of one home as a worker opened them. To compare them takes ten `stat`."""
 
     def __init__(self, home: Home) -> None:
         self._root = home.root
@@ -31,6 +31,7 @@ class OpenFiles:
         watched = (*databases, *logs, home.worker_lock)
         self._files = {path: found for path in watched if (found := identity(path)) is not None}
         self._sizes = dict.fromkeys(databases, 0)
+        self._journals = [beside(path, JOURNAL) for path in databases]
 
     def is_home_replaced(self) -> bool:
         """Whether the path of the home leads to another folder, or nowhere."""
@@ -54,7 +55,9 @@ class OpenFiles:
                 self._sizes[path] = found.st_size
             if found.st_mode & _OWNER != _OWNER and is_closed(path):
                 return f"{path.name} cannot be read and written any more"
-        return ""
+        # SQLite would undo by it what is stored, and meanwhile lets nobody read.
+        journals = (path for path in self._journals if os.path.lexists(path))
+        return next((f"{path.name} was put beside its database" for path in journals), "")
 
     def write_record(self, path: Path, lineage: str) -> None:
         """Leave the identities and the lineage of memory.db to the next worker: this one may be killed before it sees
@@ -77,9 +80,9 @@ def recorded_lineage(record: Path) -> str:
 
 def foreign_logs(database: Path, record: Path) -> list[Path]:
     """The logs beside a database that SQLite must not join to it: of a database that was there before, by the record of
-    the worker that wrote them, or no file at all."""
+    the worker that wrote them, or no file at all. A journal is never ours: databases with a log have none."""
     logs = [path for suffix in (LOG, SHARED_MEMORY, JOURNAL) if os.path.lexists(path := beside(database, suffix))]
-    odd = [path for path in logs if not_a_file(path)]
+    odd = [path for path in logs if not_a_file(path) or path == beside(database, JOURNAL)]
     known: Mapping[str, JsonValue] = read_json(record) or {}
     log = beside(database, LOG)
     is_log_known = log in logs and _is_known(log, known)
