@@ -72,8 +72,8 @@ def test_standard_input_needs_no_kind_either(machine: Machine, shop: Path) -> No
 
 
 def test_a_repeat_is_said(machine: Machine, shop: Path) -> None:
-    id_ = remembered(machine, shop, "Never commit to main")["id"]
-    said = run_here(machine, "remember", "Never commit to main", cwd=shop).stdout
+    id_ = remembered(machine, shop, "rule", "Never commit to main")["id"]
+    said = run_here(machine, "remember", "rule", "Never commit to main", cwd=shop).stdout
     assert said == f"Known already as {id_} (rule, universal), said 2 times now: Never commit to main\n"
 
 
@@ -104,6 +104,15 @@ def test_what_is_to_be_remembered_holds_in_the_same_place_by_prompt_and_by_comma
     assert (asked["kind"], asked["scope"]) == (by_command["kind"], by_command["scope"])
 
 
+@pytest.mark.parametrize("words", ["Never commit to main", "In all my projects: squash commits"])
+def test_a_rule_that_is_stated_in_passing_holds_where_the_command_has_it_hold(
+    machine: Machine, shop: Path, words: str
+) -> None:
+    by_command = remembered(machine, shop, words)
+    run_here(machine, "forget", by_command["id"])
+    assert by_prompt(machine, shop, f"{words}.")["scope"] == by_command["scope"]
+
+
 @pytest.mark.parametrize(
     ("words", "scope"),
     [
@@ -113,7 +122,7 @@ def test_what_is_to_be_remembered_holds_in_the_same_place_by_prompt_and_by_comma
         ("Never edit src/jwt.py by hand", "project"),
     ],
 )
-def test_a_rule_holds_where_its_words_say(machine: Machine, shop: Path, words: str, scope: str) -> None:
+def test_a_rule_that_is_named_one_holds_everywhere_unless_its_words_say_otherwise(machine: Machine, shop: Path, words: str, scope: str) -> None:
     assert remembered(machine, shop, "rule", words)["scope"].partition(":")[0] == scope
     assert remembered(machine, shop, "rule", words, "--scope", "universal")["scope"] == "universal"
 

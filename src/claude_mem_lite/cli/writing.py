@@ -32,10 +32,10 @@ from claude_mem_lite.words import counted, one_line
 def remember(words: Sequence[str], scope: str | None, tags: Sequence[str], files: Sequence[str], as_json: bool) -> None:
     """Store something you want remembered.
 
-    Without a KIND it is guessed from the text, and you are told. Preferences, rules and anti-patterns hold everywhere,
-    unless the text says where ("in this project", "in Python …"), --file names a file, or --scope says otherwise; all
-    else belongs to the current folder's project. A single - as TEXT reads it from standard input. Adds one memory, or
-    counts one that says the same.
+    Without a KIND it is guessed from the text, and you are told. A text belongs to the current folder's project, unless
+    it says where it holds ("in all my projects", "in Python …") or --scope does. When you name the KIND, preferences,
+    rules and anti-patterns hold everywhere; --file means the project. A single - as TEXT reads it from standard input.
+    Adds one memory, or counts one that says the same.
 
     \b
     Kinds:

@@ -128,7 +128,7 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
     is_agents = payload.get("by") == BY_AGENT
     files = texts(payload.get("files"))
     # What an agent says holds where it works, whatever it wants: nobody else looked at it.
-    usual = "project" if is_agents or files else scope_asked(words, kind)
+    usual = "project" if is_agents or files else scope_asked(words, kind if named else None)
     scope = named_scope(db, usual if is_agents else text(payload.get("scope")) or usual, place.project)
     at = time_of(name)
     memory = Memory(

@@ -89,10 +89,13 @@ def kind_asked(text: str) -> Kind:
     return "decision" if states_decision(_content(text)) else "note"
 
 
-def scope_asked(text: str, kind: Kind) -> str:
-    """Return where such a text holds, as it would in a prompt: `universal`, `language:NAME` or `project`."""
+def scope_asked(text: str, named: Kind | None = None) -> str:
+    """Return where such a text holds: `universal`, `language:NAME` or `project`.
+
+    Without a kind that the user named, the words decide as they do in a prompt."""
     content = _content(text)
-    return without_scope(content).scope or _usual_scope(kind, content) or "project"
+    is_universal = named in UNIVERSAL_KINDS and not is_about_here(content)
+    return without_scope(content).scope or ("universal" if is_universal else "project")
 
 
 def _content(text: str) -> str:
@@ -122,12 +125,7 @@ def _remembered(content: str) -> Lesson | None:
         kind = "rule"
     if not says_something(title):
         return None
-    return Lesson(kind, title, STATED, scoped.scope or _usual_scope(kind, content))
-
-
-def _usual_scope(kind: Kind, content: str) -> str:
-    """Where something holds that is asked to be remembered, when the words do not say where."""
-    return "universal" if kind in UNIVERSAL_KINDS and not is_about_here(content) else ""
+    return Lesson(kind, title, STATED, scoped.scope)
 
 
 def _told(text: str, *, is_general: bool, is_kept: bool = False) -> Lesson | None:
