@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.cli.worker import MAX_WORKERS
 from claude_mem_lite.context.languages import main_language
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
@@ -335,6 +336,17 @@ def test_drain_succeeds_when_nothing_is_left(worker: FakeWorker) -> None:
     body = worker.last("/api/drain").body
     assert isinstance(body, dict)
     assert 0 < number(body, "timeout_s") <= 5.0
+
+
+@pytest.mark.parametrize("code", ["ended", "damaged"])
+def test_drain_asks_a_few_workers_that_end_and_then_says_so(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str], code: str
+) -> None:
+    worker.refuse("POST /api/drain", 503, code, "a database is damaged and is being recovered")
+    assert run("worker", "drain") == 1
+    assert sum(one.path == "/api/drain" for one in worker.seen) == MAX_WORKERS
+    told = capsys.readouterr().err
+    assert told.startswith("claude-mem-lite: one worker after another has ended; look at the end of ")
 
 
 def test_drain_fails_when_something_is_left(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,11 +163,12 @@ def drain(ctx: click.Context, timeout_s: float, as_json: bool) -> None:
 
 def _drain(timeout_s: float) -> Drained:
     """Drain by one worker after another: one that finds a damaged database ends, and the next one recovers it."""
-    deadline = time.monotonic() + timeout_s
     for _ in range(MAX_WORKERS):
         client = connect()
+        began = time.monotonic()
         with _telling_what_is_awaited(client), suppress(WorkerEnded):
-            return client.drain(max(deadline - time.monotonic(), 0))
+            return client.drain(timeout_s)
+        timeout_s = max(timeout_s - (time.monotonic() - began), 0)
     raise WorkerUnavailable("one worker after another has ended", f"look at the end of {chosen_home().worker_log}")
 
 
