@@ -122,7 +122,9 @@ def test_a_rule_that_is_stated_in_passing_holds_where_the_command_has_it_hold(
         ("Never edit src/jwt.py by hand", "project"),
     ],
 )
-def test_a_rule_that_is_named_one_holds_everywhere_unless_its_words_say_otherwise(machine: Machine, shop: Path, words: str, scope: str) -> None:
+def test_a_rule_that_is_named_one_holds_everywhere_unless_its_words_say_otherwise(
+    machine: Machine, shop: Path, words: str, scope: str
+) -> None:
     assert remembered(machine, shop, "rule", words)["scope"].partition(":")[0] == scope
     assert remembered(machine, shop, "rule", words, "--scope", "universal")["scope"] == "universal"
 
