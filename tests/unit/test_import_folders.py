@@ -41,5 +41,5 @@ def test_paths_of_calls_are_replaced_and_what_was_said_is_not() -> None:
     )
     payload = FolderMap({"shop": "/home/me/shop"}).place(turn).events[0].payload
     assert payload["tool_input"] == {**given, "file_path": "/home/me/shop/cart.py"}
-    assert payload["prompt"] == "Look at /Users/me/shop/cart.py"
+    assert payload["prompt"] == said
     assert payload["parts"] == ["/home/me/shop"]
