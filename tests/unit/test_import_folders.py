@@ -35,11 +35,10 @@ def test_a_folder_is_replaced_by_name_or_path(name: str, cwd: str, here: str) ->
 
 
 def test_paths_of_calls_are_replaced_and_what_was_said_is_not() -> None:
+    said = "Look at /Users/me/shop/cart.py"
     given = {"file_path": "/Users/me/shop/cart.py", "content": "/Users/me/shop/a\n/Users/me/shop/b"}
-    turn = turn_in(
-        "/Users/me/shop", tool_input=given, prompt="Look at /Users/me/shop/cart.py", parts=["/Users/me/shop"]
-    )
+    turn = turn_in("/Users/me/shop", tool_input=given, prompt=said, parts=["/Users/me/shop"])
     payload = FolderMap({"shop": "/home/me/shop"}).place(turn).events[0].payload
     assert payload["tool_input"] == {**given, "file_path": "/home/me/shop/cart.py"}
-    assert payload["prompt"] == "Look at /Users/me/shop/cart.py"
+    assert payload["prompt"] == said
     assert payload["parts"] == ["/home/me/shop"]
