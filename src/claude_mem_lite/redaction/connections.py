@@ -4,7 +4,7 @@ import binascii
 import re
 
 from claude_mem_lite.redaction.spots import Spot, spot
-from claude_mem_lite.redaction.values import is_random, looks_real
+from claude_mem_lite.redaction.values import has_digit_and_letter, is_random, looks_real
 
 _IN_URL = "[redacted:password-in-url]"
 _URL_PLACEHOLDER = re.compile(
@@ -43,7 +43,7 @@ CONNECTIONS: tuple[Spot, ...] = (
     spot(
         "*://",
         r"://(?!\[redacted)[^\s/:@\"'<>`]{0,80}:",
-        r"[^\s\"'<>`]{3,200}?",
+        r"(?:(?!://)[^\s\"'<>`]){3,200}?",
         r"@(?=[A-Za-z0-9_.\[\]${}%-]{1,255}+(?!@))",
         _is_url_password,
         _IN_URL,
@@ -55,7 +55,7 @@ CONNECTIONS: tuple[Spot, ...] = (
         r"[A-Za-z0-9%+/=_.~-]{8,4096}",
     ),
     spot("jdbc:oracle:", r"jdbc:oracle:\w{1,8}:[\w$.-]{1,60}/", r"[^\s@\"'\\]{3,100}", "@", _is_url_password, _IN_URL),
-    spot("*@tcp(|*@unix(", r"[\w.-]{1,60}:", r"[^\s@:\"'\\/]{3,100}", r"@(?:tcp|unix)\(", _is_url_password, _IN_URL),
+    spot("*@tcp(|*@unix(", r":(?<=[\w.-]:)", r"[^\s@:\"'\\/]{3,100}", r"@(?:tcp|unix)\(", _is_url_password, _IN_URL),
     spot("auth plain.", r"AUTH PLAIN ", r"[A-Za-z0-9+/]{8,400}={0,2}"),
     spot("psk=", r"<start>psk[ \t]{0,2}=[ \t]{0,2}(?:<quote>)?", r"[^\s\"'\\]{8,64}"),
     spot("sqlplus.", r"<start>sqlplus<gap>(?:-\w{1,3}<gap>){0,3}[\w$.-]{1,60}/", r"[^\s@\"'\\/]{3,100}"),
@@ -67,14 +67,21 @@ CONNECTIONS: tuple[Spot, ...] = (
     ),
     spot(
         "login password.|user password.|username password.",
-        r"[LlUu](?i:ogin|ser|sername)<blank>\S{1,100}<blank>(?:(?:and|with)\s)?password<blank>",
-        r"(?=\S{0,200}[\d!@#$%^&*+=~])\S{6,200}",
+        r"[LlUu](?i:ogin|ser|sername)<blank>[\w.@+-]{1,100}<blank>(?:(?:and|with)\s)?password<blank>",
+        r"(?=\S{0,200}[\d!@#$%^&*+=~])(?=\S{0,20}\w)\S{6,200}",
     ),
     spot("honeycomb-team.", r"(?i:honeycomb-team)(?:<quote>)?\s{0,2}:\s{0,2}(?:<quote>)?", r"[A-Za-z0-9]{20,64}"),
     spot(
         "*:5432:|*:5433:|*:6432:|*:*:|pgpass.",
-        r"(?:^|(?<=[\s→+\"'-])|(?<=\\n))[\w.*-]{1,100}:(?:\d{4,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:",
+        r"(?:^|(?<=[\s→+\"'-])|(?<=\\n))[\w.*][\w.*-]{0,99}:(?:\d{4,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:",
         r"[^\s:\"'\\]{4,200}",
+    ),
+    # A jar of cookies.
+    spot(
+        "*\tTRUE\t|*\tFALSE\t|*\\tTRUE\\|*\\tFALSE\\",
+        r"(?:TRUE|FALSE)(?:\t|\\{1,7}t)/[^\s\\]{0,80}(?:\t|\\{1,7}t)(?:TRUE|FALSE)(?:\t|\\{1,7}t)\d{1,12}(?:\t|\\{1,7}t)[\w.-]{1,80}(?:\t|\\{1,7}t)",
+        r"[^\s\"'\\]{6,4096}",
+        is_secret=has_digit_and_letter,
     ),
     spot("requirepass.|masterauth.", r"(?:requirepass|masterauth)<gap>"),
     spot(
@@ -107,7 +114,7 @@ CONNECTIONS: tuple[Spot, ...] = (
     # SQL, PowerShell, and calls with a user and a password.
     spot(
         "identified.",
-        r"(?i:\b(?:user|to)\b[^;\n]{0,160}?\bidentified (?:with \S{1,60} )?(?:by|as)) <quote>",
+        r"(?i:\b(?:user|to)\b(?:(?!\buser\b|\bto\b)[^;\n]){0,160}?\bidentified (?:with \S{1,60} )?(?:by|as)) <quote>",
         "<text>",
     ),
     spot("securestring.", r"(?i:ConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?)<quote>", "<text>"),

@@ -4,13 +4,18 @@ Called by `redact` after the secrets of a known form are out. The costly pattern
 theirs was found: a case-blind search of 500 KB takes 200 ms."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
+from claude_mem_lite.redaction import literals, sentences
 from claude_mem_lite.redaction.connections import is_made_by_machine, is_user_and_password
-from claude_mem_lite.redaction.headers import authorization_at, cookie_at, scheme_at
+from claude_mem_lite.redaction.headers import Reading, Secret, authorization_at, cookie_at, scheme_at
 from claude_mem_lite.redaction.settings import is_argument, is_setting
-from claude_mem_lite.redaction.spots import MARK, Change
-from claude_mem_lite.redaction.values import bare, is_password_name, is_random, looks_real, looks_told
+from claude_mem_lite.redaction.spots import MARK
+from claude_mem_lite.redaction.tables import secrets_in_tables
+from claude_mem_lite.redaction.values import MAX_JUDGED, bare, is_password_name, is_random, looks_real, looks_told
+from claude_mem_lite.redaction.view import View
 
 _KEY_KINDS = (
     "api|access|secret|private|auth|signing|encryption|account|master|client|service|license|webhook|shared|app"
@@ -40,11 +45,14 @@ _PLAIN_KEY_BEFORE = re.compile(
     r"|content|item|record|data|search|hot|short|arrow|any|file|path|env|config|setting|param|header|field|column|tag"
     r"|label|state|store|node|block|chunk|tree|pub|known|min|max|first|last|next|by)[_-]?$"
 )
-_ASSIGNMENT = re.compile(
-    _NAME + r"(\\{0,3}[\"'`]?\]?\*{0,2}[ \t]{0,4}(?:=>|:=|==|=|:)\*{0,2}[ \t]{0,4}(?:[bBrRuU](?=[\"']))?)"
-    r"(?:(\\{0,3}[\"'`])(.{0,500}?)(?<!\\)\3|(\\{0,3}[\"'`]?)(<?[^\s\"'`\\<>|]{4,500})(>?))"
+_WORD = re.compile(_NAME)
+_SIGN = re.compile(
+    r"(\\{0,3}[\"'`]?\]?\*{0,2}[ \t]{0,4}(?:=>|:=|==|=|:)\*{0,2}[ \t]{0,4}(?:[bBrRuU](?=[\"']))?)(\\{0,3}[\"'`])?"
 )
-_SIGN = re.compile(r"\\{0,3}[\"'`]?\]?\*{0,2}[ \t]{0,4}[=:]")
+_UNQUOTED = re.compile(rf"<?[^\s\"'`\\<>|]{{4,{MAX_JUDGED}}}")
+_REST = re.compile(r"[^\s\"'`\\<>|]{0,4000}")
+_MAX_QUOTED = 500
+_MAX_ESCAPED_QUOTES = 8
 _PAIR = re.compile(_NAME + r"(\\{0,3}[\"'],[ \t]{0,4}\\{0,3}[\"'])([^\s\"'\\]{8,300})(?=\\{0,3}[\"'])")
 _SETTER_BEFORE = re.compile(r"(?:define|setProperty|putenv|setenv)\(\s{0,4}[\"'][\w.-]{0,60}$")
 _HEX = re.compile(r"[0-9a-f]{32,128}")
@@ -54,8 +62,8 @@ _FLAG_VALUE = re.compile(_NAME + r"([ ]{1,2}\\{0,3}[\"']?)([^\s\"'\\]{4,300})")
 _ELEMENT_BEFORE = re.compile(r"<[\w:.-]{0,40}$")
 _ELEMENT = re.compile(_NAME + r"([ \t]{0,4}>)([^<>\r\n]{4,300})(?=</)")
 _TOLD = re.compile(
-    _NAME + r"((?:[ \t]{1,4}\w{1,20}){0,4}?[ \t]{1,4}(?:is|was|ist|=)[ \t]{0,4}:?[ \t]{0,4}[\"'`]?)([^\s\"'`\\]{6,100})"
-    r"([^\n]{0,8})"
+    _NAME + r"((?:[ \t]{1,4}\w{1,20}){0,4}?[ \t]{1,4}(?:is|was|ist|=)[ \t]{0,4}:?[ \t]{0,4}\\{0,3}[\"'`]?)"
+    r"([^\s\"'`\\]{6,100})([^\n]{0,8})"
 )
 # A name and its value as two members of a list, in YAML, JSON or XML.
 _MEMBER_BEFORE = re.compile(r"(?i)(?:\b|(?<=\\n))(?:name|key)\\{0,3}[\"']?\s{0,3}[=:]\s{0,3}\\{0,3}[\"']?[\w.-]{0,60}$")
@@ -67,27 +75,67 @@ _MEMBER = re.compile(
 _SQL_BEFORE = re.compile(r"(?i)\b(?:with|role|user|set|encrypted)\b[^;\n'\"]{0,100}$")
 _SQL = re.compile(r"(?i)(password)([ \t]{1,4}(?:=[ \t]{0,4})?')([^'\n\\]{3,200})(?=')")
 _MINE = re.compile(r"(?i)(?:\b|(?<=\\n))(?:my|our|mein|unser)\b[\w ]{0,30}$")
-_WORDS_TO_FIND = ("pass", "pw", "secret", "token", "cred", "key", "bearer", "basic", "authorization", "cookie")
+_WORDS_TO_FIND = (
+    *("pass", "pw", "secret", "token", "cred", "key", "bearer", "basic", "authorization", "cookie"),
+    *sentences.WORDS,
+)
+_CROWD = 8
+_CHARACTERS_PER_NAME = 12
+_CHARACTERS_PER_WORD = 9
 
 Given = tuple[int, str] | None
 """Where a secret begins, and it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A value given to a name by a sign; `name` is its last word, `start` where the value begins."""
+
+    name: str
+    sign: str
+    value: str
+    start: int
+    quoted: bool
+
+
 def words_in(lower: str) -> list[str]:
     """The words of names and headers that occur in a text of small letters, or in any part of it."""
-    return [word for word in _WORDS_TO_FIND if word in lower]
+    words = [word for word in _WORDS_TO_FIND if word in lower]
+    if "assword" in lower:
+        words += (word for word in literals.EXPECTED if word in lower)
+    if "\\u" in lower or "&" in lower:  # a word may be written in escapes, and is found in the view without them
+        words += (word for word in (*sentences.WORDS, *literals.EXPECTED) if word not in words)
+    return words
 
 
 def without_named(text: str, words: list[str], found: set[str]) -> str:
     """The text without the secrets that a name announces; what was taken out is added to `found`."""
     lower = small(text)
+    if not any(word in lower for word in words) and "\\u" not in lower and "&" not in lower:
+        return text
+    view = View(text)
     parts: list[str] = []
     done = 0
-    for at in _positions(lower, words):
-        if at >= done and (change := _change_at(text, lower, at, found)):
-            parts += (text[done:at], change[1])
-            done = change[0]
+    for start, end, mark in _secrets(view.text, words):
+        found.add(view.text[start:end])
+        start, end = view.original(start, end)
+        if start >= done:
+            parts += (text[done:start], mark)
+            done = end
     return "".join(parts) + text[done:] if parts else text
+
+
+def _secrets(text: str, words: list[str]) -> list[Secret]:
+    lower = small(text)
+    positions = list(_spread(lower, _positions(lower, words)))
+    secrets: list[Secret] = []
+    done = 0
+    for at in positions:
+        if at >= done and (reading := _read(text, lower, at)):
+            secrets += reading.secrets
+            done = reading.end
+    secrets += ((*span, MARK) for span in secrets_in_tables(text, positions, is_secret_name))
+    return sorted(secrets)
 
 
 @lru_cache(maxsize=2048)
@@ -132,31 +180,63 @@ def _positions(lower: str, words: list[str]) -> list[int]:
     return sorted(positions)
 
 
-def _change_at(text: str, lower: str, at: int, found: set[str]) -> Change:
+def _spread(lower: str, positions: list[int]) -> Iterator[int]:
+    """Leave out what stands in a crowd: where a name comes every few characters, nothing is given to any, and each
+    would take as long as one that is. A name may hold several of the words, but not that many."""
+    names: list[int] = []
+    for number, at in enumerate(positions):
+        before = positions[number - 1] if number else 0
+        if not names or not lower[before:at].replace("_", "").replace("-", "").isalnum():
+            names.append(at)
+        is_crowd_of_names = len(names) > _CROWD and at - names[-1 - _CROWD] < _CROWD * _CHARACTERS_PER_NAME
+        is_crowd_of_words = number >= _CROWD and at - positions[number - _CROWD] < _CROWD * _CHARACTERS_PER_WORD
+        if not is_crowd_of_names and not is_crowd_of_words:
+            yield at
+
+
+def _read(text: str, lower: str, at: int) -> Reading | None:
+    """Read what stands at the word that begins at `at`."""
     if lower.startswith(("bearer", "basic"), at):
-        return scheme_at(text, at, found)
+        return scheme_at(text, at)
     if lower.startswith("authorization", at):
-        return authorization_at(text, at, found)
+        return authorization_at(text, at)
     if lower.startswith("cookie", at):
-        return cookie_at(text, at, found)
-    named = _NAMED.match(text, at)
-    given = _given(text, lower, at, named) if named else None
+        return cookie_at(text, at)
+    if lower.startswith(literals.EXPECTED, at):
+        given = literals.sent_at(text, at)
+    else:
+        named = _NAMED.match(text, at)
+        given = _given(text, lower, at, named) if named else None
+        given = given or _around(text, lower, at)
     if given is None or _is_plain(lower, at, at + 5):
         return None
     start, value = given
-    found.add(value)
-    return start + len(value), text[at:start] + MARK
+    end = start + len(value)
+    if len(value) >= MAX_JUDGED and (rest := _REST.match(text, end)):
+        end = rest.end()
+    return Reading(end, ((start, end, MARK),))
+
+
+def _around(text: str, lower: str, at: int) -> Given:
+    """What stands further from a name than an assignment has it, or is told in a sentence."""
+    if lower.startswith(("password", "passwd", "secret", "token", "key", "pwd"), at):
+        word = _WORD.match(text, at)
+        name = word[0] if word else ""
+        is_key = not lower.startswith("key", at) or _KEY_BEFORE.search(lower, max(0, at - 14), at)
+        if is_key and name and (given := literals.literal_at(text, at, at + len(name), name)):
+            return given
+    return sentences.told_at(text, at)
 
 
 def _given(text: str, lower: str, at: int, named: re.Match[str]) -> Given:
     """What a name is given, found by what comes after it."""
-    has_sign = _SIGN.match(text, named.end())
+    assigned = _assignment_at(text, named)
     if lower.startswith("key", at) and not _KEY_BEFORE.search(lower, max(0, at - 14), at):
-        return _to_other_key(text, lower, at) if has_sign else None
+        return _to_other_key(text, lower, at, assigned) if assigned else None
     name = _full_name(text, at, named[1])
     if not name:
         return None
-    if has_sign and (given := _assigned(text, at, name)):
+    if assigned and (given := _assigned(text, at, name, assigned)):
         return given
     after = text[named.end()]
     if after in " \t":
@@ -180,38 +260,62 @@ def _full_name(text: str, at: int, name: str) -> str:
     return name
 
 
-def _to_other_key(text: str, lower: str, at: int) -> Given:
+def _to_other_key(text: str, lower: str, at: int, assigned: Assignment) -> Given:
     """What is given to a key of no known kind, `STORE_KEY=` or `mapKey:`, if no person can have written it."""
     is_hump = text[at] == "K" and text[at - 1 : at].islower()
     if text[at - 1 : at] not in ("_", "-") and not is_hump:
         return None
-    match = _ASSIGNMENT.match(text, at)
-    if not match or _PLAIN_KEY_BEFORE.search(lower, max(0, at - 24), at):
+    if _PLAIN_KEY_BEFORE.search(lower, max(0, at - 24), at):
         return None
-    group = 4 if match[4] is not None else 6
-    value = match[4] if group == 4 else bare(match[6])
-    is_secret = is_random(value) or (match[1].isupper() and _HEX.fullmatch(value))
-    return (match.start(group), value) if is_secret else None
+    value = assigned.value
+    is_secret = is_random(value) or (assigned.name.isupper() and _HEX.fullmatch(value))
+    return (assigned.start, value) if is_secret else None
 
 
-def _assigned(text: str, at: int, name: str) -> Given:
-    match = _ASSIGNMENT.match(text, at)
-    if not match or (match[2] == ":" == text[at - 1 : at]):  # arn:…:secret:NAME
+def _assigned(text: str, at: int, name: str, assigned: Assignment) -> Given:
+    if assigned.sign == ":" == text[at - 1 : at]:  # arn:…:secret:NAME
         return None
-    quoted, loose = match[4], match[6]
-    if quoted is not None:
-        value, start, tight = quoted, match.start(4), True
-    elif loose.startswith("<") and match[7]:
-        return None
-    else:
-        value, start, tight = bare(loose), match.start(6), not match[2].endswith((" ", "\t"))
-    is_code = quoted is None and ("==" in match[2] or (match[2].endswith(":") and value.startswith(":")))  # Pass::run
+    value, start, quoted = assigned.value, assigned.start, assigned.quoted
+    is_code = not quoted and (
+        "==" in assigned.sign or (assigned.sign.endswith(":") and value.startswith(":"))
+    )  # Pass::run
     if len(value) < 4 or is_code:
         return None
-    is_secret = looks_real(name, value, quoted=quoted is not None, tight=tight)
-    if not is_secret and quoted is None:
+    tight = quoted or not assigned.sign.endswith((" ", "\t"))
+    is_secret = looks_real(name, value, quoted=quoted, tight=tight)
+    if not is_secret and not quoted:
         is_secret = is_setting(text, at, start, value, name)
     return (start, value) if is_secret else None
+
+
+def _assignment_at(text: str, named: re.Match[str]) -> Assignment | None:
+    """Return the assignment to a name. The closing quote is found by `str.find`: a pattern that goes on to it would
+    read the same characters again for each name among them."""
+    signed = _SIGN.match(text, named.end())
+    if not signed:
+        return None
+    sign, quote = signed.groups()
+    start = signed.end()
+    if quote and text.startswith(quote * 2, start):  # three of them, perhaps at the end of a line
+        start += 2 * len(quote)
+        start += text.startswith("\n", start)
+    if quote and (end := _end_of_quoted(text, start, quote)) is not None:
+        return Assignment(named[1], sign, text[start:end], start, quoted=True)
+    loose = _UNQUOTED.match(text, start)
+    if not loose or (loose[0].startswith("<") and text.startswith(">", loose.end())):
+        return None
+    return Assignment(named[1], sign, bare(loose[0]), loose.start(), quoted=False)
+
+
+def _end_of_quoted(text: str, start: int, quote: str) -> int | None:
+    """Return where the closing quote stands: on the same line, and not escaped."""
+    limit = start + _MAX_QUOTED + len(quote)
+    end = text.find(quote, start, limit)
+    for _ in range(_MAX_ESCAPED_QUOTES):
+        if end < 0 or not text.startswith("\\", end - 1):
+            break
+        end = text.find(quote, end + 1, limit)
+    return None if end < 0 or text.find("\n", start, end) >= 0 else end
 
 
 def _paired(text: str, at: int, name: str) -> Given:
@@ -245,8 +349,6 @@ def _told(text: str, at: int, name: str) -> Given:
     match = _TOLD.match(text, at)
     if not match or name.lower() == "pass":
         return None
-    value = match[3].rstrip(".,;:!)")
-    is_mine = _MINE.search(text, max(0, at - 40), at) is not None and not match[4].partition("\\n")[0].strip(
-        " .,;:!)]}\"'`"
-    )
+    value = match[3].rstrip(".,;:!)*")
+    is_mine = _MINE.search(text, max(0, at - 40), at) is not None and not match[4].strip(" .,;:!)]}\"'`")
     return (match.start(3), value) if looks_told(name, value, mine=is_mine) else None

@@ -10,24 +10,24 @@ from claude_mem_lite.redaction.signs import compiled
 from claude_mem_lite.redaction.values import is_placeholder
 
 MARK = "[redacted:secret]"
-Change = tuple[int, str] | None
-"""Where what was looked at ends, and what to put in its place; None when it holds no secret."""
 
-_QUOTE = r"\\{0,3}[\"']"
+_QUOTE = r"(?:\\{0,7}[\"']|&(?:quot|#x27|#39|#34);)"
 # Arguments are apart by blanks, or are strings of a list: in code, or in the JSON of an event, joined by `redact`.
 _PARTS = {
     "<gap>": rf"(?:[ \t]{{1,8}}(?:{_QUOTE})?|{_QUOTE},\s{{0,20}}{_QUOTE}|\n\x1e)",
     "<quote>": _QUOTE,
-    # A line break may be an escape.
+    # The beginning of a word; a line break before it may be an escape.
     "<start>": r"(?:\b|(?<=\\[nrt]))",
     "<blank>": r"(?:\s|\\[nrt]|\d{1,6}→){1,16}",
-    "<rest>": r"(?:[^\n|;&]|\n\x1e){0,200}?",
+    "<argument>": r"(?:[^\n|;&]|\n\x1e)",
     "<value>": r"(?:(?<=\")[^\"\n\\]{3,200}|(?<=')[^'\n\\]{3,200}|[^\s\"'\\|;&,\])]{3,200})",
     "<text>": r"[^\"'\n\\]{3,200}",
     "<name>": (
         r"[\w.-]{0,60}?(?i:password|passwd|secret|token|_pass|(?:api|access|private|account|auth)[_-]?key)[\w-]{0,12}"
     ),
 }
+# The first letter is put before the look behind it: `re` finds a literal ten times as fast as a position.
+_LITERAL_START = re.compile(r"<start>(\w)")
 
 
 def _is_given(value: str) -> bool:
@@ -66,7 +66,7 @@ def spot(
     mark: str = MARK,
 ) -> Spot:
     """A spot whose patterns are written with the names of common parts."""
-    pattern = f"({before})({secret})({after})"
+    pattern = _LITERAL_START.sub(r"\1(?:(?<!\\w\1)|(?<=\\\\[nrt]\1))", f"({before})({secret})({after})")
     for name, part in _PARTS.items():
         pattern = pattern.replace(name, part)
     return Spot(tuple(signs.split("|")), pattern, is_secret, mark)
