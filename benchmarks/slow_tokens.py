@@ -8,12 +8,47 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from claude_mem_lite.redaction import connections, headers, keys, names, settings, values
+from claude_mem_lite.redaction import (
+    connections,
+    headers,
+    keys,
+    literals,
+    names,
+    sentences,
+    settings,
+    tables,
+    values,
+    view,
+)
 from claude_mem_lite.redaction.rules import ALL_RULES
 
 _parser = importlib.import_module("re._parser")
-SEPARATORS = ("", " ", "\n", "=", ":", ";", "=;", '"', "'", "`", "\\", "\\n", '\\"', "(", ")", ")a", "a", "A1", "-", "@", "/", "|", ",")
-_MODULES = (connections, headers, keys, names, settings, values)
+SEPARATORS = (
+    "",
+    " ",
+    "\n",
+    "=",
+    ":",
+    ";",
+    "=;",
+    '"',
+    "'",
+    "`",
+    "\\",
+    "\\n",
+    '\\"',
+    "(",
+    ")",
+    ")a",
+    "a",
+    "A1",
+    "-",
+    "@",
+    "/",
+    "|",
+    ",",
+)
+_MODULES = (connections, headers, keys, literals, names, sentences, settings, tables, values, view)
 _MIN_LITERAL = 2
 
 

@@ -4,9 +4,14 @@ Bounds of repeats are lowered to a few: what is bounded costs the same for each 
 and what is not shows in short texts already."""
 
 import importlib
+import re
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from types import ModuleType
 from typing import Any
+
+import pytest
 
 _parser = importlib.import_module("re._parser")
 _constants = importlib.import_module("re._constants")
@@ -15,10 +20,10 @@ Node = tuple[str, Any]
 
 
 class Steps:
-    """One pattern and the count of what it tried."""
+    """One pattern and the count of what it tried. `highest` is what bounds of repeats are lowered to."""
 
-    def __init__(self, pattern: str) -> None:
-        self._nodes = _prepared(_parser.parse(pattern))
+    def __init__(self, pattern: str, highest: int = _HIGHEST) -> None:
+        self._nodes = _prepared(_parser.parse(pattern), highest)
         self._text = ""
         self.taken = 0
 
@@ -29,6 +34,13 @@ class Steps:
         while at <= len(text):
             end = next(self._sequence(self._nodes, 0, at), None)
             at = max(end, at + 1) if end is not None else at + 1
+        return self.taken
+
+    def once(self, text: str, at: int, *, anywhere: bool) -> int:
+        """The steps of a match at a position, or of a search from there on for the first."""
+        self._text, self.taken = text, 0
+        while next(self._sequence(self._nodes, 0, at), None) is None and anywhere and at < len(text):
+            at += 1
         return self.taken
 
     def _sequence(self, nodes: tuple[Node, ...], index: int, at: int) -> Iterator[int]:
@@ -95,25 +107,25 @@ class Steps:
         return at >= back and next(self._sequence(nodes, 0, at - back), None) is not None
 
 
-def _prepared(nodes: Any) -> tuple[Node, ...]:
+def _prepared(nodes: Any, highest: int) -> tuple[Node, ...]:
     """What was parsed, as far as it is asked about again and again."""
-    return tuple(_prepared_one(str(kind), value) for kind, value in nodes)
+    return tuple(_prepared_one(str(kind), value, highest) for kind, value in nodes)
 
 
-def _prepared_one(kind: str, value: Any) -> Node:
+def _prepared_one(kind: str, value: Any, highest: int) -> Node:
     if kind in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
         return "ONE", _fitting(kind, value)
     if kind == "BRANCH":
-        return kind, [_prepared(branch) for branch in value[1]]
+        return kind, [_prepared(branch, highest) for branch in value[1]]
     if kind == "SUBPATTERN":
-        return kind, _prepared(value[-1])
+        return kind, _prepared(value[-1], highest)
     if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
         least, most, repeated = value
-        most = float("inf") if most == _constants.MAXREPEAT else min(most, _HIGHEST)
-        return kind, (min(least, _HIGHEST), most, _prepared(repeated))
+        most = float("inf") if most == _constants.MAXREPEAT else min(most, highest)
+        return kind, (min(least, highest), most, _prepared(repeated, highest))
     if kind in ("ASSERT", "ASSERT_NOT"):
         direction, looked_at = value
-        return kind, (looked_at.getwidth()[0] if direction < 0 else 0, _prepared(looked_at))
+        return kind, (looked_at.getwidth()[0] if direction < 0 else 0, _prepared(looked_at, highest))
     if kind in ("AT", "GROUPREF"):
         return kind, value
     raise NotImplementedError(kind)
@@ -153,5 +165,56 @@ def _in(item: Any, character: int) -> bool:
             "CATEGORY_DIGIT": letter.isdigit(),
             "CATEGORY_SPACE": letter.isspace(),
             "CATEGORY_NOT_SPACE": not letter.isspace(),
+            "CATEGORY_NOT_WORD": not (letter.isalnum() or letter == "_"),
         }[str(value)]
     return kind == "LITERAL" and _same(value, character)
+
+
+class Counted:
+    """A compiled pattern that adds the steps of each use to a count, and does what the pattern does."""
+
+    def __init__(self, pattern: re.Pattern[str], count: "Count") -> None:
+        self._pattern = pattern
+        self._steps = Steps(pattern.pattern, highest=sys.maxsize)
+        self._count = count
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pattern, name)
+
+    def match(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
+        self._count.taken += self._steps.once(text[:endpos], pos, anywhere=False)
+        return self._pattern.match(text, pos, endpos)
+
+    def fullmatch(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
+        self._count.taken += self._steps.once(text[:endpos], pos, anywhere=False)
+        return self._pattern.fullmatch(text, pos, endpos)
+
+    def search(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
+        self._count.taken += self._steps.once(text[:endpos], pos, anywhere=True)
+        return self._pattern.search(text, pos, endpos)
+
+    def finditer(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> Iterator[re.Match[str]]:
+        self._count.taken += self._steps.over(text[pos:endpos])
+        return self._pattern.finditer(text, pos, endpos)
+
+    def findall(self, text: str) -> list[Any]:
+        self._count.taken += self._steps.over(text)
+        return self._pattern.findall(text)
+
+    def sub(self, replacement: Any, text: str) -> str:
+        self._count.taken += self._steps.over(text)
+        return self._pattern.sub(replacement, text)
+
+
+class Count:
+    """The steps of all patterns of some modules, while they are counted."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, modules: list[ModuleType]) -> None:
+        self.taken = 0
+        counted = cache(lambda pattern: Counted(re.compile(pattern), self))
+        for module in modules:
+            for name, value in list(vars(module).items()):
+                if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+                    monkeypatch.setattr(module, name, Counted(value, self))
+            if "compiled" in vars(module):
+                monkeypatch.setattr(module, "compiled", counted)

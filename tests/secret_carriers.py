@@ -1,4 +1,4 @@
-"""Events as hooks send them, each of which carries a text in another place: what an agent reads, writes, runs and says."""
+"""Events as hooks send them, each of which carries a text in another place that an agent reads, writes or says."""
 
 import html
 import json

@@ -1,8 +1,8 @@
-"""Kinds of secrets that a place, a sentence or a table gives away, with made-up values; see `planted` for the forms of
-tokens. `{h}` is a password as people make them, `{w}` a plain word, `{aN}`, `{bN}` and `{xN}` are of letters and digits,
-base64 and hexadecimal digits."""
+"""Kinds of secrets that a place, a sentence or a table gives away, with made-up values; see `planted` for tokens.
 
-import base64
+Those of `samples/secrets_early.txt` were there before the rules, those of `secrets_late.txt` written after them. A
+gap `{h}` is a password as people make them; `{a32}`, `{b32}`, `{x32}` are 32 letters and digits, base64 or hex."""
+
 import random
 import re
 import string
@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ALNUM = string.ascii_letters + string.digits
-_ALPHABETS = {"a": ALNUM, "b": ALNUM + "+/", "x": "0123456789abcdef", "u": string.ascii_uppercase + "234567", "d": "123456789"}
+_ALPHABETS = {
+    "a": ALNUM,
+    "b": ALNUM + "+/",
+    "x": "0123456789abcdef",
+    "u": string.ascii_uppercase + "234567",
+}
 _SAMPLES = Path(__file__).parent / "samples"
 _GAP = re.compile(r"\{([a-z])(\d*)\}")
 
@@ -38,30 +43,20 @@ def _filled(templates: str, chance: random.Random, *, is_held_out: bool) -> Iter
         secrets: list[str] = []
 
         def fill(gap: re.Match[str], secrets: list[str] = secrets) -> str:
-            value, shown = _value(gap[1], int(gap[2] or 0), chance)
-            secrets.append(value)
-            return shown
+            secrets.append(_value(gap[1], int(gap[2] or 0), chance))
+            return secrets[-1]
 
         text = _GAP.sub(fill, template)
         name = f"{'late' if is_held_out else 'early'} {number}: {template[:50]!r}"
         yield Kind(name, text, max(secrets, key=len), is_held_out)
 
 
-def _value(kind: str, length: int, chance: random.Random) -> tuple[str, str]:
-    """Return a value, and how it is shown: the base64 of a user and a password shows neither."""
+def _value(kind: str, length: int, chance: random.Random) -> str:
     if kind == "h":
-        value = chance.choice(_PASSWORDS)(chance)
-        return value, value
-    if kind == "w":
-        value = "".join(chance.choice("bdfgklmnprtvz") + chance.choice("aiou") for _ in range(5)) + "x"
-        return value, value
-    if kind == "e":
-        value = base64.b64encode(_strong(chance).encode()).decode()
-        return value, value
+        return chance.choice(_PASSWORDS)(chance)
     value = "".join(chance.choices(_ALPHABETS[kind], k=length))
-    if kind in "ab" and length >= 12:
-        value = f"{value[:3]}k7{value[5:8]}Q4{value[10:]}"
-    return value, value
+    # One of each sort, where rules ask for it.
+    return f"{value[:3]}k7{value[5:8]}Q4{value[10:]}" if kind in "ab" and length >= 12 else value
 
 
 def _syllables(chance: random.Random, count: int) -> str:

@@ -1,7 +1,7 @@
 """Secrets on command lines: what follows an option, and what is piped in. Called by `redact`."""
 
 from claude_mem_lite.redaction.spots import Spot, spot
-from claude_mem_lite.redaction.values import looks_real
+from claude_mem_lite.redaction.values import has_digit_and_letter, looks_real
 
 # Not a port or two: `-p8080:80`.
 _NO_PORT = r"(?!\d{1,5}(?::\d{1,5})?(?:[\s\"']|$))"
@@ -10,6 +10,14 @@ _REGISTRY_CLIENTS = ("docker", "podman", "nerdctl", "buildah", "skopeo", "crane"
 
 def _is_token(value: str) -> bool:
     return looks_real("token", value, quoted=True, tight=True)
+
+
+def _is_new_password(value: str) -> bool:
+    return value != "*" and not value.startswith("/")
+
+
+def _is_mixed_or_hex(value: str) -> bool:
+    return has_digit_and_letter(value)
 
 
 def _option(word: str, command: str, flags: str) -> Spot:
@@ -83,6 +91,35 @@ COMMANDS: tuple[Spot, ...] = (
     _piped("stdin.", r"--(?:password-)?stdin\b"),
     _piped("with-token.", r"--with-token\b"),
     _piped("chpasswd.", r"\bchpasswd\b", user=r"[\w.-]{1,60}:"),
+    spot("auth.", r"--(?:proxy-|basic-)?auth(?:=|<gap>)(?:<quote>)?[^\s:\"'/]{1,60}:", r"[^\s\"'\\]{3,200}"),
+    spot(
+        "*http -|*https -|*xh -",
+        r"<start>(?:https?|xh)[ \t]{1,4}(?:--?[\w=-]{1,30}[ \t]{1,4}){0,6}-a<gap>(?:<quote>)?[^\s:\"'/]{1,60}:",
+        r"[^\s\"'\\]{3,200}",
+    ),
+    spot(
+        "curl.",
+        r"[\s\"']-b(?:<gap>|(?=\w))(?:<quote>)?[\w.-]{1,60}=",
+        r"[^\s;\"'\\]{6,2000}",
+        is_secret=has_digit_and_letter,
+    ),
+    # Windows.
+    spot(
+        "net use.",
+        r"<start>net<gap>use<gap>(?:\S{1,3}<gap>)?(?:(?<=[\"'])\\{2,16}[^\"'\n]{1,100}<quote>|\\{2,16}[^\s\"']{1,100})<gap>(?!/)",
+    ),
+    spot("net use.", r"<start>net<gap>use<gap>[^\n]{0,150}?/user:[^\s\"']{1,60}<gap>(?!/|\\)"),
+    spot("net user.", r"<start>net<gap>user<gap>[\w.-]{1,60}<gap>(?!/)", is_secret=_is_new_password),
+    spot("psexec.|psexec64.", r"(?i:psexec(?:64)?)(?:\.exe)?[^\n]{0,150}?[ \t]-p<gap>"),
+    spot("pass:", r"/(?:pass|password|p):"),
+    # Shares of a key that opens a vault.
+    spot(
+        "unseal.",
+        r"(?i:unseal)(?s:.{1,400}?)(?<![\w+/=])",
+        r"(?:[A-Za-z0-9+/]{43,44}={0,2}|[0-9a-f]{64,66})",
+        r"(?![\w+/=])",
+        is_secret=_is_mixed_or_hex,
+    ),
     # NAME VALUE
     spot("setx.|setenv.", r"<start>(?i:set(?:x|env))<gap><name><gap>"),
     spot(

@@ -4,7 +4,7 @@ import binascii
 import re
 
 from claude_mem_lite.redaction.spots import Spot, spot
-from claude_mem_lite.redaction.values import is_random, looks_real
+from claude_mem_lite.redaction.values import has_digit_and_letter, is_random, looks_real
 
 _IN_URL = "[redacted:password-in-url]"
 _URL_PLACEHOLDER = re.compile(
@@ -67,14 +67,21 @@ CONNECTIONS: tuple[Spot, ...] = (
     ),
     spot(
         "login password.|user password.|username password.",
-        r"[LlUu](?i:ogin|ser|sername)<blank>\S{1,100}<blank>(?:(?:and|with)\s)?password<blank>",
-        r"(?=\S{0,200}[\d!@#$%^&*+=~])\S{6,200}",
+        r"[LlUu](?i:ogin|ser|sername)<blank>[\w.@+-]{1,100}<blank>(?:(?:and|with)\s)?password<blank>",
+        r"(?=\S{0,200}[\d!@#$%^&*+=~])(?=\S{0,20}\w)\S{6,200}",
     ),
     spot("honeycomb-team.", r"(?i:honeycomb-team)(?:<quote>)?\s{0,2}:\s{0,2}(?:<quote>)?", r"[A-Za-z0-9]{20,64}"),
     spot(
         "*:5432:|*:5433:|*:6432:|*:*:|pgpass.",
         r"(?:^|(?<=[\s→+\"'-])|(?<=\\n))[\w.*][\w.*-]{0,99}:(?:\d{4,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:",
         r"[^\s:\"'\\]{4,200}",
+    ),
+    # A jar of cookies.
+    spot(
+        "*\tTRUE\t|*\tFALSE\t|*\\tTRUE\\|*\\tFALSE\\",
+        r"(?:TRUE|FALSE)(?:\t|\\{1,7}t)/[^\s\\]{0,80}(?:\t|\\{1,7}t)(?:TRUE|FALSE)(?:\t|\\{1,7}t)\d{1,12}(?:\t|\\{1,7}t)[\w.-]{1,80}(?:\t|\\{1,7}t)",
+        r"[^\s\"'\\]{6,4096}",
+        is_secret=has_digit_and_letter,
     ),
     spot("requirepass.|masterauth.", r"(?:requirepass|masterauth)<gap>"),
     spot(

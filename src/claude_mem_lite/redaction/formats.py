@@ -24,14 +24,33 @@ class Format:
     signs: tuple[str, ...]
     pattern: str
     is_secret: Test | None = None
+    may_be_glued: bool = False
+    """It is looked for inside of words too, where it has to be random."""
 
     def without(self, text: str) -> str:
         """The text with the mark of this kind in place of each secret of this form."""
         mark = f"[redacted:{self.kind}]"
         is_secret = self.is_secret
+        if self.may_be_glued:
+            return compiled(self.pattern).sub(lambda found: mark if self._is_token(found) else found[0], text)
         if is_secret is None:
             return compiled(self.pattern).sub(mark, text)
         return compiled(self.pattern).sub(lambda found: mark if is_secret(found[0]) else found[0], text)
+
+    def _is_token(self, found: re.Match[str]) -> bool:
+        is_whole = compiled(edge()).match(found.string, found.start()) is not None
+        stands_for_one = found[0].lower().endswith("x" * 12)
+        return (
+            not stands_for_one
+            and (self.is_secret is None or self.is_secret(found[0]))
+            and (is_whole or _is_unlike_a_name(found[0]))
+        )
+
+
+def _is_unlike_a_name(value: str) -> bool:
+    """Whether a token that is glued to a word is none of the names that begin alike."""
+    digits = sum(map(str.isdigit, value))
+    return len(value) >= 20 and digits >= 2 and (_is_mixed(value) or value.isupper() or digits >= 8)
 
 
 def _is_random(value: str) -> bool:
@@ -67,9 +86,20 @@ def _at_edge(literal: str, rest: str) -> str:
     return start + edge(start) + rest
 
 
+def is_glueable(literal: str) -> bool:
+    """Whether what begins a token is found inside of a word too: it ends with a sign, or is never there by chance."""
+    is_word = literal in ("live_", "secret_", "key-", "api-", "sdk-", "sess-", "API-")
+    return (len(literal) >= 4 and not literal[-1].isalnum() and not is_word) or literal in ("AKIA", "ASIA", "AIza")
+
+
 def _begun(kind: str, literals: str, rest: str, is_secret: Test | None = None) -> list[Format]:
     """Formats that begin a word with one of the literals and go on alike."""
-    return [Format(kind, (one,), _at_edge(one, rest), is_secret) for one in literals.split()]
+    return [
+        Format(kind, (one,), re.escape(one) + rest, is_secret, may_be_glued=True)
+        if is_glueable(one)
+        else Format(kind, (one,), _at_edge(one, rest), is_secret)
+        for one in literals.split()
+    ]
 
 
 def _of(kind: str, signs: str, pattern: str) -> list[Format]:
@@ -146,7 +176,7 @@ FORMATS: tuple[Format, ...] = (
     *_of("okta-token", "SSWS", r"SSWS(?:[ \t]{1,4}|%20)00[A-Za-z0-9_-]{40}(?![A-Za-z0-9_-])"),
     *_of("age-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{58,}"),
     # Chat.
-    *_of("slack-token", "xox", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}"),
+    *_of("slack-token", "xox xoxb- xoxp-", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}"),
     *_of("slack-token", "xapp- xwfp-", r"(?:xapp-\d|xwfp)-[A-Za-z0-9-]{10,}"),
     *_of(
         "slack-webhook",
@@ -262,6 +292,8 @@ FORMATS: tuple[Format, ...] = (
     *_of("maxmind-key", "_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
     *_of("bitcoin-key", "xprv", r"[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,112}"),
     *_begun("nostr-key", "nsec1", r"[a-z0-9]{58}"),
+    # Known by the file that it stands in.
+    *_of("rails-key", "*master.key *credentials/production.key", r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])"),
     # What has its sign in its midst.
     *_of("azure-key", "*+ASt", r"[A-Za-z0-9+/]{70,76}\+ASt[A-Za-z0-9+/]{5,8}=="),
     *_of("azure-key", "*AzFu", r"[A-Za-z0-9_-]{40,46}AzFu[A-Za-z0-9_-]{2,10}={0,2}"),

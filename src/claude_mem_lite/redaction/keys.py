@@ -7,18 +7,19 @@ import re
 
 from claude_mem_lite.redaction.formats import edge
 from claude_mem_lite.redaction.signs import compiled
+from claude_mem_lite.redaction.values import has_digit_and_letter, is_mixed_up
 
 _MARK = "[redacted:private-key]"
 _NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"
 _BEGIN_KEY = re.compile(rf"-----BEGIN {_NAME}-----|---- BEGIN {_NAME} ----")
 _END_KEY = re.compile(rf"-----END {_NAME}-----|---- END {_NAME} ----")
 _KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{20,}")
-# One line of a key, with what a diff, a numbered listing or a quoted string puts around it.
-_KEY_LINE = re.compile(
-    r"(?:\r|\n|\\r|\\n|\x1e)*[ \t\d→+|\"',-]{0,12}"
-    r"([A-Za-z0-9+/=]+|(?:Proc-Type|DEK-Info|Version|Comment): ?[^\r\n\\]*)?"
-    r"[ \t\"',]*(?=[\r\n\x1e]|\\[nr]|\Z)"
-)
+# The next line of a key, behind whatever a listing, a log, a search or an escape puts before it.
+_KEY_LINE = re.compile(r"[^\x00]{0,100}?(?<![A-Za-z0-9+/])([A-Za-z0-9+/]{16,}+={0,2})")
+_KEY_HEADER = re.compile(r"[^\x00]{0,100}?(?:Proc-Type|DEK-Info|Version|Comment): ?[^\r\n\\]{0,100}")
+_MAX_HEADERS = 4
+_WHOLE_LINE = 48
+_KEY_END = re.compile(r"(?:[\r\n\x1e]|\\{1,15}[rn]){1,4}[ \t\d→+|>\"',-]{0,12}[A-Za-z0-9+/]{1,15}={0,2}(?![\w+/(.:=-])")
 _TAIL_LINE = re.compile(r"[ \t\d→+|\"',-]{0,12}([A-Za-z0-9+/=]+)[ \t\"',]*|[ \t\d→+|\"',-]{0,12}")
 _SHORT_LINES = 6  # with the breaks between them
 _CUT_LINE = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}+={0,2}$")
@@ -113,16 +114,31 @@ def _without_pem(text: str) -> str:
 
 def _end_of_lines(text: str, start: int) -> int:
     """Where the body of a key without an END stops; `start` itself when no body follows."""
-    at = start
+    at = _after_headers(text, start)
     longest = 0
-    while (line := _KEY_LINE.match(text, at)) and line.end() > at:
+    while (line := _KEY_LINE.match(text, at)) and _is_line_of_key(line[1]):
         at = line.end()
-        length = len(line[1] or "")
-        longest = max(longest, length)
-        # Only the last line of a key is shorter than the others.
-        if 0 < length < longest:
+        longest = max(longest, len(line[1]))
+        if len(line[1]) < longest:
+            break  # only the last line of a key is shorter than the others
+    if longest and (last := _KEY_END.match(text, at)):
+        at = last.end()
+    return at if longest else start
+
+
+def _is_line_of_key(line: str) -> bool:
+    """Whether it is base64 of what is random; a short one may be a name in code."""
+    is_mixed = line.lower() != line and line.upper() != line and has_digit_and_letter(line)
+    return is_mixed if len(line) >= _WHOLE_LINE else is_mixed_up(line)
+
+
+def _after_headers(text: str, at: int) -> int:
+    """Where the headers of an encrypted key end."""
+    for _ in range(_MAX_HEADERS):
+        if not (header := _KEY_HEADER.match(text, at)):
             break
-    return at if longest >= 16 else start
+        at = header.end()
+    return at
 
 
 def _without_tails(text: str) -> str:

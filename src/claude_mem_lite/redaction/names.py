@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from claude_mem_lite.redaction import literals, sentences
 from claude_mem_lite.redaction.connections import is_made_by_machine, is_user_and_password
 from claude_mem_lite.redaction.headers import Reading, Secret, authorization_at, cookie_at, scheme_at
 from claude_mem_lite.redaction.settings import is_argument, is_setting
 from claude_mem_lite.redaction.spots import MARK
+from claude_mem_lite.redaction.tables import secrets_in_tables
 from claude_mem_lite.redaction.values import MAX_JUDGED, bare, is_password_name, is_random, looks_real, looks_told
 from claude_mem_lite.redaction.view import View
 
@@ -43,6 +45,7 @@ _PLAIN_KEY_BEFORE = re.compile(
     r"|content|item|record|data|search|hot|short|arrow|any|file|path|env|config|setting|param|header|field|column|tag"
     r"|label|state|store|node|block|chunk|tree|pub|known|min|max|first|last|next|by)[_-]?$"
 )
+_WORD = re.compile(_NAME)
 _SIGN = re.compile(
     r"(\\{0,3}[\"'`]?\]?\*{0,2}[ \t]{0,4}(?:=>|:=|==|=|:)\*{0,2}[ \t]{0,4}(?:[bBrRuU](?=[\"']))?)(\\{0,3}[\"'`])?"
 )
@@ -59,8 +62,8 @@ _FLAG_VALUE = re.compile(_NAME + r"([ ]{1,2}\\{0,3}[\"']?)([^\s\"'\\]{4,300})")
 _ELEMENT_BEFORE = re.compile(r"<[\w:.-]{0,40}$")
 _ELEMENT = re.compile(_NAME + r"([ \t]{0,4}>)([^<>\r\n]{4,300})(?=</)")
 _TOLD = re.compile(
-    _NAME + r"((?:[ \t]{1,4}\w{1,20}){0,4}?[ \t]{1,4}(?:is|was|ist|=)[ \t]{0,4}:?[ \t]{0,4}[\"'`]?)([^\s\"'`\\]{6,100})"
-    r"([^\n]{0,8})"
+    _NAME + r"((?:[ \t]{1,4}\w{1,20}){0,4}?[ \t]{1,4}(?:is|was|ist|=)[ \t]{0,4}:?[ \t]{0,4}\\{0,3}[\"'`]?)"
+    r"([^\s\"'`\\]{6,100})([^\n]{0,8})"
 )
 # A name and its value as two members of a list, in YAML, JSON or XML.
 _MEMBER_BEFORE = re.compile(r"(?i)(?:\b|(?<=\\n))(?:name|key)\\{0,3}[\"']?\s{0,3}[=:]\s{0,3}\\{0,3}[\"']?[\w.-]{0,60}$")
@@ -72,9 +75,13 @@ _MEMBER = re.compile(
 _SQL_BEFORE = re.compile(r"(?i)\b(?:with|role|user|set|encrypted)\b[^;\n'\"]{0,100}$")
 _SQL = re.compile(r"(?i)(password)([ \t]{1,4}(?:=[ \t]{0,4})?')([^'\n\\]{3,200})(?=')")
 _MINE = re.compile(r"(?i)(?:\b|(?<=\\n))(?:my|our|mein|unser)\b[\w ]{0,30}$")
-_WORDS_TO_FIND = ("pass", "pw", "secret", "token", "cred", "key", "bearer", "basic", "authorization", "cookie")
+_WORDS_TO_FIND = (
+    *("pass", "pw", "secret", "token", "cred", "key", "bearer", "basic", "authorization", "cookie"),
+    *sentences.WORDS,
+)
 _CROWD = 8
-_CHARACTERS_PER_NAME = 10
+_CHARACTERS_PER_NAME = 12
+_CHARACTERS_PER_WORD = 9
 
 Given = tuple[int, str] | None
 """Where a secret begins, and it."""
@@ -93,11 +100,19 @@ class Assignment:
 
 def words_in(lower: str) -> list[str]:
     """The words of names and headers that occur in a text of small letters, or in any part of it."""
-    return [word for word in _WORDS_TO_FIND if word in lower]
+    words = [word for word in _WORDS_TO_FIND if word in lower]
+    if "assword" in lower:
+        words += (word for word in literals.EXPECTED if word in lower)
+    if "\\u" in lower or "&" in lower:  # a word may be written in escapes, and is found in the view without them
+        words += (word for word in (*sentences.WORDS, *literals.EXPECTED) if word not in words)
+    return words
 
 
 def without_named(text: str, words: list[str], found: set[str]) -> str:
     """The text without the secrets that a name announces; what was taken out is added to `found`."""
+    lower = small(text)
+    if not any(word in lower for word in words) and "\\u" not in lower and "&" not in lower:
+        return text
     view = View(text)
     parts: list[str] = []
     done = 0
@@ -112,12 +127,14 @@ def without_named(text: str, words: list[str], found: set[str]) -> str:
 
 def _secrets(text: str, words: list[str]) -> list[Secret]:
     lower = small(text)
+    positions = list(_spread(lower, _positions(lower, words)))
     secrets: list[Secret] = []
     done = 0
-    for at in _spread(_positions(lower, words)):
+    for at in positions:
         if at >= done and (reading := _read(text, lower, at)):
             secrets += reading.secrets
             done = reading.end
+    secrets += ((*span, MARK) for span in secrets_in_tables(text, positions, is_secret_name))
     return sorted(secrets)
 
 
@@ -163,11 +180,17 @@ def _positions(lower: str, words: list[str]) -> list[int]:
     return sorted(positions)
 
 
-def _spread(positions: list[int]) -> Iterator[int]:
+def _spread(lower: str, positions: list[int]) -> Iterator[int]:
     """Leave out what stands in a crowd: where a name comes every few characters, nothing is given to any, and each
-    would take as long as one that is."""
+    would take as long as one that is. A name may hold several of the words, but not that many."""
+    names: list[int] = []
     for number, at in enumerate(positions):
-        if number < _CROWD or at - positions[number - _CROWD] >= _CROWD * _CHARACTERS_PER_NAME:
+        before = positions[number - 1] if number else 0
+        if not names or not lower[before:at].replace("_", "").replace("-", "").isalnum():
+            names.append(at)
+        is_crowd_of_names = len(names) > _CROWD and at - names[-1 - _CROWD] < _CROWD * _CHARACTERS_PER_NAME
+        is_crowd_of_words = number >= _CROWD and at - positions[number - _CROWD] < _CROWD * _CHARACTERS_PER_WORD
+        if not is_crowd_of_names and not is_crowd_of_words:
             yield at
 
 
@@ -179,8 +202,12 @@ def _read(text: str, lower: str, at: int) -> Reading | None:
         return authorization_at(text, at)
     if lower.startswith("cookie", at):
         return cookie_at(text, at)
-    named = _NAMED.match(text, at)
-    given = _given(text, lower, at, named) if named else None
+    if lower.startswith(literals.EXPECTED, at):
+        given = literals.sent_at(text, at)
+    else:
+        named = _NAMED.match(text, at)
+        given = _given(text, lower, at, named) if named else None
+        given = given or _around(text, lower, at)
     if given is None or _is_plain(lower, at, at + 5):
         return None
     start, value = given
@@ -188,6 +215,17 @@ def _read(text: str, lower: str, at: int) -> Reading | None:
     if len(value) >= MAX_JUDGED and (rest := _REST.match(text, end)):
         end = rest.end()
     return Reading(end, ((start, end, MARK),))
+
+
+def _around(text: str, lower: str, at: int) -> Given:
+    """What stands further from a name than an assignment has it, or is told in a sentence."""
+    if lower.startswith(("password", "passwd", "secret", "token", "key", "pwd"), at):
+        word = _WORD.match(text, at)
+        name = word[0] if word else ""
+        is_key = not lower.startswith("key", at) or _KEY_BEFORE.search(lower, max(0, at - 14), at)
+        if is_key and name and (given := literals.literal_at(text, at, at + len(name), name)):
+            return given
+    return sentences.told_at(text, at)
 
 
 def _given(text: str, lower: str, at: int, named: re.Match[str]) -> Given:
@@ -257,9 +295,13 @@ def _assignment_at(text: str, named: re.Match[str]) -> Assignment | None:
     if not signed:
         return None
     sign, quote = signed.groups()
-    if quote and (end := _end_of_quoted(text, signed.end(), quote)) is not None:
-        return Assignment(named[1], sign, text[signed.end() : end], signed.end(), quoted=True)
-    loose = _UNQUOTED.match(text, signed.end())
+    start = signed.end()
+    if quote and text.startswith(quote * 2, start):  # three of them, perhaps at the end of a line
+        start += 2 * len(quote)
+        start += text.startswith("\n", start)
+    if quote and (end := _end_of_quoted(text, start, quote)) is not None:
+        return Assignment(named[1], sign, text[start:end], start, quoted=True)
+    loose = _UNQUOTED.match(text, start)
     if not loose or (loose[0].startswith("<") and text.startswith(">", loose.end())):
         return None
     return Assignment(named[1], sign, bare(loose[0]), loose.start(), quoted=False)
@@ -307,6 +349,6 @@ def _told(text: str, at: int, name: str) -> Given:
     match = _TOLD.match(text, at)
     if not match or name.lower() == "pass":
         return None
-    value = match[3].rstrip(".,;:!)")
+    value = match[3].rstrip(".,;:!)*")
     is_mine = _MINE.search(text, max(0, at - 40), at) is not None and not match[4].strip(" .,;:!)]}\"'`")
     return (match.start(3), value) if looks_told(name, value, mine=is_mine) else None

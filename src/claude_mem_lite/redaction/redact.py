@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.redaction.names import is_secret_member, is_secret_name
+from claude_mem_lite.redaction.reveals import is_bare, prints_secret
 from claude_mem_lite.redaction.rules import Rules, rules_for
 from claude_mem_lite.redaction.spots import MARK
 from claude_mem_lite.redaction.values import has_digit_and_letter, is_password_name, is_worth_finding, looks_real
@@ -35,9 +36,26 @@ def redact_json(value: JsonValue) -> JsonValue:
     A secret that one string gives away is taken out of all others too; members that name the event keep theirs,
     unless it is of a known form."""
     rules = rules_for(_JOIN.join(texts_of(value)))
-    cleaned = _json(value, 0, rules)
+    cleaned = _json(_without_printed(value) if rules.reveals else value, 0, rules)
     sought = _sought(rules.found)
     return _everywhere(sought, cleaned, 0) if sought else cleaned
+
+
+def _without_printed(value: JsonValue) -> JsonValue:
+    """The event of a command that prints nothing but a secret, without what it printed."""
+    given = value.get("tool_input") if isinstance(value, Mapping) else None
+    command = given.get("command") if isinstance(given, Mapping) else None
+    if not isinstance(value, Mapping) or not isinstance(command, str) or not prints_secret(command):
+        return value
+    return {**value, "tool_response": _without_bare(value.get("tool_response"))}
+
+
+def _without_bare(response: JsonValue) -> JsonValue:
+    if isinstance(response, str):
+        return MARK if is_bare(response) else response
+    if isinstance(response, Mapping):
+        return {key: _without_bare(item) if key in ("stdout", "output") else item for key, item in response.items()}
+    return response
 
 
 def texts_of(value: JsonValue, depth: int = 0) -> Iterator[str]:

@@ -8,16 +8,23 @@ from claude_mem_lite.redaction.connections import CONNECTIONS
 from claude_mem_lite.redaction.formats import FORMATS, Format
 from claude_mem_lite.redaction.keys import JWT_SIGNS, KEY_SIGNS, without_jwts, without_keys
 from claude_mem_lite.redaction.names import small, without_named, words_in
+from claude_mem_lite.redaction.reveals import SIGNS as REVEALING_SIGNS
+from claude_mem_lite.redaction.reveals import without_revealed
 from claude_mem_lite.redaction.signs import Signs
 from claude_mem_lite.redaction.spots import Spot
 
 _SPOTS = (*CONNECTIONS, *COMMANDS)
 ALL_RULES: tuple[Format | Spot, ...] = (*FORMATS, *_SPOTS)
-_SIGNS = Signs([KEY_SIGNS, JWT_SIGNS, *(rule.signs for rule in ALL_RULES)])
-_KEYS, _JWTS, _FIRST_FORMAT = 0, 1, 2
+_SIGNS = Signs([KEY_SIGNS, JWT_SIGNS, REVEALING_SIGNS, *(rule.signs for rule in ALL_RULES)])
+_KEYS, _JWTS, _REVEALING, _FIRST_FORMAT = 0, 1, 2, 3
 _FIRST_SPOT = _FIRST_FORMAT + len(FORMATS)
 _SHORTEST = 8
 # Colours hide a token that `grep` found, and are taken out later on.
+_UNSEEN = re.compile(r"[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+(?=[!-~！-～])")
+# Letters, digits and signs of tokens as wide as Chinese characters, which are the same 0xFEE0 further on.
+_WIDE = re.compile("[０-９Ａ-Ｚａ-ｚ]")
+_RUN = re.compile(r"[!-~０-９Ａ-Ｚａ-ｚ＿－．]+")
+_TO_NARROW = {ord(wide): ord(wide) - 0xFEE0 for wide in map(chr, range(0xFF01, 0xFF5F))}
 _COLOURS = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
@@ -30,6 +37,8 @@ class Rules:
     formats: list[Format]
     spots: list[Spot]
     words: list[str]
+    reveals: bool = False
+    """A command is among the texts that prints nothing but a secret."""
     found: set[str] = field(default_factory=set)
 
     def known_out(self, text: str) -> str:
@@ -50,6 +59,8 @@ class Rules:
         text = self.known_out(text)
         for spot in self.spots:
             text = spot.without(text, self.found)
+        if self.reveals:
+            text = without_revealed(text, self.found)
         return without_named(text, self.words, self.found) if self.words else text
 
 
@@ -63,8 +74,19 @@ def rules_for(text: str) -> Rules:
         formats=[FORMATS[number - _FIRST_FORMAT] for number in seen if _FIRST_FORMAT <= number < _FIRST_SPOT],
         spots=[_SPOTS[number - _FIRST_SPOT] for number in seen if number >= _FIRST_SPOT],
         words=words_in(small(text)),
+        reveals=_REVEALING in seen,
     )
 
 
 def _plain(text: str) -> str:
-    return _COLOURS.sub("", text) if "\x1b" in text else text
+    """The text without colours, and without what hides a token in it: characters that are not seen, and wide ones."""
+    if "\x1b" in text:
+        text = _COLOURS.sub("", text)
+    if text.isascii():
+        return text
+    text = _UNSEEN.sub("", text)
+    return _RUN.sub(_narrow, text) if _WIDE.search(text) else text
+
+
+def _narrow(run: re.Match[str]) -> str:
+    return run[0] if run[0].isascii() or len(run[0]) < _SHORTEST else run[0].translate(_TO_NARROW)

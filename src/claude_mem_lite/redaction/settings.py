@@ -10,11 +10,13 @@ _MEMBER_BEFORE = re.compile(r"(?:\s{0,6}\d{1,6}[→\t])?[+-]?[ \t]{0,40}(?:- )?[
 _FLAG_OR_QUERY = re.compile(r"(?:(?<![\w-])--?|[?&])[\w.-]{0,40}$")
 # Not the arguments of a call.
 _CONNECTION = re.compile(
-    r"(?i)\b(?:host|hostaddr|server|data source|user id|uid|username|user|dbname|database)=[^(,]{0,300}$"
+    r"(?i)\b(?:host|hostaddr|server|data source|user id|uid|username|user|dbname|database)=[^(,]{0,200}$"
 )
 _SECTION = re.compile(r"(?m)(?:^(?:[+-]|\s{0,6}\d{1,6}[→\t])?|[\"'])\[[\w .:\"-]{1,60}\]\s*$")
 # How far to look around: a text of one line must not be gone over for each of its words.
 _NEAR = 400
+_FLAG_REACH = 45
+_CONNECTION_REACH = 200
 _OTHER_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]{0,40}(?:[ =]|$)")
 _FLAG_END = re.compile(r"[\"']?[ \t]{0,8}(?:$|[\n|;&\\)]|--?[A-Za-z])")
 
@@ -22,9 +24,10 @@ _FLAG_END = re.compile(r"[\"']?[ \t]{0,8}(?:$|[\n|;&\\)]|--?[A-Za-z])")
 def is_argument(text: str, start: int, value: str) -> bool:
     """Whether a plain word behind the flag of a password is one: other flags stand before, and nothing or a flag
     behind, as on no line of prose."""
+    if not _WORD.match(value) or not _FLAG_END.match(text, start + len(value)):
+        return False
     line = text[max(0, start - _NEAR) : start].rpartition("\n")[2]
-    flags = len(_OTHER_FLAG.findall(line))
-    return flags >= 2 and _WORD.match(value) is not None and _FLAG_END.match(text, start + len(value)) is not None
+    return len(_OTHER_FLAG.findall(line)) >= 2
 
 
 def is_setting(text: str, at: int, start: int, value: str, name: str) -> bool:
@@ -34,7 +37,10 @@ def is_setting(text: str, at: int, start: int, value: str, name: str) -> bool:
         return False
     above, _, before = text[max(0, at - _NEAR) : at].rpartition("\n")
     sign = text[at:start].lower().removeprefix(name.lower().lstrip("_")).strip("\"'\\")
-    if sign == "=" and (_FLAG_OR_QUERY.search(before) or _CONNECTION.search(before)):
+    if sign == "=" and (
+        _FLAG_OR_QUERY.search(before, max(0, len(before) - _FLAG_REACH))
+        or ("=" in before and _CONNECTION.search(before, max(0, len(before) - _CONNECTION_REACH)))
+    ):
         return True
     after, _, below = text[start + len(value) : start + _NEAR].partition("\n")
     if after.strip(' \t"]}') and not after.lstrip().startswith("#"):

@@ -12,6 +12,9 @@ _TO_WORDS = bytes(byte if byte < 128 and chr(byte).isalnum() else ord(" ") for b
 # What would be glued to the word behind it.
 _ESCAPES = re.compile(rb"\\[nrt]|\\u00[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}")
 _HEADS = (3, 4)
+# How words end and what long words hold that a token is glued to: `xghp_`, `keyAKIA…`.
+_TAILS = tuple(b"ghp gho ghu ghs ghr npm pypi glpat xoxb xoxp shpat dckr hvs sk rk".split())
+_INSIDE = (b"akia", b"asia", b"aiza")
 _BEGUN = b"*"
 
 
@@ -44,6 +47,9 @@ class Signs:
         """The numbers of the rules that a text, or any part of it, can need."""
         words = _words_of(text)
         seen = self._words & words
+        in_one = b" ".join(words) + b" "
+        seen.update(tail for tail in _TAILS if tail + b" " in in_one)
+        seen.update(_BEGUN + part for part in _INSIDE if part in in_one)
         for length in _HEADS:
             seen |= {_BEGUN + head for head in self._heads & {word[:length] for word in words}}
         found = {number for part in seen for parts, number in self._rules.get(part, ()) if parts <= seen}

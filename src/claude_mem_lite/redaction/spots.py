@@ -11,7 +11,7 @@ from claude_mem_lite.redaction.values import is_placeholder
 
 MARK = "[redacted:secret]"
 
-_QUOTE = r"\\{0,3}[\"']"
+_QUOTE = r"(?:\\{0,7}[\"']|&(?:quot|#x27|#39|#34);)"
 # Arguments are apart by blanks, or are strings of a list: in code, or in the JSON of an event, joined by `redact`.
 _PARTS = {
     "<gap>": rf"(?:[ \t]{{1,8}}(?:{_QUOTE})?|{_QUOTE},\s{{0,20}}{_QUOTE}|\n\x1e)",

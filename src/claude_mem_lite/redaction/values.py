@@ -59,6 +59,14 @@ _WORDY = re.compile(r"[A-Za-z]*[a-z]{3,}\d{0,2}$|[a-z]+(?:[_-][a-z0-9]+)+$|v?\d[
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
 _CAPITALS = re.compile(r"[A-Z]+")
+_SYMBOL = re.compile(r"(?<=\w)[!@#$%^&*+=~](?=\w|$)")
+_NO_PASSWORD = re.compile(
+    r"(?i)(?:sha|md|base|argon|pbkdf|scrypt|bcrypt|utf|aes|rsa|hs|rs|es|ed|oauth|http|ipv|x|h|s|k|p|v|w)[-_]?\d{1,5}(?:[._/-][\w./-]*|[a-z]{0,4})$"
+    r"|[#@]\S*$|\d[\d.,:/%x-]*-?[a-z]{0,12}$|v?\d+(?:\.\d+)+\S*$|\d{4}-\d\d\S*$|\S+@[\w-]+\.\w\S*$|\w+://|--?[a-z]"
+    r"|[\w./-]+\.(?:[a-z]{1,5}|py3|mp[34]|h5|s3|7z)(?::\d+(?:[-:]\d+)?)?$|[a-z]\w*(?:\.\w+)+(?:\(|$)|\w+[(\[{]|[a-z]+(?:[_-][a-z]+)*[_-]?\d$"
+    r"|[0-9a-f]{7,12}$|[0-9a-f]{40}$|[0-9a-f]{8}-[0-9a-f]{4}-|[A-Z]+(?:_[A-Z0-9]+)+$|[a-z]+-\d{1,4}$|[a-z]{1,4}\d{1,4}$"
+    r"|(?:[\w-]+/)+[\w.-]*$|\w+=|\w*:\d+$"
+)
 # A long value is judged by its beginning: each name inside it would make it be read again.
 MAX_JUDGED = 120
 
@@ -81,16 +89,18 @@ def looks_real(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
         value = value[:MAX_JUDGED]
     if is_placeholder(value) or _ABOUT.match(value) or value.lower() == name.lower():
         return False
-    if _BASE64.match(value) and _is_mixed_up(value):
+    is_pass = name.lower() in ("pass", "pw")
+    if not is_pass and _BASE64.match(value) and is_mixed_up(value):
         return True
     if _PATH_LIKE.match(value):
         return False
     if not quoted and _CODE_START.match(value):
         # A call ends with its bracket; passwords have them anywhere.
-        return is_password_name(name) and not value.startswith("function") and bool(_AFTER_BRACKET.search(value))
+        is_call = value.startswith("function") or value.endswith("(")
+        return is_password_name(name) and not is_call and bool(_AFTER_BRACKET.search(value))
     if " " in value.strip():
         return quoted and is_password_name(name) and _is_passphrase(value)
-    if name.lower() in ("pass", "pw"):
+    if is_pass:
         # Tests pass, and so do arguments.
         return len(value) >= 8 and name != "PASS" and has_digit_and_letter(value) and not _WORDY.match(value)
     if is_password_name(name):
@@ -110,14 +120,27 @@ def looks_told(name: str, value: str, *, mine: bool) -> bool:
     return mine and value.isalpha() and not _STATE.match(value) and not _SENTENCE_WORD.fullmatch(value)
 
 
+def is_made_up(value: str, *, strict: bool) -> bool:
+    """Whether a word of a sentence or a cell of a table is a password or a token, and no plain word, number, name of
+    code, file, address or version; `strict` where nothing says that a password comes."""
+    if len(value) < 6 or is_placeholder(value) or _NO_PASSWORD.match(value) or _CODE_START.match(value):
+        return False
+    if _PATH_LIKE.match(value) or _ABOUT.match(value) or not _LETTER.search(value):
+        return False
+    if _DIGIT.search(value):
+        return True
+    return not strict and _SYMBOL.search(value) is not None
+
+
 def is_random(value: str, enough: int = 20) -> bool:
     """Whether no person can have thought of it: of a length, mixed, without words, no path, no hash of a file."""
     if not enough <= len(value) <= _MOST_OF_RANDOM or len(set(value)) * 5 < min(len(value), 32) * 2:
         return False
-    return _is_mixed_up(value) and _NOT_RANDOM.match(value) is None
+    return is_mixed_up(value) and _NOT_RANDOM.match(value) is None
 
 
-def _is_mixed_up(value: str) -> bool:
+def is_mixed_up(value: str) -> bool:
+    """Whether capitals, small letters and digits change as in no word."""
     if not _RANDOM.match(value) or value.lower() == value or value.upper() == value or _NO_RANDOM.search(value):
         return False
     return len(_DIGIT.findall(value)) >= 2
@@ -178,7 +201,7 @@ def _is_token(name: str, value: str, *, quoted: bool, tight: bool) -> bool:
     return (
         (len(value) >= 12 and digits >= 3)
         or (mixed and len(value) >= 16 and not value.replace("$", "_").isidentifier())
-        or is_random(value, 8)
+        or (is_random(value, 8) and not _TECHNICAL.match(value))
     )
 
 

@@ -5,13 +5,26 @@ import re
 from bisect import bisect_right
 
 _ESCAPE = re.compile(
-    r"\\{1,15}(?:u00(?P<hex>[0-9a-fA-F]{2})|(?P<end>r\\{1,15}n|[nr])|(?P<tab>t))"
+    # Each begins with a literal: `re` looks for those five times as fast.
+    r"\\\\{0,7}(?:u(?P<hex>[0-9a-fA-F]{4})|(?P<end>r\\{1,8}n|[nr])|(?P<tab>t))"
     # Fewer before a quote may be of the value itself, and are known to the rules.
-    r"|\\{4,15}(?P<quote>[\"'`])"
+    r"|\\\\{3,7}(?P<quote>[\"'`])"
     r"|&(?P<name>quot|apos|lt|gt|amp|#39|#x27|#34);"
-    r"|(?P<seam>\n\x1e)"
+    r"|\n(?P<seam>\x1e)|'(?P<shell>(?:\"'\"|\\{1,3}')')"
 )
 _NAMED = {"quot": '"', "apos": "'", "lt": "<", "gt": ">", "amp": "&", "#39": "'", "#x27": "'", "#34": '"'}
+# What a numbered listing, a diff, a quote, a search, a container's log or a log puts before a line.
+LINE_PREFIX = (
+    r"(?:\s{0,6}\d{1,6}[→\t]|[+>] ?|- (?=\S)|\d{4}-\d\d-\d\d\S{0,20}[^\n|,;\t]{0,40}?: "
+    r"|[\w./-]{1,80}:\d{1,6}[:-]|[\w.-]{1,30}[-_]\d{1,3} {1,4}\|(?= ))"
+)
+_LINE_PREFIX = re.compile(LINE_PREFIX)
+
+
+def body_of_line(text: str, start: int, end: int) -> int:
+    """Return where a line begins behind such a prefix."""
+    prefix = _LINE_PREFIX.match(text, start, end)
+    return prefix.end() if prefix else start
 
 
 class View:
@@ -23,7 +36,7 @@ class View:
         self._starts: list[int] = []
         """Where in the view each escape is decoded, and at the same index how much the original is ahead behind it."""
         self._ahead: list[int] = []
-        if "\\" in text or "&" in text or "\x1e" in text:
+        if "\\" in text or "&" in text or "\x1e" in text or "'\"'" in text:
             self._decode(text)
 
     def original(self, start: int, end: int) -> tuple[int, int]:
@@ -52,6 +65,8 @@ def _plain(escape: re.Match[str]) -> str:
     kind = escape.lastgroup
     if kind == "quote":
         return escape["quote"]
+    if kind == "shell":
+        return "'"
     if kind == "tab":
         return "\t"
     if kind == "name":

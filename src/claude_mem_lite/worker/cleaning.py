@@ -3,8 +3,9 @@
 Applied until nothing changes any more, so that what was imported once is exported and imported as it is."""
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import cast
 
 from claude_mem_lite.hook.kernel import PRIVATE_MARKS
@@ -13,9 +14,25 @@ from claude_mem_lite.models import JsonValue, Memory, SymbolChange, text
 from claude_mem_lite.redaction.redact import redact_json, texts_of
 from claude_mem_lite.redaction.rules import rules_for
 
-# What tells things apart keeps what only looks like a secret: `/srv/token=one` and `/srv/token=two` are two projects.
-_NAMES = ("project", "scope", "session", "prompt", "branch", "commit", "superseded_by", "made_by", "prompt_version")
-_TEXTS = ("title", "summary", "detail", "facts", "files", "symbols", "anchors", "tags")
+_LISTS = ("facts", "files", "anchors", "tags")
+# Checked word by word when they are read: one of a list, a number, a time, or an id that holds no secret.
+_CHECKED = (
+    "id",
+    "kind",
+    "status",
+    "origin",
+    "trust",
+    "confidence",
+    "times_seen",
+    "pinned",
+    "created_at",
+    "last_seen_at",
+)
+_COUNTED = ("tokens_in", "tokens_out", "cost_usd")
+_TEXTS = tuple(field.name for field in fields(Memory) if field.name not in (*_CHECKED, *_COUNTED))
+# A folder keeps what only looks like a secret: `/srv/token=one` and `/srv/token=two` are two projects.
+_FOLDER = re.compile(r"/(?!/)\S+")
+_OF_PROJECT = "project:"
 _MOST_ROUNDS = 5
 _NO_RULES = rules_for("")
 Values = dict[str, JsonValue]
@@ -35,8 +52,8 @@ def cleaned(memory: Memory) -> tuple[Memory, int]:
 
 
 def _values(memory: Memory) -> Values:
-    values: Values = {name: getattr(memory, name) for name in (*_NAMES, *_TEXTS)}
-    for name in ("facts", "files", "anchors", "tags"):
+    values: Values = {name: getattr(memory, name) for name in _TEXTS}
+    for name in _LISTS:
         values[name] = list(getattr(memory, name))
     values["symbols"] = [asdict(symbol) for symbol in memory.symbols]
     return values
@@ -45,17 +62,18 @@ def _values(memory: Memory) -> Values:
 def _without(values: Values) -> Values:
     """The values after one round; one that only differs in what is no secret is the one that was given."""
     result = _without_private(values)
-    told = cast("Mapping[str, JsonValue]", redact_json({name: result[name] for name in _TEXTS}))
+    scope = text(result["scope"])
+    of_project = _OF_PROJECT if scope.startswith(_OF_PROJECT) else ""
+    given = {name: result[name] for name in _TEXTS} | {"scope": scope.removeprefix(of_project)}
+    folders = {name: value for name in ("project", "scope") if _FOLDER.fullmatch(value := text(given[name]))}
+    told = cast("Mapping[str, JsonValue]", redact_json({name: given[name] for name in _TEXTS if name not in folders}))
+    rules = rules_for("\n".join(folders.values()))
+    told = {**told, **{name: rules.known_out(value) for name, value in folders.items()}}
+    told["scope"] = of_project + text(told["scope"])
     for name in _TEXTS:
         # It also takes out colours, and tears items at its own separator.
         if told[name] != result[name] and _plain(told[name]) != _plain(result[name]):
             result[name] = told[name]
-    names = {name: value for name in _NAMES if (value := text(result[name]))}
-    rules = rules_for("\n".join(names.values()))
-    for name, value in names.items():
-        known_out = rules.known_out(value)
-        if known_out != value and known_out != _plain(value):
-            result[name] = known_out
     return result
 
 
