@@ -46,6 +46,9 @@ _PLAIN_KEY_BEFORE = re.compile(
     r"|label|state|store|node|block|chunk|tree|pub|known|min|max|first|last|next|by)[_-]?$"
 )
 _WORD = re.compile(_NAME)
+_NAMES_IN_CODE = ("password", "passwd", "secret", "token", "key", "pwd")
+_NAME_GOES_ON = re.compile(r"(?!s\b)[\w-]")
+_MAX_NAME_END = 24
 _SIGN = re.compile(
     r"(\\{0,3}[\"'`]?\]?\*{0,2}[ \t]{0,4}(?:=>|:=|==|=|:)\*{0,2}[ \t]{0,4}(?:[bBrRuU](?=[\"']))?)(\\{0,3}[\"'`])?"
 )
@@ -80,7 +83,7 @@ _WORDS_TO_FIND = (
     *sentences.WORDS,
 )
 _CROWD = 8
-_CHARACTERS_PER_NAME = 12
+_CHARACTERS_PER_NAME = 14
 _CHARACTERS_PER_WORD = 9
 
 Given = tuple[int, str] | None
@@ -219,11 +222,12 @@ def _read(text: str, lower: str, at: int) -> Reading | None:
 
 def _around(text: str, lower: str, at: int) -> Given:
     """What stands further from a name than an assignment has it, or is told in a sentence."""
-    if lower.startswith(("password", "passwd", "secret", "token", "key", "pwd"), at):
-        word = _WORD.match(text, at)
-        name = word[0] if word else ""
+    if lower.startswith(_NAMES_IN_CODE, at) and (word := _WORD.match(text, at)):
+        after = text[word.end() : word.end() + _MAX_NAME_END]
+        if _NAME_GOES_ON.match(after) and "(" not in after:
+            return None
         is_key = not lower.startswith("key", at) or _KEY_BEFORE.search(lower, max(0, at - 14), at)
-        if is_key and name and (given := literals.literal_at(text, at, at + len(name), name)):
+        if is_key and (given := literals.literal_at(text, at, word.end(), word[0])):
             return given
     return sentences.told_at(text, at)
 
