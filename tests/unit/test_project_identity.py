@@ -81,6 +81,19 @@ def test_a_first_commit_that_was_amended_and_an_orphan_branch_change_nothing(sto
     assert work_in(store, made.root, days=2) == known
 
 
+def test_a_plain_folder_where_a_moved_project_was_is_another_project(
+    store: Store, shop: Checkout, tmp_path: Path
+) -> None:
+    known = work_in(store, shop.root)
+    moved = Path(shutil.move(shop.root, tmp_path / "moved"))
+    assert project_of(store, shop.root) == known  # as long as nothing stands there
+    assert work_in(store, moved, "s2", days=1) == known
+    assert project_of(store, shop.root) == known
+    shop.root.mkdir()
+    assert work_in(store, shop.root, "s3", days=2) == f"{known}#2"
+    assert project_of(store, moved) == known
+
+
 def test_a_shallow_clone_of_a_known_remote_joins_it(store: Store, shop: Checkout) -> None:
     shop.git("remote", "add", "origin", REMOTE)
     known = work_in(store, shop.root)
