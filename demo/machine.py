@@ -48,7 +48,7 @@ class Machine:
     home: Path
 
     def __init__(self) -> None:
-        self._hooks: Mapping[str, list[str]] = {}
+        self._hooks: Mapping[str, str] = {}
 
     def __enter__(self) -> "Machine":
         # A signal meanwhile is heard when there is something to remove: Python, too, tries out where to put the folder.
@@ -106,15 +106,13 @@ class Machine:
         folder = self.user / ".claude"
         self.run("install", "--config-dir", str(folder))
         settings = json.loads((folder / "settings.json").read_text("utf-8"))
-        self._hooks = {
-            event: shlex.split(groups[0]["hooks"][0]["command"]) for event, groups in settings["hooks"].items()
-        }
+        self._hooks = {event: groups[0]["hooks"][0]["command"] for event, groups in settings["hooks"].items()}
 
     def hook(self, event: Recorded) -> Told:
-        """Send an event to its hook, as the client does: one process, the payload on its stdin."""
+        """Send an event to its hook, as the client does: by a shell, the payload on its stdin."""
         began = time.perf_counter()
         done = subprocess.run(
-            self._hooks[event.kind],
+            ["/bin/sh", "-c", self._hooks[event.kind]],
             input=event.text.encode(),
             cwd=self.project,
             env=self.environment(),

@@ -430,7 +430,7 @@ def query(path: Path, statement: str) -> Sequence[tuple[Any, ...]]:
 
 WRITTEN = ("seq", "stored_at", "told_at")
 INDEXED_LATER = ("vectors", "sketches", "unindexed", "derived_by", "sqlite_sequence")
-COUNTED = ("migrations", "progress")
+COUNTED = ("migrations", "progress", "pauses")
 
 
 def dump(path: Path, *, without: Sequence[str] = ()) -> dict[str, list[tuple[Any, ...]]]:

@@ -26,7 +26,8 @@ def test_a_command_left_by_a_worker_that_died_is_carried_out_by_the_next(machine
 
 
 def test_a_memory_that_the_user_stated_is_gone_from_every_file(served: Machine) -> None:
-    remaining = served.post("/api/memories", {"kind": "rule", "text": "Baskets stay", "cwd": "/"})
+    made = served.post("/api/memories", {"kind": "rule", "text": "Baskets stay", "cwd": "/"})
+    remaining = served.get(f"/api/memories/{made['id']}")
     text = f"Never mix {WORDS[0]} with {WORDS[1]}"
     kept = served.post("/api/memories", {"kind": "rule", "text": text, "tags": [WORDS[0]], "cwd": "/"})
     assert served.files_with(WORDS[0]) != []
