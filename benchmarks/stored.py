@@ -28,7 +28,7 @@ Tables = dict[str, list[tuple[object, ...]]]
 # on how much waited to be indexed at once.
 _MOMENTS = frozenset(
     """stored_at told_at applied_at received_at finished_at lease_until available_at attempts seq
-    inbox.id inbox.work progress.done first_ns last_ns""".split()  # noqa: SIM905
+    inbox.id inbox.work progress.done retirements.at first_ns last_ns""".split()  # noqa: SIM905
 )
 
 

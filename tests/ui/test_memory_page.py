@@ -163,7 +163,7 @@ def test_it_is_replaced_by_another_that_is_named(served: Machine, page: TestClie
 
 
 def test_what_was_forgotten_is_gone_at_once_and_undone_on_the_same_page(served: Machine, open_page: TestClient) -> None:
-    kept = remember(served, "The pangolin house has a quokkaphone", "note", tags=["zoo"])
+    kept = stored(served, remember(served, "The pangolin house has a quokkaphone", "note", tags=["zoo"])["id"])
     assert "Undo brings back the memory alone" in shown(open_page, f"/memories/{kept['id']}")
     assert "undo" in do(open_page, "forget", id=kept["id"])["message"]
     assert served.ask("GET", f"/api/memories/{kept['id']}").status == 404

@@ -36,7 +36,7 @@ def test_a_memory_that_the_user_stated_is_gone_from_every_file(served: Machine) 
         assert served.files_with(word) == []
     assert served.ask("GET", f"/api/memories/{kept['id']}").status == 404
     assert served.get(f"/api/search?query={WORDS[0]}&all_projects=true")["hits"] == []
-    assert served.get(f"/api/memories/{remaining['id']}") == remaining
+    assert served.get(f"/api/memories/{remaining['id']}").items() <= remaining.items()
 
 
 def test_a_memory_made_of_a_turn_is_gone_from_every_file(served: Machine) -> None:
