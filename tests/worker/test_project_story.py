@@ -77,6 +77,53 @@ def test_a_repository_that_takes_the_place_of_another_is_another_project(work: D
     assert "warehouse" not in work.context()
 
 
+@pytest.mark.parametrize("first", ["moved", "new"])
+def test_a_moved_project_is_found_although_another_repository_took_its_place(work: Developing, first: str) -> None:
+    moved = work.at(work.root.rename(work.root.with_name("shop-old")))
+    Developing.begin(work.machine, work.root, {"other.py": CART, "own.txt": f"{next(_numbers)}\n"})
+    new = work.at(work.root)
+    (moved if first == "moved" else new).context()
+    new.session("Add a page", {"page.py": CART}, "Added the page.")
+    assert finds(moved)
+    assert "warehouse" in moved.context()
+    assert not finds(new)
+
+
+def test_a_project_with_a_fresh_history_keeps_its_memories_by_folder_and_remote(work: Developing) -> None:
+    remote = f"git@example.org:{work.root.parent.name}/shop.git"
+    work.git("remote", "add", "origin", remote)
+    work.context()
+    shutil.rmtree(work.root / ".git")
+    Developing.begin(work.machine, work.root, {"own.txt": f"{next(_numbers)}\n"})
+    work.git("remote", "add", "origin", remote)
+    assert finds(work)
+    assert "warehouse" in work.context()
+    other = clone(work, "clone")
+    other.git("remote", "set-url", "origin", remote)
+    assert finds(other)
+
+
+def test_a_folder_without_a_commit_that_names_the_remote_does_not_join(work: Developing) -> None:
+    remote = f"git@example.org:{work.root.parent.name}/shop.git"
+    work.git("remote", "add", "origin", remote)
+    work.context()
+    hostile = work.at(work.root.with_name("elsewhere"))
+    hostile.root.mkdir()
+    hostile.git("init", "--quiet")
+    hostile.git("remote", "add", "origin", remote)
+    assert not finds(hostile)
+    assert "warehouse" not in hostile.context()
+
+
+def test_a_folder_that_was_away_for_a_while_is_the_same_project_again(work: Developing) -> None:
+    copy = work.at(work.root.with_name("copy"))
+    shutil.copytree(work.root, copy.root)
+    away = work.root.rename(work.root.with_name("away"))
+    copy.session("Sort the cart", {"cart.py": CART}, "Sorted.")
+    away.rename(work.root)
+    assert finds(work)
+
+
 def test_two_clones_of_one_remote_are_one_project(work: Developing) -> None:
     other = clone(work, "clone")
     for one in (work, other):

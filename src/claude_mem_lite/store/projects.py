@@ -4,13 +4,16 @@ A project keeps the id it was given first. Its marks are its remotes, its folder
 when one of them changes, the others still lead to the same project. `locate` reads only; `note` records what was seen.
 
 Rules, in this order:
-1. A remote or a folder leads to its project, unless the project's root commits are all missing in the repository there:
-   then a namesake stands in its place, and is a project of its own.
-2. Where folder and remote lead to two projects, the remote's counts, and the folder's project joins it if it has no
+1. A folder and a remote that lead to the same project are believed, whatever became of its history.
+2. One of them alone leads to its project, unless the project's root commits are all missing in the repository there:
+   then a namesake stands in its place, and is a project of its own. A repository without commits proves nothing: its
+   remote leads to no project that has a root commit.
+3. Where folder and remote lead to two projects, the remote's counts, and the folder's project joins it if it has no
    other folder, see `Identity.joins`. What the user took apart stays apart.
-3. A repository at an unknown folder is the project that lost its last folder, if it has the commit that was last worked
-   on there; with a remote of its own it is none that has other remotes.
-4. All else is a new project."""
+4. A former folder that stands again leads to its project, if it has a root commit of it.
+5. A repository at an unknown folder is the project that stands in none of its folders any more, if it has the commit
+   that was last worked on there; with a remote of its own it is none that has other remotes.
+6. All else is a new project."""
 
 import json
 import os
@@ -94,10 +97,14 @@ def identify(db: sqlite3.Connection, place: Place) -> Identity:
     evidence = _Evidence(db, place)
     by_path = _owner(db, _path_kinds(place.path), place.path)
     by_remote = _owner(db, ("remote",), place.remote)
+    if by_path and by_path == by_remote:
+        return Identity(by_path)
     if by_path and evidence.holds(by_path, by_sessions=True) is False:
         by_path = ""
-    if by_remote and evidence.holds(by_remote) is False:
+    if by_remote and not evidence.may_be(by_remote):
         by_remote = ""
+    if not by_path and (former := _owner(db, ("former_path",), place.path)) and evidence.holds(former) is True:
+        by_path = former
     if by_path and by_remote and by_path != by_remote:
         if _are_parted(db, by_path, by_remote):
             return Identity(by_path)
@@ -124,10 +131,12 @@ def _note_marks(db: sqlite3.Connection, place: Place, at: datetime) -> None:
         known = marks(db, place.project, "path")
         if place.path not in known:
             _leave(db, place.project, [folder for folder in known if not os.path.isdir(folder)])
+        owners = db.execute("select project from project_marks where kind = 'path' and value = :value", values)
+        for row in owners.fetchall():
+            if row["project"] != place.project:
+                _leave(db, row["project"], [place.path])
         db.execute(
-            """delete from project_marks where value = :value
-                 and (kind = 'former_path' or (kind = 'path' and project <> :project))""",
-            values,
+            "delete from project_marks where kind = 'former_path' and value = :value and project = :project", values
         )
         put_mark(db, "path", place.path, place.project, at)
     elif _owner(db, ("path", "former_path"), place.path) in ("", place.project):
@@ -282,6 +291,13 @@ class _Evidence:
             return None
         return self.repository.has_any(known)
 
+    def may_be(self, project: str) -> bool:
+        """Return whether a remote may lead to a project: not from a repository that has other commits, or none at all
+        where the project has some."""
+        if not self._place.commit and marks(self._db, project, "root_commit"):
+            return False
+        return self.holds(project) is not False
+
     def may_join(self, project: str) -> bool:
         """Return whether nothing speaks against a project that a remote alone leads to; a shallow clone cannot tell."""
         return self.holds(project) is True or not marks(self._db, project, "root_commit")
@@ -340,14 +356,29 @@ def _moved_here(db: sqlite3.Connection, place: Place, evidence: _Evidence) -> st
 
 
 def _homeless(db: sqlite3.Connection) -> Iterator[tuple[str, list[str]]]:
-    """Yield the projects with folders of which none is there, those last seen first, each with the commit that was last
+    """Yield the projects that stand in none of their folders, those last seen first, each with the commit that was last
     worked on there, or, when no session was, its root commits."""
     folders: dict[str, list[str]] = {}
-    for row in db.execute("select project, value from project_marks where kind = 'path' order by last_seen_at desc"):
-        folders.setdefault(row["project"], []).append(row["value"])
-    homeless = (project for project, paths in folders.items() if not any(map(os.path.isdir, paths)))
-    for project in islice(homeless, _MAX_HOMELESS):
-        yield project, _commits_of_sessions(db, project)[:1] or marks(db, project, "root_commit")
+    query = """select project, value, kind from project_marks where kind in ('path', 'former_path')
+               order by last_seen_at desc"""
+    for row in db.execute(query):
+        known = folders.setdefault(row["project"], [])
+        if row["kind"] == "path":
+            known.append(row["value"])
+    for project, paths in islice(folders.items(), _MAX_HOMELESS):
+        commits = _commits_of_sessions(db, project)[:1] or marks(db, project, "root_commit")
+        if commits and not any(_stands_in(path, commits) for path in paths):
+            yield project, commits
+
+
+def _stands_in(path: str, commits: list[str]) -> bool:
+    """Return whether a folder is there and its repository may have commits of a project."""
+    if not os.path.isdir(path):
+        return False
+    repository = open_repository(path)
+    if repository is None:
+        return os.path.isfile(os.path.join(path, "HEAD"))  # a bare repository, which only worktrees are made of
+    return repository.has_any(commits) is not False
 
 
 def _leave(db: sqlite3.Connection, project: str, gone: list[str]) -> None:
@@ -369,10 +400,14 @@ def _note_root(db: sqlite3.Connection, place: Place, at: datetime) -> None:
     row = db.execute(
         "select max(last_seen_at) from project_marks where kind = 'root_commit' and project = ?", (place.project,)
     ).fetchone()
-    if not place.commit or (row[0] and at - text_to_time(row[0]) < _ROOT_EVERY):
+    if not place.commit:
         return
     repository = open_repository(place.root)
-    if repository is not None and not repository.is_shallow():
+    known = marks(db, place.project, "root_commit")
+    is_recent = row[0] and at - text_to_time(row[0]) < _ROOT_EVERY
+    if repository is None or (is_recent and (not known or repository.has_any(known) is not False)):
+        return
+    if not repository.is_shallow():
         put_mark(db, "root_commit", repository.root_commit(place.commit), place.project, at)
 
 

@@ -250,7 +250,8 @@ class Loop:
                 self.stop()
                 break
             self._safely(self._pass, self._look_further, self._back_up, self._rest)
-            self._wake.wait(self._look_in_s() if self._has_to_look else POLL_S)
+            # After a failure at its own pace: a full disk would have it try, and log, without end.
+            self._wake.wait(self._look_in_s() if self._has_to_look and not self.failure else POLL_S)
             self._is_under_way = True  # first: what woke it is not to be passed over by whoever asks
             self._wake.clear()
         if not self.has_files():
