@@ -87,7 +87,7 @@ def test_a_merged_project_is_found_from_its_folder_by_words_and_by_meaning(machi
     remember(machine, folder / "blog", "Posts are numbered per author")
     assert titles(machine, "numbered posts", folder / "shop") == []
     told = run_here(machine, "projects", "merge", "blog", "shop").stdout
-    assert "projects undo" in told
+    assert f"{folder / 'blog'} was merged into {folder / 'shop'}. `claude-mem-lite projects undo" in told
     assert titles(machine, "numbered posts", folder / "shop") == ["Posts are numbered per author"]
     assert titles(machine, "numbered posts", folder / "blog") == ["Posts are numbered per author"]
     assert "numbered per author" in context(machine, folder / "shop")
@@ -228,6 +228,21 @@ def test_a_name_that_no_project_has_is_told_with_those_there_are(machine: Machin
     refused = run_here(machine, "list", "--project", "shap", status=1).stderr
     assert "there is no project shap" in refused
     assert "shop" in refused
+
+
+def test_a_name_that_two_projects_have_is_told_with_their_ids_and_how_to_merge_them(
+    machine: Machine, folder: Path
+) -> None:
+    older, newer = folder / "shop", folder / "stall"
+    work(machine, older, "Sort the cart")
+    work(machine, newer, "Sort the cart")
+    run_here(machine, "projects", "rename", "stall", "shop")
+    refused = run_here(machine, "context", "--project", "shop", status=1).stderr
+    assert f"{newer}, {older}" in refused
+    merge = f"projects merge {older} {newer}"
+    assert f"or make them one: `claude-mem-lite {merge}`" in refused
+    run_here(machine, *merge.split())
+    run_here(machine, "context", "--project", "shop")
 
 
 def test_a_folder_and_a_project_at_once_are_refused(machine: Machine) -> None:

@@ -60,7 +60,7 @@ def join(db: sqlite3.Connection, change: str, folder: str, now: datetime) -> Non
 
 
 def rename(db: sqlite3.Connection, change: str, project: str, name: str, now: datetime) -> None:
-    """Have a project be called otherwise; its id stays."""
+    """Rename a project; its id stays."""
     if _is_done(db, change):
         return
     row = db.execute("select name from projects where id = ?", (project,)).fetchone()
@@ -156,7 +156,7 @@ def _merge(db: sqlite3.Connection, change: str, source: str, target: str, now: d
         )
     small: JsonObject = {table: _take_small(db, table, source, target) for table in _SMALL_TABLES}
     if not db.execute("select 1 from project_marks where project = ? and value = ?", (target, source)).fetchone():
-        projects.put_mark(db, "former_path" if source.startswith("/") else "remote", source, target, now)
+        projects.put_former_id(db, source, target, now)
     db.execute("delete from projects where id = ?", (source,))
     _index_again(db, change, target)
     return {"source": source, "target": target, "project": dict(row) if row else None, **small}

@@ -17,6 +17,7 @@ Rules, in this order:
 
 import json
 import os
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -194,8 +195,13 @@ def adopt(db: sqlite3.Connection, wanted: str, root: str, at: datetime) -> str:
     place = find_place(root)
     project = recognise(db, place).project if place.project == wanted else current_id(db, wanted)
     if project != wanted and current_id(db, wanted) == wanted:
-        put_mark(db, "former_path" if wanted.startswith("/") else "remote", wanted, project, at)
+        put_former_id(db, wanted, project, at)
     return project
+
+
+def put_former_id(db: sqlite3.Connection, former: str, project: str, at: datetime) -> None:
+    """Have an id that a project had before lead to it: the id is the remote or the folder of its time."""
+    put_mark(db, "former_path" if former.startswith("/") else "remote", former, project, at)
 
 
 def former_ids(db: sqlite3.Connection, project: str) -> list[str]:
@@ -230,7 +236,11 @@ def named(db: sqlite3.Connection, given: str) -> str:
     called = [str(row["id"]) for row in rows]
     full = [one for one in called if not _is_empty(db, one)] or called
     if len(full) > 1:
-        raise Ambiguous(f"{given} is the name of several projects", f"give one of their ids: {', '.join(full)}")
+        merge = f"claude-mem-lite projects merge {shlex.quote(full[1])} {shlex.quote(full[0])}"
+        raise Ambiguous(
+            f"{given} is the name of several projects",
+            f"give one of their ids: {', '.join(full)}, or make them one: `{merge}`",
+        )
     if not full:
         what = "no folder and no project" if os.path.isabs(given) else "no project"
         last = ", ".join(one.name for one in listed(db, 5)) or "none yet"

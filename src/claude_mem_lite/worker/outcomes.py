@@ -17,7 +17,7 @@ from claude_mem_lite.store.rarity import WordWeights
 from claude_mem_lite.worker import evidence, fix_outcomes
 from claude_mem_lite.worker.evidence import Evidence, prose_stems
 
-# As many characters of an id as a context shows, and of a session's as commands take.
+# The fewest characters that count as naming a memory, or a session: an agent may shorten an id.
 _SHORTEST_ID = 6
 _SHORTEST_SESSION_ID = 8
 # Chosen on three recorded projects and confirmed on four others (benchmarks/results/outcomes.md).
