@@ -168,6 +168,10 @@ class Home:
         """The hook program that agents run: a copy, which outlives the package."""
         return self.root / HOOK_PROGRAM
 
+    def can_run_hooks(self) -> bool:
+        """Whether the Python and the program of hooks are there; hooks look for the same, and are silent without."""
+        return os.access(self.hook_python, os.X_OK) and os.access(self.hook_program, os.R_OK)
+
     @property
     def worker_python(self) -> Path:
         """Symlink whose target the hook runs as the worker: the interpreter that has our dependencies."""
