@@ -52,8 +52,13 @@ class Home:
             from claude_mem_lite.errors import MemoryLiteError  # here: a worker listens before it loads anything else
 
             mode = stat.S_IMODE(closed.stat().st_mode)
-            step = "run `claude-mem-lite doctor --fix`; until then events wait"
+            step = f"run `claude-mem-lite doctor --fix`; until then {self.fate_of_events()}"
             raise MemoryLiteError(f"{closed} cannot be read and written by you (mode {mode:03o})", step)
+
+    def fate_of_events(self) -> str:
+        """What becomes of events while something of the home is closed: hooks keep them elsewhere if need be, but their
+        program is in the home, and so is the switch that says whether they may."""
+        return "events wait" if os.access(self.root, os.X_OK) else "nothing is captured"
 
     @property
     def code_db(self) -> Path:
@@ -162,6 +167,10 @@ class Home:
     def hook_program(self) -> Path:
         """The hook program that agents run: a copy, which outlives the package."""
         return self.root / HOOK_PROGRAM
+
+    def can_run_hooks(self) -> bool:
+        """Whether the Python and the program of hooks are there; hooks look for the same, and are silent without."""
+        return os.access(self.hook_python, os.X_OK) and os.access(self.hook_program, os.R_OK)
 
     @property
     def worker_python(self) -> Path:

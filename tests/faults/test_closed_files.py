@@ -4,15 +4,17 @@ it, and what hooks saw meanwhile is remembered."""
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.install.hooks import hook_command
 from claude_mem_lite.paths import Home
 from tests.faults.losses import prompts
-from tests.running import Machine, cannot, payload, wait_until
+from tests.running import WAIT_S, Machine, cannot, payload, wait_until
 
 ASK = "count the plums"
 
@@ -70,6 +72,32 @@ def test_a_home_that_is_closed_is_named_and_opened_again(bound: Machine, mode: i
     assert found["data folder"] == ("fail", f"{bound.home.root} is closed to yourself (mode {mode:03o})")
     assert checks(bound, "--fix", status=1)["data folder"][0] == "ok"
     assert "Plums are blue" in bound.run("search", "plums").stdout
+
+
+@pytest.mark.parametrize(
+    ("mode", "fate", "kept"), [(0o000, "nothing is captured", set()), (0o500, "events wait", {ASK})]
+)
+def test_what_becomes_of_events_while_the_home_is_closed_is_told_as_it_is(
+    bound: Machine, mode: int, fate: str, kept: set[str]
+) -> None:
+    (bound.user_home / ".claude").mkdir()
+    bound.run("install")
+    bound.home.root.chmod(mode)
+    assert bound.run("status", status=1).stderr.endswith(f"run `claude-mem-lite doctor --fix`; until then {fate}\n")
+    assert f"run `claude-mem-lite doctor --fix`; until then {fate}\n" in bound.run("doctor", status=1).stdout
+    command = hook_command(bound.home, "UserPromptSubmit")
+    asked = json.dumps(payload("UserPromptSubmit", prompt=ASK))
+    ran = subprocess.run(
+        [*bound.prefix, "/bin/sh", "-c", command],
+        input=asked.encode(),
+        env=bound.environment(),
+        capture_output=True,
+        timeout=WAIT_S,
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    bound.run("doctor", "--fix")
+    bound.run("worker", "drain")
+    assert prompts(bound.home) == kept
 
 
 def test_a_folder_in_a_folder_that_is_closed_is_opened_too(bound: Machine) -> None:

@@ -274,6 +274,20 @@ def test_status_looks_for_the_hooks_where_they_were_put(worker: FakeWorker, caps
     assert json.loads(capsys.readouterr().out)["installed_in"] == []
 
 
+@pytest.mark.parametrize("gone", ["py", "claude_mem_lite/hook/hook.py"])
+def test_status_tells_when_the_program_of_the_hooks_is_gone(
+    home: Home, worker: FakeWorker, gone: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("install")
+    run("status")
+    assert "capture:    on\n" in capsys.readouterr().out
+    (home.root / gone).unlink()
+    run("status")
+    assert "capture:    nothing, because the program of the hooks is gone (" in capsys.readouterr().out
+    run("status", "--json")
+    assert json.loads(capsys.readouterr().out)["capturing"] is False
+
+
 def test_hooks_without_a_record_count_as_installed(
     home: Home, worker: FakeWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -341,6 +341,36 @@ def test_ctrl_c_ends_a_command_without_a_word(home: Home) -> None:
     assert (waiting.returncode, out.strip(), err.strip()) == (130, "", "")
 
 
+_INTERRUPTED_WHILE_IMPORTING = """
+import signal, sys
+from claude_mem_lite.cli import entry
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "{module}":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+sys.argv = ["program", *sys.argv[1:]]
+entry.{entry}()
+"""
+
+
+@pytest.mark.parametrize(
+    ("entry", "module", "arguments"),
+    [
+        ("run", "click", ["status"]),
+        ("run", "claude_mem_lite.cli.state", ["status"]),
+        ("run", "claude_mem_lite.mcp.server", ["mcp"]),
+        ("run_worker", "claude_mem_lite.cli.worker", ["status"]),
+    ],
+)
+def test_ctrl_c_while_a_command_is_loaded_ends_it_without_a_word(entry: str, module: str, arguments: list[str]) -> None:
+    program = _INTERRUPTED_WHILE_IMPORTING.format(entry=entry, module=module)
+    ran = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr.strip()) == (130, "", "")
+
+
 @pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_colours_are_for_terminals_that_want_them(home: Home, variables: dict[str, str], coloured: bool) -> None:
     leader, follower = pty.openpty()

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite import hook_copy
+from claude_mem_lite.install.doctor.check import FIX
 from claude_mem_lite.install.doctor.fixing import Fix, apply, find_fixes
 from claude_mem_lite.install.doctor.folders import check_home, check_permissions
 from claude_mem_lite.install.doctor.hooks import check_hooks, setup_step
+from claude_mem_lite.install.doctor.running import run_checks
 from claude_mem_lite.install.hooking import apply_install, plan_install
 from claude_mem_lite.install.hooks import hook_groups
 from claude_mem_lite.install.settings import is_current
@@ -87,10 +89,13 @@ def test_a_file_that_has_another_name_elsewhere_is_told_and_left_as_it_is(
     assert (check.state, "another name" in check.found) == ("warn", True)
 
 
-@pytest.mark.parametrize("harm", ["no link", "wrong link", "old program", "no program"])
+@pytest.mark.parametrize("harm", ["no link", "link to nowhere", "wrong link", "old program", "no program"])
 def test_links_and_the_hook_program_are_made_anew(worker: FakeWorker, home: Home, settings: Path, harm: str) -> None:
     if harm == "no link":
         home.hook_python.unlink()
+    elif harm == "link to nowhere":
+        home.hook_python.unlink()
+        home.hook_python.symlink_to(home.root / "gone")
     elif harm == "wrong link":
         home.worker_python.unlink()
         home.worker_python.symlink_to(FALSE)
@@ -98,6 +103,8 @@ def test_links_and_the_hook_program_are_made_anew(worker: FakeWorker, home: Home
         home.hook_program.with_name("kernel.py").write_text("old = True\n")
     else:
         shutil.rmtree(home.hook_program.parent.parent)
+    told = [check.next_step for check in run_checks(home, settings) if check.name in ("hook", "worker python")]
+    assert [step for step in told if step] == [FIX]
     assert mend(home, settings) == ["hook"]
     assert hook_copy.is_current(home)
     assert fixes(home, settings) == []
@@ -124,7 +131,7 @@ def test_hooks_that_complain_when_the_home_is_deleted_are_renewed(
     worker: FakeWorker, home: Home, settings: Path
 ) -> None:
     """As installs of before have them: the program alone, without a look whether it is there."""
-    guard = f"[ -d {home.hook_program.parent} ] || exec cat >/dev/null; exec "
+    guard = f"[ -x {home.hook_python} ] && [ -r {home.hook_program} ] || exec cat >/dev/null; exec "
     before = settings.read_text().replace(guard, "")
     assert guard not in before
     settings.write_text(before)
@@ -213,7 +220,7 @@ def test_a_home_that_is_closed_to_its_owner_is_opened_again(
     worker: FakeWorker, home: Home, settings: Path, mode: int
 ) -> None:
     home.root.chmod(mode)
-    assert check_home(home).next_step == "run `claude-mem-lite doctor --fix`"
+    assert check_home(home).next_step.startswith("run `claude-mem-lite doctor --fix`; until then ")
     apply(next(find_fixes(home, settings, {})))
     assert home.root.stat().st_mode & 0o777 == 0o700
     assert fixes(home, settings) == []

@@ -205,6 +205,40 @@ def test_uninstall_stops_the_worker(new_home: Home) -> None:
         assert worker.stopped.is_set()
 
 
+@pytest.fixture
+def dead_disk(new_home: Home, tmp_path: Path) -> Home:
+    """A home on another disk, by a link, installed from; then the disk is gone."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    new_home.root.symlink_to(disk)
+    run("install")
+    shutil.rmtree(disk)
+    return new_home
+
+
+def test_uninstall_goes_on_without_a_home_whose_disk_is_gone(
+    dead_disk: Home, settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run("uninstall", "--dry-run") == 0
+    assert f"Would take our hooks out of {settings}." in capsys.readouterr().out
+    assert run("uninstall") == 0
+    assert capsys.readouterr().err == ""
+    assert not has_ours(settings.read_text())
+    assert "claude-mem-lite" not in (Path.home() / ".claude.json").read_text()
+    assert not (settings.parent / "skills" / "claude-mem-lite").exists()
+    assert dead_disk.root.is_symlink()
+
+
+@pytest.mark.parametrize("options", [("--yes",), ("--dry-run",)])
+def test_a_purge_says_that_nothing_on_a_missing_disk_is_deleted(
+    dead_disk: Home, options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run("uninstall", "--purge", *options) == 0
+    assert f"What is remembered is not deleted: {dead_disk.root} is a link to" in capsys.readouterr().out
+
+
 def test_uninstall_without_an_install_says_so_and_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("uninstall") == 0
     assert "no hooks of ours" in capsys.readouterr().out

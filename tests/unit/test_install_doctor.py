@@ -69,6 +69,21 @@ def test_nothing_installed_fails_with_the_way_to_install(
     assert not (tmp_path / "never").exists()
 
 
+@pytest.mark.parametrize("missing", ["disk", "home"])
+def test_of_a_home_that_is_missing_nothing_else_is_told_to_install(
+    home: Home, tmp_path: Path, missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("install")
+    if missing == "disk":
+        monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(tmp_path / "no disk" / "home"))
+    else:
+        shutil.rmtree(home.root)
+    capsys.readouterr()
+    assert run("doctor") == 1
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in told] == ["ok    sqlite", "ok    python", "FAIL  data folder"]
+
+
 def test_a_home_others_can_read_fails(home: Home) -> None:
     home.root.chmod(0o755)
     check = check_home(home)

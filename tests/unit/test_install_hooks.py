@@ -3,6 +3,7 @@
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ def test_the_command_runs_the_copy_of_the_hook_program_in_the_home(home: Home) -
 def test_a_folder_with_spaces_and_quotes_survives_the_shell(tmp_path: Path) -> None:
     home = Home(tmp_path / "it's a $HOME")
     home.hook_program.parent.mkdir(parents=True)
+    home.hook_program.touch()
     home.hook_python.write_text('#!/bin/sh\necho ran "$@"')
     home.hook_python.chmod(0o700)
     ran = in_shell(hook_command(home, "Stop"))
@@ -53,12 +55,21 @@ def test_they_stay_silent_when_a_command_has_made_the_home_again(home: Home) -> 
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
-def test_a_missing_python_is_not_passed_over_in_silence(home: Home) -> None:
-    """Only who deleted all of it wants to hear nothing."""
+@pytest.mark.parametrize("lacks", ["no link", "link to nowhere", "no program"])
+@pytest.mark.parametrize("agent", NAMES)
+def test_hooks_whose_python_or_program_is_gone_read_the_payload_and_say_nothing(
+    home: Home, agent: str, lacks: str
+) -> None:
     home.hook_program.parent.mkdir(parents=True)
-    ran = in_shell(hook_command(home, "Stop"), b"{}")
-    assert ran.returncode == 127
-    assert b"not found" in ran.stderr
+    if lacks in ("no link", "link to nowhere"):
+        home.hook_program.touch()
+    if lacks == "link to nowhere":
+        home.hook_python.symlink_to(home.root / "gone" / "python3")
+    elif lacks == "no program":
+        home.hook_python.symlink_to(sys.executable)
+    for event in KNOWN_EVENTS:
+        ran = in_shell(hook_command(home, event, agent), b"x" * 300_000)
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
 def test_the_end_of_a_session_is_given_two_seconds(home: Home) -> None:
@@ -108,6 +119,7 @@ def test_every_command_we_write_is_ours(home: Home, agent: str) -> None:
     "command",
     [
         "'/old home/py' -I -S '/old venv/lib/python3.11/site-packages/claude_mem_lite/hook/hook.py' Stop",
+        "[ -d /h/claude_mem_lite/hook ] || exec cat >/dev/null; exec /h/py -I -S /h/claude_mem_lite/hook/hook.py Stop",
         "/h/py -I -S /x/claude_mem_lite/hook/hook.py SessionStart",
         "env A=1 /h/py -I -S /x/claude_mem_lite/hook/hook.py SessionStart",
         'trap "" TERM; exec /h/py -I -S /x/claude_mem_lite/hook/hook.py StopFailure',

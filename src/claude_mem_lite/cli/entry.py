@@ -3,25 +3,34 @@
 import os
 import sys
 
+INTERRUPTED = 130
+"""What a program ends with after Ctrl-C."""
+
 
 def run() -> None:
     """Entry point of `claude-mem-lite`."""
     _refuse_windows("claude-mem-lite")
-    if sys.argv[1:] == ["mcp"]:
-        from claude_mem_lite.mcp.server import main
+    try:
+        if sys.argv[1:] == ["mcp"]:
+            from claude_mem_lite.mcp.server import main
 
-        sys.exit(main())
-    from claude_mem_lite.cli.main import run as run_command
+            sys.exit(main())
+        from claude_mem_lite.cli.main import run as run_command
 
-    run_command()
+        run_command()
+    except KeyboardInterrupt:  # while modules are imported: commands end by themselves
+        sys.exit(INTERRUPTED)
 
 
 def run_worker() -> None:
     """Entry point of `claude-mem-worker`, which is `claude-mem-lite worker`."""
     _refuse_windows("claude-mem-worker")
-    from claude_mem_lite.cli.main import run_worker as run_command
+    try:
+        from claude_mem_lite.cli.main import run_worker as run_command
 
-    run_command()
+        run_command()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 def _refuse_windows(program: str) -> None:

@@ -181,11 +181,17 @@ def folder(cwd: str | None = None) -> str:
 
 def chosen_home() -> Home:
     """The data folder of a command; MemoryLiteError when there can be none where it was said to be."""
+    home = possible_home()
+    if os.path.islink(home.root):
+        _refuse_missing(home)  # a link that leads nowhere: no folder can be made there either
+    return home
+
+
+def possible_home() -> Home:
+    """The same for a command that can do without it: it may be gone with its disk."""
     home = absolute_home()
     if os.path.exists(home.root) and not os.path.isdir(home.root):
         raise MemoryLiteError(f"{home.root} is a file, not a folder", f"set {HOME_VARIABLE} to another place")
-    if os.path.islink(home.root):
-        _refuse_missing(home)  # a link that leads nowhere: no folder can be made there either
     return home
 
 

@@ -10,12 +10,13 @@ import click
 from click.core import ParameterSource
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.cli.options import chosen_home, yes_option
+from claude_mem_lite.cli.options import possible_home, yes_option
 from claude_mem_lite.cli.setup import chosen_target, target_options
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
 from claude_mem_lite.install import agent_tools, files, hooking, plugin
 from claude_mem_lite.install import purge as purging
 from claude_mem_lite.install.agent_tools import Places
+from claude_mem_lite.install.missing_home import why_missing
 from claude_mem_lite.install.targets import Scope, Target, target_of
 from claude_mem_lite.paths import Home
 
@@ -61,7 +62,7 @@ def uninstall(
       claude-mem-lite uninstall --all
       claude-mem-lite uninstall --all --purge
     """
-    home = chosen_home()
+    home = possible_home()
     named = [name for name in ("agent", "scope", "config_dir") if ctx.get_parameter_source(name) is _GIVEN]
     if everywhere + gone + bool(named) > 1 or (gone and purge):
         raise click.UsageError("--all, --gone and what names one place (--agent, say) exclude each other", ctx)
@@ -138,6 +139,8 @@ def _print_dry_run(home: Home, targets: Sequence[Target], purge: bool) -> None:
         _print_plugin(one)
     if purge and home.root.exists():
         click.echo(f"Would delete {home.root}.")
+    elif purge:
+        _print_missing(home)
 
 
 def _take_tools_out(home: Home, tools: Places) -> tuple[list[str], SettingsError | None]:
@@ -198,7 +201,15 @@ def _check_purge(home: Home, others: Sequence[Path], targets: Sequence[Target], 
     click.confirm(f"Delete {home.root} and everything remembered in it?", abort=True, err=True)
 
 
+def _print_missing(home: Home) -> None:
+    """Say when there is nothing to delete only because a disk is missing."""
+    if cause := why_missing(home):
+        click.echo(f"What is remembered is not deleted: {cause.message}.")
+
+
 def _finish_data(home: Home, purge: bool) -> None:
+    if purge:
+        _print_missing(home)
     if not home.root.exists() or not home.is_ours():
         return
     if not purge:

@@ -39,7 +39,7 @@ def status(as_json: bool) -> None:
     counts = client.queue_counts()
     if as_json:
         extra: JsonObject = {
-            "capturing": not home.off_switch.exists(),
+            "capturing": not home.off_switch.exists() and not _lacks_program(home),
             "installed_in": _installed_in(home),
             "home": str(home.root),
             "queue": asdict(counts),
@@ -174,6 +174,8 @@ def _nothing(home: Home) -> JsonObject:
 def _capture(home: Home, told: JsonObject) -> str:
     if home.off_switch.exists():
         return "off (`claude-mem-lite on` undoes it)"
+    if _lacks_program(home):
+        return "nothing, because the program of the hooks is gone (`claude-mem-lite doctor` says what to do)"
     problem = field(told, "settings_problem")
     return f"waiting, the settings are wrong: {problem}" if problem else "on"
 
@@ -233,14 +235,26 @@ def _trouble(told: JsonObject) -> str:
 
 def _installed_in(home: Home) -> list[str]:
     """The settings in which hooks of ours stand now, whatever was written there once, and where the plugin is on."""
-    from claude_mem_lite.install import files, plugin
+    from claude_mem_lite.install import plugin
+    from claude_mem_lite.install.targets import settings_path
+
+    usual = settings_path("user", None, os.environ)
+    return [*_hooks_in(home), *(f"{usual.parent} as the plugin {name}" for name in plugin.enabled_in(usual))]
+
+
+def _hooks_in(home: Home) -> list[str]:
+    from claude_mem_lite.install import files
     from claude_mem_lite.install.doctor import hooks
     from claude_mem_lite.install.targets import settings_path
 
     usual = settings_path("user", None, os.environ)
     known = dict.fromkeys([*(one.settings for one in hooks.installed(home)), files.real_path(usual)])
-    plugins = [f"{usual.parent} as the plugin {name}" for name in plugin.enabled_in(usual)]
-    return [*(str(path) for path in known if hooks.mentions_us(path, home)), *plugins]
+    return [str(path) for path in known if hooks.mentions_us(path, home)]
+
+
+def _lacks_program(home: Home) -> bool:
+    """Whether hooks of ours run for nothing; those of the plugin make what they lack."""
+    return not home.can_run_hooks() and bool(_hooks_in(home))
 
 
 def _event(retry: str | None) -> int | None:

@@ -56,11 +56,12 @@ def hook_command(home: Home, event: str, agent: str = CLAUDE_CODE) -> str:
     """The shell command of one event, by Claude Code's name for it. Only Claude Code goes unnamed, because others read
     its settings too.
 
-    Where the home was deleted it only reads the payload: the client shows what a shell says of a missing program, and
-    reports a pipe that was closed unread. In words that sh, zsh, fish and csh all know, since agents ask for any."""
-    folder, program = shlex.quote(str(home.hook_program.parent)), shlex.quote(str(home.hook_program))
-    run = f"exec {shlex.quote(str(home.hook_python))} -I -S {program} {event}"
-    command = f"[ -d {folder} ] || exec cat >/dev/null; {run}"
+    Where the Python or the program is missing or closed it only reads the payload: the client shows what a shell says
+    of a missing Python, is stopped by what Python exits with for a missing program, and reports a pipe that was closed
+    unread. `doctor` tells of both. In words that sh, zsh, fish and csh all know, since agents ask for any."""
+    python, program = shlex.quote(str(home.hook_python)), shlex.quote(str(home.hook_program))
+    guard = f"[ -x {python} ] && [ -r {program} ] || exec cat >/dev/null"
+    command = f"{guard}; exec {python} -I -S {program} {event}"
     if agent != CLAUDE_CODE:
         return f"{command} {agent}"
     # The client ends this hook with SIGTERM some 10 ms after it started, before Python could ignore the signal:
@@ -94,7 +95,7 @@ def is_ours(hook: JsonValue, home: Home | None = None) -> bool:
         return False
     if home is not None and any(word.startswith(f"{home.root}/") for word in _programs(words)):
         return True
-    at = next((at for at, word in enumerate(words) if word.endswith(f"/{HOOK_PROGRAM}")), 0)
+    at = max((at for at, word in enumerate(words) if word.endswith(f"/{HOOK_PROGRAM}")), default=0)
     return at > 0 and len(words[at + 1 :]) in (1, 2) and all(word.isalnum() for word in words[at + 1 :])
 
 

@@ -106,8 +106,7 @@ def _reopen(home: Home) -> None:
 
 def _of_program(home: Home, *, has_plugin: bool) -> Iterator[Fix]:
     """The links and the copy of the hook program, for a home that is installed from."""
-    is_used = has_plugin or home.installs.is_dir() or home.hook_program.exists() or home.hook_python.is_symlink()
-    if not is_used:
+    if not (has_plugin or python.is_installed_from(home)):
         return
     if python.check_worker_python(home).state != "ok" or _is_hook_link_bad(home):
         yield Fix("hook", f"make the links {home.hook_python} and {home.worker_python} anew", partial(_prepare, home))

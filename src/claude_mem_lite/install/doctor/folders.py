@@ -43,7 +43,8 @@ def check_home(home: Home, setup: str = INSTALL) -> Check:
         step = f"set {HOME_VARIABLE} to a folder that is new or empty"
         return Check("data folder", "fail", f"{home.root} holds other files and nothing of this memory", step)
     if mode & _OWNER != _OWNER:
-        return Check("data folder", "fail", f"{home.root} is closed to yourself (mode {mode:03o})", FIX)
+        told = f"{home.root} is closed to yourself (mode {mode:03o})"
+        return Check("data folder", "fail", told, f"{FIX}; until then {home.fate_of_events()}")
     if not os.access(home.root, os.W_OK):
         return Check(
             "data folder",

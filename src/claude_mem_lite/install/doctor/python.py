@@ -44,6 +44,11 @@ def check_python() -> Check:
     return Check("python", "ok", f"{told}, hooks can run with {base}")
 
 
+def is_installed_from(home: Home) -> bool:
+    """Whether the home has, or had, a hook program and its links: `doctor --fix` makes them anew."""
+    return home.installs.is_dir() or home.hook_program.exists() or home.hook_python.is_symlink()
+
+
 def check_hook_python(home: Home, setup: str = INSTALL) -> Check:
     """Whether a hook runs; `setup` is what makes its links and its program."""
     if not home.hook_python.is_symlink():

@@ -12,7 +12,8 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import files
 from claude_mem_lite.install.doctor import configuration, databases, folders, hooks, neighbours, python, tools, worker
-from claude_mem_lite.install.doctor.check import Check
+from claude_mem_lite.install.doctor.check import FIX, Check
+from claude_mem_lite.install.missing_home import why_missing
 from claude_mem_lite.paths import Home, current_folder
 
 
@@ -21,7 +22,8 @@ def run_checks(home: Home, user_settings: Path, *, online: bool = False) -> Iter
     now = datetime.now(UTC)
     setup = hooks.setup_step(home, user_settings)
     yield from (python.check_sqlite(), python.check_python(), folders.check_home(home, setup))
-    if home.root.is_dir() and not os.access(home.root, os.R_OK | os.X_OK):
+    is_closed = home.root.is_dir() and not os.access(home.root, os.R_OK | os.X_OK)
+    if is_closed or why_missing(home):
         return  # nothing more can be told before that is mended
     yield from hooks.check_hooks(home, user_settings)
     settings = settings_of_claude(home, user_settings)
@@ -31,7 +33,8 @@ def run_checks(home: Home, user_settings: Path, *, online: bool = False) -> Iter
     for where in tools.places_of(home, user_settings, os.environ):
         yield from tools.check_tools(home, where)
     if home.root.is_dir() and folders.is_ours(home):
-        yield from (python.check_hook_python(home, setup), python.check_worker_python(home, setup))
+        anew = FIX if python.is_installed_from(home) else setup
+        yield from (python.check_hook_python(home, anew), python.check_worker_python(home, anew))
         if os.access(home.root, os.W_OK):  # neither a worker nor SQLite can open anything where it cannot write
             yield from worker.check_worker(home, online=online)
             yield from databases.check_databases(home)
