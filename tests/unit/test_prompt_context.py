@@ -314,6 +314,21 @@ def test_what_scores_below_the_floor_is_not_given(project: Project) -> None:
     assert why(under, change) == "below the floor"
 
 
+def test_behind_enough_others_the_floor_is_still_the_reason_for_what_is_below_it(project: Project) -> None:
+    for number in range(120):
+        project.remember("change", f"Move part {number} of the parser", f"Token {number} was read twice by the lexer.")
+    for lead in ("Webhooks arrive in bursts", "Refunds stay manual", "Pictures go to a bucket"):
+        project.remember("decision", lead, f"{lead}: the webhooks for large pictures lock up the billing page.")
+    change = project.remember("change", "Retry the webhooks", "They lock up.")
+    prompt = "the webhooks for large pictures lock up the billing page when they arrive at once"
+    at = Occasion(SHOP, NOW, explained=True)
+    score = part(project.ask(prompt, at), change, "total")
+    above, under = (project.ask(prompt, at, floor=score * share) for share in (0.99, 1.01))
+    assert len(above.items) == len(under.items) == MOST_ITEMS
+    assert why(above, change) == "others come before it"
+    assert why(under, change) == "below the floor"
+
+
 def test_what_was_decided_is_given_from_half_the_floor_on(project: Project) -> None:
     for number in range(120):
         project.remember("change", f"Move part {number} of the parser", f"Token {number} was read twice by the lexer.")

@@ -220,11 +220,13 @@ class _Choosing:
 
     def _why_unsure(self, one: Candidate) -> str:
         """Why a score that is half as high as it should be is not enough; '' when it is."""
+        if one.total < one.floor.value:
+            return _BELOW
         strength = self.asked.strength_in(one.found)
         has_all = strength >= self.asked.strength and set(one.found) <= set(self.asked.words_in(one.memory.title))
         if strength < _LEAST_SHARED and not has_all:
             return f"it shares too few words with the prompt: they count {strength:g}, and {_LEAST_SHARED:g} are needed"
-        return "" if one.total >= one.floor.value else _BELOW
+        return ""
 
     def _why_unfinished(self, memory: Memory) -> str:
         """What a running session was asked last looks like something left open, until it answers."""
@@ -238,7 +240,9 @@ class _Choosing:
         verdicts = self.occasion.checkout.freshness([one.memory for one in hopeful])
         checked = {one.memory.id: replace(one, left_out=one.left_out or _OUTRANKED) for one in scored}
         if self.occasion.explained:  # nobody waits: each is read, for the floor that holds for it
-            checked = {id_: self._read(one) for id_, one in checked.items()}
+            for one in map(self._read, scored):
+                why = one.left_out or self._why_unsure(one) or _OUTRANKED
+                checked[one.memory.id] = replace(one, left_out=why)
         given: list[Memory] = []
         for one in hopeful:
             if len(given) == MOST_ITEMS:  # reading the others for their words would take as long again
