@@ -162,7 +162,7 @@ def _prompts(db: sqlite3.Connection, pairs: Sequence[Pair]) -> Counts:
     weigh = Search(StaticTable(), VectorIndex()).weigh
     given = []
     for pair in pairs:
-        made = build_for_prompt(db, pair.prompt, Occasion(pair.place, NOW), (), 2_000, defaults(), weigh, {})
+        made = build_for_prompt(db, pair.prompt, Occasion(pair.place, NOW), (), 2_000, defaults(), weigh)
         given.append({item.source for item in made.items})
     return _count(pairs, given)
 

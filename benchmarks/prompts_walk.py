@@ -163,11 +163,8 @@ class _Asking:
         self, db: sqlite3.Connection, occasion: Occasion, weigh: Weigh, floor: float, told: set[str]
     ) -> PromptContext:
         budget = budget_of_prompt(self._loop.config, 0)
-        tallies = receipts.source_tallies(db, occasion.place.project, "prompt")
         known = told | self._told.at_start
-        built = build_for_prompt(
-            db, self._prompt, occasion, known, budget, synonyms_of(self._loop), weigh, tallies, floor
-        )
+        built = build_for_prompt(db, self._prompt, occasion, known, budget, synonyms_of(self._loop), weigh, floor)
         told |= {item.source for item in built.items}
         return built
 

@@ -386,6 +386,7 @@ def fill(shop: Shop) -> None:
             kind="preference",
             summary=f"People like the {topic}, {why.lower()}",
             origin="user",
+            confidence=1.0,
             scope="universal",
         )
         shop.plant(

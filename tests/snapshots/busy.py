@@ -4,6 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from claude_mem_lite.code.values import ABSENT, CodeChange, SymbolAction
+from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Place, SessionSummary, Turn
 from claude_mem_lite.store import symbols
@@ -73,8 +74,9 @@ def decide(store: Store, session: str, place: Place = SHOP) -> None:
 
 def know(store: Store) -> None:
     """Knowledge that was stated, decided, seen often and seen once."""
-    store.remember("Write sums in cents", kind="rule", origin="user", last_seen_at=NOW - timedelta(days=200))
-    store.remember("Prefer small commits", kind="preference", scope="universal", origin="user")
+    long_ago = NOW - timedelta(days=200)
+    store.remember("Write sums in cents", kind="rule", origin="user", confidence=GENERAL, last_seen_at=long_ago)
+    store.remember("Prefer small commits", kind="preference", scope="universal", origin="user", confidence=GENERAL)
     store.remember("Use dataclasses for values", kind="convention", scope="language:python", pinned=True)
     store.remember("Use gofmt", kind="convention", scope="language:go", origin="user")
     store.remember("Keep carts in SQLite", kind="decision", created_at=NOW - timedelta(days=3), session="s3")

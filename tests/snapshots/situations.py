@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.checkout import Unseen
@@ -115,7 +116,7 @@ def worker_away(store: Store, folder: Path) -> str:
     with Store(home.memory_db) as own:
         own.session("s0", TOLD, place=place)
         decide(own, "s0", place)
-        own.remember("Write sums in cents", kind="rule", origin="user", place=place)
+        own.remember("Write sums in cents", kind="rule", origin="user", confidence=GENERAL, place=place)
         own.remember("Count the tax into the sum", kind="feature", place=place)
         rendered.refresh(
             home, own.db, partial(open_for_reading, home.memory_db), Config(), {""}, NOW, lambda *_: Unseen()
@@ -128,9 +129,11 @@ def huge_memories(store: Store, folder: Path) -> str:
     long = "It went on and on about carts and orders and sums. " * 60
     store.session("s0", SessionSummary(headline=long, request=long, completed=long, next_steps=(long, long)))
     for number in range(6):
-        store.remember(f"Rule number {number}", summary=long, kind="rule", origin="user")
+        store.remember(f"Rule number {number}", summary=long, kind="rule", origin="user", confidence=GENERAL)
         store.remember(f"Change number {number}", summary=long, kind="feature", session=f"s{number}")
-        store.remember(f"規則 {number}", summary="税込みの金額で計算する。" * 100, kind="rule", origin="user")
+        store.remember(
+            f"規則 {number}", summary="税込みの金額で計算する。" * 100, kind="rule", origin="user", confidence=GENERAL
+        )
     return started(store)
 
 

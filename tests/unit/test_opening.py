@@ -9,9 +9,7 @@ import pytest
 from claude_mem_lite.context.checkout import Unseen
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.opening import about_file, name_in
-from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.models import Memory, Place, Receipt, ReceiptItem, SymbolChange
-from claude_mem_lite.store import receipts
+from claude_mem_lite.models import Memory, Place, SymbolChange
 from tests.fakes import NOW, SHOP, Store
 
 OTHER = Place(project="example.org/me/blog", name="blog", root="/nowhere/blog", branch="main", commit="def")
@@ -160,29 +158,6 @@ def test_three_are_given_at_most_the_weightiest_first(store: Store) -> None:
         "Tokens are in milliseconds",
         "Decided to keep HS256 for tokens",
     ]
-
-
-def test_what_nobody_ever_had_use_for_falls_silent_unless_the_user_said_it(store: Store) -> None:
-    ignored = known(store)
-    said = known(store, "Do not log payloads", kind="rule", origin="user")
-    with atomic(store.db):
-        for at in range(12):
-            items = tuple(ReceiptItem(one.id, "file", "about it", 20, 0.5, "ignored") for one in (ignored, said))
-            made = Receipt(f"r{at}", f"s{at}", SHOP.project, "file", items, (), (), 40, 300, 1.0, NOW, given_at=NOW)
-            receipts.add(store.db, made)
-    assert titles(store) == ["Do not log payloads"]
-
-
-def test_when_nothing_that_files_gave_was_of_use_only_the_user_is_heard(store: Store) -> None:
-    known(store)
-    known(store, "Do not log payloads", kind="rule", origin="user")
-    assert len(titles(store)) == 2
-    with atomic(store.db):
-        for at in range(45):
-            items = (ReceiptItem(f"another{at}", "file", "about it", 20, 0.5, "ignored"),)
-            made = Receipt(f"r{at}", f"s{at}", SHOP.project, "file", items, (), (), 40, 300, 1.0, NOW, given_at=NOW)
-            receipts.add(store.db, made)
-    assert titles(store) == ["Do not log payloads"]
 
 
 def test_what_the_user_said_on_a_branch_holds_on_every_other(store: Store) -> None:

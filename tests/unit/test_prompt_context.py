@@ -15,9 +15,10 @@ from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt import scoring
 from claude_mem_lite.context.prompt.building import MOST_ITEMS, PromptContext, build_for_prompt
 from claude_mem_lite.context.prompt.synonyms import defaults
+from claude_mem_lite.context.usefulness import LOUDEST
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.embed.table import StaticTable
-from claude_mem_lite.models import Memory, Receipt, ReceiptItem, Tally
+from claude_mem_lite.models import Memory, Receipt, ReceiptItem
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
 from claude_mem_lite.store import conflicts, receipts
@@ -55,7 +56,6 @@ class Project:
         occasion: Occasion | None = None,
         told: tuple[str, ...] = (),
         budget: int = 2_000,
-        sources: dict[str, Tally] | None = None,
         search: Search | None = None,
         floor: float = scoring.FLOOR,
     ) -> PromptContext:
@@ -65,7 +65,7 @@ class Project:
             pass
         weigh = (search or self.search).weigh
         at = occasion or Occasion(SHOP, NOW)
-        return build_for_prompt(self.store.db, prompt, at, told, budget, defaults(), weigh, sources or {}, floor)
+        return build_for_prompt(self.store.db, prompt, at, told, budget, defaults(), weigh, floor)
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ def test_what_finds_no_room_is_explained_as_out(project: Project) -> None:
     assert "no room" in {one.left_out for one in given.candidates}
 
 
-def test_what_was_never_of_use_falls_silent(project: Project) -> None:
+def test_what_was_of_use_for_prompts_scores_higher(project: Project) -> None:
     decision = project.decide(last_seen_at=NOW - timedelta(days=9))
     for number in range(8):
         item = ReceiptItem(decision.id, "decision", "", 10, 1.0)
@@ -218,16 +218,8 @@ def test_what_was_never_of_use_falls_silent(project: Project) -> None:
         with atomic(project.store.db):
             receipts.add(project.store.db, receipt)
             giving = receipts.given_to(project.store.db, f"x{number}")
-            receipts.mark(project.store.db, dict.fromkeys(giving, "ignored"))
-    given = project.ask()
-    assert not given.text
-    assert part(given, decision, "use") == 0
-
-
-def test_a_source_that_nobody_has_use_for_falls_silent(project: Project) -> None:
-    project.decide()
-    assert not project.ask(sources={"decision": Tally(0, 60)}).text
-    assert project.ask(sources={"work": Tally(0, 60)}).text
+            receipts.mark(project.store.db, dict.fromkeys(giving, "used"))
+    assert part(project.ask(), decision, "use") == LOUDEST
 
 
 def test_room_is_kept_to_and_no_room_is_no_word(project: Project) -> None:
@@ -311,6 +303,21 @@ def test_what_scores_below_the_floor_is_not_given(project: Project) -> None:
     assert project.ask(prompt, floor=score * 0.99).items[0].source == change.id
     under = project.ask(prompt, floor=score * 1.01)
     assert not under.text
+    assert why(under, change) == "below the floor"
+
+
+def test_behind_enough_others_the_floor_is_still_the_reason_for_what_is_below_it(project: Project) -> None:
+    for number in range(120):
+        project.remember("change", f"Move part {number} of the parser", f"Token {number} was read twice by the lexer.")
+    for lead in ("Webhooks arrive in bursts", "Refunds stay manual", "Pictures go to a bucket"):
+        project.remember("decision", lead, f"{lead}: the webhooks for large pictures lock up the billing page.")
+    change = project.remember("change", "Retry the webhooks", "They lock up.")
+    prompt = "the webhooks for large pictures lock up the billing page when they arrive at once"
+    at = Occasion(SHOP, NOW, explained=True)
+    score = part(project.ask(prompt, at), change, "total")
+    above, under = (project.ask(prompt, at, floor=score * share) for share in (0.99, 1.01))
+    assert len(above.items) == len(under.items) == MOST_ITEMS
+    assert why(above, change) == "others come before it"
     assert why(under, change) == "below the floor"
 
 

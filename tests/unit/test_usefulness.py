@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.context.usefulness import LEAST_STATED, LOUDEST, factor, source_factor, start_factor
+from claude_mem_lite.context.usefulness import LEAST_STATED, LOUDEST, factor, start_factor
 from claude_mem_lite.models import Tally
 from tests.docs.pages import ROOT
 
@@ -27,9 +27,7 @@ def test_the_page_shows_when_each_falls_silent() -> None:
     assert {(0, 0), (0, 1), (0, 8), (0, 20)} <= shown
 
 
-@pytest.mark.parametrize(
-    ("rule", "sessions"), [(factor, 8), (start_factor, 20), (source_factor, 40)], ids=["need", "start", "source"]
-)
+@pytest.mark.parametrize(("rule", "sessions"), [(factor, 8), (start_factor, 20)], ids=["need", "start"])
 def test_what_is_never_used_is_silent_after_so_many_and_not_before(rule: object, sessions: int) -> None:
     assert callable(rule)
     assert rule(Tally(0, sessions - 1)) > 0
@@ -38,7 +36,7 @@ def test_what_is_never_used_is_silent_after_so_many_and_not_before(rule: object,
 
 
 def test_nothing_known_is_neutral_and_one_giving_says_little() -> None:
-    assert factor(Tally()) == start_factor(Tally()) == source_factor(Tally()) == 1.0
+    assert factor(Tally()) == start_factor(Tally()) == 1.0
     assert factor(Tally(0, 1)) > 0.9
 
 
@@ -51,14 +49,12 @@ def test_use_lifts_and_neglect_lowers_within_the_limits(used: int, ignored: int)
     for rule in (factor, start_factor):
         assert 0 <= rule(Tally(used, ignored)) <= LOUDEST
         assert rule(Tally(used + 1, ignored)) >= rule(Tally(used, ignored)) >= rule(Tally(used, ignored + 1))
-    assert 0 <= source_factor(Tally(used, ignored)) <= 1
-    assert source_factor(Tally(used + 1, ignored)) >= source_factor(Tally(used, ignored))
 
 
 @given(COUNTS)
 def test_something_that_is_used_as_often_as_expected_is_heard_for_ever(many: int) -> None:
     tally = Tally(3 * many, 17 * many)
-    assert factor(tally) == start_factor(tally) == source_factor(tally) == 1.0
+    assert factor(tally) == start_factor(tally) == 1.0
 
 
 @given(COUNTS, COUNTS)

@@ -474,12 +474,3 @@ def test_a_session_that_goes_on_starts_anew_as_well(judged: Judged) -> None:
     assert receipts.standing_tallies(judged.store.db, ["a"], at_need=False) == {"a": Tally(0, 8)}
     judged.store.session("a", SessionSummary(headline="Paint more"), at=NOW + LAST)
     assert receipts.standing_tallies(judged.store.db, ["a"], at_need=False) == {}
-
-
-def test_a_source_is_judged_by_the_last_of_its_moment_in_its_project(judged: Judged) -> None:
-    made, db = remember(judged.store), judged.store.db
-    ignore(judged, made.id, 320, moment="prompt")
-    ignore(judged, made.id, 5, moment="file")
-    assert receipts.source_tallies(db, SHOP.project, "prompt") == {"project": Tally(0, 300)}
-    assert receipts.source_tallies(db, SHOP.project, "file") == {"project": Tally(0, 5)}
-    assert receipts.source_tallies(db, "another", "prompt") == {}

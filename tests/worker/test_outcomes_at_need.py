@@ -53,7 +53,7 @@ def test_what_prompts_were_given_in_vain_never_falls_silent(machine: Machine, pr
     give_unknown(machine, project, made, 30)
     machine.start_worker()
     machine.drain()
-    assert machine.get("/api/stats")["silent"] == {"items": [], "sources": []}
+    assert machine.get("/api/stats")["silent"] == {"items": []}
     assert "Keep the shopping carts" in ask(machine, MINE, project, PROMPT)
 
 

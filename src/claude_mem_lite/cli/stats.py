@@ -102,14 +102,12 @@ def _retold(retold: JsonObject) -> Iterator[str]:
 
 
 def _silent(silent: JsonObject) -> Iterator[str]:
-    sources, found = objects(silent, "sources"), objects(silent, "items")
-    if sources or found:
-        yield bold("silent, because no session had use for it")
-    for one in sources:
-        yield f"  source {field(one, 'source')} at {field(one, 'moment')} in {field(one, 'project')}: {_ignored(one)}"
+    found = objects(silent, "items")
+    if found:
+        yield bold("silent at the start of sessions, because none had use for it")
     for one in found[:_MOST_SILENT]:
         title = within(one_line(field(one, "title")), _LONGEST_TITLE)
-        yield f"  {field(one, 'id')}  {title} ({field(one, 'silent_at')}; {_ignored(one)})"
+        yield f"  {field(one, 'id')}  {title} ({_ignored(one)})"
     if len(found) > _MOST_SILENT:
         yield f"  and {counted(len(found) - _MOST_SILENT, 'more item')}; --json lists them"
 

@@ -13,7 +13,7 @@ from claude_mem_lite.context.at_need import Here
 from claude_mem_lite.context.block import Given
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.scores import is_stated
-from claude_mem_lite.context.usefulness import SILENT, factor, source_factor
+from claude_mem_lite.context.usefulness import factor
 from claude_mem_lite.models import Kind, Memory, Tally
 from claude_mem_lite.store import fts, memories, receipts
 
@@ -65,15 +65,11 @@ def about_file(db: sqlite3.Connection, path: str, occasion: Occasion, told: Coll
     if not tellable:
         return []
     tallies = receipts.standing_tallies(db, [one.id for one in tellable], at_need=True)
-    of_source = receipts.source_tallies(db, occasion.place.project, "file").get(SOURCE, Tally())
     given: list[Given] = []
     for one in tellable:
-        is_users = is_stated(one)
-        useful = factor(tallies.get(one.id, Tally()), is_stated=is_users)
-        heard = 1.0 if is_users else source_factor(of_source)
-        weight = _weight(one, occasion) * useful * heard
-        if weight > SILENT:
-            given.append(Given(one, f"about {file}", round(weight, 3), SOURCE, is_stale=stale[one.id]))
+        useful = factor(tallies.get(one.id, Tally()), is_stated=is_stated(one))
+        weight = _weight(one, occasion) * useful
+        given.append(Given(one, f"about {file}", round(weight, 3), SOURCE, is_stale=stale[one.id]))
     given.sort(key=lambda one: (one.score or 0.0, one.memory.last_seen_at), reverse=True)
     chosen = [replace(one, note=here.since(one.memory)) for one in given[:MOST]]
     return [*chosen, *here.opposites(db, chosen, SOURCE)]

@@ -25,9 +25,7 @@ PREAMBLE = (
 NOTES_HEADER = "## Notes"
 """Between the user's rules and the notes, so that the caution is about the notes alone."""
 RULES_HEADER = "## The user's standing rules"
-RULES_PREAMBLE = (
-    "Stated by the user for every session, in the user's own words. Follow them unless the user says otherwise."
-)
+RULES_PREAMBLE = "Stated by the user earlier. Follow them unless the user says otherwise."
 NEWS_PREAMBLE = "Recorded in other sessions on this project since this one last had notes, for reference."
 LOOK_DEEPER = "More: `claude-mem-lite search WORDS`, `claude-mem-lite show ID`."
 _LINE_LIMIT = 420

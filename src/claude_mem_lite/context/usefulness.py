@@ -17,8 +17,6 @@ _SLOWNESS = 4
 _AT_NEED = 4
 # At the start things are told for what they are, not for what was asked: less is used, and it says less.
 _AT_START = 10
-# A source speaks for all its items.
-_OF_SOURCE = 20
 _DIGITS = 4
 
 
@@ -31,12 +29,6 @@ def factor(tally: Tally, *, is_stated: bool = False) -> float:
 def start_factor(tally: Tally, *, is_stated: bool = False) -> float:
     """The same at the start of a session: silent when 20 sessions in a row ignored it."""
     return _factor(tally, _AT_START, is_stated=is_stated)
-
-
-def source_factor(tally: Tally) -> float:
-    """What all scores of a source are multiplied by: silent when all of 40 things it gave were ignored. It only sinks:
-    to lift a whole source would be to lower the floor for it."""
-    return _sunk(_rate(tally.used + tally.unknown, tally, _OF_SOURCE))
 
 
 def _factor(tally: Tally, prior: int, *, is_stated: bool) -> float:

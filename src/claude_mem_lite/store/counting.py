@@ -135,11 +135,6 @@ def often_ignored(db: sqlite3.Connection, least: int, limit: int) -> list[str]:
     return [row["source"] for row in rows]
 
 
-def places_of_giving(db: sqlite3.Connection) -> list[tuple[str, str]]:
-    """The projects and moments in which anything was given."""
-    return [(row["project"], row["moment"]) for row in db.execute("select distinct project, moment from receipts")]
-
-
 def retold(db: sqlite3.Connection, since: datetime) -> Retold:
     """What the starts of sessions were given, and what was said in the sessions that it tells of."""
     days = retold_by_day(db, since).values()

@@ -17,7 +17,6 @@ _BY_OUTCOME = """count(distinct case when outcome = 'used' then receipts.session
     count(distinct case when outcome <> 'ignored' then receipts.session end) as not_ignored,
     count(distinct receipts.session) as given"""
 # Of each project and moment: enough to judge a source by, and read within 2 ms on every prompt.
-_LAST_OF_A_SOURCE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,21 +134,6 @@ def standing_tallies(db: sqlite3.Connection, sources: Sequence[str], *, at_need:
         {"sources": json.dumps(list(sources)), "moments": json.dumps(moments)},
     )
     return {row["source"]: _tally(row) for row in rows}
-
-
-def source_tallies(db: sqlite3.Connection, project: str, moment: str) -> dict[str, Tally]:
-    """How much of what the last receipts of a moment gave in a project was used, by source (at the start of a session
-    that is the layer). Older ones do not count: a silent source is heard again once others have spoken long enough."""
-    rows = db.execute(
-        """select layer, sum(outcome = 'used') as used, sum(outcome = 'ignored') as ignored,
-             sum(outcome = 'unknown') as unknown
-           from (select spool_name from receipts
-                 where project = :project and moment = :moment order by created_at desc limit :last)
-             join receipt_items on receipt = spool_name
-           where outcome is not null group by layer""",
-        {"project": project, "moment": moment, "last": _LAST_OF_A_SOURCE},
-    )
-    return {row["layer"]: Tally(row["used"], row["ignored"], row["unknown"]) for row in rows}
 
 
 def judged_for_failures(db: sqlite3.Connection, sources: Sequence[str]) -> list[tuple[str, str, Outcome, datetime]]:

@@ -128,14 +128,8 @@ class Work:
         return next((prompt for at, prompt in self.prompts if at <= moment), "")
 
 
-def of_session(db: sqlite3.Connection, queue: Queue, session: Session) -> Evidence | None:
-    """What a session said and did; None when nobody asked anything in it."""
-    work = work_of(db, queue, session)
-    return work.evidence() if work else None
-
-
 def work_of(db: sqlite3.Connection, queue: Queue, session: Session) -> Work | None:
-    """The same with its times."""
+    """Return what a session said and did, with the times; None when nobody asked anything in it."""
     spoken = turns.last_turns(db, session.id, _MOST_TURNS)
     if not spoken:
         return None

@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from claude_mem_lite.context.scores import is_stated
-from claude_mem_lite.context.usefulness import SILENT, factor, source_factor, start_factor
-from claude_mem_lite.models import HookMoment, Tally
+from claude_mem_lite.context.usefulness import SILENT, factor, start_factor
+from claude_mem_lite.models import Tally
 from claude_mem_lite.store import counting, memories, model_calls, receipts
 from claude_mem_lite.worker.api import Meant, Running
 from claude_mem_lite.worker.routing import Router
@@ -21,8 +21,6 @@ LONGEST_DAYS = 180
 _LEAST_IGNORED = 8
 _MOST_LOOKED_AT = 1_000
 _MOST_SILENT = 50
-# Elsewhere no source is silenced: fixes go by whether they worked, answers by what was asked for.
-_BY_SOURCE: tuple[HookMoment, ...] = ("prompt", "file")
 Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
 router = Router(prefix="/api")
 
@@ -43,7 +41,7 @@ def stats(loop: Running, days: Days = 30) -> dict[str, object]:
             },
             "given": _given(db, since, rates),
             "sources": [_rate(one) for one in rates],
-            "silent": {"items": _silent_items(db), "sources": _silent_sources(db)},
+            "silent": {"items": _silent_items(db)},
             "model": _model(db, since),
             "retold": asdict(counting.retold(db, since)),
         }
@@ -81,33 +79,21 @@ def _hits(tally: Tally) -> dict[str, object]:
 
 
 def _silent_items(db: sqlite3.Connection) -> list[dict[str, object]]:
-    """What is not given any more because nobody had use for it, at the start or at prompts and files."""
+    """Return the items that no start gives any more because nobody had use for them."""
     ids = counting.often_ignored(db, _LEAST_IGNORED, _MOST_LOOKED_AT)
     titles = receipts.titles(db, ids)
     found = []
-    for at_need in (False, True):
-        for id_, tally in receipts.standing_tallies(db, ids, at_need=at_need).items():
-            kind, title = titles.get(id_, ("", ""))
-            rule = factor if at_need or kind == "session" else start_factor
-            if kind and rule(tally) <= SILENT and not _is_stated(db, id_):
-                when = "prompts and files" if at_need else "start"
-                found.append({"id": id_, "kind": kind, "title": title, "silent_at": when, **_hits(tally)})
+    for id_, tally in receipts.standing_tallies(db, ids, at_need=False).items():
+        kind, title = titles.get(id_, ("", ""))
+        rule = factor if kind == "session" else start_factor
+        if kind and rule(tally) <= SILENT and not _is_stated(db, id_):
+            found.append({"id": id_, "kind": kind, "title": title, **_hits(tally)})
     return found[:_MOST_SILENT]
 
 
 def _is_stated(db: sqlite3.Connection, id_: str) -> bool:
     memory = memories.find(db, id_)
     return memory is not None and is_stated(memory)
-
-
-def _silent_sources(db: sqlite3.Connection) -> list[dict[str, object]]:
-    return [
-        {"project": project, "moment": moment, "source": source, **_hits(tally)}
-        for project, moment in counting.places_of_giving(db)
-        if moment in _BY_SOURCE
-        for source, tally in receipts.source_tallies(db, project, moment).items()
-        if source_factor(tally) <= SILENT
-    ]
 
 
 def _model(db: sqlite3.Connection, since: datetime) -> dict[str, object]:

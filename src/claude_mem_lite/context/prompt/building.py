@@ -17,7 +17,7 @@ from claude_mem_lite.context.prompt.keywords import Keywords
 from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, Score
 from claude_mem_lite.context.prompt.synonyms import Synonyms
 from claude_mem_lite.context.scores import is_stated
-from claude_mem_lite.context.usefulness import factor, source_factor
+from claude_mem_lite.context.usefulness import factor
 from claude_mem_lite.models import FOREIGN_ORIGINS, Filters, Memory, ReceiptItem, Tally, Weighed
 from claude_mem_lite.store import fts, receipts, sessions
 
@@ -95,7 +95,6 @@ def build_for_prompt(
     budget_tokens: int,
     synonyms: Synonyms,
     weigh: Weigh,
-    source_tallies: Mapping[str, Tally],
     floor: float = FLOOR,
 ) -> PromptContext:
     """What is given for a prompt, within the budget. `told` are the ids of what the session was given before."""
@@ -109,7 +108,7 @@ def build_for_prompt(
         silent = "the prompt says too little to go by"
     else:
         in_force = scoring.floor_among(fts.highest(db), floor)
-        candidates = _Choosing(db, asked, occasion, here, source_tallies, in_force).candidates(weigh)
+        candidates = _Choosing(db, asked, occasion, here, in_force).candidates(weigh)
         silent = "" if any(not one.left_out for one in candidates) else "nothing is sure enough to help"
     chosen = [one for one in candidates if not one.left_out][:MOST_ITEMS]
     given = list(map(_given, chosen))
@@ -159,7 +158,6 @@ class _Choosing:
     asked: Keywords
     occasion: Occasion
     here: Here
-    source_tallies: Mapping[str, Tally]
     floor: Floor
 
     def candidates(self, weigh: Weigh) -> list[Candidate]:
@@ -186,7 +184,6 @@ class _Choosing:
         return Match((number * one.words + _YOUNG * by_share) / (number + _YOUNG), one.cosine)
 
     def _candidate(self, memory: Memory, match: Match, support: Mapping[str, float], tally: Tally) -> Candidate:
-        source = scoring.source_of(memory.kind)
         score = Score(
             weight=scoring.weight_of(memory.kind),
             recency=scoring.recency_of(memory, self.occasion.now),
@@ -194,7 +191,6 @@ class _Choosing:
             support=support.get(memory.session, 0.0),
             branch=scoring.branch_of(memory, self.occasion.place.branch),
             use=factor(tally, is_stated=is_stated(memory)),
-            source=source_factor(self.source_tallies.get(source, Tally())),
         )
         is_hopeful = score.total >= self._lowest.value
         left_out = self._why_not(memory) if is_hopeful else _BELOW
@@ -220,11 +216,13 @@ class _Choosing:
 
     def _why_unsure(self, one: Candidate) -> str:
         """Why a score that is half as high as it should be is not enough; '' when it is."""
+        if one.total < one.floor.value:
+            return _BELOW
         strength = self.asked.strength_in(one.found)
         has_all = strength >= self.asked.strength and set(one.found) <= set(self.asked.words_in(one.memory.title))
         if strength < _LEAST_SHARED and not has_all:
             return f"it shares too few words with the prompt: they count {strength:g}, and {_LEAST_SHARED:g} are needed"
-        return "" if one.total >= one.floor.value else _BELOW
+        return ""
 
     def _why_unfinished(self, memory: Memory) -> str:
         """What a running session was asked last looks like something left open, until it answers."""
@@ -238,7 +236,9 @@ class _Choosing:
         verdicts = self.occasion.checkout.freshness([one.memory for one in hopeful])
         checked = {one.memory.id: replace(one, left_out=one.left_out or _OUTRANKED) for one in scored}
         if self.occasion.explained:  # nobody waits: each is read, for the floor that holds for it
-            checked = {id_: self._read(one) for id_, one in checked.items()}
+            for one in map(self._read, scored):
+                why = one.left_out or self._why_unsure(one) or _OUTRANKED
+                checked[one.memory.id] = replace(one, left_out=why)
         given: list[Memory] = []
         for one in hopeful:
             if len(given) == MOST_ITEMS:  # reading the others for their words would take as long again

@@ -88,8 +88,6 @@ class Score:
     """More than 1 for work on the same branch."""
     use: float
     """What came of it when it was given before."""
-    source: float = 1.0
-    """What came of all memories of its source when they were given before."""
 
     @property
     def total(self) -> float:
@@ -106,7 +104,6 @@ class Score:
             "support": _shown(self.support),
             "branch": _shown(self.branch),
             "use": _shown(self.use),
-            "source": _shown(self.source),
         }
 
     def explained(self) -> str:

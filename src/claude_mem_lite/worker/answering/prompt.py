@@ -16,7 +16,6 @@ from claude_mem_lite.errors import ConfigError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Weighed
 from claude_mem_lite.paths import state_of
-from claude_mem_lite.store import receipts
 from claude_mem_lite.worker.answering.giving import give
 from claude_mem_lite.worker.answering.on_their_way import Known
 from claude_mem_lite.worker.answering.recording import Made, Weighing, explain
@@ -70,8 +69,7 @@ def build_now(
         now = time.monotonic()
         until = now + _SHARE_OF_SEARCH * (occasion.until - now)
         weigh = _or_nothing(patient(weigh, loop.readers.open, until))
-    tallies = receipts.source_tallies(db, occasion.place.project, "prompt")
-    return build_for_prompt(db, prompt, occasion, told, budget_tokens, synonyms_of(loop), weigh, tallies)
+    return build_for_prompt(db, prompt, occasion, told, budget_tokens, synonyms_of(loop), weigh)
 
 
 def _weighing(one: Candidate) -> Weighing:
