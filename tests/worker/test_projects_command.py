@@ -223,6 +223,35 @@ def test_the_sessions_of_a_folder_that_is_not_here_are_asked_for_by_name(machine
     assert "Sort the cart" in run_here(machine, "context", "--cwd", gone).stdout
 
 
+def test_a_new_name_stands_wherever_a_project_is_shown(machine: Machine, folder: Path) -> None:
+    work(machine, folder / "shop", "Sort the cart")
+    remember(machine, folder / "shop", "Carts are sorted by colour")
+    start(machine, folder / "shop")
+    run_here(machine, "projects", "rename", "shop", "store")
+    (memory, *_) = json.loads(run_here(machine, "list", "--kind", "decision", "--all-projects", "--json").stdout)
+    (receipt, *_) = json.loads(run_here(machine, "receipts", "--all-projects", "--json").stdout)
+    shown = {
+        "list": run_here(machine, "list", "--all-projects").stdout,
+        "search": run_here(machine, "search", "colour", "--all-projects").stdout,
+        "sessions": run_here(machine, "sessions", "--all-projects").stdout,
+        "receipts": run_here(machine, "receipts", "--all-projects").stdout,
+        "show": run_here(machine, "show", memory["id"]).stdout,
+        "receipt": run_here(machine, "receipts", receipt["id"]).stdout,
+        "export": run_here(machine, "export", "--format", "markdown").stdout,
+    }
+    assert [name for name, told in shown.items() if "store" not in told] == []
+    assert "## store" in shown["export"]
+
+
+def test_projects_that_share_a_name_are_told_apart_by_their_ids(machine: Machine, folder: Path) -> None:
+    for name in ("shop", "plain"):
+        remember(machine, folder / name, f"The {name} is sorted by colour")
+    run_here(machine, "projects", "rename", "shop", "plain")
+    told = run_here(machine, "list", "--all-projects").stdout
+    assert str(folder / "shop") in told
+    assert str(folder / "plain") in told
+
+
 def test_a_name_that_no_project_has_is_told_with_those_there_are(machine: Machine, folder: Path) -> None:
     work(machine, folder / "shop", "Sort the cart")
     refused = run_here(machine, "list", "--project", "shap", status=1).stderr

@@ -229,6 +229,11 @@ def named(db: sqlite3.Connection, given: str) -> str:
     return full[0]
 
 
+def names(db: sqlite3.Connection) -> dict[str, str]:
+    """Return what every project is called, by its id."""
+    return {row["id"]: row["name"] for row in db.execute("select id, name from projects")}
+
+
 def listed(db: sqlite3.Connection, limit: int) -> list[ListedProject]:
     """Return the projects that hold sessions or memories, those last worked on first."""
     rows = db.execute(

@@ -25,7 +25,6 @@ from claude_mem_lite.models import (
     JsonObject,
     text,
 )
-from claude_mem_lite.scopes import project_name
 from claude_mem_lite.ui.markdown import blocks, headline, inline
 from claude_mem_lite.words import counted, time_ago
 
@@ -70,7 +69,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (ago, when, words, short, project_name, counted, quoted, inline, blocks, headline, group_of)
+    filters = (ago, when, words, short, counted, quoted, inline, blocks, headline, group_of)
     environment.filters |= {one.__name__: one for one in filters}
     environment.globals |= {
         "KINDS": KINDS,
