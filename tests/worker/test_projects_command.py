@@ -252,6 +252,27 @@ def test_projects_that_share_a_name_are_told_apart_by_their_ids(machine: Machine
     assert str(folder / "plain") in told
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "https://gitlab.com/other/store.git",
+        "git@gitlab.com:other/store.git",
+        "ssh://git@gitlab.com:22/other/store",
+        "gitlab.com/other/store",
+    ],
+)
+def test_a_project_is_named_by_its_remote_as_git_prints_it(machine: Machine, folder: Path, written: str) -> None:
+    (folder / "shop" / ".git").mkdir(parents=True)
+    (folder / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "shop" / ".git" / "config").write_text(
+        '[remote "origin"]\n\turl = git@gitlab.com:other/store.git\n', encoding="utf-8"
+    )
+    remember(machine, folder / "shop", "Carts are sorted by colour")
+    assert "sorted by colour" in run_here(machine, "list", "--project", written).stdout
+    run_here(machine, "projects", "rename", written, "webshop")
+    assert [one["name"] for one in listed(machine)] == ["webshop"]
+
+
 def test_a_name_that_no_project_has_is_told_with_those_there_are(machine: Machine, folder: Path) -> None:
     work(machine, folder / "shop", "Sort the cart")
     refused = run_here(machine, "list", "--project", "shap", status=1).stderr
