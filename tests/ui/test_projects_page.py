@@ -81,6 +81,7 @@ def test_two_projects_are_merged_and_that_undone(machine: Machine, page: TestCli
     source, into = remember(machine, "The wombats bite", OLD), remember(machine, "The parrots shout", NEW)
     told = do(page, "merge_project", source=source, into=into)
     assert projects(machine) == {"aviary": 2}
+    assert "zoo was merged into aviary" in shown(page, "/projects?only=list")
     undo(page, told)
     assert projects(machine) == {"zoo": 1, "aviary": 1}
 

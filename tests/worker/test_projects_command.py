@@ -106,6 +106,24 @@ def test_a_folder_moved_by_hand_is_found_after_projects_move(machine: Machine, f
     assert project["folders"] == [str(folder / "moved"), str(folder / "notes")]
 
 
+def test_a_merge_is_told_by_the_names_of_projects(machine: Machine, folder: Path) -> None:
+    for name in ("shop", "plain"):
+        remember(machine, folder / name, f"The {name} is sorted by colour")
+    run_here(machine, "projects", "rename", "shop", "store")
+    assert run_here(machine, "projects", "merge", "plain", "store").stdout.startswith("Merged plain into store.")
+    assert "merged plain into store" in run_here(machine, "projects", "--changes").stdout
+    assert run_here(machine, "projects", "undo").stdout == "Undone: merged plain into store.\n"
+
+
+def test_a_merge_of_two_projects_of_one_name_is_told_by_their_ids(machine: Machine, folder: Path) -> None:
+    for parent in ("a", "b"):
+        (folder / parent).mkdir()
+        remember(machine, folder / parent / "shop", "Sorted by colour")
+    old, new = folder / "a" / "shop", folder / "b" / "shop"
+    told = run_here(machine, "projects", "merge", old, new).stdout
+    assert told.startswith(f"Merged shop ({old}) into shop ({new}).")
+
+
 def test_a_merge_that_another_one_built_upon_is_undone_after_it(machine: Machine, folder: Path) -> None:
     for name in ("a-shop", "b-shop", "c-shop"):
         remember(machine, folder / name, f"The {name} is sorted by colour")

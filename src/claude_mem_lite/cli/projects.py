@@ -131,7 +131,7 @@ def _change(what: str, body: JsonObject, as_json: bool) -> None:
 
 
 def _told(change: JsonObject) -> str:
-    source, target = plain(field(change, "source")), plain(field(change, "target"))
+    source, target = field(change, "source_name"), field(change, "target_name")
     sentences = {
         "merge": f"merged {source} into {target}",
         "join": f"found {source} to be the same as {target} and merged it",

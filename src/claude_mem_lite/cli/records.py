@@ -9,7 +9,7 @@ import click
 from claude_mem_lite.cli.output import bold, dim, field, items, plain
 from claude_mem_lite.cli.times import ago, clock
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.scopes import called
+from claude_mem_lite.scopes import called, project_of_scope
 from claude_mem_lite.told import NOTHING_CERTAIN, is_uncertain, objects, part, whole
 from claude_mem_lite.words import counted, one_line, within
 
@@ -129,6 +129,13 @@ def with_project_name(record: JsonObject, stored: Mapping[str, str]) -> JsonObje
     """The record with its project as a person knows it, the id behind the name."""
     project = field(record, "project")
     return {**record, "project": f"{called(project, stored)} ({project})"} if project else record
+
+
+def scope_told(record: JsonObject, stored: Mapping[str, str]) -> str:
+    """Where a memory holds: a project by its name, all else as it is written."""
+    scope = field(record, "scope")
+    project = project_of_scope(scope, "")
+    return f"in project {plain(called(project, stored))}" if project else scope
 
 
 def _memory(memory: JsonObject) -> Iterator[str]:

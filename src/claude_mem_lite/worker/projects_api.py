@@ -73,7 +73,9 @@ def merge(wanted: Merge, loop: Running) -> dict[str, object]:
     with closing(loop.readers.open()) as db:
         source, target = projects.find(db, wanted.source), projects.find(db, wanted.into)
     if source == target:
-        raise MemoryLiteError(f"both are {source}", "`claude-mem-lite projects` lists the projects")
+        raise MemoryLiteError(
+            f"{wanted.source} and {wanted.into} are one project", "`claude-mem-lite projects` lists the projects"
+        )
     return _change(loop, {"command": "merge_projects", "source": source, "target": target})
 
 
