@@ -246,6 +246,10 @@ class Client:
         """The projects that were last worked on, the last first."""
         return _objects(self._get("/api/projects"), "projects")
 
+    def project_names(self) -> dict[str, str]:
+        """What every project is called, by its id."""
+        return {id_: text(name) for id_, name in told.part(self._get("/api/projects/names"), "names").items()}
+
     def project_of(self, cwd: str) -> str:
         """Return the id of the project that a folder belongs to; '' when nothing active is remembered of it."""
         told = self._get("/api/place", _query(cwd=cwd))

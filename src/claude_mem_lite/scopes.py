@@ -1,5 +1,7 @@
 """Where a memory holds: scopes as users write and as we store them, languages by their one name, projects by theirs."""
 
+from collections.abc import Mapping
+
 SCOPES = "universal, language:NAME, project or project:ID"
 """How a user writes where a memory holds."""
 SCOPE_FORMS = ("universal", "language:", "project", "project:")
@@ -63,5 +65,11 @@ def project_of_scope(scope: str, otherwise: str) -> str:
 
 
 def project_name(project: str) -> str:
-    """What a project is called: the end of its path or remote."""
+    """What a project is called until the user renames it: the end of its path or remote. Where one is shown, the stored
+    name counts, see `called`."""
     return project.rstrip("/").rpartition("/")[2] or project
+
+
+def called(project: str, names: Mapping[str, str]) -> str:
+    """What to call a project, by the stored names; by its id where nothing is stored of it."""
+    return names.get(project) or project_name(project)

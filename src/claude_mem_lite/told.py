@@ -53,4 +53,4 @@ def is_uncertain(hit: JsonObject) -> bool:
 def describe_change(change: JsonObject) -> str:
     """Say what a change to projects did, as a sentence without its full stop."""
     sentence = _CHANGES.get(text(change.get("kind")), "{} became {}")
-    return sentence.format(text(change.get("source")), text(change.get("target")))
+    return sentence.format(text(change.get("source_name")), text(change.get("target_name")))

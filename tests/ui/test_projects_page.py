@@ -69,10 +69,19 @@ def test_a_project_is_renamed_and_that_undone(machine: Machine, page: TestClient
     assert "was renamed to" not in shown(page)
 
 
+def test_a_new_name_stands_in_the_feed_and_in_what_is_found(machine: Machine, page: TestClient) -> None:
+    remember(machine, "Prices are in cents", "/srv/shop")
+    do(page, "rename_project", project="/srv/shop", name="webshop")
+    for path in ("/", "/search?query=cents", "/search?query=cents&project=/srv/shop"):
+        assert 'title="/srv/shop">webshop</a>' in shown(page, path)
+    assert "found in webshop" in shown(page, "/search?query=cents&project=/srv/shop")
+
+
 def test_two_projects_are_merged_and_that_undone(machine: Machine, page: TestClient) -> None:
     source, into = remember(machine, "The wombats bite", OLD), remember(machine, "The parrots shout", NEW)
     told = do(page, "merge_project", source=source, into=into)
     assert projects(machine) == {"aviary": 2}
+    assert "zoo was merged into aviary" in shown(page, "/projects?only=list")
     undo(page, told)
     assert projects(machine) == {"zoo": 1, "aviary": 1}
 

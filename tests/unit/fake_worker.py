@@ -104,6 +104,7 @@ def fake_worker(home: Home) -> Iterator[FakeWorker]:
     worker.answer("GET /api/health", HEALTH)
     worker.answer("GET /api/queue/stats", COUNTS)
     worker.answer("GET /api/index/damage", {"damaged": []})
+    worker.answer("GET /api/projects/names", {"names": {}})
     worker.answer("POST /api/stop", {"stopping": True})
     lock = os.open(home.worker_lock, os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -60,7 +60,7 @@ def test_edit_sends_only_what_is_to_be_another(
         "untags": ["old"],
         "cwd": str(tmp_path),
     }
-    assert capsys.readouterr().out == "Changed k7f3a9 (bugfix, project:github.com/me/shop).\n"
+    assert capsys.readouterr().out == "Changed k7f3a9 (bugfix, in project shop).\n"
 
 
 def test_edit_says_what_the_memory_replaces_and_contradicts_now(

@@ -412,7 +412,7 @@ def test_show_tells_all_of_a_turn(worker: FakeWorker, capsys: pytest.CaptureFixt
         "answered:",
         "Two refreshes ran at once.",
         "session: s1",
-        "project: github.com/me/shop",
+        "project: shop (github.com/me/shop)",
         "created: 2026-01-01T00:00:00+00:00",
     ]
 

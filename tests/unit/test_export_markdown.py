@@ -71,7 +71,7 @@ def session(id_: str, headline: str, **summary: JsonValue) -> JsonObject:
 
 
 def whole(*memories: JsonObject, sessions: tuple[JsonObject, ...] = ()) -> str:
-    return "".join(page(grouped(memories, sessions)))
+    return "".join(page(grouped(memories, sessions, {})))
 
 
 def headings(text: str) -> list[str]:
@@ -206,7 +206,7 @@ def test_the_same_memories_are_the_same_text_in_whatever_order_they_come() -> No
 
 
 def test_a_folder_has_a_page_for_each_project() -> None:
-    groups = grouped([memory("a"), memory("b", scope="universal")], [])
+    groups = grouped([memory("a"), memory("b", scope="universal")], [], {})
     assert [group.name for group in groups] == ["everywhere", "shop"]
     assert "- [shop](shop.md) (1 memory)\n" in index(groups)
     assert headings("".join(page_of(groups[1]))) == ["h1 shop", "h2 Contents", "h2 Notes", "h3 Title of a"]
@@ -276,7 +276,7 @@ def test_an_earlier_export_is_written_anew_and_what_is_not_of_it_stays(
 
 
 def test_a_folder_is_known_as_ours_although_its_export_was_stopped() -> None:
-    groups = grouped([memory("a"), memory("b", scope="universal", title="[x](evil.md) (1)")], [])
+    groups = grouped([memory("a"), memory("b", scope="universal", title="[x](evil.md) (1)")], [], {})
     begun = index(groups, is_complete=False)
     assert pages_of(begun) == pages_of(index(groups)) == {"index.md", "everywhere.md", "shop.md"}
     assert "was not finished" in begun

@@ -74,6 +74,17 @@ def test_a_session_of_a_time_when_it_was_off_is_not_imported(machine: Machine, t
     assert machine.files_with("the diary") == []
 
 
+@pytest.mark.parametrize("source", ["transcripts", "claude-mem"])
+def test_what_was_left_out_is_imported_by_name_only(machine: Machine, source: str) -> None:
+    run_here(machine, "off")
+    asked(PastSession("s1"), datetime.now(UTC), "the diary").write(machine.user_home / ".claude" / "projects" / "shop")
+    load(machine.user_home / ".claude-mem" / "claude-mem.db")
+    run_here(machine, "on")
+    refused = run_here(machine, "import", source, "--also-paused", status=2).stderr
+    assert "--also-paused needs a path" in refused
+    assert machine.files_with("the diary") == []
+
+
 def test_it_is_imported_when_it_is_asked_for(machine: Machine, tmp_path: Path) -> None:
     run_here(machine, "off")
     path = asked(PastSession("s1"), datetime.now(UTC), "the diary").write(tmp_path)
@@ -257,7 +268,8 @@ def test_rows_of_claude_mem_of_a_time_when_it_was_off_are_left_out(machine: Mach
     kinds = ("observations", "summaries", "prompts")
     assert [told[kind]["paused"] for kind in kinds] == [before[kind]["found"] for kind in kinds]
     said = run_here(machine, "import", "claude-mem", database).stdout
-    assert "of a time in which this memory was off or the folder was excluded; --also-paused imports them too." in said
+    assert "of a time in which this memory was off or the folder was excluded." in said
+    assert "name the database and give --also-paused" in said
 
     told = json.loads(run_here(machine, "import", "claude-mem", database, "--also-paused", "--json").stdout)
     assert [told[kind]["imported"] for kind in kinds] == [before[kind]["found"] for kind in kinds]

@@ -106,6 +106,24 @@ def test_a_folder_moved_by_hand_is_found_after_projects_move(machine: Machine, f
     assert project["folders"] == [str(folder / "moved"), str(folder / "notes")]
 
 
+def test_a_merge_is_told_by_the_names_of_projects(machine: Machine, folder: Path) -> None:
+    for name in ("shop", "plain"):
+        remember(machine, folder / name, f"The {name} is sorted by colour")
+    run_here(machine, "projects", "rename", "shop", "store")
+    assert run_here(machine, "projects", "merge", "plain", "store").stdout.startswith("Merged plain into store.")
+    assert "merged plain into store" in run_here(machine, "projects", "--changes").stdout
+    assert run_here(machine, "projects", "undo").stdout == "Undone: merged plain into store.\n"
+
+
+def test_a_merge_of_two_projects_of_one_name_is_told_by_their_ids(machine: Machine, folder: Path) -> None:
+    for parent in ("a", "b"):
+        (folder / parent).mkdir()
+        remember(machine, folder / parent / "shop", "Sorted by colour")
+    old, new = folder / "a" / "shop", folder / "b" / "shop"
+    told = run_here(machine, "projects", "merge", old, new).stdout
+    assert told.startswith(f"Merged shop ({old}) into shop ({new}).")
+
+
 def test_a_merge_that_another_one_built_upon_is_undone_after_it(machine: Machine, folder: Path) -> None:
     for name in ("a-shop", "b-shop", "c-shop"):
         remember(machine, folder / name, f"The {name} is sorted by colour")
@@ -221,6 +239,56 @@ def test_the_sessions_of_a_folder_that_is_not_here_are_asked_for_by_name(machine
     for command in (("context",), ("list",), ("sessions",), ("search", "cart"), ("export",)):
         assert "Sort the cart" in run_here(machine, *command, "--project", named).stdout, command
     assert "Sort the cart" in run_here(machine, "context", "--cwd", gone).stdout
+
+
+def test_a_new_name_stands_wherever_a_project_is_shown(machine: Machine, folder: Path) -> None:
+    work(machine, folder / "shop", "Sort the cart")
+    remember(machine, folder / "shop", "Carts are sorted by colour")
+    start(machine, folder / "shop")
+    run_here(machine, "projects", "rename", "shop", "store")
+    (memory, *_) = json.loads(run_here(machine, "list", "--kind", "decision", "--all-projects", "--json").stdout)
+    (receipt, *_) = json.loads(run_here(machine, "receipts", "--all-projects", "--json").stdout)
+    shown = {
+        "list": run_here(machine, "list", "--all-projects").stdout,
+        "search": run_here(machine, "search", "colour", "--all-projects").stdout,
+        "sessions": run_here(machine, "sessions", "--all-projects").stdout,
+        "receipts": run_here(machine, "receipts", "--all-projects").stdout,
+        "show": run_here(machine, "show", memory["id"]).stdout,
+        "receipt": run_here(machine, "receipts", receipt["id"]).stdout,
+        "export": run_here(machine, "export", "--format", "markdown").stdout,
+    }
+    assert [name for name, told in shown.items() if "store" not in told] == []
+    assert "## store" in shown["export"]
+
+
+def test_projects_that_share_a_name_are_told_apart_by_their_ids(machine: Machine, folder: Path) -> None:
+    for name in ("shop", "plain"):
+        remember(machine, folder / name, f"The {name} is sorted by colour")
+    run_here(machine, "projects", "rename", "shop", "plain")
+    told = run_here(machine, "list", "--all-projects").stdout
+    assert str(folder / "shop") in told
+    assert str(folder / "plain") in told
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "https://gitlab.com/other/store.git",
+        "git@gitlab.com:other/store.git",
+        "ssh://git@gitlab.com:22/other/store",
+        "gitlab.com/other/store",
+    ],
+)
+def test_a_project_is_named_by_its_remote_as_git_prints_it(machine: Machine, folder: Path, written: str) -> None:
+    (folder / "shop" / ".git").mkdir(parents=True)
+    (folder / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "shop" / ".git" / "config").write_text(
+        '[remote "origin"]\n\turl = git@gitlab.com:other/store.git\n', encoding="utf-8"
+    )
+    remember(machine, folder / "shop", "Carts are sorted by colour")
+    assert "sorted by colour" in run_here(machine, "list", "--project", written).stdout
+    run_here(machine, "projects", "rename", written, "webshop")
+    assert [one["name"] for one in listed(machine)] == ["webshop"]
 
 
 def test_a_name_that_no_project_has_is_told_with_those_there_are(machine: Machine, folder: Path) -> None:

@@ -77,6 +77,15 @@ def test_a_repeat_is_said(machine: Machine, shop: Path) -> None:
     assert said == f"Known already as {id_} (rule, universal), said 2 times now: Never commit to main\n"
 
 
+def test_the_project_is_said_by_its_name(machine: Machine, shop: Path) -> None:
+    id_ = remembered(machine, shop, "note", "Carts are sorted by colour")["id"]
+    run_here(machine, "projects", "rename", "shop", "store")
+    said = run_here(machine, "remember", "note", "Tests need port 5433", cwd=shop).stdout
+    assert said.endswith(" (note, in project store).\n")
+    changed = run_here(machine, "edit", id_, "--kind", "decision", cwd=shop).stdout
+    assert changed == f"Changed {id_} (decision, in project store).\n"
+
+
 def test_a_secret_that_was_taken_out_is_said(machine: Machine, shop: Path) -> None:
     said = run_here(machine, "remember", "note", f"The deploy key is {TOKEN}", cwd=shop).stdout
     assert said.splitlines()[1] == "A secret in the text was taken out before it was stored."

@@ -12,7 +12,7 @@ from claude_mem_lite.cli.options import connect, doubt_language, folder, json_op
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, items, plain, print_json
-from claude_mem_lite.cli.records import kind_and_status
+from claude_mem_lite.cli.records import kind_and_status, scope_told
 from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError
@@ -89,7 +89,9 @@ def edit(
     if as_json:
         print_json(memory)
         return
-    click.echo(f"Changed {field(memory, 'id')} ({kind_and_status(memory)}, {field(memory, 'scope')}).")
+    click.echo(
+        f"Changed {field(memory, 'id')} ({kind_and_status(memory)}, {scope_told(memory, client.project_names())})."
+    )
     tell_relations(memory)
 
 

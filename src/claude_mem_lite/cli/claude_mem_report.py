@@ -160,7 +160,7 @@ def _sentences(report: Report, stopped: bool) -> Iterator[str]:
     if number := sum(one.paused for one in report.counts.values()):
         yield (
             f"{counted(number, 'row was', 'rows were')} left out, of a time in which this memory was off or the folder "
-            "was excluded; --also-paused imports them too."
+            "was excluded. To import them all the same, name the database and give --also-paused."
         )
     if report.redacted:
         yield f"Secrets or private passages were taken out of {counted(report.redacted, 'value')}."

@@ -171,8 +171,9 @@ def _write_text(path: Path, pieces: Iterable[str]) -> None:
 
 def _grouped(place: Where, *, watched: bool) -> list[exporting_markdown.Group]:
     memories = [memory for page in _watched_pages(place, watched=watched) for memory in page.memories]
-    sessions = connect_to_find().sessions(place, limit=_MOST_SESSIONS)
-    return exporting_markdown.grouped(memories, sessions)
+    client = connect_to_find()
+    sessions = client.sessions(place, limit=_MOST_SESSIONS)
+    return exporting_markdown.grouped(memories, sessions, client.project_names())
 
 
 def _watched_pages(place: Where, *, watched: bool) -> Iterator[ExportPage]:

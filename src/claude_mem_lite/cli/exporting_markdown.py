@@ -3,14 +3,14 @@
 The same memories are always the same text. What waits in quarantine is left out: an agent may read the file."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from claude_mem_lite.cli import markdown_text as md
 from claude_mem_lite.cli.output import field as field_of
 from claude_mem_lite.cli.output import items
 from claude_mem_lite.models import GUIDANCE_KINDS, HELP_KINDS, WORK_KINDS, JsonObject
-from claude_mem_lite.scopes import project_name
+from claude_mem_lite.scopes import called
 from claude_mem_lite.told import part
 from claude_mem_lite.words import counted
 
@@ -67,20 +67,20 @@ class Group:
         return [part for part in (*every, (_SESSIONS, "Sessions", self.sessions)) if part[2]]
 
 
-def grouped(memories: Sequence[JsonObject], sessions: Sequence[JsonObject]) -> list[Group]:
-    """What holds everywhere, then by language, then by project."""
+def grouped(memories: Sequence[JsonObject], sessions: Sequence[JsonObject], names: Mapping[str, str]) -> list[Group]:
+    """What holds everywhere, then by language, then by project; `names` are those of projects, by their ids."""
     groups: dict[str, Group] = {}
     for memory in memories:
         if field_of(memory, "status") == "quarantined":
             continue
         scope = field_of(memory, "scope")
-        group = groups.setdefault(scope, Group(scope, _title(scope)))
+        group = groups.setdefault(scope, Group(scope, _title(scope, names)))
         kind = field_of(memory, "kind") if field_of(memory, "status") == "active" else _OVER
         group.kinds.setdefault(kind, []).append(memory)
     for session in sessions:
         if _headline(session):
             scope = f"project:{field_of(session, 'project')}"
-            groups.setdefault(scope, Group(scope, _title(scope))).sessions.append(session)
+            groups.setdefault(scope, Group(scope, _title(scope, names))).sessions.append(session)
     for group in groups.values():
         for found in group.kinds.values():
             found.sort(key=lambda one: (field_of(one, "created_at"), field_of(one, "id")), reverse=True)
@@ -194,12 +194,12 @@ def _counted(group: Group) -> str:
 
 
 def _place(scope: str) -> str:
-    return scope.removeprefix("project:") if scope.startswith("project:") else _title(scope)
+    return scope.removeprefix("project:") if scope.startswith("project:") else _title(scope, {})
 
 
-def _title(scope: str) -> str:
+def _title(scope: str, names: Mapping[str, str]) -> str:
     if scope.startswith("project:"):
-        return project_name(scope.removeprefix("project:"))
+        return called(scope.removeprefix("project:"), names)
     return "Everywhere" if scope == "universal" else f"In {scope.removeprefix('language:')}"
 
 

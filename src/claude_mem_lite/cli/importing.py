@@ -15,7 +15,14 @@ import click
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.importing_claude_mem import claude_mem
 from claude_mem_lite.cli.importing_jsonl import jsonl
-from claude_mem_lite.cli.options import also_paused_option, connect, folders_option, json_option, require_there
+from claude_mem_lite.cli.options import (
+    also_paused_option,
+    connect,
+    folders_option,
+    json_option,
+    require_named,
+    require_there,
+)
 from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.sending import Sending
@@ -145,7 +152,8 @@ def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: b
     without secrets, without private spans, and by rules, never by a model. A PATH is a transcript (.jsonl, or
     .jsonl.gz) or a folder of them; the client's own folder if not given ($CLAUDE_CONFIG_DIR/projects or
     ~/.claude/projects). Nothing in those folders is changed, and folders you have excluded are left out. So are
-    turns of a time in which memory was off, or their folder was excluded, unless you ask for them by --also-paused.
+    turns of a time in which memory was off, or their folder was excluded, unless you name their files and give
+    --also-paused.
 
     Sessions of another machine, or of a folder that you have moved, belong to a project of that folder's path unless
     --project says where that project is now. What was imported before stays where it is; `claude-mem-lite projects
@@ -162,6 +170,7 @@ def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: b
       claude-mem-lite import transcripts session.jsonl --json
       claude-mem-lite import transcripts session.jsonl --also-paused
     """
+    require_named(also_paused, paths)
     report, folders = Report(), FolderMap(chosen)
     found = find_transcripts(list(paths) or own_folders(os.environ), report.problems)
     try:

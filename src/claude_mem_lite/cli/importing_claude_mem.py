@@ -18,6 +18,7 @@ from claude_mem_lite.cli.options import (
     connect,
     folders_option,
     json_option,
+    require_named,
     require_there,
 )
 from claude_mem_lite.cli.output import items, plain
@@ -66,7 +67,7 @@ def claude_mem(
 
     Secrets and private passages are taken out, what gives orders to an agent waits in quarantine, what you have
     forgotten stays so, and folders you have excluded are left out. So is what was kept while this memory was off, or
-    the folder was excluded, unless you ask for it by --also-paused. Running it again adds only what is new. Exits 1
+    the folder was excluded, unless you name DB and give --also-paused. Running it again adds only what is new. Exits 1
     when there was nothing that could be read.
 
     \b
@@ -75,6 +76,7 @@ def claude_mem(
       claude-mem-lite import claude-mem
       claude-mem-lite import claude-mem ~/backup/claude-mem.db --project shop=. --json
     """
+    require_named(also_paused, database)
     path = _find(database)
     if not sys.stderr.isatty():
         click.echo(f"Reading {plain(path)}, {path.stat().st_size / 1e6:.1f} MB.", err=True)

@@ -154,6 +154,12 @@ def require_there(path: str | Path) -> None:
         raise click.UsageError(f"{os.fspath(path)!r} does not exist") from None
 
 
+def require_named(also_paused: bool, named: object) -> None:
+    """Refuse --also-paused without a path: what the user kept out of memory comes in by name only."""
+    if also_paused and not named:
+        raise click.UsageError("--also-paused needs a path: name what is to be imported although memory was off")
+
+
 def where(cwd: str | None, project: str | None, all_projects: bool = False) -> Where:
     """The folder, the project or all projects; naming two of them is a mistake. A folder that is gone, or is on another
     machine, stands for the project that was there."""

@@ -1,6 +1,6 @@
 """The command `quarantine`: what others wrote that gives orders to an agent, until the user has seen it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import click
@@ -37,14 +37,15 @@ def quarantine(ctx: click.Context, here: bool, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    found = connect_to_look([], as_json=as_json).quarantine(Where(folder(), all_projects=not here), limit=_MOST)
+    client = connect_to_look([], as_json=as_json)
+    found = client.quarantine(Where(folder(), all_projects=not here), limit=_MOST)
     if as_json:
         print_json(found)
         return
     if not found:
         click.echo("Nothing is in quarantine.")
         return
-    _print(found)
+    _print(found, project_names(found, client.project_names()))
     click.echo("`claude-mem-lite quarantine approve ID` lets one out, `quarantine drop ID` forgets it for good.")
 
 
@@ -87,8 +88,7 @@ def drop(ids: Sequence[str], as_json: bool) -> None:
     click.echo(f"Dropped {counted(len(dropped), 'memory', 'memories')}.")
 
 
-def _print(found: Sequence[JsonObject]) -> None:
-    names = project_names(found)
+def _print(found: Sequence[JsonObject], names: Mapping[str, str]) -> None:
     now = datetime.now(UTC)
     for memory in found:
         told = (field(memory, "kind"), f"from {field(memory, 'origin')}", ago(memory.get("created_at"), now))

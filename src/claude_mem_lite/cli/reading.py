@@ -49,7 +49,8 @@ def sessions(
     if query and not query_words(query):
         raise click.UsageError("the query has no words to look for; `claude-mem-lite sessions` lists the last")
     place = where(cwd, project, all_projects)
-    found = connect_to_look([], as_json=as_json).sessions(place, query=query, limit=limit)
+    client = connect_to_look([], as_json=as_json)
+    found = client.sessions(place, query=query, limit=limit)
     if as_json:
         print_json(found)
         return
@@ -57,7 +58,7 @@ def sessions(
         click.echo(_why_no_sessions(query, all_projects))
         return
     now = datetime.now(UTC)
-    names = project_names(found) if all_projects else {}
+    names = project_names(found, client.project_names()) if all_projects else {}
     ids = _ids(found)
     print_table(
         [

@@ -1,6 +1,6 @@
 """`receipts`: what was given to sessions, why, and whether they had use for it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 import click
@@ -15,7 +15,7 @@ from claude_mem_lite.cli.options import (
     where,
 )
 from claude_mem_lite.cli.output import Column, bold, dim, field, print_json, print_table
-from claude_mem_lite.cli.records import project_names
+from claude_mem_lite.cli.records import project_names, with_project_name
 from claude_mem_lite.cli.stats import print_rates
 from claude_mem_lite.cli.times import ago, clock
 from claude_mem_lite.models import OUTCOMES, JsonObject
@@ -72,19 +72,21 @@ def receipts(
     if id_ is not None:
         if session is not None or is_placed:
             raise click.UsageError("one receipt is named by its ID alone")
-        receipt = connect_to_find().receipt(id_)
+        client = connect_to_find()
+        receipt = client.receipt(id_)
         if as_json:
             print_json(receipt)
         else:
-            click.echo("\n".join(_whole(receipt)))
+            click.echo("\n".join(_whole(with_project_name(receipt, client.project_names()))))
         return
     if session is not None and is_placed:
         raise click.UsageError("a session is named by --session alone, wherever it was")
-    found = connect_to_look([], as_json=as_json).receipts(place, session=session or "", limit=limit)
+    client = connect_to_look([], as_json=as_json)
+    found = client.receipts(place, session=session or "", limit=limit)
     if as_json:
         print_json(found)
     elif found:
-        _print_list(found, with_projects=all_projects)
+        _print_list(found, project_names(found, client.project_names()) if all_projects else None)
     else:
         click.echo(_why_none(session, all_projects))
 
@@ -99,16 +101,16 @@ def _why_none(session: str | None, all_projects: bool) -> str:
     )
 
 
-def _print_list(found: Sequence[JsonObject], *, with_projects: bool) -> None:
+def _print_list(found: Sequence[JsonObject], names: Mapping[str, str] | None) -> None:
+    """One line each, with the names of their projects if there are any."""
     now = datetime.now(UTC)
-    names = project_names(found) if with_projects else {}
     print_table(
         [
             Column("receipt", "cyan"),
             Column("when", "dim"),
             Column("moment"),
             Column("session"),
-            *([Column("project")] if with_projects else []),
+            *([Column("project")] if names is not None else []),
             Column("tokens"),
             Column("what came of it", wide=True),
         ],
@@ -118,7 +120,7 @@ def _print_list(found: Sequence[JsonObject], *, with_projects: bool) -> None:
                 ago(one.get("created_at"), now),
                 field(one, "moment"),
                 field(one, "session")[:_SHORT_ID],
-                *([names.get(field(one, "project"), "")] if with_projects else []),
+                *([names.get(field(one, "project"), "")] if names is not None else []),
                 f"{field(one, 'tokens')}/{field(one, 'budget')}",
                 _outcome(one),
             ]

@@ -1,5 +1,6 @@
 """How what is remembered looks on a terminal: hits, a whole record, a timeline."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -8,7 +9,7 @@ import click
 from claude_mem_lite.cli.output import bold, dim, field, items, plain
 from claude_mem_lite.cli.times import ago, clock
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.scopes import project_name
+from claude_mem_lite.scopes import called, project_of_scope
 from claude_mem_lite.told import NOTHING_CERTAIN, is_uncertain, objects, part, whole
 from claude_mem_lite.words import counted, one_line, within
 
@@ -26,11 +27,11 @@ _STATES = {
 }
 
 
-def print_hits(hits: Sequence[JsonObject], explain: bool, *, with_projects: bool) -> None:
-    """Memories in their order, then what was said; with the score and every reason for each, if asked.
+def print_hits(hits: Sequence[JsonObject], explain: bool, names: Mapping[str, str]) -> None:
+    """Memories in their order, then what was said; each with the name of its project if that is among `names`, and
+    with the score and every reason for each, if asked.
 
     Hits that are not certain are marked; when none is, a line says so instead."""
-    names = project_names(hits) if with_projects else {}
     is_nothing_certain = bool(hits) and all(map(is_uncertain, hits))
     if is_nothing_certain:
         click.echo(f"{NOTHING_CERTAIN}:")
@@ -116,12 +117,25 @@ def related_line(other: JsonObject) -> str:
     return f"{field(other, 'id')} ({', '.join(told)}): {one_line(field(other, 'title'))}"
 
 
-def project_names(records: Iterable[JsonObject]) -> Mapping[str, str]:
-    """What to call the projects of records: the last part of an id, or all of it where two end the same."""
+def project_names(records: Iterable[JsonObject], stored: Mapping[str, str]) -> Mapping[str, str]:
+    """What to call the projects of records: by the stored names, or by the ids of those that share one."""
     projects = {field(one, "project") for one in records} - {""}
-    last = {one: project_name(one) for one in projects}
-    names = list(last.values())
-    return {one: name if names.count(name) == 1 else one for one, name in last.items()}
+    names = {one: plain(called(one, stored)) for one in projects}
+    shared = Counter(names.values())
+    return {one: name if shared[name] == 1 else one for one, name in names.items()}
+
+
+def with_project_name(record: JsonObject, stored: Mapping[str, str]) -> JsonObject:
+    """The record with its project as a person knows it, the id behind the name."""
+    project = field(record, "project")
+    return {**record, "project": f"{called(project, stored)} ({project})"} if project else record
+
+
+def scope_told(record: JsonObject, stored: Mapping[str, str]) -> str:
+    """Where a memory holds: a project by its name, all else as it is written."""
+    scope = field(record, "scope")
+    project = project_of_scope(scope, "")
+    return f"in project {plain(called(project, stored))}" if project else scope
 
 
 def _memory(memory: JsonObject) -> Iterator[str]:

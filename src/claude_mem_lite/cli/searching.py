@@ -11,7 +11,15 @@ from claude_mem_lite.cli import completing
 from claude_mem_lite.cli.filters import filter_options
 from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_option, limit_option, memory_id
 from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
-from claude_mem_lite.cli.records import kind_and_status, marks, print_hits, print_timeline, project_names, whole_record
+from claude_mem_lite.cli.records import (
+    kind_and_status,
+    marks,
+    print_hits,
+    print_timeline,
+    project_names,
+    whole_record,
+    with_project_name,
+)
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client_values import Wanted, Where
 from claude_mem_lite.errors import Ambiguous, NotFound
@@ -54,13 +62,14 @@ def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, expla
     if not query_words(query):
         newest = f"list --file {shlex.quote(wanted.file)}" if wanted.file else "list"
         raise click.UsageError(f"the query has no words to look for; `claude-mem-lite {newest}` shows the newest")
-    hits = connect_to_look([], as_json=as_json).search(query, place, wanted, limit=limit)
+    client = connect_to_look([], as_json=as_json)
+    hits = client.search(query, place, wanted, limit=limit)
     if as_json:
         print_json([{key: hit.get(key) for key in HIT_KEYS} for hit in hits])
         return
     if not hits:
         click.echo(f"Nothing found for {within(plain(query), _LONGEST_SHOWN)!r}. {_what_to_try(query, place, wanted)}")
-    print_hits(hits, explain, with_projects=place.all_projects)
+    print_hits(hits, explain, project_names(hits, client.project_names()) if place.all_projects else {})
 
 
 @click.command(name="list", short_help="List the newest memories.")
@@ -80,7 +89,8 @@ def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> No
       claude-mem-lite list --kind decision --kind gotcha --since "2 weeks ago"
       claude-mem-lite list --all-projects --limit 200 --json
     """
-    memories = connect_to_look([], as_json=as_json).memories(place, wanted, limit=limit)
+    client = connect_to_look([], as_json=as_json)
+    memories = client.memories(place, wanted, limit=limit)
     if as_json:
         print_json(memories)
         return
@@ -88,7 +98,7 @@ def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> No
         click.echo(_why_none(place, wanted))
         return
     now = datetime.now(UTC)
-    names = project_names(memories) if place.all_projects else {}
+    names = project_names(memories, client.project_names()) if place.all_projects else {}
     print_table(
         [
             Column("id", "cyan"),
@@ -138,8 +148,9 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
             failed = True
     if as_json:
         print_json(found)
-    else:
-        click.echo("\n\n".join(whole_record(one) for one in found), nl=bool(found))
+    elif found:
+        names = client.project_names()
+        click.echo("\n\n".join(whole_record(with_project_name(one, names)) for one in found))
     if failed:
         ctx.exit(1)
 

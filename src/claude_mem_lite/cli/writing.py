@@ -11,6 +11,7 @@ from claude_mem_lite.cli.filters import file_of_project
 from claude_mem_lite.cli.options import as_kind, connect, doubt_language, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, print_json
+from claude_mem_lite.cli.records import scope_told
 from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import NotFound
@@ -53,13 +54,14 @@ def remember(words: Sequence[str], scope: str | None, tags: Sequence[str], files
     kind, text = _kind_and_text(words)
     here = folder()
     named = [file_of_project(file, here) for file in files]
-    memory = connect().remember(kind, text, scope=scope, tags=tags, files=named, cwd=here)
+    client = connect()
+    memory = client.remember(kind, text, scope=scope, tags=tags, files=named, cwd=here)
     if doubt := doubt_language(scope):
         click.echo(doubt, err=True)
     if as_json:
         print_json(memory)
         return
-    _tell_remembered(memory)
+    _tell_remembered(memory, scope_told(memory, client.project_names()))
     tell_relations(memory)
 
 
@@ -85,8 +87,8 @@ def _kind_and_text(words: Sequence[str]) -> tuple[str | None, str]:
     return kind, text
 
 
-def _tell_remembered(memory: JsonObject) -> None:
-    id_, kind, scope = (field(memory, name) for name in ("id", "kind", "scope"))
+def _tell_remembered(memory: JsonObject, scope: str) -> None:
+    id_, kind = field(memory, "id"), field(memory, "kind")
     is_repeat = memory.get("is_repeat") is True
     is_guessed = memory.get("is_guessed") is True and not is_repeat
     if is_repeat:

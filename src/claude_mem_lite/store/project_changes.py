@@ -14,6 +14,7 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.places import find_place
+from claude_mem_lite.scopes import called
 from claude_mem_lite.store import documents, fts, memories, passages, projects, vectors
 from claude_mem_lite.store.ids import one_by_prefix
 from claude_mem_lite.timestamps import text_to_time, time_to_text
@@ -36,6 +37,9 @@ class Change:
     """The project, folder or name of before."""
     target: str
     """The project, folder or name of after."""
+    source_name: str
+    """What a person calls the source: the name of a project, whose id may be a folder that is gone."""
+    target_name: str
     at: datetime
     undone_at: datetime | None
 
@@ -46,7 +50,9 @@ def merge(db: sqlite3.Connection, change: str, source: str, target: str, now: da
         return
     if source == target:
         raise MemoryLiteError(f"{source} is one project already", "`claude-mem-lite projects` lists them")
-    _record(db, change, "merge", source, target, {"merged": [_merge(db, change, source, target, now)]}, now)
+    names = _names(db, source, target)
+    merged = _merge(db, change, source, target, now)
+    _record(db, change, "merge", source, target, {"merged": [merged], "names": names}, now)
 
 
 def join(db: sqlite3.Connection, change: str, folder: str, now: datetime) -> None:
@@ -55,8 +61,9 @@ def join(db: sqlite3.Connection, change: str, folder: str, now: datetime) -> Non
     found = projects.identify(db, find_place(folder))
     if found.joins and not _is_done(db, change):
         with atomic(db):
+            names = _names(db, found.joins, found.project)
             merged = _merge(db, change, found.joins, found.project, now)
-            _record(db, change, "join", found.joins, found.project, {"merged": [merged]}, now)
+            _record(db, change, "join", found.joins, found.project, {"merged": [merged], "names": names}, now)
 
 
 def rename(db: sqlite3.Connection, change: str, project: str, name: str, now: datetime) -> None:
@@ -134,6 +141,13 @@ def newest(db: sqlite3.Connection, limit: int) -> list[Change]:
     """Return the last changes, newest first, those that were undone included."""
     rows = db.execute("select * from project_changes order by seq desc limit ?", (limit,))
     return [_from_row(row) for row in rows]
+
+
+def _names(db: sqlite3.Connection, source: str, target: str) -> list[JsonValue]:
+    """Return what two projects are called, each with its id where that is the same."""
+    stored = projects.names(db)
+    one, other = called(source, stored), called(target, stored)
+    return [one, other] if one != other else [f"{one} ({source})", f"{other} ({target})"]
 
 
 def _merge(db: sqlite3.Connection, change: str, source: str, target: str, now: datetime) -> JsonObject:
@@ -306,11 +320,14 @@ def _built_upon(db: sqlite3.Connection, change: Change) -> Change | None:
 
 
 def _from_row(row: sqlite3.Row) -> Change:
+    source_name, target_name = json.loads(row["detail"]).get("names", (row["source"], row["target"]))
     return Change(
         id=row["id"],
         kind=row["kind"],
         source=row["source"],
         target=row["target"],
+        source_name=source_name,
+        target_name=target_name,
         at=text_to_time(row["at"]),
         undone_at=text_to_time(row["undone_at"]) if row["undone_at"] else None,
     )

@@ -29,7 +29,7 @@ from typing import Literal
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.git.repository import Repository, open_repository
 from claude_mem_lite.models import Place
-from claude_mem_lite.places import find_place
+from claude_mem_lite.places import find_place, normalise_remote
 from claude_mem_lite.scopes import project_name
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
@@ -224,12 +224,14 @@ def find(db: sqlite3.Connection, given: str) -> str:
 
 
 def named(db: sqlite3.Connection, given: str) -> str:
-    """Return the id of a project by its id, a folder or remote of it, or its name when only one is called so.
+    """Return the id of a project by its id, a folder of it, a remote of it as git prints it or as it is stored, or
+    its name when only one is called so.
 
     Among projects of one name, one that holds something is meant rather than those that are empty."""
-    known = current_id(db, given)
-    if is_known(db, known):
-        return known
+    for written in filter(None, (given, normalise_remote(given))):
+        known = current_id(db, written)
+        if is_known(db, known):
+            return known
     rows = db.execute(
         "select id from projects where name = ? collate nocase order by last_seen_at desc, id", (given,)
     ).fetchall()
@@ -246,6 +248,11 @@ def named(db: sqlite3.Connection, given: str) -> str:
         last = ", ".join(one.name for one in listed(db, 5)) or "none yet"
         raise NotFound(f"there is {what} {given}", f"the last ones are {last}; `claude-mem-lite projects` lists all")
     return full[0]
+
+
+def names(db: sqlite3.Connection) -> dict[str, str]:
+    """Return what every project is called, by its id."""
+    return {row["id"]: row["name"] for row in db.execute("select id, name from projects")}
 
 
 def listed(db: sqlite3.Connection, limit: int) -> list[ListedProject]:

@@ -25,7 +25,6 @@ from claude_mem_lite.models import (
     JsonObject,
     text,
 )
-from claude_mem_lite.scopes import project_name
 from claude_mem_lite.told import describe_change
 from claude_mem_lite.ui.markdown import blocks, headline, inline
 from claude_mem_lite.words import counted, time_ago
@@ -71,20 +70,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (
-        ago,
-        when,
-        words,
-        short,
-        project_name,
-        counted,
-        quoted,
-        inline,
-        blocks,
-        headline,
-        group_of,
-        describe_change,
-    )
+    filters = (ago, when, words, short, counted, quoted, inline, blocks, headline, group_of, describe_change)
     environment.filters |= {one.__name__: one for one in filters}
     environment.globals |= {
         "KINDS": KINDS,

@@ -54,6 +54,13 @@ def project_list(loop: Running) -> dict[str, object]:
         return {"projects": [asdict(one) for one in projects.listed(db, _MAX_PROJECTS)]}
 
 
+@router.get("/names")
+def project_names(loop: Running) -> dict[str, object]:
+    """What every project is called, by its id; those that hold nothing included."""
+    with closing(loop.readers.open()) as db:
+        return {"names": projects.names(db)}
+
+
 @router.get("/changes")
 def change_list(loop: Running) -> dict[str, object]:
     """The last changes to projects, newest first, those that were undone included."""
@@ -66,7 +73,9 @@ def merge(wanted: Merge, loop: Running) -> dict[str, object]:
     with closing(loop.readers.open()) as db:
         source, target = projects.find(db, wanted.source), projects.find(db, wanted.into)
     if source == target:
-        raise MemoryLiteError(f"both are {source}", "`claude-mem-lite projects` lists the projects")
+        raise MemoryLiteError(
+            f"{wanted.source} and {wanted.into} are one project", "`claude-mem-lite projects` lists the projects"
+        )
     return _change(loop, {"command": "merge_projects", "source": source, "target": target})
 
 

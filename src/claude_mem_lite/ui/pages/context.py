@@ -50,8 +50,8 @@ def context(asked: Asked) -> str:
     places = {"projects": projects, "homeless": len(known) - len(projects)}
     ids = [text(one.get("id")) for one in projects]
     if not projects or (project and project not in ids):
-        is_known = project in [one.get("id") for one in known]
-        return render("context_nowhere.html", **places, project=project, is_known=is_known)
+        name = next((text(one.get("name")) for one in known if one.get("id") == project), "")
+        return render("context_nowhere.html", **places, project=project, name=name)
     here = of_folder(asked)
     project = project or (here if here in ids else ids[0])
     chosen = {"project": project, "preset": asked.chosen("preset"), "budget": str(_budget(asked) or "")}

@@ -8,10 +8,12 @@ from urllib.parse import urlencode
 from claude_mem_lite.client_values import Wanted
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.scopes import called
 from claude_mem_lite.told import objects, part
 from claude_mem_lite.ui import projects
 from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
 from claude_mem_lite.ui.parts import Asked, render
+from claude_mem_lite.ui.projects import with_project_name
 from claude_mem_lite.ui.repetition import is_same, listed
 
 _PAGE = 50
@@ -53,9 +55,9 @@ def feed(asked: Asked) -> str:
         before=asked.chosen("before"),
         limit=_PAGE,
     )
-    next_ = text(told.get("next"))
+    next_, names = text(told.get("next")), asked.client.project_names()
     values = {
-        "sessions": _grouped(told),
+        "sessions": _grouped(told, names),
         "next": f"/?{urlencode({**given, 'before': next_, 'only': 'list'})}" if next_ else "",
         "is_all": not any(chosen.values()),
     }
@@ -66,6 +68,7 @@ def feed(asked: Asked) -> str:
         "feed.html",
         **values,
         chosen=chosen,
+        chosen_name=called(chosen["project"], names),
         fresh=fresh,
         projects=asked.client.projects(),
         is_narrow=any(chosen[name] for name in _FURTHER),
@@ -73,9 +76,11 @@ def feed(asked: Asked) -> str:
     )
 
 
-def _grouped(told: JsonObject) -> list[_Session]:
-    """Memories that follow each other and are of one session, or of one turn of it, together."""
-    sessions, turns = _named(told, "sessions"), _named(told, "turns")
+def _grouped(told: JsonObject, names: Mapping[str, str]) -> list[_Session]:
+    """Memories that follow each other and are of one session, or of one turn of it, together; each with the name of its
+    project."""
+    sessions = {id_: with_project_name(one, names) for id_, one in _named(told, "sessions").items()}
+    turns = _named(told, "turns")
     grouped: list[_Session] = []
     last_turn: str | None = None
     for memory in objects(told, "memories"):
@@ -86,7 +91,7 @@ def _grouped(told: JsonObject) -> list[_Session]:
         if last_turn != turn or not grouped[-1].turns:
             grouped[-1].turns.append(_Turn(turns.get(turn)))
             last_turn = turn
-        grouped[-1].turns[-1].memories.append(listed(memory, has_prompt=turn in turns))
+        grouped[-1].turns[-1].memories.append(with_project_name(listed(memory, has_prompt=turn in turns), names))
     for one in grouped:
         _say_once(one)
     return grouped

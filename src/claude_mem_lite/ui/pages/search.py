@@ -4,10 +4,12 @@ from urllib.parse import urlencode
 
 from claude_mem_lite.client_values import Wanted, Where
 from claude_mem_lite.models import JsonObject, text
+from claude_mem_lite.scopes import called
 from claude_mem_lite.told import NOTHING_CERTAIN, is_uncertain, part
 from claude_mem_lite.ui import projects
 from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
 from claude_mem_lite.ui.parts import EVERY_PROJECT, Asked, render
+from claude_mem_lite.ui.projects import with_project_name
 from claude_mem_lite.ui.repetition import listed
 
 _FIRST, _MOST = 25, 200
@@ -24,13 +26,14 @@ def search(asked: Asked) -> str:
     is_all = asked.chosen("limit") == str(_MOST)
     limit = _MOST if is_all else _FIRST
     hits = _found(asked, query, chosen, limit) if query else []
+    names = asked.client.project_names()
     given = {name: value for name, value in {"query": query, **asked_for}.items() if value}
     values = {
         "query": query,
-        "hits": [_hit(one) for one in hits],
+        "hits": [with_project_name(_hit(one), names) for one in hits],
         "nothing_certain": NOTHING_CERTAIN if hits and all(map(is_uncertain, hits)) else "",
         "is_narrow": any(chosen.values()),
-        "where": chosen["project"],
+        "where": called(chosen["project"], names),
         "everywhere": f"/search?{urlencode({'query': query, 'project': EVERY_PROJECT})}",
         "more": f"/search?{urlencode({**given, 'limit': _MOST})}" if len(hits) == _FIRST and not is_all else "",
         "most": _MOST,
