@@ -204,6 +204,14 @@ def test_what_is_open_is_read_from_a_handoff_and_written_back(store: Store) -> N
     assert cut_down(left, ["c d", "Blocked by e"]).title == "Left open: c d (and 1 more)"
 
 
+def test_a_failure_is_one_step_of_a_handoff_whatever_marks_its_error_has(store: Store) -> None:
+    said = "Open when it stopped: Add a log; Write docs. Still failing: pytest fails: a; b. Blocked: no key."
+    left = handoff(store, said)
+    steps = ["Add a log", "Write docs", "Still failing: pytest fails: a; b", "Blocked: no key."]
+    assert steps_of(left) == steps
+    assert steps_of(cut_down(left, steps[1:3])) == steps[1:3]
+
+
 def test_a_handoff_that_its_own_session_tells_anew_is_open_again(store: Store) -> None:
     left = handoff(store, "Open when it stopped: a b.")
     retirements.retire(store.db, left.id, "taken up", "session s2 took it up", NOW)

@@ -1,9 +1,12 @@
-"""A failure that passes later in its session is told to nobody as a problem; one that does not, stays."""
+"""A failure that passes later, in its session or another, is told to nobody as a problem; one that does not, stays."""
+
+from pathlib import Path
 
 import pytest
 
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
+from tests.git_repositories import make_checkout
 from tests.running import Json, leave, payload, query
 from tests.unit.compress.build import PYTEST_FAILED, PYTEST_PASSED
 
@@ -28,15 +31,19 @@ def passed(session: str, command: str = "pytest") -> Json:
     )
 
 
-def work(home: Home, loop: Loop, session: str, ran: Json) -> None:
+def work(home: Home, loop: Loop, session: str, ran: Json, cwd: str = "/") -> None:
     asked = payload("UserPromptSubmit", session, prompt="run it")
     for event in (asked, ran, payload("Stop", session, last_assistant_message="There it is.")):
-        leave(home, event)
+        leave(home, event | {"cwd": cwd})
     assert loop.settle(30)
 
 
 def failures(home: Home) -> list[str]:
     return [status for (status,) in query(home.memory_db, "select status from memories where kind = 'failure'")]
+
+
+def handoffs(home: Home) -> list[str]:
+    return [status for (status,) in query(home.memory_db, "select status from memories where kind = 'handoff'")]
 
 
 def test_a_failure_whose_command_passes_in_a_later_turn_is_retired_with_the_reason(home: Home, loop: Loop) -> None:
@@ -47,18 +54,37 @@ def test_a_failure_whose_command_passes_in_a_later_turn_is_retired_with_the_reas
     assert query(home.memory_db, "select reason from retirements") == [("its command passed later in the session",)]
 
 
+@pytest.mark.parametrize("command", ["pytest", "pytest -q", "pytest tests"])
+def test_a_failure_whose_command_passes_in_a_later_session_is_retired_with_what_was_left_open(
+    home: Home, loop: Loop, command: str
+) -> None:
+    work(home, loop, "s-1", failed("s-1", "pytest tests"))
+    assert (failures(home), handoffs(home)) == (["active"], ["active"])
+    work(home, loop, "s-2", passed("s-2", command))
+    assert (failures(home), handoffs(home)) == (["retired"], ["retired"])
+    assert ("its command passed in session s-2",) in query(home.memory_db, "select reason from retirements")
+
+
+def test_the_same_command_in_another_folder_is_another(home: Home, loop: Loop, tmp_path: Path) -> None:
+    make_checkout(tmp_path)
+    for name in ("api", "web"):
+        (tmp_path / name).mkdir()
+    work(home, loop, "s-1", failed("s-1"), str(tmp_path / "api"))
+    work(home, loop, "s-2", passed("s-2"), str(tmp_path / "web"))
+    assert len(set(query(home.memory_db, "select project from sessions"))) == 1
+    assert (failures(home), handoffs(home)) == (["active"], ["active"])
+
+
 @pytest.mark.parametrize(
     ("session", "command"),
     [
-        ("s-2", "pytest"),
+        ("s-2", "pytest tests/test_cart.py"),
         ("s-1", "pytest tests/test_cart.py"),
         ("s-1", "pytest -k empty"),
         ("s-1", "pytest --deselect tests/test_session.py"),
     ],
 )
-def test_what_passes_elsewhere_or_is_only_a_part_leaves_it_standing(
-    home: Home, loop: Loop, session: str, command: str
-) -> None:
+def test_what_is_only_a_part_leaves_it_standing(home: Home, loop: Loop, session: str, command: str) -> None:
     work(home, loop, "s-1", failed("s-1"))
     work(home, loop, session, passed(session, command))
     assert failures(home) == ["active"]

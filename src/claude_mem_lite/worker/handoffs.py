@@ -5,12 +5,14 @@ Called by the worker in the transaction that stores a turn. In doubt a handoff s
 import re
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from claude_mem_lite.compress.rules.handoff import cut_down, steps_of
+from claude_mem_lite.compress.rules.fixes import is_over
+from claude_mem_lite.compress.rules.handoff import FAILING, cut_down, steps_of
 from claude_mem_lite.models import Memory, Session, without_request
-from claude_mem_lite.store import branches, memories, redoing, retirements, sessions, symbols, turns
+from claude_mem_lite.store import memories, redoing, retirements, sessions, symbols, turns
+from claude_mem_lite.worker.passing import ran_beside, shown_on
 from claude_mem_lite.worker.steps_done import is_about, is_done_by, told_apart
 
 _DONE_KINDS = ("feature", "bugfix", "refactor", "change")
@@ -42,8 +44,12 @@ class _Done:
     is_told_to_go_on: bool
     renames: tuple[tuple[str, str], ...] = ()
     """What functions and classes were called when the step was left, and since, in order."""
+    passed: tuple[str, ...] = ()
+    """The commands that went well where the step was left."""
 
     def covers(self, step: str) -> bool:
+        if step.startswith(FAILING):
+            return is_over(step.removeprefix(FAILING), self.passed)
         names = {step, self._in_names_of_now(step)}
         if any(is_about(one, said) for one in names for said in self.denied):
             return False
@@ -58,25 +64,27 @@ class _Done:
         return step
 
 
-def take_up(db: sqlite3.Connection, session: str, branch: str, at: datetime, now: datetime) -> None:
+def take_up(
+    db: sqlite3.Connection, session: str, branch: str, at: datetime, now: datetime, passed: tuple[str, ...] = ()
+) -> None:
     """Close, or cut down to what is left, the handoffs of earlier sessions that this one works on, as of a turn that
-    began at `at`."""
+    began at `at` and in which some commands passed."""
     found = sessions.find(db, session)
     if found is None:
         return
-    merged = {one.name: one.merged_at for one in branches.of_project(db, found.project)}
+    is_shown = shown_on(db, found.project, branch)
     # All that is open, however long ago: it is told until it is done.
     left_open = memories.newest(db, project=found.project, kinds=("handoff",), without_session=session, limit=_MAX_OPEN)
     standing = [
         left
         for left in sorted(left_open, key=lambda left: left.last_seen_at, reverse=True)
-        if left.last_seen_at < at
-        # As it is shown: to those who work on its branch, and to all once that is merged.
-        if left.branch in ("", branch) or (merged.get(left.branch) or left.created_at) > left.created_at
+        if left.last_seen_at < at and is_shown(left)
     ]
     for rank, left in enumerate(standing):
         done = _done_since(db, found, left.last_seen_at)
-        if done.sentences or done.files:
+        if passed and ran_beside(db, left, session):
+            done = replace(done, passed=passed)
+        if done.sentences or done.files or done.passed:
             _take_up(db, left, done, session, now, is_newest=rank == 0)
 
 

@@ -190,8 +190,8 @@ def _store_turn(
                 summary = others.cleared(summarize(before.summary if before else None, turn, told))
                 sessions.set_summary(db, first.session, summary, now)
                 keep_handoff(db, handoff(summary, turn, told, place.branch), turn, place, others, now)
-                passing.retire_failures(db, turn, digest, now)
-            settling.settle_turn(db, stored, turn, place.branch, now)
+                passing.retire_failures(db, turn, digest, place.branch, now)
+            settling.settle_turn(db, stored, turn, place.branch, digest.passed, now)
         if not is_old_news:
             _close(db, before.status if before else "active", events)
     log.info(

@@ -19,11 +19,13 @@ def settle(db: sqlite3.Connection, memory: Memory, turn_key: str, now: datetime)
     _safely(db, lambda: _settle(db, memory.id, now), turn_key)
 
 
-def settle_turn(db: sqlite3.Connection, stored: Sequence[Memory], turn: Turn, branch: str, now: datetime) -> None:
-    """Settle all that a turn added or saw again, then the handoffs that its session takes up."""
+def settle_turn(
+    db: sqlite3.Connection, stored: Sequence[Memory], turn: Turn, branch: str, passed: tuple[str, ...], now: datetime
+) -> None:
+    """Settle all that a turn added or saw again, then the handoffs that its session takes up or that passed in it."""
     for memory in stored:
         settle(db, memory, turn.key, now)
-    _safely(db, lambda: handoffs.take_up(db, turn.session, branch, turn.events[0].at, now), turn.key)
+    _safely(db, lambda: handoffs.take_up(db, turn.session, branch, turn.events[0].at, now, passed), turn.key)
 
 
 def _safely(db: sqlite3.Connection, work: Callable[[], None], turn_key: str) -> None:

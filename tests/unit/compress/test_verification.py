@@ -172,10 +172,18 @@ LINT_FAILED = "src/auth.py:3:1: F401 `os` imported but unused"
         ("make", "make -n", False),
         ("npm run build", "npm run build 2>&1 | tail -3", True),
         ("npm run build", "npm run build | grep -c error", False),
+        ("npm run build", "npm run build 2>&1 | head -20", False),
     ],
 )
 def test_builds_and_linters_are_proved_by_the_same_or_more(failing: str, passing: str, proved: bool) -> None:
     assert is_proved(bash_failed(failing, LINT_FAILED), bash(passing, "")) is proved
+
+
+@pytest.mark.parametrize("shown", ["", " | tail -40", " | head -40", " | grep -v warning", " | cat"])
+def test_a_program_whose_exit_code_is_hidden_proves_nothing_by_what_it_printed(shown: str) -> None:
+    failing = bash_failed("./preflight --all", "Error: fixer ended with 1")
+    printed = "docs/cart.md:72:11: link to prices.md does not exist\n\nFound 12 faults in 5 files"
+    assert is_proved(failing, bash(f"./preflight --all 2>&1{shown}", printed)) is (shown == "")
 
 
 def test_a_runner_that_crashed_is_known_by_its_command() -> None:

@@ -13,6 +13,8 @@ from claude_mem_lite.compress.language.sentence_kinds import states_block
 from claude_mem_lite.models import FOREIGN_ORIGINS, Draft, Memory, SessionSummary, Turn, TurnDigest
 from claude_mem_lite.words import within
 
+FAILING = "Still failing: "
+"""Before the title of a failure, in the notes of a summary and in a handoff."""
 _TITLE = "Left open: "
 _OPEN = "Open when it stopped: "
 _BROKEN_OFF = "The session broke off while at this: "
@@ -46,7 +48,14 @@ def handoff(summary: SessionSummary, turn: Turn, digest: TurnDigest, branch: str
 
 def steps_of(left: Memory) -> list[str]:
     """What a handoff says is open, one by one."""
-    text = " ".join(left.summary.split())
+    text, failing, failure = " ".join(left.summary.split()).partition(FAILING)
+    # A failure is one step, whatever marks its error has; what blocks the work stands behind it.
+    failure, _, blocked = failure.partition(". ")
+    rest = [f"{FAILING}{failure.rstrip('.')}", *re.split(r"(?<=[.;])\s+", blocked)] if failing else []
+    return [*_steps_in(text), *(step for step in rest if step)]
+
+
+def _steps_in(text: str) -> list[str]:
     if _OPEN not in text and _BROKEN_OFF not in text:
         return [part for part in re.split(r"(?<=[.;])\s+", text) if part]
     before, _, after = text.partition(_OPEN)
@@ -57,7 +66,9 @@ def steps_of(left: Memory) -> list[str]:
 
 def cut_down(left: Memory, remaining: Sequence[str]) -> Memory:
     """A handoff that tells only what is still open of it."""
-    return replace(left, title=_title(remaining), summary=f"{_OPEN}{'; '.join(remaining)}.")
+    # A failure last: whatever marks its error has, it ends where the text does.
+    steps = sorted(remaining, key=lambda step: step.startswith(FAILING))
+    return replace(left, title=_title(steps), summary=f"{_OPEN}{'; '.join(steps)}.")
 
 
 def _title(items: Sequence[str]) -> str:

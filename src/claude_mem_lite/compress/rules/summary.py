@@ -15,6 +15,7 @@ from claude_mem_lite.compress.language.sentence_kinds import (
 )
 from claude_mem_lite.compress.language.verbs import impersonal, instruction, past, reported
 from claude_mem_lite.compress.rules.fixes import is_over
+from claude_mem_lite.compress.rules.handoff import FAILING
 from claude_mem_lite.compress.rules.taught import asked_for, only_greets
 from claude_mem_lite.compress.rules.turns import closing_of
 from claude_mem_lite.compress.rules.work_titles import NAMED_BY_FILE
@@ -41,7 +42,6 @@ _MOST_READ = 3
 _MOST_EDITED = 8
 _LONGEST_FILES = 300
 
-_FAILING = "Still failing: "
 _TEST_FAILS = lazy(
     r"(?i)\b(?:tests?|test_\w+|specs?|suite|builds?|lint(?:er|ing)?|type ?checks?|ci|pytest|mypy)\b[^,;]{0,60}?"
     r" (?:(?:now|still|also|currently) )*(?:fails?|is failing|are failing|is broken|are broken|breaks?)\b"
@@ -236,13 +236,13 @@ def _notes(before: str, closing: Closing, digest: TurnDigest) -> str:
     failures = [
         draft.title for draft in digest.drafts if draft.kind == "failure" and draft.origin not in FOREIGN_ORIGINS
     ]
-    failing = [within(f"{_FAILING}{title}", _LONGEST_NOTE) for title in failures[-1:]]
+    failing = [within(f"{FAILING}{title}", _LONGEST_NOTE) for title in failures[-1:]]
     blocked = [within(text, _LONGEST_NOTE) for text in closing.blocks()[:1]]
     if failing or blocked:
         return whole_sentences([*failing, *blocked], 2 * _LONGEST_NOTE)
     if any(draft.kind in _WORK for draft in digest.drafts) or closing.says_all_done():
         return ""
-    return " ".join(part for part in sentences(before) if not is_over(part.removeprefix(_FAILING), digest.passed))
+    return " ".join(part for part in sentences(before) if not is_over(part.removeprefix(FAILING), digest.passed))
 
 
 def _decisions(before: Sequence[str], digest: TurnDigest) -> tuple[str, ...]:

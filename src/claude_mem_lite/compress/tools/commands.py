@@ -103,10 +103,12 @@ def _read(command: str, output: str, end: _End, cwd: str) -> Ran:
 
 
 def _is_sure(command: str, role: shell.Role, run: TestRun | None) -> bool:
-    """Return whether the end of a command is known: by totals of tests, else by an exit code that nothing hides."""
+    """Return whether the end of a command is known: by totals of tests, else by an exit code that nothing hides.
+
+    Only compilers and linters have their errors found in what they printed, so that a clean end proves something."""
     if run:
         return bool(run.passed or run.failed)
-    return not shell.hides_exit(command) or (role != "test" and shell.shows_end(command))
+    return not shell.hides_exit(command) or (role in ("build", "lint") and shell.shows_end(command))
 
 
 def _told_run(run: TestRun | None, fetched: bool) -> TestRun | None:

@@ -92,7 +92,7 @@ _EMPTY_DOCUMENT = lazy(r"[\"']?\$\(cat\s*\)[\"']?")
 _QUOTED = lazy(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$\([^()]*\)")
 _SEPARATOR = lazy(r"&&|\|\||;|\n|(?<!\|)\|(?!\|)|(?<![&>])&(?![&>\d])")
 _GOES_ON = lazy(r"\|(?!&)|;\s*\w")
-_CUTS_OUTPUT = lazy(r"&?\s*(?:tail|head|cat|tee)\b[^;&|\n]*")
+_SHOWS_END = lazy(r"&?\s*(?:tail|cat|tee)\b[^;&|\n]*")
 _PREFIX = lazy(
     r"^(?:[A-Za-z_]\w*=(?:\S*)\s+|sudo\s+(?:-\S+\s+)*|time\s+|timeout\s+(?:-\S+\s+)*\S+\s+|nice\s+|exec\s+"
     r"|command\s+|env\s+(?=\w+=)"
@@ -274,10 +274,10 @@ def hides_exit(command: str) -> bool:
 
 
 def shows_end(command: str) -> bool:
-    """Return whether a command line is only piped into what shows its output: errors would be among it."""
+    """Return whether a command line is only piped into what shows the end of its output: errors would be there."""
     text, _ = _without_heredocs(command[:20_000])
     first, *others = re.split(r"(?<!\|)\|(?!\|)", _QUOTED.sub("", text))
-    return not _GOES_ON.search(first) and all(_CUTS_OUTPUT.fullmatch(other) for other in others)
+    return not _GOES_ON.search(first) and all(_SHOWS_END.fullmatch(other) for other in others)
 
 
 def leaves(command: str, cwd: str) -> bool:
