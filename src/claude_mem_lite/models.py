@@ -86,6 +86,8 @@ TRUST: dict[Origin, float] = {
 TRANSCRIPT_TRUST = 0.9
 """How far a user's words in an imported transcript may be believed: the file may be somebody else's."""
 FOREIGN_ORIGINS: tuple[Origin, ...] = ("web", "mcp")
+OUTSIDE_ORIGINS: tuple[Origin, ...] = (*FOREIGN_ORIGINS, "import")
+"""Words that nobody said or wrote here."""
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 PassageKind = Literal["turn", "session"]
 

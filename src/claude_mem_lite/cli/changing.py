@@ -16,7 +16,7 @@ from claude_mem_lite.cli.records import kind_and_status, scope_told
 from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.models import OUTSIDE_ORIGINS, JsonObject, JsonValue
 from claude_mem_lite.scopes import SCOPES
 from claude_mem_lite.words import one_line
 
@@ -92,6 +92,8 @@ def edit(
     click.echo(
         f"Changed {field(memory, 'id')} ({kind_and_status(memory)}, {scope_told(memory, client.project_names())})."
     )
+    if text is not None and (field(memory, "origin") in OUTSIDE_ORIGINS or field(memory, "status") == "quarantined"):
+        click.echo("Its words still count as somebody else's: too much of the old text is left.")
     tell_relations(memory)
 
 

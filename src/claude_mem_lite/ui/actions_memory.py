@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from claude_mem_lite.client import Client, quoted
 from claude_mem_lite.errors import MemoryLiteError, NotFound, WorkerRefused
-from claude_mem_lite.models import JsonObject, JsonValue, text, texts
+from claude_mem_lite.models import OUTSIDE_ORIGINS, JsonObject, JsonValue, text, texts
 from claude_mem_lite.ui.parts import Action, id_of
 from claude_mem_lite.words import counted
 
@@ -88,8 +88,9 @@ def _edit(client: Client, given: JsonObject) -> JsonObject:
     changes = _changes(memory, given)
     if not changes:
         return {"message": "Nothing was changed."}
-    client.change(text(memory.get("id")), changes)
-    return {"message": "Saved: it is your word now."}
+    changed = client.change(text(memory.get("id")), changes)
+    is_others = changed.get("origin") in OUTSIDE_ORIGINS or changed.get("status") == "quarantined"
+    return {"message": "Saved. Its words are still somebody else's." if is_others else "Saved: it is your word now."}
 
 
 def _changes(memory: JsonObject, given: JsonObject) -> JsonObject:

@@ -10,18 +10,22 @@ from datetime import datetime
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.retying import tied_to_now
 from claude_mem_lite.compress.language.clean import clean
+from claude_mem_lite.compress.language.instructions import looks_like_an_attack
+from claude_mem_lite.compress.tools.hearsay import told_by
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import KINDS, LONGEST_TITLE, TRUST, JsonObject, Memory, text, texts
+from claude_mem_lite.models import KINDS, LONGEST_TITLE, OUTSIDE_ORIGINS, TRUST, JsonObject, Memory, text, texts
 from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import conflicts, memories, projects, retirements, sightings, supersession, tombstones
-from claude_mem_lite.words import one_line, within
+from claude_mem_lite.words import one_line, stems, within
 from claude_mem_lite.worker import settling
 from claude_mem_lite.worker.scopes import named_scope
 
 CONFIRMED = 0.9
 """How sure at least is what the user says still holds."""
+MAX_KEPT = 0.5
+"""The share of its words that a memory from elsewhere may keep and yet become the user's own by an edit."""
 _BY_USER = "the user retired it"
 
 
@@ -31,7 +35,7 @@ def title_of(words: str) -> str:
 
 
 def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> None:
-    """Change what a memory says, is or holds for: from then on that is the user's word."""
+    """Change what a memory says, is or holds for; a text that is written anew is the user's word."""
     words = clean(text(payload.get("text"))).strip()
     given = one_line(clean(text(payload.get("title"))))
     kind = next((known for known in KINDS if known == payload.get("kind")), memory.kind)
@@ -53,14 +57,14 @@ def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection,
     if is_reworded:
         # What somebody else made of it goes with it: beside other words it would be wrong, or said twice.
         changed = replace(changed, summary=words, detail="", facts=())
-        if changed.status == "quarantined":
-            changed = replace(changed, status="active")  # nothing of the words that put it there is left
     if changed == memory:
         return
-    changed = replace(changed, made_by="user", last_seen_at=max(memory.last_seen_at, time_of(name)))
     # Under another title, kind or tag, the words are still those of whoever said them.
-    if is_reworded or (given and not memory.summary):
-        changed = replace(changed, origin="user", trust=TRUST["user"], confidence=1.0)
+    is_own = (is_reworded or (bool(given) and not memory.summary)) and _may_become_own(memory, changed)
+    changed = replace(changed, made_by="user", last_seen_at=max(memory.last_seen_at, time_of(name)))
+    if is_own:
+        status = "active" if memory.status == "quarantined" else memory.status
+        changed = replace(changed, status=status, origin="user", trust=TRUST["user"], confidence=1.0)
     with atomic(db):
         sightings.note(db, memory.id, name)  # so that what was typed goes when the memory is forgotten
         memories.rewrite(db, changed)
@@ -163,6 +167,18 @@ def supersede(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connec
     with atomic(db):
         sightings.note(db, memory.id, name)
         supersession.replace_by(db, memory.id, successor.id)
+
+
+def _may_become_own(memory: Memory, changed: Memory) -> bool:
+    """Whether an edit leaves nothing of what must not pass for the user's word: a quarantined memory, and one from
+    elsewhere, has to be written anew."""
+    if memory.status != "quarantined" and memory.origin not in OUTSIDE_ORIGINS:
+        return True
+    said = "\n".join((changed.title, changed.summary, changed.detail, *changed.facts))
+    old, new = stems(told_by(memory)).keys(), stems(said).keys()
+    # Of the shorter text: an excerpt keeps its words, and so does a text that something was added to.
+    kept = len(old & new) / (min(len(old), len(new)) or 1)
+    return bool(new) and kept <= MAX_KEPT and not looks_like_an_attack(said)
 
 
 def _make_active(db: sqlite3.Connection, memory: Memory) -> Memory | None:
