@@ -45,6 +45,8 @@ SCRIPTS = Path(sys.executable).parent
         (["search", "x", "--status", "gone"], "quarantined"),
         (["list", "--until", "someday"], "'2 weeks ago'"),
         (["list", "--file", " "], "--file needs a path"),
+        (["list", "--project", ""], "--project needs a name"),
+        (["export", "--project", " "], "--project needs a name"),
         (["timeline"], "ID"),
         (["timeline", "k7f3", "--before", "-1"], "--before"),
         (["history"], "did you mean timeline?"),

@@ -230,6 +230,21 @@ def test_a_name_that_no_project_has_is_told_with_those_there_are(machine: Machin
     assert "shop" in refused
 
 
+def test_a_name_that_two_projects_have_is_told_with_their_ids_and_how_to_merge_them(
+    machine: Machine, folder: Path
+) -> None:
+    older, newer = folder / "shop", folder / "stall"
+    work(machine, older, "Sort the cart")
+    work(machine, newer, "Sort the cart")
+    run_here(machine, "projects", "rename", "stall", "shop")
+    refused = run_here(machine, "context", "--project", "shop", status=1).stderr
+    assert f"{newer}, {older}" in refused
+    merge = f"projects merge {older} {newer}"
+    assert f"or make them one: `claude-mem-lite {merge}`" in refused
+    run_here(machine, *merge.split())
+    run_here(machine, "context", "--project", "shop")
+
+
 def test_a_folder_and_a_project_at_once_are_refused(machine: Machine) -> None:
     refused = run_here(machine, "list", "--project", "shop", "--cwd", ".", status=2).stderr
     assert "--cwd and --project exclude each other" in refused

@@ -141,8 +141,7 @@ def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...
     metavar="NAME=FOLDER",
     multiple=True,
     callback=chosen_folders,
-    help="The folder where the sessions of another one are to be: NAME is what that is called, or its path; may be "
-    "repeated.",
+    help="Import sessions of the folder NAME (its name or path) as if they had been in FOLDER; may be repeated.",
 )
 @also_paused_option
 @json_option

@@ -37,9 +37,20 @@ cwd_option = click.option(
     type=click.Path(exists=True, file_okay=False, resolve_path=True),
     help="The folder that is meant; the current one if not given.",
 )
+
+
+def _named(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
+    if given is not None and not given.strip():
+        raise click.UsageError(
+            "--project needs a name, an id, a folder or a remote; leave it out for the current folder"
+        )
+    return given
+
+
 project_option = click.option(
     "--project",
     metavar="NAME",
+    callback=_named,
     shell_complete=completing.projects,
     help="The project that is meant: its name, its id, or a folder or remote of it.",
 )

@@ -49,12 +49,12 @@ def projects(ctx: click.Context, changes: bool, as_json: bool) -> None:
         _print(list(found))
 
 
-@projects.command(short_help="Have two projects be one.")
+@projects.command(short_help="Merge two projects.")
 @click.argument("source", metavar="PROJECT", shell_complete=completing.projects)
 @click.argument("into", metavar="INTO", shell_complete=completing.projects)
 @json_option
 def merge(source: str, into: str, as_json: bool) -> None:
-    """Have two projects be one.
+    """Merge two projects.
 
     All sessions and memories of PROJECT belong to INTO afterwards, and its folders and remotes lead there.
 
@@ -65,12 +65,12 @@ def merge(source: str, into: str, as_json: bool) -> None:
     _change("merge", {"source": _project(source), "into": _project(into)}, as_json)
 
 
-@projects.command(short_help="Have a project be called otherwise.")
+@projects.command(short_help="Rename a project.")
 @click.argument("project", metavar="PROJECT", shell_complete=completing.projects)
 @click.argument("name", metavar="NAME")
 @json_option
 def rename(project: str, name: str, as_json: bool) -> None:
-    """Have a project be called otherwise.
+    """Rename a project.
 
     Its id stays; the name is what --project takes and lists show.
 
@@ -81,12 +81,12 @@ def rename(project: str, name: str, as_json: bool) -> None:
     _change("rename", {"project": _project(project), "name": name}, as_json)
 
 
-@projects.command(short_help="Say that a folder was moved.")
+@projects.command(short_help="Record that a folder moved.")
 @click.argument("old", metavar="OLD", type=click.Path(path_type=Path))
 @click.argument("new", metavar="NEW", type=click.Path(path_type=Path))
 @json_option
 def move(old: Path, new: Path, as_json: bool) -> None:
-    """Say that a folder was moved.
+    """Record that a folder moved.
 
     The projects that were seen in OLD, or in folders below it, are found in NEW from now on, as part of the project
     that is known there already, if one is. A repository that was moved is recognised without this; a folder without

@@ -60,7 +60,7 @@ def join(db: sqlite3.Connection, change: str, folder: str, now: datetime) -> Non
 
 
 def rename(db: sqlite3.Connection, change: str, project: str, name: str, now: datetime) -> None:
-    """Have a project be called otherwise; its id stays."""
+    """Rename a project; its id stays."""
     if _is_done(db, change):
         return
     row = db.execute("select name from projects where id = ?", (project,)).fetchone()

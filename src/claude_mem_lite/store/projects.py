@@ -14,6 +14,7 @@ Rules, in this order:
 
 import json
 import os
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -221,7 +222,11 @@ def named(db: sqlite3.Connection, given: str) -> str:
     called = [str(row["id"]) for row in rows]
     full = [one for one in called if not _is_empty(db, one)] or called
     if len(full) > 1:
-        raise Ambiguous(f"{given} is the name of several projects", f"give one of their ids: {', '.join(full)}")
+        merge = f"claude-mem-lite projects merge {shlex.quote(full[1])} {shlex.quote(full[0])}"
+        raise Ambiguous(
+            f"{given} is the name of several projects",
+            f"give one of their ids: {', '.join(full)}, or make them one: `{merge}`",
+        )
     if not full:
         what = "no folder and no project" if os.path.isabs(given) else "no project"
         last = ", ".join(one.name for one in listed(db, 5)) or "none yet"

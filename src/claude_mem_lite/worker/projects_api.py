@@ -89,7 +89,7 @@ def move(wanted: Move, loop: Running) -> dict[str, object]:
         raise MemoryLiteError("a project moves from one folder to another", "give both as absolute paths")
     old, new = os.path.realpath(wanted.old), os.path.realpath(wanted.new)
     if f"{new}/".startswith(f"{old}/"):
-        raise MemoryLiteError(f"{new} is in {old}", "name the folder of before and the one of now")
+        raise MemoryLiteError(f"{new} is in {old}", "give the old folder, then the new one")
     return _change(loop, {"command": "move_project", "source": old, "target": new})
 
 
