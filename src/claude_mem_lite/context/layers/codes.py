@@ -13,7 +13,7 @@ from claude_mem_lite.models import Session
 from claude_mem_lite.store import sessions
 
 _MOST_SESSIONS = 10
-# Of the last sessions also what stands in the way is told that left no handoff.
+# Of so many sessions, blocks and next steps are told even without an open handoff.
 _OPEN_SESSIONS = 3
 
 
