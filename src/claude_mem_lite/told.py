@@ -4,10 +4,16 @@ For all that talk to the worker. A worker of another version may tell less, or o
 
 from collections.abc import Mapping, Sequence
 
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.models import JsonObject, text
 
 NOTHING_CERTAIN = "Nothing certain; nearest"
 """The heading of hits of which none is certain."""
+_CHANGES = {
+    "merge": "{} was merged into {}",
+    "join": "{} was recognised as {} and merged into it",
+    "rename": "{} was renamed to {}",
+    "move": "{} was moved to {}",
+}
 
 
 def part(told: JsonObject, name: str) -> JsonObject:
@@ -42,3 +48,9 @@ def whole(told: JsonObject, name: str) -> int:
 def is_uncertain(hit: JsonObject) -> bool:
     """Whether a hit is only near to what was asked. A record that no search made is certain."""
     return hit.get("certain") is False
+
+
+def describe_change(change: JsonObject) -> str:
+    """Say what a change to projects did, as a sentence without its full stop."""
+    sentence = _CHANGES.get(text(change.get("kind")), "{} became {}")
+    return sentence.format(text(change.get("source")), text(change.get("target")))

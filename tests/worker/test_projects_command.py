@@ -87,7 +87,7 @@ def test_a_merged_project_is_found_from_its_folder_by_words_and_by_meaning(machi
     remember(machine, folder / "blog", "Posts are numbered per author")
     assert titles(machine, "numbered posts", folder / "shop") == []
     told = run_here(machine, "projects", "merge", "blog", "shop").stdout
-    assert "projects undo" in told
+    assert f"{folder / 'blog'} was merged into {folder / 'shop'}. `claude-mem-lite projects undo" in told
     assert titles(machine, "numbered posts", folder / "shop") == ["Posts are numbered per author"]
     assert titles(machine, "numbered posts", folder / "blog") == ["Posts are numbered per author"]
     assert "numbered per author" in context(machine, folder / "shop")

@@ -11,7 +11,7 @@ from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_o
 from claude_mem_lite.cli.output import Column, field, items, plain, print_json, print_table
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.told import whole
+from claude_mem_lite.told import describe_change, whole
 
 _MAX_FOLDERS = 3
 
@@ -44,7 +44,9 @@ def projects(ctx: click.Context, changes: bool, as_json: bool) -> None:
         click.echo("Nothing was changed about projects." if changes else "There are no projects yet.")
     elif changes:
         for one in found:
-            click.echo(f"{field(one, 'id')}  {_told(one)}{' (undone)' if one.get('undone_at') else ''}")
+            click.echo(
+                f"{field(one, 'id')}  {plain(describe_change(one))}{' (undone)' if one.get('undone_at') else ''}"
+            )
     else:
         _print(list(found))
 
@@ -118,7 +120,7 @@ def undo(change: str | None, as_json: bool) -> None:
     if as_json:
         print_json(undone)
     else:
-        click.echo(f"Undone: {_told(undone)}.")
+        click.echo(f"Undone: {plain(describe_change(undone))}.")
 
 
 def _change(what: str, body: JsonObject, as_json: bool) -> None:
@@ -126,19 +128,8 @@ def _change(what: str, body: JsonObject, as_json: bool) -> None:
     if as_json:
         print_json(change)
     else:
-        told = _told(change)
-        click.echo(f"{told[0].upper()}{told[1:]}. `claude-mem-lite projects undo {field(change, 'id')}` undoes it.")
-
-
-def _told(change: JsonObject) -> str:
-    source, target = plain(field(change, "source")), plain(field(change, "target"))
-    sentences = {
-        "merge": f"merged {source} into {target}",
-        "join": f"found {source} to be the same as {target} and merged it",
-        "rename": f"renamed {source} to {target}",
-        "move": f"moved what was in {source} to {target}",
-    }
-    return sentences.get(field(change, "kind"), field(change, "kind"))
+        told = plain(describe_change(change))
+        click.echo(f"{told}. `claude-mem-lite projects undo {field(change, 'id')}` undoes it.")
 
 
 def _project(given: str) -> str:

@@ -26,6 +26,7 @@ from claude_mem_lite.models import (
     text,
 )
 from claude_mem_lite.scopes import project_name
+from claude_mem_lite.told import describe_change
 from claude_mem_lite.ui.markdown import blocks, headline, inline
 from claude_mem_lite.words import counted, time_ago
 
@@ -70,7 +71,20 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (ago, when, words, short, project_name, counted, quoted, inline, blocks, headline, group_of)
+    filters = (
+        ago,
+        when,
+        words,
+        short,
+        project_name,
+        counted,
+        quoted,
+        inline,
+        blocks,
+        headline,
+        group_of,
+        describe_change,
+    )
     environment.filters |= {one.__name__: one for one in filters}
     environment.globals |= {
         "KINDS": KINDS,
