@@ -156,7 +156,7 @@ def _merge(db: sqlite3.Connection, change: str, source: str, target: str, now: d
         )
     small: JsonObject = {table: _take_small(db, table, source, target) for table in _SMALL_TABLES}
     if not db.execute("select 1 from project_marks where project = ? and value = ?", (target, source)).fetchone():
-        projects.put_mark(db, "former_path" if source.startswith("/") else "remote", source, target, now)
+        projects.put_former_id(db, source, target, now)
     db.execute("delete from projects where id = ?", (source,))
     _index_again(db, change, target)
     return {"source": source, "target": target, "project": dict(row) if row else None, **small}

@@ -186,8 +186,13 @@ def adopt(db: sqlite3.Connection, wanted: str, root: str, at: datetime) -> str:
     place = find_place(root)
     project = recognise(db, place).project if place.project == wanted else current_id(db, wanted)
     if project != wanted and current_id(db, wanted) == wanted:
-        put_mark(db, "former_path" if wanted.startswith("/") else "remote", wanted, project, at)
+        put_former_id(db, wanted, project, at)
     return project
+
+
+def put_former_id(db: sqlite3.Connection, former: str, project: str, at: datetime) -> None:
+    """Have an id that a project had before lead to it: the id is the remote or the folder of its time."""
+    put_mark(db, "former_path" if former.startswith("/") else "remote", former, project, at)
 
 
 def former_ids(db: sqlite3.Connection, project: str) -> list[str]:
