@@ -13,9 +13,9 @@ from pathlib import Path
 import click
 
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
-from claude_mem_lite.cli.importing_claude_mem import chosen_folders, claude_mem
+from claude_mem_lite.cli.importing_claude_mem import claude_mem
 from claude_mem_lite.cli.importing_jsonl import jsonl
-from claude_mem_lite.cli.options import also_paused_option, connect, json_option, require_there
+from claude_mem_lite.cli.options import also_paused_option, connect, folders_option, json_option, require_there
 from claude_mem_lite.cli.output import plain, print_json
 from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.sending import Sending
@@ -135,14 +135,7 @@ def _is_transcript(_: click.Context, __: click.Parameter, given: tuple[Path, ...
     type=click.Path(readable=False, path_type=Path),
     callback=_is_transcript,
 )
-@click.option(
-    "--project",
-    "chosen",
-    metavar="NAME=FOLDER",
-    multiple=True,
-    callback=chosen_folders,
-    help="Import sessions of the folder NAME (its name or path) as if they had been in FOLDER; may be repeated.",
-)
+@folders_option("Import sessions of the folder NAME (its name or path) as if they had been in FOLDER; may be repeated.")
 @also_paused_option
 @json_option
 def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: bool, as_json: bool) -> None:

@@ -12,7 +12,14 @@ import click
 
 from claude_mem_lite import pauses
 from claude_mem_lite.cli.claude_mem_report import ProjectTold, Report, tell
-from claude_mem_lite.cli.options import also_paused_option, chosen_home, connect, json_option, require_there
+from claude_mem_lite.cli.options import (
+    also_paused_option,
+    chosen_home,
+    connect,
+    folders_option,
+    json_option,
+    require_there,
+)
 from claude_mem_lite.cli.output import items, plain
 from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.sending import Sending, interrupted_after
@@ -37,29 +44,9 @@ _ASKED_AT_ONCE = 1_000
 _KINDS: tuple[RowKind, ...] = tuple(TABLES)
 
 
-def chosen_folders(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Mapping[str, str]:
-    chosen: dict[str, str] = {}
-    for one in given:
-        name, equals, folder = one.rpartition("=")
-        if not equals or not name.strip() or not folder.strip():
-            raise click.BadParameter(f"{one!r} is not of the form NAME=FOLDER, as in shop=~/code/shop")
-        path = os.path.realpath(os.path.expanduser(folder.strip()))
-        if not os.path.isdir(path):
-            raise click.BadParameter(f"{folder} is no folder")
-        chosen[name.strip()] = path
-    return chosen
-
-
 @click.command("claude-mem", short_help="Import the database of claude-mem, another product.")
 @click.argument("database", metavar="[DB]", required=False, type=click.Path(readable=False, path_type=Path))
-@click.option(
-    "--project",
-    "chosen",
-    metavar="NAME=FOLDER",
-    multiple=True,
-    callback=chosen_folders,
-    help="The folder of a project that claude-mem knows by this name; may be repeated.",
-)
+@folders_option("The folder of a project that claude-mem knows by this name; may be repeated.")
 @click.option("--dry-run", is_flag=True, help="Only tell what would be imported, and to which projects.")
 @also_paused_option
 @json_option

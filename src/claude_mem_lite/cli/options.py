@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -89,6 +89,26 @@ def limit_option(default: int) -> Callable[[Decorated], Decorated]:
         default=default,
         help=f"At most that many; {default} if not given.",
     )
+
+
+def folders_option(help_text: str) -> Callable[[Decorated], Decorated]:
+    """Give an import --project NAME=FOLDER, which says where a project of elsewhere is on this machine."""
+    return click.option(
+        "--project", "chosen", metavar="NAME=FOLDER", multiple=True, callback=_folders_by_name, help=help_text
+    )
+
+
+def _folders_by_name(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Mapping[str, str]:
+    chosen: dict[str, str] = {}
+    for one in given:
+        name, equals, folder = one.rpartition("=")
+        if not equals or not name.strip() or not folder.strip():
+            raise click.BadParameter(f"{one!r} is not of the form NAME=FOLDER, as in shop=~/code/shop")
+        path = os.path.realpath(os.path.expanduser(folder.strip()))
+        if not os.path.isdir(path):
+            raise click.BadParameter(f"{folder} is no folder")
+        chosen[name.strip()] = path
+    return chosen
 
 
 def as_kind(written: str) -> str:
