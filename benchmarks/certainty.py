@@ -52,10 +52,10 @@ COMMITS_OF_A_SESSION = 3
 MEMORIES_ASKED = 80
 SMALL_HOME, SMALL_HOMES = 5, 12
 COMMIT = "commit"
-LEAST_UNCERTAIN, LEAST_CERTAIN = 0.9, 0.9
+MIN_UNCERTAIN, MIN_CERTAIN = 0.9, 0.9
 _CERTAINTY = re.compile(r"certainty (-?[\d.]+) = ")
 _TELLING = re.compile(r"[A-Za-z][\w-]{3,}")
-_LEAST_TITLE_WORDS = 4
+_MIN_TITLE_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,7 @@ def _related(data: Data, db: sqlite3.Connection) -> Iterator[_Related]:
         times[query.sessions[0]] += 1
         if times[query.sessions[0]] <= COMMITS_OF_A_SESSION:
             yield _Related(COMMIT, query.text, frozenset(query.sessions))
-    drawn = [one for one in all_memories(db) if len(one.title.split()) >= _LEAST_TITLE_WORDS]
+    drawn = [one for one in all_memories(db) if len(one.title.split()) >= _MIN_TITLE_WORDS]
     random.Random(0).shuffle(drawn)
     for memory in drawn[:MEMORIES_ASKED]:
         yield _Related("title", memory.title, frozenset((memory.session, memory.id)))
@@ -252,7 +252,7 @@ def _by_words(found: Iterable[Memory]) -> Iterator[_Related]:
 
 
 def _few(db: sqlite3.Connection, nth: int) -> list[Memory]:
-    drawn = [one for one in all_memories(db) if len(one.title.split()) >= _LEAST_TITLE_WORDS]
+    drawn = [one for one in all_memories(db) if len(one.title.split()) >= _MIN_TITLE_WORDS]
     return random.Random(nth).sample(drawn, SMALL_HOME)
 
 
@@ -296,11 +296,11 @@ def _chosen(places: Sequence[Measured], names: Sequence[str]) -> Iterator[Figure
 
 def _shares(name: str, place: Measured, *, judged: bool) -> Iterator[Figure]:
     silent = [not one.is_certain(FLOOR) for one in place.unrelated]
-    floor = LEAST_UNCERTAIN if judged else None
+    floor = MIN_UNCERTAIN if judged else None
     yield _share(f"{name}: unrelated queries that are called uncertain", silent, floor)
     for sort in dict.fromkeys(one.sort for one in place.related):
         heard = [one.is_certain(FLOOR) for one in place.related if one.sort == sort]
-        floor = LEAST_CERTAIN if judged else None
+        floor = MIN_CERTAIN if judged else None
         yield _share(f"{name}: related queries ({sort}) whose right hit is certain", heard, floor)
 
 

@@ -15,7 +15,7 @@ _LIMITS_S = (
     ("claude_mem_lite.worker.tying", "_LONGEST_S", 10.0),
     ("claude_mem_lite.worker.answering.waiting", "LOOK_AT_NEED_S", 10.0),
     ("claude_mem_lite.worker.api", "_RETRY_LOOK_S", 0.02),  # how often a drain looks: each test would wait for 0.2
-    ("claude_mem_lite.worker.loop", "IMPORT_PAUSE_S", 60.0),
+    ("claude_mem_lite.worker.loop", "IMPORT_QUIET_S", 60.0),
     ("claude_mem_lite.worker.answering.start", "_MOST_PATIENCE_S", 1.0),  # the hook itself waits for no more than 1.5
 )
 

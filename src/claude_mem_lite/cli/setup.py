@@ -157,7 +157,7 @@ def _print_plugin(target: Target) -> None:
     read = [target.settings]
     if target.scope == "project":
         read += [target.settings.with_name("settings.json"), settings_path("user", None, os.environ)]
-    for sentence in plugin.told_beside(read):
+    for sentence in plugin.plugin_warnings(read):
         click.echo(sentence)
 
 

@@ -59,8 +59,8 @@ def enabled_in(settings: Path) -> list[str]:
     return []
 
 
-def told_beside(settings: Iterable[Path]) -> Iterator[str]:
-    """A warning for each of these settings files that switches the plugin on, for who installs hooks as well."""
+def plugin_warnings(settings: Iterable[Path]) -> Iterator[str]:
+    """Yield a warning for each of these settings files that switches the plugin on, for who installs hooks as well."""
     for path in dict.fromkeys(settings):
         for name in enabled_in(path):
             yield (

@@ -12,7 +12,7 @@ FLOOR = 0.75
 FLOOR_BY_WORDS = FLOOR / 3
 """The floor for a query without a vector, as one in Chinese: most of its pairs of characters are no words."""
 _DIGITS = 2
-_LEAST_WEIGHT = 0.01
+_MIN_WEIGHT = 0.01
 # So that the logarithm of a number of documents is never 0.
 _YOUNG = 2
 
@@ -62,4 +62,4 @@ class Certainty:
 def rarity(having: int, documents: int) -> float:
     """The weight of a word that so many of all documents have: 1 when none has it, next to 0 when all have it."""
     most = math.log(documents + _YOUNG)
-    return max(round(1 - math.log(having + 1) / most, _DIGITS), _LEAST_WEIGHT)
+    return max(round(1 - math.log(having + 1) / most, _DIGITS), _MIN_WEIGHT)

@@ -38,7 +38,7 @@ _AT_ONCE = 2
 _DIGITS = 4
 # Counting the rows of a word takes 45 ns a row. A word that more have is as good as common.
 _COUNTED = 1_000
-_MOST_WEIGHTED = 24
+_MAX_WEIGHTED = 24
 _MOST_NAMED = 96
 """Of a pasted page, so many words are looked for in what was found, to name them."""
 log = logging.getLogger(__name__)
@@ -215,7 +215,7 @@ def _weights(db: sqlite3.Connection, words: Sequence[str]) -> dict[str, float]:
     number = fts.highest(db) + passages.highest(db)
     return {
         word: rarity(fts.count_everywhere(db, word, _COUNTED) + passages.count_with(db, word, _COUNTED), number)
-        for word in words[:_MOST_WEIGHTED]
+        for word in words[:_MAX_WEIGHTED]
     }
 
 

@@ -7,27 +7,27 @@ from collections.abc import Iterable
 
 from claude_mem_lite.pauses import Pause
 
-_FIRST_LOOK = ""
-"""The name of the row that tells when the settings were first looked at."""
+_BASELINE = ""
+"""The name of the row that tells when the settings were first read."""
 
 
 def load(db: sqlite3.Connection) -> dict[str, Pause]:
     """All periods by their names."""
-    rows = db.execute("select * from pauses where name <> ?", (_FIRST_LOOK,))
+    rows = db.execute("select * from pauses where name <> ?", (_BASELINE,))
     return {
         row["name"]: Pause(row["name"], row["glob"], row["first_ns"], row["last_ns"], bool(row["is_over"]))
         for row in rows
     }
 
 
-def has_looked(db: sqlite3.Connection) -> bool:
-    """Whether the settings of this home were looked at before."""
-    return db.execute("select 1 from pauses where name = ?", (_FIRST_LOOK,)).fetchone() is not None
+def has_baseline(db: sqlite3.Connection) -> bool:
+    """Return whether the settings of this home were read before."""
+    return db.execute("select 1 from pauses where name = ?", (_BASELINE,)).fetchone() is not None
 
 
-def note_first_look(db: sqlite3.Connection, now_ns: int) -> None:
-    """Note that from now on it is known when a folder was excluded."""
-    db.execute("insert or ignore into pauses values (?, '', ?, ?, 1)", (_FIRST_LOOK, now_ns, now_ns))
+def record_baseline(db: sqlite3.Connection, now_ns: int) -> None:
+    """Record that from now on it is known when a folder was excluded."""
+    db.execute("insert or ignore into pauses values (?, '', ?, ?, 1)", (_BASELINE, now_ns, now_ns))
 
 
 def put(db: sqlite3.Connection, found: Iterable[Pause]) -> None:

@@ -57,7 +57,7 @@ class FactKeeping:
         self._looks: dict[str, Look] = {}
         """The last one of each project, those that were looked at last at the end."""
 
-    def look_again(self) -> None:
+    def recheck_all(self) -> None:
         """Compare the facts of every project anew when it is next seen: projects were merged or taken apart."""
         self._looks.clear()
 

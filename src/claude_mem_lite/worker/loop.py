@@ -49,7 +49,7 @@ from claude_mem_lite.worker.suspicion import DamageWatch
 from claude_mem_lite.worker.twins import Twins
 
 POLL_S = 2.0
-IMPORT_PAUSE_S = 1.0
+IMPORT_QUIET_S = 1.0
 """After so long without a request an import is over, or somebody stopped it."""
 _LARGE_WORK = 8 * 1024 * 1024
 Result = TypeVar("Result")
@@ -316,7 +316,7 @@ class Loop:
             self._render(self.modelling.step())
             if self.modelling.is_busy():
                 self.activity.note_request()
-            if self.activity.quiet_s() > IMPORT_PAUSE_S:
+            if self.activity.quiet_s() > IMPORT_QUIET_S:
                 self._render(self._unrendered)
         self._index()
         self._look()
@@ -364,13 +364,13 @@ class Loop:
                 db.execute("pragma shrink_memory")
             maintenance.give_back_memory()
 
-    def _render(self, projects: set[str]) -> None:
+    def _render(self, changed: set[str]) -> None:
         """Render the folders of projects whose context changed anew."""
-        if projects and self.has_files():
-            self._unrendered = set() if "" in projects else self._unrendered - projects
+        if changed and self.has_files():
+            self._unrendered = set() if "" in changed else self._unrendered - changed
             see, search = self.looking.look_ahead, self.search.unexplained
             dbs = self._memory_db, self.readers.open
-            rendered.refresh(self.home, *dbs, self.config, projects, self.clock(), see, search)
+            rendered.refresh(self.home, *dbs, self.config, changed, self.clock(), see, search)
 
     def _read_config(self) -> bool:
         """Load the settings. A broken file stops intake, because it may have named folders to exclude."""
@@ -385,7 +385,7 @@ class Loop:
         if config.exclude != self.config.exclude:
             rendered.clear(self.home)  # what was rendered may be of a folder that is excluded now
         self.config, self.problem = config, ""
-        self._pause_watch.look(config.exclude)
+        self._pause_watch.reconcile(config.exclude)
         self.modelling.configure(config)
         return True
 
@@ -462,7 +462,7 @@ class Loop:
             self.looking.clear()
         if told.get("command") in commands.PROJECT_COMMANDS:
             self.looking.clear()  # what was noted of branches is noted by project
-            self._facts.look_again()
+            self._facts.recheck_all()
         self._render({""})
         return result
 

@@ -28,12 +28,12 @@ class PauseWatch:
         self._clock = clock
         self._seen: object = None
 
-    def look(self, exclude: Sequence[str]) -> None:
-        """Note what began and what ended since the last look."""
+    def reconcile(self, exclude: Sequence[str]) -> None:
+        """Record what began and what ended since the last time."""
         if (self._state(), exclude) == self._seen:
             return
         try:
-            self._reconcile(exclude)
+            self._update(exclude)
             self._seen = self._state(), exclude
         except OSError as error:  # a full disk, say: events are still to be taken in, and the next pass tries again
             log.warning("pauses not noted", extra={"error": type(error).__name__})
@@ -53,7 +53,7 @@ class PauseWatch:
     def _state(self) -> object:
         return state_of(self._home.off_switch), state_of(self._home.pauses)
 
-    def _reconcile(self, exclude: Sequence[str]) -> None:
+    def _update(self, exclude: Sequence[str]) -> None:
         now_ns = int(self._clock().timestamp() * 1e9)
         if self._home.off_switch.exists():
             pauses.note_off(self._home, now_ns)
@@ -68,7 +68,7 @@ class PauseWatch:
             if files.get(pause.name) != pause:
                 pauses.save(self._home, pause)
         with atomic(self._db):
-            copies.note_first_look(self._db, now_ns)
+            copies.record_baseline(self._db, now_ns)
             copies.put(self._db, (one for one in current.values() if known.get(one.name) != one))
 
     def _with_ends(self, found: dict[str, Pause], exclude: Sequence[str], now_ns: int) -> dict[str, Pause]:
@@ -86,8 +86,8 @@ class PauseWatch:
         return current
 
     def _excluded_since_ns(self, now_ns: int) -> int:
-        """The time since which a folder may be excluded that was not before: always, if nobody ever looked.
+        """The time since which a folder may be excluded that was not before: always, without a baseline.
 
-        A session with hooks starts a worker, so no session was captured between an edit of the file and this look."""
+        A session with hooks starts a worker, so no session was captured between an edit of the file and now."""
         state = state_of(self._home.config)
-        return min(state[1], now_ns) if state and copies.has_looked(self._db) else 0
+        return min(state[1], now_ns) if state and copies.has_baseline(self._db) else 0
