@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from claude_mem_lite.compress.rules.handoff import handoff
 from claude_mem_lite.compress.rules.summary import summarize
 from claude_mem_lite.compress.rules.turns import fold
@@ -75,6 +77,52 @@ def test_nothing_is_left_open_once_all_is_done() -> None:
     assert left_by(turn("run the tests", bash_failed("pytest", PYTEST_FAILED)), fixed) is None
     assert left_by(WITH_STEPS, finished) is None
     assert left_by(broken_off(turn("Move the session check", FIX)), turn("go on", FIX, closing="Moved it.")) is None
+
+
+PUSHED = "To git.example:shop.git\n   0a4f7d2..91b3c55  main -> main"
+
+
+@pytest.mark.parametrize(
+    ("left", "command", "printed", "is_open"),
+    [
+        ("Committed. Not yet pushed.", "git push", PUSHED, False),
+        ("Committed. Not yet pushed.", "git push 2>&1 | tail -3", PUSHED, False),
+        ("Committed. Not yet pushed.", "git push 2>&1 | tail -3", " ! [rejected] main -> main (fetch first)", True),
+        ("Committed. Not yet pushed.", "git add -A && git commit -m 'Add cart' && git push", PUSHED, False),
+        ("Committed. Not yet pushed.", "git fetch", "", True),
+        ("The cart is not yet pushed or deployed to staging.", "git push", PUSHED, True),
+        ("Added it. The cart has not been committed.", "git commit -qm 'Add cart'", "", False),
+        ("Added it. The cart has not been committed.", "git push", PUSHED, True),
+    ],
+)
+def test_what_was_not_committed_or_pushed_is_closed_by_git(
+    left: str, command: str, printed: str, *, is_open: bool
+) -> None:
+    first = turn("add a cart", FIX, closing=left)
+    assert left_by(first) is not None
+    assert (left_by(first, turn("go on", bash(command, printed), closing="There it is.")) is not None) is is_open
+
+
+CONFLICT = bash_failed("git merge origin/main", "CONFLICT (content): Merge conflict in src/auth.py")
+
+
+@pytest.mark.parametrize("command", ["git commit --no-edit", "git merge --continue", "git merge --abort"])
+def test_a_conflict_is_over_once_git_went_on(command: str) -> None:
+    merge = "merge main"
+    assert left_by(turn(merge, CONFLICT, closing="It conflicts.")) is not None
+    assert left_by(turn(merge, CONFLICT, FIX, bash(command), closing="Merged it.")) is None
+    assert left_by(turn(merge, CONFLICT, closing="It conflicts."), turn("go on", bash(command), closing="Ok.")) is None
+    assert left_by(turn(merge, CONFLICT, bash("git status"), closing="It conflicts.")) is not None
+
+
+def test_a_step_is_done_when_a_later_turn_of_the_session_says_so_of_what_it_ran() -> None:
+    first = turn("add a cart", FIX, closing="Added it. Next: migrate the staging database to the new cart table.")
+    ran = bash("./migrate staging", "done")
+    said = "Migrated the staging database to the new cart table."
+    assert left_by(first, turn("go on", ran, closing=said)) is None
+    assert left_by(first, turn("go on", closing=said)) is not None
+    denied = "Did not migrate the staging database to the new cart table."
+    assert left_by(first, turn("go on", ran, closing=denied)) is not None
 
 
 def test_what_blocks_the_work_is_left_open() -> None:

@@ -16,6 +16,7 @@ from claude_mem_lite.compress.language.sentence_kinds import (
 from claude_mem_lite.compress.language.verbs import impersonal, instruction, past, reported
 from claude_mem_lite.compress.rules.fixes import is_over
 from claude_mem_lite.compress.rules.handoff import FAILING
+from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, is_done_by_git, told_apart
 from claude_mem_lite.compress.rules.taught import asked_for, only_greets
 from claude_mem_lite.compress.rules.turns import closing_of
 from claude_mem_lite.compress.rules.work_titles import NAMED_BY_FILE
@@ -59,7 +60,6 @@ _TEST_OF = lazy(r"(?i)\s(?:-|–|—)\s(?:verifies|tests|checks|ensures|asserts)
 _ONLY_FILES = lazy(
     r"(?:Changed|Created|Deleted|Added|Removed) (?:[\w.,* ]+ (?:in|to|from) )?\S*[/.]\S+(?: and \d+ more files?)?\.?$"
 )
-_UNCOMMITTED = lazy(r"(?i)(?:\bun|(?:\bnot|n't) (?:yet |been )*)commit(?:ted)?\b|^commit\b")
 _PLAN_LEAD = lazy(r"(?i)^\s*(?:please )?implement the following plan:?\s*")
 _PLAN_LABEL = lazy(r"(?i)^(?:implementation )?plan:\s+")
 _BARE_HEADING = lazy(
@@ -180,7 +180,8 @@ def _learned(turn: Turn, closing: Closing, digest: TurnDigest, done: str) -> str
 
 def _still_true(learned: str, digest: TurnDigest) -> str:
     """What was learned, without tests that fail once what was run has passed and nothing fails any more."""
-    if not digest.passed or any(draft.kind == "failure" for draft in digest.drafts):
+    ran = [command for command in digest.passed if not command.startswith("git ")]
+    if not ran or any(draft.kind == "failure" for draft in digest.drafts):
         return learned
     return " ".join(part for part in sentences(learned) if not _TEST_FAILS.search(part))
 
@@ -221,9 +222,15 @@ def _next_steps(before: Sequence[str], turn: Turn, digest: TurnDigest, closing: 
     if digest.open_tasks is not None or closing.says_all_done():
         return ()
     finished = f"{done} {prompt_text(turn.prompt)}" if done else ""
-    committed = any(fact.startswith("Commit ") for draft in digest.drafts for fact in draft.facts)
-    left = [step for step in before if not (committed and _UNCOMMITTED.search(step))]
-    return tuple(step for step in left if overlap(step, finished) < 0.6)
+    # What is said where nothing was done may have been planned only.
+    said_done, denied = told_apart((done, *closing.told) if done or digest.passed else ())
+    return tuple(
+        step
+        for step in before
+        if overlap(step, finished) < 0.6
+        and not is_done_by_git(step, digest.passed)
+        and (any(is_about(step, text) for text in denied) or not any(is_done_by(step, text) for text in said_done))
+    )
 
 
 def _step(text: str) -> str:
