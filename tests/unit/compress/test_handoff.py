@@ -65,6 +65,46 @@ def test_a_turn_that_was_broken_off_is_left_open_with_what_was_asked() -> None:
     assert left.facts == ("Edited last: src/auth.py",)
 
 
+@pytest.mark.parametrize(
+    ("asked", "is_open"),
+    [
+        ("clear", False),
+        ("exit", False),
+        ("quit", False),
+        ("What about the other improvements of the cart?", False),
+        ("Can you move the session check to the middleware?", True),
+    ],
+)
+def test_neither_a_word_to_the_client_nor_a_question_is_work_that_was_broken_off(asked: str, *, is_open: bool) -> None:
+    assert (left_by(broken_off(turn(asked, FIX))) is not None) is is_open
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The change was small: added the enum to the import and replaced the TODO stub in total() with a sum.",
+        "Resolved the last TODO of the cart.",
+        "I'd lean toward the second way since the cart hasn't been merged yet.",
+        "This still fails.",
+    ],
+)
+def test_what_only_sounds_like_a_step_is_not_left_open(said: str) -> None:
+    assert left_by(turn("go on", FIX, closing=f"Added it to src/auth.py. {said}")) is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        'error: Script not found "generate:prices"',
+        "error: a hook denied this tool",
+        "sh: 1: vitest: command not found",
+        "error: unknown command 'lnt' for 'shop'",
+    ],
+)
+def test_a_command_that_was_called_wrong_or_not_let_run_is_not_left_open(error: str) -> None:
+    assert left_by(turn("check it", bash_failed("bun run build", error), closing="It does not run.")) is None
+
+
 def test_a_turn_that_ended_in_an_api_error_is_left_open() -> None:
     whole = turn("Move the session check to the middleware", FIX)
     failed = replace(whole, events=(*whole.events[:-1], replace(whole.events[-1], kind="StopFailure")))
