@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.compress.rules.handoff import cut_down, steps_of
+from claude_mem_lite.compress.rules.steps_done import is_done_by, told_apart
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import memories, retirements
 from claude_mem_lite.store.memories import handoff_id
-from claude_mem_lite.worker.steps_done import is_done_by, told_apart
 from tests.fakes import NOW, Store
 from tests.patches import patch
 from tests.running import Json, Machine, leave, payload

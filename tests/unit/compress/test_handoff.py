@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from claude_mem_lite.compress.rules.handoff import handoff
 from claude_mem_lite.compress.rules.summary import summarize
 from claude_mem_lite.compress.rules.turns import fold
@@ -63,6 +65,46 @@ def test_a_turn_that_was_broken_off_is_left_open_with_what_was_asked() -> None:
     assert left.facts == ("Edited last: src/auth.py",)
 
 
+@pytest.mark.parametrize(
+    ("asked", "is_open"),
+    [
+        ("clear", False),
+        ("exit", False),
+        ("quit", False),
+        ("What about the other improvements of the cart?", False),
+        ("Can you move the session check to the middleware?", True),
+    ],
+)
+def test_neither_a_word_to_the_client_nor_a_question_is_work_that_was_broken_off(asked: str, *, is_open: bool) -> None:
+    assert (left_by(broken_off(turn(asked, FIX))) is not None) is is_open
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The change was small: added the enum to the import and replaced the TODO stub in total() with a sum.",
+        "Resolved the last TODO of the cart.",
+        "I'd lean toward the second way since the cart hasn't been merged yet.",
+        "This still fails.",
+    ],
+)
+def test_what_only_sounds_like_a_step_is_not_left_open(said: str) -> None:
+    assert left_by(turn("go on", FIX, closing=f"Added it to src/auth.py. {said}")) is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        'error: Script not found "generate:prices"',
+        "error: a hook denied this tool",
+        "sh: 1: vitest: command not found",
+        "error: unknown command 'lnt' for 'shop'",
+    ],
+)
+def test_a_command_that_was_called_wrong_or_not_let_run_is_not_left_open(error: str) -> None:
+    assert left_by(turn("check it", bash_failed("bun run build", error), closing="It does not run.")) is None
+
+
 def test_a_turn_that_ended_in_an_api_error_is_left_open() -> None:
     whole = turn("Move the session check to the middleware", FIX)
     failed = replace(whole, events=(*whole.events[:-1], replace(whole.events[-1], kind="StopFailure")))
@@ -75,6 +117,52 @@ def test_nothing_is_left_open_once_all_is_done() -> None:
     assert left_by(turn("run the tests", bash_failed("pytest", PYTEST_FAILED)), fixed) is None
     assert left_by(WITH_STEPS, finished) is None
     assert left_by(broken_off(turn("Move the session check", FIX)), turn("go on", FIX, closing="Moved it.")) is None
+
+
+PUSHED = "To git.example:shop.git\n   0a4f7d2..91b3c55  main -> main"
+
+
+@pytest.mark.parametrize(
+    ("left", "command", "printed", "is_open"),
+    [
+        ("Committed. Not yet pushed.", "git push", PUSHED, False),
+        ("Committed. Not yet pushed.", "git push 2>&1 | tail -3", PUSHED, False),
+        ("Committed. Not yet pushed.", "git push 2>&1 | tail -3", " ! [rejected] main -> main (fetch first)", True),
+        ("Committed. Not yet pushed.", "git add -A && git commit -m 'Add cart' && git push", PUSHED, False),
+        ("Committed. Not yet pushed.", "git fetch", "", True),
+        ("The cart is not yet pushed or deployed to staging.", "git push", PUSHED, True),
+        ("Added it. The cart has not been committed.", "git commit -qm 'Add cart'", "", False),
+        ("Added it. The cart has not been committed.", "git push", PUSHED, True),
+    ],
+)
+def test_what_was_not_committed_or_pushed_is_closed_by_git(
+    left: str, command: str, printed: str, *, is_open: bool
+) -> None:
+    first = turn("add a cart", FIX, closing=left)
+    assert left_by(first) is not None
+    assert (left_by(first, turn("go on", bash(command, printed), closing="There it is.")) is not None) is is_open
+
+
+CONFLICT = bash_failed("git merge origin/main", "CONFLICT (content): Merge conflict in src/auth.py")
+
+
+@pytest.mark.parametrize("command", ["git commit --no-edit", "git merge --continue", "git merge --abort"])
+def test_a_conflict_is_over_once_git_went_on(command: str) -> None:
+    merge = "merge main"
+    assert left_by(turn(merge, CONFLICT, closing="It conflicts.")) is not None
+    assert left_by(turn(merge, CONFLICT, FIX, bash(command), closing="Merged it.")) is None
+    assert left_by(turn(merge, CONFLICT, closing="It conflicts."), turn("go on", bash(command), closing="Ok.")) is None
+    assert left_by(turn(merge, CONFLICT, bash("git status"), closing="It conflicts.")) is not None
+
+
+def test_a_step_is_done_when_a_later_turn_of_the_session_says_so_of_what_it_ran() -> None:
+    first = turn("add a cart", FIX, closing="Added it. Next: migrate the staging database to the new cart table.")
+    ran = bash("./migrate staging", "done")
+    said = "Migrated the staging database to the new cart table."
+    assert left_by(first, turn("go on", ran, closing=said)) is None
+    assert left_by(first, turn("go on", closing=said)) is not None
+    denied = "Did not migrate the staging database to the new cart table."
+    assert left_by(first, turn("go on", ran, closing=denied)) is not None
 
 
 def test_what_blocks_the_work_is_left_open() -> None:

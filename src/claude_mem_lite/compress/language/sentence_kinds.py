@@ -136,6 +136,16 @@ _NEXT = _has(
     r"\b(?:not yet|haven't been|hasn't been|not been|haven't|hasn't) (?:implemented|done|tested|covered|committed"
     r"|pushed|merged|deployed|wired|handled|verified|updated|fixed)\b",
 )  # fmt: skip
+# A mark that was dealt with is none that is left.
+_DEALT_WITH = lazy(
+    r"(?i)\b(?:replac|remov|resolv|complet|implement|finish|clear|fix|address|delet|dropp|fill|clean)ed\b"
+    r"[^.;]{0,60}?\b(?-i:TODO)s?\b"
+)
+_OPINION = _begins(
+    r"i(?:'d| would) (?:lean|go|suggest|recommend|prefer|say|vote|opt|pick|choose|start|keep|probably)\b",
+    r"i (?:think|believe|lean|recommend|suggest|prefer)\b",
+    r"my (?:recommendation|preference|suggestion|vote|take)\b",
+)
 _NEXT_LABEL = _begins(
     r"next(?: steps?| up)?\s*(?::|[–—-]\s)",
     r"to[- ]?dos?\b\s*[:(–—-]",
@@ -226,7 +236,9 @@ def states_next_step(sentence: str) -> bool:
     """Whether it says what is still to be done; questions and offers to the user do not."""
     if is_labelled_next(sentence):
         return True
-    return not is_talk(sentence) and not _HEDGED.match(sentence) and _NEXT.search(sentence) is not None
+    if is_talk(sentence) or _HEDGED.match(sentence) or _OPINION.match(sentence):
+        return False
+    return _NEXT.search(_DEALT_WITH.sub("", sentence)) is not None
 
 
 def is_labelled_next(item: str) -> bool:

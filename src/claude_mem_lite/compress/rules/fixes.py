@@ -20,6 +20,11 @@ _USAGE_ERROR = lazy(
     r"|invalid option|no such option"
     r"|unexpected EOF|unmatched|SyntaxError: invalid|bad substitution|no tests? (?:ran|found|files)"
 )
+# What stops at a conflict, and what ends that.
+_JOINS = lazy(r"git (?:-\S+ \S+ )*(?:merge|pull|rebase|cherry-pick|revert|am|stash (?:pop|apply))\b")
+_SETTLES = lazy(
+    r"git (?:-\S+ \S+ )*(?:commit|push|(?:merge|rebase|cherry-pick|revert|am) --(?:continue|abort|skip|quit))\b"
+)
 _NO_FILE = lazy(r"(?i)no such file or directory")
 _SAYS_NOTHING = lazy(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
 _ASSERTION = lazy(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
@@ -141,7 +146,9 @@ def passed(steps: Sequence[Step]) -> tuple[str, ...]:
     """Return the commands whose last run of a turn is known to have gone well, in whatever folder they were run."""
     last = {(ran.command, ran.selection.folder): ran for _, ran in _runs(steps)}
     failing = {ran.command for ran in last.values() if ran.failed or not ran.is_sure}
-    return tuple(dict.fromkeys(ran.command for ran in last.values() if ran.command not in failing))
+    done = [part for step in steps if isinstance(step, Ran) for part in step.git_done]
+    failing -= set(done) - {ran.command for ran in last.values() if ran.failed}
+    return tuple(dict.fromkeys(one for one in (*(ran.command for ran in last.values()), *done) if one not in failing))
 
 
 def named(command: str) -> str:
@@ -157,7 +164,7 @@ def title_of_failure(ran: Ran) -> str:
 def is_over(title: str, passed: Sequence[str]) -> bool:
     """Return whether a failure, by its title, is gone: its command has passed, or one that runs the same and more."""
     command = title.partition(FAILS)[0]
-    if any(named(one) == command for one in passed):
+    if any(named(one) == command for one in passed) or (_JOINS.match(command) and any(map(_SETTLES.match, passed))):
         return True
     # Of a longer command the title has only the beginning.
     is_whole = len(command.split()) < _MAX_NAME_WORDS
@@ -279,8 +286,9 @@ def is_usage_error(ran: Ran) -> bool:
 
 
 def _another_way_worked(steps: Sequence[Step], at: int, failed: Ran) -> bool:
-    """The same program was run again, differently, and went well."""
+    """The same program was run again, differently, and went well; or git went on after its conflict."""
     program = shell.tool(failed.command)
-    return any(
-        isinstance(step, Ran) and not step.failed and shell.tool(step.command) == program for step in steps[at + 1 :]
-    )
+    later = [step for step in steps[at + 1 :] if isinstance(step, Ran) and not step.failed]
+    if _JOINS.match(failed.command) and any(_SETTLES.match(part) for step in later for part in step.git_done):
+        return True
+    return any(shell.tool(step.command) == program for step in later)

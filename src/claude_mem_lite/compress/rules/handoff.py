@@ -11,6 +11,7 @@ from claude_mem_lite.compress.language.drafts import make_draft, prompt_text, wh
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.language.sentence_kinds import states_block
 from claude_mem_lite.models import FOREIGN_ORIGINS, Draft, Memory, SessionSummary, Turn, TurnDigest
+from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import within
 
 FAILING = "Still failing: "
@@ -18,6 +19,7 @@ FAILING = "Still failing: "
 _TITLE = "Left open: "
 _OPEN = "Open when it stopped: "
 _BROKEN_OFF = "The session broke off while at this: "
+_ASKS_FOR_WORK = lazy(r"(?i)\W*(?:please|(?:can|could|would|will) (?:you|we)|let's)\b")
 _LONGEST_ITEM = 140
 _LONGEST_TOLD = 800
 _MOST_FILES = 5
@@ -82,7 +84,9 @@ def _broken_off(turn: Turn) -> str:
     if not any(event.prompt or event.tool for event in own) or turn.events[-1].kind == "Stop":
         return ""
     said = prompt_text(turn.prompt)
-    return titles.from_prompt(said) or (titles.from_statement(said) if len(said.split()) > 2 else "")
+    if len(said.split()) < 3 or (said.endswith("?") and not _ASKS_FOR_WORK.match(said)):
+        return ""  # `clear`, `exit`, or a question, which the next session may put again
+    return titles.from_prompt(said) or titles.from_statement(said)
 
 
 def _state(digest: TurnDigest, branch: str) -> list[str]:

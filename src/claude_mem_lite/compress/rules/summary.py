@@ -8,6 +8,7 @@ from claude_mem_lite.compress.language.drafts import prompt_text, whole_clauses,
 from claude_mem_lite.compress.language.prose import capital, sentences
 from claude_mem_lite.compress.language.sentence_kinds import (
     is_check_result,
+    is_labelled_next,
     refers_back,
     says_all_done,
     states_decision,
@@ -16,6 +17,7 @@ from claude_mem_lite.compress.language.sentence_kinds import (
 from claude_mem_lite.compress.language.verbs import impersonal, instruction, past, reported
 from claude_mem_lite.compress.rules.fixes import is_over
 from claude_mem_lite.compress.rules.handoff import FAILING
+from claude_mem_lite.compress.rules.steps_done import concerns_git, is_about, is_done_by, is_done_by_git, told_apart
 from claude_mem_lite.compress.rules.taught import asked_for, only_greets
 from claude_mem_lite.compress.rules.turns import closing_of
 from claude_mem_lite.compress.rules.work_titles import NAMED_BY_FILE
@@ -46,6 +48,11 @@ _TEST_FAILS = lazy(
     r"(?i)\b(?:tests?|test_\w+|specs?|suite|builds?|lint(?:er|ing)?|type ?checks?|ci|pytest|mypy)\b[^,;]{0,60}?"
     r" (?:(?:now|still|also|currently) )*(?:fails?|is failing|are failing|is broken|are broken|breaks?)\b"
 )
+# What was only called wrong, or not let run, is put right by calling it right.
+_SLIP = lazy(
+    r"(?i)\b(?:script not found|missing script|(?:command|executable file) not found|unknown (?:command|option|flag)"
+    r"|denied|not (?:allowed|permitted))\b"
+)
 _WORK = ("feature", "bugfix", "refactor", "change")
 _STEP_LABEL = lazy(
     r"(?i)^(?:(?:next(?: steps?| up)?|to[- ]?dos?(?:\([^)]{0,40}\))?|(?:remaining|outstanding|open|pending|left)"
@@ -59,7 +66,6 @@ _TEST_OF = lazy(r"(?i)\s(?:-|–|—)\s(?:verifies|tests|checks|ensures|asserts)
 _ONLY_FILES = lazy(
     r"(?:Changed|Created|Deleted|Added|Removed) (?:[\w.,* ]+ (?:in|to|from) )?\S*[/.]\S+(?: and \d+ more files?)?\.?$"
 )
-_UNCOMMITTED = lazy(r"(?i)(?:\bun|(?:\bnot|n't) (?:yet |been )*)commit(?:ted)?\b|^commit\b")
 _PLAN_LEAD = lazy(r"(?i)^\s*(?:please )?implement the following plan:?\s*")
 _PLAN_LABEL = lazy(r"(?i)^(?:implementation )?plan:\s+")
 _BARE_HEADING = lazy(
@@ -180,7 +186,8 @@ def _learned(turn: Turn, closing: Closing, digest: TurnDigest, done: str) -> str
 
 def _still_true(learned: str, digest: TurnDigest) -> str:
     """What was learned, without tests that fail once what was run has passed and nothing fails any more."""
-    if not digest.passed or any(draft.kind == "failure" for draft in digest.drafts):
+    ran = [command for command in digest.passed if not command.startswith("git ")]
+    if not ran or any(draft.kind == "failure" for draft in digest.drafts):
         return learned
     return " ".join(part for part in sentences(learned) if not _TEST_FAILS.search(part))
 
@@ -214,16 +221,30 @@ def _next_steps(before: Sequence[str], turn: Turn, digest: TurnDigest, closing: 
     """The newest turn that names any replaces the old; a finished list or word of completion empties it."""
     listed = [within(task, _LONGEST_STEP) for task in digest.open_tasks or ()]
     # What a sentence says of several items reads better as the items.
-    said = [step for step in map(_step, closing.next_steps()) if step and not _says(" ".join(listed), step)]
+    told = [_step(text) for text in closing.next_steps() if _is_telling(text)]
+    said = [step for step in told if step and not _says(" ".join(listed), step)]
     new = [*said, *(task for task in listed if not any(_says(step, task) for step in said))]
     if new:
         return tuple(dict.fromkeys(new))[:_MOST_STEPS]
     if digest.open_tasks is not None or closing.says_all_done():
         return ()
     finished = f"{done} {prompt_text(turn.prompt)}" if done else ""
-    committed = any(fact.startswith("Commit ") for draft in digest.drafts for fact in draft.facts)
-    left = [step for step in before if not (committed and _UNCOMMITTED.search(step))]
-    return tuple(step for step in left if overlap(step, finished) < 0.6)
+    # What is said where nothing was done may have been planned only.
+    said_done, denied = told_apart((done, *closing.told) if done or digest.passed else ())
+    return tuple(
+        step
+        for step in before
+        if overlap(step, finished) < 0.6
+        and not is_done_by_git(step, digest.passed)
+        and (any(is_about(step, text) for text in denied) or not any(is_done_by(step, text) for text in said_done))
+    )
+
+
+def _is_telling(text: str) -> bool:
+    """Return whether a sentence that sounds like a step says what is to be done; items of a list are taken as they
+    are."""
+    is_sentence = states_next_step(text) and not is_labelled_next(text)
+    return not is_sentence or titles.weight(text) >= 3 or concerns_git(text)
 
 
 def _step(text: str) -> str:
@@ -234,7 +255,9 @@ def _step(text: str) -> str:
 def _notes(before: str, closing: Closing, digest: TurnDigest) -> str:
     """What still fails and what blocks the work, by sentences that say so; nothing once work has gone on."""
     failures = [
-        draft.title for draft in digest.drafts if draft.kind == "failure" and draft.origin not in FOREIGN_ORIGINS
+        draft.title
+        for draft in digest.drafts
+        if draft.kind == "failure" and draft.origin not in FOREIGN_ORIGINS and not _SLIP.search(draft.title)
     ]
     failing = [within(f"{FAILING}{title}", _LONGEST_NOTE) for title in failures[-1:]]
     blocked = [within(text, _LONGEST_NOTE) for text in closing.blocks()[:1]]

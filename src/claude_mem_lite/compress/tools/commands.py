@@ -1,7 +1,7 @@
 """A shell command that an agent ran -> what it was for, whether it failed and why, what it did."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
@@ -57,7 +57,8 @@ def read_command(call: ToolCall, folder: Folder) -> list[Step]:
         return [ran]
     written = [Edited(change) for change in read_shell_edits(command, folder) if not is_scratch(change.path)]
     made = tuple(shell.commits(command, output)) if ran.role == "commit" else ()
-    return [*written, replace(ran, commits=made, outcome=_outcome(command, output))]
+    done = tuple(_git_done(command, output))
+    return [*written, replace(ran, commits=made, outcome=_outcome(command, output), git_done=done)]
 
 
 def _ended(call: ToolCall) -> _End | None:
@@ -109,6 +110,16 @@ def _is_sure(command: str, role: shell.Role, run: TestRun | None) -> bool:
     if run:
         return bool(run.passed or run.failed)
     return not shell.hides_exit(command) or (role in ("build", "lint") and shell.shows_end(command))
+
+
+def _git_done(command: str, output: str) -> Iterator[str]:
+    """The commands of git that went well: all of a line whose exit code says so, else those whose output does."""
+    is_sure = not shell.hides_exit(command)
+    for part in shell.parts(command):
+        is_commit = shell.role(part) == "commit"
+        shown = any(one.hash for one in shell.commits(part, output)) if is_commit else None
+        if part.startswith("git ") and (is_sure or shown or read_outcome(part, shell.role(part), output)):
+            yield shell.key(part)
 
 
 def _told_run(run: TestRun | None, fetched: bool) -> TestRun | None:

@@ -1,9 +1,9 @@
-"""Whether what a session tells of its work says that an open step is done. Read by handoffs.
+"""Whether what a session tells of its work says that an open step is done. Read for the session itself and by handoffs.
 
 In doubt it does not: only sentences count that say what was done, none that deny it, take it back or talk about it."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from claude_mem_lite.words import query_words, tokens_of, words_among
@@ -48,6 +48,17 @@ _IRREGULAR = {
 _BEFORE_A_VERB = frozenset(
     "i we please then also now finally have has had and to the just already it need needs should must".split()  # noqa: SIM905
 )
+# What git does, and the steps that nothing but that is to be done for.
+_DONE_BY_GIT = tuple(
+    (
+        re.compile(rf"git (?:-\S+ \S+ )*{verb}\b"),
+        re.compile(
+            rf"(?i)(?:(?:\bun|(?:\bnot|n't) (?:yet |been )*){past_form}|^{verb})\b"
+            r"(?!.*\b(?:and|or|then|deploy\w*|publish\w*|releas\w*)\b)"
+        ),
+    )
+    for verb, past_form in (("commit", "commit(?:ted)?"), ("push", "push(?:ed)?"))
+)
 _WORD = re.compile(r"[^\W\d_]+")
 # A word with a capital inside a sentence, but for acronyms: those are mostly kinds of things.
 _NAME = re.compile(r"(?<=[^\s.:;!?]\s)[A-Z][a-z]\w*\b")
@@ -73,6 +84,16 @@ def is_done_by(step: str, sentence: str) -> bool:
         return False
     # One word in common is no more than a subject: what is done to it must be the same, too.
     return len(_telling(step)) >= _LEAST_WORDS or leading in verbs
+
+
+def is_done_by_git(step: str, passed: Sequence[str]) -> bool:
+    """Whether commands that went well have committed or pushed what a step says is not."""
+    return any(left.search(step) and any(map(command.match, passed)) for command, left in _DONE_BY_GIT)
+
+
+def concerns_git(step: str) -> bool:
+    """Whether a step says that something is not committed or pushed."""
+    return any(left.search(step) for _, left in _DONE_BY_GIT)
 
 
 def is_about(step: str, text: str) -> bool:
