@@ -368,8 +368,8 @@ class Hit:
     why: tuple[str, ...]
     alike: tuple[str, ...] = ()
     """The ids of hits that say nearly the same and were folded into this one."""
-    is_certain: bool = True
-    """False for a hit that is only the nearest there is. Told by a search with reasons only."""
+    is_certain: bool | None = None
+    """False for a hit that is only the nearest there is; None for hits of a search without reasons."""
 
 
 @dataclass(frozen=True, slots=True)

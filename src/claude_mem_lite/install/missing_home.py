@@ -3,7 +3,6 @@
 Commands ask before they say that nothing is stored yet, and so does `doctor`. Nothing is touched."""
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
@@ -12,7 +11,7 @@ from claude_mem_lite.install.targets import SPOKEN, target_of
 from claude_mem_lite.paths import HOME_VARIABLE, Home
 
 
-def why_missing(home: Home, environment: Mapping[str, str] = os.environ) -> MemoryLiteError | None:
+def why_missing(home: Home) -> MemoryLiteError | None:
     """The cause and the next step; None when the folder is there, or nothing tells that it ever was."""
     if home.root.exists():
         return None
@@ -23,16 +22,16 @@ def why_missing(home: Home, environment: Mapping[str, str] = os.environ) -> Memo
     if not home.root.parent.exists():
         step = f"mount the disk that it is on, or set {HOME_VARIABLE} to another place"
         return MemoryLiteError(f"the data folder should be in {home.root.parent}, which is not there", step)
-    if settings := _using(home, environment):
+    if settings := _using(home):
         step = "mount the disk that it is on; if it was deleted, `claude-mem-lite install` begins anew"
         return MemoryLiteError(f"{home.root} is not there, though the hooks in {settings} use it", step)
     return None
 
 
-def _using(home: Home, environment: Mapping[str, str]) -> str:
+def _using(home: Home) -> str:
     """The first settings of an agent whose hooks name the home; '' when none do."""
     for agent in SPOKEN:
-        path = target_of(agent, "user", None, environment).settings
+        path = target_of(agent, "user", None, os.environ).settings
         with suppress(SettingsError):
             if f"{home.hook_program}".encode() in (files.read(path) or b""):
                 return str(path)

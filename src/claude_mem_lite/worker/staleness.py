@@ -11,7 +11,7 @@ from claude_mem_lite.config import is_excluded
 from claude_mem_lite.models import Memory, Place
 from claude_mem_lite.store import anchored, memories, projects, retirements
 from claude_mem_lite.store.visibility import Hidden, is_hidden
-from claude_mem_lite.worker.api import Running, place_of
+from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import brief
@@ -73,15 +73,14 @@ def states(
 
 
 @router.get("/stale")
-def stale(loop: Running, cwd: str = "", project: str = "") -> dict[str, object]:
-    """The memories of a folder's project, or of one by its name, whose code changed or is gone, and those that were
-    retired for it.
+def stale(loop: Running, cwd: str) -> dict[str, object]:
+    """The memories of a folder's project whose code changed or is gone, and those that were retired for it.
 
     What there was no time to look at is counted in `unchecked`."""
-    cwd, place = place_of(loop, cwd, project)
-    if is_excluded(loop.config, cwd):
-        return {"project": place.project, "excluded": True, "memories": [], "checked": 0, "unchecked": 0}
     with closing(loop.readers.open()) as db:
+        place = projects.locate(db, cwd)
+        if is_excluded(loop.config, cwd):
+            return {"project": place.project, "excluded": True, "memories": [], "checked": 0, "unchecked": 0}
         found, checked, unchecked = _look_through(loop, db, place)
         retired = retirements.of_project(db, place.project, _MOST_RETIRED)
         read = memories.by_seq(db, [one.seq for one in retired])
