@@ -31,6 +31,7 @@ def test_a_folder_is_replaced_by_name_or_path(name: str, cwd: str, here: str) ->
     folders = FolderMap({name: "/home/me/shop"})
     placed = folders.place(turn_in(cwd))
     assert (placed.cwd, placed.events[0].payload["cwd"]) == (here, here)
+    assert placed.former_folders == ((cwd,) if here != cwd else ())
     assert folders.unused == (set() if here != cwd else {name})
 
 

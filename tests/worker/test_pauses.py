@@ -202,6 +202,31 @@ def test_what_is_excluded_now_is_not_imported_even_when_asked_for(machine: Machi
     assert counts(report(machine, tmp_path, "--also-paused")) == (0, 0, 0)
 
 
+def test_what_was_done_in_an_excluded_folder_is_not_imported_under_the_name_of_another(
+    machine: Machine, tmp_path: Path
+) -> None:
+    config, diary, other = machine.home.config, tmp_path / "diary", tmp_path / "other"
+    other.mkdir()
+    asked(PastSession("s1", cwd=f"{diary}/may"), datetime.now(UTC), "the diary").write(tmp_path)
+    config.write_text(f'exclude = ["{diary}"]\n')
+    machine.drain()
+    elsewhere = ("--project", f"diary={other}")
+    told = report(machine, tmp_path, *elsewhere, "--also-paused")
+    assert (counts(told), told["excluded"]) == ((0, 0, 0), 1)
+    config.unlink()
+    machine.drain()
+    assert counts(report(machine, tmp_path, *elsewhere)) == (0, 0, 1)
+    assert prompts(machine.home) == set()
+    assert counts(report(machine, tmp_path, *elsewhere, "--also-paused")) == (1, 0, 0)
+
+
+def test_what_is_excluded_now_takes_in_nothing_of_another_folder(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "diary").mkdir()
+    machine.home.config.write_text(f'exclude = ["{tmp_path}/diary"]\n')
+    asked(PastSession("s1", cwd=f"{tmp_path}/other"), ago(1), "the shop").write(tmp_path)
+    assert report(machine, tmp_path, "--project", f"other={tmp_path}/diary")["excluded"] == 1
+
+
 def test_a_folder_that_its_repository_excluded_is_left_out_and_not_named(machine: Machine, tmp_path: Path) -> None:
     diary = tmp_path / "shop" / "zanzibarium"
     diary.mkdir(parents=True)

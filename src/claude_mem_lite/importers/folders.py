@@ -20,7 +20,8 @@ class FolderMap:
             if there := _root(turn.cwd, name):
                 self.unused.discard(name)
                 events = tuple(replace(one, payload=_payload(one.payload, there, folder)) for one in turn.events)
-                return replace(turn, cwd=_path(turn.cwd, there, folder), events=events)
+                cwd, former = _path(turn.cwd, there, folder), tuple(sorted({turn.cwd, *turn.folders}))
+                return replace(turn, cwd=cwd, events=events, former_folders=former)
         return turn
 
 

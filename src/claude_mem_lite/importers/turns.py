@@ -40,6 +40,13 @@ class PastTurn:
     began_at: datetime
     cwd: str
     events: tuple[PastEvent, ...]
+    former_folders: tuple[str, ...] = ()
+    """Where it was done, when an import puts it elsewhere."""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders of its events."""
+        return tuple(sorted({text(event.payload.get("cwd")) for event in self.events}))
 
     def mark(self) -> JsonObject:
         """What the worker can tell it by."""
@@ -50,7 +57,8 @@ class PastTurn:
             "began_at": self.began_at.isoformat(),
             "ended_at": time_of(self.events[-1].name).isoformat(),
             "cwd": self.cwd,
-            "folders": sorted({text(event.payload.get("cwd")) for event in self.events}),
+            "folders": list(self.folders),
+            "former_folders": list(self.former_folders),
         }
 
     def as_json(self) -> JsonObject:

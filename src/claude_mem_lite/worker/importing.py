@@ -37,6 +37,8 @@ class TurnMark(Body):
     ended_at: AwareDatetime
     cwd: str
     folders: list[str]
+    former_folders: list[str]
+    """Where it was done, when it is imported as if it had been done elsewhere."""
 
 
 class Known(Body):
@@ -67,7 +69,8 @@ def known(asked: Known, loop: Running) -> dict[str, list[str]]:
     marks = [turns.PastTurnMark(turn.session, turn.name, turn.prompt_id, turn.began_at) for turn in asked.turns]
     with closing(loop.readers.open()) as db:
         found = turns.known_turns(db, marks)
-    excluded = [turn.name for turn in asked.turns if is_excluded(config, turn.cwd)]
+    excludes = cache(partial(is_excluded, config))
+    excluded = [turn.name for turn in asked.turns if any(map(excludes, (turn.cwd, *turn.former_folders)))]
     return {"known": sorted(found), "excluded": excluded, **_of_pauses(asked, loop)}
 
 
@@ -91,7 +94,7 @@ def _of_pauses(asked: Known, loop: Loop) -> dict[str, list[str]]:
     by_cause: dict[str, list[str]] = {"off": [], "excluded_then": []}
     for turn in asked.turns:
         began_ns, ended_ns = (int(at.timestamp() * 1e9) for at in (turn.began_at, turn.ended_at))
-        pause = pauses.covering(periods, began_ns, ended_ns, turn.folders)
+        pause = pauses.covering(periods, began_ns, ended_ns, [*turn.folders, *turn.former_folders])
         if pause is not None:
             by_cause["excluded_then" if pause.glob else "off"].append(turn.name)
     return by_cause
