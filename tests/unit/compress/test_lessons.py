@@ -133,6 +133,13 @@ def test_in_doubt_a_sentence_teaches_nothing(said: str) -> None:
     assert read(said) is None
 
 
+@pytest.mark.parametrize(
+    "said", ["check the comments, I just asked the bot for a review", "rebase it, I asked Mia to merge hers"]
+)
+def test_what_was_asked_of_somebody_else_teaches_nothing(said: str) -> None:
+    assert read(said) is None
+
+
 @pytest.mark.parametrize("said", ["no, use that", "don't do it", "stop doing that", "never do this again"])
 def test_what_names_nothing_teaches_nothing(said: str) -> None:
     assert read(said) is None
@@ -144,7 +151,12 @@ def test_what_names_nothing_teaches_nothing(said: str) -> None:
         ("remember: invoices are immutable", 1.0),
         ("I told you to use pnpm", 0.9),
         ("never commit to main", 0.85),
+        ("migrations go in db/migrate", 0.85),
+        ("our fixtures are in tests/data", 0.85),
+        ("I would prefer small commits", 0.85),
         ("no, use pnpm", 0.75),
+        ("findings are in out/report.md", 0.75),
+        ("I would prefer we update the guide first, then the code", 0.75),
         ("the queue is bounded, so don't add a limit", 0.6),
     ],
 )

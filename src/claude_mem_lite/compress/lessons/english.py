@@ -23,7 +23,7 @@ _READERS: tuple[Callable[[Body], Lesson | None], ...] = (
 )  # fmt: skip
 _SAID_LATER = lazy(
     r"[,;.:?–—-]\s*(?:but |because |and |when )?i (?:already |just |clearly |explicitly )*(?:said|told you"
-    r"|asked(?: you)?(?: for)?"
+    r"|asked(?! (?!you\b|for\b|to\b|that\b)(?:\w+ ){1,2}(?:for|to|about|if|whether)\b)(?: you)?(?: for)?"
     r"|wanted)(?: to| that)?[:,]?\s+(?=\w)"
 )
 _REMEMBER_LAST = lazy(r",? (?:remember|as i said|like i said|i told you)[?!. ]*$")

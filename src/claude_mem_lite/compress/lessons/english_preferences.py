@@ -17,6 +17,8 @@ _PREFER = lazy(
     rf"(?:i(?:'d| would)? (?:(?:really|much|generally|strongly|also|usually|always) )*)?prefer (?:to "
     rf"|if )?(?!{_CHOICE})"
 )
+# A wish for the step at hand more often than a habit: "I'd prefer we update the docs first".
+_WOULD_PREFER = lazy(r"i(?:'d| would) (?:\w+ )?prefer (?:if |that )?(?:we|you) ")
 _RATHER_HAVE = lazy(
     rf"i(?:'d| would)(?: much)? rather (?:have |use |see |keep )?(?=\w)(?!{_CHOICE}|not (?:decide|do|say|talk"
     rf"|discuss|go))"
@@ -135,6 +137,8 @@ _ARE_DONE = lazy(
     r"|stored|kept|spelled|formatted|prefixed"
     r"|suffixed|versioned|pinned|sorted|in|into|under|next to|to) "
 )
+# Where something lies may be told of this task alone: "results are in out/report.md".
+_ARE_IN = lazy(r"(?!our )(?:[a-z-]+ )?[a-z-]+s are (?:in|into|under|next to|to) ")
 _BELONGS = lazy(r"[\w./ -]{2,60}? belongs? (?:in|to|into|under|on|next to) ")
 _TRUTH = lazy(r"\(?.{2,80} should be (?:the |our )?(?:single )?source of truth")
 _WE_WANT_TO_BE = lazy(r"(?:with .{2,40} )?we want to (?:be|keep|avoid|stay) ")
@@ -152,7 +156,8 @@ def preference(body: Body) -> Lesson | None:
         (_FROM_NOW, ""),
     ):
         if found := pattern.match(text):
-            return Lesson("preference", order(f"{lead}{body.text[found.end() :]}"), GENERAL)
+            sure = ONCE if _WOULD_PREFER.match(text) else GENERAL
+            return Lesson("preference", order(f"{lead}{body.text[found.end() :]}"), sure)
     if (
         _LIKE_BETTER.match(text)
         or (_KEEP.match(text) and not is_for_once(text))
@@ -205,9 +210,12 @@ def convention(body: Body) -> Lesson | None:
     is_said = (
         is_said or _WE_HERE.match(text) or _OUR_THINGS.match(text) or _NO_LONGER.match(text) or _ENFORCED.match(text)
     )
-    is_told = _TRUTH.match(text) or _ARE_DONE.match(text) or _IN_THIS_LAST.search(text) or _BELONGS.match(text)
+    is_told = _TRUTH.match(text) or _IN_THIS_LAST.search(text) or _BELONGS.match(text)
     if is_said or is_told or (_WE_USE.match(text) and (_HERE.search(text) or _RATHER.search(text))):
         return Lesson("convention", order(body.text.strip("()"), with_why=True), GENERAL)
+    if _ARE_DONE.match(text):
+        sure = ONCE if _ARE_IN.match(text) and not body.is_general else GENERAL
+        return Lesson("convention", order(body.text, with_why=True), sure)
     return Lesson("convention", order(body.text, with_why=True), HINTED) if _WE_WANT_TO_BE.match(text) else None
 
 
