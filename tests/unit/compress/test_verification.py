@@ -40,7 +40,6 @@ def ran_in(folder: str, event: Event) -> Event:
         ("pytest tests/shop/test_cart.py", "pytest tests/"),
         ("pytest tests/shop/test_cart.py", "pytest ./tests/shop/test_cart.py --cov=src --cov-report term"),
         (f"pytest {TEST}", "pytest tests/shop/test_cart.py"),
-        (f"pytest {TEST} -x", "pytest"),
         ("pytest -k total", "pytest"),
         ("pytest -k total", "pytest -k 'total or empty'"),
         ("pytest tests/", f"pytest {TEST} tests/test_other.py"),
@@ -94,6 +93,87 @@ def test_what_may_leave_the_failing_test_out_proves_nothing(failing: str, passin
 )
 def test_a_run_of_which_nobody_knows_that_the_test_passed_proves_nothing(printed: str) -> None:
     assert not is_proved(bash_failed("pytest", pytest_failed()), bash("pytest | head -3", printed))
+
+
+SCRIPT = "scripts/check_totals.py"
+
+
+@pytest.mark.parametrize(
+    ("failing", "test", "passing", "shown"),
+    [
+        ("pytest tests/shop", TEST, "pytest", "192 passed in 0.2s"),
+        ("pytest tests/shop", TEST, "pytest", "3 passed in 0.2s"),
+        (f"pytest {TEST}", TEST, "pytest", "tests/test_tax.py ....   [100%]\n4 passed in 0.2s"),
+        (f"pytest {TEST}", TEST, "pytest", "tests/shop/test_cart.py ..s.   [100%]\n4 passed in 0.2s"),
+        (f"pytest {TEST}", TEST, "pytest", "tests/shop/test_cart.py ....   [100%]\n3 passed in 0.2s"),
+        (f"pytest {TEST}", TEST, "pytest -v", "tests/shop/test_cart.py::test_tax PASSED\n192 passed in 0.2s"),
+        (f"pytest {SCRIPT}", f"{SCRIPT}::test_total", "pytest", "192 passed in 0.2s"),
+        (f"pytest {SCRIPT}", f"{SCRIPT}::test_total", "pytest scripts", "192 passed in 0.2s"),
+        (f"pytest {TEST}", TEST, "pytest tests", "3 passed in 0.2s"),
+        (f"pytest {TEST}", TEST, "pytest tests", "30 passed, 1 skipped in 0.2s"),
+        (f"pytest {TEST}", TEST, "pytest tests", "30 passed, 1 xfailed in 0.2s"),
+        (f"pytest {TEST}", TEST, "pytest tests", "30 passed, 1 deselected in 0.2s"),
+        ("pytest", TEST, "pytest", "4 passed, 1 xfailed in 0.2s"),
+        ("pytest", TEST, "pytest", "4 passed, 1 deselected in 0.2s"),
+        ("pytest -k total", TEST, "pytest", "30 passed, 1 skipped in 0.2s"),
+        ("pytest", TEST, "pytest tests/shop", "3 passed, 1 skipped in 0.2s"),
+        ("pytest", TEST, "pytest -k total", "3 passed, 1 xfailed, 20 deselected in 0.2s"),
+    ],
+)
+def test_a_run_that_may_have_left_the_test_out_or_shows_fewer_passing_proves_nothing(
+    failing: str, test: str, passing: str, shown: str
+) -> None:
+    assert not is_proved(bash_failed(failing, pytest_failed(test)), bash(passing, shown))
+
+
+@pytest.mark.parametrize(
+    ("failing", "test", "passing", "shown"),
+    [
+        ("pytest tests/shop", TEST, "pytest", "tests/shop/test_cart.py ....   [100%]\n4 passed in 0.2s"),
+        ("pytest tests/shop", TEST, "pytest -v", f"{TEST} PASSED  [100%]\n4 passed in 0.2s"),
+        ("pytest tests/shop", TEST, "pytest -v", f"{TEST} PASSED  [ 50%]\n191 passed, 7 skipped in 0.2s"),
+        (f"pytest {SCRIPT}", f"{SCRIPT}::test_total", "pytest scripts", f"{SCRIPT} ....\n4 passed in 0.2s"),
+        ("pytest", TEST, "pytest -k total", "1 passed, 20 deselected in 0.2s"),
+        ("pytest -k total", TEST, "pytest", "30 passed in 0.2s"),
+    ],
+)
+def test_a_run_that_shows_the_test_or_its_file_as_passed_proves_it(
+    failing: str, test: str, passing: str, shown: str
+) -> None:
+    assert is_proved(bash_failed(failing, pytest_failed(test)), bash(passing, shown))
+
+
+JEST_FAILED = "FAIL src/cart.test.js\n  ● adds\n\nTests:       1 failed, 3 passed, 4 total"
+
+
+@pytest.mark.parametrize(
+    ("shown", "proved"),
+    [
+        ("Tests:       4 passed, 4 total", False),
+        ("PASS src/tax.test.js\nTests:       4 passed, 4 total", False),
+        ("PASS src/cart.test.js\nTests:       2 passed, 2 total", False),
+        ("PASS src/cart.test.js\nTests:       1 todo, 4 passed, 5 total", False),
+        ("PASS src/cart.test.js\nTests:       4 passed, 4 total", True),
+    ],
+)
+def test_a_run_of_all_that_is_configured_must_show_the_file_that_failed(shown: str, proved: bool) -> None:
+    failing = bash_failed("npx jest src/cart.test.js", JEST_FAILED)
+    assert is_proved(failing, bash("npx jest", shown)) is proved
+
+
+def test_a_test_of_vitest_that_is_still_to_be_written_is_not_put_right() -> None:
+    failing = " FAIL  src/cart.test.ts > adds\n  Tests  1 failed | 3 passed (4)"
+    told = [
+        is_proved(bash_failed("npx vitest run", failing), bash("npx vitest run", f"  Tests  {totals} (5)"))
+        for totals in ("5 passed", "4 passed | 1 todo")
+    ]
+    assert told == [True, False]
+
+
+def test_a_later_failure_of_all_that_is_configured_leaves_nothing_told_as_passing() -> None:
+    failing, passing = bash_failed("pytest tests/shop", pytest_failed()), bash("pytest tests/shop", "4 passed in 0.2s")
+    assert fixes(failing, FIX, passing)
+    assert not fixes(failing, FIX, passing, bash_failed("pytest", pytest_failed("tests/test_tax.py::test_rate")))
 
 
 def test_all_the_tests_that_failed_must_pass() -> None:
@@ -259,7 +339,10 @@ def test_the_folder_of_a_command_is_known_before_and_after_it_changed_to_it() ->
 @pytest.mark.parametrize(
     ("failing", "passed", "over"),
     [
-        ("pytest tests/shop", "pytest", True),
+        ("pytest tests/shop", "pytest", False),
+        ("pytest -k total", "pytest", True),
+        ("cargo test total", "cargo test", True),
+        (f"pytest {SCRIPT}", "pytest scripts", False),
         ("pytest tests/shop", "pytest tests", True),
         ("pytest", "pytest tests/shop", False),
         ("pytest tests/shop", "pytest -k total", False),

@@ -162,13 +162,14 @@ def title_of_failure(ran: Ran) -> str:
 
 
 def is_over(title: str, passed: Sequence[str]) -> bool:
-    """Return whether a failure, by its title, is gone: its command has passed, or one that runs the same and more."""
+    """Return whether a failure, by its title, is gone: its command has passed, or one that surely runs the same."""
     command = title.partition(FAILS)[0]
     if any(named(one) == command for one in passed) or (_JOINS.match(command) and any(map(_SETTLES.match, passed))):
         return True
     # Of a longer command the title has only the beginning.
     is_whole = len(command.split()) < _MAX_NAME_WORDS
-    return is_whole and any(read_selection(one).covers(read_selection(command)) for one in passed)
+    failed, ran = read_selection(command), map(read_selection, passed)
+    return is_whole and any(one.covers(failed) and not one.depends_on_settings(failed) for one in ran)
 
 
 def cause_of(ran: Ran) -> str:

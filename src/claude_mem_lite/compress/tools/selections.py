@@ -52,6 +52,12 @@ _OTHERS_WITH_VALUE = frozenset(
      "--package", "--features", "--bin", "--test", "--example", "--manifest-path", "--prefix", "--rootdir", "--target")
 )  # fmt: skip
 _KINDS_OF_TARGET = frozenset(("--lib", "--bins", "--bin", "--tests", "--test", "--doc", "--examples", "--example"))
+_SOURCE_FILE = lazy(r".*\.(?:py|rb|php|[cm]?[jt]sx?)")
+# Those that runners find in a folder whatever their settings are.
+_FOUND_BY_NAME = lazy(
+    r"(?:.*/)?(?:test_[^/]*\.py|[^/]*(?:_test\.(?:py|rb|[jt]sx?)|_spec\.rb|Test\.php|\.(?:test|spec)\.[cm]?[jt]sx?)"
+    r"|__tests__/.*)"
+)
 _WORDS_JOINED_BY_OR = lazy(r"[\w.\[\]-]+(?: or [\w.\[\]-]+)*")
 
 
@@ -91,6 +97,14 @@ class Selection:
         by_name = self.program in _RUNNERS and bool(tests)
         by_name = by_name and all(any(self._reaches(target, test) for target in self.targets) for test in tests)
         return by_name or self._covers_targets(other)
+
+    def depends_on_settings(self, other: "Selection") -> bool:
+        """Return whether settings of the runner decide if it runs what another one names: without targets it looks in
+        the folders that are set, and in a folder it takes the files of certain names."""
+        if not self.is_test or self.runner in (_GO, _CARGO) or not other.targets:
+            return False
+        files = {file_of(target) for target in other.targets} - {file_of(target) for target in self.targets}
+        return not self.targets or any(is_source(file) and not _FOUND_BY_NAME.fullmatch(file) for file in files)
 
     def _fixed_options(self) -> frozenset[str]:
         return self.options - self._kinds()
@@ -153,6 +167,16 @@ def read_selection(command: str, cwd: str = "", runner: str = "") -> Selection:
         is_test,
         runner or {"pytest": "pytest", _GO: _GO, _CARGO: _CARGO}.get(program, ""),
     )
+
+
+def file_of(test: str) -> str:
+    """The file of a test or target, for runners whose names of tests begin with it."""
+    return re.split("::| > ", test, maxsplit=1)[0]
+
+
+def is_source(path: str) -> bool:
+    """Return whether a path is of a file that may hold tests, by its ending."""
+    return _SOURCE_FILE.fullmatch(path) is not None
 
 
 def _surroundings(command: str, main: str, cwd: str) -> tuple[str, tuple[str, ...]]:

@@ -5,11 +5,13 @@ The same command proves it, or one that provably runs the tests that failed. In 
 import re
 
 from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.tools.selections import file_of, is_source
 from claude_mem_lite.compress.tools.steps import Ran
 from claude_mem_lite.patterns import lazy
 
 _SHOWN_AS_PASSED = lazy(r"\bPASS(?:ED)?\b|\bok\b|\(pass\)|[✓✔]")
 _GO_PACKAGE = lazy(r"(?m)^(ok|FAIL)[ \t]+(\S+)[ \t]")
+_DOTS = lazy(r"\s+\.+(?:\s+\[\s*\d+%\])?\s*")
 _COUNTING = ("pytest", "unittest", "jest", "vitest", "cargo test", "bun test", "rspec", "mocha")
 
 
@@ -30,10 +32,11 @@ def verifies(success: Ran, failure: Ran) -> bool:
     if failure.run and not failure.run.failed:
         return ours == theirs and success.typed == failure.typed  # its tests passed, and something else failed
     tests = _failed_tests(failure)
-    if ours.covers(theirs, tests):
-        is_same = (ours.targets, ours.narrowing) == (theirs.targets, theirs.narrowing)
-        return not is_same or _runs_as_many(success, failure) or _names_all_as_passed(success, failure, tests)
-    return _names_all_as_passed(success, failure, tests)
+    if _names_all_as_passed(success, failure, tests):
+        return True
+    if not ours.covers(theirs, tests) or not _runs_as_many(success, failure):
+        return False
+    return not ours.depends_on_settings(theirs) or _shows_files_as_passed(success, failure, tests)
 
 
 def _failed_tests(failure: Ran) -> list[str]:
@@ -56,6 +59,19 @@ def _names_as_passed(output: str, test: str) -> bool:
     return any(_SHOWN_AS_PASSED.search(line.replace(test, " ")) for line in lines)
 
 
+def _shows_files_as_passed(success: Ran, failure: Ran, tests: list[str]) -> bool:
+    """Return whether the output of a run shows each file as passed in which a test failed."""
+    files = {file_of(test) for test in tests}
+    if not files or not all(map(is_source, files)):
+        files = {file_of(target) for target in failure.selection.targets}
+    return all(_shows_as_passed(success.output, file) for file in files)
+
+
+def _shows_as_passed(output: str, file: str) -> bool:
+    lines = re.findall(rf"(?m)^(.*?)(?<![\w./]){re.escape(file)}(?=[\s(]|$)(.*)$", output)
+    return any(_SHOWN_AS_PASSED.search(f"{before} {after}") or _DOTS.fullmatch(after) for before, after in lines)
+
+
 def _has_same_packages(success: Ran, failure: Ran) -> bool:
     """Return whether all packages of Go that failed are ok now: two of them may have a test of the same name."""
     failed = {package for state, package in _GO_PACKAGE.findall(failure.output) if state == "FAIL"}
@@ -63,8 +79,13 @@ def _has_same_packages(success: Ran, failure: Ran) -> bool:
 
 
 def _runs_as_many(success: Ran, failure: Ran) -> bool:
-    """Return whether no test of the same command was skipped or taken out instead of put right."""
+    """Return whether no test was skipped, expected to fail or taken out instead of put right, as far as tests are
+    counted. Of a run of less than what failed, only the tests that failed are counted, and it may deselect others."""
     before, after = failure.run, success.run
     if before is None or after is None or before.runner != after.runner or before.runner not in _COUNTING:
         return True
-    return after.skipped <= before.skipped and after.passed >= before.passed + before.failed
+    ours, theirs = success.selection, failure.selection
+    wanted = before.failed + (before.passed if ours.covers(theirs) else 0)
+    if after.passed < wanted or after.skipped > before.skipped or after.xfailed > before.xfailed:
+        return False
+    return after.deselected <= before.deselected or not ours.narrowing <= theirs.narrowing

@@ -74,7 +74,8 @@ def vitest(output: str) -> TestRun | None:
         error = _VITEST_ERROR.search(section)
         named.append((re.sub(r" \[ \S+ \]$", "", heading), with_values(error[1], "") if error else ""))
     failed = max(seen.get("failed", 0), counts(ends[0]).get("failed", 0))
-    return TestRun("vitest", seen.get("passed", 0), failed, seen.get("skipped", 0), failed_tests(named))
+    skipped = seen.get("skipped", 0) + seen.get("todo", 0)
+    return TestRun("vitest", seen.get("passed", 0), failed, skipped, failed_tests(named))
 
 
 def mocha(output: str) -> TestRun | None:

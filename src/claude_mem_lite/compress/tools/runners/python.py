@@ -32,7 +32,16 @@ def pytest(output: str) -> TestRun | None:
     failed = seen.get("failed", 0) + seen.get("error", 0) + seen.get("errors", 0)
     unbuilt = failed > 0 and not seen.get("failed", 0) and not seen.get("passed", 0)
     failures = failed_tests(named or errors.items()) if failed else ()
-    return TestRun("pytest", seen.get("passed", 0), failed, seen.get("skipped", 0), failures, "", unbuilt)
+    return TestRun(
+        "pytest",
+        seen.get("passed", 0),
+        failed,
+        seen.get("skipped", 0),
+        failures,
+        unbuilt=unbuilt,
+        xfailed=seen.get("xfailed", 0),
+        deselected=seen.get("deselected", 0),
+    )
 
 
 def unittest(output: str) -> TestRun | None:
