@@ -496,3 +496,14 @@ class _UnixConnection(http.client.HTTPConnection):
         except BaseException:
             self.sock.close()
             raise
+
+
+@contextmanager
+def hung(machine: Machine) -> Iterator[None]:
+    """While this lasts, the worker is there and answers nobody."""
+    pid = machine.worker_pid()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.hook.kernel import folder_identity
 from claude_mem_lite.paths import Home
 from tests.hook.conftest import GUARD_S, PYTHON, Hooks, until
 
@@ -300,8 +301,9 @@ def test_agents_that_take_another_form_are_told_nothing(hooks: Hooks, home: Home
 def test_the_message_comes_with_the_context_that_was_rendered_ahead(hooks: Hooks, home: Home) -> None:
     home.make()
     home.worker_python.symlink_to("/nonexistent/python")
-    home.rendered_for("/p").write_text('/p\n{}\n{"hookSpecificOutput": {"additionalContext": "é"}}')
-    printed = json.loads(hooks.run("SessionStart", payload=b'{"cwd": "/p", "source": "startup"}'))
+    identity = folder_identity(b"/").decode()
+    home.rendered_for("/").write_text(f'/\n{identity}\n{{}}\n{{"hookSpecificOutput": {{"additionalContext": "é"}}}}')
+    printed = json.loads(hooks.run("SessionStart", payload=b'{"cwd": "/", "source": "startup"}'))
     assert printed["hookSpecificOutput"] == {"additionalContext": "é"}
     assert "was removed" in printed["systemMessage"]
     assert [path.name.rpartition("-")[2] for path in hooks.kept()] == ["SessionStart", "Rendered"]

@@ -88,10 +88,15 @@ class Developing:
 
     def context(self) -> str:
         """What a session that starts now is given."""
+        told = self.start()
+        self.machine.drain()  # whatever comes next, it takes a person longer than the look that follows a start
+        return told
+
+    def start(self) -> str:
+        """The same, where nobody waits for what follows."""
         name = f"look-{next(self.sessions)}"
         printed = self._hook("SessionStart", name, source="startup")
         self._hook("SessionEnd", name, reason="other")
-        self.machine.drain()  # whatever comes next, it takes a person longer than the look that follows a start
         return str(json.loads(printed)["hookSpecificOutput"]["additionalContext"]) if printed else ""
 
     def _edit(self, session: str, path: str, text: str) -> None:

@@ -2,19 +2,17 @@
 and neither an old export nor a transcript nor a rebuilt index brings it back."""
 
 import json
-import os
 import shutil
-import signal
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from tests.past_sessions import PastSession
-from tests.running import Json, Machine, leave, open_machine, payload, query, spool_name
+from tests.running import Json, Machine, hung, leave, open_machine, payload, query, spool_name
 from tests.worker.commands import run_here
 
 SESSION = "5e55104a-0000-4000-8000-000000000001"
@@ -238,13 +236,3 @@ def terms(machine: Machine) -> list[str]:
             db.execute(f"create virtual table temp.{index}_terms using fts5vocab (main, {index}, row)")
             found += [str(term) for (term,) in db.execute(f"select term from temp.{index}_terms")]
         return found
-
-
-@contextmanager
-def hung(machine: Machine) -> Iterator[None]:
-    pid = machine.worker_pid()
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
 from claude_mem_lite.importers.turns import PastTurn
-from tests.past_sessions import LONG_AGO, SHOP, Json, PastSession, fixed_bug
+from tests.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
 from tests.running import Machine, dump, leave, payload, spool_name
 
 LATER = LONG_AGO + timedelta(days=30)
@@ -210,9 +210,12 @@ def test_with_a_broken_configuration_nothing_is_imported(machine: Machine, tmp_p
 
 def test_contexts_of_imported_sessions_are_rendered_once_the_import_is_over(machine: Machine, tmp_path: Path) -> None:
     machine.start_worker()
-    rendered = machine.home.rendered_for(SHOP)
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    rendered = machine.home.rendered_for(str(shop))
     for number in range(3):
-        store(machine, turns_of(fixed_bug(f"s{number}", number, LONG_AGO + timedelta(days=number)), tmp_path))
+        at = LONG_AGO + timedelta(days=number)
+        store(machine, turns_of(fixed_bug(f"s{number}", number, at, str(shop)), tmp_path))
         assert not rendered.exists()
     machine.drain()
     assert b"total_2" in rendered.read_bytes()

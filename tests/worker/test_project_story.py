@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.running import Json, Machine, open_machine, short_folder
+from tests.running import Json, Machine, hung, open_machine, short_folder
 from tests.worker.developing import Developing
 
 CART = "def total(items):\n    return sum(items)\n"
@@ -124,6 +124,21 @@ def test_a_folder_that_was_away_for_a_while_is_the_same_project_again(work: Deve
     assert finds(work)
 
 
+@pytest.mark.parametrize("is_moved", [True, False])
+def test_a_repository_that_takes_the_place_of_another_is_not_told_of_it_while_the_worker_is_away(
+    work: Developing, is_moved: bool
+) -> None:
+    if is_moved:
+        moved = work.at(work.root.rename(work.root.with_name("shop2")))
+        assert "warehouse" in moved.context()
+        assert "warehouse" in told_without_worker(moved)
+    else:
+        assert "warehouse" in told_without_worker(work)
+        shutil.rmtree(work.root)
+    Developing.begin(work.machine, work.root, {"other.py": CART})
+    assert told_without_worker(work) == ""
+
+
 def test_two_clones_of_one_remote_are_one_project(work: Developing) -> None:
     other = clone(work, "clone")
     for one in (work, other):
@@ -197,6 +212,12 @@ def clone(work: Developing, name: str) -> Developing:
 
 def remember(work: Developing, text: str) -> None:
     work.machine.post("/api/memories", {"kind": "decision", "text": text, "cwd": str(work.root)})
+
+
+def told_without_worker(work: Developing) -> str:
+    """What a session that starts now is given by the hook alone."""
+    with hung(work.machine):
+        return work.start()
 
 
 def finds(work: Developing) -> bool:

@@ -1,16 +1,12 @@
 """What a session is given when it starts, and when that counts as given."""
 
 import json
-import os
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tests.running import SILENT, Json, Machine, leave, payload, query, spool_name, turn, wait_until
+from tests.running import SILENT, Json, Machine, hung, leave, payload, query, spool_name, turn, wait_until
 
 
 @pytest.fixture
@@ -144,6 +140,13 @@ def test_what_is_rendered_ahead_follows_every_turn_and_every_command(told: Machi
     assert "zebraic" not in rendered(told, project)
 
 
+def test_nothing_is_kept_ready_for_a_folder_that_is_gone(told: Machine, project: str) -> None:
+    assert rendered(told, project)
+    Path(project).rename(f"{project}-moved")
+    work(told, "later", project, "Paint the basket green")
+    assert not told.home.rendered_for(project).exists()
+
+
 def work(machine: Machine, session: str, cwd: str, prompt: str) -> None:
     """A whole turn of a session, ended and stored."""
     for given in turn(session, prompt, cwd=cwd):
@@ -167,7 +170,7 @@ def start(machine: Machine, session: str, cwd: str, source: str) -> str:
 
 def rendered(machine: Machine, folder: str) -> str:
     """What a hook would print for a folder without a worker."""
-    first, receipt, reply = machine.home.rendered_for(folder).read_text("utf-8").split("\n", 2)
+    first, _, receipt, reply = machine.home.rendered_for(folder).read_text("utf-8").split("\n", 3)
     assert first == folder
     assert json.loads(receipt)["tokens"] > 0
     return str(json.loads(reply)["hookSpecificOutput"]["additionalContext"])
@@ -186,13 +189,3 @@ def given_items(machine: Machine) -> list[tuple[str, str]]:
 
 def given_at(machine: Machine, session: str) -> str | None:
     return max((given for _, one, _, given in receipts(machine) if one == session and given), default=None)
-
-
-@contextmanager
-def hung(machine: Machine) -> Iterator[None]:
-    pid = machine.worker_pid()
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)

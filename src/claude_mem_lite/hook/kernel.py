@@ -413,10 +413,27 @@ def rendered_ahead(home: bytes, payload: bytes) -> tuple[bytes, bytes]:
         folder = start["cwd"].encode("utf-8", "surrogateescape")
         path = home + b"/rendered/%08x" % zlib.crc32(folder)
         found = read_all(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC))
-        of_folder, told, rendered = found.split(b"\n", 2)
+        *of_folder, told, rendered = found.split(b"\n", 3)
         whole = all(isinstance(json.loads(part), dict) for part in (told, rendered))
-        if start.get("source") == "resume" or of_folder != folder or not whole:
+        if start.get("source") == "resume" or of_folder != [folder, folder_identity(folder)] or not whole:
             return b"", b""
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError):
         return b"", b""
     return told, rendered
+
+
+def folder_identity(folder: bytes) -> bytes:
+    """What tells the repository around a folder, or a folder outside of any, from another one put in its place.
+
+    Inode numbers are given out again, so a file is known by its time too; git writes `description` once. The number of
+    the device is left out: it may be another one after a reboot."""
+    parts = folder.split(b"/")
+    for end in range(len(parts), 0, -1):
+        for name in (b".git/description", b".git"):
+            try:
+                found = posix.stat(b"/".join([*parts[:end], name]))
+            except OSError:
+                continue
+            is_file = found.st_mode & 0o170000 == 0o100000
+            return b"%d-%d" % (found.st_ino, found.st_mtime_ns if is_file else 0)
+    return b"%d" % posix.stat(folder).st_ino

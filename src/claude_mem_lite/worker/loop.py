@@ -444,7 +444,10 @@ class Loop:
             self.looking.want(projects.locate(self._memory_db, last.cwd))
             self._facts.want(last.cwd)
         elif unit[0].event == "SessionStart":
-            self._facts.want(text(unit[0].told().get("cwd")))
+            cwd = text(unit[0].told().get("cwd"))
+            self._facts.want(cwd)
+            if not rendered.is_there(self.home, cwd):  # as in a project's new folder
+                return {projects.locate(self._memory_db, cwd).project}
         return {stored.turn.project} if stored else set()
 
     def _do(self, name: str, told: JsonObject, now: datetime) -> list[str]:

@@ -16,6 +16,7 @@ from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.checkout import Checkout
 from claude_mem_lite.context.occasion import Occasion, Search
 from claude_mem_lite.context.presets import chosen
+from claude_mem_lite.hook.kernel import folder_identity
 from claude_mem_lite.models import Event, JsonObject, JsonValue, Place, Receipt, ReceiptItem, text, texts
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions
@@ -49,12 +50,13 @@ def refresh(
             home.rendered_for(excluded).unlink()
     look_time = time_for_context()  # for all of them: whoever waits for the job thread waits for this
     for folder in sorted(folders):
+        identity = _identity(folder)  # first: another folder may be put in its place meanwhile
         place = locate(db, folder)
         occasion = Occasion(place, now, dated=True, checkout=see(db, place, look_time), search=search)
         here = in_folder(config, folder)
         context = build(connect, occasion, here.budget_tokens, chosen(here))
         try:
-            _write(home, folder, context, now)
+            _write(home, folder, identity, context, now)
         except OSError as error:  # a full disk, say; the answer over the socket does not depend on the file
             log.warning("context not rendered", extra={"error": type(error).__name__})
 
@@ -116,10 +118,27 @@ def _items(given: JsonValue) -> tuple[ReceiptItem, ...]:
     return tuple(found)
 
 
-def _write(home: Home, folder: str, context: Context, now: datetime) -> None:
-    """Three parts: the folder, what the receipt will say, and the bytes to print."""
+def is_there(home: Home, folder: str) -> bool:
+    """Return whether something is rendered for a folder, and for the repository that stands there now."""
+    try:
+        with home.rendered_for(folder).open("rb") as file:
+            return [file.readline(), file.readline()] == [b"%b\n" % os.fsencode(folder), b"%b\n" % _identity(folder)]
+    except (OSError, ValueError):
+        return False
+
+
+def _identity(folder: str) -> bytes:
+    """Return what the hook compares, lest another project in the folder's place be told of this one; b"" of none."""
+    try:
+        return folder_identity(os.fsencode(folder))
+    except (OSError, ValueError):
+        return b""
+
+
+def _write(home: Home, folder: str, identity: bytes, context: Context, now: datetime) -> None:
+    """Four parts: the folder, its identity, what the receipt will say, and the bytes to print."""
     path = home.rendered_for(folder)
-    if not context.text or "\n" in folder:
+    if not context.text or not identity or "\n" in folder:
         path.unlink(missing_ok=True)
         return
     told = {
@@ -136,5 +155,5 @@ def _write(home: Home, folder: str, context: Context, now: datetime) -> None:
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "wb") as file:
         reply = claude_reply("SessionStart", context.text)
-        file.write(b"\n".join((os.fsencode(folder), json.dumps(told).encode(), reply)))
+        file.write(b"\n".join((os.fsencode(folder), identity, json.dumps(told).encode(), reply)))
     fresh.rename(path)
