@@ -82,7 +82,7 @@ def test_an_event_that_cannot_be_read_is_in_error_again_after_a_retry(served: Ma
 
 
 def test_a_memory_is_found_by_its_id_and_by_the_beginning_of_it(served: Machine, memory: Json) -> None:
-    said_when_stored = {"is_guessed": False, "is_repeat": False, "is_redacted": False}
+    said_when_stored = {"is_guessed": False, "is_repeat": False, "is_redacted": False, "has_private": False}
     for id_ in (memory["id"], memory["id"][:6]):
         assert served.get(f"/api/memories/{id_}") | said_when_stored == memory
     assert (memory["kind"], memory["summary"], memory["tags"]) == ("decision", "Ship the parser on Fridays", ["plan"])

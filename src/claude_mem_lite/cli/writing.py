@@ -98,6 +98,8 @@ def _tell_remembered(memory: JsonObject, scope: str) -> None:
         click.echo(f"Remembered as {id_} ({kind}{', guessed' if is_guessed else ''}, {scope}).")
     if memory.get("is_redacted") is True:
         click.echo("A secret in the text was taken out before it was stored.")
+    if memory.get("has_private") is True:
+        click.echo("A private passage in the text was taken out before it was stored.")
     if is_guessed:
         click.echo(f"If it is another kind: `claude-mem-lite edit {id_} --kind KIND`.")
 

@@ -21,6 +21,7 @@ from claude_mem_lite.models import LONGEST_TEXT, MOST_FILES, Kind, Place
 from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.store import counting, memories, model_calls, projects, receipts, sessions
 from claude_mem_lite.worker import caps
+from claude_mem_lite.worker.cleaning import has_private, is_all_private
 from claude_mem_lite.worker.hooks_api import running
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import shown
@@ -208,6 +209,7 @@ async def stop(request: Request) -> dict[str, bool]:
 def remember(wanted: Remember, loop: Running) -> dict[str, object]:
     if len(wanted.text) > LONGEST_TEXT:
         raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {LONGEST_TEXT:,}")
+    require_words(wanted.text)
     if wanted.cwd is None and wanted.project is None:
         raise InvalidRequest("Field required", "body", "cwd")
     told = wanted.model_dump(exclude_none=True)
@@ -222,12 +224,19 @@ def remember(wanted: Remember, loop: Running) -> dict[str, object]:
             "is_guessed": wanted.kind is None,
             "is_repeat": memory.times_seen > 1,
             "is_redacted": redact(wanted.text) != wanted.text,
+            "has_private": has_private(wanted.text),
         }
 
 
 @router.post("/forget")
 def forget(wanted: Forget, loop: Running) -> dict[str, object]:
     return {"forgotten": wait(loop.command({"command": "forget", **wanted.model_dump()}))}
+
+
+def require_words(given: str) -> None:
+    """Refuse a text to remember of which nothing is left without its private passages."""
+    if is_all_private(given):
+        raise MemoryLiteError("there is no text to remember", "what stands in <private> is never stored")
 
 
 def _left_to_do(db: sqlite3.Connection) -> int:
