@@ -100,6 +100,8 @@ def _tell_remembered(memory: JsonObject, scope: str) -> None:
         click.echo("A secret in the text was taken out before it was stored.")
     if memory.get("has_private") is True:
         click.echo("A private passage in the text was taken out before it was stored.")
+    if memory.get("is_excluded") is True:
+        click.echo("This folder is excluded: it is given elsewhere, and nothing is given here.")
     if is_guessed:
         click.echo(f"If it is another kind: `claude-mem-lite edit {id_} --kind KIND`.")
 
