@@ -125,7 +125,7 @@ def forget(
 
     \b
     Examples:
-      claude-mem-lite forget k7f3a9
+      claude-mem-lite forget k7f3a5mq2x
       claude-mem-lite forget --session 2f6d1c0e-8a4b-4c55-9d1e-0b7a6f3c2e11
       claude-mem-lite forget --project github.com/me/shop --yes
     """

@@ -237,7 +237,7 @@ def _forget(
         payload = {"ids": payload.get("ids")}
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
     project = projects.named(db, project) if project else None
-    session = sessions.named(db, session) if session else None
+    session = timeline.session_named(db, session) if session else None
     named = [_memory_or_turn(db, wanted) for wanted in texts(payload.get("ids"))]
     asked = {one.id: passages.source_of_turn(db, one.id) for one in named if isinstance(one, Passage)}
     ids = [one.id for one in named if isinstance(one, Memory)]
