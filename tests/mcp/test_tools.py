@@ -279,6 +279,14 @@ def test_what_an_agent_saves_holds_in_its_project_and_it_is_told_who_can_widen_i
     )
 
 
+def test_an_agent_is_told_that_a_private_passage_was_taken_out(shop: Shop) -> None:
+    saved = shop.agent().call("memory_save", kind="note", text="The dog <private>is called Rex</private> bites")
+    assert "A private passage in the text was taken out before it was stored." in saved.text
+    refused = shop.agent().call("memory_save", kind="note", text="<private>It is called Rex</private>")
+    assert "there is no text to remember" in refused.text
+    assert shop.machine.files_with("called Rex") == []
+
+
 def test_an_agent_is_told_that_a_secret_was_taken_out(shop: Shop) -> None:
     token = "ghp_" + "a8Kd93jfLq02MzXc7VbN5tYpRw61HsGeUoIi"
     saved = shop.agent().call("memory_save", kind="note", text=f"The deploy key is {token}")

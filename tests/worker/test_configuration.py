@@ -8,6 +8,7 @@ import pytest
 
 from claude_mem_lite.paths import Home
 from tests.running import SILENT, Json, Machine, leave, open_machine, payload, spool_name, turn, wait_until
+from tests.worker.commands import run_here
 from tests.worker.conftest import SetClock
 from tests.worker.in_process import asked
 
@@ -43,6 +44,21 @@ def test_nothing_of_an_excluded_folder_is_in_any_file(secretive: Machine) -> Non
     assert secretive.row_count() == before
     assert secretive.files_with(MARK) == []
     assert secretive.files_with(cwd) == []
+
+
+def test_what_would_hold_in_an_excluded_folder_is_not_remembered(secretive: Machine) -> None:
+    cwd = excluded(secretive)
+    for words in (("note", MARK), (MARK,), ("rule", MARK, "--scope", "project"), ("rule", MARK, "--file", "cart.py")):
+        refused = run_here(secretive, "remember", *words, cwd=cwd, status=1).stderr
+        assert "this folder is excluded" in refused
+        assert "--scope universal" in refused
+    assert secretive.files_with(MARK) == []
+
+
+def test_what_holds_elsewhere_is_remembered_in_an_excluded_folder_and_that_is_said(secretive: Machine) -> None:
+    for words in (("rule", "Never commit to main"), ("note", "Tabs are wide", "--scope", "universal")):
+        said = run_here(secretive, "remember", *words, cwd=excluded(secretive)).stdout
+        assert "This folder is excluded: it is given elsewhere, and nothing is given here." in said
 
 
 def test_nothing_of_an_excluded_folder_is_kept_when_only_a_piece_of_it_came(secretive: Machine) -> None:

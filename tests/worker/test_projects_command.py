@@ -291,6 +291,16 @@ def test_a_project_is_named_by_its_remote_as_git_prints_it(machine: Machine, fol
     assert [one["name"] for one in listed(machine)] == ["webshop"]
 
 
+def test_a_session_is_named_by_the_id_that_search_shows(machine: Machine, folder: Path) -> None:
+    work(machine, folder / "shop", "Sort the cart by colour")
+    start(machine, folder / "shop")
+    hits = json.loads(run_here(machine, "search", "cart colour", "--all-projects", "--json").stdout)
+    (shown,) = [hit["id"] for hit in hits if hit["kind"] == "session"]
+    run_here(machine, "receipts", "--session", shown)
+    run_here(machine, "forget", "--session", shown, "--yes")
+    assert machine.files_with("Sort the cart by colour") == []
+
+
 def test_a_name_that_no_project_has_is_told_with_those_there_are(machine: Machine, folder: Path) -> None:
     work(machine, folder / "shop", "Sort the cart")
     refused = run_here(machine, "list", "--project", "shap", status=1).stderr

@@ -92,6 +92,27 @@ def test_a_secret_that_was_taken_out_is_said(machine: Machine, shop: Path) -> No
     assert machine.files_with(TOKEN) == []
 
 
+def test_a_private_passage_is_taken_out_and_that_is_said(machine: Machine, shop: Path) -> None:
+    said = run_here(machine, "remember", "note", "Ann's dog <private>is called Rex</private> bites", cwd=shop).stdout
+    assert said.splitlines()[1] == "A private passage in the text was taken out before it was stored."
+    assert machine.files_with("called Rex") == []
+    assert "Ann's dog [private] bites" in run_here(machine, "list", cwd=shop).stdout
+
+
+def test_a_text_that_is_all_private_is_not_remembered(machine: Machine, shop: Path) -> None:
+    refused = run_here(machine, "remember", "note", "<private>The dog is called Rex</private>", cwd=shop, status=1)
+    assert "there is no text to remember" in refused.stderr
+    assert machine.files_with("called Rex") == []
+
+
+def test_an_edit_keeps_no_private_passage_either(machine: Machine, shop: Path) -> None:
+    id_ = remembered(machine, shop, "note", "Ann has a dog")["id"]
+    run_here(machine, "edit", id_, "--text", "Ann's dog <private>is called Rex</private> bites", cwd=shop)
+    run_here(machine, "edit", id_, "--text", "<private>It is called Rex</private>", cwd=shop, status=1)
+    assert machine.files_with("called Rex") == []
+    assert "Ann's dog [private] bites" in run_here(machine, "show", id_, cwd=shop).stdout
+
+
 @pytest.mark.parametrize(
     "words",
     [

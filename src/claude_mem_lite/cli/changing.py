@@ -59,10 +59,10 @@ def edit(
 
     \b
     Examples:
-      claude-mem-lite edit k7f3a9
-      claude-mem-lite edit k7f3a9 --text "The test database listens on port 5434"
-      claude-mem-lite edit k7f3a9 --kind rule --scope universal
-      claude-mem-lite edit k7f3a9 --tag db --untag todo
+      claude-mem-lite edit k7f3a5mq2x
+      claude-mem-lite edit k7f3a5mq2x --text "The test database listens on port 5434"
+      claude-mem-lite edit k7f3a5mq2x --kind rule --scope universal
+      claude-mem-lite edit k7f3a5mq2x --tag db --untag todo
     """
     wanted = memory_id(id_)
     if text == "-":
@@ -109,8 +109,8 @@ def pin(id_: str, off: bool, as_json: bool) -> None:
 
     \b
     Examples:
-      claude-mem-lite pin k7f3a9
-      claude-mem-lite pin k7f3a9 --off
+      claude-mem-lite pin k7f3a5mq2x
+      claude-mem-lite pin k7f3a5mq2x --off
     """
     memory = connect().pin(memory_id(id_), pinned=not off)
     if as_json:
@@ -132,7 +132,7 @@ def confirm(id_: str, as_json: bool) -> None:
 
     \b
     Examples:
-      claude-mem-lite confirm k7f3a9
+      claude-mem-lite confirm k7f3a5mq2x
       claude-mem-lite list --status retired
     """
     memory = connect().confirm(memory_id(id_), cwd=folder())
@@ -155,8 +155,8 @@ def retire(id_: str, reason: str, as_json: bool) -> None:
 
     \b
     Examples:
-      claude-mem-lite retire k7f3a9
-      claude-mem-lite retire k7f3a9 --reason "the importer was thrown out"
+      claude-mem-lite retire k7f3a5mq2x
+      claude-mem-lite retire k7f3a5mq2x --reason "the importer was thrown out"
     """
     memory = connect().retire(memory_id(id_), reason=reason)
     if as_json:

@@ -114,7 +114,7 @@ def undo(change: str | None, as_json: bool) -> None:
     \b
     Examples:
       claude-mem-lite projects undo
-      claude-mem-lite projects undo k7f3a9
+      claude-mem-lite projects undo k7f3a5mq2x
     """
     undone = connect_to_find().change_projects("undo", {"change": change or ""})
     if as_json:

@@ -32,8 +32,8 @@ def quarantine(ctx: click.Context, here: bool, as_json: bool) -> None:
     \b
     Examples:
       claude-mem-lite quarantine
-      claude-mem-lite quarantine approve k7f3a9
-      claude-mem-lite quarantine drop k7f3a9
+      claude-mem-lite quarantine approve k7f3a5mq2x
+      claude-mem-lite quarantine drop k7f3a5mq2x
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -60,7 +60,7 @@ def approve(ids: Sequence[str], as_json: bool) -> None:
 
     \b
     Example:
-      claude-mem-lite quarantine approve k7f3a9
+      claude-mem-lite quarantine approve k7f3a5mq2x
     """
     approved = connect().approve([memory_id(given) for given in ids])
     if as_json:
@@ -79,7 +79,7 @@ def drop(ids: Sequence[str], as_json: bool) -> None:
 
     \b
     Example:
-      claude-mem-lite quarantine drop k7f3a9
+      claude-mem-lite quarantine drop k7f3a5mq2x
     """
     dropped = connect().drop([memory_id(given) for given in ids])
     if as_json:

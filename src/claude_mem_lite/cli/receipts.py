@@ -54,7 +54,7 @@ def receipts(
     \b
     Examples:
       claude-mem-lite receipts
-      claude-mem-lite receipts k7f3a9
+      claude-mem-lite receipts k7f3a5mq2x
       claude-mem-lite receipts --session 2f6d1c0e --json
       claude-mem-lite receipts --summary
     """

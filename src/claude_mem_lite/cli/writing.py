@@ -98,6 +98,10 @@ def _tell_remembered(memory: JsonObject, scope: str) -> None:
         click.echo(f"Remembered as {id_} ({kind}{', guessed' if is_guessed else ''}, {scope}).")
     if memory.get("is_redacted") is True:
         click.echo("A secret in the text was taken out before it was stored.")
+    if memory.get("has_private") is True:
+        click.echo("A private passage in the text was taken out before it was stored.")
+    if memory.get("is_excluded") is True:
+        click.echo("This folder is excluded: it is given elsewhere, and nothing is given here.")
     if is_guessed:
         click.echo(f"If it is another kind: `claude-mem-lite edit {id_} --kind KIND`.")
 
@@ -121,7 +125,7 @@ def forget(
 
     \b
     Examples:
-      claude-mem-lite forget k7f3a9
+      claude-mem-lite forget k7f3a5mq2x
       claude-mem-lite forget --session 2f6d1c0e-8a4b-4c55-9d1e-0b7a6f3c2e11
       claude-mem-lite forget --project github.com/me/shop --yes
     """

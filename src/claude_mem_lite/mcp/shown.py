@@ -97,6 +97,8 @@ def saved(memory: JsonObject) -> str:
         told = [f"That is known as #{id_}, and was noted once more."]
     if memory.get("is_redacted") is True:
         told.append("A secret in the text was taken out before it was stored.")
+    if memory.get("has_private") is True:
+        told.append("A private passage in the text was taken out before it was stored.")
     if source:
         told.append(
             f"It is found by search and given to nobody unasked, unless the user runs `claude-mem-lite pin {id_}`."

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,6 +36,18 @@ def find(db: sqlite3.Connection, given: str) -> Memory | Passage | Session:
         "`claude-mem-lite list` and `search` show ids, `claude-mem-lite sessions` those of sessions; four characters "
         "of one are enough",
     )
+
+
+def session_named(db: sqlite3.Connection, given: str) -> str:
+    """The id of a session, by its id or that of its summary, as search shows it, or the beginning of one of them."""
+    try:
+        return sessions.named(db, given)
+    except NotFound:
+        with suppress(NotFound):
+            found = passages.get(db, given)
+            if found.kind == "session":
+                return found.session
+        raise
 
 
 def around(db: sqlite3.Connection, center: Memory | Passage, before: int, after: int) -> list[Memory | Passage]:

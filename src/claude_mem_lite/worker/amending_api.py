@@ -13,6 +13,7 @@ from claude_mem_lite.models import LONGEST_TEXT, JsonObject, Kind, text
 from claude_mem_lite.store import memories, story
 from claude_mem_lite.worker import restoring
 from claude_mem_lite.worker.api import Running, Tags, wait
+from claude_mem_lite.worker.cleaning import is_all_private
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import shown
 from claude_mem_lite.worker.routing import Body, Router
@@ -65,7 +66,7 @@ def restore(wanted: Restore, loop: Running) -> dict[str, object]:
 def change(id_: str, wanted: Change, loop: Running) -> dict[str, object]:
     """Change a memory and return it as it is now."""
     for value in (wanted.title, wanted.text):
-        if value is not None and not value.strip():
+        if value is not None and is_all_private(value):
             raise MemoryLiteError("a memory needs a title and some text", "`claude-mem-lite forget` removes one")
         if value is not None and len(value) > LONGEST_TEXT:
             raise MemoryLiteError(f"{len(value):,} characters are no memory", f"keep it under {LONGEST_TEXT:,}")

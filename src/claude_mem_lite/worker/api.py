@@ -13,18 +13,23 @@ from pydantic import Field, FiniteFloat
 from starlette.requests import Request
 
 from claude_mem_lite import __version__
+from claude_mem_lite.compress.language.clean import clean
+from claude_mem_lite.config import is_excluded
 from claude_mem_lite.db import recoveries
 from claude_mem_lite.errors import ConfigError, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.inbox import model_turns, spool
 from claude_mem_lite.inbox import queue as inbox
-from claude_mem_lite.models import LONGEST_TEXT, MOST_FILES, Kind, Place
+from claude_mem_lite.models import LONGEST_TEXT, MOST_FILES, JsonObject, Kind, Place
 from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.store import counting, memories, model_calls, projects, receipts, sessions
 from claude_mem_lite.worker import caps
+from claude_mem_lite.worker.cleaning import has_private, is_all_private
+from claude_mem_lite.worker.commands import scope_wanted
 from claude_mem_lite.worker.hooks_api import running
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import shown
 from claude_mem_lite.worker.routing import Body, From, Router
+from claude_mem_lite.worker.scopes import named_scope
 
 _WRITE_TIMEOUT_S = 60.0
 _RETRY_LOOK_S = 0.2
@@ -208,12 +213,16 @@ async def stop(request: Request) -> dict[str, bool]:
 def remember(wanted: Remember, loop: Running) -> dict[str, object]:
     if len(wanted.text) > LONGEST_TEXT:
         raise MemoryLiteError(f"{len(wanted.text):,} characters are no memory", f"keep it under {LONGEST_TEXT:,}")
+    require_words(wanted.text)
     if wanted.cwd is None and wanted.project is None:
         raise InvalidRequest("Field required", "body", "cwd")
     told = wanted.model_dump(exclude_none=True)
     if wanted.project is not None:
         with closing(loop.readers.open()) as db:
             told["project"] = projects.find(db, wanted.project)
+    excluded = wanted.project is None and _is_excluded(loop, wanted.cwd or "")
+    if excluded:
+        _refuse_for_excluded(loop, told, wanted)
     (id_,) = wait(loop.command({"command": "remember", **told}))
     with closing(loop.readers.open()) as db:
         memory = memories.get(db, id_)
@@ -222,12 +231,38 @@ def remember(wanted: Remember, loop: Running) -> dict[str, object]:
             "is_guessed": wanted.kind is None,
             "is_repeat": memory.times_seen > 1,
             "is_redacted": redact(wanted.text) != wanted.text,
+            "has_private": has_private(wanted.text),
+            "is_excluded": excluded,
         }
 
 
 @router.post("/forget")
 def forget(wanted: Forget, loop: Running) -> dict[str, object]:
     return {"forgotten": wait(loop.command({"command": "forget", **wanted.model_dump()}))}
+
+
+def require_words(given: str) -> None:
+    """Refuse a text to remember of which nothing is left without its private passages."""
+    if is_all_private(given):
+        raise MemoryLiteError("there is no text to remember", "what stands in <private> is never stored")
+
+
+def _is_excluded(loop: Loop, folder: str) -> bool:
+    if not loop.knows_settings():
+        loop.settle(_CONFIG_LOOK_S)
+    return is_excluded(loop.config, folder)
+
+
+def _refuse_for_excluded(loop: Loop, told: JsonObject, wanted: Remember) -> None:
+    """Refuse what would hold in the project of an excluded folder: it would be given to nobody."""
+    with closing(loop.readers.open()) as db:
+        here = projects.locate(db, wanted.cwd or "").project
+        scope = named_scope(db, scope_wanted(told, clean(wanted.text), wanted.kind), here)
+    if scope == f"project:{here}":
+        raise MemoryLiteError(
+            "this folder is excluded: nothing of it is kept, and nothing given here",
+            "if it holds elsewhere too, say so by --scope universal or --scope language:NAME",
+        )
 
 
 def _left_to_do(db: sqlite3.Connection) -> int:

@@ -17,7 +17,8 @@ from claude_mem_lite.store import memories, projects, sessions
 from claude_mem_lite.worker import asking
 from claude_mem_lite.worker.agent_saves import MOST_FORGOTTEN
 from claude_mem_lite.worker.answering.recording import mark_printed, record
-from claude_mem_lite.worker.api import Running, Tags, require_settings, wait
+from claude_mem_lite.worker.api import Running, Tags, require_settings, require_words, wait
+from claude_mem_lite.worker.cleaning import has_private
 from claude_mem_lite.worker.commands import BY_AGENT
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.relations import related
@@ -106,6 +107,7 @@ def save(wanted: Save, loop: Running) -> dict[str, object]:
         raise MemoryLiteError(
             f"{len(wanted.text):,} characters are no memory", f"say it in a few sentences, under {LONGEST_SAVED:,}"
         )
+    require_words(wanted.text)
     told = wanted.model_dump(exclude={"scope"})
     with closing(loop.readers.open()) as db:
         place = projects.locate(db, wanted.cwd)
@@ -124,6 +126,7 @@ def save(wanted: Save, loop: Running) -> dict[str, object]:
             "origin": memory.origin,
             "times_seen": memory.times_seen,
             "is_redacted": redact(wanted.text) != wanted.text,
+            "has_private": has_private(wanted.text),
             **related(db, [memory])[memory.id],
         }
 

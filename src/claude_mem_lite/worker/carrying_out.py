@@ -13,6 +13,7 @@ from claude_mem_lite.models import JsonObject
 from claude_mem_lite.spool_names import new_name
 from claude_mem_lite.worker import commands
 from claude_mem_lite.worker.backing_up import BackingUp
+from claude_mem_lite.worker.cleaning import without_private
 from claude_mem_lite.worker.clock import Clock
 
 Do = Callable[[str, JsonObject, datetime], list[str]]
@@ -46,7 +47,8 @@ class Commands:
         """Put what the user did into the inbox, unless a problem keeps it from taking anything in; the result comes
         when it has been carried out."""
         name = new_name("Command", self._clock())
-        raw = json.dumps({**payload, "hook_event_name": "Command", "session_id": ""}).encode()
+        told = {**payload, "hook_event_name": "Command", "session_id": ""}
+        raw = without_private(json.dumps(told).encode())
         arrival = spool.read_arrival(name, raw, lambda _: False)
         future: Future[list[str]] = Future()
         problem = problem or (arrival.problem if arrival else "")

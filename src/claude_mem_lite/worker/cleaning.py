@@ -1,6 +1,8 @@
-"""What must never be stored, out of a memory that comes from a file: secrets, and what stands in private spans.
+"""What must never be stored, out of a memory that comes from a file: secrets, and what stands in private spans. Of what
+a command says, the latter.
 
-Applied until nothing changes any more, so that what was imported once is exported and imported as it is."""
+The memories of a file are cleaned until nothing changes any more, so that what was imported once is exported and
+imported as it is."""
 
 import json
 import re
@@ -9,7 +11,7 @@ from dataclasses import asdict, fields, replace
 from typing import cast
 
 from claude_mem_lite.hook.kernel import PRIVATE_MARKS
-from claude_mem_lite.hook.private import without_spans
+from claude_mem_lite.hook.private import MARK, hide, without_spans
 from claude_mem_lite.models import JsonValue, Memory, SymbolChange, text
 from claude_mem_lite.redaction.redact import redact_json, texts_of
 from claude_mem_lite.redaction.rules import rules_for
@@ -84,6 +86,16 @@ def without_private(raw: bytes) -> bytes:
     if b"private" not in lowered or not any(mark in lowered for mark in PRIVATE_MARKS):
         return raw
     return without_spans(raw)
+
+
+def has_private(given: str) -> bool:
+    """Whether a text has private passages."""
+    return hide(given) != given
+
+
+def is_all_private(given: str) -> bool:
+    """Whether nothing is left of a text without its private passages."""
+    return not hide(given).replace(MARK, "").strip()
 
 
 def _without_private(values: Values) -> Values:

@@ -16,7 +16,7 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox import buried, erasing, past_calls
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import KINDS, MOST_FILES, TRUST, JsonObject, Memory, Passage, Place, text, texts
+from claude_mem_lite.models import KINDS, MOST_FILES, TRUST, JsonObject, Kind, Memory, Passage, Place, text, texts
 from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import (
@@ -128,8 +128,8 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
     is_agents = payload.get("by") == BY_AGENT
     files = texts(payload.get("files"))
     # What an agent says holds where it works, whatever it wants: nobody else looked at it.
-    usual = "project" if is_agents or files else scope_asked(words, kind if named else None)
-    scope = named_scope(db, usual if is_agents else text(payload.get("scope")) or usual, place.project)
+    wanted = "project" if is_agents else scope_wanted(payload, words, kind)
+    scope = named_scope(db, wanted, place.project)
     at = time_of(name)
     memory = Memory(
         id=short_id(name),
@@ -165,6 +165,12 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
             projects.note(db, place, at)
         settling.settle(db, stored, name, now)
         return stored.id
+
+
+def scope_wanted(payload: JsonObject, words: str, kind: Kind | None) -> str:
+    """Return where the words of a user are to hold: as the command says, else as the words and the named kind do."""
+    usual = "project" if payload.get("files") else scope_asked(words, kind if payload.get("kind") else None)
+    return text(payload.get("scope")) or usual
 
 
 def _place(payload: JsonObject, db: sqlite3.Connection) -> Place:
@@ -231,7 +237,7 @@ def _forget(
         payload = {"ids": payload.get("ids")}
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
     project = projects.named(db, project) if project else None
-    session = sessions.named(db, session) if session else None
+    session = timeline.session_named(db, session) if session else None
     named = [_memory_or_turn(db, wanted) for wanted in texts(payload.get("ids"))]
     asked = {one.id: passages.source_of_turn(db, one.id) for one in named if isinstance(one, Passage)}
     ids = [one.id for one in named if isinstance(one, Memory)]

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from claude_mem_lite.context.builder import Skipped
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Receipt
-from claude_mem_lite.store import receipts, sessions
+from claude_mem_lite.store import receipts, timeline
 from claude_mem_lite.worker.api import Limit, Meant, Running
 from claude_mem_lite.worker.routing import Router
 
@@ -36,7 +36,7 @@ def receipt_get(loop: Running, id_: str) -> dict[str, object]:
 def _session(db: sqlite3.Connection, given: str) -> str:
     """The id of a session, by its id or the beginning of it; receipts may know one of which nothing else is kept."""
     try:
-        return sessions.named(db, given)
+        return timeline.session_named(db, given)
     except NotFound:
         if known := receipts.session_named(db, given):
             return known
