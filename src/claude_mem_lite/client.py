@@ -195,9 +195,12 @@ class Client:
         """An answer has reached the agent that asked for it."""
         self._post("/api/ask/sent", {"name": name})
 
-    def save(self, asker: Asker, kind: str, text: str, *, scope: str, tags: Sequence[str]) -> JsonObject:
+    def save(
+        self, asker: Asker, kind: str | None, text: str, *, scope: str, tags: Sequence[str], files: Sequence[str] = ()
+    ) -> JsonObject:
         """Store what an agent says, as its own word."""
         body: JsonObject = {"named": asker.named, "kind": kind, "text": text, "scope": scope, "tags": list(tags)}
+        body = {**body, **({"files": list(files)} if files else {})}
         return self._post("/api/ask/save", {**asker.as_body(), **body})
 
     def forget_for(self, asker: Asker, ids: Sequence[str]) -> JsonObject:

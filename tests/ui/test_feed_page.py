@@ -163,6 +163,7 @@ def test_several_are_retired_at_once_and_that_is_undone(own: tuple[Machine, Test
         machine.post("/api/memories", {"kind": "gotcha", "text": text, "cwd": ZOO})
         for text in ("Emus outrun the keeper", "Dingoes dig below fences", "Wallabies eat the roses")
     ]
+    made = [machine.get(f"/api/memories/{one['id']}") for one in made]
     html = shown(page)
     assert all(f'<input type="checkbox" class="select" name="ids" id="select-{one["id"]}"' in html for one in made)
     told = retire_all(page, *(one["id"] for one in made[:2]))

@@ -201,8 +201,18 @@ def test_forgetting_stands_last_and_asks_first(page: TestClient, developing: Dev
     assert 'data-do="retire"' in question
 
 
+def test_undo_brings_back_nothing_that_was_retired_before(served: Machine, page: TestClient) -> None:
+    before = remember(served, "Quokkas are fed at noon", "gotcha")
+    kept = remember(served, "Quokkas are counted at night", "gotcha")
+    do(page, "retire", id=before["id"], reason="they are fed at dawn")
+    undo = do(page, "retire_all", ids=[before["id"], kept["id"]])["undo"]
+    do(page, undo["do"], **undo["with"])
+    assert [stored(served, one["id"])["status"] for one in (before, kept)] == ["retired", "active"]
+    assert "undo" not in do(page, "retire", id=before["id"])
+
+
 def test_a_retirement_is_undone_without_a_trace(served: Machine, page: TestClient) -> None:
-    kept = remember(served, "Potoroos dig for truffles", "gotcha")
+    kept = stored(served, remember(served, "Potoroos dig for truffles", "gotcha")["id"])
     undo = do(page, "retire", id=kept["id"])["undo"]
     assert stored(served, kept["id"])["status"] == "retired"
     do(page, undo["do"], **undo["with"])

@@ -6,7 +6,7 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -15,19 +15,29 @@ from tests.unit.fake_worker import run
 
 
 def run_here(
-    machine: Machine, *arguments: str | Path, cwd: str | Path | None = None, status: int = 0
+    machine: Machine,
+    *arguments: str | Path,
+    cwd: str | Path | None = None,
+    status: int = 0,
+    more: Mapping[str, str] | None = None,
 ) -> "subprocess.CompletedProcess[str]":
-    """What `Machine.run` does: a command to its end, in a folder or else in the user's."""
-    done = run_raw_here(machine, *arguments, cwd=cwd, status=status)
+    """What `Machine.run` does: a command to its end, in a folder or else the user's, with more in its environment."""
+    done = run_raw_here(machine, *arguments, cwd=cwd, status=status, more=more)
     return subprocess.CompletedProcess(done.args, status, done.stdout.decode(), done.stderr.decode())
 
 
 def run_raw_here(
-    machine: Machine, *arguments: str | Path, cwd: str | Path | None = None, status: int = 0, given: bytes = b""
+    machine: Machine,
+    *arguments: str | Path,
+    cwd: str | Path | None = None,
+    status: int = 0,
+    given: bytes = b"",
+    more: Mapping[str, str] | None = None,
 ) -> "subprocess.CompletedProcess[bytes]":
     """The same with bytes, some of them on its standard input."""
     out, err = _stream(), _stream()
-    with _standing_in(machine, cwd or machine.user_home), _reading(given), redirect_stdout(out), redirect_stderr(err):
+    standing = _standing_in(machine, cwd or machine.user_home, more)
+    with standing, _reading(given), redirect_stdout(out), redirect_stderr(err):
         ended = run(*map(str, arguments))
     done = subprocess.CompletedProcess(arguments, ended, _written(out), _written(err))
     assert ended == status, done.stderr
@@ -54,9 +64,9 @@ def _reading(given: bytes) -> Iterator[None]:
 
 
 @contextmanager
-def _standing_in(machine: Machine, folder: str | Path) -> Iterator[None]:
+def _standing_in(machine: Machine, folder: str | Path, more: Mapping[str, str] | None) -> Iterator[None]:
     """The environment and the folder that a process of this machine would have."""
-    before, theirs = dict(os.environ), machine.environment()
+    before, theirs = dict(os.environ), machine.environment(more)
     try:
         os.environ.clear()
         os.environ.update(theirs)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from claude_mem_lite.cli import completing
+from claude_mem_lite.cli.agent_shell import refuse_agent
 from claude_mem_lite.cli.options import connect, doubt_language, folder, json_option, memory_id
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
@@ -64,6 +65,7 @@ def edit(
       claude-mem-lite edit k7f3a5mq2x --kind rule --scope universal
       claude-mem-lite edit k7f3a5mq2x --tag db --untag todo
     """
+    refuse_agent("edit")
     wanted = memory_id(id_)
     if text == "-":
         text = sys.stdin.read()
@@ -112,6 +114,7 @@ def pin(id_: str, off: bool, as_json: bool) -> None:
       claude-mem-lite pin k7f3a5mq2x
       claude-mem-lite pin k7f3a5mq2x --off
     """
+    refuse_agent("pin")
     memory = connect().pin(memory_id(id_), pinned=not off)
     if as_json:
         print_json(memory)
@@ -135,6 +138,7 @@ def confirm(id_: str, as_json: bool) -> None:
       claude-mem-lite confirm k7f3a5mq2x
       claude-mem-lite list --status retired
     """
+    refuse_agent("confirm")
     memory = connect().confirm(memory_id(id_), cwd=folder())
     if as_json:
         print_json(memory)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import click
 
 from claude_mem_lite.cli import completing
+from claude_mem_lite.cli.agent_shell import refuse_agent
 from claude_mem_lite.cli.options import connect, connect_to_look, folder, json_option, memory_id
 from claude_mem_lite.cli.output import dim, field, print_json
 from claude_mem_lite.cli.records import head, project_names
@@ -62,6 +63,7 @@ def approve(ids: Sequence[str], as_json: bool) -> None:
     Example:
       claude-mem-lite quarantine approve k7f3a5mq2x
     """
+    refuse_agent("quarantine approve")
     approved = connect().approve([memory_id(given) for given in ids])
     if as_json:
         print_json({"approved": approved})

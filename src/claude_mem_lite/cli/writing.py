@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import click
 
 from claude_mem_lite.cli import completing
+from claude_mem_lite.cli.agent_shell import asking_agent
 from claude_mem_lite.cli.filters import file_of_project
 from claude_mem_lite.cli.options import as_kind, connect, doubt_language, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, print_json
-from claude_mem_lite.cli.records import scope_told
+from claude_mem_lite.cli.records import kind_and_status, scope_told
 from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import NotFound
@@ -36,7 +37,8 @@ def remember(words: Sequence[str], scope: str | None, tags: Sequence[str], files
     Without a KIND it is guessed from the text, and you are told. A text belongs to the current folder's project, unless
     it says where it holds ("in all my projects", "in Python …") or --scope does. When you name the KIND, preferences,
     rules and anti-patterns hold everywhere; --file means the project. A single - as TEXT reads it from standard input.
-    Adds one memory, or counts one that says the same.
+    Adds one memory, or counts one that says the same. Run by an agent in its shell, it stores the agent's note, for the
+    current project, and says so.
 
     \b
     Kinds:
@@ -54,14 +56,20 @@ def remember(words: Sequence[str], scope: str | None, tags: Sequence[str], files
     kind, text = _kind_and_text(words)
     here = folder()
     named = [file_of_project(file, here) for file in files]
-    client = connect()
-    memory = client.remember(kind, text, scope=scope, tags=tags, files=named, cwd=here)
+    client, agent = connect(), asking_agent(here)
+    if agent is None:
+        memory = client.remember(kind, text, scope=scope, tags=tags, files=named, cwd=here)
+    else:
+        memory = client.save(agent, kind, text, scope=scope or "", tags=tags, files=named)
     if doubt := doubt_language(scope):
         click.echo(doubt, err=True)
     if as_json:
         print_json(memory)
         return
-    _tell_remembered(memory, scope_told(memory, client.project_names()))
+    if agent is None or field(memory, "origin") == "user":
+        _tell_remembered(memory, scope_told(memory, client.project_names()))
+    else:
+        _tell_noted(memory)
     tell_relations(memory)
 
 
@@ -104,6 +112,16 @@ def _tell_remembered(memory: JsonObject, scope: str) -> None:
         click.echo("This folder is excluded: it is given elsewhere, and nothing is given here.")
     if is_guessed:
         click.echo(f"If it is another kind: `claude-mem-lite edit {id_} --kind KIND`.")
+
+
+def _tell_noted(memory: JsonObject) -> None:
+    """Say what became of something that an agent stored by this command."""
+    click.echo(
+        f"Stored as the agent's note: {field(memory, 'id')} ({kind_and_status(memory)}, {field(memory, 'scope')}). "
+        "This shell is an agent's, so it is no rule of the user's and holds in this project only."
+    )
+    if memory.get("is_redacted") is True:
+        click.echo("A secret in the text was taken out before it was stored.")
 
 
 @click.command(short_help="Remove memories for good.")

@@ -98,6 +98,19 @@ def calls_before(db: sqlite3.Connection, turn: str, tools: Sequence[str]) -> lis
     return [Row(**dict(row)) for row in kept]
 
 
+def prompts_after(db: sqlite3.Connection, session: str, lead: str) -> list[str]:
+    """What the prompts of a session that begin with a command say after it."""
+    rows = db.execute(
+        """select substr(prompt, length(:lead) + 1) from (
+             select case when json_valid(payload) then json_extract(payload, '$.prompt') end as prompt from inbox
+             where status in ('raw', 'processing', 'done', 'skipped', 'error') and session = :session
+               and event = 'UserPromptSubmit')
+           where substr(prompt, 1, length(:lead)) = :lead""",
+        {"session": session, "lead": lead},
+    )
+    return [str(said) for (said,) in rows]
+
+
 def heard(db: sqlite3.Connection, session: str, without: Sequence[str], limit: int, most_text: int) -> list[HeardRow]:
     """The last prompts, tool calls and ends of sub-agents of a session, newest first, worked on or not; with their
     payloads but for those of some tools and what is beyond a length in all."""

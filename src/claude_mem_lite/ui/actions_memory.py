@@ -5,6 +5,7 @@ What can be undone, to forget and to drop, is in `undo.py`."""
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from claude_mem_lite.client import Client, quoted
 from claude_mem_lite.errors import MemoryLiteError, NotFound, WorkerRefused
@@ -40,11 +41,9 @@ def _confirm(client: Client, given: JsonObject) -> JsonObject:
 
 
 def _retire(client: Client, given: JsonObject) -> JsonObject:
-    retired = client.retire(id_of(given), reason=text(given.get("reason")))
-    return {
-        "message": "Retired: it stays readable here and is given to nobody.",
-        "undo": _reinstating([text(retired.get("id"))]),
-    }
+    active = _active(client, [id_of(given)])
+    client.retire(id_of(given), reason=text(given.get("reason")))
+    return {"message": "Retired: it stays readable here and is given to nobody.", **_reinstating(active)}
 
 
 def _retire_all(client: Client, given: JsonObject) -> JsonObject:
@@ -54,6 +53,7 @@ def _retire_all(client: Client, given: JsonObject) -> JsonObject:
         raise MemoryLiteError("no memory is selected", "select some by their boxes first")
     if len(ids) > MAX_SELECTED:
         raise MemoryLiteError(f"{len(ids):,} memories are too many at once", f"select up to {MAX_SELECTED}")
+    active = _active(client, ids)
     retired: list[str] = []
     refusals: list[str] = []
     for id_ in ids:
@@ -66,12 +66,23 @@ def _retire_all(client: Client, given: JsonObject) -> JsonObject:
     message = f"Retired {counted(len(retired), 'memory', 'memories')}: found under the status “retired”."
     if refusals:
         message += f" {counted(len(refusals), 'other was', 'others were')} not: {refusals[0]}."
-    return {"message": message, "undo": _reinstating(retired)}
+    return {"message": message, **_reinstating([id_ for id_ in retired if id_ in active])}
+
+
+def _active(client: Client, ids: Sequence[str]) -> list[str]:
+    """Those of some memories that are active: only their retirement can be undone."""
+    found: list[str] = []
+    for id_ in ids:
+        with suppress(NotFound):
+            memory = client.memory(id_)
+            if memory.get("status") == "active":
+                found.append(text(memory.get("id")))
+    return found
 
 
 def _reinstating(ids: Sequence[str]) -> JsonObject:
-    """What the page sends to undo a retirement."""
-    return {"do": "reinstate", "with": {"ids": list(ids)}}
+    """What the page sends to undo a retirement, if there is anything to undo."""
+    return {"undo": {"do": "reinstate", "with": {"ids": list(ids)}}} if ids else {}
 
 
 def _reinstate(client: Client, given: JsonObject) -> JsonObject:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from itertools import takewhile
 
 from claude_mem_lite.agents.claude_code import event_from_payload, why_skipped
+from claude_mem_lite.compress.language.clean import clean
+from claude_mem_lite.compress.rules.taught import OWN_COMMANDS
 from claude_mem_lite.compress.tools.hearsay import Hearsay, only_source, origin_of, source_of, told_by
 from claude_mem_lite.errors import MemoryLiteError, PayloadError
 from claude_mem_lite.inbox import past_calls
@@ -16,12 +18,14 @@ from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import FOREIGN_ORIGINS, TRUST, Event, Memory, Origin, ToolCall
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import foreign
+from claude_mem_lite.words import one_line
 from claude_mem_lite.worker import quarantine
 
 MOST_SAVED = 30
 """In one session: an agent that was talked into it must not flood the store."""
 MOST_FORGOTTEN = 20
 """In one session, and at a time: it must not empty it either."""
+REMEMBER_COMMAND = f"{OWN_COMMANDS}remember "
 _MOST_CALLS = 1_000
 _MOST_TEXT = 3_000_000
 _MOST_KNOWN = 500
@@ -42,6 +46,12 @@ def checked(memory: Memory, sessions: Sequence[str], queue: Queue, db: sqlite3.C
     if _has_words_of(waiting, memory):
         return replace(memory, status="quarantined")
     return quarantine.checked_save(memory)
+
+
+def was_typed(words: str, sessions: Sequence[str], queue: Queue) -> bool:
+    """Whether the user typed just these words after the command of our plugin that stores something."""
+    typed = (prompt for one in sessions if one for prompt in past_calls.prompts_after(queue.db, one, REMEMBER_COMMAND))
+    return any(one_line(clean(prompt)) == one_line(words) for prompt in typed)
 
 
 def refuse_too_many_saves(count: int) -> None:

@@ -50,6 +50,7 @@ Watched = Annotated[Loop, From(_watched)]
 """For who asks again and again whether there is anything new."""
 Limit = Annotated[int, Field(ge=1, le=10_000)]
 Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(max_length=20)]
+Files = Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=MOST_FILES)]
 
 
 class Remember(Body):
@@ -58,9 +59,7 @@ class Remember(Body):
     text: str
     scope: str | None = None
     tags: Tags = Field(default_factory=list)
-    files: Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(max_length=MOST_FILES)] = Field(
-        default_factory=list
-    )
+    files: Files = Field(default_factory=list)
     """Files that it is about, as seen from the root of the project."""
     cwd: str | None = None
     """Where the user stands."""

@@ -17,7 +17,7 @@ from claude_mem_lite.store import memories, projects, sessions
 from claude_mem_lite.worker import asking
 from claude_mem_lite.worker.agent_saves import MOST_FORGOTTEN
 from claude_mem_lite.worker.answering.recording import mark_printed, record
-from claude_mem_lite.worker.api import Running, Tags, require_settings, require_words, wait
+from claude_mem_lite.worker.api import Files, Running, Tags, require_settings, require_words, wait
 from claude_mem_lite.worker.cleaning import has_private
 from claude_mem_lite.worker.commands import BY_AGENT
 from claude_mem_lite.worker.loop import Loop
@@ -45,10 +45,12 @@ class Ask(Asker):
 class Save(Asker):
     named: str = ""
     """The session that the agent's client names, when another was found to be at work: what that heard counts too."""
-    kind: Kind
+    kind: Kind | None = None
+    """Guessed when it is not given."""
     text: str
     scope: str = ""
     tags: Tags = Field(default_factory=list)
+    files: Files = Field(default_factory=list)
 
 
 class Forget(Asker):
@@ -108,7 +110,7 @@ def save(wanted: Save, loop: Running) -> dict[str, object]:
             f"{len(wanted.text):,} characters are no memory", f"say it in a few sentences, under {LONGEST_SAVED:,}"
         )
     require_words(wanted.text)
-    told = wanted.model_dump(exclude={"scope"})
+    told = wanted.model_dump()
     with closing(loop.readers.open()) as db:
         place = projects.locate(db, wanted.cwd)
         asked_scope = _wider_scope(wanted.scope, place.project)

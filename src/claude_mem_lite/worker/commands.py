@@ -125,7 +125,9 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
     if not payload.get("project"):
         project_changes.join(db, short_id("join", name), text(payload.get("cwd")), now)
     place = _place(payload, db)
-    is_agents = payload.get("by") == BY_AGENT
+    heard_in = list(dict.fromkeys((text(payload.get("session")), text(payload.get("named")))))
+    # What the user typed after our own command is the user's word, though the agent carries it here.
+    is_agents = payload.get("by") == BY_AGENT and not agent_saves.was_typed(words, heard_in, queue)
     files = texts(payload.get("files"))
     # What an agent says holds where it works, whatever it wants: nobody else looked at it.
     wanted = "project" if is_agents else scope_wanted(payload, words, kind)
@@ -154,8 +156,7 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
     if is_agents:
         saved = memories.ids_made(db, memory.session, BY_AGENT) if memory.session else set()
         agent_saves.refuse_too_many_saves(len(saved - {memory.id}))
-        heard_in = dict.fromkeys((memory.session, text(payload.get("named"))))
-        memory = agent_saves.checked(quarantine.without_approval(memory), list(heard_in), queue, db)
+        memory = agent_saves.checked(quarantine.without_approval(memory), heard_in, queue, db)
     memory = tie(memory, place, text(payload.get("cwd")) or place.root)
     with atomic(db):
         stored = memories.add(db, memory, name, now)
