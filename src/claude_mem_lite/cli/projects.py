@@ -128,6 +128,9 @@ def _change(what: str, body: JsonObject, as_json: bool) -> None:
     else:
         told = _told(change)
         click.echo(f"{told[0].upper()}{told[1:]}. `claude-mem-lite projects undo {field(change, 'id')}` undoes it.")
+    if change.get("is_shared") is True:
+        name = field(change, "target")
+        click.echo(f"Another project is called {name} too: name them by their folders or ids.", err=True)
 
 
 def _told(change: JsonObject) -> str:
