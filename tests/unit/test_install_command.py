@@ -512,3 +512,14 @@ def test_a_trial_of_the_hook_leaves_nothing_in_the_home(home: Home) -> None:
     hook_copy.make(home)
     assert try_hook(home) is None
     assert list(home.spool_new.iterdir()) == []
+
+
+def test_an_empty_configuration_folder_is_refused(
+    new_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    assert run("install", "--config-dir", "") == 2
+    assert "the folder is empty text" in capsys.readouterr().err
+    assert list(here.iterdir()) == []

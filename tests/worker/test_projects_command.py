@@ -301,6 +301,22 @@ def test_a_session_is_named_by_the_id_that_search_shows(machine: Machine, folder
     assert machine.files_with("Sort the cart by colour") == []
 
 
+def test_an_empty_name_is_refused_in_plain_words(machine: Machine, folder: Path) -> None:
+    remember(machine, folder / "shop", "Carts are sorted by colour")
+    assert "'' is no name; use up to" in run_here(machine, "projects", "rename", "shop", "", status=1).stderr
+    assert "there is no project ''" in run_here(machine, "projects", "rename", "", "store", status=1).stderr
+    assert "there is no project ''" in run_here(machine, "projects", "merge", "shop", "", status=1).stderr
+
+
+def test_a_name_that_another_project_has_is_given_with_a_warning(machine: Machine, folder: Path) -> None:
+    for name in ("shop", "plain"):
+        remember(machine, folder / name, f"The {name} is sorted by colour")
+    done = run_here(machine, "projects", "rename", "shop", "Plain")
+    assert "Renamed shop to Plain." in done.stdout
+    assert "Another project is called Plain too: name them by their folders or ids." in done.stderr
+    assert run_here(machine, "projects", "rename", folder / "shop", "store").stderr == ""
+
+
 def test_a_name_that_no_project_has_is_told_with_those_there_are(machine: Machine, folder: Path) -> None:
     work(machine, folder / "shop", "Sort the cart")
     refused = run_here(machine, "list", "--project", "shap", status=1).stderr

@@ -130,6 +130,9 @@ def _change(what: str, body: JsonObject, as_json: bool) -> None:
     else:
         told = plain(describe_change(change))
         click.echo(f"{told}. `claude-mem-lite projects undo {field(change, 'id')}` undoes it.")
+    if change.get("is_shared") is True:
+        name = plain(field(change, "target"))
+        click.echo(f"Another project is called {name} too: name them by their folders or ids.", err=True)
 
 
 def _project(given: str) -> str:

@@ -21,13 +21,21 @@ from claude_mem_lite.paths import Home
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
 
+def _config_folder(_: click.Context, __: click.Parameter, given: str | None) -> Path | None:
+    """The folder as a path; an empty text, as of a variable that is not set, would be the current folder."""
+    if given is not None and not given.strip():
+        raise click.BadParameter("the folder is empty text; name it, or leave the option out")
+    return Path(given) if given is not None else None
+
+
 def target_options(command: Decorated) -> Decorated:
     """Which agent, and which of its settings files."""
     for option in (
         click.option(
             "--config-dir",
             metavar="DIR",
-            type=click.Path(file_okay=False, path_type=Path),
+            type=click.Path(file_okay=False),
+            callback=_config_folder,
             help="The agent's configuration folder, if not the usual one ($CLAUDE_CONFIG_DIR or ~/.claude, say).",
         ),
         click.option(

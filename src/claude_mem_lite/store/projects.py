@@ -246,7 +246,9 @@ def named(db: sqlite3.Connection, given: str) -> str:
     if not full:
         what = "no folder and no project" if os.path.isabs(given) else "no project"
         last = ", ".join(one.name for one in listed(db, 5)) or "none yet"
-        raise NotFound(f"there is {what} {given}", f"the last ones are {last}; `claude-mem-lite projects` lists all")
+        raise NotFound(
+            f"there is {what} {given or repr(given)}", f"the last ones are {last}; `claude-mem-lite projects` lists all"
+        )
     return full[0]
 
 

@@ -5,9 +5,6 @@ Names are resolved here: the command in the inbox holds ids, so that replaying i
 import os
 from contextlib import closing
 from dataclasses import asdict
-from typing import Annotated
-
-from pydantic import Field
 
 from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.errors import MemoryLiteError, NotFound
@@ -21,25 +18,24 @@ from claude_mem_lite.worker.routing import Body, Router
 _MAX_PROJECTS = 500
 _MAX_CHANGES = 50
 MAX_NAME = 100
-Given = Annotated[str, Field(min_length=1)]
 router = Router(prefix="/api/projects")
 
 
 class Merge(Body):
-    source: Given
+    source: str
     """The project that ends, by its id, name or folder."""
-    into: Given
+    into: str
     """The project that has all of it afterwards."""
 
 
 class Rename(Body):
-    project: Given
-    name: Given
+    project: str
+    name: str
 
 
 class Move(Body):
-    old: Given
-    new: Given
+    old: str
+    new: str
 
 
 class Undo(Body):
@@ -81,6 +77,7 @@ def merge(wanted: Merge, loop: Running) -> dict[str, object]:
 
 @router.post("/rename")
 def rename(wanted: Rename, loop: Running) -> dict[str, object]:
+    """Give a project another name, also one that another project has: `is_shared` says so."""
     name = one_line(clean(wanted.name)).strip()
     if not name or len(name) > MAX_NAME or "/" in name or "=" in name:
         raise MemoryLiteError(
@@ -88,7 +85,9 @@ def rename(wanted: Rename, loop: Running) -> dict[str, object]:
         )
     with closing(loop.readers.open()) as db:
         project = projects.find(db, wanted.project)
-    return _change(loop, {"command": "rename_project", "source": project, "target": name})
+        others = [one.name.casefold() for one in projects.listed(db, _MAX_PROJECTS) if one.id != project]
+    change = _change(loop, {"command": "rename_project", "source": project, "target": name})
+    return {**change, "is_shared": name.casefold() in others}
 
 
 @router.post("/move")
