@@ -72,7 +72,7 @@ def _still_open(
         said.append(words)
         items.append(
             Item(
-                f"- [{render.when(left.last_seen_at, occasion.now, occasion.dated)}] {render.open_line(left)}",
+                f"- [{render.when(left.last_seen_at, occasion.now, occasion.dated)}] {render.earlier_open_line(left)}",
                 left.session,
                 "left open earlier, and not taken up since",
                 left_out=GONE if left.session in gone else "said by a newer one" if is_said else "",
