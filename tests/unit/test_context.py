@@ -72,7 +72,36 @@ def test_what_an_older_session_left_open_is_not_taken_for_knowledge(store: Store
     store.session("s1", SessionSummary(headline="Something else", completed="Something else was done."))
     text = context(store).text
     assert "## Known about this project" not in text
-    assert "Freeze it in the logout test too" in text.partition("## Last sessions")[0]
+    assert "] Left open earlier: Freeze it in the logout test too. #" in text.partition("## Last sessions")[0]
+
+
+def leave_open(store: Store, count: int, **more: object) -> None:
+    for number in range(count):
+        title = f"Convert page{number} {'to the new layout ' * 6}"
+        hand_off(store, f"page-{number}", summary=f"Open when it stopped: {title}.", **more)
+    store.session("s1", SessionSummary(headline="Something else", completed="Something else was done."))
+
+
+@pytest.mark.parametrize("budget", [2000, 1000])
+def test_what_is_left_open_and_has_no_room_is_counted(store: Store, budget: int) -> None:
+    leave_open(store, 60)
+    text = context(store, budget).text
+    told = text.count("Left open earlier: Convert page")
+    assert told > 0
+    assert f"\n- and {60 - told} more: `claude-mem-lite list --kind handoff`\n" in text
+    assert estimate_tokens(text) <= budget
+
+
+def test_nothing_is_counted_when_all_that_is_open_has_room(store: Store) -> None:
+    leave_open(store, 2)
+    assert " more: " not in context(store).text
+
+
+def test_what_holds_elsewhere_takes_no_place_of_what_is_left_open_here(store: Store) -> None:
+    leave_open(store, 2, created_at=NOW - timedelta(days=9), last_seen_at=NOW - timedelta(days=9))
+    for number in range(memories.MAX_LEFT_OPEN):
+        hand_off(store, f"other-{number}", scope="language:python")
+    assert "Left open earlier: Convert page1 " in context(store).text
 
 
 def test_a_handoff_that_the_user_wrote_is_given(store: Store) -> None:

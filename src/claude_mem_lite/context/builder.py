@@ -159,7 +159,7 @@ def _assemble(chosen: Sequence[Chosen], occasion: Occasion) -> str:
     notes = []
     for one in chosen:
         if lines := [item.line for item in one.told if not item.is_users_rule]:
-            notes += [one.layer.header, *lines]
+            notes += [one.layer.header, *lines, *one.more_lines()]
     if notes:
         preamble = render.NEWS_PREAMBLE if occasion.since else render.PREAMBLE
         notes = [*([render.NOTES_HEADER] if rules else []), preamble, *notes]

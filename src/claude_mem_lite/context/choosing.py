@@ -31,6 +31,11 @@ class Chosen:
         """Whether candidates are left out for want of room."""
         return bool(self.waiting) and not self.is_full(len(self.waiting[0]))
 
+    def more_lines(self) -> list[str]:
+        """The line that says how many memories wait, where the layer has one: it takes room like any other."""
+        waiting = sum(1 for items in self.waiting for item in items if item.memory)
+        return [self.layer.more_line.format(waiting)] if self.told and waiting and self.layer.more_line else []
+
 
 def choose(found: Sequence[Found], budget_tokens: int, assemble: Assemble) -> list[Chosen]:
     """What of the candidates is told. The order of the layers is their priority, and the order within each its own:
@@ -118,4 +123,4 @@ def layer_tokens(one: Chosen) -> int:
     """The size of a layer with its header; nothing when it tells nothing."""
     if not one.told:
         return 0
-    return estimate_tokens("\n".join((one.layer.header, *(item.line for item in one.told))))
+    return estimate_tokens("\n".join((one.layer.header, *(item.line for item in one.told), *one.more_lines())))

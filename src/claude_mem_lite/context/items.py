@@ -49,3 +49,5 @@ class Layer:
     """How many of its candidates are told at most; None where that is what it finds."""
     searches: bool = False
     """It takes longest, and its search is given up before all else: it begins first."""
+    more_line: str = ""
+    """Its last line when memories have no room, with `{}` for how many; '' where nobody misses them."""

@@ -29,6 +29,7 @@ LAYERS: dict[str, tuple[str, Find]] = {
 # Layers find more, because some of it may be told in others; the others are bounded by their room alone.
 _MOST = {"learnings": 10, "observations": 10}
 _SEARCHING = ("observations",)
+_MORE_LINES = {"handoff": "- and {} more: `claude-mem-lite list --kind handoff`"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def made_of(name: str, caps: Mapping[str, int]) -> Preset:
     return Preset(
         name,
         tuple(
-            Layer(layer, header, cap, find, _MOST.get(layer), searches=layer in _SEARCHING)
+            Layer(layer, header, cap, find, _MOST.get(layer), layer in _SEARCHING, _MORE_LINES.get(layer, ""))
             for layer, cap, header, find in layers
         ),
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.language.verbs import past
-from claude_mem_lite.compress.rules.handoff import FAILING
+from claude_mem_lite.compress.rules.handoff import FAILING, OPEN
 from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.checkout import ChangeState, RenamedSince
 from claude_mem_lite.context.likeness import Said
@@ -183,6 +183,11 @@ def open_line(left: Memory) -> str:
     """What a session left open, with the id that leads to more; what failed then may pass by now."""
     told = left.summary.replace(FAILING, "Was failing when it stopped: ")
     return f"{labelled_once(safe_line(told))} #{left.id}"
+
+
+def earlier_open_line(left: Memory) -> str:
+    """What a session before the last one left open, told as such: the heading speaks of the last."""
+    return f"Left open earlier: {open_line(left).removeprefix(OPEN)}"
 
 
 class HandoffLine(NamedTuple):

@@ -17,6 +17,10 @@ from claude_mem_lite.store.sameness import joined
 from claude_mem_lite.store.visibility import Hidden, not_hidden
 from claude_mem_lite.timestamps import time_to_text
 
+MAX_LEFT_OPEN = 100
+"""How many handoffs of a project are told and can be taken up. Far more than a context has room for; each is compared
+with all that a session says it did."""
+
 
 def handoff_id(session: str) -> str:
     """The id of the one memory that tells what a session left open."""
@@ -121,6 +125,33 @@ def newest(
             "since": time_to_text(since) if since else "",
             "session": without_session,
             "limit": limit,
+        },
+    )
+    return [from_row(row) for row in rows]
+
+
+def left_open(
+    db: sqlite3.Connection,
+    project: str,
+    *,
+    since: datetime | None = None,
+    without_session: str | None = None,
+    hidden: Hidden = (),
+) -> list[Memory]:
+    """The handoffs that hold in a project and nobody has taken up, those left last first, at most `MAX_LEFT_OPEN`."""
+    here, branches = not_hidden(hidden, "created_at")
+    rows = db.execute(
+        f"""select * from memories where project = :project and scope = :scope and status = 'active'
+             and kind = 'handoff' and (origin = 'user' or pinned or {here})
+             and stored_at > :since and (:session is null or session <> :session)
+           order by last_seen_at desc, seq desc limit :limit""",
+        {
+            **branches,
+            "project": project,
+            "scope": f"project:{project}",
+            "since": time_to_text(since) if since else "",
+            "session": without_session,
+            "limit": MAX_LEFT_OPEN,
         },
     )
     return [from_row(row) for row in rows]

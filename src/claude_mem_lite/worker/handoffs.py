@@ -16,8 +16,6 @@ from claude_mem_lite.store import memories, redoing, retirements, sessions, symb
 from claude_mem_lite.worker.passing import ran_beside, shown_on
 
 _DONE_KINDS = ("feature", "bugfix", "refactor", "change")
-# More than a context has room for; each is compared with all that a session says it did.
-_MAX_OPEN = 50
 _MOST_MEMORIES = 200
 _MOST_PROMPTS = 100
 _GO_ON = re.compile(
@@ -76,12 +74,8 @@ def take_up(
         return
     is_shown = shown_on(db, found.project, branch)
     # All that is open, however long ago: it is told until it is done.
-    left_open = memories.newest(db, project=found.project, kinds=("handoff",), without_session=session, limit=_MAX_OPEN)
-    standing = [
-        left
-        for left in sorted(left_open, key=lambda left: left.last_seen_at, reverse=True)
-        if left.last_seen_at < at and is_shown(left)
-    ]
+    left_open = memories.left_open(db, found.project, without_session=session)
+    standing = [left for left in left_open if left.last_seen_at < at and is_shown(left)]
     for rank, left in enumerate(standing):
         done = _done_since(db, found, left.last_seen_at)
         if passed and ran_beside(db, left, session):

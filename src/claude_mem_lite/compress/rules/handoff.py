@@ -17,7 +17,7 @@ from claude_mem_lite.words import within
 FAILING = "Still failing: "
 """Before the title of a failure, in the notes of a summary and in a handoff."""
 _TITLE = "Left open: "
-_OPEN = "Open when it stopped: "
+OPEN = "Open when it stopped: "
 _BROKEN_OFF = "The session broke off while at this: "
 _ASKS_FOR_WORK = lazy(r"(?i)\W*(?:please|(?:can|could|would|will) (?:you|we)|let's)\b")
 _LONGEST_ITEM = 140
@@ -35,7 +35,7 @@ def handoff(summary: SessionSummary, turn: Turn, digest: TurnDigest, branch: str
     steps = "; ".join(step.rstrip(".") for step in summary.next_steps)
     told = (
         f"{_BROKEN_OFF}{broken_off}" if broken_off else "",
-        f"{_OPEN}{steps}" if steps else "",
+        f"{OPEN}{steps}" if steps else "",
         *blocked,
     )
     return make_draft(
@@ -58,9 +58,9 @@ def steps_of(left: Memory) -> list[str]:
 
 
 def _steps_in(text: str) -> list[str]:
-    if _OPEN not in text and _BROKEN_OFF not in text:
+    if OPEN not in text and _BROKEN_OFF not in text:
         return [part for part in re.split(r"(?<=[.;])\s+", text) if part]
-    before, _, after = text.partition(_OPEN)
+    before, _, after = text.partition(OPEN)
     broken_off = [before.partition(_BROKEN_OFF)[2]] if _BROKEN_OFF in before else []
     parts = [part for step in after.split("; ") for part in step.split(". ")]
     return [bare for part in (*broken_off, *parts) if (bare := part.strip().rstrip("."))]
@@ -70,7 +70,7 @@ def cut_down(left: Memory, remaining: Sequence[str]) -> Memory:
     """A handoff that tells only what is still open of it."""
     # A failure last: whatever marks its error has, it ends where the text does.
     steps = sorted(remaining, key=lambda step: step.startswith(FAILING))
-    return replace(left, title=_title(steps), summary=f"{_OPEN}{'; '.join(steps)}.")
+    return replace(left, title=_title(steps), summary=f"{OPEN}{'; '.join(steps)}.")
 
 
 def _title(items: Sequence[str]) -> str:

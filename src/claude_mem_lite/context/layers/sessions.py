@@ -18,8 +18,6 @@ from claude_mem_lite.store.visibility import is_hidden
 
 MOST_SESSIONS = 10
 _HANDOFF_LOOKS_BACK = 5
-# Far more than a layer has room for: what is left out is listed with its reason.
-_MAX_OPEN = 100
 _SAYS_ALL = 1.0
 GONE = "gone: its code is not here"
 _MOST_TIED = 60
@@ -51,19 +49,15 @@ def _stopped(occasion: Occasion, last: Held) -> list[Item]:
 
 def open_handoffs(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:
     """What other sessions left open here and nobody has taken up since, the newest first."""
-    found = memories.newest(
+    found = memories.left_open(
         db,
-        project=occasion.place.project,
-        kinds=("handoff",),
+        occasion.place.project,
         since=occasion.since,
         without_session=occasion.session,
         hidden=occasion.checkout.hidden,
-        limit=_MAX_OPEN,
     )
-    # What the user stated or pinned is told in a layer of its own; what holds for another language is not for here.
-    here = f"project:{occasion.place.project}"
-    others = [left for left in found if left.scope == here and not is_stated(left)]
-    return sorted(others, key=lambda left: left.last_seen_at, reverse=True)
+    # What the user stated or pinned is told in a layer of its own.
+    return [left for left in found if not is_stated(left)]
 
 
 def _still_open(
@@ -78,7 +72,7 @@ def _still_open(
         said.append(words)
         items.append(
             Item(
-                f"- [{render.when(left.last_seen_at, occasion.now, occasion.dated)}] {render.open_line(left)}",
+                f"- [{render.when(left.last_seen_at, occasion.now, occasion.dated)}] {render.earlier_open_line(left)}",
                 left.session,
                 "left open earlier, and not taken up since",
                 left_out=GONE if left.session in gone else "said by a newer one" if is_said else "",
