@@ -4,7 +4,7 @@ It reads and writes no database: everything it knows it was told over the socket
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 from urllib.parse import quote
@@ -22,7 +22,7 @@ from claude_mem_lite.client_values import (
     Wanted,
     Where,
 )
-from claude_mem_lite.errors import NotFound, WorkerRefused
+from claude_mem_lite.errors import CommandNotAccepted, NotFound, WorkerRefused
 from claude_mem_lite.models import JsonObject, JsonValue, text
 from claude_mem_lite.paths import Home
 
@@ -37,6 +37,8 @@ PROBE_TIMEOUT_S = 2.0
 _LEAST_TIMEOUT_S = 0.05
 _CHANGE_TIMEOUT_S = 70.0
 _MOST_REPLACED = 500
+MAX_WORKERS = 5
+"""To turn to, one after another: of a home that is damaged again and again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class Client:
     home: Home
     until: float = math.inf
     """A moment of the monotonic clock after which nobody waits for an answer any more."""
+    next_worker: Callable[[], object] | None = None
+    """Have another worker answer, once the one that is ending has ended; None where that is for the caller to do."""
 
     def health(self, timeout_s: float = PROBE_TIMEOUT_S) -> Health:
         answer = self._get("/api/health", timeout_s=timeout_s)
@@ -373,10 +377,22 @@ class Client:
         return wire.request(self.home.socket, "GET", target, query=query, timeout_s=self._patience(timeout_s))
 
     def _post(self, target: str, body: JsonObject, *, timeout_s: float = 30.0) -> JsonObject:
-        return wire.request(self.home.socket, "POST", target, body=body, timeout_s=self._patience(timeout_s))
+        return self._send("POST", target, body, timeout_s)
 
     def _patch(self, target: str, body: JsonObject) -> JsonObject:
-        return wire.request(self.home.socket, "PATCH", target, body=body, timeout_s=self._patience(30.0))
+        return self._send("PATCH", target, body, 30.0)
+
+    def _send(
+        self, method: str, target: str, body: JsonObject, timeout_s: float, workers: int = MAX_WORKERS
+    ) -> JsonObject:
+        """One request; to the next worker, up to so many, when one ended before it accepted what it was told to do."""
+        try:
+            return wire.request(self.home.socket, method, target, body=body, timeout_s=self._patience(timeout_s))
+        except CommandNotAccepted:
+            if self.next_worker is None or workers <= 1:
+                raise
+            self.next_worker()
+        return self._send(method, target, body, timeout_s, workers - 1)
 
     def _patience(self, timeout_s: float) -> float:
         return max(min(timeout_s, self.until - time.monotonic()), _LEAST_TIMEOUT_S)

@@ -15,6 +15,7 @@ MemoryLiteError
 ├── WorkerUnavailable   nobody answers on the socket
 │   ├── WorkerSilent        somebody is there, but does not answer in time
 │   └── WorkerEnded         it ended before it could answer, mostly to have a database recovered
+│       └── CommandNotAccepted  and has nothing of what it was told to do: the next one can be told
 └── WorkerRefused       the worker answered with an error
 """
 
@@ -102,6 +103,10 @@ class WorkerSilent(WorkerUnavailable):
 
 
 class WorkerEnded(WorkerUnavailable):
+    pass
+
+
+class CommandNotAccepted(WorkerEnded):
     pass
 
 

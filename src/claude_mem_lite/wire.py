@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 from claude_mem_lite.errors import (
     Ambiguous,
+    CommandNotAccepted,
     MemoryLiteError,
     NotFound,
     WorkerEnded,
@@ -28,6 +29,7 @@ _REFUSALS: dict[str, type[MemoryLiteError]] = {
     "not_found": NotFound,
     "ambiguous": Ambiguous,
     "ended": WorkerEnded,
+    "not_accepted": CommandNotAccepted,
     "damaged": WorkerEnded,
 }
 DOCTOR = "run `claude-mem-lite doctor`"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from claude_mem_lite.client import Client
@@ -24,7 +25,7 @@ _POLL_S = 0.02
 
 def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
     """A client with a worker behind it, started when nobody answered; WorkerUnavailable when it cannot be."""
-    client = Client(home)
+    client = Client(home, next_worker=partial(_follow, home, wait_s))
     if is_answering(client):
         return client
     home.refuse_closed()
@@ -34,6 +35,13 @@ def ensure_worker(home: Home, wait_s: float = START_WAIT_S) -> Client:
         return client
     _refuse_newer(home)
     raise WorkerUnavailable("the worker did not start", f"look at the end of {home.worker_log}")
+
+
+def _follow(home: Home, wait_s: float) -> None:
+    """Have a worker after one that is ending, which does not answer any more and has the lock until it is gone."""
+    client = Client(home)
+    wait_until(lambda: is_answering(client) or not _is_locked(home.worker_lock), time.monotonic() + STOP_WAIT_S)
+    ensure_worker(home, wait_s)
 
 
 def stop_worker(client: Client, wait_s: float = STOP_WAIT_S) -> bool:

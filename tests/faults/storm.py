@@ -32,6 +32,7 @@ from tests.running import (
 )
 
 PROMPTS = 240
+SAID = "The pears are counted twice"
 AWAY = "count the pears while the home is away"
 AT_ONCE = 4
 _SESSIONS = 6
@@ -294,6 +295,11 @@ def hook(machine: Machine, prompt: str, number: int) -> bool:
     return done.returncode == 0
 
 
+def say(machine: Machine) -> bool:
+    """What a person tells by `remember`; whether it says that it is stored."""
+    return _command(machine, "remember", SAID).returncode == 0
+
+
 def send(machine: Machine, numbers: Sequence[int]) -> set[str]:
     """The hooks of many prompts, a few at a time; the accepted ones."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -306,26 +312,31 @@ def drain(machine: Machine) -> Sequence[str]:
     """Have all of a home done by `worker drain`, again if it says so; what it said on stderr."""
     printed = []
     for _ in range(_DRAINS):
-        arguments = ["worker", "drain", "--timeout", f"{WAIT_S:g}"]
-        ran = subprocess.run(
-            [*machine.prefix, Path(sys.executable).with_name("claude-mem-lite"), *arguments],
-            env=machine.environment(),
-            cwd=machine.user_home,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=3 * WAIT_S,
-            check=False,
-        )
+        ran = _command(machine, "worker", "drain", "--timeout", f"{WAIT_S:g}")
         printed.append(ran.stderr)
         if ran.returncode == 0:
             break
     return printed
 
 
+def _command(machine: Machine, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [*machine.prefix, Path(sys.executable).with_name("claude-mem-lite"), *arguments],
+        env=machine.environment(),
+        cwd=machine.user_home,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=3 * WAIT_S,
+        check=False,
+    )
+
+
 def remembered(home: Home) -> set[str]:
+    said = f"select title from memories where title = '{SAID}' and times_seen = 1"
     with suppress(sqlite3.Error, NotThereYet):
-        return {text for (text,) in query(home.memory_db, "select text from prompts where text <> ''")}
+        prompts = {text for (text,) in query(home.memory_db, "select text from prompts where text <> ''")}
+        return prompts | {title for (title,) in query(home.memory_db, said)}
     return set()
 
 
@@ -360,6 +371,8 @@ def _run(storm: Storm, damage: Damage, prompts: int) -> Outcome:
         begun = pool.submit(send, machine, range(first, prompts))
         wait_until(lambda: _taken_in(storm.home) >= half, "half of the prompts to be in the inbox")
         damage(storm)
+        if say(machine):
+            storm.accepted.add(SAID)
         storm.accepted |= begun.result()
     homes = [storm.home, *storm.others]
     printed: list[str] = []

@@ -9,7 +9,7 @@ import pytest
 from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
-from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.errors import CommandNotAccepted, MemoryLiteError, WorkerEnded
 from claude_mem_lite.inbox.copies import Copies, Done, all_lines
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.inbox.spool import Arrival
@@ -17,8 +17,8 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.clock import utc_now
 from claude_mem_lite.worker.intake import Intake
 from tests.faults import storm
-from tests.faults.losses import WAIT_S, back_up, do, prompts, told, worked
-from tests.running import Machine, leave, payload, wait_until
+from tests.faults.losses import WAIT_S, back_up, do, prompts, remember, told, worked
+from tests.running import Machine, leave, payload, query, wait_until
 
 WITH_BACKUP, WITHOUT_BACKUP = 24, 22
 # The rest by `python -m tests.faults.storm`.
@@ -53,7 +53,8 @@ CHOSEN = (
 def test_every_accepted_prompt_is_remembered(name: str) -> None:
     prompts = WITH_BACKUP if len(name) % 2 else WITHOUT_BACKUP
     outcome = storm.run(storm.DAMAGES[name], prompts, by_link=name == "link switched")
-    assert len(outcome.accepted - {storm.AWAY}) == prompts
+    assert len(outcome.accepted - {storm.AWAY, storm.SAID}) == prompts
+    assert storm.SAID in outcome.accepted
     assert outcome.lost == set()
     assert not any("Traceback" in printed for printed in outcome.printed)
     assert outcome.printed[-1] == ""
@@ -105,6 +106,35 @@ def test_a_write_that_a_caller_waits_for_fails_when_its_database_was_removed_mea
         asked = loop.call(lambda _: home.memory_db.unlink())
         with pytest.raises(MemoryLiteError, match="removed or replaced"):
             asked.result(WAIT_S)
+
+
+def test_a_command_that_no_worker_accepted_is_refused_at_once_and_never_done(home: Home) -> None:
+    with worked(home) as loop:
+        home.inbox_db.unlink()
+        for _ in range(2):  # also when the loop has ended
+            with pytest.raises(CommandNotAccepted, match="removed or replaced"):
+                remember(loop, "Plums are counted twice")
+            assert loop.stopping.wait(WAIT_S)
+    with worked(home):
+        assert query(home.memory_db, "select title from memories") == []
+
+
+def test_a_command_that_was_accepted_by_a_worker_that_ended_is_done_once_by_the_next(home: Home) -> None:
+    with worked(home) as loop:
+        told = {"command": "remember", "kind": "note", "text": "Plums are counted twice", "cwd": "/"}
+        asked = loop.call_queue(lambda _: (loop.command(told), loop.call(lambda _: home.memory_db.unlink())))
+        command, _ = asked.result(WAIT_S)
+        with pytest.raises(WorkerEnded, match="it is kept, and the next worker does it"):
+            command.result(WAIT_S)
+    with worked(home):
+        assert query(home.memory_db, "select title, times_seen from memories") == [("Plums are counted twice", 1)]
+
+
+def test_what_is_asked_of_a_loop_that_has_ended_is_refused(home: Home) -> None:
+    with worked(home) as loop:
+        pass
+    with pytest.raises(WorkerEnded):
+        loop.call(lambda _: None).result(WAIT_S)
 
 
 def test_the_events_of_a_home_are_not_copied_into_the_folder_that_took_its_place(home: Home) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.cli.worker import MAX_WORKERS
+from claude_mem_lite.client import MAX_WORKERS
 from claude_mem_lite.context.languages import main_language
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home

@@ -11,7 +11,7 @@ import click
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import chosen_home, connect, json_option
 from claude_mem_lite.cli.output import field, print_json
-from claude_mem_lite.client import Client
+from claude_mem_lite.client import MAX_WORKERS, Client
 from claude_mem_lite.client_values import Drained
 from claude_mem_lite.errors import MemoryLiteError, WorkerEnded, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
@@ -22,8 +22,6 @@ from claude_mem_lite.worker_start import is_answering, stop_worker
 DRAIN_TIMEOUT_S = 60.0
 # Rules need less: who waits longer wants to know for what.
 MOMENT_S = 1.0
-MAX_WORKERS = 5
-"""To wait for: of a home that is damaged again and again."""
 
 worker = HelpfulGroup(
     name="worker",

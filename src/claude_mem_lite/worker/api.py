@@ -87,6 +87,8 @@ class Drain(Body):
 
 @router.get("/health")
 def health(loop: Running) -> dict[str, object]:
+    if loop.stopping.is_set():  # whoever looks for a worker is to wait for the next one
+        raise WorkerEnded("the worker is ending", "run this again in a moment")
     now, problem = loop.clock(), _problem(loop)
     model = loop.modelling.state()
     with closing(loop.inbox_readers.open()) as db:

@@ -13,7 +13,7 @@ from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from claude_mem_lite.db.soundness import is_damage
-from claude_mem_lite.errors import Ambiguous, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
+from claude_mem_lite.errors import Ambiguous, CommandNotAccepted, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.worker import hooks_api
 from claude_mem_lite.worker.loop import Loop
 
@@ -22,6 +22,7 @@ _STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
     Ambiguous: (409, "ambiguous"),
     InvalidRequest: (422, "invalid"),
     WorkerEnded: (503, "ended"),
+    CommandNotAccepted: (503, "not_accepted"),
 }
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime
 
-from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.errors import CommandNotAccepted, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import JsonObject
@@ -30,7 +30,7 @@ class Commands:
         clock: Clock,
         backing_up: BackingUp,
         *,
-        call_queue: Callable[[Callable[[Queue], None]], object],
+        call_queue: Callable[[Callable[[Queue], None]], Future[None]],
         do: Do,
         suspect: Callable[[], None],
     ) -> None:
@@ -57,15 +57,25 @@ class Commands:
             return future
 
         def store(queue: Queue) -> None:
-            try:
-                queue.add([arrival], self._clock().timestamp())
-            except sqlite3.Error as error:
-                future.set_exception(error)
-                return
+            queue.add([arrival], self._clock().timestamp())
             self._waiting[name] = future
 
-        self._call_queue(store)
+        def refuse(stored: Future[None]) -> None:
+            error = stored.exception()
+            if error is None or name in self._waiting:
+                return
+            if isinstance(error, WorkerEnded):
+                error = CommandNotAccepted(error.message, error.next_step)
+            future.set_exception(error)
+
+        self._call_queue(store).add_done_callback(refuse)
         return future
+
+    def end(self) -> None:
+        """Tell whoever waits that nothing more is carried out here; what is in the inbox is left to the next worker."""
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(_left_to_the_next())
 
     def carry_out(self, row: Row) -> None:
         """Do what a command says. Whoever waits for it goes on waiting while it is to be tried again."""
@@ -84,9 +94,7 @@ class Commands:
             if isinstance(error, sqlite3.OperationalError):  # locked or full: it is tried again
                 raise
             self._suspect()
-            waiting.set_exception(
-                MemoryLiteError("the database is damaged", "the worker mends it now; try again in a moment")
-            )
+            waiting.set_exception(_left_to_the_next())
             raise
         else:
             self._queue.finish([row.id], now.timestamp())
@@ -95,3 +103,7 @@ class Commands:
             else:
                 waiting.set_result(result)
         self._waiting.pop(row.name, None)
+
+
+def _left_to_the_next() -> WorkerEnded:
+    return WorkerEnded("the worker ended before this was done", "it is kept, and the next worker does it")

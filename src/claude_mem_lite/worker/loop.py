@@ -19,7 +19,7 @@ from claude_mem_lite.config_file import load_config
 from claude_mem_lite.db import progress
 from claude_mem_lite.db.open_files import OpenFiles
 from claude_mem_lite.db.readers import Readers
-from claude_mem_lite.errors import ConfigError, MemoryLiteError, PayloadError
+from claude_mem_lite.errors import ConfigError, PayloadError, WorkerEnded
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.copies import Copies
@@ -72,6 +72,7 @@ class Loop:
         self.home = home
         self._files = files
         self._has_lost_files = False
+        self._has_ended = False
         self.clock = clock
         self.started_at = clock()
         self.config = Config()
@@ -182,6 +183,8 @@ class Loop:
                 future.set_exception(error)
 
         self._calls.put(run)
+        if self._has_ended:  # nobody takes it any more, so it is refused here
+            self._run_calls()
         if not later:
             self.wake()
         return future
@@ -234,8 +237,13 @@ class Loop:
 
     def run(self) -> None:
         """Passes until stopped, then a last look at the spool."""
-        with DamageWatch(self.suspect):
-            self._run()
+        try:
+            with DamageWatch(self.suspect):
+                self._run()
+        finally:
+            self._has_ended = True
+            self._run_calls()
+            self._commands.end()
 
     def _run(self) -> None:
         while not self.stopping.is_set():
@@ -264,8 +272,9 @@ class Loop:
         self._safely(self._queue.release_all)
 
     def _require_files(self) -> None:
-        if not self.has_files():
-            raise MemoryLiteError("a database was removed or replaced", "run this again in a moment")
+        if self._has_ended or not self.has_files():
+            why = "a database was removed or replaced" if self._has_lost_files else "the worker is ending"
+            raise WorkerEnded(why, "run this again in a moment")
 
     def _mark_suspect(self) -> None:
         """Have the next worker read all of both databases; one of another home has no reason to."""
