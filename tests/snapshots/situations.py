@@ -112,7 +112,7 @@ def worker_away(store: Store, folder: Path) -> str:
     """The file that a hook prints when it finds no worker: dates instead of ages, for nobody in particular."""
     home = Home(folder.parent / "home")
     home.make()
-    place = find_place("/nowhere/shop")
+    place = find_place(str(folder))
     with Store(home.memory_db) as own:
         own.session("s0", TOLD, place=place)
         decide(own, "s0", place)
@@ -121,7 +121,7 @@ def worker_away(store: Store, folder: Path) -> str:
         rendered.refresh(
             home, own.db, partial(open_for_reading, home.memory_db), Config(), {""}, NOW, lambda *_: Unseen()
         )
-    reply = json.loads(home.rendered_for("/nowhere/shop").read_bytes().split(b"\n", 2)[2])
+    reply = json.loads(home.rendered_for(place.root).read_bytes().split(b"\n", 3)[3])
     return str(reply["hookSpecificOutput"]["additionalContext"])
 
 
