@@ -129,6 +129,8 @@ PUSHED = "To git.example:shop.git\n   0a4f7d2..91b3c55  main -> main"
         ("Committed. Not yet pushed.", "git push 2>&1 | tail -3", PUSHED, False),
         ("Committed. Not yet pushed.", "git push 2>&1 | tail -3", " ! [rejected] main -> main (fetch first)", True),
         ("Committed. Not yet pushed.", "git add -A && git commit -m 'Add cart' && git push", PUSHED, False),
+        ("Committed. Not yet pushed.", "git -c helper='!gh auth' push origin HEAD 2>&1\necho ok", PUSHED, False),
+        ("Committed. Not yet pushed.", "git push\necho ok", "fatal: could not read from remote\nok", True),
         ("Committed. Not yet pushed.", "git fetch", "", True),
         ("The cart is not yet pushed or deployed to staging.", "git push", PUSHED, True),
         ("Added it. The cart has not been committed.", "git commit -qm 'Add cart'", "", False),

@@ -145,10 +145,11 @@ def _carried(steps: Sequence[Step], earlier: Sequence[Step]) -> Iterator[Fix]:
 def passed(steps: Sequence[Step]) -> tuple[str, ...]:
     """Return the commands whose last run of a turn is known to have gone well, in whatever folder they were run."""
     last = {(ran.command, ran.selection.folder): ran for _, ran in _runs(steps)}
-    failing = {ran.command for ran in last.values() if ran.failed or not ran.is_sure}
-    done = [part for step in steps if isinstance(step, Ran) for part in step.git_done]
-    failing -= set(done) - {ran.command for ran in last.values() if ran.failed}
-    return tuple(dict.fromkeys(one for one in (*(ran.command for ran in last.values()), *done) if one not in failing))
+    by_git = [part for step in steps if isinstance(step, Ran) for part in step.git_done]
+    failed = {ran.command for ran in last.values() if ran.failed}
+    unsure = {ran.command for ran in last.values() if not ran.is_sure}
+    others = [ran.command for ran in last.values() if ran.command not in unsure and not ran.command.startswith("git ")]
+    return tuple(one for one in dict.fromkeys((*others, *by_git)) if one not in failed)
 
 
 def named(command: str) -> str:

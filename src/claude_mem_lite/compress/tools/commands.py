@@ -28,6 +28,8 @@ _SHOWING = ("explore", "files", "commit")
 _SIGNALS = {124: "timed out", 134: "aborted", 137: "killed", 139: "segmentation fault", 143: "terminated"}
 _ALL_FINE = lazy(r"(?i)\b(?:0|no) (?:issues|errors|problems|remaining)|all checks passed|^success", re.MULTILINE)
 
+_GIT_OPTIONS = lazy(r"^git (?:-[cC] (?:[^\s'\"]|'[^']*'|\"[^\"]*\")+ )+")
+
 # What the client adds to the output of a command.
 _OF_CLIENT = lazy(r"(?m)^Shell cwd was reset to [^\n]*\n?")
 
@@ -114,8 +116,10 @@ def _is_sure(command: str, role: shell.Role, run: TestRun | None) -> bool:
 
 def _git_done(command: str, output: str) -> Iterator[str]:
     """The commands of git that went well: all of a line whose exit code says so, else those whose output does."""
-    is_sure = not shell.hides_exit(command)
-    for part in shell.parts(command):
+    parts = [_GIT_OPTIONS.sub("git ", part) for part in shell.parts(command)]
+    # In lines of their own only the last one's exit code is told.
+    is_sure = not shell.hides_exit(command) and (len(parts) == 1 or ("&&" in command and "\n" not in command.strip()))
+    for part in parts:
         is_commit = shell.role(part) == "commit"
         shown = any(one.hash for one in shell.commits(part, output)) if is_commit else None
         if part.startswith("git ") and (is_sure or shown or read_outcome(part, shell.role(part), output)):
