@@ -56,9 +56,21 @@ _THING = (
 _OTHERS = lazy(
     r"(?i)\b(?:(?:feedback|review(?:er)?s?|comments?|says?|wrote|writes|reads?|messages?|errors?|outputs?|logs?"
     r"|warnings?|docs?|documentation|spec|ticket|issue|linter|ci|bot|copilot|colleague|address|look at|check|explain"
-    r"|summari[sz]e|translate|page|article|readme|e-?mail|text|post|below|following|pasted?|schreibt"
-    r"|sagt|meldet)\b[^:?!.]{0,60}|you (?:also )?(?:wrote|said|say)[^:?!.]{0,30}):(?:\s|$)|(?:写道|报错|提示|评论"
-    r"|总结|翻译)[：:]"
+    r"|summari[sz]e|translate|proof-?read|page|article|readme|e-?mail|text|post|below|following|pasted?|schreibt"
+    r"|sagt|meldet)\b(?:[^:?!.]|\.(?=\w)){0,60}|you (?:also )?(?:wrote|said|say)[^:?!.]{0,30}):(?:\s|$)"
+    r"|(?:写道|报错|提示|评论|总结|翻译)[：:]"
+)
+# "I found this on a page. …", "Here is the error from the linter. …": so is what such a sentence introduces.
+_INTRODUCES = lazy(
+    rf"(?i)\b(?:found|got|read|saw|received|copied|pasted) (?:this|these|the following)\b[^.?!]{{0,40}}"
+    rf"\b(?:on|in|from|by|at)\b|\bhere(?:'s|’s| is| are) (?!my\b|our\b)(?:[\w-]+ ){{0,3}}{_THING}\b|^\W*according to\b"
+)
+# A mail: whoever is greeted is not the agent, and whoever signs need not be its user.
+_GREETING = lazy(r"(?i)(?:hi|hello|hey|dear|hallo|liebe[rs]?|moin|guten tag) (?!claude\b)[\w .-]{1,40}[,!]?\s*\n")
+_SIGNATURE = lazy(
+    r"(?m)^[ \t]*(?i:best(?: regards| wishes)?|(?:kind |warm )?regards|cheers|(?:many )?thanks|thank you|sincerely"
+    r"|(?:viele |liebe |beste )?grü(?:ße|sse)|mit freundlichen grüßen|gruß)[,.!–-]{0,3}\s{1,4}"
+    r"[A-Z]\w+(?: [A-Z]\w+)?[ \t]*$"
 )
 _OWN_LEAD = lazy(r"(?i)\b(?:i|my)\b[^:]{0,40}$|\b(?:no|please|remember|note|merk dir)\b[^:]{0,20}$")
 # A line that hands over to the lines below it, without or with a colon.
@@ -100,6 +112,12 @@ _LOOKS_BACK = lazy(
     r"|good|ok|legit|safe)|do you agree|(?:does|do) (?:this|that|these) (?:make|look|sound|apply)|was (?:hältst|meinst"
     r"|bedeutet)|(?:总结|翻译|解释|怎么看|什么意思))"
 )
+# It asks whether what stands above it is so, or says whose it is.
+_DOUBTS = lazy(
+    r"(?i)[\s–—^-]*(?:(?:so|and|but),?\s+)*(?:is (?:this|that|it) (?:true|right|correct|legit)\b"
+    r"|what (?:does|do) (?:this|that|it|they|these|she|he) mean\b"
+    r"|(?:this|that) is what (?!(?:i|we)\b)[^.?!]{1,60}\b(?:says?|said|wrote)\b)"
+)
 _URL = lazy(r"(?i)\b(?:https?|ftp)://|\bwww\.")
 _LONG_QUOTATION = lazy(r"[\"“«][^\"”»]{40,}[\"”»]")
 _ENDS_ASKING = lazy(r"(?i)[?？]\s*$|(?:^|\n|[.!] )(?:what|why|how|who|which|is|are|does|did)\b[^\n.!]*$")
@@ -112,6 +130,8 @@ def asks_to_remember(text: str) -> bool:
 
 def hands_over(sentence: str) -> bool:
     """Whether somebody else has the word from here on."""
+    if _INTRODUCES.search(sentence):
+        return True
     found = _OTHERS.search(sentence)
     return found is not None and not _OWN_LEAD.search(sentence[: found.start()])
 
@@ -120,17 +140,27 @@ def own_words(text: str) -> list[str]:
     """The paragraphs of a prompt that its user speaks."""
     if _ROLE.match(text) or _ROLE_LATER.search(text[:_LONGEST_IN_ALL]):
         return []
+    if _GREETING.match(text) and _SIGNATURE.search(text):
+        return []
     blocks, is_whole = _blocks(text)
     if not blocks:
         return []
     first = blocks[0]
     if len(first) > _LONGEST_FIRST:
         return sentences(first[:_LONGEST_FIRST])[:1] if asks_to_remember(first) else []
-    below = "\n".join(blocks).split("\n")[1:]
-    if not asks_to_remember(first) and any(_LOOKS_BACK.match(line[:_LONGEST_LINE]) for line in below):
+    if not asks_to_remember(first) and _asks_about_itself(blocks):
         return []
     is_own = is_whole and len(text) <= _LONGEST_IN_ALL and not _tells_of_a_paste(text, blocks)
     return blocks if is_own else [first]
+
+
+def _asks_about_itself(blocks: Sequence[str]) -> bool:
+    """Whether something in the prompt is about the words above it: then these are what it asks about."""
+    below = "\n".join(blocks).split("\n")[1:]
+    said = (sentence for block in blocks for sentence in sentences(block))
+    return any(_LOOKS_BACK.match(line[:_LONGEST_LINE]) for line in below) or any(
+        _DOUBTS.match(sentence[:_LONGEST_LINE]) for sentence in said
+    )
 
 
 def _tells_of_a_paste(text: str, blocks: Sequence[str]) -> bool:
