@@ -1,0 +1,57 @@
+"""Merging projects moves every row that belongs to one, whatever its table, and undoing that brings it back."""
+
+from datetime import timedelta
+
+from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.models import Place, Receipt, Turn
+from claude_mem_lite.store import branches, project_changes, projects, receipts, symbols
+from tests.fakes import NOW, SHOP, Store
+
+BLOG = Place(project="example.org/me/blog", name="blog", root="/nowhere/blog", branch="main", commit="def")
+# They keep the names of before for undoing a change.
+RECORDS = {"project_change_rows"}
+
+
+def test_a_merge_leaves_no_row_of_the_project_in_any_table_until_it_is_undone(store: Store) -> None:
+    for place in (SHOP, BLOG):
+        fill(store, place)
+    before = rows_of(store, BLOG)
+    assert [table for table, rows in before.items() if not rows] == [], "have fill() store a row in each table"
+
+    with atomic(store.db):
+        project_changes.merge(store.db, "merge-1", BLOG.project, SHOP.project, NOW)
+    assert [table for table, rows in rows_of(store, BLOG).items() if rows] == []
+    assert {row["scope"] for row in store.db.execute("select scope from memories")} == {f"project:{SHOP.project}"}
+
+    with atomic(store.db):
+        project_changes.undo(store.db, "merge-1", NOW)
+    assert rows_of(store, BLOG) == before
+
+
+def fill(store: Store, place: Place) -> None:
+    """Store something of a project in every table that has a project."""
+    name, at = place.name, NOW - timedelta(hours=2)
+    store.turn(f"{name}-turn", "Sort the list", "Sorted it by colour.", session=f"{name}-session", place=place)
+    store.remember("Lists are sorted by colour", place=place)
+    turn = Turn(f"{name}-turn", f"{name}-session", place.project, "Sort the list", ())
+    made = Receipt(f"{name}-start", f"{name}-session", place.project, "startup", (), (), (), 1, 2000, 1.0, at, at)
+    with atomic(store.db):
+        projects.put_mark(store.db, "path", place.root, place.project, at)
+        symbols.add(store.db, turn.key, turn, place.branch, [CodeChange("list.py", "order", "function", "new")], at)
+        receipts.add(store.db, made)
+        branches.put(store.db, place.project, [branches.Branch(f"{name}-colours", "abc", ahead=True, seen_at=at)])
+
+
+def rows_of(store: Store, place: Place) -> dict[str, list[str]]:
+    """The rows of a project in each table of the database that has a column for it."""
+    tables = store.db.execute("""
+        select tables.name from sqlite_master as tables join pragma_table_info(tables.name) as columns
+        where tables.type = 'table' and columns.name = 'project'""").fetchall()
+    return {
+        table: sorted(
+            str(tuple(row)) for row in store.db.execute(f"select * from {table} where project = ?", (place.project,))
+        )
+        for (table,) in tables
+        if table not in RECORDS
+    }
