@@ -75,7 +75,9 @@ class Commands:
         """Tell whoever waits that nothing more is carried out here; what is in the inbox is left to the next worker."""
         for waiting in self._waiting.values():
             if not waiting.done():
-                waiting.set_exception(_left_to_the_next())
+                waiting.set_exception(
+                    WorkerEnded("the worker ended before this was done", "it is kept, and the next worker does it")
+                )
 
     def carry_out(self, row: Row) -> None:
         """Do what a command says. Whoever waits for it goes on waiting while it is to be tried again."""
@@ -94,7 +96,9 @@ class Commands:
             if isinstance(error, sqlite3.OperationalError):  # locked or full: it is tried again
                 raise
             self._suspect()
-            waiting.set_exception(_left_to_the_next())
+            waiting.set_exception(
+                MemoryLiteError("the database is damaged", "this is kept, and done once the database is recovered")
+            )
             raise
         else:
             self._queue.finish([row.id], now.timestamp())
@@ -103,7 +107,3 @@ class Commands:
             else:
                 waiting.set_result(result)
         self._waiting.pop(row.name, None)
-
-
-def _left_to_the_next() -> WorkerEnded:
-    return WorkerEnded("the worker ended before this was done", "it is kept, and the next worker does it")
