@@ -120,7 +120,13 @@ def _fill(home: Home, root: str, quarantined: bool) -> None:
     place = find_place(root)
     assert place.project == PROJECT
     now = utc_now()
-    told = (("k7f3a9", "The test database listens on port 5433"), ("y72a5b", "Carts live in SQLite"), ("b21c07", "x"))
+    told = (
+        ("k7f3a5mq2x", "The test database listens on port 5433"),
+        ("k7f3a9", "The test server listens on port 8081"),
+        ("y72a5b", "Carts live in SQLite"),
+        ("b21c07", "x"),
+        ("b2xcm4t6qd", "y"),
+    )
     with Store(home.memory_db) as store:
         store.session(SESSION, SessionSummary(headline="Refresh tokens before they end"), place=place, at=now)
         store.turn("t1", "refresh the token", "The token is refreshed.", session=SESSION, place=place, at=now)
@@ -224,9 +230,9 @@ def failures(machine: Machine, chosen: dict[str, list[str]]) -> list[str]:
             ran = run_in_front(machine, words)
         elif _ON_A_TERMINAL.match(line):
             ran = run_on_terminal(machine, words)
-        elif line == "projects undo k7f3a9":
+        elif line.startswith("projects undo k7f3a"):
             ran = run(words[:2])
-        elif line.startswith("receipts k7f3a9"):  # the id of a receipt cannot be chosen
+        elif line.startswith("receipts k7f3a"):  # the id of a receipt cannot be chosen
             ran = run(["receipts", receipts.id_of(GIVEN), *words[2:]])
         else:
             ran = run(words)

@@ -135,7 +135,7 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
     \b
     Examples:
       claude-mem-lite show k7f3a5mq2x
-      claude-mem-lite show k7f3 b2xc --json
+      claude-mem-lite show k7f3a5 b2xc --json
     """
     wanted = [memory_id(given) for given in ids]
     here = current_folder()
@@ -182,7 +182,7 @@ def timeline(id_: str, before: int, after: int, as_json: bool) -> None:
     \b
     Examples:
       claude-mem-lite timeline k7f3a5mq2x
-      claude-mem-lite timeline k7f3 --before 20 --after 0
+      claude-mem-lite timeline k7f3a5 --before 20 --after 0
       claude-mem-lite timeline 2f6d1c0e-8a4b-4c55-9d1e-0b7a6f3c2e11 --json
     """
     answer = connect_to_find().timeline(memory_id(id_), before=before, after=after)
