@@ -176,6 +176,18 @@ def test_a_later_failure_of_all_that_is_configured_leaves_nothing_told_as_passin
     assert not fixes(failing, FIX, passing, bash_failed("pytest", pytest_failed("tests/test_tax.py::test_rate")))
 
 
+def test_an_edit_after_a_run_that_may_have_passed_the_test_is_not_told_as_its_fix() -> None:
+    failing, passing = bash_failed("pytest tests/shop", pytest_failed()), bash("pytest tests/shop", "4 passed in 0.2s")
+    in_doubt = bash("pytest tests", "30 passed, 1 skipped in 0.2s")
+    assert fixes(failing, FIX, in_doubt, passing)
+    assert not fixes(failing, in_doubt, FIX, passing)
+
+
+def test_what_a_command_deselects_itself_is_not_taken_out() -> None:
+    unbuilt = "ERROR tests/shop/test_cart.py - ImportError: cannot import name 'total'\n1 error in 0.2s"
+    assert is_proved(bash_failed("pytest -k total", unbuilt), bash("pytest -k total", "4 passed, 9 deselected in 0.2s"))
+
+
 def test_all_the_tests_that_failed_must_pass() -> None:
     failing = bash_failed("pytest", pytest_failed(TEST, "tests/test_tax.py::test_rate"))
     assert not is_proved(failing, bash(f"pytest {TEST}", "1 passed in 0.2s"))

@@ -241,10 +241,23 @@ def _fix(steps: Sequence[Step], gone: Sequence[tuple[int, Ran]], last: int, succ
 
 
 def _repair(failure: Ran, success: Ran, between: Sequence[Step], since: Sequence[Step]) -> Repair | None:
+    if _may_have_passed_before_edits(failure, since):
+        return None
     repair = find_repair(failure, success, between, since)
     if repair is None or repair.changes or success.role != "run" or _is_worth_keeping(failure):
         return repair
     return repair if all(shell.role(command) == "install" for command in repair.commands) else None
+
+
+def _may_have_passed_before_edits(failure: Ran, since: Sequence[Step]) -> bool:
+    """Return whether a run that proves nothing may have shown the tests as passing before the last edit."""
+    last = max((at for at, step in enumerate(since) if isinstance(step, Edited)), default=0)
+    return failure.role == "test" and any(isinstance(step, Ran) and _may_pass(step, failure) for step in since[:last])
+
+
+def _may_pass(ran: Ran, failure: Ran) -> bool:
+    is_known = ran.role == "test" and ran.is_sure and not ran.failed and not ran.set_back
+    return is_known and ran.selection.covers(failure.selection)
 
 
 def _by_other_flags(steps: Sequence[Step], first: int, failure: Ran) -> Fix | None:

@@ -80,7 +80,7 @@ def _has_same_packages(success: Ran, failure: Ran) -> bool:
 
 def _runs_as_many(success: Ran, failure: Ran) -> bool:
     """Return whether no test was skipped, expected to fail or taken out instead of put right, as far as tests are
-    counted. Of a run of less than what failed, only the tests that failed are counted, and it may deselect others."""
+    counted. Of a run of less than what failed only those that failed are wanted, and `-k` deselects by itself."""
     before, after = failure.run, success.run
     if before is None or after is None or before.runner != after.runner or before.runner not in _COUNTING:
         return True
@@ -88,4 +88,4 @@ def _runs_as_many(success: Ran, failure: Ran) -> bool:
     wanted = before.failed + (before.passed if ours.covers(theirs) else 0)
     if after.passed < wanted or after.skipped > before.skipped or after.xfailed > before.xfailed:
         return False
-    return after.deselected <= before.deselected or not ours.narrowing <= theirs.narrowing
+    return after.deselected <= before.deselected or bool(ours.narrowing)
