@@ -157,7 +157,7 @@ def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: b
 
     Sessions of another machine, or of a folder that you have moved, belong to a project of that folder's path unless
     --project says where that project is now; what is excluded in either folder is left out. What was imported before
-    stays where it is; `claude-mem-lite projects move` takes it along.
+    stays where it is; `projects move` takes it along.
 
     May be stopped and run again at any time: what is there already is not read in twice, and a turn that still
     goes on is left for the next time. What cannot be read is reported; exits 1 when there was nothing else.
