@@ -175,7 +175,7 @@ def test_a_label_is_told_once(store: Store) -> None:
     left_open(store, "s0", summary="Open when it stopped: Next steps: write the changelog.")
     text = made(store).text
     assert "Open when it stopped: freeze the logout test." in text
-    assert "Open when it stopped: write the changelog." in text
+    assert "Left open earlier: write the changelog." in text
     store.remember("Left open: Still open: x", summary="Ask Ann.", kind="handoff", origin="user", session="")
     assert "Left open: x. Ask Ann." in made(store).text
 

@@ -54,7 +54,7 @@ def test_a_failure_whose_command_passes_in_a_later_turn_is_retired_with_the_reas
     assert query(home.memory_db, "select reason from retirements") == [("its command passed later in the session",)]
 
 
-@pytest.mark.parametrize("command", ["pytest", "pytest -q", "pytest tests"])
+@pytest.mark.parametrize("command", ["pytest tests", "pytest tests -q"])
 def test_a_failure_whose_command_passes_in_a_later_session_is_retired_with_what_was_left_open(
     home: Home, loop: Loop, command: str
 ) -> None:

@@ -87,7 +87,7 @@ def test_a_merged_project_is_found_from_its_folder_by_words_and_by_meaning(machi
     remember(machine, folder / "blog", "Posts are numbered per author")
     assert titles(machine, "numbered posts", folder / "shop") == []
     told = run_here(machine, "projects", "merge", "blog", "shop").stdout
-    assert f"{folder / 'blog'} was merged into {folder / 'shop'}. `claude-mem-lite projects undo" in told
+    assert "blog was merged into shop. `claude-mem-lite projects undo" in told
     assert titles(machine, "numbered posts", folder / "shop") == ["Posts are numbered per author"]
     assert titles(machine, "numbered posts", folder / "blog") == ["Posts are numbered per author"]
     assert "numbered per author" in context(machine, folder / "shop")
@@ -110,8 +110,8 @@ def test_a_merge_is_told_by_the_names_of_projects(machine: Machine, folder: Path
     for name in ("shop", "plain"):
         remember(machine, folder / name, f"The {name} is sorted by colour")
     run_here(machine, "projects", "rename", "shop", "store")
-    assert run_here(machine, "projects", "merge", "plain", "store").stdout.startswith("Merged plain into store.")
-    assert "merged plain into store" in run_here(machine, "projects", "--changes").stdout
+    assert run_here(machine, "projects", "merge", "plain", "store").stdout.startswith("plain was merged into store.")
+    assert "plain was merged into store" in run_here(machine, "projects", "--changes").stdout
     assert run_here(machine, "projects", "undo").stdout == "Undone: merged plain into store.\n"
 
 
@@ -121,7 +121,7 @@ def test_a_merge_of_two_projects_of_one_name_is_told_by_their_ids(machine: Machi
         remember(machine, folder / parent / "shop", "Sorted by colour")
     old, new = folder / "a" / "shop", folder / "b" / "shop"
     told = run_here(machine, "projects", "merge", old, new).stdout
-    assert told.startswith(f"Merged shop ({old}) into shop ({new}).")
+    assert told.startswith(f"shop ({old}) was merged into shop ({new}).")
 
 
 def test_a_merge_that_another_one_built_upon_is_undone_after_it(machine: Machine, folder: Path) -> None:
@@ -312,7 +312,7 @@ def test_a_name_that_another_project_has_is_given_with_a_warning(machine: Machin
     for name in ("shop", "plain"):
         remember(machine, folder / name, f"The {name} is sorted by colour")
     done = run_here(machine, "projects", "rename", "shop", "Plain")
-    assert "Renamed shop to Plain." in done.stdout
+    assert "shop was renamed to Plain." in done.stdout
     assert "Another project is called Plain too: name them by their folders or ids." in done.stderr
     assert run_here(machine, "projects", "rename", folder / "shop", "store").stderr == ""
 

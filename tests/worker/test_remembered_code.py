@@ -187,5 +187,7 @@ def test_nothing_of_an_excluded_folder_is_read(work: Developing) -> None:
     config.write_text(f'exclude = ["{work.root}"]\n')
     work.machine.stop_worker()
     work.machine.start_worker()
-    memory = work.machine.post("/api/memories", {"kind": "gotcha", "text": GOTCHA, "cwd": str(work.root)})
+    memory = work.machine.post(
+        "/api/memories", {"kind": "gotcha", "text": GOTCHA, "scope": "universal", "cwd": str(work.root)}
+    )
     assert record(work, str(memory["id"]))["anchors"] == []

@@ -453,9 +453,11 @@ class Loop:
             self.looking.want(projects.locate(self._memory_db, last.cwd))
             self._facts.want(last.cwd)
         elif unit[0].event == "SessionStart":
-            cwd = text(unit[0].told().get("cwd"))
+            payload = unit[0].told()
+            cwd = text(payload.get("cwd"))
             self._facts.want(cwd)
-            if not rendered.is_there(self.home, cwd):  # as in a project's new folder
+            # As in a project's new folder.
+            if payload.get("imported") is not True and not rendered.is_there(self.home, cwd):
                 return {projects.locate(self._memory_db, cwd).project}
         return {stored.turn.project} if stored else set()
 
