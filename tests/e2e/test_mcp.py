@@ -105,7 +105,7 @@ def test_the_budgets_hold_where_there_is_much_to_tell(
     are_told = ["memory of this project" in one for one in (first, second, third)]
     assert are_told == [True, True, False], (first, second, third)
     assert "#" in third
-    found = [set(re.findall(r"^\[decision\].*(#\w{6})$", one, re.MULTILINE)) for one in (first, second)]
+    found = [set(re.findall(r"^\[decision\].*(#\w{10})$", one, re.MULTILINE)) for one in (first, second)]
     assert all(found)
     assert not found[0] & found[1], "what was told is not told again"
 
