@@ -112,7 +112,7 @@ def test_a_merge_is_told_by_the_names_of_projects(machine: Machine, folder: Path
     run_here(machine, "projects", "rename", "shop", "store")
     assert run_here(machine, "projects", "merge", "plain", "store").stdout.startswith("plain was merged into store.")
     assert "plain was merged into store" in run_here(machine, "projects", "--changes").stdout
-    assert run_here(machine, "projects", "undo").stdout == "Undone: merged plain into store.\n"
+    assert run_here(machine, "projects", "undo").stdout == "Undone: plain was merged into store.\n"
 
 
 def test_a_merge_of_two_projects_of_one_name_is_told_by_their_ids(machine: Machine, folder: Path) -> None:
