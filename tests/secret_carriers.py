@@ -11,7 +11,7 @@ Json = dict[str, JsonValue]
 
 
 def _event(name: str, **more: JsonValue) -> Json:
-    return {"session_id": "s-1", "cwd": "/work/shop", "hook_event_name": name, **more}
+    return {"session_id": "s-1", "cwd": "/home/dev/shop", "hook_event_name": name, **more}
 
 
 def _tool(name: str, given: Json, response: JsonValue) -> Json:
@@ -28,7 +28,11 @@ def _lines(text: str, form: str) -> str:
 
 def _patch(text: str) -> Json:
     lines: list[JsonValue] = [" before", *(f"+{line}" for line in text.split("\n")), " after"]
-    return {"filePath": "/work/shop/a.conf", "originalFile": "before\nafter\n", "structuredPatch": [{"lines": lines}]}
+    return {
+        "filePath": "/home/dev/shop/a.conf",
+        "originalFile": "before\nafter\n",
+        "structuredPatch": [{"lines": lines}],
+    }
 
 
 def _dump(value: JsonValue) -> str:
@@ -45,15 +49,15 @@ CARRIERS: dict[str, Callable[[str], Json]] = {
     "heredoc": lambda text: _bash("", command=f"cat > a.conf <<'EOF'\n{text}\nEOF"),
     "commit message": lambda text: _bash("", command=f"git commit -m {shlex.quote(text)}"),
     "written file": lambda text: _tool(
-        "Write", {"file_path": "/work/shop/a.conf", "content": f"# settings\n{text}\n"}, {"type": "create"}
+        "Write", {"file_path": "/home/dev/shop/a.conf", "content": f"# settings\n{text}\n"}, {"type": "create"}
     ),
     "old and new of an edit": lambda text: _tool(
-        "Edit", {"file_path": "/work/shop/a.conf", "old_string": "x", "new_string": text}, {"originalFile": text}
+        "Edit", {"file_path": "/home/dev/shop/a.conf", "old_string": "x", "new_string": text}, {"originalFile": text}
     ),
-    "lines of a patch": lambda text: _tool("Edit", {"file_path": "/work/shop/a.conf"}, _patch(text)),
+    "lines of a patch": lambda text: _tool("Edit", {"file_path": "/home/dev/shop/a.conf"}, _patch(text)),
     "diff": lambda text: _bash(_lines(text, "+{1}")),
     "numbered file": lambda text: _tool(
-        "Read", {"file_path": "/work/shop/a.conf"}, {"type": "text", "file": {"content": _lines(text, "{0:6}→{1}")}}
+        "Read", {"file_path": "/home/dev/shop/a.conf"}, {"type": "text", "file": {"content": _lines(text, "{0:6}→{1}")}}
     ),
     "numbered by tabs": lambda text: _bash(_lines(text, "{0:6}\t{1}"), command="cat -n a.conf"),
     "search": lambda text: _bash(_lines(text, "conf/a.conf:{0}:{1}"), command="grep -rn x conf"),
