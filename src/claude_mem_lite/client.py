@@ -254,7 +254,7 @@ class Client:
         return _objects(self._get("/api/projects"), "projects")
 
     def project_names(self) -> dict[str, str]:
-        """What every project is called, by its id."""
+        """Return the name of every project by its id."""
         return {id_: text(name) for id_, name in told.part(self._get("/api/projects/names"), "names").items()}
 
     def project_of(self, cwd: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether a command is run by an agent in its shell: then it speaks for the agent and not for the user.
+"""Detection of commands that an agent runs in its shell: they speak for the agent and not for the user.
 
 A mark in the environment keeps an agent from passing for the user by accident or on the word of a page; it cannot stop
 a program that removes the mark."""

@@ -13,7 +13,7 @@ from claude_mem_lite.cli.options import connect, doubt_language, folder, json_op
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, items, plain, print_json
-from claude_mem_lite.cli.records import kind_and_status, scope_told
+from claude_mem_lite.cli.records import kind_and_status, scope_label
 from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError
@@ -92,7 +92,7 @@ def edit(
         print_json(memory)
         return
     click.echo(
-        f"Changed {field(memory, 'id')} ({kind_and_status(memory)}, {scope_told(memory, client.project_names())})."
+        f"Changed {field(memory, 'id')} ({kind_and_status(memory)}, {scope_label(memory, client.project_names())})."
     )
     if text is not None and (field(memory, "origin") in OUTSIDE_ORIGINS or field(memory, "status") == "quarantined"):
         click.echo("Its words still count as somebody else's: too much of the old text is left.")

@@ -2,6 +2,7 @@
 
 Commands name these for their parameters. They never start a worker, never fail and never print."""
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,6 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[Co
     """The newest memories of the current folder's project, with their titles where the shell shows them."""
     from click.shell_completion import CompletionItem
 
-    from claude_mem_lite.cli.options import folder
     from claude_mem_lite.cli.output import field
     from claude_mem_lite.client import Client
     from claude_mem_lite.client_values import Where
@@ -70,7 +70,7 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[Co
     wanted = incomplete.removeprefix("#")
     try:
         client = Client(find_home(), until=time.monotonic() + _WITHIN_S)
-        found = client.memories(Where(folder()), limit=_MOST_IDS)
+        found = client.memories(Where(os.getcwd()), limit=_MOST_IDS)
     except (MemoryLiteError, OSError):
         return []
     known = ((field(one, "id"), " ".join(field(one, "title").split())) for one in found)

@@ -4,7 +4,7 @@ import os
 import sys
 
 INTERRUPTED = 130
-"""What a program ends with after Ctrl-C."""
+"""Exit code of a program after Ctrl-C."""
 
 
 def run() -> None:

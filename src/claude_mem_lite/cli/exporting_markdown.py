@@ -68,7 +68,7 @@ class Group:
 
 
 def grouped(memories: Sequence[JsonObject], sessions: Sequence[JsonObject], names: Mapping[str, str]) -> list[Group]:
-    """What holds everywhere, then by language, then by project; `names` are those of projects, by their ids."""
+    """Return universal memories, then those of languages, then those of projects; `names` has project names by id."""
     groups: dict[str, Group] = {}
     for memory in memories:
         if field_of(memory, "status") == "quarantined":

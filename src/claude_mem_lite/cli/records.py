@@ -118,7 +118,7 @@ def related_line(other: JsonObject) -> str:
 
 
 def project_names(records: Iterable[JsonObject], stored: Mapping[str, str]) -> Mapping[str, str]:
-    """What to call the projects of records: by the stored names, or by the ids of those that share one."""
+    """Return the names of projects for records: the stored names, or the ids of projects that share a name."""
     projects = {field(one, "project") for one in records} - {""}
     names = {one: plain(called(one, stored)) for one in projects}
     shared = Counter(names.values())
@@ -131,8 +131,8 @@ def with_project_name(record: JsonObject, stored: Mapping[str, str]) -> JsonObje
     return {**record, "project": f"{called(project, stored)} ({project})"} if project else record
 
 
-def scope_told(record: JsonObject, stored: Mapping[str, str]) -> str:
-    """Where a memory holds: a project by its name, all else as it is written."""
+def scope_label(record: JsonObject, stored: Mapping[str, str]) -> str:
+    """Return the scope of a memory for a person: a project by its name, any other scope as it is written."""
     scope = field(record, "scope")
     project = project_of_scope(scope, "")
     return f"in project {plain(called(project, stored))}" if project else scope

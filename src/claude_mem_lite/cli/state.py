@@ -253,7 +253,7 @@ def _hooks_in(home: Home) -> list[str]:
 
 
 def _lacks_program(home: Home) -> bool:
-    """Whether hooks of ours run for nothing; those of the plugin make what they lack."""
+    """Return whether our hooks run without their program; hooks of the plugin make it anew."""
     return not home.can_run_hooks() and bool(_hooks_in(home))
 
 

@@ -12,7 +12,7 @@ from claude_mem_lite.cli.filters import file_of_project
 from claude_mem_lite.cli.options import as_kind, connect, doubt_language, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import scope as scope_type
 from claude_mem_lite.cli.output import field, print_json
-from claude_mem_lite.cli.records import kind_and_status, scope_told
+from claude_mem_lite.cli.records import kind_and_status, scope_label
 from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import NotFound
@@ -67,14 +67,14 @@ def remember(words: Sequence[str], scope: str | None, tags: Sequence[str], files
         print_json(memory)
         return
     if agent is None or field(memory, "origin") == "user":
-        _tell_remembered(memory, scope_told(memory, client.project_names()))
+        _tell_remembered(memory, scope_label(memory, client.project_names()))
     else:
         _tell_noted(memory)
     tell_relations(memory)
 
 
 def _kind_and_text(words: Sequence[str]) -> tuple[str | None, str]:
-    """What is to be remembered, and its kind if the first word is one."""
+    """Return the kind, if the first word names one, and the text to remember."""
     first, *rest = words
     kind = None
     if as_kind(first) in KINDS:
