@@ -1,0 +1,271 @@
+"""A judged turn -> its memories: none, or one for each separate problem or decision. Nothing rather than junk.
+
+The title is a commit's subject, else the sentence that states the result or the cause; the summary has the cause first
+and only sentences that stand alone; everything exact goes into facts."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from claude_mem_lite.compress.compose import facts, headline
+from claude_mem_lite.compress.compose.candidates import Candidate
+from claude_mem_lite.compress.compose.judge import KINDS, Judgement, Verdict
+from claude_mem_lite.compress.language.drafts import make_draft, whole_sentences
+from claude_mem_lite.compress.language.prose import capital
+from claude_mem_lite.compress.language.sentence_kinds import is_check_result, is_talk
+from claude_mem_lite.compress.language.verbs import impersonal
+from claude_mem_lite.compress.rules.fixes import Fix, cause_of, failing_tests, title_of_failure, title_of_fix
+from claude_mem_lite.compress.tools.edits import FileChange, merge
+from claude_mem_lite.compress.tools.fingerprints import anchors_of_run
+from claude_mem_lite.compress.tools.shell import Commit
+from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
+from claude_mem_lite.models import Draft, Origin, WorkKind
+from claude_mem_lite.patterns import lazy
+from claude_mem_lite.words import overlap, within
+
+MIN_WORTH = 0.5
+"""Smallest probability of worth that gives a turn a memory; chosen by reading memories of the labelled projects."""
+MIN_CARRIES = 0.2
+MAX_ALONE, MAX_ALONE_HEAD = 0.5, 0.4
+"""Largest probability of needing context that a sentence of a summary, and a title, may have."""
+MIN_OF_SEVERAL = 0.45
+"""Smallest probability of carrying a memory for each of several commits in one turn."""
+MAX_CARDS = 3
+_MAX_SENTENCES = 3
+_MAX_SUMMARY = 600
+_MAX_EXPLANATION = 260
+_ITEM_VALUE, _PLAN_VALUE = 0.5, 0.3
+"""Factor for titles made of list items, which seldom name the whole; bonus for the heading of a plan."""
+_MIN_SHARED = 0.25
+_SAME = 0.8
+_LONGER = 25
+"""A sentence of the words of the title says more than it when it is so many characters longer."""
+_COMMIT_KINDS: dict[str, WorkKind] = {
+    "fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature", "feature": "feature",
+    "refactor": "refactor", "docs": "change", "chore": "change", "test": "change", "ci": "change", "build": "change",
+}  # fmt: skip
+_FAILS = lazy(r"(?i)\b(?:fail(?:s|ed|ing|ures?)?|broken|breaks|crash\w*)\b")
+_WORDS = lazy(r"\w+\W+\w+\W+\w+")
+_ORDER = ("cause", "finding", "decision", "result", "verified")
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """One turn, as far as its memories are made of it."""
+
+    candidates: Sequence[Candidate]
+    judgement: Judgement
+    steps: Sequence[Step]
+    commits: Sequence[Commit]
+    fixes: Sequence[Fix]
+    """Failures that were put right and are no slips."""
+    unfixed: Sequence[Ran] = ()
+    """Commands that still fail."""
+    origin: Origin = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A candidate with its verdict."""
+
+    one: Candidate
+    verdict: Verdict
+
+    @property
+    def stands_alone(self) -> bool:
+        return self.verdict.needs_context <= MAX_ALONE
+
+    @property
+    def value(self) -> float:
+        return self.verdict.carries * (1 - 0.6 * self.verdict.needs_context)
+
+    @property
+    def role(self) -> str:
+        return max(_ORDER, key=lambda role: float(getattr(self.verdict, role)))
+
+
+def compose(given: Material) -> list[Draft]:
+    """Return the memories of a turn."""
+    said = [_Said(one, verdict) for one, verdict in zip(given.candidates, given.judgement.verdicts, strict=True)]
+    cards = _cards(given, said) if given.judgement.worth >= MIN_WORTH else []
+    known = {anchor for card in cards for anchor in card.anchors}
+    beside = [fix for fix in given.fixes if known.isdisjoint(anchors_of_run(fix.failure))]
+    drafts = [*cards, *map(_fix_card, beside)][:MAX_CARDS]
+    return [*drafts, *(card for ran in given.unfixed[-1:] if (card := _failure_card(ran, said)))]
+
+
+def _cards(given: Material, said: Sequence[_Said]) -> list[Draft]:
+    telling = [at for at, commit in enumerate(given.commits, 1) if headline.of_commit(commit.subject)]
+    if len(telling) < 2:
+        card = _card(given, said, given.commits[telling[0] - 1] if telling else None)
+        return [card] if card else []
+    cards = [_card(given, _about(said, at), given.commits[at - 1], several=True) for at in telling]
+    return [card for card in cards if card]
+
+
+def _about(said: Sequence[_Said], commit: int) -> list[_Said]:
+    """Return the sentences of one of several commits; those of the closing message speak of all of them."""
+    return [one for one in said if one.one.ref == f"c{commit}" or one.one.ref.startswith(f"c{commit}.")]
+
+
+def _card(given: Material, said: Sequence[_Said], commit: Commit | None, *, several: bool = False) -> Draft | None:
+    if several and max((one.verdict.carries for one in said), default=0.0) < MIN_OF_SEVERAL:
+        return None
+    useful = [one for one in said if _is_useful(one)]
+    head, title = _head(useful, commit)
+    if not title:
+        return None
+    summary = _summary(useful, title, head)
+    fix = given.fixes[0] if len(given.fixes) == 1 and not several else None
+    if fix:
+        summary = f"{summary or facts.failed(fix)} {facts.passes(fix)}"
+    if not summary:
+        return None
+    changes = merge(step.change for step in given.steps if isinstance(step, Edited))
+    return make_draft(
+        _kind(given, commit, changes, fix),
+        title,
+        summary,
+        facts=[
+            *(facts.of_fix(fix, summary) if fix else ()),
+            *(facts.of_commit(commit) if commit else ()),
+            *facts.of_answers(given.steps),
+            *(() if fix or several else facts.of_tests(given.steps)),
+            *(() if several else facts.of_files(changes)),
+        ],
+        files=[change.path for change in changes],
+        symbols=[symbol for change in changes for symbol in change.symbols],
+        anchors=anchors_of_run(fix.failure) if fix else (),
+        origin=given.origin,
+        confidence=0.8 if commit or fix else 0.7,
+    )
+
+
+def _is_useful(said: _Said) -> bool:
+    """Return whether a sentence may be told at all: no talk, no bare status, nothing that only leads on."""
+    text = said.one.text
+    if not _WORDS.search(text):
+        return False
+    return said.one.source in ("subject", "heading", "plan") or not (is_talk(text) or is_check_result(text))
+
+
+def _head(said: Iterable[_Said], commit: Commit | None) -> tuple[_Said | None, str]:
+    """Return the sentence, heading or commit subject that makes the best title, and that title."""
+    best: tuple[float, _Said | None, str] = (0.0, None, "")
+    for one in said:
+        is_subject = one.one.source == "subject"
+        if is_subject != bool(commit) or (is_subject and commit and one.one.text != commit.subject):
+            continue
+        if not is_subject and (one.verdict.needs_context > MAX_ALONE_HEAD or one.role == "verified"):
+            continue
+        text = one.one.text
+        # The heading of a plan is put as a commit's subject is.
+        as_subject = is_subject or one.one.source == "plan"
+        title = headline.of_commit(text) if as_subject else headline.of_sentence(text)
+        value = one.verdict.head * (1.0 if as_subject or not title else headline.quality(title, text))
+        value = value * _ITEM_VALUE if one.one.kind in ("item", "row", "todo") else value + _plan_value(one)
+        if title and value > best[0]:
+            best = (value, one, title)
+    return best[1], best[2]
+
+
+def _plan_value(one: _Said) -> float:
+    """Return how much a title gains by being the heading of the plan that the turn carried out."""
+    return _PLAN_VALUE if one.one.source == "plan" else 0.0
+
+
+def _summary(said: Sequence[_Said], title: str, head: _Said | None) -> str:
+    """Return one to three sentences: the likeliest cause, what was done, decided or found, and what else carries."""
+    usable = [one for one in said if one.one.source in ("body", "closing") and one.stands_alone]
+    usable = [one for one in usable if one.verdict.carries >= MIN_CARRIES and not _is_title(one, title)]
+    chosen: list[_Said] = []
+    for value in (_cause, _outcome, _value, _value):
+        left = [one for one in usable if all(overlap(one.one.text, other.one.text) < _SAME for other in chosen)]
+        best = max(left, key=partial(_weighed, value, title), default=None)
+        if best is not None and value(best) >= MIN_CARRIES and len(chosen) < _MAX_SENTENCES:
+            chosen.append(best)
+    order = {id(one): at for at, one in enumerate(said)}
+    chosen = chosen or ([head] if head and head.one.source in ("body", "closing") else [])
+    chosen.sort(key=lambda one: (_ORDER.index(one.role), order.get(id(one), 0)))
+    return whole_sentences((impersonal_sentence(one.one.text) for one in chosen), _MAX_SUMMARY)
+
+
+def _weighed(value: Callable[[_Said], float], title: str, one: _Said) -> float:
+    """Return what a sentence counts: more when it speaks of what the title says."""
+    return value(one) * (1 + overlap(title, one.one.text))
+
+
+def _is_title(one: _Said, title: str) -> bool:
+    """Return whether a sentence says no more than the title."""
+    text = headline.bare(one.one.text)
+    return overlap(text, title) >= _SAME and len(text) <= len(title) + _LONGER
+
+
+def _value(one: _Said) -> float:
+    return one.value
+
+
+def _cause(one: _Said) -> float:
+    return one.verdict.cause
+
+
+def _outcome(one: _Said) -> float:
+    return max(one.verdict.result, one.verdict.decision, one.verdict.finding)
+
+
+def impersonal_sentence(text: str) -> str:
+    """Return a sentence for a summary: without label and first person, in the case in which it was written."""
+    bare = headline.bare(text)
+    plain = impersonal(bare)
+    if plain.lower() != bare.lower():
+        return plain
+    return capital(bare) if bare != text and text[:1].isupper() else bare
+
+
+def _kind(given: Material, commit: Commit | None, changes: Sequence[FileChange], fix: Fix | None) -> WorkKind:
+    """Return the kind by what happened: a verified fix, the type of the commit, else what the judge thinks."""
+    if fix:
+        return "bugfix"
+    if commit and (kind := _COMMIT_KINDS.get(_type_of(commit))):
+        return kind
+    allowed = KINDS if changes or given.commits else ("discovery", "decision")
+    return max(allowed, key=lambda kind: given.judgement.kinds[kind])
+
+
+def _type_of(commit: Commit) -> str:
+    return commit.subject.partition(":")[0].partition("(")[0].rstrip("!").strip().lower()
+
+
+def _fix_card(fix: Fix) -> Draft:
+    """Return the memory of a failure that was put right beside the work that the closing message speaks of."""
+    summary = f"{facts.failed(fix)} {facts.helped(fix)} {facts.passes(fix)}"
+    return make_draft(
+        "bugfix",
+        title_of_fix(fix),
+        summary,
+        facts=[*facts.of_fix(fix, summary), *facts.of_files(fix.changes)],
+        files=[change.path for change in fix.changes],
+        symbols=[symbol for change in fix.changes for symbol in change.symbols],
+        anchors=anchors_of_run(fix.failure),
+        confidence=0.6 if fix.own_work else 0.8,
+    )
+
+
+def _failure_card(ran: Ran, said: Sequence[_Said]) -> Draft | None:
+    """Return the memory of a command that still fails, if the closing message speaks of it: else somebody went on."""
+    seen = f"{ran.command} {cause_of(ran)} {' '.join(ran.errors)}"
+    about = [one for one in said if _FAILS.search(one.one.text) and overlap(one.one.text, seen) >= _MIN_SHARED]
+    if not about:
+        return None
+    totals = f" ({ran.run.totals()})" if ran.run else ""
+    cause = within(cause_of(ran), 300).rstrip(".")
+    explained = whole_sentences([impersonal_sentence(about[0].one.text)], _MAX_EXPLANATION)
+    return make_draft(
+        "failure",
+        title_of_failure(ran),
+        f"{ran.command} failed{totals}: {cause}. {explained}",
+        facts=[*failing_tests(ran), *(f"Error: {error}" for error in ran.errors[:3])],
+        anchors=anchors_of_run(ran),
+        origin="web" if ran.fetched else "command",
+        confidence=0.6,
+    )

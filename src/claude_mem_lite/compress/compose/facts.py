@@ -1,0 +1,82 @@
+"""Exact facts that belong under a memory: commit, failing tests and errors, what proved a fix, files, answers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from claude_mem_lite.compress.language.prose import plain
+from claude_mem_lite.compress.rules import fixes
+from claude_mem_lite.compress.rules.fixes import Fix
+from claude_mem_lite.compress.tools.edits import FileChange, describe
+from claude_mem_lite.compress.tools.shell import Commit
+from claude_mem_lite.compress.tools.steps import Answered, Ran, Step
+from claude_mem_lite.patterns import lazy
+from claude_mem_lite.words import within
+
+_MAX_FILES = 4
+_MAX_ANSWERS = 3
+_SIZE_ALONE = lazy(r": changed(?: \([^)]*\))?$")
+_RECOMMENDED = lazy(r"\s*\((?:Recommended|recommended)\)")
+
+
+def failed(fix: Fix) -> str:
+    """Return what failed, with its first error."""
+    count = len(fix.failure.run.failures) if fix.failure.run else 0
+    more = f" (and {count - 1} more)" if count > 1 else ""
+    return f"{fix.failure.command} failed: {within(fixes.cause_of(fix.failure), 300).rstrip('.')}{more}."
+
+
+def helped(fix: Fix) -> str:
+    """Return what put a failure right."""
+    return f"Fixed by {fix.repair.told()}."
+
+
+def passes(fix: Fix) -> str:
+    """Return the command that proves a failure gone."""
+    return f"{fix.success.command} passes now" + (f" ({fix.success.run.totals()})." if fix.success.run else ".")
+
+
+def of_fix(fix: Fix, told: str) -> list[str]:
+    """Return the errors of a failure and the commands of its fix, as far as they are not told."""
+    errors = fix.failure.errors
+    causes = fixes.failing_tests(fix.failure) or [
+        f"Cause: {fixes.cause_of(fix.failure)}",
+        *(f"Error: {error}" for error in errors[1:3]),
+    ]
+    ran = [helped(fix)] if fix.repair.commands and helped(fix) not in told else []
+    return [*ran, *(fact for fact in causes if fact.partition(": ")[2].rstrip(".") not in told)]
+
+
+def of_commit(commit: Commit) -> list[str]:
+    """Return the commit with its branch and size."""
+    if not commit.hash:
+        return []
+    place = f" on {commit.branch}" if commit.branch else ""
+    notes = [commit.size, f"picked from {commit.source}" if commit.source else ""]
+    more = "; ".join(note for note in notes if note)
+    return [f"Commit {commit.hash}{place}: {commit.subject}{f' ({more})' if more else ''}"]
+
+
+def of_files(changes: Sequence[FileChange]) -> list[str]:
+    """Return a line for each of the first files of which there is more to say than the names of their functions."""
+    lines = [line for change in changes if (line := beyond_symbols(change))]
+    return lines[:_MAX_FILES]
+
+
+def of_tests(steps: Sequence[Step]) -> list[str]:
+    """Return the last result of each test command."""
+    last = {step.command: step for step in steps if isinstance(step, Ran) and step.run}
+    return [f"{within(name, 120)}: {ran.run.totals()}" for name, ran in last.items() if ran.run][-2:]
+
+
+def of_answers(steps: Sequence[Step]) -> Iterator[str]:
+    """Yield what the user chose when asked."""
+    answers = [step for step in steps if isinstance(step, Answered)]
+    for step in answers[-_MAX_ANSWERS:]:
+        answer = plain(_RECOMMENDED.sub("", step.answer)).rstrip(".")
+        yield f"Asked “{within(plain(step.question), 140)}”, the user chose: {within(answer, 80)}."
+
+
+def beyond_symbols(change: FileChange) -> str:
+    """Return what is to be said of a changed file besides the names of its functions; '' when that is all."""
+    told = describe(replace(change, symbols=()))
+    return "" if change.symbols and _SIZE_ALONE.search(told) else told

@@ -1,0 +1,169 @@
+"""Features of a sentence: its words, place and length, and its overlap with what the turn did.
+
+Words of code are replaced by their class, so that no weight depends on the names of one project. Pure."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from claude_mem_lite.compress.compose.candidates import Candidate
+from claude_mem_lite.compress.compose.turn_facts import TurnFacts
+from claude_mem_lite.words import tokens_of
+
+_TOKEN = re.compile(
+    r"(?P<url>https?://\S+)|(?P<hash>\b(?=[a-f]*\d)[0-9a-f]{7,40}\b)|(?P<path>[\w.~-]*/[\w./~-]+|\w+\.(?:[a-z]{1,4})\b)"
+    r"|(?P<code>`[^`\n]+`|\w+\(\)?|\w*[a-z][A-Z]\w*|\w+_\w+|--?[a-z][\w-]+|\w+(?:\.\w+)+|[A-Z]{2,}[A-Z0-9]*\b)"
+    r"|(?P<number>\d[\d,.%]*\w*)|(?P<word>[A-Za-z]+(?:'[a-z]+)?)|(?P<mark>[?!:;→✓✅❌—–=]|->)"
+)
+_CUES: dict[str, re.Pattern[str]] = {
+    "because": re.compile(r"(?i)\b(?:because|since|due to|caused by|root cause|reason|so that|to avoid|to prevent)\b"),
+    "was": re.compile(r"(?i)\b(?:was|were|had|didn't|wasn't|couldn't|failed|broke|missing)\b"),
+    "now": re.compile(r"(?i)\b(?:now|no longer|instead of|rather than)\b"),
+    "you": re.compile(r"(?i)\b(?:you|your|let me|want me|shall i|would you|feel free)\b"),
+    "first_person": re.compile(r"(?i)\b(?:i|i'll|i've|we|we'll|let's|my)\b"),
+    "future": re.compile(r"(?i)\b(?:will|should|could|would|need to|needs to|next|later|todo|plan|recommend)\b"),
+    "check": re.compile(r"(?i)\b(?:pass(?:es|ed|ing)?|green|clean|build|tests?|lint|verified|ready|complete[d]?)\b"),
+    "outside": re.compile(r"(?i)^(?:this|that|these|those|it|they|both|all|same|such|here|there|also|and|but|then)\b"),
+    "pronoun": re.compile(r"(?i)\b(?:this|that|these|those|it|they|them|above|below|following|same)\b"),
+}
+NUMERIC = (
+    *(
+        "closing",
+        "subject",
+        "body",
+        "heading",
+        "plan",
+        "item",
+        "row",
+        "todo",
+        "text",
+        "first",
+        "has_lead",
+        "has_heading",
+    ),
+    *("place", "from_start", "from_end", "first_three", "length", "words", "short", "long", "ends_colon", "ends_query"),
+    *("code_share", "code_any", "paths", "numbers", "capital_verb", "in_prompt", "of_prompt", "in_commit", "of_commit"),
+    *(
+        "central",
+        "shared",
+        "said_first",
+        "in_heads",
+        "in_names",
+        "names_hit",
+        "has_commits",
+        "has_edits",
+        "has_fix",
+        "few_said",
+        "many_said",
+    ),
+    *_CUES,
+    *(f"lead_{cue}" for cue in ("because", "now", "future", "check")),
+)
+"""Names of the numbers of a sentence, in order."""
+
+
+def ngrams(text: str, prefix: str = "") -> Iterator[str]:
+    """Yield the words and pairs of words of a text, names of code as their class; the first words are marked."""
+    tokens = list(_classes(text))
+    for at, token in enumerate(tokens[:60]):
+        yield prefix + token
+        if at < 3:
+            yield f"{prefix}^{token}"
+        if at + 1 < len(tokens):
+            yield f"{prefix}{token} {tokens[at + 1]}"
+    if len(tokens) > 1:
+        yield f"{prefix}^{tokens[0]} {tokens[1]}"
+
+
+def _classes(text: str) -> Iterator[str]:
+    for found in _TOKEN.finditer(text[:600]):
+        kind = found.lastgroup or "word"
+        yield found[0].lower() if kind in ("word", "mark") else f"<{kind}>"
+
+
+def sentence_ngrams(one: Candidate) -> Iterator[str]:
+    """Yield the words of a sentence, and those of its heading and lead apart from them."""
+    yield from ngrams(one.text)
+    yield from ngrams(one.under, "#")
+    yield from ngrams(one.lead, ":")
+
+
+def turn_numbers(candidates: Sequence[Candidate], facts: TurnFacts) -> list[list[float]]:
+    """Return the numbers of all sentences of a turn."""
+    spoken = Spoken.of(candidates)
+    return [sentence_numbers(one, at, total, facts, spoken) for one, at, total in numbered(candidates)]
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Word counts over the sentences of a turn, and the words of its headings."""
+
+    words: Counter[str]
+    sentences: int
+    headings: frozenset[str]
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> "Spoken":
+        tokens = [tokens_of(one.text) for one in candidates]
+        heads = [found for found, one in zip(tokens, candidates, strict=True) if one.kind == "heading"]
+        return cls(Counter(word for found in tokens for word in found), len(tokens), frozenset().union(*heads))
+
+
+def sentence_numbers(one: Candidate, at: int, total: int, facts: TurnFacts, spoken: Spoken) -> list[float]:
+    """Return the numbers of a sentence, in the order of `NUMERIC`; `at` counts within its source."""
+    tokens = tokens_of(one.text)
+    classes = list(_classes(one.text))
+    code = [kind for kind in classes if kind in ("<code>", "<path>", "<hash>")]
+    words = one.text.split()
+    return [
+        *(float(one.source == source) for source in ("closing", "subject", "body", "heading", "plan")),
+        *(float(one.kind == kind) for kind in ("item", "row", "todo", "text")),
+        float(one.first_of_passage),
+        float(bool(one.lead)),
+        float(bool(one.under)),
+        at / max(total, 1),
+        1 / (1 + at),
+        1 / (total - at),
+        float(at < 3),
+        math.log1p(len(one.text)) / 5,
+        len(words) / 30,
+        float(len(words) < 6),
+        float(len(words) > 40),
+        float(one.text.rstrip().endswith(":")),
+        float(one.text.rstrip().endswith("?")),
+        len(code) / max(len(classes), 1),
+        float(bool(code)),
+        min(classes.count("<path>"), 3) / 3,
+        min(classes.count("<number>"), 4) / 4,
+        float(bool(re.match(r"[A-Z][a-z]+(?:ed|es|s) ", one.text))),
+        *_overlaps(tokens, facts.prompt_tokens),
+        *_overlaps(tokens, facts.commit_tokens),
+        sum(spoken.words[word] - 1 for word in tokens) / max(len(tokens) * spoken.sentences, 1) * 5,
+        sum(spoken.words[word] > 1 for word in tokens) / max(len(tokens), 1),
+        float(at == 0 and one.source == "closing"),
+        len(tokens & spoken.headings) / max(len(tokens), 1),
+        *_overlaps(tokens, facts.name_tokens),
+        float(bool(facts.commits)),
+        float(facts.edits > 0),
+        float(facts.fixes > 0),
+        float(total <= 3),
+        float(total > 20),
+        *(float(bool(cue.search(one.text))) for cue in _CUES.values()),
+        *(float(bool(_CUES[cue].search(f"{one.under} {one.lead}"))) for cue in ("because", "now", "future", "check")),
+    ]
+
+
+def _overlaps(ours: frozenset[str], theirs: frozenset[str]) -> tuple[float, float]:
+    shared = len(ours & theirs)
+    return shared / max(len(ours), 1), min(shared / max(len(theirs), 1), 1.0)
+
+
+def numbered(candidates: Sequence[Candidate]) -> Iterable[tuple[Candidate, int, int]]:
+    """Return each candidate with its place among those of its source, and how many those are."""
+    totals = Counter(one.source for one in candidates)
+    seen: Counter[str] = Counter()
+    for one in candidates:
+        yield one, seen[one.source], totals[one.source]
+        seen[one.source] += 1

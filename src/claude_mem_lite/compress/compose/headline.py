@@ -1,0 +1,92 @@
+"""A commit subject or a sentence -> a headline of at most 90 characters that names its subject, or nothing."""
+
+from claude_mem_lite.compress.language import titles
+from claude_mem_lite.compress.language.verbs import reported, without_lead
+from claude_mem_lite.patterns import lazy
+
+MAX_HEADLINE = 90
+MIN_HEADLINE = 30
+"""Fewest characters that a cut leaves."""
+MAX_DROPPED = 8
+MIN_COMMIT_WEIGHT, MIN_LABEL_WEIGHT = 2.0, 2.0
+MIN_WEIGHT = 3.0
+"""Smallest `titles.weight` of a headline."""
+_PLACE = lazy(r"^[\w./-]+\.\w{1,5}(?::\d[\d-]*)?\s*(?:\([^)]*\)\s*)?(?:[-–—:]|->|→)\s+")
+_LABEL = lazy(
+    r"(?i)^(?:(?:the )?(?:root )?(?:cause|issue|problem|bug|fix|finding|key finding|reason|result|summary|changes?"
+    r"|solution|decision|note|important|caveat|confirmed|verdict|answer|short answer|bottom line|tl;?dr|why|what)"
+    r"(?: (?:was|is|found|applied|confirmed|#?\d+))?|\W*(?:fixed|done|correct|yes|no))\s*(?:[:.!]|\s[–—-])\s+(?=\S)"
+)
+_EMPTY_LABEL = lazy(r"^(?P<label>[^\s:`][^:`]{1,40}?):\s+(?=\S)")
+_UNFINISHED = lazy(
+    r"(?i)\b(?:is|are|was|were|be|has|have|the|a|an|to|of|in|on|at|for|with|from|into|by|as|and|or|but|that|which|when"
+    r"|its|their|your|not|than|via|using|per|following|both|will|can|should|would|no|so|if|it|this|uses?|like"
+    r"|includes?|shows?|between|every|each|all|any|one|because|where|while|only|also|now|new|old|same|first|only)$"
+)
+_COUNTER = lazy(r"^\W*(?:#?\d{1,2}|[A-Z])[.):]\s+")
+_OPENS_OUTSIDE = lazy(
+    r"(?i)^(?:it|this|that|these|those|they|he|she|both|all|also|and|but|or|so|then|there|here|which|however|instead"
+    r"|same|such|another|otherwise|because|since|when|if|once|after|before|while|you|your|i|we|let|let's|yes|no|not"
+    r"|now|only|just|each|either|neither|one|two|three|four|five|none)\b"
+)
+_OPENS_CLAUSE = lazy(r"(?i)^(?:given|for|in|on|as|to|with|by|at|during|under|from|unlike|without|although|though)\b")
+_CLAUSE = lazy(
+    r"\s+[–—]\s+|\s+-\s+|;\s+|:\s+|,\s+(?=(?:which|so|and|but|since|because|where|making|allowing|as|if|with|while|not)\b)"
+    r"|\s+(?=(?:because|since|so that|which|where|while|instead of|rather than|when|unless|by|using|via|to avoid"
+    r"|to prevent)\s)|\s+\("
+)
+
+
+def of_commit(subject: str) -> str:
+    """Return the headline of a commit, without its conventional prefix; '' when the subject tells nothing."""
+    title, _ = titles.from_commit(subject)
+    return cut(title) if titles.weight(title) >= MIN_COMMIT_WEIGHT else ""
+
+
+def of_sentence(text: str) -> str:
+    """Return the headline of a sentence; '' when it would not name its subject."""
+    text = bare(text)
+    title = cut(reported(text) or text)
+    if not title or _OPENS_OUTSIDE.match(title) or titles.weight(title) < MIN_WEIGHT:
+        return ""
+    is_cut = len(title) < len(text.rstrip(".")) - 2
+    return "" if len(title.split()) < 3 or (is_cut and _OPENS_CLAUSE.match(title)) else title
+
+
+def quality(title: str, text: str) -> float:
+    """Return how well a headline tells its sentence: whole, cut at the end of a clause, or in the middle of one."""
+    rest = bare(text).rstrip(".")[len(title) :]
+    if len(rest) < MAX_DROPPED:
+        return 1.0
+    return 0.75 if _CLAUSE.match(rest) else 0.4
+
+
+def bare(text: str) -> str:
+    """Return a sentence without its number, label, place and words of politeness."""
+    for pattern in (_COUNTER, _PLACE, _LABEL, _LABEL):
+        stripped = pattern.sub("", text, count=1)
+        text = stripped if len(stripped.split()) >= 3 else text
+    label = _EMPTY_LABEL.match(text)
+    if label and titles.weight(label["label"]) < MIN_LABEL_WEIGHT and len(text[label.end() :].split()) >= 4:
+        text = text[label.end() :]
+    return without_lead(text)
+
+
+def cut(title: str) -> str:
+    """Return a headline that fits, cut where it still reads as a whole; '' when there is no such place."""
+    title = title.strip().rstrip(".:;, ")
+    if len(title) <= MAX_HEADLINE:
+        return title
+    ends = [found.start() for found in _CLAUSE.finditer(title, MIN_HEADLINE, MAX_HEADLINE + 1)]
+    ends = ends or [at for at in range(MAX_HEADLINE, MIN_HEADLINE, -1) if title[at] == " "]
+    wholes = (_finished(title[:at]) for at in sorted(ends, reverse=True))
+    return next((whole for whole in wholes if whole), "")
+
+
+def _finished(title: str) -> str:
+    """Return a part of a sentence without what leads on; '' when a quotation or bracket would stay open."""
+    title = title.rstrip(" .,;:-–—(+/&→=")
+    while (found := _UNFINISHED.search(title)) and found.start():
+        title = title[: found.start()].rstrip(" .,;:-–—(+/&→=")
+    is_open = title.count("`") % 2 or title.count('"') % 2 or title.count("(") > title.count(")")
+    return "" if is_open or len(title) < MIN_HEADLINE else title

@@ -1,0 +1,140 @@
+"""The judge: which sentences of a turn carry a memory, in which role, whether the turn is worth one, and its kind.
+
+Three small logistic models, learned from labelled turns by `training/`; numpy alone runs them. They never see names of
+a project: features.py replaces those by their class."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from claude_mem_lite.compress.compose.candidates import Candidate
+from claude_mem_lite.compress.compose.features import sentence_ngrams, turn_numbers
+from claude_mem_lite.compress.compose.turn_facts import TurnFacts
+from claude_mem_lite.compress.compose.turn_features import (
+    headings_apart,
+    heads,
+    kind_ngrams,
+    kind_numbers,
+    worth_numbers,
+)
+from claude_mem_lite.models import WorkKind
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Scores = NDArray[np.float32]
+
+ROLES = ("carries", "cause", "result", "decision", "finding", "verified", "next", "needs_context", "head")
+"""What a sentence may be, in the order of the judge's outputs."""
+KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "decision", "discovery", "change")
+WEIGHTS = Path(__file__).parent / "judge.npz"
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A logistic model over n-grams of a vocabulary and dense numbers; one column of weights an output."""
+
+    vocabulary: dict[str, int]
+    weights: "Scores"
+    """A row for each n-gram, then one for each number, then the bias."""
+
+    def scores(self, grams: Iterable[Iterable[str]], numbers: Sequence[Sequence[float]]) -> "Scores":
+        """Return probabilities, a row for each example."""
+        import numpy as np
+
+        size = len(self.vocabulary)
+        logits = np.asarray(numbers, dtype=np.float32) @ self.weights[size:-1] + self.weights[-1]
+        for row, found in enumerate(grams):
+            known = sorted({self.vocabulary[gram] for gram in found if gram in self.vocabulary})
+            if known:
+                logits[row] += self.weights[known].sum(axis=0) / len(known) ** 0.5
+        result: Scores = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Probabilities of the roles of one sentence."""
+
+    carries: float
+    cause: float
+    result: float
+    decision: float
+    finding: float
+    verified: float
+    next: float
+    needs_context: float
+    head: float
+    """The sentence makes the title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One turn, judged."""
+
+    verdicts: tuple[Verdict, ...]
+    """One for each candidate, in order."""
+    worth: float
+    """The probability that an agent would be glad to have a memory of the turn."""
+    kinds: dict[WorkKind, float]
+
+
+NOTHING = Judgement((), 0.0, dict.fromkeys(KINDS, 0.0))
+"""The judgement of a turn in which nothing was said."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The three models."""
+
+    sentence: Linear
+    worth: Linear
+    kind: Linear
+
+    def judge(self, candidates: Sequence[Candidate], facts: TurnFacts) -> Judgement:
+        """Return what the candidates of a turn are; there has to be one."""
+        scored = self.sentence.scores(map(sentence_ngrams, candidates), turn_numbers(candidates, facts))
+        scores = headings_apart(scored, candidates)
+        best = heads(scores, candidates)
+        worth = self.worth.scores([()], [worth_numbers(scores, candidates, facts)])
+        kinds = self.kind.scores([kind_ngrams(best, facts)], [kind_numbers(scores, best, facts)])
+        return Judgement(
+            tuple(Verdict(*map(float, row)) for row in scores),
+            float(worth[0, 0]),
+            dict(zip(KINDS, map(float, kinds[0]), strict=True)),
+        )
+
+
+@cache
+def shipped_judge() -> Judge:
+    """Return the judge whose weights lie in the package."""
+    return load(WEIGHTS)
+
+
+def load(path: Path) -> Judge:
+    """Return the judge that a file holds."""
+    import numpy as np
+
+    with np.load(path) as held:
+        models = {
+            name: Linear(
+                {word: at for at, word in enumerate(bytes(held[f"{name}_words"]).decode().split("\n")) if word},
+                held[f"{name}_weights"].astype(np.float32),
+            )
+            for name in ("sentence", "worth", "kind")
+        }
+    return Judge(**models)
+
+
+def save(judge: Judge, path: Path) -> None:
+    """Write a judge to a file; weights are halved to 16 bits."""
+    import numpy as np
+
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for name, model in (("sentence", judge.sentence), ("worth", judge.worth), ("kind", judge.kind)):
+        arrays[f"{name}_words"] = np.frombuffer("\n".join(model.vocabulary).encode(), dtype=np.uint8)
+        arrays[f"{name}_weights"] = model.weights.astype(np.float16)
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]

@@ -1,0 +1,40 @@
+"""One turn -> its memories, by the composer. Pure, and never raises on odd payloads."""
+
+from collections.abc import Sequence
+
+from claude_mem_lite.compress.compose.candidates import MAX_COMMITS, candidates_of, plan_headings
+from claude_mem_lite.compress.compose.composer import Material, compose
+from claude_mem_lite.compress.compose.judge import NOTHING, Judge
+from claude_mem_lite.compress.compose.turn_facts import facts_of
+from claude_mem_lite.compress.rules.fixes import Fix, pair
+from claude_mem_lite.compress.rules.repairs import is_no_slip
+from claude_mem_lite.compress.tools.hearsay import Hearsay, only_source
+from claude_mem_lite.compress.tools.steps import Agreed, Ran, Step
+from claude_mem_lite.models import Draft, Turn
+
+
+def compose_turn(turn: Turn, message: str, steps: Sequence[Step], earlier: Sequence[Step], judge: Judge) -> list[Draft]:
+    """Return the memories of a turn that ended with a message; `earlier` are steps of the turns before it."""
+    source = only_source(turn.events)
+    commits = [commit for step in steps if isinstance(step, Ran) for commit in step.commits][-MAX_COMMITS:]
+    plans = plan_headings(turn.prompt, [step.plan for step in steps if isinstance(step, Agreed)])
+    others = Hearsay(turn.events)
+    # What a turn that only read a page found out is the page's word, and keeps that origin.
+    offered = [one for one in candidates_of(message, commits, plans) if source or not others.has(one.text)]
+    fixes, unfixed = pair(steps, earlier)
+    return compose(
+        Material(
+            offered,
+            judge.judge(offered, facts_of(turn.prompt, message, steps)) if offered else NOTHING,
+            steps,
+            commits,
+            [fix for fix in fixes if not _is_slip(fix)],
+            unfixed,
+            source or "assistant",
+        )
+    )
+
+
+def _is_slip(fix: Fix) -> bool:
+    """Return whether a failure came from the turn's own work, such as a test that was written first, or from git."""
+    return fix.failure.role == "git" or (fix.own_work and not is_no_slip(fix.failure, fix.repair))

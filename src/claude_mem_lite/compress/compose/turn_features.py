@@ -1,0 +1,131 @@
+"""Features of a turn, by which it has worth and a kind: scores of its sentences, and what the turn did."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from claude_mem_lite.compress.compose.candidates import Candidate
+from claude_mem_lite.compress.compose.features import ngrams
+from claude_mem_lite.compress.compose.turn_facts import TurnFacts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Scores = NDArray[np.float32]
+
+MAX_HEADS = 3
+_MAX_PROMPT = 300
+_DOCS = re.compile(r"(?i)\.(?:md|mdx|rst|txt|adoc)$")
+_SETTINGS = re.compile(r"(?i)\.(?:json|toml|ya?ml|ini|cfg|lock|env|sh)$|Makefile|Dockerfile|\.github/")
+_TESTS = re.compile(r"(?i)(?:^|[/_.-])(?:tests?|specs?|conftest|fixtures?|testdata)(?:[/_.-]|$)")
+_TYPE = re.compile(r"([a-z]+)(?:\([^)]*\))?!?:")
+_TYPES = ("fix", "feat", "refactor", "chore", "docs", "test")
+_MATTERS = (
+    re.compile(
+        r"(?i)\b(?:fix|bug|broken|crash\w*|fail\w*|error|regression|wrong|doesn'?t work|not working|issue"
+        r"|why (?:is|does|do|are)|traceback|exception|incorrect\w*|stuck|hang\w*|leak\w*|missing)\b"
+    ),
+    re.compile(r"(?i)\b(?:add|implement|create|introduce|build|support|feature|allow)\b"),
+    re.compile(
+        r"(?i)\b(?:refactor\w*|rename|move|extract|simplif\w*|clean ?up|consolidat\w*|dedup\w*|split|unify"
+        r"|reorganiz\w*|dead code)\b"
+    ),
+    re.compile(r"(?i)\b(?:update|docs?|documentation|readme|comment\w*|bump|upgrade|config\w*|change|remove|tests?)\b"),
+)
+
+
+def headings_apart(scores: "Scores", candidates: Sequence[Candidate]) -> "Scores":
+    """Return scores in which headings carry nothing: they may only give a title, which the last column tells."""
+    at = [row for row, one in enumerate(candidates) if one.source in ("heading", "plan")]
+    scores[at, :-1] = 0
+    return scores
+
+
+def worth_numbers(scores: "Scores", candidates: Sequence[Candidate], facts: TurnFacts) -> list[float]:
+    """Return the numbers by which a turn is worth a memory; `scores` has a row for each candidate."""
+    bodies = sum(one.source == "body" for one in candidates)
+    said = sum(one.source == "closing" for one in candidates)
+    return [
+        *_top(scores, 0, 3),
+        float(scores[:, 0].sum()) / 5,
+        *_top(scores, 1, 2),
+        *_top(scores, 2, 2),
+        *_top(scores, 3, 1),
+        *_top(scores, 4, 2),
+        *_top(scores, 5, 1),
+        *_top(scores, 6, 1),
+        float(bool(facts.commits)),
+        len(facts.commits) / 3,
+        float(bodies > 0),
+        math.log1p(bodies),
+        float(facts.edits > 0),
+        math.log1p(facts.edits),
+        float(facts.fixes > 0),
+        math.log1p(said),
+        math.log1p(len(facts.message)) / 5,
+        float(facts.message.rstrip().endswith("?")),
+        float(facts.answers > 0),
+        float(facts.plans > 0),
+        math.log1p(facts.agents),
+        math.log1p(facts.runs),
+        math.log1p(facts.reads),
+        math.log1p(facts.failed_runs),
+        math.log1p(len(facts.prompt)) / 5,
+        float(facts.prompt.rstrip().endswith("?")),
+    ]
+
+
+def _top(scores: "Scores", column: int, most: int) -> list[float]:
+    """Return the highest scores of a role, highest first; 0 where there are fewer sentences."""
+    best = sorted(map(float, scores[:, column]), reverse=True)[:most]
+    return [*best, *[0.0] * (most - len(best))]
+
+
+def heads(scores: "Scores", candidates: Sequence[Candidate]) -> list[str]:
+    """Return the texts that most likely carry the memory of a turn, best first."""
+    places = [at for at, one in enumerate(candidates) if one.source not in ("heading", "plan")]
+    order = sorted(places, key=lambda at: -float(scores[at, 0]))
+    return [candidates[at].text for at in order[:MAX_HEADS]]
+
+
+def kind_ngrams(best: Sequence[str], facts: TurnFacts) -> Iterator[str]:
+    """Yield the words by which the kind of a turn's memory is known."""
+    for at, text in enumerate(best):
+        yield from ngrams(text, "j:" if at else "k:")
+    yield from (gram for gram in ngrams(facts.prompt[:_MAX_PROMPT], "p:") if " " not in gram)
+    yield from ngrams(facts.commits[0] if facts.commits else "", "c:")
+
+
+def kind_numbers(scores: "Scores", best: Sequence[str], facts: TurnFacts) -> list[float]:
+    """Return the numbers by which the kind of a turn's memory is known."""
+    files = max(facts.edits, 1)
+    paths = [change.path for change in facts.changes]
+    symbols = [symbol.action for change in facts.changes for symbol in change.symbols]
+    added, removed = (sum(getattr(change, side) for change in facts.changes) for side in ("added", "removed"))
+    subject = facts.commits[0] if facts.commits else ""
+    typed = _TYPE.match(subject)
+    texts = (facts.prompt[:1_500], " ".join(best), subject, best[0] if best else "")
+    beside = [path for path in paths if _DOCS.search(path) or _SETTINGS.search(path) or _TESTS.search(path)]
+    return [
+        *(max(map(float, scores[:, role]), default=0.0) for role in range(5)),
+        float(bool(subject)),
+        float(bool(paths)),
+        math.log1p(len(paths)),
+        float(facts.fixes > 0),
+        *(sum(bool(kind.search(path)) for path in paths) / files for kind in (_DOCS, _SETTINGS, _TESTS)),
+        float(bool(paths) and len(beside) == len(paths)),
+        *(sum(change.action == action for change in facts.changes) / files for action in ("new", "deleted")),
+        *(symbols.count(action) / max(len(symbols), 1) for action in ("new", "deleted", "modified")),
+        math.log1p(added) / 5,
+        math.log1p(removed) / 5,
+        added / (added + removed + 1),
+        *(float(bool(matter.search(text))) for matter in _MATTERS for text in texts),
+        *(float(typed is not None and typed[1] == name) for name in _TYPES),
+        float(facts.failed_runs > 0),
+        float(facts.answers > 0),
+        float(facts.plans > 0),
+        float(facts.prompt.rstrip().endswith("?")),
+        float(len(facts.prompt) > 700),
+    ]

@@ -1,0 +1,168 @@
+"""The composer: candidates, headlines, and memories of whole turns by the judge that is shipped."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from claude_mem_lite.compress.compose import headline
+from claude_mem_lite.compress.compose.candidates import candidates_of, fingerprint, plan_headings
+from claude_mem_lite.compress.compose.composer import MAX_CARDS, impersonal_sentence
+from claude_mem_lite.compress.compose.judge import NOTHING, WEIGHTS, shipped_judge
+from claude_mem_lite.compress.compose.turn import compose_turn
+from claude_mem_lite.compress.rules.trail import log_of
+from claude_mem_lite.compress.tools.shell import Commit
+from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.models import Draft, Event
+from tests.unit.compress.build import AUTH, PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, edit, read, turn
+
+FIX = edit("src/auth.py", AUTH, "now * 1000", "now")
+COMMIT = """git commit -m "$(cat <<'END'
+fix(auth): compare expiry in seconds, not milliseconds
+
+Every session counted as expired because is_valid() compared the expiry in seconds with the time in milliseconds.
+Compare both in seconds, so that a fresh session is valid.
+
+Co-Authored-By: Claude <noreply@example.org>
+END
+)" """
+COMMITTED = "[main 3f2a91c] fix(auth): compare expiry in seconds, not milliseconds\n 1 file changed, 1 insertion(+)"
+
+
+def composed(prompt: str, *events: Event, closing: str = "") -> list[Draft]:
+    made = turn(prompt, *events, closing=closing)
+    steps = [step for event in made.events for step in read_steps(event)]
+    return compose_turn(made, closing, steps, (), shipped_judge())
+
+
+def test_sentences_are_numbered_by_their_source() -> None:
+    commit = Commit("Add a cart", "It keeps orders. It expires.\n\nCo-Authored-By: somebody")
+    message = "Done.\n\n## Cause\nThe cart was lost. It had no key:\n- a first reason\n- a second one"
+    found = candidates_of(message, [commit], ["Carts that last"])
+    assert [one.ref for one in found] == ["c1", "c1.1", "c1.2", "s1", "s2", "s3", "s4", "s5", "h1", "p1"]
+    by_ref = {one.ref: one for one in found}
+    assert by_ref["s2"].under == "Cause"
+    assert by_ref["s4"].lead == "It had no key"
+    assert by_ref["p1"].text == "Carts that last"
+
+
+def test_a_sentence_keeps_its_fingerprint_whatever_its_marks_and_case() -> None:
+    assert fingerprint("The **cart** was lost!") == fingerprint("the cart, was lost")
+    assert fingerprint("The cart was lost") != fingerprint("The cart was found")
+
+
+def test_the_heading_of_a_plan_is_read_from_the_prompt_that_orders_it() -> None:
+    prompt = "Implement the following plan:\n\n# Plan: Keep carts for a week\n\n## Context\nThey are lost."
+    assert plan_headings(prompt, []) == ["Keep carts for a week"]
+    assert plan_headings("Why are carts lost?", ["# Migration plan: Move carts to SQLite\n1. Copy"]) == [
+        "Move carts to SQLite"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("subject", "title"),
+    [
+        ("fix(cart): keep the voucher after a reload", "Keep the voucher after a reload (cart)"),
+        ("Add a retry to the importer", "Add a retry to the importer"),
+        ("wip", ""),
+    ],
+)
+def test_a_commit_gives_its_subject_without_the_prefix(subject: str, title: str) -> None:
+    assert headline.of_commit(subject) == title
+
+
+@pytest.mark.parametrize(
+    ("sentence", "title"),
+    [
+        ("I've added a --dry-run flag to the importer.", "Add a --dry-run flag to the importer"),
+        (
+            "Root cause: the cart cache was keyed by the session alone.",
+            "the cart cache was keyed by the session alone",
+        ),
+        ("This fixes it.", ""),
+        ("All of those are gone now.", ""),
+    ],
+)
+def test_a_headline_names_its_subject_or_there_is_none(sentence: str, title: str) -> None:
+    assert headline.of_sentence(sentence) == title
+
+
+@given(st.text(max_size=400))
+def test_no_headline_is_longer_than_its_limit(text: str) -> None:
+    assert len(headline.of_sentence(text)) <= headline.MAX_HEADLINE + 20
+    assert len(headline.cut(text)) <= headline.MAX_HEADLINE
+
+
+def test_what_is_told_has_no_first_person() -> None:
+    assert impersonal_sentence("I've moved the check into load().") == "Moved the check into load()."
+
+
+def test_a_commit_with_its_cause_is_one_bugfix_with_the_cause_first() -> None:
+    found = composed(
+        "Users are logged out right after they log in: every session seems to expire at once. Find out why and fix it.",
+        read("src/auth.py"),
+        FIX,
+        bash("pytest tests/test_session.py", PYTEST_PASSED),
+        bash(COMMIT, COMMITTED),
+        closing=(
+            "The root cause: is_valid() compared the expiry in seconds with the time in milliseconds, so every session "
+            "counted as expired.\n\n- is_valid() now compares both in seconds\n- A fresh session stays valid for its "
+            "whole lifetime, because the expiry is no longer divided by a thousand\n\nAll 14 tests pass. Committed as "
+            "3f2a91c."
+        ),
+    )
+    (card,) = found
+    assert card.kind == "bugfix"
+    assert card.title == "Compare expiry in seconds, not milliseconds (auth)"
+    assert "because is_valid() compared the expiry in seconds" in card.summary.partition(". ")[0]
+    assert "src/auth.py" in card.files
+    assert any(fact.startswith("Commit 3f2a91c on main") for fact in card.facts)
+
+
+def test_a_failure_that_was_there_before_is_told_with_its_proof() -> None:
+    run = "pytest tests/test_session.py"
+    found = composed(
+        "the tests fail, why?",
+        bash_failed(run, PYTEST_FAILED),
+        FIX,
+        bash(run, PYTEST_PASSED),
+        closing="The session test failed because is_valid() compared seconds with milliseconds. Both are seconds now.",
+    )
+    (card,) = found
+    assert card.kind == "bugfix"
+    assert f"{run} passes now (14 passed)." in card.summary
+    assert any(anchor.startswith("error:") for anchor in card.anchors)
+
+
+@pytest.mark.parametrize(
+    "closing",
+    ["All tests pass.", "Done!", "Would you like me to commit this?", "You're absolutely right.", "", "─────"],
+)
+def test_status_praise_and_offers_leave_no_memory(closing: str) -> None:
+    assert composed("go on", read("src/auth.py"), closing=closing) == []
+
+
+def test_a_command_that_still_fails_is_a_memory_only_if_the_agent_says_so() -> None:
+    failed = bash_failed("pytest tests/test_session.py", PYTEST_FAILED)
+    assert composed("try it", failed, closing="I left the parser as it was.") == []
+    (card,) = composed("try it", failed, closing="test_fresh_is_valid in tests/test_session.py still fails.")
+    assert card.kind == "failure"
+
+
+@given(st.text(max_size=300), st.text(max_size=600))
+def test_no_turn_makes_the_composer_fail_or_tell_more_than_a_few_memories(prompt: str, closing: str) -> None:
+    assert len(composed(prompt, closing=closing)) <= MAX_CARDS + 1
+
+
+def test_nothing_is_judged_of_a_turn_in_which_nothing_was_said() -> None:
+    assert NOTHING.worth == 0.0
+
+
+def test_the_judge_is_small_enough_to_ship() -> None:
+    assert WEIGHTS.stat().st_size <= 1_000_000
+
+
+def test_the_log_of_a_turn_has_its_edits_commits_and_runs() -> None:
+    steps = [step for event in (FIX, bash(COMMIT, COMMITTED)) for step in read_steps(event)]
+    log = log_of(steps)
+    assert "src/auth.py" in log
+    assert "Commit 3f2a91c: fix(auth): compare expiry in seconds, not milliseconds" in log

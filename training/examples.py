@@ -1,0 +1,93 @@
+"""Labelled turns as rows to fit and to measure: sentences with their roles, turns with their worth and kind."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from benchmarks.past_turns import PastTurn, past_turns
+from benchmarks.turn_labels import Card, Label, load
+
+from claude_mem_lite.compress.compose.features import sentence_ngrams, turn_numbers
+from claude_mem_lite.compress.compose.headline import bare
+from claude_mem_lite.compress.compose.judge import ROLES
+from claude_mem_lite.compress.compose.turn_facts import TurnFacts, facts_of
+from claude_mem_lite.words import overlap
+
+MIN_ALIKE = 0.3
+"""From which share of common words on a sentence says what a title says."""
+NEARLY = 0.9
+_LABELLED = ("subject", "body", "closing")
+
+
+@dataclass(frozen=True)
+class Example:
+    """One labelled turn."""
+
+    past: PastTurn
+    labels: tuple[Label, ...]
+    """One for each reader."""
+
+    @property
+    def project(self) -> str:
+        return self.past.project
+
+    @property
+    def label(self) -> Label:
+        return self.labels[0]
+
+    @cached_property
+    def facts(self) -> TurnFacts:
+        return facts_of(self.past.turn.prompt, self.past.message, self.past.steps)
+
+    @cached_property
+    def ngrams(self) -> list[list[str]]:
+        return [list(sentence_ngrams(one)) for one in self.past.candidates]
+
+    @cached_property
+    def numbers(self) -> list[list[float]]:
+        return turn_numbers(self.past.candidates, self.facts)
+
+    def roles(self, label: Label) -> Iterator[tuple[list[float], list[float]]]:
+        """Yield for each candidate what each role is, and how much it counts: of what carries nothing no reader said
+        whether it stands alone, and headings were not offered as carriers."""
+        carriers = {sha: role for card in label.cards for sha, role in card.carriers.items()}
+        needy = {sha for card in label.cards for sha in card.needs_context}
+        heads = {at for card in label.cards for at in self._heads(card)}
+        for at, one in enumerate(self.past.candidates):
+            sha = one.fingerprint
+            role = carriers.get(sha, "") if one.source in _LABELLED else ""
+            wanted = [float(bool(role)), *(float(role == name) for name in ROLES[1:6])]
+            is_labelled = float(one.source in _LABELLED)
+            yield (
+                [*wanted, float(sha in label.next_steps), float(sha in needy), float(at in heads)],
+                [*[is_labelled] * 7, float(bool(role)), float(bool(label.cards))],
+            )
+
+    def _heads(self, card: Card) -> set[int]:
+        """Return the candidates that say what the reader's title says: the best, and others that are nearly as good."""
+        refs = [one.ref for one in self.past.candidates]
+        if card.title in refs:
+            return {refs.index(card.title)}
+        alike = [_likeness(bare(one.text), card.title) for one in self.past.candidates]
+        least = max(MIN_ALIKE, NEARLY * max(alike))
+        return {at for at, value in enumerate(alike) if value >= least}
+
+
+def _likeness(text: str, title: str) -> float:
+    """Return how many of their words two texts share, from 0 to 1."""
+    ours, theirs = overlap(text, title), overlap(title, text)
+    return 2 * ours * theirs / (ours + theirs) if ours and theirs else 0.0
+
+
+def examples(folders: Iterable[Path], labels: Sequence[Label] | None = None) -> list[Example]:
+    """Return the labelled turns of data folders."""
+    by_turn: dict[tuple[str, str, int], list[Label]] = {}
+    for label in load() if labels is None else labels:
+        by_turn.setdefault(label.turn, []).append(label)
+    turns = (past for folder in folders for past in past_turns(folder))
+    return [
+        Example(past, tuple(by_turn[key]))
+        for past in turns
+        if (key := (past.project, past.turn.session, past.number)) in by_turn
+    ]

@@ -1,0 +1,77 @@
+"""Labelled turns -> a judge. The worth and the kind of a turn are learned on sentences judged by models that had not
+seen the project of the turn, as it will be with the projects of users."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from claude_mem_lite.compress.compose.judge import KINDS, Judge, Linear
+from claude_mem_lite.compress.compose.turn_features import (
+    headings_apart,
+    heads,
+    kind_ngrams,
+    kind_numbers,
+    worth_numbers,
+)
+from training.examples import Example
+from training.logistic import Matrix, fit, rows, vocabulary
+
+Scores = NDArray[np.float32]
+
+AT_LEAST, IN_PROJECTS = 8, 3
+"""How often, and in how many projects, an n-gram has to be seen to be one of the vocabulary."""
+
+
+def learn(given: Sequence[Example]) -> Judge:
+    """Return the judge of some labelled turns."""
+    projects = sorted({one.project for one in given})
+    judged: dict[int, Scores] = {}
+    for project in projects:
+        others = [one for one in given if one.project != project]
+        model = learn_sentences(others)
+        judged |= {id(one): _scores(model, one) for one in given if one.project == project}
+    return Judge(learn_sentences(given), _learn_worth(given, judged), _learn_kinds(given, judged))
+
+
+def _scores(model: Linear, one: Example) -> Scores:
+    return headings_apart(model.scores(one.ngrams, one.numbers), one.past.candidates)
+
+
+def learn_sentences(given: Sequence[Example]) -> Linear:
+    """Return the model of the roles of sentences; of two readers the first counts."""
+    grams = [found for one in given for found in one.ngrams]
+    numbers = [found for one in given for found in one.numbers]
+    projects = [one.project for one in given for _ in one.ngrams]
+    told = [row for one in given for row in one.roles(one.label)]
+    wanted, counts = (np.array([row[side] for row in told]) for side in (0, 1))
+    return _fitted(grams, numbers, projects, wanted, counts)
+
+
+def _learn_worth(given: Sequence[Example], judged: dict[int, Scores]) -> Linear:
+    numbers = [worth_numbers(judged[id(one)], one.past.candidates, one.facts) for one in given]
+    wanted = np.array([[float(one.label.grade == 2)] for one in given])
+    return _fitted([()] * len(given), numbers, [one.project for one in given], wanted, np.ones_like(wanted))
+
+
+def _learn_kinds(given: Sequence[Example], judged: dict[int, Scores]) -> Linear:
+    carded = [one for one in given if one.label.cards]
+    best = [heads(judged[id(one)], one.past.candidates) for one in carded]
+    grams = [list(kind_ngrams(texts, one.facts)) for texts, one in zip(best, carded, strict=True)]
+    numbers = [kind_numbers(judged[id(one)], texts, one.facts) for texts, one in zip(best, carded, strict=True)]
+    wanted = np.array([[float(one.label.cards[0].kind == kind) for kind in KINDS] for one in carded])
+    return _fitted(grams, numbers, [one.project for one in carded], wanted, np.ones_like(wanted))
+
+
+def _fitted(
+    grams: Sequence[Iterable[str]],
+    numbers: Sequence[Sequence[float]],
+    projects: Sequence[str],
+    wanted: Matrix,
+    counts: Matrix,
+) -> Linear:
+    words = vocabulary(grams, projects, at_least=AT_LEAST, in_projects=IN_PROJECTS)
+    examples = rows(grams, numbers, words)
+    columns = [fit(examples, wanted[:, at], counts[:, at]) for at in range(wanted.shape[1])]
+    weights = np.stack(columns, axis=1).astype(np.float32)
+    return Linear({word: at for at, word in enumerate(words)}, weights)
