@@ -211,6 +211,10 @@ class Client:
         """Remove memories that an agent wants gone; refused when one of them is the user's."""
         return self._post("/api/ask/forget", {**asker.as_body(), "ids": list(ids)}, timeout_s=120)
 
+    def retire_for(self, asker: Asker, memory_id: str, *, reason: str = "") -> JsonObject:
+        """Retire a memory that an agent says does not hold; refused when it is the user's."""
+        return self._post("/api/ask/retire", {**asker.as_body(), "id": memory_id, "reason": reason})
+
     def quarantine(self, where: Where, *, limit: int = 50) -> Sequence[JsonObject]:
         """What waits for the user's word, newest first, each with the reason."""
         return _objects(self._get("/api/quarantine", [*where.as_query(), *_query(limit=limit)]), "memories")
@@ -267,7 +271,7 @@ class Client:
         return _objects(self._get("/api/projects/changes"), "changes")
 
     def change_projects(self, what: str, body: JsonObject) -> JsonObject:
-        """Carry out `merge`, `rename`, `move` or `undo`; the change, by whose id it can be undone."""
+        """Carry out `merge`, `rename`, `move`, `split` or `undo`; the change, by whose id it can be undone."""
         return self._post(f"/api/projects/{what}", body, timeout_s=_CHANGE_TIMEOUT_S)
 
     def feed(

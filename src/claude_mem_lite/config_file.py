@@ -5,8 +5,9 @@ Defaults, then the file, then the environment. An unknown key is an error."""
 import difflib
 import math
 import re
+import time
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -35,6 +36,8 @@ _MOST_BYTES = 1024 * 1024
 _MOST_BYTES_OF_SYNONYMS = 256 * 1024
 _MOST_SYNONYMS = 12
 """Of one word."""
+_SAVED_WITHIN_S = 1.0
+_LOOK_AGAIN_S, _MAX_LOOKS = 0.01, 25
 _ONE_OF = (("sessions", "session index"), ("changed code", "function map"))
 """Layers of which the one tells what the other does."""
 
@@ -118,7 +121,7 @@ def read_synonyms(path: Path) -> dict[str, tuple[str, ...]]:
 def _given(path: Path) -> dict[str, Any]:
     """What the file says, unchecked; nothing when there is none."""
     try:
-        found = tomllib.loads(read_regular(path, _MOST_BYTES).decode("utf-8"))
+        found = tomllib.loads(read_saved(path).decode("utf-8"))
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -126,6 +129,18 @@ def _given(path: Path) -> dict[str, Any]:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read: {error}", "mend or remove it") from error
     return found
+
+
+def read_saved(path: Path, pause: Callable[[float], None] = time.sleep) -> bytes:
+    """Return the content of a file that people edit, a moment later when it was emptied just now; OSError as reading.
+
+    Most editors empty a file before they write it: read in between, nothing is excluded and no model is named."""
+    for _ in range(_MAX_LOOKS):
+        content = read_regular(path, _MOST_BYTES)
+        if content or abs(time.time() - path.stat().st_mtime) > _SAVED_WITHIN_S:
+            return content
+        pause(_LOOK_AGAIN_S)
+    return b""
 
 
 def _from_file(path: Path) -> Config:

@@ -194,6 +194,8 @@ class TurnDigest:
     """What became of functions, classes and files, as seen from the root of the checkout."""
     passed: tuple[str, ...] = ()
     """The commands whose last run went well."""
+    log: str = ""
+    """What was edited and run, and what came of it: found by search with the raw text of the turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +332,10 @@ class Passage:
     created_at: datetime
     asked: str = ""
     answered: str = ""
-    """All that it is found by: what was asked and set out to be done, and what was answered; of a session its
+    log: str = ""
+    """What was edited and run in a turn.
+
+    All that it is found by: what was asked and set out to be done, and what was answered; of a session its
     headline and request, and what else its summary tells."""
 
 
@@ -396,6 +401,8 @@ class Place:
     """The folder that the repository is in, shared by its worktrees; the folder itself outside of a repository."""
     remote: str = ""
     """The normalised address of its remote; '' without one."""
+    git_folder: str = ""
+    """What tells its git folder from every other one, see `git.checkout.folder_identity`; '' when nothing does."""
 
 
 Outcome = Literal["used", "ignored", "unknown"]

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from claude_mem_lite.git.checkout import common_folder, find_checkout, read_head
+from claude_mem_lite.git.checkout import common_folder, find_checkout, folder_identity, read_head
 from claude_mem_lite.git.files import read_text
 from claude_mem_lite.models import Place
 from claude_mem_lite.redaction.redact import redact
@@ -45,7 +45,7 @@ def _place(folder: Path) -> Place:
     branch, commit = read_head(git_folder, common)
     remote, path = _remote(common), str(common.parent if common.name == ".git" else common)
     project = remote or path
-    return Place(project, project_name(project), str(root), branch, commit, path, remote)
+    return Place(project, project_name(project), str(root), branch, commit, path, remote, folder_identity(common))
 
 
 def normalise_remote(url: str) -> str:

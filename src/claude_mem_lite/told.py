@@ -13,6 +13,7 @@ _CHANGES = {
     "join": "{} was recognised as {} and merged into it",
     "rename": "{} was renamed to {}",
     "move": "{} was moved to {}",
+    "split": "{1} was split from {0}",
 }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client import MAX_WORKERS, Client
 from claude_mem_lite.errors import WorkerRefused, WorkerUnavailable
 from claude_mem_lite.paths import HOME_VARIABLE, Home
 
@@ -98,14 +98,32 @@ def _is_locked(lock: Path) -> bool:
 
 
 def _comes_up(home: Home, client: Client, wait_s: float) -> bool:
-    """Start a worker; whether one answers, be it another that was faster."""
+    """Start a worker; whether one answers, be it another that was faster.
+
+    A worker that finds another one ends at once with 0. When the other one was about to end, the home is free soon, and
+    a worker is started once more."""
+    deadline = time.monotonic() + wait_s
+    for _ in range(MAX_WORKERS):
+        was_held = _is_locked(home.worker_lock)
+        if _start_and_wait(home, client, deadline) != 0:
+            return is_answering(client)
+        until = min(time.monotonic() + AFTER_EXIT_WAIT_S, deadline)
+        wait_until(partial(_is_answering_or_free, client, was_held), until)
+        if is_answering(client) or time.monotonic() >= until:
+            break
+    return is_answering(client)
+
+
+def _is_answering_or_free(client: Client, was_held: bool) -> bool:
+    return is_answering(client) or (was_held and not _is_locked(client.home.worker_lock))
+
+
+def _start_and_wait(home: Home, client: Client, deadline: float) -> int | None:
+    """Start a worker and wait for an answer or its end; its exit status, None while it runs."""
     process = _start_worker(home)
-    started = time.monotonic()
     try:
-        if not wait_until(lambda: is_answering(client) or process.poll() is not None, started + wait_s):
-            return False
-        left_s = 0.0 if process.returncode else min(AFTER_EXIT_WAIT_S, started + wait_s - time.monotonic())
-        return wait_until(lambda: is_answering(client), time.monotonic() + left_s)
+        wait_until(lambda: is_answering(client) or process.poll() is not None, deadline)
+        return process.returncode
     finally:
         # Detached on purpose: without this, dropping the object warns of a child that still runs.
         process.returncode = 0

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -42,6 +43,7 @@ PROGRAM = "from claude_mem_lite.cli.entry import run; run()"
 _PLACEHOLDER = re.compile(r"\[?[A-Z]{2,}(?:\.\.\.)?\]?")
 # What is changed by one of these is read by those before it.
 _ORDER = (
+    r"projects split",
     r"projects (?:merge|move|rename|undo)",
     r"edit|pin|confirm|remember|import|rebuild|queue --retry",
     r"retire",
@@ -108,6 +110,7 @@ def filled_machine(monkeypatch: pytest.MonkeyPatch, *, quarantined: bool = False
         (user / ".claude").mkdir()
         _fill(machine.home, str(shop.root), quarantined)
         _fill_projects(machine.home, str(user / "shop-old"), str(user / "old" / "notes"), "/Users/me/webshop")
+        _fill_folders(machine.home, str(user / "code" / "blog"), str(user / "code" / "starter"))
         _fill_inbox(machine.home)
         _write_files(user, shop.root)
         for name, value in (machine.environment() | {"EDITOR": "true", "VISUAL": "true"}).items():
@@ -149,6 +152,14 @@ def _fill_projects(home: Home, *folders: str) -> None:
     with Store(home.memory_db) as store:
         for folder in folders:
             store.session(folder, SessionSummary(headline="Sort the list"), place=find_place(folder))
+
+
+def _fill_folders(home: Home, *folders: str) -> None:
+    """More folders of the project that the examples are about."""
+    with Store(home.memory_db) as store:
+        for folder in folders:
+            place = replace(find_place(folder), project=PROJECT, name="shop")
+            store.session(folder, SessionSummary(headline="Sort the list"), place=place)
 
 
 def _fill_inbox(home: Home) -> None:

@@ -116,6 +116,16 @@ def overwritten_by_older(name: str) -> Damage:
     return damage
 
 
+def table_dropped(name: str, table: str) -> Damage:
+    """`sqlite3` drops a table by hand."""
+
+    def damage(storm: Storm) -> None:
+        with closing(sqlite3.connect(storm.home.root / name, timeout=WAIT_S, isolation_level=None)) as db:
+            db.execute(f"drop table {table}")
+
+    return damage
+
+
 def replaced_by_foreign(storm: Storm) -> None:
     """The memory.db of another home, whose counts are higher, is renamed into the place."""
     fresh = storm.home.root / "from-elsewhere"
@@ -266,6 +276,10 @@ DAMAGES: Mapping[str, Damage] = {
     "both replaced by folders": replaced_by_folder("memory.db+inbox.db"),
     "memory replaced by an older copy after a kill": after_kill(replaced_by_older("memory.db")),
     "both replaced by older copies after a kill": after_kill(replaced_by_older("memory.db+inbox.db")),
+    "both overwritten by older copies": overwritten_by_older("memory.db+inbox.db"),
+    "both overwritten by older copies after a kill": after_kill(overwritten_by_older("memory.db+inbox.db")),
+    "table of memory dropped": table_dropped("memory.db", "memories"),
+    "table of the inbox dropped": table_dropped("inbox.db", "inbox"),
     "journals put beside both": journals_put_beside,
     "memory removed twice": twice(removed("memory.db")),
     "both replaced twice": twice(replaced_by_older("memory.db+inbox.db")),

@@ -21,6 +21,7 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.worker import backups_api
 from claude_mem_lite.worker.wiring import open_loop
 from tests.faults.losses import (
+    WAIT_S,
     Moment,
     aside,
     back_up,
@@ -365,10 +366,9 @@ def test_a_backup_is_made_while_nothing_can_be_taken_in(home: Home) -> None:
 def test_whoever_asked_for_a_backup_hears_why_none_can_be_begun(home: Home) -> None:
     with worked(home) as loop:
         do(home, loop, "count the apples")
-        with closing(sqlite3.connect(home.inbox_db)) as db:
-            db.execute("drop table leaving")
+        loop.call_queue(lambda queue: queue.db.set_progress_handler(lambda: 1, 1)).result(WAIT_S)
         loop.backing_up.let_leave(lambda: None)
-        with pytest.raises(MemoryLiteError, match="no backup was made: no such table"):
+        with pytest.raises(MemoryLiteError, match="no backup was made: interrupted"):
             back_up(loop)
 
 

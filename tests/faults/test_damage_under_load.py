@@ -29,13 +29,19 @@ TOLD = {
     "memory replaced by a link": "memory.db was replaced by a link",
     "inbox removed": "inbox.db is gone",
     "inbox replaced by a folder": "inbox.db was replaced by a folder",
-    "inbox truncated": "inbox.db was damaged",
+    "inbox truncated": "inbox.db is empty",
     "memory removed twice": "memory.db is gone",
+    "table of memory dropped": "memory.db was damaged (the table memories is missing)",
+    "table of the inbox dropped": "inbox.db was damaged (the table inbox is missing)",
 }
 """What the user hears; of the others it depends on how far the worker was whether anything had to be done again."""
 CHOSEN = (
     *TOLD,
     "memory replaced by an older copy",
+    "memory overwritten by an older copy",
+    "inbox overwritten by an older copy",
+    "both overwritten by older copies",
+    "both overwritten by older copies after a kill",
     "memory truncated",
     "memory log truncated",
     "all logs removed",
@@ -104,7 +110,7 @@ def test_a_write_that_a_caller_waits_for_fails_when_its_database_was_removed_mea
     """What is imported is in no inbox: nobody may be told that it is stored."""
     with worked(home) as loop:
         asked = loop.call(lambda _: home.memory_db.unlink())
-        with pytest.raises(MemoryLiteError, match="removed or replaced"):
+        with pytest.raises(MemoryLiteError, match=r"memory\.db was removed"):
             asked.result(WAIT_S)
 
 
@@ -112,7 +118,7 @@ def test_a_command_that_no_worker_accepted_is_refused_at_once_and_never_done(hom
     with worked(home) as loop:
         home.inbox_db.unlink()
         for _ in range(2):  # also when the loop has ended
-            with pytest.raises(CommandNotAccepted, match="removed or replaced"):
+            with pytest.raises(CommandNotAccepted, match=r"inbox\.db was removed"):
                 remember(loop, "Plums are counted twice")
             assert loop.stopping.wait(WAIT_S)
     with worked(home):

@@ -106,7 +106,7 @@ def test_an_import_of_which_everything_was_killed_is_completed_by_the_next(
     assert dump(machine.view.memory_db) == in_one_run
 
 
-@pytest.mark.parametrize("names", [("memory.db",), ("memory.db", "inbox.db")], ids="+".join)
+@pytest.mark.parametrize("names", [("memory.db",), ("inbox.db",), ("memory.db", "inbox.db")], ids="+".join)
 def test_an_import_under_which_a_database_is_removed_is_completed_by_the_next(
     machine: Machine, transcripts: Path, in_one_run: Json, names: tuple[str, ...]
 ) -> None:

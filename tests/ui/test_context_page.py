@@ -86,6 +86,13 @@ def test_each_item_says_why_it_is_in_or_out(page: TestClient, project: str) -> N
     assert "Nothing fits into this budget" in small
 
 
+def test_lines_without_a_score_show_what_places_them(page: TestClient, project: str) -> None:
+    html = shown(page, project=project)
+    assert '<span class="small quiet">newest first: 1 of 1 (' in html
+    assert "use 1, the floor is over 0</span>" in html
+    assert '<span class="small quiet">score 0.' in html
+
+
 def test_a_sentence_comes_before_the_numbers(page: TestClient, project: str) -> None:
     start = shown(page, project=project, only="start")
     sentence = start.index("A new session here would be told 3 things before you type anything: ")
@@ -131,6 +138,7 @@ def test_a_prompt_is_given_something_or_told_why_not(served: Machine, page: Test
     assert "--- memory (" in helped
     assert "</span> given" in helped
     assert "The floor is " in helped
+    assert "data-asked>prompt 5 = 5 × 1 (carts, live, sqlite, sq, lite); the floor is 1</p>" in helped
     assert served.get("/api/receipts?all_projects=true")["receipts"] == []
 
 

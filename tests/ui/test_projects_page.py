@@ -86,6 +86,18 @@ def test_two_projects_are_merged_and_that_undone(machine: Machine, page: TestCli
     assert projects(machine) == {"zoo": 1, "aviary": 1}
 
 
+def test_a_folder_is_split_from_its_project_and_that_undone(machine: Machine, page: TestClient) -> None:
+    source, into = remember(machine, "The wombats bite", OLD), remember(machine, "The parrots shout", NEW)
+    assert "Make a project of" not in shown(page)
+    do(page, "merge_project", source=source, into=into)
+    assert "Make a project of" in shown(page)
+    told = do(page, "split_project", folder=OLD, name="wombats")
+    assert projects(machine) == {"aviary": 1, "wombats": 1}
+    assert "wombats was split from aviary" in shown(page, "/projects?only=list")
+    undo(page, told)
+    assert projects(machine) == {"aviary": 2}
+
+
 def test_a_merge_without_a_second_project_is_refused_in_plain_words(machine: Machine, page: TestClient) -> None:
     source = remember(machine, "The wombats bite", OLD)
     answer = page.post("/do/merge_project", json={"source": source, "into": source})

@@ -14,6 +14,7 @@ ANSWER: dict[str, JsonValue] = {
     "tokens": 40,
     "budget": 2000,
     "why_silent": "",
+    "asked": "prompt 2.3 = 2 × 1 (carts, sqlite) + 1 × 0.3 (test); the floor is 1",
     "floor": 2.5,
     "items": [{"source": "k7f3a9", "layer": "decision", "reason": "words carts", "tokens": 12, "score": 3.1}],
     "candidates": [
@@ -49,6 +50,7 @@ SILENT: dict[str, JsonValue] = {
     "candidates": [],
     "floor": None,
     "why_silent": "the prompt says too little to go by",
+    "asked": "prompt 0; the floor is 1",
 }
 
 
@@ -82,6 +84,7 @@ def test_an_explained_silence_is_told_in_one_stream_without_a_floor(
     assert shown.err == ""
     assert shown.out == (
         "Nothing is said to this prompt: the prompt says too little to go by.\n\n40 of 2000 tokens by estimate\n"
+        "prompt 0; the floor is 1\n"
     )
 
 
@@ -126,7 +129,7 @@ def test_json_has_the_candidates_when_it_is_explained(worker: FakeWorker, capsys
     run("context", "--prompt", "carts", "--json", "--explain")
     explained = json.loads(capsys.readouterr().out)
     assert list(plain) == ["text", "tokens", "budget", "why_silent", "floor", "items", "build_ms"]
-    assert explained == {**plain, "candidates": ANSWER["candidates"]}
+    assert explained == {**plain, "asked": ANSWER["asked"], "candidates": ANSWER["candidates"]}
 
 
 @pytest.mark.parametrize("more", [("--preset", "codes"), ("--budget", "300")], ids=["preset", "budget"])

@@ -57,7 +57,7 @@ def test_a_line_tells_what_came_of_it(
     worker.answer("GET /api/receipts", {"receipts": [{**RECEIPT, **more}]})
     assert run("receipts") == 0
     shown = capsys.readouterr().out.rstrip("\n").split("\t")
-    assert (shown[0], *shown[2:]) == ("abcdefghij", "startup", "2f6d1c0e", "42/2000", told)
+    assert (shown[0], *shown[2:]) == ("abcdefghij", "startup", RECEIPT["session"], "42/2000", told)
 
 
 def test_one_in_full_tells_of_every_item(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,11 +1,12 @@
 """Settings: where they come from, and what a wrong one is told."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from claude_mem_lite.config import LAYERS, PRESETS, Config, OwnPreset, is_excluded
-from claude_mem_lite.config_file import load_config
+from claude_mem_lite.config_file import load_config, read_saved
 from claude_mem_lite.context import presets
 from claude_mem_lite.context.presets import chosen
 from claude_mem_lite.errors import ConfigError
@@ -13,6 +14,24 @@ from claude_mem_lite.errors import ConfigError
 
 def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
     assert load_config(tmp_path / "config.toml", {}) == Config()
+
+
+def test_a_file_that_an_editor_has_just_emptied_is_read_once_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("")
+
+    def save(_: float) -> None:
+        path.write_text("debug = true\n")
+
+    assert read_saved(path, save) == b"debug = true\n"
+
+
+def test_a_file_that_stays_empty_holds_the_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("")
+    assert load_config(path, {}) == Config()
+    os.utime(path, (1, 1))
+    assert read_saved(path, lambda _: pytest.fail("nobody is saving a file of long ago")) == b""
 
 
 def test_the_environment_outranks_the_file(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_every_candidate_that_is_left_out_says_why(store: Store) -> None:
     told = build(store.connect, HERE, 2000)
     assert left_out(told, "project") == {
         once.id: "below the floor of 0.7",
-        unsure.id: "not sure enough: confidence 0.30",
+        unsure.id: "not sure enough: confidence 0.30, the floor is 0.5",
         foreign.id: "not trusted: it comes from web",
     }
     rules = [store.remember(f"Rule {number}", kind="rule", origin="user") for number in range(12)]

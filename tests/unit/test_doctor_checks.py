@@ -12,6 +12,7 @@ from shutil import copy
 import pytest
 
 from claude_mem_lite.db.connection import open_for_writing
+from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.install import hooking, record
 from claude_mem_lite.install.doctor.check import Check
 from claude_mem_lite.install.doctor.configuration import check_configuration, check_project_file
@@ -49,11 +50,12 @@ def named(checks: list[Check], name: str) -> Check:
 
 
 def database(path: Path, *steps: str, at: datetime = NOW) -> None:
-    """A database that had these steps."""
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("create table migrations (name text, applied_at text)")
-        db.executemany("insert into migrations values (?, ?)", [(step, at.isoformat()) for step in steps])
-        db.commit()
+    """A database that had these steps; one that nobody knows has made nothing."""
+    known = [step for step in (*INBOX_MIGRATIONS, *MEMORY_MIGRATIONS) if step.__name__ in steps]
+    rest = set(steps) - {step.__name__ for step in known}
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        migrate(db, known, at)
+        db.executemany("insert into migrations values (?, ?)", [(step, at.isoformat()) for step in rest])
 
 
 def test_the_python_of_this_program_can_run_hooks() -> None:

@@ -85,12 +85,13 @@ def test_imports_go_from_later_groups_to_earlier_ones_only() -> None:
 
 
 def test_compression_reads_tools_then_makes_rules_or_asks_a_model() -> None:
-    """`rules` and `model` stand beside each other on `tools` and `language`."""
+    """`rules` and `model` stand beside each other on `tools` and `language`, `compose` on `rules`."""
     below = {
         "language": (),
         "lessons": ("language",),
         "tools": ("language",),
         "rules": ("language", "lessons", "tools"),
+        "compose": ("language", "tools", "rules"),
         "model": ("language", "tools"),
     }
     forbidden = []

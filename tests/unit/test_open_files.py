@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.db import backups
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.open_files import OpenFiles, foreign_logs
 from claude_mem_lite.paths import Home
@@ -23,6 +24,7 @@ def files(home: Home) -> Iterator[OpenFiles]:
             db.execute("insert into words values ('first')")
         made = OpenFiles(home)
         made.write_record(home.open_files, "")
+        stack.callback(made.close)
         assert made.trouble() == ""
         yield made
 
@@ -57,6 +59,38 @@ def test_a_database_that_was_cut_is_named(home: Home, files: OpenFiles, name: st
     with (home.root / name).open("r+b") as file:
         file.truncate(100)
     assert files.trouble() == f"{name} was cut"
+
+
+@pytest.mark.parametrize("name", ["memory.db", "inbox.db"])
+def test_an_older_copy_that_was_written_into_the_open_file_is_named_and_its_log_foreign(
+    home: Home, files: OpenFiles, name: str
+) -> None:
+    path = home.root / name
+    backups.copy(path, home.root / "older")
+    with closing(open_for_writing(path)) as db:
+        files.mark_anew(path, db)
+        db.execute("pragma wal_checkpoint(passive)")
+    assert files.trouble() == ""
+    files.rewrite_record()
+    assert foreign_logs(path, home.open_files) == []
+    shutil.copy(home.root / "older", path)
+    assert files.is_overwritten(path)
+    assert files.trouble() == f"{name} was overwritten"
+    assert [log.name for log in foreign_logs(path, home.open_files)] == [f"{name}-wal", f"{name}-shm"]
+
+
+def test_a_compacted_copy_that_was_written_into_the_open_file_is_named(home: Home, files: OpenFiles) -> None:
+    """Its pages stand elsewhere, so that it is no base for the log."""
+    with closing(open_for_writing(home.memory_db)) as db:
+        db.execute("vacuum into ?", (str(home.root / "compacted"),))
+    shutil.copy(home.root / "compacted", home.memory_db)
+    assert files.is_overwritten(home.memory_db)
+
+
+def test_a_file_that_is_overwritten_by_what_it_holds_is_no_trouble(home: Home, files: OpenFiles) -> None:
+    shutil.copy(home.memory_db, home.root / "same")
+    shutil.copy(home.root / "same", home.memory_db)
+    assert files.trouble() == ""
 
 
 def test_a_journal_that_somebody_put_beside_a_database_is_named_and_foreign(home: Home, files: OpenFiles) -> None:

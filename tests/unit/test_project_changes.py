@@ -1,11 +1,13 @@
 """Merging projects moves every row that belongs to one, whatever its table, and undoing that brings it back."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Place, Receipt, Turn
-from claude_mem_lite.store import branches, project_changes, projects, receipts, symbols
+from claude_mem_lite.store import branches, project_changes, project_marks, receipts, symbols
+from claude_mem_lite.store.project_splits import Split
 from tests.fakes import NOW, SHOP, Store
 
 BLOG = Place(project="example.org/me/blog", name="blog", root="/nowhere/blog", branch="main", commit="def")
@@ -29,18 +31,43 @@ def test_a_merge_leaves_no_row_of_the_project_in_any_table_until_it_is_undone(st
     assert rows_of(store, BLOG) == before
 
 
+def test_a_split_moves_every_row_of_what_was_recorded_in_a_folder_until_it_is_undone(store: Store) -> None:
+    fill(store, SHOP)
+    fill(store, replace(BLOG, project=SHOP.project, path=BLOG.root))
+    before = dump(store)
+    split = Split(SHOP.project, BLOG.project, "blog", BLOG.root, BLOG.root, "", "", ())
+
+    with atomic(store.db):
+        project_changes.split(store.db, "split-1", split, NOW)
+    moved = {table: len(rows) for table, rows in rows_of(store, BLOG).items() if table != "branches"}
+    assert all(moved.values()), moved
+    left = store.db.execute("select count(*) from sessions where project = ?", (SHOP.project,)).fetchone()
+    assert left[0] == 1
+
+    with atomic(store.db):
+        project_changes.undo(store.db, "split-1", NOW)
+    assert rows_of(store, BLOG) == {table: [] for table in (*moved, "branches")}
+    assert dump(store) == before
+
+
 def fill(store: Store, place: Place) -> None:
     """Store something of a project in every table that has a project."""
     name, at = place.name, NOW - timedelta(hours=2)
     store.turn(f"{name}-turn", "Sort the list", "Sorted it by colour.", session=f"{name}-session", place=place)
-    store.remember("Lists are sorted by colour", place=place)
+    store.remember(f"Lists of the {name} are sorted by colour", place=place, session=f"{name}-session")
     turn = Turn(f"{name}-turn", f"{name}-session", place.project, "Sort the list", ())
     made = Receipt(f"{name}-start", f"{name}-session", place.project, "startup", (), (), (), 1, 2000, 1.0, at, at)
     with atomic(store.db):
-        projects.put_mark(store.db, "path", place.root, place.project, at)
+        project_marks.put_mark(store.db, "path", place.root, place.project, at)
         symbols.add(store.db, turn.key, turn, place.branch, [CodeChange("list.py", "order", "function", "new")], at)
         receipts.add(store.db, made)
         branches.put(store.db, place.project, [branches.Branch(f"{name}-colours", "abc", ahead=True, seen_at=at)])
+
+
+def dump(store: Store) -> dict[str, list[str]]:
+    return rows_of(store, SHOP) | {
+        "projects": sorted(str(tuple(row)) for row in store.db.execute("select * from projects"))
+    }
 
 
 def rows_of(store: Store, place: Place) -> dict[str, list[str]]:

@@ -9,7 +9,8 @@ import pytest
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.git import repository
 from claude_mem_lite.models import Event
-from claude_mem_lite.store import project_changes, projects, sessions
+from claude_mem_lite.places import find_place
+from claude_mem_lite.store import project_changes, project_marks, projects, sessions
 from tests.fakes import NOW, Store
 from tests.git_repositories import Checkout, make_checkout
 
@@ -28,7 +29,9 @@ def shop(tmp_path: Path) -> Checkout:
 def work_in(store: Store, folder: Path, session: str = "s1", days: int = 0) -> str:
     """Have a session at work in a folder; return its project."""
     at = NOW + timedelta(days=days)
-    project_changes.join(store.db, f"join-{session}-{days}", str(folder), at)
+    found = projects.identify(store.db, find_place(str(folder)))
+    if found.joins:
+        project_changes.join(store.db, f"join-{session}-{days}", found.joins, found.project, at)
     place = projects.locate(store.db, str(folder))
     with atomic(store.db):
         sessions.touch(store.db, Event(f"{session}-{days}", "Stop", session, at, str(folder)), place)
@@ -79,6 +82,111 @@ def test_a_first_commit_that_was_amended_and_an_orphan_branch_change_nothing(sto
     made.git("switch", "-q", "--orphan", "pages")
     made.commit("index.html")
     assert work_in(store, made.root, days=2) == known
+
+
+def begin_history_anew(made: Checkout) -> None:
+    """Leave nothing of the history: one new root commit, and none of the objects of before."""
+    made.git("checkout", "-q", "--orphan", "fresh")
+    made.commit("fresh.py")
+    made.git("branch", "-q", "-D", "main")
+    made.git("branch", "-q", "-m", "main")
+    prune(made)
+
+
+def prune(made: Checkout) -> None:
+    made.git("reflog", "expire", "--expire=now", "--all")
+    made.git("gc", "-q", "--prune=now")
+
+
+def test_a_history_that_was_begun_anew_and_pruned_leaves_the_project_the_same(store: Store, shop: Checkout) -> None:
+    known = work_in(store, shop.root)
+    begin_history_anew(shop)
+    assert work_in(store, shop.root, "s2", days=1) == known
+    begin_history_anew(shop)
+    assert work_in(store, shop.root, "s3", days=2) == known
+
+
+def test_a_history_that_was_filtered_and_pruned_leaves_the_project_the_same(store: Store, shop: Checkout) -> None:
+    shop.git("remote", "add", "origin", REMOTE)
+    known = work_in(store, shop.root)
+    shop.git("filter-branch", "-f", "--msg-filter", "sed s/change/rewrite/", "HEAD")
+    shop.git("update-ref", "-d", "refs/original/refs/heads/main")
+    shop.git("remote", "remove", "origin")  # as git filter-repo does
+    prune(shop)
+    tree = shop.worktree(shop.root.with_name("tree"))
+    assert project_of(store, tree.root) == known
+    assert work_in(store, shop.root, "s2", days=1) == known
+    shop.git("remote", "add", "origin", REMOTE)
+    assert project_of(store, shop.clone(shop.root.with_name("clone")).root) != known
+    clone = shop.clone(shop.root.with_name("other"))
+    clone.git("remote", "set-url", "origin", REMOTE)
+    assert project_of(store, clone.root) == known
+
+
+def test_a_history_that_was_begun_anew_in_a_repository_that_then_moved_leaves_the_project_the_same(
+    store: Store, shop: Checkout, tmp_path: Path
+) -> None:
+    known = work_in(store, shop.root)
+    begin_history_anew(shop)
+    assert project_of(store, Path(shutil.move(shop.root, tmp_path / "moved"))) == known
+
+
+def test_a_repository_that_moved_and_got_another_remote_at_once_is_known_by_its_git_folder(
+    store: Store, shop: Checkout, tmp_path: Path
+) -> None:
+    shop.git("remote", "add", "origin", REMOTE)
+    known = work_in(store, shop.root)
+    moved = Checkout(Path(shutil.move(shop.root, tmp_path / "moved")))
+    moved.git("remote", "set-url", "origin", "https://example.org/me/store")
+    assert project_of(store, moved.root) == known
+
+
+def test_a_copy_of_before_is_not_taken_for_the_project_whose_history_was_begun_anew(
+    store: Store, shop: Checkout, tmp_path: Path
+) -> None:
+    known = work_in(store, shop.root)
+    shutil.copytree(shop.root, tmp_path / "copy")
+    begin_history_anew(shop)
+    assert project_of(store, tmp_path / "copy") != known
+    assert project_of(store, shop.root) == known
+
+
+@pytest.mark.parametrize("how", ["git folder", "whole folder", "moved there", "copied there"])
+def test_another_repository_in_the_place_of_one_is_another_project(
+    store: Store, shop: Checkout, tmp_path: Path, how: str
+) -> None:
+    known = work_in(store, shop.root)
+    other = make_checkout(tmp_path / "other")
+    other.commit("other.py")
+    shutil.rmtree(shop.root / ".git" if how == "git folder" else shop.root)
+    if how == "moved there":
+        shutil.move(other.root, shop.root)
+    elif how == "copied there":
+        shutil.copytree(other.root, shop.root)
+    else:
+        make_checkout(shop.root).commit("new.py")
+    assert work_in(store, shop.root, "s2", days=1) == f"{known}#2"
+
+
+def test_a_git_folder_that_cannot_be_told_from_another_is_known_by_its_commits_alone(
+    store: Store, shop: Checkout
+) -> None:
+    (shop.root / ".git" / "description").unlink()
+    known = work_in(store, shop.root)
+    begin_history_anew(shop)
+    assert work_in(store, shop.root, "s2", days=1) == f"{known}#2"
+
+
+def test_a_git_folder_that_was_restored_from_a_backup_is_noted_anew(
+    store: Store, shop: Checkout, tmp_path: Path
+) -> None:
+    known = work_in(store, shop.root)
+    shutil.copytree(shop.root, tmp_path / "backup")
+    shutil.rmtree(shop.root)
+    shutil.copytree(tmp_path / "backup", shop.root)
+    assert work_in(store, shop.root, "s2", days=1) == known
+    begin_history_anew(shop)
+    assert work_in(store, shop.root, "s3", days=2) == known
 
 
 def test_a_plain_folder_where_a_moved_project_was_is_another_project(
@@ -151,7 +259,7 @@ def test_a_known_remote_in_a_repository_without_its_history_is_another_project_f
     assert other == f"{known}#2"
     assert work_in(store, namesake.root, "s3", days=1) == other
     assert project_of(store, shop.root) == known
-    assert projects.marks(store.db, known, "path") == [str(shop.root)]
+    assert project_marks.marks(store.db, known, "path") == [str(shop.root)]
 
 
 def test_a_folder_that_names_the_objects_of_another_repository_proves_nothing_by_a_name_alone(
@@ -189,7 +297,7 @@ def test_a_history_that_is_too_long_tells_nothing_and_the_project_stays_the_same
     shop.git("remote", "add", "origin", REMOTE)
     known = work_in(store, shop.root)
     assert work_in(store, shop.root, days=1) == known
-    assert projects.marks(store.db, known, "root_commit") == []
+    assert project_marks.marks(store.db, known, "root_commit") == []
     assert project_of(store, Path(shutil.move(shop.root, shop.root.with_name("moved")))) == known
 
 

@@ -189,6 +189,16 @@ def test_hits_that_say_nearly_the_same_are_one(store: Store) -> None:
     assert len(hit.alike) == 1
 
 
+def test_a_memory_is_never_hidden_behind_raw_text_that_says_the_same(store: Store) -> None:
+    told = "Keep the shopping carts in SQLite for the whole shop"
+    memory = store.remember(told, summary=told, last_seen_at=NOW - timedelta(days=400))
+    store.session("s7", SessionSummary(headline=told, request=told, next_steps=("voucher",)))
+    words_alone = replace(RULE, good=1.01, share_of_meaning=0.0)
+    (hit,) = find(store, "shopping carts SQLite voucher", rule=words_alone)
+    assert hit.found == memory
+    assert hit.alike == ("s7",)
+
+
 def test_every_hit_says_why_it_was_found(store: Store) -> None:
     store.remember("Rotate the signing keys", pinned=True)
     (hit,) = find(store, "rotate keys")

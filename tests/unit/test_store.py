@@ -113,8 +113,8 @@ def test_forgetting_reaches_what_other_sessions_said_about_it(store: Store) -> N
     store.session("s2", SessionSummary(headline="Paint the cellar", next_steps=(secret, "Paint the lid")))
     with atomic(store.db):
         assert forgetting.forget(store.db, [made.id], [], NOW).turns == ["t1", "t2"]
-    assert turns.texts_of(store.db, "t2") == (kept, "Yes.", "")
-    assert turns.texts_of(store.db, "t3") == ("Does the moon rotate?", "Every full moon does.", "")
+    assert turns.texts_of(store.db, "t2") == (kept, "Yes.", "", "")
+    assert turns.texts_of(store.db, "t3") == ("Does the moon rotate?", "Every full moon does.", "", "")
     told = sessions.find(store.db, "s2")
     assert told is not None
     assert (told.summary.headline, told.summary.next_steps) == ("Paint the cellar", ("Paint the lid",))

@@ -1,5 +1,7 @@
 """Starting a worker: once, and once more when the first one met damage."""
 
+import fcntl
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from claude_mem_lite.errors import WorkerUnavailable
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker_start import ensure_worker
+from tests.running import WAIT_S, wait_until
 from tests.unit.fake_worker import fake_worker
 
 
@@ -26,6 +29,22 @@ def test_a_worker_that_met_damage_is_started_once_more(home: Home, tmp_path: Pat
     with pytest.raises(WorkerUnavailable, match="the worker did not start"):
         ensure_worker(home)
     assert len(starts.read_text().splitlines()) == times
+
+
+def test_a_worker_that_found_another_one_about_to_end_is_started_once_more(home: Home, tmp_path: Path) -> None:
+    """The first one ends with 0 while the home is held, as beside a worker that has begun to end."""
+    does = f"""[ "$(wc -l < {tmp_path}/starts)" = 1 ] || exit 1
+        while [ ! -e {tmp_path}/freed ]; do :; done"""
+    starts = worker_that(home, tmp_path, does)
+    with home.worker_lock.open("w") as lock, ThreadPoolExecutor(1) as pool:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        asked = pool.submit(ensure_worker, home)
+        wait_until(starts.exists, "the first start")
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        (tmp_path / "freed").touch()
+        with pytest.raises(WorkerUnavailable, match="the worker did not start"):
+            asked.result(WAIT_S)
+    assert len(starts.read_text().splitlines()) == 2
 
 
 def test_where_one_answers_none_is_started(home: Home, tmp_path: Path) -> None:

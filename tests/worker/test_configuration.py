@@ -1,13 +1,24 @@
 """Settings that the worker obeys: excluded folders, ignored tools, and a file that is broken for a while."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.paths import Home
-from tests.running import SILENT, Json, Machine, leave, open_machine, payload, spool_name, turn, wait_until
+from claude_mem_lite.paths import Home, state_of
+from tests.running import (
+    SILENT,
+    Json,
+    Machine,
+    leave,
+    open_machine,
+    payload,
+    running_loop,
+    spool_name,
+    turn,
+    wait_until,
+)
 from tests.worker.commands import run_here
 from tests.worker.conftest import SetClock
 from tests.worker.in_process import asked
@@ -194,3 +205,33 @@ def test_a_context_is_refused_like_a_session_while_the_configuration_is_broken(
     assert "sessions are given nothing" in json.dumps(told)
     machine.home.config.unlink()
     assert machine.ask("GET", "/api/context?cwd=/").status == 200
+
+
+class WatchedHome(Home):
+    """A home that calls somebody each time its config.toml is named."""
+
+    __slots__ = ("watch",)
+    watch: Callable[[], None]
+
+    @property
+    def config(self) -> Path:
+        self.watch()
+        return self.root / "config.toml"
+
+
+def test_settings_count_as_known_only_once_they_hold(home: Home, clock: SetClock) -> None:
+    watched, torn = WatchedHome(home.root), []
+    object.__setattr__(watched, "watch", lambda: None)
+    with running_loop(watched, clock) as loop:
+        assert loop.settle(30)
+        (home.root / "config.toml").write_text("debug = true\n")
+
+        def watch() -> None:
+            known = state_of(home.root / "config.toml") == loop._settings
+            torn.append(known and not loop.config.debug)
+
+        object.__setattr__(watched, "watch", watch)
+        assert loop.settle(30)
+        assert loop.config.debug
+    assert torn
+    assert not any(torn)

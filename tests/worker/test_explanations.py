@@ -66,11 +66,12 @@ def test_every_candidate_of_a_prompt_is_a_product_with_its_floor(told: tuple[Mac
     candidates = answer["candidates"]
     assert len(candidates) >= 20
     for one in candidates:
-        score, match, floor = one["explained"]
-        for line in (score, match, floor):
+        score, match, floor, words = one["explained"]
+        assert f"     {words}" in lines
+        for line in (score, match, floor, words.partition("; ")[0]):
             shown, computed = equation(line)
             assert computed == pytest.approx(shown, abs=6e-4), line
-            assert f"     {line}" in lines
+            assert any(each.startswith(f"     {line}") for each in lines)
         assert equation(score)[0] == one["score"]
         assert equation(match)[0] == one["parts"]["match"]
         assert equation(floor)[0] == one["floor"]
@@ -91,14 +92,52 @@ def test_what_is_in_or_below_the_floor_agrees_with_the_printed_numbers(told: tup
         elif not one["left_out"]:
             assert one["score"] >= one["floor"]
     lower = [one for one in answer["candidates"] if one["floor"] < answer["floor"]]
-    reasons = {one["explained"][2].rpartition(" × ")[2] for one in lower}
-    assert reasons <= {"0.5 (learned or decided)", "0.5 (it has most words of the prompt)"}
+    reasons = {re.split(r" × (?=0\.5 )", one["explained"][2])[-1].partition(":")[0] for one in lower}
+    assert reasons <= {"0.5 (learned or decided)", "0.5 (it has most words of the prompt"}
     assert "0.5 (learned or decided)" in reasons
+
+
+@pytest.mark.parametrize("prompt", [PROMPT, "rename the search page", "test invoices", "hello", "Log orders 16"])
+def test_what_words_count_can_be_recomputed_from_what_is_printed(told: tuple[Machine, Path], prompt: str) -> None:
+    lines, answer = explained(told, "context", "--prompt", prompt)
+    asked = answer["asked"]
+    assert asked in lines
+    total, counted = equation(asked.partition("; ")[0])
+    assert counted == pytest.approx(total)
+    silent = total < by_hand(asked.partition("; the floor is ")[2])
+    assert silent is (answer["why_silent"] == "the prompt says too little to go by")
+    for one in answer["candidates"]:
+        words, floor = one["explained"][3].split("; ")
+        shared, counted = equation(words)
+        assert counted == pytest.approx(shared)
+        assert sorted(one["words"]) == sorted(_named(words))
+        if one["left_out"] == "it shares too few words with the prompt":
+            assert shared < by_hand(floor.removeprefix("the floor is "))
+        elif not one["left_out"]:
+            exception = "no floor: its title has all words of the prompt"
+            assert floor == exception or shared >= by_hand(floor.removeprefix("the floor is "))
+
+
+def test_the_half_floor_of_most_words_follows_from_the_printed_counts(told: tuple[Machine, Path]) -> None:
+    _, answer = explained(told, "context", "--prompt", "rename the search page")
+    asked, _ = equation(answer["asked"].partition("; ")[0])
+    floors = [one["explained"][2:] for one in answer["candidates"] if "most words" in one["explained"][2]]
+    assert floors
+    for floor, words in floors:
+        found = re.search(r"most words of the prompt: (\S+) of (\S+), from (.+) on\)", floor)
+        assert found
+        assert (float(found[1]), float(found[2])) == (equation(words.partition("; ")[0])[0], asked)
+        assert float(found[1]) >= by_hand(found[3])
+
+
+def _named(words: str) -> Iterator[str]:
+    for named in re.findall(r"\(([^()]*)\)", words):
+        yield from named.split(", ")
 
 
 def test_every_scored_candidate_of_a_start_is_a_sum_with_its_floor(told: tuple[Machine, Path]) -> None:
     lines, answer = explained(told, "context")
-    scored = [one for one in (*answer["items"], *answer["left_out"]) if one["explained"]]
+    scored = [one for one in (*answer["items"], *answer["left_out"]) if one["score"] is not None]
     assert len(scored) >= 20
     floors = set()
     for one in scored:
@@ -109,9 +148,23 @@ def test_every_scored_candidate_of_a_start_is_a_sum_with_its_floor(told: tuple[M
         assert sum(one["parts"].values()) == pytest.approx(one["score"], abs=3e-4)
         assert any(line.endswith(f", {one['explained']}") for line in lines)
         floors.add(floor)
-        if one["left_out" if "left_out" in one else "reason"].startswith("below the floor"):
+        if one.get("left_out", "").startswith("below the floor"):
             assert one["score"] < by_hand(floor.removeprefix("the floor is "))
     assert floors == {"the floor is 0.7", "no floor: stated by the user", "no floor: pinned by the user"}
+
+
+def test_scored_lines_stand_by_group_then_by_score_as_they_say(told: tuple[Machine, Path]) -> None:
+    _, answer = explained(told, "context")
+    layers: dict[str, list[tuple[int, float]]] = {}
+    for one in answer["items"]:
+        if one["score"] is not None and "contradicts" not in one["reason"] + one["explained"]:
+            group = re.search(r"; group (\d) of 4: ", one["explained"])
+            placed = re.search(r"; placed by .+ = ([\d.]+);", one["explained"])
+            assert group, one["explained"]
+            place = int(group[1]), -float(placed[1] if placed else one["score"])
+            layers.setdefault(one["layer"], []).append(place)
+    assert len({group for places in layers.values() for group, _ in places}) > 2
+    assert layers == {name: sorted(places) for name, places in layers.items()}
 
 
 @pytest.mark.parametrize("query", [PROMPT, "shopping carts", "refunds provider 17", "banana smoothie recipe"])

@@ -9,6 +9,9 @@ from claude_mem_lite.worker.loop import Loop
 from tests.running import Json, dump, leave, query, turn
 from tests.worker.conftest import SetClock
 
+_NO_INTEGER = -(2**63)
+"""What SQLite cannot make positive: "integer overflow"."""
+
 
 def test_a_turn_that_fails_is_tried_again_after_5_10_and_20_seconds(home: Home, loop: Loop, clock: SetClock) -> None:
     with unwritable_memory(home):
@@ -69,7 +72,7 @@ def test_a_command_is_carried_out_while_a_turn_waits_to_be_tried_again(home: Hom
 
 def test_who_gave_a_command_hears_of_it_although_it_took_a_second_try(home: Home, loop: Loop, clock: SetClock) -> None:
     told: Json = {"command": "remember", "kind": "note", "text": "at last", "scope": None, "tags": [], "cwd": "/"}
-    with without_table(home, "memories"):
+    with unwritable_table(home, "memories"):
         waiting = loop.command(told)
         assert loop.settle(30)
         assert not waiting.done()
@@ -91,16 +94,17 @@ def test_a_turn_stored_by_a_worker_that_died_before_noting_it_is_stored_once(hom
 @contextmanager
 def unwritable_memory(home: Home) -> Iterator[None]:
     """No turn can be stored for a while."""
-    with without_table(home, "prompts"):
+    with unwritable_table(home, "prompts"):
         yield
 
 
 @contextmanager
-def without_table(home: Home, table: str) -> Iterator[None]:
+def unwritable_table(home: Home, table: str) -> Iterator[None]:
+    """Let every insert into a table fail with an OperationalError, as on a full disk: damage would end the worker."""
     with closing(sqlite3.connect(home.memory_db)) as db:
-        db.execute(f"alter table {table} rename to put_aside")
+        db.execute(f"create trigger no_room before insert on {table} begin select abs({_NO_INTEGER}); end")
         yield
-        db.execute(f"alter table put_aside rename to {table}")
+        db.execute("drop trigger no_room")
 
 
 def leave_turn(home: Home, session: str) -> None:

@@ -139,7 +139,7 @@ def test_a_session_is_not_forgotten_as_a_memory_and_a_turn_is_none(served: Machi
         assert refused.body["error"]["next_step"] == f"`claude-mem-lite forget --session {session}` removes all of it"
     refused = served.ask("GET", f"/api/memories/{asked[:6]}")
     assert refused.status == 404
-    assert refused.body["error"]["message"] == f"{asked[:6]} is a turn of session f0822e04…, not a memory"
+    assert refused.body["error"]["message"] == f"{asked[:6]} is a turn of session {session}, not a memory"
     assert f"forget {asked[:6]}" in refused.body["error"]["next_step"]
 
 

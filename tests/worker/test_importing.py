@@ -1,6 +1,7 @@
 """What the worker makes of turns that are imported: what it knows, what it leaves out, what it stores."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -47,6 +48,18 @@ def see_live(machine: Machine, session: str, at: datetime, **more: Json) -> None
         ]
     ):
         leave(machine.home, given, name=spool_name(given["hook_event_name"], time_ns + offset))
+
+
+def test_a_turn_whose_session_end_was_lost_with_the_inbox_is_not_known(served: Machine, tmp_path: Path) -> None:
+    """The end of a session is stored by itself, after its last turn: an inbox may be lost in between."""
+    (turn,) = turns_of(fixed_bug("i-endless", 4711), tmp_path)
+    store(served, [replace(turn, events=turn.events[:-1])])
+    assert known(served, [turn])["known"] == []
+    memories = served.get("/api/memories?all_projects=true&limit=1000")["memories"]
+    store(served, [turn])
+    assert known(served, [turn])["known"] == [turn.name]
+    assert session_of(served, "i-endless")["status"] == "completed"
+    assert served.get("/api/memories?all_projects=true&limit=1000")["memories"] == memories
 
 
 # Storing.

@@ -28,7 +28,7 @@ from tests.worker.modelled import (
     wait_for_question,
     work,
 )
-from tests.worker.test_failures import without_table
+from tests.worker.test_failures import unwritable_table
 
 NAME = "anthropic/claude-haiku-4-5-20251001"
 WELL = answer("Count every item of the basket", headline="The basket counts")
@@ -227,7 +227,7 @@ def test_an_answer_that_cannot_be_stored_yet_is_kept_and_not_asked_for_again(
     provider.hold()
     work(home, modelled, long_turn("s-1", "Count the items"))
     wait_for_question(provider, modelled)
-    with without_table(home, "memories"):
+    with unwritable_table(home, "memories"):
         provider.release()
         wait_until(lambda: modelled.settle(30) and bool(modelled.failure), "the storing to fail")
         assert states(home) == ["asking"]

@@ -84,7 +84,7 @@ def make_old(db: sqlite3.Connection) -> None:
     """Have a database be as it was before the step that brought marks."""
     for table in ("project_marks", "project_changes", "project_change_rows"):
         db.execute(f"drop table {table}")
-    db.execute("delete from migrations where name = 'm010_project_marks'")
+    db.execute("delete from migrations where name in ('m010_project_marks', 'm013_git_folders')")
 
 
 def finds(work: Developing) -> bool:

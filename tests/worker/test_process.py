@@ -121,7 +121,8 @@ def test_what_the_last_worker_had_under_way_is_worked_on_by_the_next(machine: Ma
 def test_a_worker_told_to_end_does_not_wait_for_those_who_wait_for_it(machine: Machine) -> None:
     worker = machine.start_worker()
     with closing(sqlite3.connect(machine.home.memory_db)) as db:
-        db.execute("drop table prompts")  # so that work fails, and is to be tried again later
+        # So that work fails, and is to be tried again later.
+        db.execute("create trigger no_room before insert on prompts begin select raise(abort, 'no room'); end")
     leave(machine.home, payload("Stop"))
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(machine.ask, "POST", "/api/drain", {"timeout_s": 3600})

@@ -103,6 +103,16 @@ def test_a_project_with_a_fresh_history_keeps_its_memories_by_folder_and_remote(
     assert finds(other)
 
 
+def test_a_project_whose_history_was_begun_anew_and_pruned_keeps_its_memories(work: Developing) -> None:
+    begin_history_anew(work)
+    assert finds(work)
+    assert "warehouse" in told_without_worker(work)
+    work.session("Add a cart page", {"page.py": CART}, "Added the page.")
+    assert finds(work)
+    assert "Invoices are numbered per warehouse" in work.context()
+    assert listed(work)["id"] == str(work.root)
+
+
 def test_a_folder_without_a_commit_that_names_the_remote_does_not_join(work: Developing) -> None:
     remote = f"git@example.org:{work.root.parent.name}/shop.git"
     work.git("remote", "add", "origin", remote)
@@ -205,6 +215,15 @@ def test_a_session_goes_on_with_the_same_project_in_a_linked_worktree_after_a_re
     work.git("worktree", "add", "--quiet", str(tree))
     work.git("remote", "add", "origin", f"git@example.org:{work.root.parent.name}/shop.git")
     assert finds(work.at(tree))
+
+
+def begin_history_anew(work: Developing) -> None:
+    """Leave nothing of the history: one new root commit, and none of the objects of before."""
+    work.git("checkout", "--quiet", "--orphan", "fresh")
+    work.commit("Start anew")
+    work.git("branch", "--quiet", "--delete", "--force", "main")
+    work.git("reflog", "expire", "--expire=now", "--all")
+    work.git("gc", "--quiet", "--prune=now")
 
 
 def clone(work: Developing, name: str) -> Developing:

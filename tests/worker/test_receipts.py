@@ -147,7 +147,7 @@ def test_the_command_shows_the_list_and_one_in_full(told: Machine, project: str)
     (brief,) = json.loads(run_here(told, "receipts", "--json", cwd=project).stdout)
     line = run_here(told, "receipts", cwd=project).stdout
     assert line.startswith(f"{brief['id']}\t")
-    assert "startup\t3113e000\t" in line
+    assert f"startup\t{MINE}\t" in line
     whole = run_here(told, "receipts", brief["id"], cwd=project).stdout
     assert "reached the agent" in whole
     assert "The quokka sleeps at noon" in whole

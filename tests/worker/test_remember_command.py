@@ -46,6 +46,7 @@ def by_prompt(machine: Machine, folder: Path, prompt: str) -> Json:
     ("words", "kind"),
     [
         ("Never commit to main", "rule"),
+        ("Use tabs in Go files", "rule"),
         ("I prefer small commits", "preference"),
         ("Don't use axios because it is slow", "anti_pattern"),
         ("This repo uses conventional commits", "convention"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from claude_mem_lite.cli import completing
-from claude_mem_lite.cli.agent_shell import refuse_agent
+from claude_mem_lite.cli.agent_shell import asking_agent, refuse_agent
 from claude_mem_lite.cli.options import connect, doubt_language, folder, json_option, memory_id
 from claude_mem_lite.cli.options import kind as kind_type
 from claude_mem_lite.cli.options import scope as scope_type
@@ -18,6 +18,7 @@ from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import OUTSIDE_ORIGINS, JsonObject, JsonValue
+from claude_mem_lite.paths import current_folder
 from claude_mem_lite.scopes import SCOPES
 from claude_mem_lite.words import one_line
 
@@ -155,14 +156,16 @@ def retire(id_: str, reason: str, as_json: bool) -> None:
     """Say that a memory does not hold any more.
 
     It stays readable (`show`, `list --status retired`) and is given to nobody. `confirm` brings it back; `forget`
-    removes it for good.
+    removes it for good. In an agent's shell it is refused for what the user stated, changed, pinned or confirmed.
 
     \b
     Examples:
       claude-mem-lite retire k7f3a5mq2x
       claude-mem-lite retire k7f3a5mq2x --reason "the importer was thrown out"
     """
-    memory = connect().retire(memory_id(id_), reason=reason)
+    agent, client = asking_agent(current_folder()), connect()
+    wanted = memory_id(id_)
+    memory = client.retire_for(agent, wanted, reason=reason) if agent else client.retire(wanted, reason=reason)
     if as_json:
         print_json(memory)
         return

@@ -78,12 +78,15 @@ def _print_for_prompt(answer: JsonObject, explain: bool, as_json: bool) -> None:
         floor = answer.get("floor")
         told = f"; the floor is {floor:g}, unless a candidate says otherwise" if isinstance(floor, int | float) else ""
         click.echo(f"\n{field(answer, 'tokens')} of {field(answer, 'budget')} tokens by estimate{told}")
+        if field(answer, "asked"):
+            click.echo(field(answer, "asked"))
         for each in objects(answer, "candidates"):
             _print_weighed(each)
 
 
 def _prompt_json(answer: JsonObject, explain: bool) -> JsonObject:
-    names = ("tokens", "budget", "why_silent", "floor", "items", *(("candidates",) if explain else ()), "build_ms")
+    explained = ("asked", "candidates") if explain else ()
+    names = ("tokens", "budget", "why_silent", "floor", "items", *explained, "build_ms")
     return {"text": answer.get("context"), **{name: answer.get(name) for name in names}}
 
 
@@ -93,7 +96,7 @@ def _print_weighed(given: JsonObject) -> None:
     click.echo(f"{'out' if left_out else 'in '}  {field(given, 'id')}{f', {left_out}' if left_out else ''}")
     click.echo(f"     [{field(given, 'kind')}] {plain(field(given, 'title'))}{f' ({plain(words)})' if words else ''}")
     for line in items(given, "explained"):
-        click.echo(f"     {line}")
+        click.echo(f"     {plain(line)}")
 
 
 def _why_nothing(answer: JsonObject) -> str:

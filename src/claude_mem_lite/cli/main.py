@@ -37,7 +37,7 @@ SECTIONS = {
         "show": Entry(f"{_HERE}.searching", "show", "Show memories, turns and sessions in full."),
         "timeline": Entry(f"{_HERE}.searching", "timeline", "Show what came before and after something."),
         "sessions": Entry(f"{_HERE}.reading", "sessions", "List the last sessions, or those that are about something."),
-        "projects": Entry(f"{_HERE}.projects", "projects", "See your projects, and merge, rename or move them."),
+        "projects": Entry(f"{_HERE}.projects", "projects", "See your projects, and merge, rename, move or split them."),
         "context": Entry(f"{_HERE}.contexts", "context", "Print the context a new session or a prompt would be given."),
         "receipts": Entry(f"{_HERE}.receipts", "receipts", "Show what was given to sessions, and what came of it."),
         "stats": Entry(f"{_HERE}.stats", "stats", "Show what is stored, given, used and spent."),

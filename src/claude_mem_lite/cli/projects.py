@@ -16,17 +16,17 @@ from claude_mem_lite.told import describe_change, whole
 _MAX_FOLDERS = 3
 
 
-@click.group(short_help="See your projects, and merge, rename or move them.", invoke_without_command=True)
+@click.group(short_help="See your projects, and merge, rename, move or split them.", invoke_without_command=True)
 @click.option("--changes", is_flag=True, help="List what was changed about projects, with the ids to undo it by.")
 @json_option
 @click.pass_context
 def projects(ctx: click.Context, changes: bool, as_json: bool) -> None:
-    """See your projects, and merge, rename or move them.
+    """See your projects, and merge, rename, move or split them.
 
     Lists every project that holds sessions or memories, those last worked on first, with its folders and remotes. A
-    project is known by its remotes, its folders and its first commit together: when you add or change a remote, or
-    move the folder of a repository, it stays the same project. The commands below are for the rest, and each can be
-    undone. A project is named by its name, its id, a folder or a remote of it.
+    project is known by its remotes, its folders and its first commit together: when you add or change a remote, move
+    the folder of a repository or rewrite its history, it stays the same project. The commands below are for the rest,
+    and each can be undone. A project is named by its name, its id, a folder or a remote of it.
 
     \b
     Examples:
@@ -102,11 +102,33 @@ def move(old: Path, new: Path, as_json: bool) -> None:
     _change("move", {"old": _absolute(old), "new": _absolute(new)}, as_json)
 
 
-@projects.command(short_help="Undo a merge, a new name or a move.")
+@projects.command(short_help="Make a folder a project of its own.")
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.option(
+    "--name", default="", metavar="NAME", help="What the new project is called; the name of its folder if not given."
+)
+@json_option
+def split(folder: Path, name: str, as_json: bool) -> None:
+    """Make a folder a project of its own.
+
+    For two clones that are one project and should be two: apps that began as clones of one template, or a fork and its
+    origin. All sessions and memories that were recorded in FOLDER, or in worktrees of the repository there, belong to
+    the new project, and work in FOLDER goes there from now on. All else stays. FOLDER may be any folder inside the
+    repository. Changes nothing on the disk.
+
+    \b
+    Examples:
+      claude-mem-lite projects split ~/code/blog
+      claude-mem-lite projects split . --name blog
+    """
+    _change("split", {"folder": _absolute(folder), "name": name}, as_json)
+
+
+@projects.command(short_help="Undo a merge, a new name, a move or a split.")
 @click.argument("change", metavar="[CHANGE]", required=False)
 @json_option
 def undo(change: str | None, as_json: bool) -> None:
-    """Undo a merge, a new name or a move.
+    """Undo a merge, a new name, a move or a split.
 
     CHANGE is the id that the command told, or `claude-mem-lite projects --changes` lists; the last change if not given.
     What was stored since then stays where it was stored.
@@ -131,7 +153,7 @@ def _change(what: str, body: JsonObject, as_json: bool) -> None:
         told = plain(describe_change(change))
         click.echo(f"{told}. `claude-mem-lite projects undo {field(change, 'id')}` undoes it.")
     if change.get("is_shared") is True:
-        name = plain(field(change, "target"))
+        name = plain(field(change, "name") or field(change, "target"))
         click.echo(f"Another project is called {name} too: name them by their folders or ids.", err=True)
 
 

@@ -83,6 +83,7 @@ def drop(ids: Sequence[str], as_json: bool) -> None:
     Example:
       claude-mem-lite quarantine drop k7f3a5mq2x
     """
+    refuse_agent("quarantine drop")
     dropped = connect().drop([memory_id(given) for given in ids])
     if as_json:
         print_json({"dropped": dropped})

@@ -1,9 +1,7 @@
 """The command that lists sessions."""
 
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import zip_longest
 
 import click
 
@@ -18,10 +16,8 @@ from claude_mem_lite.cli.options import (
 from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
 from claude_mem_lite.cli.records import project_names
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.models import JsonObject
 from claude_mem_lite.words import query_words, within
 
-_SHORT_ID = 8
 _LONGEST_SHOWN = 100
 
 
@@ -59,7 +55,6 @@ def sessions(
         return
     now = datetime.now(UTC)
     names = project_names(found, client.project_names()) if all_projects else {}
-    ids = _ids(found)
     print_table(
         [
             Column("session", "cyan"),
@@ -70,28 +65,15 @@ def sessions(
         ],
         [
             [
-                id_,
+                field(s, "id"),
                 ago(s.get("last_event_at"), now),
                 field(s, "status"),
                 *([names.get(field(s, "project"), "")] if all_projects else []),
                 field(s, "title"),
             ]
-            for id_, s in zip(ids, found, strict=True)
+            for s in found
         ],
     )
-
-
-def _ids(found: Sequence[JsonObject]) -> list[str]:
-    """The ids of sessions: whole for programs; for people as much of each as tells it from the others listed."""
-    whole = [field(one, "id") for one in found]
-    if not sys.stdout.isatty():
-        return whole
-    return [id_[: max(_SHORT_ID, *(_told_apart(id_, other) for other in whole))] for id_ in whole]
-
-
-def _told_apart(id_: str, other: str) -> int:
-    """How much of an id it takes to tell it from another."""
-    return next((at + 1 for at, (one, two) in enumerate(zip_longest(id_, other)) if one != two), 0)
 
 
 def _why_no_sessions(query: str, all_projects: bool) -> str:

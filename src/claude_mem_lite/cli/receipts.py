@@ -22,7 +22,6 @@ from claude_mem_lite.models import OUTCOMES, JsonObject
 from claude_mem_lite.told import objects, whole
 from claude_mem_lite.words import one_line, within
 
-_SHORT_ID = 8
 _LONGEST_TITLE = 100
 
 
@@ -119,7 +118,7 @@ def _print_list(found: Sequence[JsonObject], names: Mapping[str, str] | None) ->
                 field(one, "id"),
                 ago(one.get("created_at"), now),
                 field(one, "moment"),
-                field(one, "session")[:_SHORT_ID],
+                field(one, "session"),
                 *([names.get(field(one, "project"), "")] if names is not None else []),
                 f"{field(one, 'tokens')}/{field(one, 'budget')}",
                 _outcome(one),
@@ -171,8 +170,7 @@ def _reached(receipt: JsonObject) -> str:
 def _item(item: JsonObject) -> Iterator[str]:
     title = field(item, "title")
     shown = within(one_line(title), _LONGEST_TITLE) if title else "no longer there"
-    id_ = field(item, "source")[:_SHORT_ID] if field(item, "kind") == "session" else field(item, "source")
-    yield f"  {click.style(id_, fg='cyan')}  {shown}{_used(item)}"
+    yield f"  {click.style(field(item, 'source'), fg='cyan')}  {shown}{_used(item)}"
     score = item.get("score")
     told = (
         field(item, "kind"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from claude_mem_lite.cli import completing
-from claude_mem_lite.cli.agent_shell import asking_agent
+from claude_mem_lite.cli.agent_shell import asking_agent, refuse_agent
 from claude_mem_lite.cli.filters import file_of_project
 from claude_mem_lite.cli.options import as_kind, connect, doubt_language, folder, json_option, memory_id, yes_option
 from claude_mem_lite.cli.options import scope as scope_type
@@ -16,7 +16,8 @@ from claude_mem_lite.cli.records import kind_and_status, scope_label
 from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import KINDS, JsonObject
+from claude_mem_lite.models import KINDS, JsonObject, texts
+from claude_mem_lite.paths import current_folder
 from claude_mem_lite.scopes import SCOPES
 from claude_mem_lite.words import counted, one_line
 
@@ -139,7 +140,8 @@ def forget(
     Takes them, and what they were made from, out of every file in the data folder; this cannot be undone. The ID of a
     turn, as search shows it, forgets what was asked and answered in it with all that was made of it. What a memory
     had replaced stays replaced, and is named. Asks first on a terminal. In a script, --session and --project need
-    --yes.
+    --yes. In an agent's shell it is refused for what the user stated, changed, pinned or confirmed, for turns and for
+    --session and --project.
 
     \b
     Examples:
@@ -149,6 +151,8 @@ def forget(
     """
     if sum((bool(ids), session is not None, project is not None)) != 1:
         raise click.UsageError("name memories by their ids, or one --session, or one --project", ctx)
+    if not ids:
+        refuse_agent("forget --session" if session is not None else "forget --project")
     wanted = [memory_id(given) for given in ids]
     may_ask = sys.stdin.isatty()
     if not wanted and not yes and not may_ask:
@@ -160,7 +164,11 @@ def forget(
     turns = sum(field(record, "kind") == "turn" for record in known)
     holding = [record for record in known if field(record, "status") == "active"]
     holding += [older for record in holding for older in client.replaced_before(record)]
-    forgotten = client.forget(ids=wanted, session=session, project=project)
+    agent = asking_agent(current_folder())
+    if agent is None:
+        forgotten = client.forget(ids=wanted, session=session, project=project)
+    else:
+        forgotten = texts(client.forget_for(agent, wanted).get("ids"))
     if as_json:
         print_json({"forgotten": forgotten})
         return

@@ -20,6 +20,9 @@ class Item:
     """None where the layer has its own order."""
     floor: float = 0.0
     """What the score was held against."""
+    order: str = ""
+    """The numbers that place a line without a score, and the floor that held for it; of a scored one, what goes before
+    its score."""
     left_out: str = ""
     """Why it is no candidate after all; it is shown to whoever wants the context explained."""
     memory: str = ""
@@ -32,6 +35,10 @@ class Item:
     """It stands under the heading of the user's standing rules, whatever its layer."""
     with_next: bool = False
     """It is told together with the item after it, or not at all."""
+
+    def explained(self) -> str:
+        """Return the score as a sum with its floor, or the numbers that place a line without a score."""
+        return self.score.explained(self.floor, self.order) if self.score else self.order
 
 
 Find = Callable[[sqlite3.Connection, Occasion, Setting], list[Item]]

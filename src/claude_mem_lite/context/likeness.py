@@ -21,9 +21,14 @@ class Said:
 
     def share_in(self, other: "Said") -> float:
         """How much of what it says the other says too, from 0 to 1; with a number that the other lacks, nothing."""
-        if not self._stems or not self._numbers <= other._numbers:
-            return 0.0
-        return len(self._stems & other._stems) / len(self._stems)
+        return self.shared_with(other) / len(self) if self._stems else 0.0
+
+    def shared_with(self, other: "Said") -> int:
+        """Return the number of its stems that the other has too; 0 when the other lacks a number of it."""
+        return len(self._stems & other._stems) if self._numbers <= other._numbers else 0
+
+    def __len__(self) -> int:
+        return len(self._stems)
 
 
 def is_left_failing(failure: Memory, left: Memory) -> bool:

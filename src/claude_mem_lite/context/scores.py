@@ -71,8 +71,8 @@ class Score:
             added["limit"] = -over
         return {name: round(value, _DIGITS) for name, value in added.items()}
 
-    def explained(self, floor: float) -> str:
-        """The score as a sum that can be checked by hand, and the floor that holds for it."""
+    def explained(self, floor: float, order: str = "") -> str:
+        """The score as a sum that can be checked by hand, what orders it besides, and the floor that holds for it."""
         weighted = {"scope": SCOPE * self.scope, "recency": RECENCY * self.recency, "task": TASK * self.task}
         if self.frequency is not None:
             weighted["frequency"] = FREQUENCY * self.frequency
@@ -83,7 +83,8 @@ class Score:
         placed = self.total * self.usefulness
         sunk = f"; placed by {_told(self.total)} × use {_told(self.usefulness)} = {_told(placed)}"
         held = f"no floor: {self.exception}" if self.exception else f"the floor is {_told(floor)}"
-        return f"{_told(self.total)} = {told}{sunk if self.usefulness != NEUTRAL else ''}; {held}"
+        told += sunk if self.usefulness != NEUTRAL else ""
+        return "; ".join(filter(None, (f"{_told(self.total)} = {told}", order, held)))
 
 
 def score(memory: Memory, now: datetime, task: Task | None, tally: Tally) -> Score:

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -12,7 +12,15 @@ from claude_mem_lite.db.damage import damaged
 BUSY_TIMEOUT_S = 5.0
 
 
-class Counting(sqlite3.Connection):
+class Watched(sqlite3.Connection):
+    """A connection of the worker that writes: its file is compared with what was written before each checkpoint."""
+
+    before_checkpoint: Callable[[], None] | None = None
+    """Raises sqlite3.DatabaseError when the file is another one; None while nobody compares."""
+    after_checkpoint: Callable[[], None] | None = None
+
+
+class Counting(Watched):
     """A connection that counts the transactions that changed something, in the database and with each of them.
 
     What a count stands for is there when the count is: a database that lost its last writes tells so."""
@@ -46,6 +54,14 @@ def open_for_reading(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connec
     return connection
 
 
+def open_to_hold(path: Path) -> sqlite3.Connection:
+    """A connection that writes nothing: while it is open, and when it is the last to be closed, closing leaves a log
+    as it is. The file must be there, with its log."""
+    connection = sqlite3.connect(uri_of(path, mode="ro"), uri=True, isolation_level=None, check_same_thread=False)
+    connection.execute("select 1 from sqlite_master").fetchone()
+    return connection
+
+
 @contextmanager
 def atomic(connection: sqlite3.Connection) -> Iterator[None]:
     """All writes inside happen together or not at all."""
@@ -70,16 +86,20 @@ def empty_log(connection: sqlite3.Connection, wait_s: float = BUSY_TIMEOUT_S) ->
     """Have what was written reach the database file, and the log beside it emptied: it holds what is overwritten.
 
     False when somebody was reading all the time; then it is to be tried again."""
+    if isinstance(connection, Watched) and connection.before_checkpoint is not None:
+        connection.before_checkpoint()
     connection.execute(f"pragma busy_timeout={int(wait_s * 1000)}")
     (busy, _, _) = connection.execute("pragma wal_checkpoint(truncate)").fetchone()
     connection.execute(f"pragma busy_timeout={int(BUSY_TIMEOUT_S * 1000)}")
+    if isinstance(connection, Watched) and connection.after_checkpoint is not None:
+        connection.after_checkpoint()
     return not busy
 
 
-def uri_of(path: Path) -> str:
+def uri_of(path: Path, mode: str = "rw") -> str:
     """An existing database as SQLite opens it: one that was deleted must not seem to be a new, empty one."""
     # Two slashes at the beginning of a path would make its first folder the name of a machine.
-    return f"file:///{quote(os.fsencode(path.absolute())).lstrip('/')}?mode=rw"
+    return f"file:///{quote(os.fsencode(path.absolute())).lstrip('/')}?mode={mode}"
 
 
 def _connect(path: Path, kind: type[sqlite3.Connection]) -> sqlite3.Connection:

@@ -59,9 +59,15 @@ def i004_digests(connection: sqlite3.Connection) -> None:
     connection.execute("create index inbox_by_digest on inbox (digest, name)")
 
 
+def i005_findings(connection: sqlite3.Connection) -> None:
+    """What was found on the disk when an event was first worked on: replayed, it finds another one."""
+    connection.execute("alter table inbox add column found text not null default ''")
+
+
 STEPS = (
     i001_inbox,
     i002_model_turns,
     i003_replay,
     i004_digests,
+    i005_findings,
 )

@@ -401,6 +401,51 @@ def m012_unknown_outcomes(connection: sqlite3.Connection) -> None:
     connection.execute("create index receipt_items_by_source on receipt_items (source, outcome)")
 
 
+def m013_git_folders(connection: sqlite3.Connection) -> None:
+    """A mark by which a repository is known whose history was rewritten, and another kind of change: `split`."""
+    connection.execute("drop index project_marks_by_project")
+    connection.execute("alter table project_marks rename to project_marks_before")
+    connection.execute("""
+        create table project_marks (
+            kind text not null check (kind in ('remote', 'root_commit', 'path', 'former_path', 'git_folder')),
+            value text not null,
+            project text not null,
+            last_seen_at text not null,
+            primary key (kind, value, project)
+        ) without rowid""")
+    connection.execute("create index project_marks_by_project on project_marks (project, kind)")
+    connection.execute("insert into project_marks select kind, value, project, last_seen_at from project_marks_before")
+    connection.execute("drop table project_marks_before")
+    connection.execute("alter table project_changes rename to project_changes_before")
+    connection.execute("""
+        create table project_changes (
+            seq integer primary key,
+            id text not null unique,
+            kind text not null check (kind in ('merge', 'rename', 'move', 'join', 'split')),
+            source text not null,
+            target text not null,
+            detail text not null,
+            at text not null,
+            undone_at text
+        )""")
+    connection.execute("""
+        insert into project_changes select seq, id, kind, source, target, detail, at, undone_at
+        from project_changes_before""")
+    connection.execute("drop table project_changes_before")
+
+
+def m014_recorded_folders(connection: sqlite3.Connection) -> None:
+    """Where sessions and what the user stated were recorded: a project may have several folders, and be split."""
+    for table in ("sessions", "memories"):
+        connection.execute(f"alter table {table} add column folder text not null default ''")
+        connection.execute(f"alter table {table} add column git_folder text not null default ''")
+
+
+def m015_turn_logs(connection: sqlite3.Connection) -> None:
+    """Keep what was edited and run in a turn: found by search also where the turn left no memory."""
+    connection.execute("alter table prompts add column log text not null default ''")
+
+
 STEPS = (
     m001_memory,
     m002_model_calls,
@@ -414,4 +459,7 @@ STEPS = (
     m010_project_marks,
     m011_pauses,
     m012_unknown_outcomes,
+    m013_git_folders,
+    m014_recorded_folders,
+    m015_turn_logs,
 )

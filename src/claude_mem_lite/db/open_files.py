@@ -5,23 +5,28 @@ The job loop compares before it takes or acknowledges anything; a start compares
 
 import json
 import os
+import sqlite3
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from claude_mem_lite.db import file_marks
+from claude_mem_lite.db.file_marks import FileMark
 from claude_mem_lite.db.replacing import read_json
 from claude_mem_lite.db.soundness import not_a_file
 from claude_mem_lite.models import JsonValue, text
 from claude_mem_lite.paths import Home, identity, is_closed
 
 LOG, SHARED_MEMORY, JOURNAL = "-wal", "-shm", "-journal"
-_LINEAGE = "lineage"
+_LINEAGE, _MARKS = "lineage", "marks"
 _OWNER = stat.S_IRUSR | stat.S_IWUSR
 
 
 class OpenFiles:
-    """The files of one home as a worker opened them. To compare them takes ten `stat`."""
+    """The files of one home as a worker opened them. To compare them takes ten `stat` and two short reads, 40 µs.
+
+    Closed after the databases: see `FileMark`."""
 
     def __init__(self, home: Home) -> None:
         self._root = home.root
@@ -32,6 +37,8 @@ class OpenFiles:
         self._files = {path: found for path in watched if (found := identity(path)) is not None}
         self._sizes = dict.fromkeys(databases, 0)
         self._journals = [beside(path, JOURNAL) for path in databases]
+        self._marks = {path: FileMark(path) for path in databases if path in self._files}
+        self._record: tuple[Path, str] | None = None
 
     def is_home_replaced(self) -> bool:
         """Whether the path of the home leads to another folder, or nowhere."""
@@ -53,20 +60,49 @@ class OpenFiles:
                 if found.st_size < size:  # nothing of ours ever makes a database shorter
                     return f"{path.name} was cut"
                 self._sizes[path] = found.st_size
+                if self.is_overwritten(path):
+                    return f"{path.name} was overwritten"
             if found.st_mode & _OWNER != _OWNER and is_closed(path):
                 return f"{path.name} cannot be read and written any more"
         # SQLite would undo by it what is stored, and meanwhile lets nobody read.
         journals = (path for path in self._journals if os.path.lexists(path))
         return next((f"{path.name} was put beside its database" for path in journals), "")
 
+    def is_overwritten(self, *paths: Path) -> bool:
+        """Whether somebody has written another file into one of these databases, or into any."""
+        return any(self._marks[path].is_overwritten() for path in paths or self._marks)
+
+    def mark_anew(self, path: Path, db: sqlite3.Connection) -> None:
+        """Give a database another mark, to reach its file by the next checkpoint. The record comes first, so that a
+        worker that is killed in between leaves no file that the next one does not know."""
+        mark = self._marks[path].next_mark(db)
+        if mark is not None:
+            self.rewrite_record()
+            file_marks.put(db, mark)
+
     def write_record(self, path: Path, lineage: str) -> None:
-        """Leave the identities and the lineage of memory.db to the next worker: this one may be killed before it sees
-        that a file was replaced. On a full disk it goes without."""
-        told = {_LINEAGE: lineage, **{known.name: list(found) for known, found in self._files.items()}}
+        """Leave the identities, the marks and the lineage of memory.db to the next worker: this one may be killed
+        before it sees that a file was replaced. On a full disk it goes without."""
+        self._record = path, lineage
+        self.rewrite_record()
+
+    def close(self) -> None:
+        for mark in self._marks.values():
+            mark.close()
+
+    def rewrite_record(self) -> None:
+        """Have the record tell the marks of now; for the job thread."""
+        if self._record is None or self.is_home_replaced():
+            return
+        path, lineage = self._record
+        marks = {known.name: sorted(mark.known) for known, mark in self._marks.items()}
+        told = {_LINEAGE: lineage, _MARKS: marks} | {known.name: list(found) for known, found in self._files.items()}
+        unfinished = path.with_name(f"{path.name}.new")
         with suppress(OSError):
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
             with open(handle, "w", encoding="utf-8") as file:
                 json.dump(told, file)
+            unfinished.rename(path)
 
 
 def beside(database: Path, suffix: str) -> Path:
@@ -87,7 +123,10 @@ def foreign_logs(database: Path, record: Path) -> list[Path]:
     log = beside(database, LOG)
     is_log_known = log in logs and _is_known(log, known)
     # A home that was copied as a whole has neither the one nor the other, and they belong together.
-    return logs if is_log_known and not _is_known(database, known) else odd
+    marks = known.get(_MARKS)
+    own = marks.get(database.name) if isinstance(marks, dict) else None
+    is_database_known = _is_known(database, known) and not file_marks.is_other_file(database, own)
+    return logs if is_log_known and not is_database_known else odd
 
 
 def _is_known(path: Path, known: Mapping[str, JsonValue]) -> bool:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from claude_mem_lite.git.files import OBJECT_ID, REF, read_text
+from claude_mem_lite.git.files import OBJECT_ID, REF, open_file, read_text
 from claude_mem_lite.git.refs import packed_refs
 
 
@@ -33,6 +33,22 @@ def common_folder(git_folder: Path) -> Path:
     """The git folder that all worktrees share."""
     shared = read_text(git_folder, "commondir").strip()
     return Path(os.path.realpath(git_folder / shared)) if shared else Path(os.path.realpath(git_folder))
+
+
+def folder_identity(common: Path) -> str:
+    """Return what tells a git folder from another one that is put in its place, and outlives every rewriting of its
+    history; '' when nothing does.
+
+    git writes `description` when it makes the folder, and never again. The inode number alone is given out anew, the
+    time alone is kept by copies. The number of the device may be another one after a reboot, so it is left out."""
+    opened = open_file(common, "description")
+    if opened is None:
+        return ""
+    try:
+        found = os.fstat(opened)
+    finally:
+        os.close(opened)
+    return f"{found.st_ino}-{found.st_mtime_ns}"
 
 
 def read_head(git_folder: Path, common: Path) -> tuple[str, str]:

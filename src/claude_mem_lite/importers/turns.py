@@ -11,7 +11,7 @@ from claude_mem_lite.importers.calls import Calls
 from claude_mem_lite.importers.entries import Entry, Found
 from claude_mem_lite.importers.said import Said, blocks, read_user_line, without_injected
 from claude_mem_lite.models import JsonObject, JsonValue, text
-from claude_mem_lite.spool_names import past_name, time_of
+from claude_mem_lite.spool_names import event_of, past_name, time_of
 
 # Names order by time, and times are kept to the microsecond.
 _STEP_NS = 1000
@@ -48,11 +48,19 @@ class PastTurn:
         """The folders of its events."""
         return tuple(sorted({text(event.payload.get("cwd")) for event in self.events}))
 
+    @property
+    def end(self) -> str:
+        """The key of the end of the session, where that is stored by itself: behind the end of this turn; else ''."""
+        before, last = ([""] + [event.name for event in self.events])[-2:]
+        is_apart = event_of(last) == "SessionEnd" and before != "" and event_of(before) in ("Stop", "StopFailure")
+        return last if is_apart else ""
+
     def mark(self) -> JsonObject:
         """What the worker can tell it by."""
         return {
             "session": self.session,
             "name": self.name,
+            "end": self.end,
             "prompt_id": self.prompt_id,
             "began_at": self.began_at.isoformat(),
             "ended_at": time_of(self.events[-1].name).isoformat(),

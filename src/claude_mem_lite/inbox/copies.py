@@ -1,9 +1,10 @@
 """Copies of the events in the inbox, in plain files: neither damage of `inbox.db` nor the loss of a log of either
 database takes away what was acknowledged. The queue writes them, a worker that starts may have to read them.
 
-Each line is an event as the inbox stores it, without secrets; or tells which events are done, and how far memory.db was
-then; or from where on they are to be done again. Lines are added, never changed, but for what is forgotten: that is
-overwritten. Nothing is synced: these outlive a process that is killed, and SQLite sees to a loss of power."""
+Each line is an event as the inbox stores it, without secrets; or tells what was found on the disk for one; or which
+events are done, and how far memory.db was then; or from where on they are to be done again. Lines are added, never
+changed, but for what is forgotten: that is overwritten. Nothing is synced: these outlive a process that is killed, and
+SQLite sees to a loss of power."""
 
 import json
 import logging
@@ -12,7 +13,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.spool_names import is_past
@@ -22,7 +23,9 @@ MOST_BYTES = 64 * 1024 * 1024
 """With more than that, what is done and in both database files goes, before there is a backup of it."""
 _ENDING = ".lines"
 _CHECKSUM_DIGITS = 8
-Kind = Literal["event", "done", "again"]
+Kind = Literal["event", "found", "done", "again"]
+_TELLING: tuple[Kind, ...] = ("event", "found")
+"""The lines that say something of the work itself: they are overwritten when it is forgotten."""
 log = logging.getLogger(__name__)
 
 
@@ -104,6 +107,10 @@ class Copies:
         if seen := [name for name in names if not is_past(name)]:
             self._add([_line("done", seen, done)])
 
+    def note_found(self, name: str, found: str) -> None:
+        if not is_past(name):
+            self._add([_line_of("found", (name,), found.encode())])
+
     def note_again(self, after: int) -> None:
         """What was done when memory.db was further than this is to be done again."""
         if self._bytes:
@@ -113,7 +120,7 @@ class Copies:
         """Overwrite the copies of events that are forgotten; OSError when that cannot be done."""
         wanted = {name for name in names if not is_past(name)}
         for path in files(self._folder) if wanted else ():
-            found = [line for line in lines_in(path) if line.kind == "event" and not wanted.isdisjoint(line.names)]
+            found = [line for line in lines_in(path) if line.kind in _TELLING and not wanted.isdisjoint(line.names)]
             if found:
                 _blank(path, found)
 
@@ -137,7 +144,7 @@ class Copies:
             ]
             if live:
                 is_any_before = True
-                _blank(path, [line for line in found if line.kind == "event" and wanted.isdisjoint(line.names)])
+                _blank(path, [line for line in found if line.kind in _TELLING and wanted.isdisjoint(line.names)])
             else:
                 path.unlink(missing_ok=True)
         self._written.clear()
@@ -230,7 +237,7 @@ def _read(raw: bytes, start: int) -> Line | None:
         return None
     kind, names, told = body.split(b" ", 2)
     named = tuple(names.decode().split(",")) if names else ()
-    for known in ("event", "done", "again"):
+    for known in get_args(Kind):
         if kind == known.encode():
             return Line(known, named, told, start, len(raw))
     return None  # of a newer version

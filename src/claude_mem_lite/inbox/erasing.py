@@ -32,9 +32,12 @@ def erase_telling_of(queue: Queue, ids: AbstractSet[str]) -> None:
 
 
 def erase_project_changes(queue: Queue, known_as: AbstractSet[str]) -> None:
-    """Remove finished commands that merged, renamed or moved a project, by the ids and folders that it was known by."""
-    rows = queue.db.execute(f"select id, name, payload from inbox where event = 'Command' and {FINISHED}").fetchall()
-    _remove(queue, [row for row in rows if changes_project(row["payload"], known_as)])
+    """Remove finished commands that merged, renamed, moved or split a project, by the ids and folders that it was known
+    by."""
+    rows = queue.db.execute(
+        f"select id, name, payload, found from inbox where event = 'Command' and {FINISHED}"
+    ).fetchall()
+    _remove(queue, [row for row in rows if changes_project(row["payload"], row["found"], known_as)])
 
 
 def _remove(queue: Queue, rows: Sequence[sqlite3.Row]) -> None:

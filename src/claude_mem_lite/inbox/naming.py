@@ -26,10 +26,12 @@ def tells_of(event: str, payload: str, ids: AbstractSet[str]) -> bool:
     return any(id_.startswith(tuple(given)) for id_ in ids)
 
 
-def changes_project(payload: str, known_as: AbstractSet[str]) -> bool:
-    """Return whether a command merged, renamed or moved a project that is known by one of these ids and folders."""
+def changes_project(payload: str, found: str, known_as: AbstractSet[str]) -> bool:
+    """Return whether a command changed a project that is known by one of these ids and folders."""
     try:
         told = parse(payload.encode())
+        split = parse(found.encode()).get("split") if found else None
     except PayloadError:
         return False
-    return not known_as.isdisjoint((text(told.get("source")), text(told.get("target"))))
+    named = [told, split] if isinstance(split, dict) else [told]
+    return any(text(one.get(end)) in known_as for one in named for end in ("source", "target"))

@@ -24,6 +24,15 @@ class _State:
     at: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """All that the copies tell, but for the events themselves."""
+
+    names: set[str]
+    states: dict[str, _State]
+    found: dict[str, str]
+
+
 def is_behind(db: sqlite3.Connection, folder: Path) -> bool:
     """Whether an inbox does not know what was copied last."""
     last = copies.last_line(folder)
@@ -33,31 +42,39 @@ def is_behind(db: sqlite3.Connection, folder: Path) -> bool:
 def put_back(db: sqlite3.Connection, folder: Path) -> int:
     """Add the events that an inbox has lost, and tell it of those that it takes for undone; returns how many it had
     lost."""
-    names, states = _read(folder)
+    told = _read(folder)
+    names, states = told.names, told.states
     lost = names - known_of(db, names)
     with atomic(db):
         for line in copies.all_lines(folder) if lost else ():
             if line.kind == "event" and line.names[0] in lost:
                 _add(db, line.copy(), states)
         _end(db, {name: state for name, state in states.items() if name in names and name not in lost})
+        db.executemany(
+            "update inbox set found = :found where name = :name and found = ''",
+            [{"name": name, "found": found} for name, found in told.found.items()],
+        )
         if lost:
             _sort(db, min(lost))
     return len(lost)
 
 
-def _read(folder: Path) -> tuple[set[str], dict[str, _State]]:
+def _read(folder: Path) -> _Told:
     names: set[str] = set()
     states: dict[str, _State] = {}
+    found: dict[str, str] = {}
     for line in copies.all_lines(folder):
         if line.kind == "event":
             names.update(line.names)
         elif line.kind == "done":
             states.update(_ended(line))
+        elif line.kind == "found":
+            found[line.names[0]] = line.told.decode()
         else:
             after = line.after()
             again = {name: state for name, state in states.items() if state.work > after}
             states.update({name: replace(state, status="raw", at=None) for name, state in again.items()})
-    return names, states
+    return _Told(names, states, found)
 
 
 def _ended(line: Line) -> dict[str, _State]:

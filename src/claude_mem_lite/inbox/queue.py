@@ -134,20 +134,31 @@ class Queue:
         """Keep the lease of rows that are still worked on."""
         self._set(ids, "lease_until = :value", now + LEASE_S)
 
-    def finish(self, done: Sequence[int], now: float, *, skipped: Mapping[int, str] | None = None) -> None:
-        """End the rows of a unit, all at once; `skipped` are those that held nothing, with the reason."""
+    def finish(
+        self,
+        done: Sequence[int],
+        now: float,
+        *,
+        skipped: Mapping[int, str] | None = None,
+        found: JsonObject | None = None,
+    ) -> None:
+        """End the rows of a unit, all at once; `skipped` are those that held nothing, with the reason. `found` is kept
+        with the first of them, see `findings`."""
         reasons = skipped or {}
         work = self._done()
         common = {"now": now, "work": work}
         ended = [{"id": one, "status": "done", "reason": "", **common} for one in done]
         ended += [{"id": one, "status": "skipped", "reason": reasons[one], **common} for one in reasons]
-        self._note_done([*done, *reasons], set(reasons), work, now)
+        told = json.dumps(found) if found else ""
+        self._note_done([*done, *reasons], set(reasons), work, now, told)
         with atomic(self.db):
             self.db.executemany(
                 """update inbox set status = :status, reason = :reason, finished_at = :now, work = :work
                    where id = :id""",
                 ended,
             )
+            if told and ended:
+                self.db.execute("update inbox set found = ? where id = ?", (told, min((*done, *reasons))))
 
     def fail(self, ids: Sequence[int], reason: str, now: float, *, final: bool = False) -> None:
         """Give rows back to be tried again after a while; the last failure, or a final one, is kept."""
@@ -203,7 +214,7 @@ class Queue:
         """See `connection.empty_log`."""
         return empty_log(self.db, wait_s)
 
-    def _note_done(self, ids: Sequence[int], skipped: AbstractSet[int], work: int, now: float) -> None:
+    def _note_done(self, ids: Sequence[int], skipped: AbstractSet[int], work: int, now: float, found: str) -> None:
         """Tell the copies, before the inbox knows: a worker that dies in between has done it all the same."""
         if self.copies is None:
             return
@@ -212,6 +223,8 @@ class Queue:
             {"ids": json.dumps(list(ids))},
         ).fetchall()
         names_skipped = [row["name"] for row in rows if row["id"] in skipped]
+        if rows and found:
+            self.copies.note_found(rows[0]["name"], found)
         if rows:
             self.copies.note_done([row["name"] for row in rows], Done(rows[0]["turn"], work, now, names_skipped))
 

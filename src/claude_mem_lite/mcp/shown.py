@@ -57,7 +57,7 @@ def timeline(answer: JsonObject) -> str:
     for one in found[:_MOST_LINES]:
         if field(one, "session") != session:
             session = field(one, "session")
-            lines.append(f"Session {session[:8]}: {_cut(headlines.get(session, ''), _TITLE)}".rstrip(": "))
+            lines.append(f"Session {session}: {_cut(headlines.get(session, ''), _TITLE)}".rstrip(": "))
         lines.append(f"{'>' if one.get('is_center') is True else ' '} {head(one, with_time=True)}")
     if len(found) > _MOST_LINES:
         lines.append(f"And {len(found) - _MOST_LINES} more.")
@@ -169,9 +169,7 @@ def _memory(memory: JsonObject) -> Iterator[str]:
     where = "this project" if scope.startswith("project:") else _cut(scope, _TITLE)
     yield f"holds in {where}; seen {memory.get('times_seen')}x, last {field(memory, 'last_seen_at')[:10]}"
     if session := field(memory, "session"):
-        yield f"made in session {session[:8]}" + (
-            f", on {_cut(branch, 60)}" if (branch := field(memory, "branch")) else ""
-        )
+        yield f"made in session {session}" + (f", on {_cut(branch, 60)}" if (branch := field(memory, "branch")) else "")
 
 
 def _turn(turn: JsonObject) -> Iterator[str]:

@@ -290,20 +290,23 @@ def _in_tiers(ranked: list[_Candidate], share: float) -> list[_Candidate]:
 
 
 def _folded(ranked: Sequence[_Candidate], limit: int) -> list[_Folded]:
-    """The first of them, those that say nearly the same folded into one."""
+    """Return the first of them, those that say nearly the same folded into one: a memory stands for raw text that says
+    what it says, never the other way round."""
     folded: list[_Folded] = []
     told: list[frozenset[str]] = []
     for one in ranked:
         own = frozenset(_beginning(one.found).lower().split())
         twin = next((at for at, other in enumerate(told) if _say_the_same(own, other)), None)
-        if twin is not None:
+        if twin is not None and isinstance(one.found, Memory) and isinstance(folded[twin].candidate.found, Passage):
+            folded[twin] = _Folded(one, [folded[twin].candidate.found.id, *folded[twin].alike])
+        elif twin is not None:
             folded[twin].alike.append(one.found.id)
         elif len(folded) < limit:
             folded.append(_Folded(one, []))
             told.append(own)
         else:
             break
-    return folded
+    return sorted(folded, key=lambda one: -one.candidate.score)
 
 
 def _hit(one: _Folded) -> Hit:

@@ -107,7 +107,7 @@ def forget_again(db: sqlite3.Connection, now: datetime) -> Forgotten:
     Inside the caller's transaction. A session that went on after it was forgotten keeps what came then."""
     named = "in (select memory from tombstones)"
     ids = [row[0] for row in db.execute(f"select id from memories where id {named}")]
-    spoken = "(text <> '' or reply <> '' or tasks <> '')"
+    spoken = "(text <> '' or reply <> '' or tasks <> '' or log <> '')"
     behind = [row[0] for row in db.execute(f"select turn from prompts where turn {named} and {spoken}")]
     whole = db.execute(
         f"""select id from sessions where id {named}
@@ -178,9 +178,9 @@ def _rewrite_elsewhere(
             changed += [(kind, name)] if _rewrite_summary(db, name, echo, now) else []
             continue
         said = turns.texts_of(db, name)
-        asked, answered, tasks = (echo.out_of(text) for text in said)
-        if (asked, answered, tasks) != said:
-            turns.set_texts(db, name, asked, answered, tasks)
+        left = asked, answered, tasks, log = tuple(echo.out_of(text) for text in said)
+        if left != said:
+            turns.set_texts(db, name, asked, answered, tasks, log)
             changed.append((kind, name))
     return changed
 

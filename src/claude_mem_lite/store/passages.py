@@ -22,6 +22,7 @@ _LISTED = ("key_decisions", "next_steps", "files_edited", "files_read")
 # What is asked and answered in a passage's source, by kind; a session is asked by its headline and its request.
 _SOURCES = f"""
     select passages.*, prompts.text as asked, prompts.reply as answered, prompts.tasks as tasks,
+        prompts.log as log,
         {", ".join(f"sessions.{name}" for name in (*_ASKED, *_TOLD, *_LISTED))}
     from passages
     left join prompts on passages.kind = 'turn' and prompts.turn = passages.source
@@ -151,9 +152,10 @@ def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Passage]:
 
 
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Passage:
-    """One passage by its id or the beginning of it."""
+    """A turn by its id or the beginning of it; a session by the whole id that search once showed for its summary."""
     nobody = NotFound(f"there is no passage {id_or_prefix}", "`claude-mem-lite search` shows the ids")
-    return _from_row(one_by_prefix(db, _SOURCES, "passages", id_or_prefix, nobody))
+    known = "(passages.kind = 'turn' or passages.id = :id)"
+    return _from_row(one_by_prefix(db, _SOURCES, "passages", id_or_prefix, nobody, condition=known))
 
 
 def index_words(db: sqlite3.Connection, seq: int, passage: Passage) -> None:
@@ -164,7 +166,7 @@ def index_words(db: sqlite3.Connection, seq: int, passage: Passage) -> None:
         {
             "seq": seq,
             "asked": index_text(passage.asked),
-            "answered": index_text(passage.answered),
+            "answered": index_text(_lines(passage.answered, passage.log)),
             "marks": marks.of_passage(passage.project, passage.created_at),
         },
     )
@@ -221,15 +223,17 @@ def _lines(*parts: str | None) -> str:
 def _from_row(row: sqlite3.Row) -> Passage:
     asked, answered = _text(row)
     return Passage(
-        id=row["id"],
+        # The summary of a session has no id of its own: a session has one id, wherever it is shown.
+        id=row["session"] if row["kind"] == "session" else row["id"],
         kind=row["kind"],
         title=_title(asked) or _title(answered),
-        text=_lines(row["request"], answered) if row["kind"] == "session" else answered,
+        text=_lines(row["request"], answered) if row["kind"] == "session" else _lines(answered, row["log"]),
         session=row["session"],
         project=row["project"],
         created_at=text_to_time(row["created_at"]),
         asked=asked,
         answered=answered,
+        log=row["log"] or "",
     )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
-from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import NEED_MOMENTS, Outcome, Receipt, ReceiptItem, Tally
-from claude_mem_lite.store.ids import SHORTEST_PREFIX, short_id
+from claude_mem_lite.store.ids import SHORTEST_PREFIX, ambiguous, beginning_with, short_id
 from claude_mem_lite.store.sessions import TITLE
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
@@ -163,14 +163,11 @@ def newest(
 
 def session_named(db: sqlite3.Connection, given: str) -> str | None:
     """The session that receipts know by its id or the beginning of it, whether or not anything else does."""
-    rows = db.execute(
-        "select distinct session from receipts where substr(session, 1, length(:given)) = :given", {"given": given}
-    ).fetchall()
-    found = [str(row["session"]) for row in rows]
+    found = beginning_with(db, "receipts", "session", given)
     if given in found or len(found) == 1:
         return given if given in found else found[0]
     if found and len(given) >= SHORTEST_PREFIX:
-        raise Ambiguous(f"{given!r} fits {len(found)} sessions", "give more of the id")
+        raise ambiguous(given, found)
     return None
 
 
@@ -190,7 +187,7 @@ def get(db: sqlite3.Connection, id_or_prefix: str) -> Receipt:
     if not found:
         raise NotFound(f"there is no receipt {id_or_prefix}", "`claude-mem-lite receipts --all-projects` shows the ids")
     if len(found) > 1:
-        raise Ambiguous(f"{id_or_prefix} is the beginning of several ids", "give more of it")
+        raise ambiguous(id_or_prefix, sorted(map(id_of_name, found)))
     (receipt,) = _with_items(db, db.execute("select * from receipts where spool_name = ?", found).fetchall())
     return receipt
 

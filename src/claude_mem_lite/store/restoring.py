@@ -12,7 +12,7 @@ from claude_mem_lite.models import Memory
 from claude_mem_lite.store import (
     conflicts,
     memories,
-    projects,
+    project_marks,
     retirements,
     sessions,
     sightings,
@@ -37,7 +37,7 @@ def restore(db: sqlite3.Connection, record: Record, command: str, now: datetime)
     already stays as it is."""
     memory = record.memory
     tombstones.lift_memory(db, memory, now)
-    project = projects.current_id(db, memory.project)
+    project = project_marks.current_id(db, memory.project)
     is_own = memory.scope == f"project:{memory.project}"
     memory = replace(memory, project=project, scope=f"project:{project}" if is_own else memory.scope)
     if memories.find(db, memory.id) is not None:

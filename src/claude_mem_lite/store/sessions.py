@@ -10,8 +10,8 @@ from typing import Any
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
 from claude_mem_lite.scopes import project_name
-from claude_mem_lite.store import passages, projects
-from claude_mem_lite.store.ids import one_by_prefix
+from claude_mem_lite.store import passages, project_change_log, project_marks
+from claude_mem_lite.store.ids import SHORTEST_PREFIX, ambiguous, beginning_with, one_by_prefix
 from claude_mem_lite.store.visibility import Hidden, not_hidden
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
@@ -34,12 +34,17 @@ def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
         "commit": place.commit,
         "source": event.source or "startup",
         "at": at,
+        "folder": place.path,
+        "git_folder": place.git_folder,
     }
     db.execute(
-        """insert into sessions (id, project, cwd, branch, commit_id, source, status, started_at, last_event_at)
-           values (:id, :project, :cwd, :branch, :commit, :source, 'active', :at, :at)
+        """insert into sessions (id, project, cwd, branch, commit_id, source, status, started_at, last_event_at,
+             folder, git_folder)
+           values (:id, :project, :cwd, :branch, :commit, :source, 'active', :at, :at, :folder, :git_folder)
            on conflict (id) do update set
              project = case when cwd = '' then :project else project end,
+             folder = case when cwd = '' then :folder else folder end,
+             git_folder = case when cwd = '' then :git_folder else git_folder end,
              cwd = case when cwd = '' then :cwd else cwd end,
              branch = case when :at >= last_event_at then :branch else branch end,
              commit_id = case when :at >= last_event_at then :commit else commit_id end,
@@ -49,7 +54,7 @@ def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
              ended_at = case when :at > last_event_at then null else ended_at end""",
         values,
     )
-    projects.note(db, place, event.at)
+    project_marks.note(db, place, event.at)
 
 
 def note_project(db: sqlite3.Connection, project: str, at: datetime) -> None:
@@ -148,12 +153,20 @@ def at_work(db: sqlite3.Connection, given: str, cwd: str, project: str) -> str:
 def named(db: sqlite3.Connection, given: str) -> str:
     """The id of a session by its id or the beginning of it."""
     # Of imported memories, nothing but the id of their session may be known.
-    if find(db, given) or db.execute("select 1 from memories where session = ? limit 1", (given,)).fetchone():
+    known = (("sessions", "id"), ("memories", "session"))
+    if any(given and given in beginning_with(db, *where, given) for where in known):
         return given
-    try:
-        return get(db, given).id
-    except NotFound as error:
-        raise NotFound(error.message, "`claude-mem-lite sessions --all-projects` shows the ids") from None
+    wanted = given.strip().lstrip("#")
+    found = sorted({id_ for where in known for id_ in beginning_with(db, *where, wanted)} - {""})
+    if wanted in found:
+        return wanted
+    if found and len(wanted) < SHORTEST_PREFIX:
+        raise NotFound(f"{given!r} is too short for an id", f"give {SHORTEST_PREFIX} characters or more of it")
+    if len(found) > 1:
+        raise ambiguous(given, found)
+    if not found:
+        raise NotFound(f"there is no session {given}", "`claude-mem-lite sessions --all-projects` shows the ids")
+    return found[0]
 
 
 def newest(
@@ -204,7 +217,8 @@ def forget_project(db: sqlite3.Connection, project: str) -> None:
         {"id": project},
     )
     if db.execute("select 1 from projects where id = ?", (project,)).fetchone() is None:
-        projects.forget(db, project)
+        project_marks.forget(db, project)
+        project_change_log.forget(db, project)
 
 
 def folders(db: sqlite3.Connection, *, project: str | None, limit: int) -> list[str]:

@@ -22,6 +22,12 @@ def turns_of(db: sqlite3.Connection, memories: Sequence[str]) -> list[str]:
     return [row["turn"] for row in rows]
 
 
+def commands_on(db: sqlite3.Connection, memory: str) -> list[str]:
+    """The commands that saw a memory, in order."""
+    found = db.execute("select turn from sightings where memory = ? and turn like '%-Command' order by turn", (memory,))
+    return [row["turn"] for row in found]
+
+
 def memories_in(db: sqlite3.Connection, turns: Sequence[str]) -> list[str]:
     """The ids of the memories that any of these turns saw."""
     rows = db.execute(

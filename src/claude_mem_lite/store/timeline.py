@@ -9,6 +9,7 @@ from typing import Literal
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Memory, Passage, Session
 from claude_mem_lite.store import memories, passages, sessions
+from claude_mem_lite.store.ids import ambiguous
 from claude_mem_lite.timestamps import time_to_text
 
 MOST_AT_ONCE = 1_000
@@ -25,12 +26,17 @@ class _Spot:
 
 
 def find(db: sqlite3.Connection, given: str) -> Memory | Passage | Session:
-    """What an id or the beginning of one names: a memory, else a turn or a session's summary, else a session."""
+    """What an id or the beginning of one names: a memory, a turn or a session."""
+    found: dict[str, Memory | Passage | Session] = {}
     for look in (memories.get, passages.get, sessions.get):
-        try:
-            return look(db, given)
-        except NotFound:
-            continue
+        with suppress(NotFound):
+            one = look(db, given)
+            found[one.id] = one
+    wanted = given if given in found else given.strip().lstrip("#")
+    if len(found) > 1 and wanted not in found:
+        raise ambiguous(wanted, sorted(found))
+    if found:
+        return found.get(wanted) or next(iter(found.values()))
     raise NotFound(
         f"nothing has the id {given}",
         "`claude-mem-lite list` and `search` show ids, `claude-mem-lite sessions` those of sessions; four characters "
@@ -39,7 +45,7 @@ def find(db: sqlite3.Connection, given: str) -> Memory | Passage | Session:
 
 
 def session_named(db: sqlite3.Connection, given: str) -> str:
-    """The id of a session, by its id or that of its summary, as search shows it, or the beginning of one of them."""
+    """The id of a session, by its id or the beginning of it; by that of its summary too, which search showed before."""
     try:
         return sessions.named(db, given)
     except NotFound:

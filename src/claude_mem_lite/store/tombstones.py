@@ -14,7 +14,7 @@ from datetime import datetime
 
 from claude_mem_lite.db import lifting
 from claude_mem_lite.models import Memory, without_request
-from claude_mem_lite.store import projects
+from claude_mem_lite.store import project_change_log, project_marks
 from claude_mem_lite.timestamps import time_to_text
 from claude_mem_lite.words import index_text, query_words
 
@@ -116,7 +116,9 @@ def is_said_again(db: sqlite3.Connection, memory: Memory) -> bool:
     """Whether a memory says what a forgotten one said in the same scope: all of it, or by a title that tells enough.
 
     The hashes of what was forgotten hold the id that its project had then."""
-    former = projects.former_ids(db, memory.project) if memory.scope == f"project:{memory.project}" else []
+    former: list[str] = []
+    if memory.scope == f"project:{memory.project}":
+        former = project_marks.former_ids(db, memory.project) + project_change_log.split_from(db, memory.project)
     known_as = [memory, *(replace(memory, scope=f"project:{one}") for one in former)]
     return is_buried(db, *(said for salt in _salts(db) for one in known_as for said in _said(salt, one)))
 

@@ -24,6 +24,8 @@ class PastTurnMark:
     name: str
     prompt_id: str
     began_at: datetime
+    end: str = ""
+    """The key of the end of the session, when that came with the turn; it is stored by itself."""
 
 
 class Asked(NamedTuple):
@@ -43,14 +45,14 @@ class SpokenTurn(NamedTuple):
 
 
 def add_turn(
-    db: sqlite3.Connection, turn: str, event: Event, prompt: str, reply: str, tasks: Sequence[str] = ()
+    db: sqlite3.Connection, turn: str, event: Event, prompt: str, reply: str, tasks: Sequence[str] = (), log: str = ""
 ) -> bool:
-    """Record a turn under its key, with what was asked, answered and set out to be done in it.
+    """Record a turn under its key, with what was asked, answered, set out to be done, and done in it.
 
     False when it was recorded before and must not be stored again."""
     is_new = db.execute(
-        """insert or ignore into prompts (turn, session, prompt_id, text, reply, tasks, created_at)
-           values (:turn, :session, :prompt_id, :text, :reply, :tasks, :at)""",
+        """insert or ignore into prompts (turn, session, prompt_id, text, reply, tasks, log, created_at)
+           values (:turn, :session, :prompt_id, :text, :reply, :tasks, :log, :at)""",
         {
             "turn": turn,
             "session": event.session,
@@ -58,6 +60,7 @@ def add_turn(
             "text": prompt,
             "reply": reply,
             "tasks": "\n".join(tasks),
+            "log": log,
             "at": time_to_text(event.at),
         },
     ).rowcount
@@ -144,7 +147,8 @@ def known_turns(db: sqlite3.Connection, turns: Sequence[PastTurnMark]) -> set[st
     """Which turns of the past need not be stored: those that are, and those of forgotten sessions.
 
     A turn is there under its own key, or hooks saw it live: with the same prompt id, in whatever session since a
-    fork repeats turns under its own name, or, where one side has none, at the same moment."""
+    fork repeats turns under its own name, or, where one side has none, at the same moment. A turn that is there without
+    the end of its session, because the inbox was lost in between, has to come once more; nothing is stored twice."""
     live_ids = _live_prompt_ids(db, [turn.prompt_id for turn in turns])
     known = {turn.name for turn in turns if turn.prompt_id in live_ids or is_buried(db, turn.name, turn.prompt_id)}
     for session in {turn.session for turn in turns}:
@@ -158,7 +162,8 @@ def known_turns(db: sqlite3.Connection, turns: Sequence[PastTurnMark]) -> set[st
         for turn in turns:
             if turn.session == session and (is_gone or any(_is_same(turn, *one) for one in live)):
                 known.add(turn.name)
-    return known | stored_turns(db, [turn.name for turn in turns])
+    stored = stored_turns(db, [name for turn in turns for name in (turn.name, turn.end) if name])
+    return known | {turn.name for turn in turns if {turn.name, turn.end or turn.name} <= stored}
 
 
 def names_in(db: sqlite3.Connection, session: str) -> set[str]:
@@ -195,22 +200,24 @@ def of_turns(db: sqlite3.Connection, turns: Sequence[str]) -> set[str]:
 
 def forget_turns(db: sqlite3.Connection, turns: Sequence[str]) -> None:
     """Blank what was asked and answered in turns; that they were stored stays known."""
-    db.executemany("update prompts set text = '', reply = '', tasks = '' where turn = ?", [(turn,) for turn in turns])
+    db.executemany(
+        "update prompts set text = '', reply = '', tasks = '', log = '' where turn = ?", [(turn,) for turn in turns]
+    )
     passages.remove_turns(db, turns)
 
 
-def texts_of(db: sqlite3.Connection, turn: str) -> tuple[str, str, str]:
-    """What was asked, answered and set out to be done in a turn."""
-    row = db.execute("select text, reply, tasks from prompts where turn = ?", (turn,)).fetchone()
-    return (row["text"], row["reply"], row["tasks"]) if row else ("", "", "")
+def texts_of(db: sqlite3.Connection, turn: str) -> tuple[str, str, str, str]:
+    """Return what was asked, answered and set out to be done in a turn, and its log."""
+    row = db.execute("select text, reply, tasks, log from prompts where turn = ?", (turn,)).fetchone()
+    return (row["text"], row["reply"], row["tasks"], row["log"]) if row else ("", "", "", "")
 
 
-def set_texts(db: sqlite3.Connection, turn: str, asked: str, answered: str, tasks: str) -> None:
+def set_texts(db: sqlite3.Connection, turn: str, asked: str, answered: str, tasks: str, log: str) -> None:
     """Put other words in the place of those of a turn: part of forgetting."""
     row = db.execute(
-        """update prompts set text = :asked, reply = :answered, tasks = :tasks where turn = :turn
+        """update prompts set text = :asked, reply = :answered, tasks = :tasks, log = :log where turn = :turn
            returning session, created_at""",
-        {"turn": turn, "asked": asked, "answered": answered, "tasks": tasks},
+        {"turn": turn, "asked": asked, "answered": answered, "tasks": tasks, "log": log},
     ).fetchone()
     of_session = db.execute("select project from sessions where id = ?", (row["session"],)).fetchone()
     project, at = of_session["project"] if of_session else "", text_to_time(row["created_at"])

@@ -1,4 +1,4 @@
-"""Actions of the page of projects: merge, rename, move and undo, as `claude-mem-lite projects` does them."""
+"""Actions of the page of projects: merge, rename, move, split and undo, as `claude-mem-lite projects` does them."""
 
 import os
 from collections.abc import Mapping
@@ -23,6 +23,11 @@ def _move(client: Client, given: JsonObject) -> JsonObject:
     return _changed(client, "move", body, f"Moved: its sessions and memories are found in {body['new']} now.")
 
 
+def _split(client: Client, given: JsonObject) -> JsonObject:
+    body = {"folder": text(given.get("folder")), "name": text(given.get("name")).strip()}
+    return _changed(client, "split", body, f"Split: {body['folder']} is a project of its own now.")
+
+
 def _undo(client: Client, given: JsonObject) -> JsonObject:
     client.change_projects("undo", {"change": text(given.get("change"))})
     return {"message": "Undone."}
@@ -37,5 +42,6 @@ PROJECT_ACTIONS: Mapping[str, Action] = {
     "merge_project": _merge,
     "rename_project": _rename,
     "move_project": _move,
+    "split_project": _split,
     "undo_project": _undo,
 }

@@ -26,7 +26,7 @@ CONFIRMED = 0.9
 """How sure at least is what the user says still holds."""
 MAX_KEPT = 0.5
 """The share of its words that a memory from elsewhere may keep and yet become the user's own by an edit."""
-_BY_USER = "the user retired it"
+_BY_USER, _BY_AGENT = "the user retired it", "the agent retired it"
 
 
 def title_of(words: str) -> str:
@@ -124,9 +124,11 @@ def confirm(
         _prefer(db, held, [*others.values(), *([successor] if successor else ())], now)
 
 
-def retire(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection) -> None:
+def retire(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection, *, by_agent: bool = False) -> None:
     """A memory no longer holds: it stays readable, is given to nobody, and only the user brings it back."""
-    reason = within(one_line(clean(text(payload.get("reason")))), LONGEST_TITLE) or _BY_USER
+    reason = within(one_line(clean(text(payload.get("reason")))), LONGEST_TITLE) or (
+        _BY_AGENT if by_agent else _BY_USER
+    )
     if memory.status not in ("active", "retired"):
         raise MemoryLiteError(
             f"{memory.id} is {memory.status} and given to nobody",

@@ -19,9 +19,9 @@ from claude_mem_lite.worker.agent_saves import MOST_FORGOTTEN
 from claude_mem_lite.worker.answering.recording import mark_printed, record
 from claude_mem_lite.worker.api import Files, Running, Tags, require_settings, require_words, wait
 from claude_mem_lite.worker.cleaning import has_private
-from claude_mem_lite.worker.commands import BY_AGENT
+from claude_mem_lite.worker.commands import BY_AGENT, memory_named
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.relations import related
+from claude_mem_lite.worker.relations import related, shown
 from claude_mem_lite.worker.routing import Body, Router
 
 LONGEST_SAVED = 2_000
@@ -55,6 +55,11 @@ class Save(Asker):
 
 class Forget(Asker):
     ids: Annotated[list[str], Field(min_length=1, max_length=MOST_FORGOTTEN)]
+
+
+class Retire(Asker):
+    id: str
+    reason: str = ""
 
 
 class Sent(Body):
@@ -144,7 +149,19 @@ def forget(wanted: Forget, loop: Running) -> dict[str, object]:
     command = {"command": "forget", "by": BY_AGENT, "asked_in": session, "ids": list(found), "cwd": wanted.cwd}
     gone = wait(loop.command(command))
     named = [{"id": one.id, "kind": one.kind, "title": one.title} for one in found.values() if one.id in gone]
-    return {"forgotten": named, "others": len(set(gone) - set(found))}
+    return {"forgotten": named, "others": len(set(gone) - set(found)), "ids": gone}
+
+
+@router.post("/retire")
+def retire(wanted: Retire, loop: Running) -> dict[str, object]:
+    """Retire a memory that is not the user's, and return it as it is now."""
+    _refuse_excluded(loop, wanted.cwd)
+    with closing(loop.readers.open()) as db:
+        id_ = memory_named(db, wanted.id).id
+    command = {"command": "retire", "by": BY_AGENT, "id": id_, "reason": wanted.reason, "cwd": wanted.cwd}
+    wait(loop.command(command))
+    with closing(loop.readers.open()) as db:
+        return shown(db, memories.get(db, id_))
 
 
 def _wider_scope(scope: str, project: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime
 
+from claude_mem_lite.db.soundness import is_damage
 from claude_mem_lite.errors import CommandNotAccepted, MemoryLiteError, NotFound, WorkerEnded
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.queue import Queue, Row
@@ -93,7 +94,7 @@ class Commands:
                 commands.erase_if_forgotten(told, self._queue, self._memory_db)
             waiting.set_exception(error)
         except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):  # locked or full: it is tried again
+            if isinstance(error, sqlite3.OperationalError) and not is_damage(error):  # locked or full: tried again
                 raise
             self._suspect()
             waiting.set_exception(

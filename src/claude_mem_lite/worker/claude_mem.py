@@ -21,7 +21,7 @@ from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.models import LONGEST_TITLE, TRUST, JsonObject, JsonValue, Memory, SessionSummary
 from claude_mem_lite.redaction.redact import redact_json
 from claude_mem_lite.spool_names import is_past
-from claude_mem_lite.store import exchange, memories, projects, sessions, tombstones
+from claude_mem_lite.store import exchange, memories, project_marks, projects, sessions, tombstones
 from claude_mem_lite.store import foreign_sessions as foreign
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import one_line, within
@@ -276,7 +276,7 @@ def _held_back(given: PastSaid, text: str) -> Memory:
 
 def _placed(db: sqlite3.Connection, memory: Memory) -> Memory:
     """Return a memory in the project that goes by its id now."""
-    project = projects.current_id(db, memory.project)
+    project = project_marks.current_id(db, memory.project)
     return replace(memory, project=project, scope=f"project:{project}")
 
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import suppress
+from dataclasses import asdict, fields
 from datetime import datetime
 
 from claude_mem_lite.codebase.cache import CodeCache
@@ -10,10 +11,9 @@ from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.compress.language.names import files_named
 from claude_mem_lite.compress.lessons.reading import kind_asked, scope_asked
 from claude_mem_lite.compress.tools.fingerprints import anchors_named
-from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.db.connection import atomic, empty_log
 from claude_mem_lite.errors import MemoryLiteError, NotFound
-from claude_mem_lite.inbox import buried, erasing, past_calls
+from claude_mem_lite.inbox import buried, erasing, findings, past_calls
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import KINDS, MOST_FILES, TRUST, JsonObject, Kind, Memory, Passage, Place, text, texts
@@ -25,20 +25,23 @@ from claude_mem_lite.store import (
     model_calls,
     passages,
     project_changes,
+    project_marks,
+    project_rows,
+    project_splits,
     projects,
     sessions,
     timeline,
     tombstones,
 )
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.words import within
-from claude_mem_lite.worker import agent_saves, amending, quarantine, restoring, settling
+from claude_mem_lite.store.project_splits import Split
+from claude_mem_lite.worker import agent_saves, amending, located, ownership, quarantine, restoring, settling
 from claude_mem_lite.worker.scopes import named_scope
 from claude_mem_lite.worker.tying import Tie
 
 AMENDING = ("edit", "pin", "confirm", "retire", "reinstate", "supersede", "approve")
 FORGETTING = ("forget", "drop")
-PROJECT_COMMANDS = ("merge_projects", "rename_project", "move_project", "undo_project_change")
+PROJECT_COMMANDS = ("merge_projects", "rename_project", "move_project", "split_project", "undo_project_change")
 BY_AGENT = SAVED_BY_AGENT
 """Who gives a command when it is not the user."""
 _AGENTS_CONFIDENCE = 0.7
@@ -66,7 +69,7 @@ def carry_out(
     if payload.get("command") == "restore":
         return [restoring.restore(name, payload, queue, db, now)]
     if payload.get("command") in PROJECT_COMMANDS:
-        return [_change_projects(name, payload, db, now)]
+        return [_change_projects(name, payload, queue, db, now)]
     if payload.get("command") in AMENDING:
         return [_amend(name, payload, db, code, now)]
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
@@ -95,25 +98,54 @@ def _amend(name: str, payload: JsonObject, db: sqlite3.Connection, code: CodeCac
     elif command == "approve":
         quarantine.approve(name, memory, db, now)
     else:
-        amending.retire(name, memory, payload, db)
+        is_agents = payload.get("by") == BY_AGENT
+        if is_agents:
+            ownership.refuse_agent(db, memory, projects.locate(db, text(payload.get("cwd"))).project, "retire")
+        amending.retire(name, memory, payload, db, by_agent=is_agents)
     return memory.id
 
 
-def _change_projects(name: str, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> str:
-    """Merge, rename or move projects, or undo that; return the id of the change."""
+def _change_projects(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: datetime) -> str:
+    """Merge, rename, move or split projects, or undo that; return the id of the change."""
     change, at = short_id(name), time_of(name)
     source, target = text(payload.get("source")), text(payload.get("target"))
+    if payload.get("command") == "move_project":
+        taken_by = _takers(name, source, target, queue, db)
+    elif payload.get("command") == "split_project":
+        split = _split(name, source, target, queue, db)
     with atomic(db):
         if payload.get("command") == "merge_projects":
-            source, target = projects.current_id(db, source), projects.current_id(db, target)
+            source, target = project_marks.current_id(db, source), project_marks.current_id(db, target)
             project_changes.merge(db, change, source, target, at)
         elif payload.get("command") == "rename_project":
-            project_changes.rename(db, change, projects.current_id(db, source), target, at)
+            project_changes.rename(db, change, project_marks.current_id(db, source), target, at)
         elif payload.get("command") == "move_project":
-            project_changes.move(db, change, source, target, at)
+            project_changes.move(db, change, source, target, at, taken_by)
+        elif payload.get("command") == "split_project":
+            project_changes.split(db, change, split, at)
         else:
             change = project_changes.undo(db, text(payload.get("change")), now).id
     return change
+
+
+def _takers(name: str, old: str, new: str, queue: Queue, db: sqlite3.Connection) -> dict[str, str]:
+    """Return the projects that take in those that move, as they were when the command was first carried out."""
+    found = findings.of_event(queue, name).get("takers")
+    if not isinstance(found, dict):
+        found = dict(project_changes.takers(db, old, new))
+        findings.note(queue, name, {"takers": found})
+    return {folder: text(project) for folder, project in found.items()}
+
+
+def _split(name: str, folder: str, called: str, queue: Queue, db: sqlite3.Connection) -> Split:
+    """Return what is to be split, as it was when the command was first carried out."""
+    found = findings.of_event(queue, name).get("split")
+    if not isinstance(found, dict):
+        split = project_splits.plan(db, folder, called)
+        findings.note(queue, name, {"split": {**asdict(split), "elsewhere": list(split.elsewhere)}})
+        return split
+    told = {field.name: text(found.get(field.name)) for field in fields(Split) if field.name != "elsewhere"}
+    return Split(**told, elsewhere=texts(found.get("elsewhere")))
 
 
 def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connection, tie: Tie, now: datetime) -> str:
@@ -122,9 +154,7 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
     kind = next((known for known in KINDS if known == named), None) if named or not words else kind_asked(words)
     if kind is None or not words:
         raise MemoryLiteError("a memory needs a known kind and some text", f"kinds are {', '.join(KINDS)}")
-    if not payload.get("project"):
-        project_changes.join(db, short_id("join", name), text(payload.get("cwd")), now)
-    place = _place(payload, db)
+    place = _place(name, payload, queue, db, now)
     heard_in = list(dict.fromkeys((text(payload.get("session")), text(payload.get("named")))))
     # What the user typed after our own command is the user's word, though the agent carries it here.
     is_agents = payload.get("by") == BY_AGENT and not agent_saves.was_typed(words, heard_in, queue)
@@ -163,7 +193,8 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
         if payload.get("project"):  # its folder may be another's by now
             sessions.note_project(db, place.project, at)
         else:
-            projects.note(db, place, at)
+            project_marks.note(db, place, at)
+            project_rows.note_folder(db, stored.id, place)
         settling.settle(db, stored, name, now)
         return stored.id
 
@@ -174,11 +205,14 @@ def scope_wanted(payload: JsonObject, words: str, kind: Kind | None) -> str:
     return text(payload.get("scope")) or usual
 
 
-def _place(payload: JsonObject, db: sqlite3.Connection) -> Place:
+def _place(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: datetime) -> Place:
     """Return where the user stands, or the place of the project that was named instead."""
     if project := text(payload.get("project")):
-        return projects.place_of(db, projects.current_id(db, project))
-    return projects.locate(db, text(payload.get("cwd")))
+        return projects.place_of(db, project_marks.current_id(db, project))
+    where = located.locate(name, text(payload.get("cwd")), queue, db, now)
+    if not findings.of_event(queue, name):
+        findings.note(queue, name, where.found)
+    return where.place
 
 
 def memory_named(db: sqlite3.Connection, given: str) -> Memory:
@@ -191,7 +225,7 @@ def memory_named(db: sqlite3.Connection, given: str) -> Memory:
         except NotFound:
             raise error from None
     if isinstance(other, Passage) and other.kind == "turn":
-        what = f"a turn of session {within(other.session, 9)}, not a memory"
+        what = f"a turn of session {other.session}, not a memory"
         raise NotFound(f"{given} is {what}", f"`claude-mem-lite show {given}` shows it, `forget {given}` removes it")
     session = other.session if isinstance(other, Passage) else other.id
     raise NotFound(f"{given} is a session", f"`claude-mem-lite forget --session {session}` removes all of it")
@@ -210,21 +244,13 @@ def _memory_or_turn(db: sqlite3.Connection, given: str) -> Memory | Passage:
 
 
 def _refuse_to_agent(payload: JsonObject, queue: Queue, db: sqlite3.Connection) -> None:
-    """An agent forgets a few memories that hold where it works; what the user said, wrote or pinned is the user's."""
+    """MemoryLiteError when an agent wants more forgotten than it may, or something that is the user's."""
     ids = texts(payload.get("ids"))
     session = text(payload.get("asked_in"))
     agent_saves.refuse_too_many_forgotten(ids, past_calls.forgotten_for(queue.db, session, BY_AGENT) if session else 0)
-    here = f"project:{projects.locate(db, text(payload.get('cwd'))).project}"
-    for memory in (memory_named(db, id_) for id_ in ids):
-        if memory.scope.startswith("project:") and memory.scope != here:
-            raise MemoryLiteError(f"{memory.id} is a memory of another project", "it can be forgotten there")
-        if memory.status == "quarantined":
-            raise MemoryLiteError(f"{memory.id} is in quarantine", "the user can run `claude-mem-lite quarantine`")
-        if is_stated(memory) or memory.made_by == "user":
-            raise MemoryLiteError(
-                f"{memory.id} was stated, changed or pinned by the user, so nothing was forgotten",
-                f"ask the user, who can run `claude-mem-lite forget {memory.id}`",
-            )
+    here = projects.locate(db, text(payload.get("cwd"))).project
+    for id_ in ids:
+        ownership.refuse_agent(db, memory_named(db, id_), here, "forget")
 
 
 def _forget(
@@ -247,7 +273,7 @@ def _forget(
     whole = ([session] if session else []) + (sessions.ids_of_project(db, project) if project else [])
     if not ids and not asked and not any(sessions.find(db, one) for one in whole):
         raise NotFound("there is nothing to forget by that name", "`claude-mem-lite list` shows what there is")
-    known_as = {project, *projects.former_ids(db, project)} if project else set()
+    known_as = {project, *project_marks.former_ids(db, project)} if project else set()
     with atomic(db):
         gone = forgetting.forget(db, ids, whole, now, whole_turns=list(asked.values()), project=project, command=name)
         model_calls.forget(db, gone.turns, whole)

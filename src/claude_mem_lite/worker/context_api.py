@@ -84,6 +84,7 @@ def prompt_context(
         "tokens": built.tokens,
         "budget": budget,
         "why_silent": "" if built.text else why,
+        "asked": built.asked,
         "floor": built.floor.value if built.candidates else None,  # nothing was held against it
         "items": [asdict(item) for item in built.items],
         "candidates": [_candidate(one) for one in built.candidates] if explain else [],
@@ -121,7 +122,7 @@ def _candidate(one: Candidate) -> dict[str, object]:
 
 
 def _placed(one: Placed) -> dict[str, object]:
-    """A candidate, with its score by parts where it has one."""
+    """A candidate, with its score by parts or with what places it."""
     score = one.item.score
     return {
         "layer": one.layer,
@@ -131,5 +132,5 @@ def _placed(one: Placed) -> dict[str, object]:
         "line": one.item.line,
         "score": score.total if score else None,
         "parts": score.parts() if score else {},
-        "explained": score.explained(one.item.floor) if score else "",
+        "explained": one.item.explained(),
     }

@@ -17,7 +17,7 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.memory_lines import to_object, values_of
 from claude_mem_lite.models import FOREIGN_ORIGINS, TRUST, JsonObject, Kind, Memory, Origin
 from claude_mem_lite.scopes import project_of_scope
-from claude_mem_lite.store import exchange, projects
+from claude_mem_lite.store import exchange, project_marks, projects
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.worker import maintenance, quarantine
 from claude_mem_lite.worker.api import Running, project_of, wait
@@ -189,11 +189,11 @@ def _where(db: sqlite3.Connection, values: Mapping[str, object], project: str) -
     """The scope and the project of a memory. Where it names its project, its scope is taken as it is written."""
     scope, kind = str(values.get("scope", "")), cast("Kind", values["kind"])
     if (given := values.get("project")) is not None:
-        own = projects.current_id(db, str(given))
+        own = project_marks.current_id(db, str(given))
         if not scope or scope == "project":
             return resolve_scope(db, scope, kind, own), own
         named = project_of_scope(scope, "")
-        return f"project:{projects.current_id(db, named)}" if named else scope, own
+        return f"project:{project_marks.current_id(db, named)}" if named else scope, own
     scope = resolve_scope(db, scope, kind, project)
     return scope, project_of_scope(scope, project)
 

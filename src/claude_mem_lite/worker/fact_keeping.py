@@ -15,7 +15,7 @@ from claude_mem_lite.codebase.working_tree import is_bare
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.manifests.facts import SLOTS, Fact, Slot, read_facts, signature
 from claude_mem_lite.models import LONGEST_TITLE, TRUST, Memory, Place
-from claude_mem_lite.store import memories, projects, tombstones
+from claude_mem_lite.store import memories, project_marks, projects, tombstones
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.words import within
 from claude_mem_lite.worker.cleaning import cleaned
@@ -107,7 +107,7 @@ class FactKeeping:
 
     def _retire_merged(self, project: str) -> bool:
         """Retire the facts of projects that were merged into this one: its own facts tell the same."""
-        former = projects.former_ids(self._db, project)
+        former = project_marks.former_ids(self._db, project)
         found = (memories.find(self._db, fact_id(one, slot)) for one in former for slot in SLOTS)
         merged = [one for one in found if one and one.project == project and one.status == "active" and _is_ours(one)]
         if not merged:

@@ -32,6 +32,8 @@ router = Router(prefix="/api/import")
 class TurnMark(Body):
     session: str
     name: str
+    end: str = ""
+    """The key of the end of its session, when that comes with it and is stored by itself."""
     prompt_id: str
     began_at: AwareDatetime
     ended_at: AwareDatetime
@@ -66,7 +68,9 @@ def known(asked: Known, loop: Running) -> dict[str, list[str]]:
     was off or their folder was excluded."""
     config = load_config(loop.home.config, os.environ)
     _settle(loop)  # what hooks have just seen counts as there
-    marks = [turns.PastTurnMark(turn.session, turn.name, turn.prompt_id, turn.began_at) for turn in asked.turns]
+    marks = [
+        turns.PastTurnMark(turn.session, turn.name, turn.prompt_id, turn.began_at, turn.end) for turn in asked.turns
+    ]
     with closing(loop.readers.open()) as db:
         found = turns.known_turns(db, marks)
     excludes = cache(partial(is_excluded, config))

@@ -24,9 +24,9 @@ from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.models import TRANSCRIPT_TRUST, TRUST, Draft, Event, Memory, Place, SessionStatus, Turn, TurnDigest
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import memories, project_changes, projects, receipts, sessions, symbols, tombstones, turns
+from claude_mem_lite.store import memories, receipts, sessions, symbols, tombstones, turns
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.worker import left_open, outcomes, passing, rendered, said_after, settling, undone
+from claude_mem_lite.worker import left_open, located, outcomes, passing, rendered, said_after, settling, undone
 from claude_mem_lite.worker.tying import Tie
 
 _CLOCK_SLACK_S = 300.0
@@ -56,20 +56,20 @@ def process(
         queue.finish([], now.timestamp(), skipped=dict.fromkeys((row.id for row in unit), _FORGOTTEN))
         erase(queue, turns=[unit[0].name], sessions=[])
         return None
-    if events:
-        project_changes.join(db, short_id("join", unit[0].name), events[0].cwd, now)
-    if events and events[0].kind in ("SessionStart", "PreCompact"):
+    where = located.locate(unit[0].name, events[0].cwd, queue, db, now) if events else None
+    if where and events[0].kind in ("SessionStart", "PreCompact"):
         with atomic(db):
-            sessions.touch(db, events[0], place_of(db, events[0]))
+            sessions.touch(db, events[0], _of_then(where.place, events[0]))
             if events[0].kind == "PreCompact":
                 sessions.mark_compacted(db, events[0].session, events[0].at)
-    elif events:
-        stored = _store_turn(unit[0].name, events, db, queue, config, tie, now)
+    elif where:
+        stored = _store_turn(unit[0].name, events, where.place, db, queue, config, tie, now)
         if events[-1].kind in ("SessionEnd", "StopFailure"):
             outcomes.judge(db, queue, events[-1].session)
         worthless = {row for row, event in kept.items() if event.name in stored.digest.skipped}
         skipped |= dict.fromkeys(worthless, _NOTHING_KEPT)
-    queue.finish([row for row in kept if row not in skipped], now.timestamp(), skipped=skipped)
+    found = where.found if where else None
+    queue.finish([row for row in kept if row not in skipped], now.timestamp(), skipped=skipped, found=found)
     return stored
 
 
@@ -78,7 +78,8 @@ def record_rendered(row: Row, queue: Queue, db: sqlite3.Connection, start: Row |
     event = _start_event(start) if start is not None else None
     told = row.told().get("context")
     if event is not None and takes_claude_form(event) and isinstance(told, dict):
-        receipt = rendered.receipt_of(told, event, projects.locate(db, event.cwd), time_of(row.name))
+        place = located.recall(event.name, event.cwd, queue, db)
+        receipt = rendered.receipt_of(told, event, place, time_of(row.name))
         with atomic(db):
             receipts.add(db, receipt)
     queue.finish([row.id], now.timestamp())
@@ -149,19 +150,25 @@ def _inside(cwd: str) -> str:
     return folder[len(root) + 1 :] if folder.startswith(f"{root}/") else ""
 
 
-def place_of(db: sqlite3.Connection, event: Event) -> Place:
-    """Where an event happened. Of an old one only the branch is known, not the commit of that day."""
-    place = projects.locate(db, event.cwd)
+def _of_then(place: Place, event: Event) -> Place:
+    """Return the place as it was at the time. Of an old event only the branch is known, not the commit of that day."""
     return replace(place, branch=event.branch, commit="") if event.imported else place
 
 
 def _store_turn(
-    key: str, events: list[Event], db: sqlite3.Connection, queue: Queue, config: Config, tie: Tie, now: datetime
+    key: str,
+    events: list[Event],
+    place: Place,
+    db: sqlite3.Connection,
+    queue: Queue,
+    config: Config,
+    tie: Tie,
+    now: datetime,
 ) -> StoredTurn:
     """Compress and store one turn."""
     first, last = events[0], events[-1]
     before = sessions.find(db, first.session)
-    place = place_of(db, first)
+    place = _of_then(place, first)
     project = before.project if before else place.project
     asked = next((event.prompt for event in events if event.prompt), "")
     earlier = left_open.earlier(
@@ -181,7 +188,8 @@ def _store_turn(
     with atomic(db):
         for event in (first, last):
             sessions.touch(db, event, place)
-        is_new = turns.add_turn(db, key, first, asked, reply, others.own(digest.tasks))
+        log_kept = others.without_orders(digest.log)
+        is_new = turns.add_turn(db, key, first, asked, reply, others.own(digest.tasks), log_kept)
         if is_new:
             symbols.add(db, key, turn, place.branch, digest.code, last.at)
             stored = [memories.add(db, memory, key, now) for memory in made]

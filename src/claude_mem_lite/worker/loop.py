@@ -16,9 +16,11 @@ from typing import TypeVar
 
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_file import load_config
-from claude_mem_lite.db import progress
+from claude_mem_lite.db import completeness, progress
+from claude_mem_lite.db.checkpoints import Checkpoints
 from claude_mem_lite.db.open_files import OpenFiles
 from claude_mem_lite.db.readers import Readers
+from claude_mem_lite.db.soundness import is_damage
 from claude_mem_lite.errors import ConfigError, PayloadError, WorkerEnded
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox import spool
@@ -63,6 +65,7 @@ class Loop:
         self,
         home: Home,
         files: OpenFiles,
+        checkpoints: Checkpoints,
         inbox_db: sqlite3.Connection,
         memory_db: sqlite3.Connection,
         clock: Clock,
@@ -71,7 +74,10 @@ class Loop:
     ) -> None:
         self.home = home
         self._files = files
+        self._checkpoints = checkpoints
         self._has_lost_files = False
+        self._trouble = ""
+        """What became of the files, for whoever waits."""
         self._has_ended = False
         self.clock = clock
         self.started_at = clock()
@@ -155,10 +161,7 @@ class Loop:
         """Whether home and databases are those that were opened. If not, the loop ends, and nothing is taken in or
         acknowledged any more: what is written now would be lost with the old files."""
         if not self._has_lost_files and (trouble := self._files.trouble()):
-            log.error("ending, before anything is lost with the old files", extra={"trouble": trouble})
-            self._has_lost_files = True
-            self._mark_suspect()
-            self.stop()
+            self._end_for(trouble)
         return not self._has_lost_files
 
     def note_unfounded(self) -> None:
@@ -247,7 +250,7 @@ class Loop:
 
     def _run(self) -> None:
         while not self.stopping.is_set():
-            if not self.has_files():
+            if not (self.has_files() and self._has_whole_schemas()):
                 break
             if self.package.is_replaced():
                 log.info("another version was installed; ending, so that the next hook starts it")
@@ -271,10 +274,25 @@ class Loop:
         self._safely(self.backing_up.end)
         self._safely(self._queue.release_all)
 
+    def _end_for(self, trouble: str) -> None:
+        log.error("ending, before anything is lost with the old files", extra={"trouble": trouble})
+        self._has_lost_files, self._trouble = True, trouble
+        self._mark_suspect()
+        self.stop()
+
     def _require_files(self) -> None:
         if self._has_ended or not self.has_files():
-            why = "a database was removed or replaced" if self._has_lost_files else "the worker is ending"
-            raise WorkerEnded(why, "run this again in a moment")
+            raise WorkerEnded(self._trouble or "the worker is ending", "run this again in a moment")
+
+    def _has_whole_schemas(self) -> bool:
+        """Whether nobody has dropped a table by hand; 10 µs while the schemas are as they were."""
+        try:
+            lacking = "; ".join(filter(None, map(completeness.missing, self._checkpoints.changed_schemas())))
+        except sqlite3.DatabaseError as error:
+            lacking = str(error) if is_damage(error) else ""
+        if lacking:
+            self._end_for(lacking)
+        return not lacking
 
     def _mark_suspect(self) -> None:
         """Have the next worker read all of both databases; one of another home has no reason to."""
@@ -315,6 +333,9 @@ class Loop:
             self._work(flush)
             self._maintain()
         self._run_calls()
+        self._checkpoints.make_due()
+        if not self.has_files():
+            return  # whoever waits is told by the end of the loop
         with self._settled:
             self._is_under_way = False
             self._answered = max(self._answered, asked)
@@ -384,17 +405,18 @@ class Loop:
 
     def _read_config(self) -> bool:
         """Load the settings. A broken file stops intake, because it may have named folders to exclude."""
-        self._settings = state_of(self.home.config)  # first: what is written meanwhile is read the next time
+        state = state_of(self.home.config)  # first: what is written meanwhile is read the next time
         try:
             config = load_config(self.home.config, os.environ)
         except ConfigError as error:
             if not self.problem:
                 log.error("configuration cannot be read; events wait in the spool")
-            self.problem = str(error)
+            self.problem, self._settings = str(error), state
             return False
         if config.exclude != self.config.exclude:
             rendered.clear(self.home)  # what was rendered may be of a folder that is excluded now
         self.config, self.problem = config, ""
+        self._settings = state  # last: until then whoever asks reads the file, instead of the settings before it
         self._pause_watch.reconcile(config.exclude)
         self.modelling.configure(config)
         return True
@@ -419,6 +441,7 @@ class Loop:
                 self._queue.renew([row.id for row in unit], self.clock().timestamp())
                 touched |= self._work_on(unit)
                 self._run_calls()
+                self._checkpoints.make_due()
             unit = []
             if size > _LARGE_WORK:
                 maintenance.give_back_memory()
@@ -442,6 +465,8 @@ class Loop:
             return set()
         except Exception as error:  # the unit is tried again later, and ends in error with this reason
             log.exception("unit failed", extra={"event": unit[0].event, "name_of_first": unit[0].name})
+            if is_damage(error) and self.stopping.is_set():  # the next worker does it at once, when it has recovered
+                return set()
             self._queue.fail(ids, f"working on it failed: {type(error).__name__}", now.timestamp())
             return set()
         if stored is not None:

@@ -1,4 +1,4 @@
-"""The API of projects: those that hold something, and how they are merged, renamed and moved, and that undone.
+"""The API of projects: those that hold something, and how they are merged, renamed, moved and split, and that undone.
 
 Names are resolved here: the command in the inbox holds ids, so that replaying it means the same projects."""
 
@@ -9,7 +9,7 @@ from dataclasses import asdict
 from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.store import project_changes, projects
+from claude_mem_lite.store import project_change_log, project_list, project_splits, projects
 from claude_mem_lite.words import one_line
 from claude_mem_lite.worker.api import Running, wait
 from claude_mem_lite.worker.loop import Loop
@@ -38,30 +38,37 @@ class Move(Body):
     new: str
 
 
+class Split(Body):
+    folder: str
+    """A folder of a project, which is to be a project of its own."""
+    name: str = ""
+    """What the new project is called; without one, as its folder is."""
+
+
 class Undo(Body):
     change: str = ""
     """The id of a change; without one, the last that was not undone."""
 
 
 @router.get("")
-def project_list(loop: Running) -> dict[str, object]:
+def all_projects(loop: Running) -> dict[str, object]:
     """The projects that hold sessions or memories, those last worked on first."""
     with closing(loop.readers.open()) as db:
-        return {"projects": [asdict(one) for one in projects.listed(db, _MAX_PROJECTS)]}
+        return {"projects": [asdict(one) for one in project_list.listed(db, _MAX_PROJECTS)]}
 
 
 @router.get("/names")
-def project_names(loop: Running) -> dict[str, object]:
+def all_names(loop: Running) -> dict[str, object]:
     """What every project is called, by its id; those that hold nothing included."""
     with closing(loop.readers.open()) as db:
-        return {"names": projects.names(db)}
+        return {"names": project_list.names(db)}
 
 
 @router.get("/changes")
-def change_list(loop: Running) -> dict[str, object]:
+def all_changes(loop: Running) -> dict[str, object]:
     """The last changes to projects, newest first, those that were undone included."""
     with closing(loop.readers.open()) as db:
-        return {"changes": [asdict(one) for one in project_changes.newest(db, _MAX_CHANGES)]}
+        return {"changes": [asdict(one) for one in project_change_log.newest(db, _MAX_CHANGES)]}
 
 
 @router.post("/merge")
@@ -78,16 +85,11 @@ def merge(wanted: Merge, loop: Running) -> dict[str, object]:
 @router.post("/rename")
 def rename(wanted: Rename, loop: Running) -> dict[str, object]:
     """Give a project another name, also one that another project has: `is_shared` says so."""
-    name = one_line(clean(wanted.name)).strip()
-    if not name or len(name) > MAX_NAME or "/" in name or "=" in name:
-        raise MemoryLiteError(
-            f"{wanted.name[:MAX_NAME]!r} is no name", f"use up to {MAX_NAME} characters without / and ="
-        )
+    name = _name(wanted.name)
     with closing(loop.readers.open()) as db:
         project = projects.find(db, wanted.project)
-        others = [one.name.casefold() for one in projects.listed(db, _MAX_PROJECTS) if one.id != project]
     change = _change(loop, {"command": "rename_project", "source": project, "target": name})
-    return {**change, "is_shared": name.casefold() in others}
+    return {**change, "is_shared": _is_shared(loop, project, name)}
 
 
 @router.post("/move")
@@ -101,17 +103,48 @@ def move(wanted: Move, loop: Running) -> dict[str, object]:
     return _change(loop, {"command": "move_project", "source": old, "target": new})
 
 
+@router.post("/split")
+def split(wanted: Split, loop: Running) -> dict[str, object]:
+    """Make a folder a project of its own; `name` is what it is called, and `is_shared` whether another is too."""
+    if not os.path.isabs(wanted.folder):
+        raise MemoryLiteError("a folder of a project is split from it", "give the folder as an absolute path")
+    name = _name(wanted.name) if wanted.name else ""
+    folder = os.path.realpath(wanted.folder)
+    with closing(loop.readers.open()) as db:
+        folder = project_splits.plan(db, folder, name).path
+    change = _change(loop, {"command": "split_project", "source": folder, "target": name})
+    project = str(change["target"])
+    with closing(loop.readers.open()) as db:
+        called = projects.name_of(db, project)
+    return {**change, "name": called, "is_shared": _is_shared(loop, project, called)}
+
+
 @router.post("/undo")
 def undo(wanted: Undo, loop: Running) -> dict[str, object]:
     with closing(loop.readers.open()) as db:
-        left = [one for one in project_changes.newest(db, _MAX_CHANGES) if one.undone_at is None]
+        left = [one for one in project_change_log.newest(db, _MAX_CHANGES) if one.undone_at is None]
         if not wanted.change and not left:
             raise NotFound("there is no change to projects that could be undone")
-        change = project_changes.get(db, wanted.change) if wanted.change else left[0]
+        change = project_change_log.get(db, wanted.change) if wanted.change else left[0]
     return _change(loop, {"command": "undo_project_change", "change": change.id})
 
 
 def _change(loop: Loop, command: JsonObject) -> dict[str, object]:
     (id_,) = wait(loop.command(command))
     with closing(loop.readers.open()) as db:
-        return asdict(project_changes.get(db, id_))
+        return asdict(project_change_log.get(db, id_))
+
+
+def _name(given: str) -> str:
+    """Return a name for a project as it is stored."""
+    name = one_line(clean(given)).strip()
+    if not name or len(name) > MAX_NAME or "/" in name or "=" in name:
+        raise MemoryLiteError(f"{given[:MAX_NAME]!r} is no name", f"use up to {MAX_NAME} characters without / and =")
+    return name
+
+
+def _is_shared(loop: Loop, project: str, name: str) -> bool:
+    """Return whether another project that holds something is called so too."""
+    with closing(loop.readers.open()) as db:
+        listed = project_list.listed(db, _MAX_PROJECTS)
+    return any(one.name.casefold() == name.casefold() for one in listed if one.id != project)

@@ -1,5 +1,6 @@
 """The API that reads what is remembered: search, lists, single records and what surrounds them. Writes nothing."""
 
+import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
@@ -9,7 +10,7 @@ from typing import Annotated
 from pydantic import AwareDatetime, Field
 
 from claude_mem_lite.compress.rules.codes import codes
-from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.models import Filters, Hit, Kind, Memory, Passage, Session, Status
 from claude_mem_lite.scopes import written_scope
 from claude_mem_lite.search.excerpts import excerpt
@@ -106,14 +107,18 @@ def record_get(loop: Running, id_: str, cwd: str | None = None) -> dict[str, obj
     Of a memory also how it stands with its code, when it is of the project of the folder that is asked from; when none
     is named, as seen from where its own project was last worked on."""
     with closing(loop.readers.open()) as db:
-        found = timeline.find(db, id_)
+        found = _named(db, id_)
+        if isinstance(found, str):
+            raise NotFound(
+                f"nothing but memories is known of session {found}", f"`claude-mem-lite timeline {found}` lists them"
+            )
         if isinstance(found, Memory):
             folder = story.own_project(db, found.project).root if cwd is None else cwd
             return {**shown(db, found), **states(loop, db, folder, [found])[found.id].shown()}
         if isinstance(found, Passage) and found.kind == "turn":
             return asdict(found)
         session = found if isinstance(found, Session) else sessions.get(db, found.session)
-        return {**_session(session), "id": found.id, "kind": "session", "session": session.id}
+        return {**_session(session), "kind": "session", "session": session.id}
 
 
 @router.get("/timeline")
@@ -122,16 +127,18 @@ def timeline_get(
 ) -> dict[str, object]:
     """What surrounds a memory or a turn in its project; of a session, what is in it: so many, after the first few."""
     with closing(loop.readers.open()) as db:
-        center = timeline.find(db, id)
-        session = center.id if isinstance(center, Session) else center.session
-        if isinstance(center, Session) or center.kind == "session":
+        center = _named(db, id)
+        if isinstance(center, str | Session) or center.kind == "session":
+            session = center if isinstance(center, str) else center.id
             items = timeline.of_session(db, session, skip, limit)
         else:
+            session = center.session
             items = timeline.around(db, center, before, after)
+        at = "" if isinstance(center, str) else center.id
         named = dict.fromkeys([item.session for item in items] + [session])
         known = [found for name in named if name and (found := sessions.find(db, name))]
     return {
-        "items": [{**_brief(item), "is_center": item.id == center.id} for item in items],
+        "items": [{**_brief(item), "is_center": item.id == at} for item in items],
         "session": session,
         "sessions": [{"id": one.id, "headline": one.summary.title()} for one in known],
     }
@@ -148,6 +155,17 @@ def session_list(loop: Running, meant: Meant, query: str = "", limit: Limit = 20
     # What holds everywhere is found here too, but the session it was made in may be another project's.
     here = [(one, score) for one, score in found if one and meant in (None, one.project)]
     return {"sessions": [{**_session(one), "score": round(score, 4)} for one, score in here[:limit]]}
+
+
+def _named(db: sqlite3.Connection, given: str) -> Memory | Passage | Session | str:
+    """Return what an id or the beginning of one names; of a session that only memories tell of, its id."""
+    try:
+        return timeline.find(db, given)
+    except NotFound as error:
+        try:
+            return sessions.named(db, given)
+        except NotFound:
+            raise error from None
 
 
 def _hit(hit: Hit, words: Sequence[str], state: State, retired_because: str) -> dict[str, object]:

@@ -20,7 +20,7 @@ from claude_mem_lite.hook.kernel import folder_identity
 from claude_mem_lite.models import Event, JsonObject, JsonValue, Place, Receipt, ReceiptItem, text, texts
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions
-from claude_mem_lite.store.projects import folders as folders_of_project
+from claude_mem_lite.store.project_list import folders as folders_of_project
 from claude_mem_lite.store.projects import locate
 from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.looking import time_for_context

@@ -120,6 +120,7 @@ def test_a_date_is_typed_digit_by_digit(page: Page) -> None:
 
 def test_enter_stays_in_the_box(page: Page) -> None:
     page.keyboard.press("/")
+    expect(page.locator("#query")).to_be_focused()
     page.keyboard.type("local day")
     page.keyboard.press("Enter")
     expect(page.locator("#results a[data-item]").first).to_be_visible()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.language.sentence_kinds import states_decision
 from claude_mem_lite.compress.lessons import chinese, german
+from claude_mem_lite.compress.lessons.bare_orders import is_bare_order
 from claude_mem_lite.compress.lessons.english import lesson as english
 from claude_mem_lite.compress.lessons.leads import without_leads
 from claude_mem_lite.compress.lessons.lesson import STATED, Lesson, order, says_something
@@ -86,7 +87,10 @@ def kind_asked(text: str) -> Kind:
     lesson = _remembered(_content(text))
     if lesson is not None and lesson.kind != "note":
         return lesson.kind
-    return "decision" if states_decision(_content(text)) else "note"
+    content = _content(text)
+    if states_decision(content):
+        return "decision"
+    return "rule" if is_bare_order(without_scope(content).text) else "note"
 
 
 def scope_asked(text: str, named: Kind | None = None) -> str:

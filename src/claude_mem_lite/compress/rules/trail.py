@@ -1,11 +1,12 @@
-"""What the commands of a turn came to, a line for each: found by search, not read unasked."""
+"""The log of a turn: what was edited and run, a line each. It is found by search, and never injected."""
 
 from collections.abc import Sequence
 
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.tools.diagnostics import last_line
+from claude_mem_lite.compress.tools.edits import describe, merge
 from claude_mem_lite.compress.tools.error_words import tells_what_to_do
-from claude_mem_lite.compress.tools.steps import Ran, Step
+from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import within
 
@@ -25,6 +26,18 @@ _COUNTED = (
 _COUNTS = lazy(rf"(?m)^[^\n]{{0,60}}\b(?:\d+ {_COUNTED}\b|\d+(?:\.\d+)?% of statements)[^\n]{{0,80}}$")
 _MOST_COUNTS = 2
 _SOME = lazy(rf"\b[1-9]\d* {_COUNTED}")
+
+
+MAX_LOG = 6_000
+_MAX_EDITS = 20
+
+
+def log_of(steps: Sequence[Step]) -> str:
+    """Return the edits, commits and commands of a turn, a line each."""
+    edits = map(describe, merge(step.change for step in steps if isinstance(step, Edited)))
+    commits = (one for step in steps if isinstance(step, Ran) for one in step.commits)
+    told = [f"Commit {one.hash}: {one.subject}. {one.size}".rstrip(". ") for one in commits]
+    return "\n".join([*list(edits)[:_MAX_EDITS], *told, *trail(steps)])[:MAX_LOG]
 
 
 def trail(steps: Sequence[Step]) -> list[str]:

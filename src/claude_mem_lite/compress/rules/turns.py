@@ -18,7 +18,7 @@ from claude_mem_lite.compress.rules.plans import plan_draft
 from claude_mem_lite.compress.rules.repairs import is_no_slip
 from claude_mem_lite.compress.rules.taught import asked_for, only_teaches, says_back, taught
 from claude_mem_lite.compress.rules.traces import Traces
-from claude_mem_lite.compress.rules.trail import trail
+from claude_mem_lite.compress.rules.trail import log_of, trail
 from claude_mem_lite.compress.rules.work import Piece, fix_draft, is_bugfix, side_fix_draft, work_draft
 from claude_mem_lite.compress.tools.edits import FileChange, merge
 from claude_mem_lite.compress.tools.folders import folder_of
@@ -76,6 +76,7 @@ def fold(turn: Turn) -> TurnDigest:
         skipped=tuple(event.name for event, found in by_event if _is_work(event) and not traces.has(event, found)),
         code=code,
         passed=passed(steps),
+        log=log_of(steps),
     )
 
 

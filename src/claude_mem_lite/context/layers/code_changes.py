@@ -1,13 +1,16 @@
 """What sessions did to functions and classes, by file."""
 
 import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.layers.sessions import are_all_elsewhere, last_sessions
-from claude_mem_lite.context.layers.usage import unused_sessions
+from claude_mem_lite.context.layers.usage import is_unused, session_factors
 from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.order import NO_FLOOR, newest_first
 from claude_mem_lite.store import symbols
 
 # Fewer than would fit: beyond these, room for earlier work told more of what sessions were to touch (benchmarks).
@@ -32,17 +35,27 @@ def _changes(db: sqlite3.Connection, occasion: Occasion, last: int, most: int) -
     found = last_sessions(db, occasion, last)
     if are_all_elsewhere(found, occasion):
         return []
-    unused = unused_sessions(db, [one.id for one in found])
-    of_use = [one.id for one in found if one.id not in unused]
+    use = session_factors(db, [one.id for one in found])
+    of_use = [one.id for one in found if not is_unused(use[one.id])]
     newest = symbols.newest(db, of_use, hidden=occasion.checkout.hidden, limit=most)
     seen = [one for one in newest if render.is_tellable(one.change)]
     states = occasion.checkout.states([one.change for one in seen])
     by_file: dict[str, list[Item]] = {}
-    for one, now in zip(seen, states, strict=True):
+    for rank, (one, now) in enumerate(zip(seen, states, strict=True), 1):
         lines = by_file.setdefault(one.change.file, [])
         line = render.code_line(one.change, now)
         # The name of the file belongs to its first function: it is there when that is, and only then.
         shown = line if lines else f"{render.file_line(one.change.file)}\n{line}"
-        lines.append(Item(shown, one.session, "changed in the last sessions"))
+        order = newest_first(rank, len(seen), one.at)
+        lines.append(Item(shown, one.session, "changed in the last sessions", order=order))
+    return list(_by_file(by_file, most, explained=occasion.explained))
+
+
+def _by_file(by_file: Mapping[str, Sequence[Item]], most: int, *, explained: bool) -> Iterator[Item]:
+    """Yield the lines file by file, each file up to its share; the others only for an explanation."""
     most_of_a_file = max(_LEAST_OF_A_FILE, most // max(len(by_file), 1))
-    return [item for items in by_file.values() for item in items[:most_of_a_file]]
+    for place, items in enumerate(by_file.values(), 1):
+        for line, item in enumerate(items[: None if explained else most_of_a_file], 1):
+            file = f"file {place} of {len(by_file)}, line {line} of {most_of_a_file} at most"
+            left_out = "" if line <= most_of_a_file else f"more than {most_of_a_file} of its file"
+            yield replace(item, order=f"{item.order}; {file}; {NO_FLOOR}", left_out=left_out)

@@ -1,6 +1,7 @@
 """Session codes: the last sessions in dense lines, by what was done, decided, blocked and left to do."""
 
 import sqlite3
+from collections.abc import Mapping, Sequence
 
 from claude_mem_lite.compress.rules.codes import coded
 from claude_mem_lite.context import render
@@ -9,6 +10,7 @@ from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.layers.holding import held
 from claude_mem_lite.context.layers.sessions import GONE, are_all_elsewhere, last_sessions, open_handoffs, without_code
 from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.order import NO_FLOOR, newest_first
 from claude_mem_lite.models import Session
 from claude_mem_lite.store import sessions
 
@@ -19,12 +21,14 @@ _OPEN_SESSIONS = 3
 
 def impl(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
     """What was done, without what was decided: that is told while it holds."""
-    return _lines(db, occasion, setting, ("impl",), last_sessions(db, occasion, _MOST_SESSIONS))
+    found = last_sessions(db, occasion, _MOST_SESSIONS)
+    return _lines(db, occasion, setting, ("impl",), found, _orders(found))
 
 
 def dec(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
     """What was decided and holds."""
-    return _lines(db, occasion, setting, ("dec",), last_sessions(db, occasion, _MOST_SESSIONS))
+    found = last_sessions(db, occasion, _MOST_SESSIONS)
+    return _lines(db, occasion, setting, ("dec",), found, _orders(found))
 
 
 def block_and_next(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
@@ -33,12 +37,28 @@ def block_and_next(db: sqlite3.Connection, occasion: Occasion, setting: Setting)
     if are_all_elsewhere(last, occasion):
         return []
     known = {one.id for one in last}
-    others = (sessions.find(db, left.session) for left in open_handoffs(db, occasion) if left.session not in known)
-    return _lines(db, occasion, setting, ("block", "next"), [*last, *(one for one in others if one)])
+    left = [one for one in open_handoffs(db, occasion) if one.session not in known]
+    later = (
+        f"left open before the last {len(last)} sessions, {newest_first(rank, len(left), one.last_seen_at, NO_FLOOR)}"
+        for rank, one in enumerate(left, 1)
+    )
+    orders = dict(zip((one.session for one in left), later, strict=True)) | _orders(last)
+    others = (sessions.find(db, one.session) for one in left)
+    return _lines(db, occasion, setting, ("block", "next"), [*last, *(one for one in others if one)], orders)
+
+
+def _orders(found: Sequence[Session]) -> dict[str, str]:
+    """Return the place of each session, by its id."""
+    return {one.id: newest_first(rank, len(found), one.last_event_at, NO_FLOOR) for rank, one in enumerate(found, 1)}
 
 
 def _lines(
-    db: sqlite3.Connection, occasion: Occasion, setting: Setting, names: tuple[str, ...], found: list[Session]
+    db: sqlite3.Connection,
+    occasion: Occasion,
+    setting: Setting,
+    names: tuple[str, ...],
+    found: list[Session],
+    orders: Mapping[str, str],
 ) -> list[Item]:
     if are_all_elsewhere(found, occasion):
         return []
@@ -51,5 +71,6 @@ def _lines(
         if entries:
             line = render.code_of_session(one.session, entries, occasion.now, occasion.dated)
             tells = tuple(one.decided.values()) if "dec" in names else ()
-            items.append(Item(line, one.session.id, f"session {rank} by recency", left_out=left_out, tells=tells))
+            why, order = f"session {rank} by recency", orders[one.session.id]
+            items.append(Item(line, one.session.id, why, left_out=left_out, tells=tells, order=order))
     return items

@@ -43,7 +43,9 @@ def items_of(
     """The same as candidates, those that contradict each other to be told together."""
     for group in side_by_side(db, told, admitted):
         for one in group:
-            yield replace(item(one), with_next=one is not group[-1])
+            made = item(one)
+            beside = "" if one is group[0] else f"told beside #{group[0].memory.id}, which it contradicts; "
+            yield replace(made, with_next=one is not group[-1], order=beside + made.order)
 
 
 def _note(replaced: Memory | None, against: Sequence[str]) -> str:

@@ -19,6 +19,8 @@ from claude_mem_lite.store import memories, receipts
 # Decisions are work, but what was decided holds on: it is what must not be missed.
 _HELD_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "project_fact", "goal", "note", "decision")
 _GUIDING: tuple[Kind, ...] = (*GUIDANCE_KINDS, "decision")
+_GROUPS = ("pinned", "stated guidance", "stated, no guidance", "not stated")
+"""All of one group come before those of the next, whatever their scores."""
 _MOST_WRITTEN = 30
 _MOST_CANDIDATES = 60
 
@@ -106,7 +108,7 @@ def _items(
             dated=told.is_dated,
             where=_where(memory.scope) if with_scopes else "",
         )
-        return replace(made, score=by_id[memory.id].score, floor=floor)
+        return replace(made, score=by_id[memory.id].score, floor=floor, order=_order(by_id[memory.id]))
 
     good = [one.memory for one in candidates if not one.left_out]
     if not occasion.explained:
@@ -117,7 +119,13 @@ def _items(
     shown = {item.source for item in items}
     others = [one for one in candidates if one.memory.id not in shown]
     return items + [
-        replace(item_of(one.memory, verdicts, occasion, ""), score=one.score, floor=floor, left_out=one.left_out)
+        replace(
+            item_of(one.memory, verdicts, occasion, ""),
+            score=one.score,
+            floor=floor,
+            order=_order(one),
+            left_out=one.left_out,
+        )
         for one in others
     ]
 
@@ -151,11 +159,19 @@ def _why_low(made: Score, floor: float) -> str:
 
 
 def _rank(one: _Candidate) -> tuple[int, float, float, str]:
-    """What the user stated before all else, so that no number of newer decisions takes its room; of that what is
-    pinned, then what says how to work, before notes and goals."""
-    standing = 3
+    """What the user stated before all else, so that no number of newer decisions takes its room; then by score."""
+    return _group(one), -one.score.total * one.score.usefulness, -one.memory.last_seen_at.timestamp(), one.memory.id
+
+
+def _group(one: _Candidate) -> int:
+    """Of what the user stated: what is pinned, then what says how to work, before notes and goals."""
     if one.memory.pinned:
-        standing = 0
-    elif one.score.is_stated:
-        standing = 1 if one.memory.kind in _GUIDING else 2
-    return standing, -one.score.total * one.score.usefulness, -one.memory.last_seen_at.timestamp(), one.memory.id
+        return 0
+    if not one.score.is_stated:
+        return len(_GROUPS) - 1
+    return 1 if one.memory.kind in _GUIDING else 2
+
+
+def _order(one: _Candidate) -> str:
+    group = _group(one)
+    return f"group {group + 1} of {len(_GROUPS)}: {_GROUPS[group]}"

@@ -22,6 +22,7 @@ from claude_mem_lite.context.layers.standing import (
 from claude_mem_lite.context.layers.usage import UNUSED, memory_factors
 from claude_mem_lite.context.likeness import is_left_failing
 from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.order import confidence_floor, newest_first, shown
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.context.usefulness import NEUTRAL, SILENT
 from claude_mem_lite.models import MOST_OF_A_TURN, WORK_KINDS, Filters, Kind, Memory
@@ -39,6 +40,7 @@ _LONGEST = 160
 # What is most like the work at hand is told whatever files it is about.
 _BY_RELEVANCE_ALONE = 1
 _RELEVANCE_ALONE, _MOST_NEW_FILES = 0.2, 3
+_OUTRANKED = "others come before it"
 log = logging.getLogger(__name__)
 
 
@@ -46,28 +48,34 @@ def observations(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -
     """The work that search finds for the last summary, the branch and the files at hand, then the newest."""
     alike = _alike(db, occasion, setting)
     candidates = _candidates(db, [hit.memory for hit in alike], occasion, "like the work at hand")
-    told = _spread(candidates, {hit.memory.id: hit.share for hit in alike}, _known_files(db, occasion))
+    spread = _Spread({hit.memory.id: hit for hit in alike}, _known_files(db, occasion))
+    told = spread.told(candidates)
     if len(told) < _MOST_CANDIDATES or occasion.explained:
-        known = {hit.memory.id for hit in alike}
-        newest = [memory for memory in _newest(db, occasion) if memory.id not in known]
-        candidates += _candidates(db, newest, occasion, "recent work")
+        candidates += _recent(db, occasion, {hit.memory.id for hit in alike})
         told = _without_crowding([*told, *candidates])
-    by_id = {one.memory.id: one for one in candidates}
     admitted = [one.memory for one in candidates if not one.left_out]
+    if occasion.explained:
+        candidates = [_outranked(spread.placed(one), told) for one in candidates]
+    by_id = {one.memory.id: one for one in (*candidates, *told)}
     first = [one.memory for one in told]
     items = list(items_of(db, first, admitted, lambda one: by_id[one.memory.id].item(occasion, one)))
     if not occasion.explained:
         return items
-    shown = {item.source for item in items}
-    others = [one for one in candidates if one.memory.id not in shown]
-    return items + [replace(one.item(occasion), left_out=one.left_out or "others come before it") for one in others]
+    listed = {item.source for item in items}
+    others = [one for one in candidates if one.memory.id not in listed]
+    return items + [replace(one.item(occasion), left_out=one.left_out) for one in others]
 
 
 class _Alike(NamedTuple):
-    """What search found, and how relevant it is beside the best."""
+    """What search found, with its score and the best score of the same query."""
 
     memory: Memory
-    share: float
+    score: float
+    best: float
+
+    @property
+    def share(self) -> float:
+        return self.score / self.best
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +85,18 @@ class _Candidate:
     reason: str
     left_out: str
     usefulness: float = NEUTRAL
+    order: str = ""
+    """The numbers that place it."""
+
+    @property
+    def turn(self) -> tuple[str, datetime]:
+        return self.memory.session, self.memory.created_at
 
     def item(self, occasion: Occasion, told: Told | None = None) -> Item:
         note, dated = (told.note, told.is_dated) if told else ("", False)
-        return item_of(self.memory, self.verdicts, occasion, self.reason, note=note, dated=dated, limit=_LONGEST)
+        made = item_of(self.memory, self.verdicts, occasion, self.reason, note=note, dated=dated, limit=_LONGEST)
+        floor = confidence_floor(self.memory.confidence, LEAST_CONFIDENCE, is_pinned=self.memory.pinned)
+        return replace(made, order=f"{self.order}; {floor}")
 
 
 def _candidates(db: sqlite3.Connection, found: Sequence[Memory], occasion: Occasion, reason: str) -> list[_Candidate]:
@@ -113,9 +129,11 @@ def _alike(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list
             log.warning("no search for the context", extra={"error": type(error).__name__})
             continue
         for hit in hits:
-            memory, share = hit.found, hit.score / hits[0].score
-            if isinstance(memory, Memory) and share > (found[memory.id].share if memory.id in found else 0):
-                found[memory.id] = _Alike(memory, share)
+            if not isinstance(hit.found, Memory):
+                continue
+            one = _Alike(hit.found, hit.score, hits[0].score)
+            if one.share > (found[one.memory.id].share if one.memory.id in found else 0):
+                found[one.memory.id] = one
     here = [
         one
         for one in found.values()
@@ -131,26 +149,72 @@ def _known_files(db: sqlite3.Connection, occasion: Occasion) -> set[str]:
     return {file for session in found for file in session.summary.files_edited}
 
 
-def _spread(found: Sequence[_Candidate], share: Mapping[str, float], known: set[str]) -> list[_Candidate]:
-    """The best by relevance; of the rest, what tells of files that nothing before it tells of comes before more about
-    the same ones: on recorded sessions that covers more of what a session will touch (benchmarks/README.md)."""
-    pool = [one for one in found if not one.left_out]
-    told: list[_Candidate] = []
-    seen = set(known)
+@dataclass
+class _Spread:
+    """Places what search found: the best by relevance; of the rest, work on files that nothing before it tells of comes
+    before more about the same ones. On recorded sessions that covers more of what a session will touch
+    (benchmarks/README.md)."""
 
-    def relevance(one: _Candidate) -> float:
-        return share[one.memory.id] * one.usefulness
+    alike: Mapping[str, _Alike]
+    seen: set[str]
+    """The files that are told of."""
 
-    def value(one: _Candidate) -> float:
-        return relevance(one) * (_RELEVANCE_ALONE + min(len(set(one.memory.files) - seen), _MOST_NEW_FILES))
+    def told(self, found: Sequence[_Candidate]) -> list[_Candidate]:
+        pool = [one for one in found if not one.left_out]
+        told: list[_Candidate] = []
+        while pool and len(told) < _MOST_CANDIDATES:
+            alone = len(told) < _BY_RELEVANCE_ALONE
+            best = max(pool, key=self._relevance if alone else self._value)
+            pool.remove(best)
+            if len(_without_crowding([*told, best])) > len(told):
+                place = f"place {len(told) + 1}, by relevance alone" if alone else f"place {len(told) + 1}"
+                told.append(replace(best, order=f"{self._sum(best, alone=alone)}; {place}"))
+                self.seen |= set(best.memory.files)
+        return told
 
-    while pool and len(told) < _MOST_CANDIDATES:
-        best = max(pool, key=relevance if len(told) < _BY_RELEVANCE_ALONE else value)
-        pool.remove(best)
-        if len(_without_crowding([*told, best])) > len(told):
-            told.append(best)
-            seen |= set(best.memory.files)
-    return told
+    def placed(self, one: _Candidate) -> _Candidate:
+        """Return a candidate that was not chosen with its value after those that were."""
+        if one.order or one.memory.id not in self.alike:
+            return one
+        return replace(one, order=f"{self._sum(one, alone=False)}; no place")
+
+    def _relevance(self, one: _Candidate) -> float:
+        return self.alike[one.memory.id].share * one.usefulness
+
+    def _value(self, one: _Candidate) -> float:
+        return self._relevance(one) * (_RELEVANCE_ALONE + self._new_files(one))
+
+    def _new_files(self, one: _Candidate) -> int:
+        return min(len(set(one.memory.files) - self.seen), _MOST_NEW_FILES)
+
+    def _sum(self, one: _Candidate, *, alone: bool) -> str:
+        """Return the value as a product, as the files told of so far make it."""
+        alike, value = self.alike[one.memory.id], self._relevance(one) if alone else self._value(one)
+        use = f" × use {shown(one.usefulness)}" if one.usefulness != NEUTRAL else ""
+        files = "" if alone else f" × ({shown(_RELEVANCE_ALONE)} + files {self._new_files(one)})"
+        return f"value {shown(value)} = score {shown(alike.score)} / best {shown(alike.best)}{use}{files}"
+
+
+def _recent(db: sqlite3.Connection, occasion: Occasion, known: set[str]) -> list[_Candidate]:
+    """Return the newest work that search did not find, with its places."""
+    newest = [memory for memory in _newest(db, occasion) if memory.id not in known]
+    found = _candidates(db, newest, occasion, "recent work")
+    return [
+        replace(one, order=newest_first(rank, len(found), one.memory.created_at)) for rank, one in enumerate(found, 1)
+    ]
+
+
+def _outranked(one: _Candidate, told: Sequence[_Candidate]) -> _Candidate:
+    """Return a candidate that is not told with the numbers of those before it."""
+    if one.left_out:
+        return one
+    of_turn = sum(1 for other in told if other.turn == one.turn)
+    before = f"{len(told)} before it, {_MOST_CANDIDATES} at most"
+    if of_turn >= _MOST_OF_A_TURN:
+        before = f"{of_turn} of its turn before it, {_MOST_OF_A_TURN} at most"
+    elif of_turn and one.memory.confidence <= LEAST_CONFIDENCE:
+        before = f"{of_turn} of its turn before it, and the next needs a confidence over {shown(LEAST_CONFIDENCE)}"
+    return replace(one, left_out=_OUTRANKED, order=f"{one.order}; {before}")
 
 
 def _newest(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:
@@ -173,7 +237,7 @@ def _without_crowding(found: Sequence[_Candidate]) -> list[_Candidate]:
     of_turn: Counter[tuple[str, datetime]] = Counter()
     told: dict[str, _Candidate] = {}
     for one in found:
-        turn = (one.memory.session, one.memory.created_at)
+        turn = one.turn
         is_second = 0 < of_turn[turn] < _MOST_OF_A_TURN and one.memory.confidence > LEAST_CONFIDENCE
         if not one.left_out and one.memory.id not in told and (not of_turn[turn] or is_second):
             of_turn[turn] += 1

@@ -8,9 +8,10 @@ from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.layers.holding import Held, held
 from claude_mem_lite.context.layers.standing import verdict_of
-from claude_mem_lite.context.layers.usage import UNUSED, unused_sessions
+from claude_mem_lite.context.layers.usage import UNUSED, is_unused, session_factors
 from claude_mem_lite.context.likeness import Said
 from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.order import NO_FLOOR, newest_first, shown, use_floor
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.models import Memory, Session
 from claude_mem_lite.store import memories, sessions
@@ -33,17 +34,26 @@ def handoff(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> lis
     there = held(db, occasion, setting, [one for one in found if one.id not in gone])
     # A session that only asked something leaves standing what the one before it left to do.
     last = next((one for one in there if _leaves_something(one)), there[0] if there else None)
-    stopped = _stopped(occasion, last) if last else []
+    rank = next((place for place, one in enumerate(found, 1) if last and one.id == last.session.id), 0)
+    stopped = _stopped(occasion, last, rank, len(found)) if last else []
     told = [last.left] if last and last.left else []
     return stopped + _still_open(occasion, [left for left in still_open if left not in told], told, gone)
 
 
-def _stopped(occasion: Occasion, last: Held) -> list[Item]:
+def _stopped(occasion: Occasion, last: Held, rank: int, number: int) -> list[Item]:
     session = last.session
     age = render.when(session.last_event_at, occasion.now, occasion.dated)
+    lines = render.handoff_lines(session, last.left, occasion.place.branch, age)
+    why = "the first that left something" if _leaves_something(last) else "none left anything"
     return [
-        Item(line.text, session.id, "where work stopped", tells=tuple(filter(None, (last.decided.get(line.decision),))))
-        for line in render.handoff_lines(session, last.left, occasion.place.branch, age)
+        Item(
+            line.text,
+            session.id,
+            "where work stopped",
+            tells=tuple(filter(None, (last.decided.get(line.decision),))),
+            order=newest_first(rank, number, session.last_event_at, why, f"line {place} of {len(lines)}", NO_FLOOR),
+        )
+        for place, line in enumerate(lines, 1)
     ]
 
 
@@ -66,9 +76,10 @@ def _still_open(
     """A line for each thing left open; of two that say the same the newer is told."""
     said = [Said(left.summary) for left in told]
     items = []
-    for left in others:
+    for rank, left in enumerate(others, 1):
         words = Said(left.summary)
-        is_said = any(words.share_in(newer) >= _SAYS_ALL for newer in said)
+        repeated = max((words.shared_with(newer) for newer in said), default=0)
+        is_said = repeated >= _SAYS_ALL * len(words) > 0
         said.append(words)
         items.append(
             Item(
@@ -77,9 +88,16 @@ def _still_open(
                 "left open earlier, and not taken up since",
                 left_out=GONE if left.session in gone else "said by a newer one" if is_said else "",
                 memory=left.id,
+                order=newest_first(rank, len(others), left.last_seen_at, _repeated(repeated, len(words)), NO_FLOOR),
             )
         )
     return items
+
+
+def _repeated(shared: int, words: int) -> str:
+    """Return the share of a text that the newer one nearest to it says too."""
+    words = max(words, 1)
+    return f"repeated {shown(shared / words)} = {shared} / {words} (words of a newer one); out at {shown(_SAYS_ALL)}"
 
 
 def session_index(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
@@ -87,7 +105,7 @@ def session_index(db: sqlite3.Connection, occasion: Occasion, setting: Setting) 
     found = last_sessions(db, occasion, MOST_SESSIONS)
     tagged = are_all_elsewhere(found, occasion)
     gone = without_code(db, occasion, [one.id for one in found])
-    unused = unused_sessions(db, [one.id for one in found])
+    use = session_factors(db, [one.id for one in found])
     return [
         Item(
             render.session_line(
@@ -95,7 +113,8 @@ def session_index(db: sqlite3.Connection, occasion: Occasion, setting: Setting) 
             ),
             one.id,
             f"session {rank} by recency",
-            left_out=UNUSED if one.id in unused else "",
+            left_out=UNUSED if is_unused(use[one.id]) else "",
+            order=newest_first(rank, len(found), one.last_event_at, use_floor(use[one.id])),
         )
         for rank, one in enumerate(found, 1)
     ]

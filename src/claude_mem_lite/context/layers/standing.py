@@ -72,7 +72,7 @@ def why_never(memory: Memory, verdicts: Mapping[str, Freshness]) -> str:
 
 def why_unsure(memory: Memory) -> str:
     is_sure = memory.confidence >= LEAST_CONFIDENCE or memory.pinned
-    return "" if is_sure else f"not sure enough: confidence {memory.confidence:.2f}"
+    return "" if is_sure else f"not sure enough: confidence {memory.confidence:.2f}, the floor is {LEAST_CONFIDENCE:g}"
 
 
 def item_of(

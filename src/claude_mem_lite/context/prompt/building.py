@@ -14,7 +14,7 @@ from claude_mem_lite.context.likeness import why_said_already
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt import keywords, scoring
 from claude_mem_lite.context.prompt.keywords import Keywords
-from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, Score
+from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, Score, Shared
 from claude_mem_lite.context.prompt.synonyms import Synonyms
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.context.usefulness import factor
@@ -54,6 +54,8 @@ class Candidate:
     floor: Floor
     found: tuple[str, ...] = ()
     """The words of the prompt that it has."""
+    shared: Shared | None = None
+    """How much these count; None until it was read."""
     left_out: str = ""
     is_stale: bool = False
     since: str = ""
@@ -68,9 +70,9 @@ class Candidate:
         return f"{scoring.source_of(self.memory.kind)}, score {self.total:.2f}, words {', '.join(self.found[:5])}"
 
     def explained(self) -> tuple[str, ...]:
-        """Its score, match and floor, each as a line that can be checked by hand."""
+        """Its score, match, floor and shared words, each as a line that can be checked by hand."""
         scored = (self.score.explained(), self.score.match.explained()) if self.score else ()
-        return (*scored, self.floor.explained())
+        return (*scored, self.floor.explained(), *((self.shared.explained(),) if self.shared else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ class PromptContext:
     tokens: int = 0
     build_ms: float = 0.0
     why_silent: str = ""
+    asked: str = ""
+    """What the words of the prompt count, as a sum with its floor; for whoever wants it explained."""
     floor: Floor = Floor(FLOOR)  # noqa: RUF009  it is frozen
     candidates: tuple[Candidate, ...] = ()
     """The best first, with those that were left out; for whoever wants it explained."""
@@ -124,6 +128,7 @@ def build_for_prompt(
         tokens=made.tokens,
         build_ms=round((time.perf_counter() - began) * 1000, 2),
         why_silent=silent,
+        asked=f"prompt {asked.explained(asked.words)}; the floor is {_LEAST_STRENGTH:g}" if occasion.explained else "",
         floor=in_force,
         candidates=tuple(candidates),
     )
@@ -134,7 +139,10 @@ def _as_given(candidates: Sequence[Candidate], opposites: Sequence[Given], ids: 
     beside = {one.memory.id: one.memory for one in opposites if one.memory.id in ids}
     known = {one.memory.id for one in candidates}
     unscored = [Candidate(memory, None, _NO_FLOOR) for id_, memory in beside.items() if id_ not in known]
-    told = [replace(one, left_out="", floor=_NO_FLOOR) if one.memory.id in beside else one for one in candidates]
+    told = [
+        replace(one, left_out="", floor=_NO_FLOOR, shared=None) if one.memory.id in beside else one
+        for one in candidates
+    ]
     return [
         replace(one, left_out=_NO_ROOM) if not one.left_out and one.memory.id not in ids else one
         for one in (*told, *unscored)
@@ -199,7 +207,10 @@ class _Choosing:
     @property
     def _lowest(self) -> Floor:
         """The floor of what has most words of the prompt, under which nothing is given."""
-        return self.floor.times(_WITH_MOST_WORDS, "it has most words of the prompt")
+        return self._floor_with_most("")
+
+    def _floor_with_most(self, numbers: str) -> Floor:
+        return self.floor.times(_WITH_MOST_WORDS, f"it has most words of the prompt{numbers}")
 
     def _why_not(self, memory: Memory) -> str:
         """Why it may not be given, whatever its score; what became of its code is looked up later."""
@@ -208,21 +219,28 @@ class _Choosing:
         return self.here.why_not(memory)
 
     def _read(self, one: Candidate) -> Candidate:
-        """The same with the words that it has, and the floor that holds for it."""
+        """The same with the words that it has, and the floors that hold for it."""
         found = tuple(self.asked.found_in(one.memory))
-        has_most = self.asked.strength_in(found) >= max(_MOST_WORDS * self.asked.strength, _LEAST_OF_MOST)
-        floor = self._lowest if has_most and one.floor.value > self._lowest.value else one.floor
-        return replace(one, found=found, floor=floor)
+        shared, asked = self.asked.strength_in(found), self.asked.strength
+        has_most = shared >= max(_MOST_WORDS * asked, _LEAST_OF_MOST)
+        floor = one.floor
+        if has_most and floor.value > self._lowest.value:
+            least = f"{_MOST_WORDS:g} × {asked:g}" if _MOST_WORDS * asked > _LEAST_OF_MOST else f"{_LEAST_OF_MOST:g}"
+            floor = self._floor_with_most(f": {shared:g} of {asked:g}, from {least} on")
+        return replace(one, found=found, floor=floor, shared=self._shared(found, one.memory.title))
+
+    def _shared(self, found: Sequence[str], title: str) -> Shared:
+        """What the words that were found count, and how much is needed."""
+        strength = self.asked.strength_in(found)
+        has_all = strength >= self.asked.strength and set(found) <= set(self.asked.words_in(title))
+        exception = "its title has all words of the prompt" if has_all else ""
+        return Shared(strength, self.asked.explained(found), _LEAST_SHARED, exception)
 
     def _why_unsure(self, one: Candidate) -> str:
         """Why a score that is half as high as it should be is not enough; '' when it is."""
         if one.total < one.floor.value:
             return _BELOW
-        strength = self.asked.strength_in(one.found)
-        has_all = strength >= self.asked.strength and set(one.found) <= set(self.asked.words_in(one.memory.title))
-        if strength < _LEAST_SHARED and not has_all:
-            return f"it shares too few words with the prompt: they count {strength:g}, and {_LEAST_SHARED:g} are needed"
-        return ""
+        return "" if one.shared is None or one.shared.is_enough else "it shares too few words with the prompt"
 
     def _why_unfinished(self, memory: Memory) -> str:
         """What a running session was asked last looks like something left open, until it answers."""

@@ -14,6 +14,8 @@ _MOST_MATCHED = 48
 # Each has to be counted, and somebody waits.
 _MOST_ASKED = 16
 _ENOUGH = 4
+# In the explanation of a pasted page; what a memory can share is never more.
+_MOST_NAMED = _MOST_MATCHED
 _LOOKED_THROUGH = 6_000
 # Written by the client in the user's name.
 _NOT_TYPED = re.compile(r"\s*(?:<(?:task-notification|local-command|command-|bash-|system-reminder)|/[\w:-]+\s*$)")
@@ -39,6 +41,7 @@ COMMON = frozenset(
 )
 _NAME = re.compile(r"[A-Za-z_][\w./-]*(?:[a-z][A-Z]|[\w]_[\w]|\w/\w|\w\.\w)[\w./-]*")
 _OF_COMMON, _OF_WORD, _OF_NAME = 0.3, 1.0, 1.5
+_DIGITS = 3
 _GOALS = re.compile(r"(?i)\b(?:goals?|milestones?|missions?|objectives?|roadmap|ziele?|meilensteine?)\b")
 
 
@@ -67,7 +70,7 @@ class Keywords:
     @property
     def strength(self) -> float:
         """How much there is to go by."""
-        return sum(map(self._strength_of, self.words))
+        return self.strength_in(self.words)
 
     @property
     def speaks_of_goals(self) -> bool:
@@ -84,7 +87,17 @@ class Keywords:
 
     def strength_in(self, found: Sequence[str]) -> float:
         """How much the words that were found say."""
-        return sum(map(self._strength_of, found))
+        return round(sum(map(self._strength_of, found)), _DIGITS)
+
+    def explained(self, found: Sequence[str]) -> str:
+        """Return what words count as a sum: `2.3 = 2 × 1 (carts, refund) + 1 × 0.3 (test)`; '0' of none."""
+        groups: dict[float, list[str]] = {}
+        for word in found:
+            groups.setdefault(self._strength_of(word), []).append(word)
+        terms = [
+            f"{len(words)} × {strength:g} ({_named(words)})" for strength, words in sorted(groups.items(), reverse=True)
+        ]
+        return f"{self.strength_in(found):g}" + (f" = {' + '.join(terms)}" if terms else "")
 
     def _stems_of(self, word: str) -> Collection[str]:
         return _stems((word, *self.synonyms.get(word, ())))
@@ -105,6 +118,11 @@ def read(prompt: str, synonyms: Mapping[str, tuple[str, ...]]) -> Keywords:
     terms = tuple(ranked[:MOST_TERMS])
     known = {term: synonyms[term] for term in terms if term in synonyms}
     return Keywords(typed, tuple(words), terms, known, frozenset(names))
+
+
+def _named(words: Sequence[str]) -> str:
+    more = len(words) - _MOST_NAMED
+    return ", ".join(words[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _text_of(memory: Memory) -> str:

@@ -139,6 +139,26 @@ class Floor:
         return f"floor {self.value:g}" + (f" = {product}" if self.factors else "")
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The words that a memory shares with a prompt, and how much of them it needs."""
+
+    value: float
+    total: str
+    """The value as a sum."""
+    least: float
+    exception: str = ""
+    """Why fewer will do."""
+
+    @property
+    def is_enough(self) -> bool:
+        return bool(self.exception) or self.value >= self.least
+
+    def explained(self) -> str:
+        held = f"no floor: {self.exception}" if self.exception else f"the floor is {self.least:g}"
+        return f"shared {self.total}; {held}"
+
+
 def floor_among(number: int, floor: float = FLOOR) -> Floor:
     """The floor where there are so many memories: among few it is lower, since hardly any fits by chance."""
     share = _shown(math.log(number + 2) / math.log(_ENOUGH))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from claude_mem_lite.db import backups, lineage, recoveries
 from claude_mem_lite.db.migrations import applied_to
+from claude_mem_lite.db.open_files import foreign_logs
 from claude_mem_lite.db.soundness import damage_of, not_a_file, reading
 from claude_mem_lite.install.doctor.check import FIX, Check, Name, State
 from claude_mem_lite.models import JsonValue
@@ -27,7 +28,16 @@ _KNOWN = (
 
 def check_databases(home: Home) -> Sequence[Check]:
     known = _known_steps(home) if home.inbox_db.exists() or home.memory_db.exists() else None
-    return [check_database(home.inbox_db, "inbox.db", known), check_database(home.memory_db, "memory.db", known)]
+    databases: tuple[tuple[Path, Name], ...] = (home.inbox_db, "inbox.db"), (home.memory_db, "memory.db")
+    return [_check_log(home, path, name) or check_database(path, name, known) for path, name in databases]
+
+
+def _check_log(home: Home, path: Path, name: Name) -> Check | None:
+    """A database that lies beside the log of another one; opening it would join the two."""
+    if is_closed(path) or not foreign_logs(path, home.open_files):
+        return None
+    found = "replaced or overwritten while a worker used it, or a log that is not its own lies beside it"
+    return Check(name, "fail", found, "run `claude-mem-lite status`: the worker that starts recovers what was lost")
 
 
 def check_database(path: Path, name: Name, known: Sequence[str] | None = None) -> Check:

@@ -1,0 +1,34 @@
+"""Explanations of places: the numbers that order the lines of layers without a score, as sums and ranks.
+
+Called by the layers; pure. Every explanation ends with the floor that held for its line."""
+
+from datetime import UTC, datetime
+
+NO_FLOOR = "no floor"
+_DIGITS = 4
+
+
+def newest_first(rank: int, number: int, at: datetime, *more: str) -> str:
+    """Return `newest first: 3 of 10 (2026-03-01T10:00:00Z)`, followed by what else decided."""
+    return "; ".join((f"newest first: {rank} of {number} ({moment(at)})", *more))
+
+
+def moment(at: datetime) -> str:
+    """Return a time by which lines are ordered, in UTC and seconds."""
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def shown(value: float) -> str:
+    """Return a number as it is printed."""
+    return f"{round(value, _DIGITS):g}"
+
+
+def confidence_floor(confidence: float, least: float, *, is_pinned: bool = False) -> str:
+    """Return the floor of a memory that is told for its likeness or its age."""
+    held = f"{NO_FLOOR}: pinned by the user" if is_pinned else f"the floor is {shown(least)}"
+    return f"confidence {shown(confidence)}, {held}"
+
+
+def use_floor(use: float) -> str:
+    """Return the floor of a session: it is silent once its use is 0."""
+    return f"use {shown(use)}, the floor is over 0"

@@ -1,0 +1,122 @@
+"""The record of changes to projects, by which they are undone. Owns `project_changes`; `project_rows` notes in
+`project_change_rows` what a change moved."""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from claude_mem_lite.errors import NotFound
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.store.ids import one_by_prefix
+from claude_mem_lite.timestamps import text_to_time, time_to_text
+
+ChangeKind = Literal["merge", "rename", "move", "join", "split"]
+"""`join`: two projects were found to be one by their marks; all others are the user's word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change to projects that can be undone."""
+
+    id: str
+    kind: ChangeKind
+    source: str
+    """The project, folder or name of before."""
+    target: str
+    """The project, folder or name of after."""
+    source_name: str
+    """What a person calls the source: the name of a project, whose id may be a folder that is gone."""
+    target_name: str
+    at: datetime
+    undone_at: datetime | None
+
+
+def record(
+    db: sqlite3.Connection, id_: str, kind: ChangeKind, source: str, target: str, detail: JsonObject, now: datetime
+) -> None:
+    db.execute(
+        """insert into project_changes (id, kind, source, target, detail, at)
+           values (:id, :kind, :source, :target, :detail, :at)""",
+        {
+            "id": id_,
+            "kind": kind,
+            "source": source,
+            "target": target,
+            "detail": json.dumps(detail),
+            "at": time_to_text(now),
+        },
+    )
+
+
+def is_done(db: sqlite3.Connection, change: str) -> bool:
+    return db.execute("select 1 from project_changes where id = ?", (change,)).fetchone() is not None
+
+
+def get(db: sqlite3.Connection, id_or_prefix: str) -> Change:
+    nobody = NotFound(f"there is no change {id_or_prefix}", "`claude-mem-lite projects --changes` shows them")
+    return _from_row(one_by_prefix(db, "select * from project_changes", "project_changes", id_or_prefix, nobody))
+
+
+def newest(db: sqlite3.Connection, limit: int) -> list[Change]:
+    """Return the last changes, newest first, those that were undone included."""
+    rows = db.execute("select * from project_changes order by seq desc limit ?", (limit,))
+    return [_from_row(row) for row in rows]
+
+
+def are_parted(db: sqlite3.Connection, one: str, other: str) -> bool:
+    """Return whether the user split two projects, or undid that they are one."""
+    row = db.execute(
+        """select 1 from project_changes
+           where case kind when 'rename' then false when 'split' then undone_at is null else undone_at is not null end
+             and ((source = :one and target = :other) or (source = :other and target = :one))""",
+        {"one": one, "other": other},
+    ).fetchone()
+    return row is not None
+
+
+def split_from(db: sqlite3.Connection, project: str) -> list[str]:
+    """Return the projects that a project was split from."""
+    rows = db.execute("select source from project_changes where kind = 'split' and target = ?", (project,))
+    return [str(row["source"]) for row in rows]
+
+
+def built_upon(db: sqlite3.Connection, change: Change) -> Change | None:
+    """Return the newest later change that moved what this one had moved, if any: it has to be undone before."""
+    row = db.execute(
+        """select later.* from project_changes as this join project_changes as later
+             on later.seq > this.seq and later.undone_at is null and later.kind <> 'rename'
+           where this.id = :id and this.kind <> 'rename' and exists (
+             select 1 from project_change_rows as mine join project_change_rows as other
+               on other.change = later.id and mine.place = other.place and mine.key = other.key
+             where mine.change = this.id)
+           order by later.seq desc limit 1""",
+        {"id": change.id},
+    ).fetchone()
+    return _from_row(row) if row else None
+
+
+def forget(db: sqlite3.Connection, project: str) -> None:
+    """Remove the record of the changes to a project."""
+    rows = db.execute(
+        "select id from project_changes where :id in (source, target) or instr(detail, :quoted)",
+        {"id": project, "quoted": json.dumps(project)},
+    )
+    for row in rows.fetchall():
+        db.execute("delete from project_change_rows where change = ?", (row["id"],))
+        db.execute("delete from project_changes where id = ?", (row["id"],))
+
+
+def _from_row(row: sqlite3.Row) -> Change:
+    source_name, target_name = json.loads(row["detail"]).get("names", (row["source"], row["target"]))
+    return Change(
+        id=row["id"],
+        kind=row["kind"],
+        source=row["source"],
+        target=row["target"],
+        source_name=source_name,
+        target_name=target_name,
+        at=text_to_time(row["at"]),
+        undone_at=text_to_time(row["undone_at"]) if row["undone_at"] else None,
+    )
