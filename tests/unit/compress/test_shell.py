@@ -103,16 +103,22 @@ def test_the_exit_code_is_told_from_the_output() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "elsewhere"),
+    ("command", "outside"),
     [
-        ("cd /tmp/x && git commit", True),
-        ("cd ../other && ls", True),
-        ("cd src && ls", False),
-        ("cd /home/dev/shop/src", False),
+        ("cd /tmp/x && git commit", ["/tmp/x"]),
+        ("git -C /tmp/x commit", ["/tmp/x"]),
+        ("cd ../other && ls", ["../other"]),
+        ("cd src && ls", []),
+        ("cd /home/dev/shop/src", []),
     ],
 )
-def test_a_command_that_works_in_another_folder_is_told(command: str, elsewhere: bool) -> None:
-    assert shell.leaves(command, "/home/dev/shop") is elsewhere
+def test_folders_outside_the_working_folder_are_named(command: str, outside: list[str]) -> None:
+    assert shell.folders_outside(command, "/home/dev/shop") == outside
+
+
+def test_a_message_in_single_quotes_is_that_of_the_commit() -> None:
+    made = shell.commits("git add a\ngit commit -q -m 'Pin the tools\n\nRenovate skips latest.'", "")
+    assert [(one.subject, one.body) for one in made] == [("Pin the tools", "Renovate skips latest.")]
 
 
 @pytest.mark.parametrize(

@@ -55,10 +55,15 @@ def read_command(call: ToolCall, folder: Folder) -> list[Step]:
         return []
     output = folder.shorten(clip(_OF_CLIENT.sub("", clean(end.printed)), _LONGEST_OUTPUT))
     ran = _read(command, output, end, folder.path)
-    if ran.failed or shell.leaves(command, folder.path):
+    outside = shell.folders_outside(command, folder.path)
+    # A worktree beside the checkout is the same work; a repository under /tmp is a trial.
+    is_trial = any(is_scratch(f"{place}/") for place in outside)
+    made = tuple(shell.commits(command, output)) if ran.role == "commit" and not is_trial else ()
+    if ran.failed:
         return [ran]
+    if outside:
+        return [replace(ran, commits=made)]
     written = [Edited(change) for change in read_shell_edits(command, folder) if not is_scratch(change.path)]
-    made = tuple(shell.commits(command, output)) if ran.role == "commit" else ()
     done = tuple(_git_done(command, output))
     return [*written, replace(ran, commits=made, outcome=_outcome(command, output), git_done=done)]
 

@@ -64,7 +64,7 @@ _FILES = (
     r"|git (?:mv|rm|add|restore|checkout|switch|reset|stash (?:pop|apply|drop|clear)|clean))"
 )
 _ROLE_PATTERNS: dict[Role, str] = {
-    "commit": r"git (?:commit|cherry-pick|revert|am)", "test": _TEST, "lint": _LINT, "install": _INSTALL,
+    "commit": r"git (?:-C \S+ )*(?:commit|cherry-pick|revert|am)", "test": _TEST, "lint": _LINT, "install": _INSTALL,
     "explore": _EXPLORE, "files": _FILES,
     "build": _BUILD, "git": r"git \S+|gh \S+",
 }  # fmt: skip
@@ -116,7 +116,7 @@ _NOISY_FLAG = lazy(
     r"|--silent|--maxfail\S*|-timeout[= ]\S+)(?=\s|$)"
 )
 
-_CHANGE_FOLDER = lazy(r"(?:^|[;&|(\n])\s*cd\s+[\"']?([^\s\"';&|)]+)")
+_CHANGE_FOLDER = lazy(r"(?:(?:^|[;&|(\n])\s*cd|\bgit -C)\s+[\"']?([^\s\"';&|)]+)")
 _EXIT_CODE = lazy(r"^\s*(?:Error:\s*)?Exit code (\d+)\s*\n?")
 _DENIED = lazy(
     r"(?i)permission to use \w+|doesn't want to (?:proceed|take this action)|request interrupted"
@@ -280,15 +280,16 @@ def shows_end(command: str) -> bool:
     return not _GOES_ON.search(first) and all(_SHOWS_END.fullmatch(other) for other in others)
 
 
-def leaves(command: str, cwd: str) -> bool:
-    """Whether a command changes to a folder outside the working folder: what it does there is not this project's."""
+def folders_outside(command: str, cwd: str) -> list[str]:
+    """Return the folders outside the working folder that a command changes to."""
     home = cwd.rstrip("/")
-    for found in _CHANGE_FOLDER.finditer(command[:20_000]):
-        folder = found[1].rstrip("/")
-        inside = folder == home or folder.startswith(home + "/") or home.startswith(folder + "/")
-        if home and folder.startswith(("/", "~", "..", "$")) and not inside:
-            return True
-    return False
+    named = [found[1].rstrip("/") for found in _CHANGE_FOLDER.finditer(command[:20_000])]
+    away = [folder for folder in named if home and folder.startswith(("/", "~", "..", "$"))]
+    return [
+        folder
+        for folder in away
+        if folder != home and not folder.startswith(home + "/") and not home.startswith(folder + "/")
+    ]
 
 
 def _given_message(command: str) -> str:
@@ -296,7 +297,7 @@ def _given_message(command: str) -> str:
     if bodies:
         message = bodies[0]
     else:
-        messages = [next(part for part in groups if part or part == "") for groups in _MESSAGE_FLAG.findall(command)]
+        messages = ["".join(groups) for groups in _MESSAGE_FLAG.findall(command)]
         message = "\n\n".join(text.replace('\\"', '"').replace("\\n", "\n") for text in messages)
     return _TRAILER.sub("", message).strip()
 
