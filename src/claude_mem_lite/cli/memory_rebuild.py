@@ -19,6 +19,7 @@ from claude_mem_lite.client_values import RebuildCounts, StaleTurn, Where
 from claude_mem_lite.importers.transcripts import Transcript, find_transcripts, own_folders, read_transcript
 from claude_mem_lite.importers.turns import PastTurn
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.spool_names import is_past
 from claude_mem_lite.words import counted
 
 # A request is worked on in one go, and a hook that wants an answer waits meanwhile.
@@ -124,19 +125,21 @@ class _Rebuilding:
 
 def _sources(stale: Sequence[StaleTurn], past: Iterable[PastTurn]) -> list[_Source]:
     """Return turns with what transcripts have of those that the inbox has nothing of."""
-    found: dict[str, PastTurn] = {}
-    for turn in past:
-        same = next((one for one in stale if not one.kept_bytes and _is_same(one, turn)), None)
-        if same is not None:
-            found.setdefault(same.turn, turn)
-    return [_Source(one, found.get(one.turn)) for one in stale]
+    there = {turn.name: turn for turn in past}
+    return [_Source(one, None if one.kept_bytes else _transcript_of(one, there)) for one in stale]
 
 
-def _is_same(stale: StaleTurn, past: PastTurn) -> bool:
-    if past.name == stale.turn or (past.prompt_id and past.prompt_id == stale.prompt_id):
-        return True
-    is_known = bool(past.prompt_id and stale.prompt_id)
-    return not is_known and abs(past.began_at - stale.began_at) <= _SAME_TIME
+def _transcript_of(stale: StaleTurn, there: Mapping[str, PastTurn]) -> PastTurn | None:
+    """Return what transcripts have of a turn: one that was imported is known by its name, one that hooks saw by its
+    prompt, or where a side has no id of that, by its time."""
+    if is_past(stale.turn):
+        return there.get(stale.turn)
+    for one in there.values():
+        if one.prompt_id and one.prompt_id == stale.prompt_id:
+            return one
+    unnamed = [one for one in there.values() if not (one.prompt_id and stale.prompt_id)]
+    nearest = min(unnamed, key=lambda one: abs(one.began_at - stale.began_at), default=None)
+    return nearest if nearest is not None and abs(nearest.began_at - stale.began_at) <= _SAME_TIME else None
 
 
 def _batches(turns: Iterable[_Source]) -> Iterator[list[_Source]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from claude_mem_lite.models import Memory
-from claude_mem_lite.store import memories, rebuilds, sightings
+from claude_mem_lite.store import memories, rebuilds, sightings, turns
 
 _HELD = ("active", "quarantined")
 
@@ -30,12 +30,14 @@ class Snapshot:
     stale: frozenset[str]
 
 
-def snapshot(db: sqlite3.Connection, session: str, turns: Sequence[str]) -> Snapshot:
-    """Return how the memories of turns stand now, with the handoff of their session."""
-    ids = [*sightings.memories_in(db, turns), memories.handoff_id(session)]
+def snapshot(db: sqlite3.Connection, session: str, keys: Sequence[str]) -> Snapshot:
+    """Return how the memories of turns stand now; the handoff of their session belongs to its last turn."""
+    handoff = memories.handoff_id(session)
+    ids = [id_ for id_ in sightings.memories_in(db, keys) if id_ != handoff]
+    ids += [handoff] if turns.latest_turn(db, session) in keys else []
     held = {one.id: one for one in memories.by_ids(db, ids) if one.status in _HELD}
     stale = {one.turn for one in rebuilds.stale_turns(db, session)}
-    return Snapshot(held, frozenset(stale & set(turns)))
+    return Snapshot(held, frozenset(stale & set(keys)))
 
 
 def compared(before: Snapshot, after: Snapshot) -> Report:
