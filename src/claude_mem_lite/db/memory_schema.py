@@ -446,7 +446,7 @@ def m015_turn_logs(connection: sqlite3.Connection) -> None:
     connection.execute("alter table prompts add column log text not null default ''")
 
 
-def m016_composers(connection: sqlite3.Connection) -> None:
+def m017_composers(connection: sqlite3.Connection) -> None:
     """By which version of the composer the memories of a turn were made, and what a rebuild of them needs: which turns
     it had to leave, the summaries that it has under way, and a cause of its own to retire a memory."""
     connection.execute("alter table prompts add column composer integer not null default 0")
@@ -487,5 +487,5 @@ STEPS = (
     m013_git_folders,
     m014_recorded_folders,
     m015_turn_logs,
-    m016_composers,
+    m017_composers,
 )

@@ -31,6 +31,7 @@ from claude_mem_lite.models import Embedder, JsonObject, text, texts
 from claude_mem_lite.paths import Home, state_of
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import projects
 from claude_mem_lite.worker import commands, jobs, maintenance, memory_rebuild, rendered
 from claude_mem_lite.worker.activity import Activity
@@ -493,7 +494,7 @@ class Loop:
     def _do(self, name: str, told: JsonObject, now: datetime) -> list[str]:
         """What a command says, and what follows from it for all that is derived."""
         if told.get("command") == memory_rebuild.COMMAND:
-            return self._rebuild_memories(texts(told.get("turns")), now)
+            return self._rebuild_memories(texts(told.get("turns")), time_of(name))
         rendered.clear(self.home)  # first: it may hold what is to be forgotten
         is_forgetting = told.get("command") in commands.FORGETTING
         if is_forgetting:
@@ -512,9 +513,9 @@ class Loop:
         self._render({""})
         return result
 
-    def _rebuild_memories(self, keys: Sequence[str], now: datetime) -> list[str]:
+    def _rebuild_memories(self, keys: Sequence[str], at: datetime) -> list[str]:
         """Contexts follow once no more turns come, as they do in an import."""
-        self._unrendered |= memory_rebuild.rebuild(self._memory_db, self._queue, keys, self.config, now)
+        self._unrendered |= memory_rebuild.rebuild(self._memory_db, self._queue, keys, self.config, at)
         self.modelling.note_command()
         return []
 

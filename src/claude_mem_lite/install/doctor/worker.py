@@ -32,7 +32,7 @@ def check_worker(home: Home, *, online: bool = False) -> Sequence[Check]:
             _check_queue(client),
             *([_check_words(client)] if health.version == __version__ else []),  # an older one cannot tell
             _check_meaning(health.told),
-            *_check_composer(health.told),
+            *check_composer(health.told),
             *_check_model(home, client, health.told, online=online),
             *_check_spend(health.told),
             *_check_backing_up(health.told),
@@ -95,7 +95,7 @@ def _check_meaning(told: JsonObject) -> Check:
     return Check("search by meaning", "ok", "everything is indexed")
 
 
-def _check_composer(told: JsonObject) -> Sequence[Check]:
+def check_composer(told: JsonObject) -> Sequence[Check]:
     """Return how many turns have memories of an older version; a rebuild is offered, nothing is wrong without it."""
     if not (stale := whole(told, "stale_turns")):
         return []
