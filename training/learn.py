@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from claude_mem_lite.compress.compose.judge import KINDS, Judge, Linear
+from claude_mem_lite.compress.compose.titles import title_ngrams, title_rows
 from claude_mem_lite.compress.compose.turn_features import (
     headings_apart,
     heads,
@@ -30,12 +31,11 @@ def learn(given: Sequence[Example]) -> Judge:
     for project in projects:
         others = [one for one in given if one.project != project]
         model = learn_sentences(others)
-        judged |= {id(one): _scores(model, one) for one in given if one.project == project}
-    return Judge(learn_sentences(given), _learn_worth(given, judged), _learn_kinds(given, judged))
-
-
-def _scores(model: Linear, one: Example) -> Scores:
-    return headings_apart(model.scores(one.ngrams, one.numbers), one.past.candidates)
+        judged |= {id(one): model.scores(one.ngrams, one.numbers) for one in given if one.project == project}
+    title = _learn_titles(given, judged)
+    for one in given:
+        judged[id(one)] = headings_apart(judged[id(one)], one.past.candidates)
+    return Judge(learn_sentences(given), _learn_worth(given, judged), _learn_kinds(given, judged), title)
 
 
 def learn_sentences(given: Sequence[Example]) -> Linear:
@@ -61,6 +61,19 @@ def _learn_kinds(given: Sequence[Example], judged: dict[int, Scores]) -> Linear:
     numbers = [kind_numbers(judged[id(one)], texts, one.facts) for texts, one in zip(best, carded, strict=True)]
     wanted = np.array([[float(one.label.cards[0].kind == kind) for kind in KINDS] for one in carded])
     return _fitted(grams, numbers, [one.project for one in carded], wanted, np.ones_like(wanted))
+
+
+def _learn_titles(given: Sequence[Example], judged: dict[int, Scores]) -> Linear:
+    """Return the model of good headlines; what is said twice in a turn counts once."""
+    grams, numbers, wanted, projects = [], [], [], []
+    for one in given:
+        graded = list(one.titles())
+        titles = [title for title, _ in graded]
+        grams += [list(title_ngrams(title)) for title in titles]
+        numbers += title_rows(titles, one.past.candidates, one.numbers, judged[id(one)].tolist(), one.facts)
+        wanted += [[good] for _, good in graded]
+        projects += [one.project] * len(graded)
+    return _fitted(grams, numbers, projects, np.array(wanted), np.ones((len(wanted), 1)))
 
 
 def _fitted(
