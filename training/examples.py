@@ -21,6 +21,8 @@ from claude_mem_lite.words import overlap
 MIN_ALIKE = 0.3
 """From which share of common words on a sentence says what a title says."""
 NEARLY = 0.9
+GOODNESS = (0.0, 0.3, 1.0)
+"""Target for a headline by its grade: a side matter is better than a torn one (AUC over projects .808 to .823)."""
 _LABELLED = ("subject", "body", "closing")
 
 
@@ -78,11 +80,11 @@ class Example:
             )
 
     def titles(self) -> Iterator[tuple[Title, float]]:
-        """Yield the graded headlines, each with 1 for a good one and 0 for any other."""
+        """Yield the graded headlines, each with how much of a good one it is."""
         for title in titles_of(self.past.candidates) if self.graded else ():
             grade = self.graded.titles.get(fingerprint(title.text)) if self.graded else None
             if grade is not None:
-                yield title, float(grade == 2)
+                yield title, GOODNESS[grade]
 
     def _heads(self, card: Card) -> set[int]:
         """Return the candidates that say what the reader's title says: the best, and others that are nearly as good."""

@@ -18,6 +18,7 @@ from claude_mem_lite.compress.compose.turn_features import (
     heads,
     kind_ngrams,
     kind_numbers,
+    probable_title,
     worth_numbers,
 )
 from claude_mem_lite.models import WorkKind
@@ -107,16 +108,18 @@ class Judge:
         scored = self.sentence.scores(map(sentence_ngrams, candidates), numbers)
         titles = titles_of(candidates)
         told = title_rows(titles, candidates, numbers, scored.tolist(), facts)
-        good = self.title.scores(map(title_ngrams, titles), told)[:, 0] if titles else ()
+        good = self.title.scores(map(title_ngrams, titles), told)[:, 0].tolist() if titles else []
+        graded = tuple(zip(titles, good, strict=True))
+        title = probable_title(graded)
         scores = headings_apart(scored, candidates)
         best = heads(scores, candidates)
         worth = self.worth.scores([()], [worth_numbers(scores, candidates, facts)])
-        kinds = self.kind.scores([kind_ngrams(best, facts)], [kind_numbers(scores, best, facts)])
+        kinds = self.kind.scores([kind_ngrams(title, best, facts)], [kind_numbers(scores, title, best, facts)])
         return Judgement(
             tuple(Verdict(*map(float, row)) for row in scores),
             float(worth[0, 0]),
             dict(zip(KINDS, map(float, kinds[0]), strict=True)),
-            tuple(zip(titles, map(float, good), strict=True)),
+            graded,
         )
 
 
