@@ -3,7 +3,7 @@
 The title is a commit's subject, else the sentence that states the result or the cause; the summary has the cause first
 and only sentences that stand alone; everything exact goes into facts."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,19 +23,21 @@ from claude_mem_lite.models import Draft, Origin, WorkKind
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
 
-MIN_WORTH = 0.5
-"""Smallest probability of worth that gives a turn a memory; chosen by reading memories of the labelled projects."""
-MIN_CARRIES = 0.2
-MAX_ALONE, MAX_ALONE_HEAD = 0.5, 0.4
-"""Largest probability of needing context that a sentence of a summary, and a title, may have."""
+MIN_WORTH, MIN_WORTH_OF_COMMIT = 0.5, 0.3
+"""Smallest probability of worth that gives a turn a memory, and one with a commit that has a telling subject."""
+MIN_TITLE = 0.5
+"""Smallest probability of a good headline where no commit gives the title: nothing rather than a torn one."""
+MIN_CARRIES = 0.15
+MIN_FITS = 0.5
+MAX_NEEDS_CONTEXT = 0.5
+"""Largest probability of needing context that a sentence of a summary may have."""
 MIN_OF_SEVERAL = 0.45
 """Smallest probability of carrying a memory for each of several commits in one turn."""
 MAX_CARDS = 3
 _MAX_SENTENCES = 3
+_MIN_VALUE = 0.15
 _MAX_SUMMARY = 600
 _MAX_EXPLANATION = 260
-_ITEM_VALUE, _PLAN_VALUE = 0.5, 0.3
-"""Factor for titles made of list items, which seldom name the whole; bonus for the heading of a plan."""
 _MIN_SHARED = 0.25
 _SAME = 0.8
 _LONGER = 25
@@ -72,12 +74,16 @@ class _Said:
     verdict: Verdict
 
     @property
-    def stands_alone(self) -> bool:
-        return self.verdict.needs_context <= MAX_ALONE
+    def fits(self) -> bool:
+        return (
+            self.verdict.carries >= MIN_CARRIES
+            and self.verdict.fits >= MIN_FITS
+            and self.verdict.needs_context <= MAX_NEEDS_CONTEXT
+        )
 
     @property
     def value(self) -> float:
-        return self.verdict.carries * (1 - 0.6 * self.verdict.needs_context)
+        return self.verdict.carries * self.verdict.fits
 
     @property
     def role(self) -> str:
@@ -87,7 +93,7 @@ class _Said:
 def compose(given: Material) -> list[Draft]:
     """Return the memories of a turn."""
     said = [_Said(one, verdict) for one, verdict in zip(given.candidates, given.judgement.verdicts, strict=True)]
-    cards = _cards(given, said) if given.judgement.worth >= MIN_WORTH else []
+    cards = _cards(given, said)
     known = {anchor for card in cards for anchor in card.anchors}
     beside = [fix for fix in given.fixes if known.isdisjoint(anchors_of_run(fix.failure))]
     drafts = [*cards, *map(_fix_card, beside)][:MAX_CARDS]
@@ -96,6 +102,8 @@ def compose(given: Material) -> list[Draft]:
 
 def _cards(given: Material, said: Sequence[_Said]) -> list[Draft]:
     telling = [at for at, commit in enumerate(given.commits, 1) if headline.of_commit(commit.subject)]
+    if given.judgement.worth < (MIN_WORTH_OF_COMMIT if telling else MIN_WORTH):
+        return []
     if len(telling) < 2:
         card = _card(given, said, given.commits[telling[0] - 1] if telling else None)
         return [card] if card else []
@@ -112,7 +120,7 @@ def _card(given: Material, said: Sequence[_Said], commit: Commit | None, *, seve
     if several and max((one.verdict.carries for one in said), default=0.0) < MIN_OF_SEVERAL:
         return None
     useful = [one for one in said if _is_useful(one)]
-    head, title = _head(useful, commit)
+    title, head = (headline.of_commit(commit.subject), None) if commit else _title(given, said)
     if not title:
         return None
     summary = _summary(useful, title, head)
@@ -149,40 +157,21 @@ def _is_useful(said: _Said) -> bool:
     return said.one.source in ("subject", "heading", "plan") or not (is_talk(text) or is_check_result(text))
 
 
-def _head(said: Iterable[_Said], commit: Commit | None) -> tuple[_Said | None, str]:
-    """Return the sentence, heading or commit subject that makes the best title, and that title."""
-    best: tuple[float, _Said | None, str] = (0.0, None, "")
-    for one in said:
-        is_subject = one.one.source == "subject"
-        if is_subject != bool(commit) or (is_subject and commit and one.one.text != commit.subject):
-            continue
-        if not is_subject and (one.verdict.needs_context > MAX_ALONE_HEAD or one.role == "verified"):
-            continue
-        text = one.one.text
-        # The heading of a plan is put as a commit's subject is.
-        as_subject = is_subject or one.one.source == "plan"
-        title = headline.of_commit(text) if as_subject else headline.of_sentence(text)
-        value = one.verdict.head * (1.0 if as_subject or not title else headline.quality(title, text))
-        value = value * _ITEM_VALUE if one.one.kind in ("item", "row", "todo") else value + _plan_value(one)
-        if title and value > best[0]:
-            best = (value, one, title)
-    return best[1], best[2]
-
-
-def _plan_value(one: _Said) -> float:
-    """Return how much a title gains by being the heading of the plan that the turn carried out."""
-    return _PLAN_VALUE if one.one.source == "plan" else 0.0
+def _title(given: Material, said: Sequence[_Said]) -> tuple[str, _Said | None]:
+    """Return the best headline of a turn without a commit, and its sentence; '' when none is good enough."""
+    offered = [(good, title) for title, good in given.judgement.titles if title.form != "subject"]
+    good, title = max(offered, key=lambda pair: pair[0], default=(0.0, None))
+    return (title.text, said[title.at]) if title and good >= MIN_TITLE else ("", None)
 
 
 def _summary(said: Sequence[_Said], title: str, head: _Said | None) -> str:
     """Return one to three sentences: the likeliest cause, what was done, decided or found, and what else carries."""
-    usable = [one for one in said if one.one.source in ("body", "closing") and one.stands_alone]
-    usable = [one for one in usable if one.verdict.carries >= MIN_CARRIES and not _is_title(one, title)]
+    usable = [one for one in said if one.one.source in ("body", "closing") and one.fits and not _is_title(one, title)]
     chosen: list[_Said] = []
     for value in (_cause, _outcome, _value, _value):
         left = [one for one in usable if all(overlap(one.one.text, other.one.text) < _SAME for other in chosen)]
         best = max(left, key=partial(_weighed, value, title), default=None)
-        if best is not None and value(best) >= MIN_CARRIES and len(chosen) < _MAX_SENTENCES:
+        if best is not None and value(best) >= _MIN_VALUE and len(chosen) < _MAX_SENTENCES:
             chosen.append(best)
     order = {id(one): at for at, one in enumerate(said)}
     chosen = chosen or ([head] if head and head.one.source in ("body", "closing") else [])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.features import ngrams
+from claude_mem_lite.compress.compose.titles import Title
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_HEADS = 3
 _MAX_PROMPT = 300
+_MAX_ASKED = 200
+_NO_TITLE = Title(0, "", "cut")
 _DOCS = re.compile(r"(?i)\.(?:md|mdx|rst|txt|adoc)$")
 _SETTINGS = re.compile(r"(?i)\.(?:json|toml|ya?ml|ini|cfg|lock|env|sh)$|Makefile|Dockerfile|\.github/")
 _TESTS = re.compile(r"(?i)(?:^|[/_.-])(?:tests?|specs?|conftest|fixtures?|testdata)(?:[/_.-]|$)")
@@ -90,15 +93,24 @@ def heads(scores: "Scores", candidates: Sequence[Candidate]) -> list[str]:
     return [candidates[at].text for at in order[:MAX_HEADS]]
 
 
-def kind_ngrams(best: Sequence[str], facts: TurnFacts) -> Iterator[str]:
+def probable_title(titles: Sequence[tuple[Title, float]]) -> str:
+    """Return the headline that a memory of the turn would have: the last commit's subject, else the likeliest."""
+    subjects = [title.text for title, _ in titles if title.form == "subject"]
+    if subjects:
+        return subjects[-1]
+    return max(titles, key=lambda pair: pair[1], default=(_NO_TITLE, 0.0))[0].text
+
+
+def kind_ngrams(title: str, best: Sequence[str], facts: TurnFacts) -> Iterator[str]:
     """Yield the words by which the kind of a turn's memory is known."""
+    yield from ngrams(title, "T:")
     for at, text in enumerate(best):
         yield from ngrams(text, "j:" if at else "k:")
     yield from (gram for gram in ngrams(facts.prompt[:_MAX_PROMPT], "p:") if " " not in gram)
     yield from ngrams(facts.commits[0] if facts.commits else "", "c:")
 
 
-def kind_numbers(scores: "Scores", best: Sequence[str], facts: TurnFacts) -> list[float]:
+def kind_numbers(scores: "Scores", title: str, best: Sequence[str], facts: TurnFacts) -> list[float]:
     """Return the numbers by which the kind of a turn's memory is known."""
     files = max(facts.edits, 1)
     paths = [change.path for change in facts.changes]
@@ -106,7 +118,7 @@ def kind_numbers(scores: "Scores", best: Sequence[str], facts: TurnFacts) -> lis
     added, removed = (sum(getattr(change, side) for change in facts.changes) for side in ("added", "removed"))
     subject = facts.commits[0] if facts.commits else ""
     typed = _TYPE.match(subject)
-    texts = (facts.prompt[:1_500], " ".join(best), subject, best[0] if best else "")
+    texts = (facts.prompt[:1_500], " ".join(best), subject, best[0] if best else "", title, facts.prompt[:_MAX_ASKED])
     beside = [path for path in paths if _DOCS.search(path) or _SETTINGS.search(path) or _TESTS.search(path)]
     return [
         *(max(map(float, scores[:, role]), default=0.0) for role in range(5)),
