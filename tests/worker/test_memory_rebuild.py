@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.cli.memory_rebuild import MAX_BATCH_TURNS
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import COMPOSER_VERSION, Memory
 from claude_mem_lite.paths import Home
@@ -96,6 +97,27 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(machine: Machine, has_even
     tried = rebuild(machine, "--dry-run")
     assert (dump(machine.view.memory_db), machine.rows()) == (before, rows)
     assert tried == {**rebuild(machine), "dry_run": True}
+
+
+def test_a_dry_run_of_a_session_in_several_requests_tells_what_it_leaves_open(unserved: Machine) -> None:
+    session = PastSession("long")
+    for number in range(MAX_BATCH_TURNS + 2):
+        session.prompt(f"Please change the rate to {number}").edits(
+            "/home/dev/shop/tax.py", "RATE = 5", f"RATE = {number}"
+        )
+        session.says(f"The rate is {number} now. Next step: wire the tax table {number} into the checkout.")
+    session.write(transcripts(unserved))
+    unserved.start_worker()
+    run_here(unserved, "import", "transcripts")
+    assert any(one["kind"] == "handoff" for one in by_id(unserved).values())
+    age(unserved)
+    with stopped(unserved) as store, atomic(store.db):
+        left = memories.handoff_of(store.db, "long")
+        assert left is not None
+        memories.rewrite(store.db, replace(left, title="Left open: the old one", summary="Open when it stopped: Rest."))
+    tried = rebuild(unserved, "--dry-run")
+    assert tried == {**rebuild(unserved), "dry_run": True}
+    assert "Left open: the old one" not in {one["title"] for one in by_id(unserved).values()}
 
 
 def test_turns_whose_events_are_gone_are_read_from_their_transcripts(machine: Machine) -> None:

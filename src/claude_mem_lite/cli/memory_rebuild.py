@@ -18,7 +18,7 @@ from claude_mem_lite.cli.sending import Sending
 from claude_mem_lite.client_values import RebuildCounts, StaleTurn, Where
 from claude_mem_lite.importers.transcripts import Transcript, find_transcripts, own_folders, read_transcript
 from claude_mem_lite.importers.turns import PastTurn
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.spool_names import is_past
 from claude_mem_lite.words import counted
 
@@ -96,21 +96,27 @@ class _Rebuilding:
         turns = [one for one in turns if one not in known]
         self._report.counts += RebuildCounts(left=len(known))
         before: list[_Source] = []
+        so_far: JsonValue = None
         for batch in _batches(turns):
-            self._send(session, before[-MAX_TURNS_BEFORE:] if self._dry_run else (), batch)
+            # What a dry run has taken back it must be told again.
+            earlier = before[-MAX_TURNS_BEFORE:] if self._dry_run else ()
+            so_far = self._send(session, earlier, batch, so_far)
             before += batch
         self._report.sessions += bool(turns)
         self._advance(self._report.counts.turns + self._report.counts.left)
 
-    def _send(self, session: str, before: Sequence[_Source], batch: Sequence[_Source]) -> None:
+    def _send(self, session: str, before: Sequence[_Source], batch: Sequence[_Source], so_far: JsonValue) -> JsonValue:
         body: JsonObject = {
             "session": session,
             "turns": [one.stale.turn for one in batch],
             "past": [one.as_json() for one in (*before, *batch) if one.past is not None],
             "dry_run": self._dry_run,
+            "so_far": so_far,
         }
-        self._report.counts += self._sending.ask(lambda client: client.rebuild_turns(body))
+        counts, so_far = self._sending.ask(lambda client: client.rebuild_turns(body))
+        self._report.counts += counts
         self._advance(self._report.counts.turns + self._report.counts.left)
+        return so_far
 
     def _past_turns(self, session: str) -> Iterator[PastTurn]:
         if self._transcripts is None:

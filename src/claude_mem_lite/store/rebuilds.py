@@ -3,6 +3,7 @@
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -107,6 +108,19 @@ def put_summary(db: sqlite3.Connection, session: str, turn: str, summary: Sessio
     db.execute(
         "insert or replace into rebuilt_summaries (session, turn, summary) values (?, ?, ?)",
         (session, turn, json.dumps(asdict(summary))),
+    )
+
+
+def summary_row(db: sqlite3.Connection, session: str) -> dict[str, object] | None:
+    """Return what is kept of a session as it is stored, for a dry run to go on from."""
+    row = db.execute("select * from rebuilt_summaries where session = ?", (session,)).fetchone()
+    return dict(row) if row else None
+
+
+def put_summary_row(db: sqlite3.Connection, row: Mapping[str, object]) -> None:
+    """Put back what `summary_row` returned."""
+    db.execute(
+        "insert or replace into rebuilt_summaries (session, turn, summary) values (:session, :turn, :summary)", row
     )
 
 

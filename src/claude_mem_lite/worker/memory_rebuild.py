@@ -190,8 +190,7 @@ def _says_the_same(before: Memory, memory: Memory) -> bool:
 def _reword(db: sqlite3.Connection, before: Memory, made: Memory) -> Memory | None:
     """Have a memory say what is made of its turn now; it keeps its id, its dates and what replaced it. None when it
     says the same already."""
-    retired = retirements.of(db, [before.id]).get(before.id)
-    is_back = retired is not None and retired.cause == "rebuilt" and retirements.revive(db, before.id)
+    is_back = _is_retired_in_vain(db, before, made) and retirements.revive(db, before.id)
     if _says_the_same(before, made) and not is_back:
         db.execute("update memories set prompt_version = ? where id = ?", (made.prompt_version, before.id))
         return None
@@ -207,6 +206,15 @@ def _reword(db: sqlite3.Connection, before: Memory, made: Memory) -> Memory | No
     if changed.anchors != before.anchors:
         renames.forget(db, changed.id)
     return changed
+
+
+def _is_retired_in_vain(db: sqlite3.Connection, before: Memory, made: Memory) -> bool:
+    """Return whether what retired a memory says nothing of what it is now: an earlier rebuild, or for what is no
+    failure any more, a command that passed."""
+    retired = retirements.of(db, [before.id]).get(before.id)
+    if retired is None:
+        return False
+    return retired.cause == "rebuilt" or (retired.cause == "taken up" and made.kind != "failure")
 
 
 def _take_back(db: sqlite3.Connection, memory: Memory, key: str, now: datetime) -> None:

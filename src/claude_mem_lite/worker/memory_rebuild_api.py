@@ -25,7 +25,6 @@ from claude_mem_lite.worker import jobs, memory_rebuild, rebuild_report
 from claude_mem_lite.worker.api import Meant, Running, require_settings, wait
 from claude_mem_lite.worker.importing import PastEvent, TurnMark, arrival_of, of_pauses
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.rebuild_report import Report
 from claude_mem_lite.worker.routing import Body, Router
 
 MAX_TURNS = 20
@@ -47,6 +46,8 @@ class RebuildTurns(Body):
     turns: list[str] = Field(max_length=MAX_TURNS)
     past: list[PastSource] = Field(default_factory=list)
     dry_run: bool = False
+    so_far: dict[str, str | float] | None = None
+    """Of a dry run: the `so_far` of the answer for the turns before these."""
 
 
 class _TakenBack(Exception):
@@ -81,7 +82,7 @@ def rebuild_turns(asked: RebuildTurns, loop: Running) -> dict[str, object]:
     require_settings(loop, "nothing is rebuilt")
     events = _events(asked.past, loop)
     if asked.dry_run:
-        return asdict(wait(loop.call_both(partial(_try, loop, asked, events))))
+        return wait(loop.call_both(partial(_try, loop, asked, events)))
     wait(loop.call_queue(lambda queue: _put(queue, events, loop)))
     with closing(loop.readers.open()) as db:
         before = rebuild_report.snapshot(db, asked.session, asked.turns)
@@ -90,15 +91,18 @@ def rebuild_turns(asked: RebuildTurns, loop: Running) -> dict[str, object]:
         return asdict(rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns)))
 
 
-def _try(loop: Loop, asked: RebuildTurns, events: Events, db: sqlite3.Connection, queue: Queue) -> Report:
+def _try(loop: Loop, asked: RebuildTurns, events: Events, db: sqlite3.Connection, queue: Queue) -> dict[str, object]:
     """Return what a rebuild would change, by doing it and taking it back."""
-    report = Report()
+    report: dict[str, object] = {}
     with suppress(_TakenBack), atomic(queue.db), atomic(db):
         _insert(queue, events, loop)
+        if asked.so_far is not None:
+            rebuilds.put_summary_row(db, asked.so_far)
         before = rebuild_report.snapshot(db, asked.session, asked.turns)
         for key in asked.turns:
             memory_rebuild.rebuild_turn(db, queue, key, loop.config, loop.clock())
-        report = rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns))
+        changed = rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns))
+        report = {**asdict(changed), "so_far": rebuilds.summary_row(db, asked.session)}
         raise _TakenBack
     return report
 
