@@ -23,8 +23,8 @@ from claude_mem_lite.spool_names import is_past
 from claude_mem_lite.words import counted
 
 # A request is worked on in one go, and a hook that wants an answer waits meanwhile.
-MAX_BATCH_BYTES = 2 * 1024 * 1024
-MAX_BATCH_TURNS = 20
+MAX_BATCH_BYTES = 512 * 1024
+MAX_BATCH_TURNS = 4
 MAX_TURNS_BEFORE = 3
 """Turns before one that may have left failing what it puts right."""
 _SAME_TIME = timedelta(seconds=10)

@@ -28,6 +28,7 @@ from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.routing import Body, Router
 
 MAX_TURNS = 20
+_PASS_TIMEOUT_S = 10.0
 router = Router(prefix="/api/rebuild/memories")
 Events = dict[str, list[Arrival]]
 """What transcripts have of turns, by the keys of these."""
@@ -87,6 +88,7 @@ def rebuild_turns(asked: RebuildTurns, loop: Running) -> dict[str, object]:
     with closing(loop.readers.open()) as db:
         before = rebuild_report.snapshot(db, asked.session, asked.turns)
     wait(loop.command({"command": memory_rebuild.COMMAND, "turns": asked.turns}))
+    loop.settle(_PASS_TIMEOUT_S)  # else the next command would prolong the pass that a session's start waits for
     with closing(loop.readers.open()) as db:
         return asdict(rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns)))
 
