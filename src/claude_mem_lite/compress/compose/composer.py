@@ -161,7 +161,7 @@ def _title(given: Material, said: Sequence[_Said]) -> tuple[str, _Said | None]:
     """Return the best headline of a turn without a commit, and its sentence; '' when none is good enough."""
     offered = [(good, title) for title, good in given.judgement.titles if title.form != "subject"]
     good, title = max(offered, key=lambda pair: pair[0], default=(0.0, None))
-    return (title.text, said[title.at]) if title and good >= MIN_TITLE else ("", None)
+    return (capital(title.text), said[title.at]) if title and good >= MIN_TITLE else ("", None)
 
 
 def _summary(said: Sequence[_Said], title: str, head: _Said | None) -> str:
@@ -203,12 +203,8 @@ def _outcome(one: _Said) -> float:
 
 
 def impersonal_sentence(text: str) -> str:
-    """Return a sentence for a summary: without label and first person, in the case in which it was written."""
-    bare = headline.bare(text)
-    plain = impersonal(bare)
-    if plain.lower() != bare.lower():
-        return plain
-    return capital(bare) if bare != text and text[:1].isupper() else bare
+    """Return a sentence for a summary, without label and first person."""
+    return impersonal(headline.bare(text))
 
 
 def _kind(given: Material, commit: Commit | None, changes: Sequence[FileChange], fix: Fix | None) -> WorkKind:
