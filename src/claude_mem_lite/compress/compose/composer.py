@@ -257,7 +257,7 @@ def _type_of(commit: Commit) -> str:
 
 
 def _fix_card(fix: Fix, said: Sequence[_Said]) -> Draft | None:
-    """Return the memory of a failure that was put right beside the work that the title tells: of tests that failed before
+    """Return the memory of a failure that was put right beside the work of the title: of tests that failed before
     the turn, or one that somebody speaks of. Else it was a slip on the way."""
     about = _about_run(fix.failure, said)
     if not about and (fix.own_work or not failing_tests(fix.failure)):
