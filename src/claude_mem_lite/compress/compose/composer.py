@@ -10,6 +10,7 @@ from functools import partial
 from claude_mem_lite.compress.compose import facts, headline
 from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.judge import KINDS, Judgement, Verdict
+from claude_mem_lite.compress.compose.turn_features import is_beside
 from claude_mem_lite.compress.language.drafts import make_draft, whole_sentences
 from claude_mem_lite.compress.language.prose import capital
 from claude_mem_lite.compress.language.sentence_kinds import is_check_result, is_talk
@@ -23,9 +24,9 @@ from claude_mem_lite.models import Draft, Origin, WorkKind
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
 
-MIN_WORTH = 0.65
+MIN_WORTH = 0.6
 """Smallest probability of worth that gives a turn a memory."""
-MIN_TITLE = 0.6
+MIN_TITLE = 0.8
 """Smallest probability of a good headline where no commit gives the title: nothing rather than a torn one."""
 MIN_CARRIES = 0.15
 MIN_FITS = 0.5
@@ -46,6 +47,9 @@ _LONGER = 25
 _COMMIT_KINDS: dict[str, WorkKind] = {
     "fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature", "feature": "feature",
     "refactor": "refactor", "docs": "change", "chore": "change", "test": "change", "ci": "change", "build": "change",
+}  # fmt: skip
+_VERB_KINDS: dict[str, WorkKind] = {
+    "fix": "bugfix", "add": "feature", "extract": "refactor", "rename": "refactor",
 }  # fmt: skip
 _COMMITTED_KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "change")
 _FAILS = lazy(r"(?i)\b(?:fail(?:s|ed|ing|ures?)?|broken|breaks|crash\w*)\b")
@@ -140,7 +144,7 @@ def _card(given: Material, said: Sequence[_Said], commit: Commit | None, *, seve
         return None
     changes = merge(step.change for step in given.steps if isinstance(step, Edited))
     return make_draft(
-        _kind(given, commit, changes, fix),
+        _kind(given, title, commit, changes, fix),
         title,
         summary,
         facts=[
@@ -242,12 +246,17 @@ def impersonal_sentence(text: str) -> str:
     return impersonal(headline.bare(text))
 
 
-def _kind(given: Material, commit: Commit | None, changes: Sequence[FileChange], fix: Fix | None) -> WorkKind:
-    """Return the kind by what happened: a verified fix, the type of the commit, else what the judge thinks."""
+def _kind(
+    given: Material, title: str, commit: Commit | None, changes: Sequence[FileChange], fix: Fix | None
+) -> WorkKind:
+    """Return the kind by what happened: a verified fix, the type of the commit, the verb of the title, else what the
+    judge thinks."""
     if fix:
         return "bugfix"
     if commit and (kind := _COMMIT_KINDS.get(_type_of(commit))):
         return kind
+    if kind := _VERB_KINDS.get(title.split(" ", 1)[0].rstrip(":").lower()):
+        return "change" if changes and all(is_beside(change.path) for change in changes) else kind
     allowed = _COMMITTED_KINDS if commit else KINDS if changes or given.commits else ("discovery", "decision")
     return max(allowed, key=lambda kind: given.judgement.kinds[kind])
 
@@ -257,11 +266,11 @@ def _type_of(commit: Commit) -> str:
 
 
 def _fix_card(fix: Fix, said: Sequence[_Said]) -> Draft | None:
-    """Return the memory of a failure that was put right beside the work of the title: of tests that failed before
-    the turn, or one that somebody speaks of. Else it was a slip on the way."""
-    about = _about_run(fix.failure, said)
-    if not about and (fix.own_work or not failing_tests(fix.failure)):
+    """Return the memory of tests that failed before the turn and pass now, beside the work of the title. Any other
+    failure that was put right is a slip on the way: readers found six of six such memories not worth having."""
+    if fix.own_work or not failing_tests(fix.failure):
         return None
+    about = _about_run(fix.failure, said)
     explained = f"{_explained(about[0])} " if about else ""
     summary = f"{explained}{facts.failed(fix)} {facts.helped(fix)} {facts.passes(fix)}"
     return make_draft(

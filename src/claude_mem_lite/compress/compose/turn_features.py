@@ -93,11 +93,11 @@ def _commit_numbers(candidates: Sequence[Candidate], facts: TurnFacts) -> list[f
         math.log1p(prose),
         *(float(bool(matter.search(subject))) for matter in _MATTERS),
         float(typed is not None and typed[1] in _ROUTINE_TYPES),
-        float(bool(paths) and all(_is_beside(path) for path in paths)),
+        float(bool(paths) and all(is_beside(path) for path in paths)),
     ]
 
 
-def _is_beside(path: str) -> bool:
+def is_beside(path: str) -> bool:
     """Return whether a file is documentation, a setting or a test."""
     return bool(_DOCS.search(path) or _SETTINGS.search(path) or _TESTS.search(path))
 
@@ -141,7 +141,7 @@ def kind_numbers(scores: "Scores", title: str, best: Sequence[str], facts: TurnF
     subject = facts.commits[0] if facts.commits else ""
     typed = _TYPE.match(subject)
     texts = (facts.prompt[:1_500], " ".join(best), subject, best[0] if best else "", title, facts.prompt[:_MAX_ASKED])
-    beside = list(filter(_is_beside, paths))
+    beside = list(filter(is_beside, paths))
     return [
         *(max(map(float, scores[:, role]), default=0.0) for role in range(5)),
         float(bool(subject)),
