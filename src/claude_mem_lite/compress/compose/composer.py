@@ -24,9 +24,9 @@ from claude_mem_lite.models import Draft, Origin, WorkKind
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
 
-MIN_WORTH = 0.6
+MIN_WORTH = 0.4
 """Smallest probability of worth that gives a turn a memory."""
-MIN_TITLE = 0.8
+MIN_TITLE = 0.7
 """Smallest probability of a good headline where no commit gives the title: nothing rather than a torn one."""
 MIN_CARRIES = 0.15
 MIN_FITS = 0.5
