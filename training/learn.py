@@ -53,9 +53,11 @@ def learn_sentences(given: Sequence[Example]) -> Linear:
 
 
 def _learn_worth(given: Sequence[Example], judged: dict[int, Scores]) -> Linear:
-    numbers = [worth_numbers(judged[id(one)], one.past.candidates, one.facts) for one in given]
-    wanted = np.array([[float(one.label.grade == 2)] for one in given])
-    return _fitted([()] * len(given), numbers, [one.project for one in given], wanted, np.ones_like(wanted))
+    # A commit of work that an earlier turn described has no card; whether its message tells something nobody said.
+    told = [one for one in given if one.label.cards or not one.past.commits]
+    numbers = [worth_numbers(judged[id(one)], one.past.candidates, one.facts) for one in told]
+    wanted = np.array([[float(one.label.grade == 2)] for one in told])
+    return _fitted([()] * len(told), numbers, [one.project for one in told], wanted, np.ones_like(wanted))
 
 
 def _probable_title(model: Linear, one: Example, scores: Scores) -> str:

@@ -24,6 +24,7 @@ _DOCS = re.compile(r"(?i)\.(?:md|mdx|rst|txt|adoc)$")
 _SETTINGS = re.compile(r"(?i)\.(?:json|toml|ya?ml|ini|cfg|lock|env|sh)$|Makefile|Dockerfile|\.github/")
 _TESTS = re.compile(r"(?i)(?:^|[/_.-])(?:tests?|specs?|conftest|fixtures?|testdata)(?:[/_.-]|$)")
 _TYPE = re.compile(r"([a-z]+)(?:\([^)]*\))?!?:")
+_ROUTINE_TYPES = ("docs", "test", "tests", "chore", "style", "ci", "build")
 _TYPES = ("fix", "feat", "refactor", "chore", "docs", "test")
 _MATTERS = (
     re.compile(
@@ -77,7 +78,28 @@ def worth_numbers(scores: "Scores", candidates: Sequence[Candidate], facts: Turn
         math.log1p(facts.failed_runs),
         math.log1p(len(facts.prompt)) / 5,
         float(facts.prompt.rstrip().endswith("?")),
+        *_commit_numbers(candidates, facts),
     ]
+
+
+def _commit_numbers(candidates: Sequence[Candidate], facts: TurnFacts) -> list[float]:
+    """Return how much the commits of a turn tell: prose or lists in their messages, and their subjects' matter."""
+    subject = facts.commits[-1] if facts.commits else ""
+    typed = _TYPE.match(subject)
+    prose = sum(one.source == "body" and one.kind == "text" for one in candidates)
+    paths = [change.path for change in facts.changes]
+    return [
+        float(bool(subject) and not prose),
+        math.log1p(prose),
+        *(float(bool(matter.search(subject))) for matter in _MATTERS),
+        float(typed is not None and typed[1] in _ROUTINE_TYPES),
+        float(bool(paths) and all(is_beside(path) for path in paths)),
+    ]
+
+
+def is_beside(path: str) -> bool:
+    """Return whether a file is documentation, a setting or a test."""
+    return bool(_DOCS.search(path) or _SETTINGS.search(path) or _TESTS.search(path))
 
 
 def _top(scores: "Scores", column: int, most: int) -> list[float]:
@@ -119,7 +141,7 @@ def kind_numbers(scores: "Scores", title: str, best: Sequence[str], facts: TurnF
     subject = facts.commits[0] if facts.commits else ""
     typed = _TYPE.match(subject)
     texts = (facts.prompt[:1_500], " ".join(best), subject, best[0] if best else "", title, facts.prompt[:_MAX_ASKED])
-    beside = [path for path in paths if _DOCS.search(path) or _SETTINGS.search(path) or _TESTS.search(path)]
+    beside = list(filter(is_beside, paths))
     return [
         *(max(map(float, scores[:, role]), default=0.0) for role in range(5)),
         float(bool(subject)),
