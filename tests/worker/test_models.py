@@ -34,7 +34,7 @@ def test_what_a_model_tells_takes_the_place_of_what_rules_made(
     rest(home, modelled, clock)
     assert memories(home) == [("Count every item of the basket", NAME)]
     (told,) = query(home.memory_db, "select prompt_version, tokens_in, tokens_out, cost_usd from memories")
-    assert told == ("turn-1", 2_000, 300, 0.0035)
+    assert told == ("turn-2", 2_000, 300, 0.0035)
     assert states(home) == ["done"]
 
 
@@ -165,12 +165,12 @@ def test_five_sessions_at_most_are_asked_about_at_a_time(
 def test_the_models_summary_goes_over_that_of_rules_but_for_the_files(
     home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
 ) -> None:
-    provider.answers = [answer("Count every item", headline="The basket counts", next_steps=["Paint the lid"])]
+    provider.answers = [answer("Count every item", headline="The basket counts", next_steps=["Count the items"])]
     work(home, modelled, long_turn("s-1", "Count the items"))
     ((request,),) = query(home.memory_db, "select request from sessions")
     rest(home, modelled, clock)
     told = query(home.memory_db, "select headline, request, next_steps, files_edited from sessions")
-    assert told == [("The basket counts", request, '["Paint the lid"]', '["basket.py"]')]
+    assert told == [("The basket counts", request, '["Count the items"]', '["basket.py"]')]
 
 
 def test_an_older_turn_does_not_overwrite_the_summary_of_a_newer_one(
