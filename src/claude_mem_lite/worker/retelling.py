@@ -19,7 +19,7 @@ from claude_mem_lite.compress.tools.hearsay import Hearsay
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.model_turns import ModelTurns
-from claude_mem_lite.models import Draft, Memory, Place, Session, Turn, TurnDigest
+from claude_mem_lite.models import WORK_KINDS, Draft, Memory, Place, Session, Turn, TurnDigest
 from claude_mem_lite.store import redoing, retirements, sessions, turns
 from claude_mem_lite.store.memories import find, handoff_id
 from claude_mem_lite.words import within
@@ -63,7 +63,7 @@ def question_about(
     digest = fold(whole)
     request = TurnRequest(
         goal=session.summary.request,
-        titles=tuple(memory.title for memory in _known(db, session, before=events[-1].at)),
+        titles=tuple(memory.title for memory in _known(db, session, before=events[-1].at) if memory.kind in WORK_KINDS),
         digest=digest_of(whole, digest, limit=limit),
         files_edited=digest.files_edited,
     )

@@ -11,6 +11,7 @@ from claude_mem_lite.compress.language.prose import capital, sentences
 from claude_mem_lite.compress.language.sentence_kinds import is_check_result
 from claude_mem_lite.compress.model.grounds import (
     has_work,
+    is_copied,
     is_exact,
     is_known,
     is_left_open,
@@ -35,7 +36,15 @@ _MIN_WORDS = 3
 _CONFIDENCE = 0.8
 _PADDING = ("null", "none", "n/a", "-", "...", "string", "yes", "no", "true", "false", "done", "completed")
 _CUT_MARK = lazy(r"characters cut\)|…")
-_NARRATED = lazy(r"^The (?:coding )?(?:agent|assistant)(?: has| had)? (?:[a-z]+ed|found) that ")
+_LEAD = lazy(r"^The (?:coding )?(?:agent|assistant)(?: has| had)? (?:[a-z]+ed|found) that ")
+# Talk about the session instead of the project: "The team will decide what to do next."
+_NARRATED = lazy(
+    r"^(?:The (?:team|session|agent|assistant|project)|We) (?:(?:is|are|was|were) [a-z]+ing|is dedicated|will|needs? to"
+    r"|has to|have to|wonder|want|plan|discussed|recently)\b"
+)
+_QUESTION = lazy(r"(?i)^(?:how to|what (?:to|next|is|are)|why|whether)\b|\?$")
+_WHOLE = 0.75
+"""Smallest `headline.quality` of a title that is made of a sentence: cut at the end of a clause, or not at all."""
 # Narrower than for the output of commands: a model may well have to tell of agents and their prompts.
 _ORDER = lazy(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|your)\b"
@@ -50,16 +59,17 @@ _PROSE_LIMITS = {"headline": 200, "request": 400, "investigated": 300, "learned"
 def read_drafts(answer: JsonObject, files_edited: Sequence[str], sent: str) -> tuple[Draft, ...] | None:
     """Return the memories of an answer to a message, none when it names none; None when it cannot be used.
 
-    A memory that the session has already is left out, and is no reason to refuse the others."""
+    Memories that the session has already, and those without grounds in the message, are left out."""
     given = answer.get("memories")
     items = [given] if isinstance(given, Mapping) else given if isinstance(given, list) else None
     if items is None:
         return None
-    items = [item for item in items if not (isinstance(item, Mapping) and is_known(_string(item.get("title")), sent))]
-    found = [draft for item in items if isinstance(item, Mapping) and (draft := _draft(item, files_edited, sent))]
-    distinct = {draft.title.lower(): draft for draft in reversed(found)}
-    drafts = tuple(reversed(distinct.values()))[:MAX_CARDS]
-    return drafts if drafts or not items else None
+    cards = [item for item in items if isinstance(item, Mapping) and _is_card(item)]
+    found = [draft for card in cards if (draft := _draft(card, files_edited, sent))]
+    distinct: dict[str, Draft] = {}
+    for draft in found:
+        distinct.setdefault(draft.title.lower(), draft)
+    return tuple(distinct.values())[:MAX_CARDS] if cards or not items else None
 
 
 def read_summary(answer: JsonObject, sent: str) -> SessionSummary | None:
@@ -83,12 +93,18 @@ def read_summary(answer: JsonObject, sent: str) -> SessionSummary | None:
     return SessionSummary(**prose, **lists)  # type: ignore[arg-type]
 
 
+def _is_card(item: JsonObject) -> bool:
+    """Return whether an item has a summary and a title of more than a word or two."""
+    return bool(_prose(item.get("summary"), MAX_SUMMARY)) and not _is_short(_prose(item.get("title"), 400))
+
+
 def _draft(item: JsonObject, files_edited: Sequence[str], sent: str) -> Draft | None:
-    """Return one memory; None without a summary, or with a title of a word or two."""
+    """Return one memory; None when the session has it already, or when its summary has no grounds."""
     given, said = _prose(item.get("title"), 400), _summary(item.get("summary"), sent)
-    if not said or _is_short(given):
+    if not said or is_known(given, sent):
         return None
-    title = _title(given, sent) or headline.of_sentence(said[0])
+    own = _title(given) if is_exact(given, sent) else ""
+    title = own if own and not repeats_request(own, sent) else _title_of(said[0]) or own
     if not title:
         return None
     files = _files(item.get("files"), files_edited)
@@ -104,14 +120,15 @@ def _draft(item: JsonObject, files_edited: Sequence[str], sent: str) -> Draft | 
 
 def _summary(value: JsonValue, sent: str) -> list[str]:
     """Return the sentences of a summary, each once: no request, and no name that the message does not have."""
-    said = dict.fromkeys(capital(_NARRATED.sub("", one)) for one in sentences(_prose(value, 4 * MAX_SUMMARY)))
+    said = dict.fromkeys(capital(_LEAD.sub("", one)) for one in sentences(_prose(value, 4 * MAX_SUMMARY)))
+    said = dict.fromkeys(one for one in said if not _NARRATED.match(one) and not one.endswith("?"))
     return [sentence for sentence in said if is_exact(sentence, sent) and not repeats_request(sentence, sent)]
 
 
 def _facts(value: JsonValue, sent: str) -> list[str]:
     """Return the facts of which the message has every number and name, without pieces that the digest had cut."""
     found = _list(value, 3 * _MAX_CARD_FACTS, 4 * MAX_SUMMARY)
-    kept = [fact for fact in found if is_exact(fact, sent, numbers=True) and not _CUT_MARK.search(fact)]
+    kept = [fact for fact in found if is_copied(fact, sent) and not _CUT_MARK.search(fact)]
     return kept[:_MAX_CARD_FACTS]
 
 
@@ -120,14 +137,20 @@ def _is_short(title: str) -> bool:
     return len(title.split()) < _MIN_WORDS if title.isascii() else not title
 
 
-def _title(text: str, sent: str) -> str:
-    """Return a title as a headline; '' for a path alone, an empty phrase, the request, or one that cannot be cut."""
+def _title(text: str) -> str:
+    """Return a title as a headline; '' for a path alone, an empty phrase, a question, or one that cannot be cut."""
     text = titles.from_commit(_MARKUP.sub("", text).strip(" \"'“”-*#"))[0]
     text = headline.cut(text)
     min_weight = 1.5 if text.isascii() else 0.5
-    if _is_short(text) or _PATH_ALONE.fullmatch(text) or titles.weight(text) < min_weight:
+    if _is_short(text) or _PATH_ALONE.fullmatch(text) or _QUESTION.search(text) or titles.weight(text) < min_weight:
         return ""
-    return "" if repeats_request(text, sent) or not is_exact(text, sent) else text
+    return text
+
+
+def _title_of(sentence: str) -> str:
+    """Return the headline of a sentence; '' when the cut would fall in the middle of a clause."""
+    title = headline.of_sentence(sentence)
+    return title if title and headline.quality(title, sentence) >= _WHOLE else ""
 
 
 def _kind(value: JsonValue, edited: bool, *, is_work: bool) -> WorkKind:
@@ -141,7 +164,7 @@ def _kind(value: JsonValue, edited: bool, *, is_work: bool) -> WorkKind:
 def _files(value: JsonValue, edited: Sequence[str]) -> list[str]:
     """Return the edited files that are named, by whole path or by its end."""
     names = re.split(r"[,\n]", value) if isinstance(value, str) else value if isinstance(value, list) else []
-    named = [name.strip(" `") for name in names if isinstance(name, str) and name.strip(" `")]
+    named = [name.strip(" `").removeprefix("./") for name in names if isinstance(name, str) and name.strip(" `./")]
     return [path for path in edited if any(f"/{path}".endswith(f"/{name.lstrip('/')}") for name in named)]
 
 

@@ -134,23 +134,25 @@ def joined(rules: tuple[Draft, ...], told: tuple[Draft, ...]) -> tuple[Draft, ..
 
     The model's drafts, each with the exact facts of the rules' drafts that it retells, and drafts that rules alone can
     make: the user's choices, text of foreign origin, and errors that can be recognised but were not retold. When the
-    model found nothing worth remembering, the rules' work goes too, but for failures that can be recognised."""
+    model found nothing worth remembering, the rules' drafts stay: readers saw a memory too in .94 of their turns."""
+    if not told:
+        return rules
     kept: list[Draft] = []
     retold: dict[int, list[Draft]] = {}
     for draft in rules:
-        best = max(range(len(told)), key=lambda at: _likeness(draft, told[at]), default=None)
-        if draft.origin in _KEPT_ORIGINS or _is_left_out(draft, None if best is None else told[best]):
+        best = max(range(len(told)), key=lambda at: _likeness(draft, told[at]))
+        if draft.origin in _KEPT_ORIGINS or _is_left_out(draft, told[best]):
             kept.append(draft)
-        elif best is not None:
+        else:
             retold.setdefault(best, []).append(draft)
     return (*(_with_facts(draft, retold.get(at, ())) for at, draft in enumerate(told)), *kept)
 
 
-def _is_left_out(draft: Draft, nearest: Draft | None) -> bool:
+def _is_left_out(draft: Draft, nearest: Draft) -> bool:
     """Return whether an error is known by its fingerprint and no draft is about it: no other draft may carry it."""
     if all(map(read_anchor, draft.anchors)):
         return False  # tied to code, if to anything
-    return draft.kind == "failure" if nearest is None else _likeness(draft, nearest) < _MIN_LIKENESS
+    return _likeness(draft, nearest) < _MIN_LIKENESS
 
 
 def _likeness(draft: Draft, other: Draft) -> float:

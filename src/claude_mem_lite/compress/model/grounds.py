@@ -11,7 +11,7 @@ from claude_mem_lite.words import overlap
 _SAME, _MOST = 0.9, 0.5
 _MAX_REQUEST = 300
 """A longer request is a plan or a report: its sentences may well be those of the memory."""
-_MIN_SHARED = 0.6
+_MIN_SHARED, _COPIED = 0.6, 0.75
 _REQUEST = lazy(r"^(?:Asked:\n|Goal of the session: )(.+)$", re.M)
 _TITLES = lazy(r"^Titles so far:\n((?:- .+\n?)+)", re.M)
 _CLOSING = lazy(r"^(?:Said at the end:\n(.+)|- still on the to-do list: ([^\n]+))", re.M | re.S)
@@ -21,12 +21,16 @@ _NUMBER = lazy(r"\d[\d.,]*")
 _WORK = lazy(r"^(?:Edited|Ran|Committed):$", re.M)
 
 
-def is_exact(text: str, sent: str, *, numbers: bool = False) -> bool:
-    """Return whether a message has all the names of a text, and its numbers if asked."""
+def is_exact(text: str, sent: str) -> bool:
+    """Return whether a message has all the names of a text."""
     known = sent.lower()
-    if any(name.rstrip("()").lower() not in known for name in _NAME.findall(text)):
-        return False
-    return not numbers or all(number.rstrip(".,") in known for number in _NUMBER.findall(text))
+    return all(name.rstrip("().").lower() in known for name in _NAME.findall(text))
+
+
+def is_copied(fact: str, sent: str) -> bool:
+    """Return whether a message has all the names and numbers of a fact, and nearly all of its words."""
+    has_numbers = all(number.rstrip(".,") in sent for number in _NUMBER.findall(fact))
+    return has_numbers and is_exact(fact, sent) and overlap(fact, sent) >= _COPIED
 
 
 def has_work(sent: str) -> bool:
@@ -44,7 +48,7 @@ def is_known(title: str, sent: str) -> bool:
     """Return whether a title stands among the titles so far."""
     found = _TITLES.search(sent)
     known = found[1].split("\n") if found else []
-    return any(overlap(title, line) >= _SAME and overlap(line, title) >= _SAME for line in known)
+    return any(overlap(title, line) >= _SAME and overlap(line, title) >= _MOST for line in known)
 
 
 def is_shared(text: str, sent: str) -> bool:
