@@ -2,6 +2,7 @@
 
 import pytest
 
+from claude_mem_lite.models import LOCAL_LIMITS, CallLimits
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeProvider
@@ -160,6 +161,45 @@ def test_five_sessions_at_most_are_asked_about_at_a_time(
     provider.release()
     rest(home, modelled, clock)
     assert states(home) == ["done"] * 7
+
+
+def test_a_server_on_this_machine_is_asked_one_thing_at_a_time(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.limits = LOCAL_LIMITS
+    provider.hold()
+    work(home, modelled, *(long_turn(f"s-{number}", "Count the items") for number in range(3)))
+    wait_for_question(provider, modelled)
+    assert modelled.settle(30)
+    assert sorted(states(home)) == ["asking", "wanted", "wanted"]
+    provider.release()
+    rest(home, modelled, clock)
+    assert states(home) == ["done"] * 3
+
+
+def test_a_server_on_this_machine_is_sent_a_short_digest(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.limits = CallLimits(digest_chars=500)
+    *events, end = long_turn("s-1", "Count the items")
+    work(home, modelled, [*events, {**end, "last_assistant_message": "Every item of the basket is counted. " * 90}])
+    rest(home, modelled, clock)
+    assert len(provider.asked[0]) <= 500
+
+
+def test_what_a_session_left_open_is_not_among_the_titles(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [answer("Count every item of the basket"), answer("Paint the wooden lid green")]
+    *events, end = long_turn("s-1", "Count the items")
+    said = f"{end['last_assistant_message']} Next: wipe the floor."
+    work(home, modelled, [*events, {**end, "last_assistant_message": said}])
+    rest(home, modelled, clock)
+    assert "Left open: Wipe the floor" in [title for title, _ in memories(home)]
+    work(home, modelled, long_turn("s-1", "Paint the lid"))
+    rest(home, modelled, clock)
+    assert "Count every item of the basket" in provider.asked[1]
+    assert "floor" not in provider.asked[1]
 
 
 def test_the_models_summary_goes_over_that_of_rules_but_for_the_files(
