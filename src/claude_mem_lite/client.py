@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import Literal
 from urllib.parse import quote
 
@@ -19,6 +20,8 @@ from claude_mem_lite.client_values import (
     ImportStart,
     PastTurns,
     QueueCounts,
+    RebuildCounts,
+    StaleTurn,
     Wanted,
     Where,
 )
@@ -325,6 +328,32 @@ class Client:
     def index(self) -> JsonObject:
         """How many documents wait to be indexed, of how many there are, and why there are no vectors if so."""
         return self._get("/api/index")
+
+    def stale_sessions(self, where: Where) -> list[tuple[str, int]]:
+        """Return the sessions with turns whose memories an older version made, each with their number, oldest first."""
+        answer = self._get("/api/rebuild/memories", where.as_query(), timeout_s=EXPORT_TIMEOUT_S)
+        return [(text(one.get("id")), _whole(one, "turns")) for one in _objects(answer, "sessions")]
+
+    def stale_turns(self, session: str) -> list[StaleTurn]:
+        """Return those turns of a session, in order."""
+        answer = self._get("/api/rebuild/memories/turns", [("session", session)], timeout_s=EXPORT_TIMEOUT_S)
+        return [
+            StaleTurn(
+                turn=text(one.get("turn")),
+                prompt_id=text(one.get("prompt_id")),
+                began_at=datetime.fromisoformat(text(one.get("began_at"))),
+                kept_bytes=_whole(one, "kept_bytes"),
+                is_left=one.get("is_left") is True,
+            )
+            for one in _objects(answer, "turns")
+        ]
+
+    def rebuild_turns(self, body: JsonObject) -> tuple[RebuildCounts, JsonValue]:
+        """Have the memories of some turns of a session made anew, or tried; return what that changes, and after a try
+        what the next one of the session goes on from."""
+        answer = self._post("/api/rebuild/memories", body, timeout_s=IMPORT_TIMEOUT_S)
+        counts = RebuildCounts(**{one.name: _whole(answer, one.name) for one in fields(RebuildCounts)})
+        return counts, answer.get("so_far")
 
     def export_page(self, after: int, where: Where) -> ExportPage:
         """The memories that were stored after one of them, as many as come at a time."""

@@ -1,7 +1,8 @@
 """What is asked of the worker and what it answers, as values: `client.py` sends and makes them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from datetime import datetime
 
 from claude_mem_lite.models import JsonObject
 
@@ -115,6 +116,34 @@ class ImportStart:
     project: str
     at: str
     unknown: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class StaleTurn:
+    """A turn whose memories an older version made, with the marks that a transcript has of it."""
+
+    turn: str
+    prompt_id: str
+    began_at: datetime
+    kept_bytes: int
+    """The size of its events in the inbox; 0 when they are gone."""
+    is_left: bool
+    """An earlier rebuild found nothing to make it anew from."""
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildCounts:
+    """Turns that were made anew and turns that were left, and what became of their memories."""
+
+    turns: int = 0
+    left: int = 0
+    kept: int = 0
+    reworded: int = 0
+    new: int = 0
+    taken_back: int = 0
+
+    def __add__(self, other: "RebuildCounts") -> "RebuildCounts":
+        return RebuildCounts(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
 
 
 ANYTHING = Wanted()

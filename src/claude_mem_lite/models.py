@@ -22,6 +22,9 @@ MOST_FILES = 20
 MOST_ANCHORS = 24
 MOST_OF_A_TURN = 12
 """How many memories rules make of one turn."""
+COMPOSER_VERSION = 1
+"""Raised when the same turn gives other memories than before: `rebuild --memories` makes those of older versions anew.
+0 stands for all that was made before turns had a version."""
 REQUEST_LEAD = "Asked: "
 """Before what a prompt asked for, at the end of a summary."""
 UNDONE_LEAD = "After the agent's change the code was found as it had been before"

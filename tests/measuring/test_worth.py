@@ -98,6 +98,6 @@ def test_a_logistic_model_learns_what_words_and_numbers_tell() -> None:
 def test_a_saved_judge_judges_as_before(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("judge") / "judge.npz"
     model = Linear({"fixed": 0, "done": 1}, np.array([[1.5], [-2.0], [0.5]], dtype=np.float32))
-    save(Judge(model, model, model), path)
+    save(Judge(model, model, model, model), path)
     assert load_judge(path).sentence.vocabulary == model.vocabulary
     assert np.allclose(load_judge(path).kind.weights, model.weights)

@@ -5,8 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from claude_mem_lite.install.doctor.worker import check_composer
 from claude_mem_lite.paths import Home
+from tests.past_sessions import Json
 from tests.unit.fake_worker import HEALTH, FakeWorker, fake_worker, run
+
+TURN = "01772442001000000000-0-0123abcd-UserPromptSubmit"
 
 
 @pytest.fixture
@@ -69,3 +73,52 @@ def test_status_tells_why_there_is_no_search_by_meaning(worker: FakeWorker, caps
     told = capsys.readouterr().out
     assert "still to be indexed" not in told
     assert "; no vectors can be made: OSError, so search goes by words alone (`claude-mem-lite doctor` says" in told
+
+
+NONE: Json = {"turns": 0, "left": 0, "kept": 0, "reworded": 0, "new": 0, "taken_back": 0}
+
+
+def test_rebuilding_memories_says_so_when_there_is_nothing_to_do(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worker.answer("GET /api/rebuild/memories", {"sessions": []})
+    assert run("rebuild", "--memories") == 0
+    assert capsys.readouterr().out == "Every turn has the memories that this version makes of it.\n"
+
+
+def test_rebuilding_memories_adds_up_what_the_worker_tells(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turn: Json = {
+        "turn": TURN,
+        "prompt_id": "",
+        "began_at": "2026-03-02T09:00:00+00:00",
+        "kept_bytes": 10,
+        "is_left": False,
+    }
+    worker.answer("GET /api/rebuild/memories", {"sessions": [{"id": "s1", "turns": 1}, {"id": "s2", "turns": 1}]})
+    worker.answer("GET /api/rebuild/memories/turns", {"turns": [turn]})
+    worker.answer("POST /api/rebuild/memories", {**NONE, "turns": 1, "kept": 2, "taken_back": 600})
+    assert run("rebuild", "--memories", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == {**NONE, "dry_run": False, "sessions": 2, "turns": 2, "kept": 4, "taken_back": 1200}
+    assert run("rebuild", "--memories", "--dry-run") == 0
+    out = capsys.readouterr().out
+    assert out == "Would rebuild the memories of 2 turns: 4 kept, 0 reworded, 0 new, 1,200 taken back.\n"
+
+
+@pytest.mark.parametrize("options", [("--dry-run",), ("--project", "shop"), ("--cwd", "/")])
+def test_the_index_is_rebuilt_as_a_whole(
+    worker: FakeWorker, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    assert run("rebuild", *options) == 2
+    assert "go with --memories" in capsys.readouterr().err
+    assert worker.seen == []
+
+
+def test_doctor_offers_the_rebuild_of_older_memories_as_no_fault() -> None:
+    (check,) = check_composer({"stale_turns": 1_200})
+    assert check.state == "ok"
+    assert check.found.startswith("1,200 turns have memories of an older version")
+    assert "`claude-mem-lite rebuild --memories`" in check.next_step
+    assert check_composer({"stale_turns": 0}) == check_composer({}) == []

@@ -13,7 +13,7 @@ HEALTH = {
     "status", "problem", "settings_problem", "version", "pid", "uptime_s", "queue_depth", "observations_today",
     "memories", "active", "sessions", "quarantined",
     "model", "model_problem", "model_next_step", "model_failed", "model_waiting", "calls_today", "spend_today",
-    "tokens_today", "last_context_at", "unindexed", "index_problem", "daily_usd", "daily_tokens",
+    "tokens_today", "last_context_at", "unindexed", "stale_turns", "index_problem", "daily_usd", "daily_tokens",
     "backups", "last_backup_at", "backup_problem", "recovered", "recovered_at",
 }  # fmt: skip
 

@@ -60,7 +60,9 @@ SECTIONS = {
         "queue": Entry(f"{_HERE}.state", "queue", "Show what waits to be processed, and what failed."),
         "backup": Entry(f"{_HERE}.backup", "backup", "Make a backup now, or list those there are."),
         "restore": Entry(f"{_HERE}.backup", "restore", "Go back to a backup."),
-        "rebuild": Entry(f"{_HERE}.rebuilding", "rebuild", "Make the search index anew."),
+        "rebuild": Entry(
+            f"{_HERE}.rebuilding", "rebuild", "Make the search index anew, or the memories of an older version."
+        ),
         "mcp": Entry(f"{_HERE}.mcp", "mcp", "Serve an agent that asks for memories (MCP)."),
     },
 }

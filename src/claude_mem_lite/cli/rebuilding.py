@@ -1,11 +1,12 @@
-"""The `rebuild` command: everything derived made anew by the worker, with a look at how far it is."""
+"""The `rebuild` command: everything derived made anew by the worker, or the memories of an older version."""
 
 import sys
 import time
 
 import click
 
-from claude_mem_lite.cli.options import connect, json_option
+from claude_mem_lite.cli.memory_rebuild import rebuild_memories
+from claude_mem_lite.cli.options import connect, json_option, place_options, where
 from claude_mem_lite.cli.output import field, print_json
 from claude_mem_lite.cli.progress import progress
 from claude_mem_lite.errors import MemoryLiteError, WorkerUnavailable
@@ -17,20 +18,44 @@ LOOK_S = 0.2
 MOST_LOOKS_IN_VAIN = 50
 
 
-@click.command(short_help="Make the search index anew.")
+@click.command(short_help="Make the search index anew, or the memories of an older version.")
+@click.option("--memories", is_flag=True, help="Make memories anew that an older version made of your sessions.")
+@click.option("--dry-run", is_flag=True, help="With --memories: only tell what would change.")
+@place_options
 @json_option
-def rebuild(as_json: bool) -> None:
-    """Make the search index anew.
+def rebuild(memories: bool, dry_run: bool, cwd: str | None, project: str | None, as_json: bool) -> None:
+    """Make the search index anew, or the memories of an older version.
 
-    Everything that is derived from memories and sessions: the index of their words, the vectors of what they mean,
-    and the contexts kept ready for new sessions. Memories themselves are not touched, and can be found meanwhile.
-    There is no need for it in daily use; the worker keeps all this current.
+    Without --memories everything that is derived from memories and sessions: the index of their words, the vectors of
+    what they mean, and the contexts kept ready for new sessions. Memories themselves are not touched, and can be found
+    meanwhile. There is no need for it in daily use; the worker keeps all this current.
+
+    With --memories the memories themselves, of turns that an older version made them of: of all projects, or of the
+    one that --project or --cwd names. A turn is read once more where its events (kept for 8 days) or Claude Code's own
+    transcript of its session are still there; other turns stay as they are. Memories about the same matter keep their
+    ids and get the words of this version, some are new, and those that this version no longer makes are retired.
+    Nothing changes of what you stated, edited, pinned, confirmed or retired, of what an agent saved, a model told or
+    another product brought, and what was forgotten, excluded or done while memory was off stays out. `status` and
+    `doctor` tell when there are such turns; nothing is made anew unless you ask.
+
+    May be stopped and run again at any time: it goes on where it was, and a second run changes nothing.
 
     \b
     Examples:
       claude-mem-lite rebuild
-      claude-mem-lite rebuild --json
+      claude-mem-lite rebuild --memories --dry-run
+      claude-mem-lite rebuild --memories --project shop
+      claude-mem-lite rebuild --memories --json
     """
+    if memories:
+        rebuild_memories(where(cwd, project, not (cwd or project)), dry_run=dry_run, as_json=as_json)
+    elif dry_run or cwd or project:
+        raise click.UsageError("--dry-run, --cwd and --project go with --memories; the index is made anew as a whole")
+    else:
+        _rebuild_index(as_json)
+
+
+def _rebuild_index(as_json: bool) -> None:
     client = connect()
     told = client.rebuild()
     total = whole(told, "waiting")

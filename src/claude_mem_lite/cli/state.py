@@ -148,6 +148,7 @@ def _lines(home: Home, told: JsonObject, errors: int) -> Sequence[tuple[str, str
             "memories",
             f"{_counts(told)}{_waiting(told)}{_index(told)}",
         ),
+        *_composer(told),
         ("sessions", field(told, "sessions")),
         ("model", _model(told)),
         ("context", f"last given {ago(told.get('last_context_at'), now)}"),
@@ -201,6 +202,15 @@ def _counts(told: JsonObject) -> str:
 def _waiting(told: JsonObject) -> str:
     waiting = whole(told, "quarantined")
     return f", {waiting} held back (`claude-mem-lite quarantine`)" if waiting else ""
+
+
+def _composer(told: JsonObject) -> Sequence[tuple[str, str]]:
+    """The offer to make memories of an older version anew, where there are any."""
+    stale = whole(told, "stale_turns")
+    turns = counted(stale, "turn has", "turns have")
+    return (
+        [("composer", f"{turns} memories of an older version (`claude-mem-lite rebuild --memories`)")] if stale else []
+    )
 
 
 def _index(told: JsonObject) -> str:

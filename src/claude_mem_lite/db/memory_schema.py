@@ -446,6 +446,31 @@ def m015_turn_logs(connection: sqlite3.Connection) -> None:
     connection.execute("alter table prompts add column log text not null default ''")
 
 
+def m017_composers(connection: sqlite3.Connection) -> None:
+    """By which version of the composer the memories of a turn were made, and what a rebuild of them needs: which turns
+    it had to leave, the summaries that it has under way, and a cause of its own to retire a memory."""
+    connection.execute("alter table prompts add column composer integer not null default 0")
+    connection.execute("alter table prompts add column left_by integer not null default 0")
+    connection.execute("create index prompts_by_composer on prompts (composer, created_at)")
+    connection.execute("""
+        create table rebuilt_summaries (
+            session text primary key,
+            turn text not null,
+            summary text not null
+        )""")
+    connection.execute("alter table retirements rename to retirements_before")
+    connection.execute("""
+        create table retirements (
+            memory text primary key,
+            cause text not null check (cause in ('code', 'branch', 'taken up', 'contradicted', 'user', 'rebuilt')),
+            branch text not null,
+            reason text not null,
+            at text not null
+        )""")
+    connection.execute("insert into retirements select memory, cause, branch, reason, at from retirements_before")
+    connection.execute("drop table retirements_before")
+
+
 STEPS = (
     m001_memory,
     m002_model_calls,
@@ -462,4 +487,5 @@ STEPS = (
     m013_git_folders,
     m014_recorded_folders,
     m015_turn_logs,
+    m017_composers,
 )

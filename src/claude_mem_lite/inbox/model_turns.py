@@ -203,10 +203,7 @@ class ModelTurns:
 
     def rows_of(self, turn: str) -> list[Row]:
         """The events of a turn; none when they are gone."""
-        rows = self._db.execute(
-            "select id, name, event, session, payload, received_at from inbox where turn = ? order by id", (turn,)
-        )
-        return [Row(**dict(row)) for row in rows]
+        return past_calls.rows_of(self._db, turn)
 
     def calls_before(self, turn: str, tools: Sequence[str]) -> list[Row]:
         """The calls of some tools in the few turns before one."""

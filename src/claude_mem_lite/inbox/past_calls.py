@@ -76,11 +76,20 @@ def calls_from(db: sqlite3.Connection, session: str, name: str, limit: int) -> I
             yield Row(**dict(kept))
 
 
+def rows_of(db: sqlite3.Connection, turn: str) -> list[Row]:
+    """Return the events of a turn; none when they are gone."""
+    rows = db.execute(
+        "select id, name, event, session, payload, received_at from inbox where turn = ? order by id", (turn,)
+    )
+    return [Row(**dict(row)) for row in rows]
+
+
 def calls_before(db: sqlite3.Connection, turn: str, tools: Sequence[str]) -> list[Row]:
     """The calls of some tools in the few turns of a session that came before one, in order, as far as they are kept."""
     rows = db.execute(
         """select inbox.id, inbox.turn, inbox.event from inbox join inbox as first
-             on first.name = :turn and inbox.session = first.session and inbox.id < first.id
+             on first.id = (select min(id) from inbox where turn = :turn)
+             and inbox.session = first.session and inbox.id < first.id
            where inbox.status in ('done', 'skipped') and first.session <> ''
              and inbox.event in ('UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure')
            order by inbox.id desc limit :limit""",

@@ -16,6 +16,7 @@ from claude_mem_lite.store import (
     memories,
     occasions,
     passages,
+    rebuilds,
     receipts,
     redoing,
     sessions,
@@ -91,6 +92,7 @@ def forget(
     repeating = [name for kind, name in rewritten if kind != "session"]
     told_in |= {name for kind, name in rewritten if kind == "session"}
 
+    rebuilds.drop_summaries(db)
     receipts.forget(db, sources=[*ids, *gone], sessions=whole_sessions, project=project)
     if project is not None:
         sessions.forget_project(db, project)

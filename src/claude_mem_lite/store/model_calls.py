@@ -126,6 +126,12 @@ def by_outcome(db: sqlite3.Connection, since: datetime) -> dict[str, Spend]:
     return {row["what"]: Spend(row["calls"], row["tokens"], row["cost_usd"]) for row in rows}
 
 
+def has_summarized(db: sqlite3.Connection, session: str) -> bool:
+    """Return whether a model has told a session as a whole, or any turn of it."""
+    found = db.execute("select 1 from model_calls where session = ? and outcome = 'told' limit 1", (session,))
+    return found.fetchone() is not None
+
+
 def forget(db: sqlite3.Connection, turns: Sequence[str], sessions: Sequence[str]) -> None:
     """Blank whose calls they were; what they took stays counted."""
     db.execute(

@@ -1,8 +1,8 @@
 """The table `retirements`: which memories were retired, when and why.
 
 Written by the worker: by its look at code and branches, for handoffs that were taken up, for what was contradicted too
-often, and on the user's word. Only what code or branches retired is made active again when these are back; all of it
-when the user confirms it."""
+often, on the user's word, and for what a rebuild no longer makes. Only what code or branches retired is made active
+again when these are back; all of it when the user confirms it."""
 
 import json
 import sqlite3
@@ -14,7 +14,7 @@ from claude_mem_lite.models import Memory
 from claude_mem_lite.store import conflicts, fts, memories
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
-Cause = Literal["code", "branch", "taken up", "contradicted", "user"]
+Cause = Literal["code", "branch", "taken up", "contradicted", "user", "rebuilt"]
 _PAGE = 500
 
 

@@ -78,6 +78,11 @@ def seen_in(db: sqlite3.Connection, memories: Sequence[str]) -> list[tuple[str, 
     return [(row["memory"], row["session"], text_to_time(row["at"]) if row["at"] else None) for row in rows]
 
 
+def take_back(db: sqlite3.Connection, memory: str, turn: str) -> None:
+    """Record that a turn did not see a memory after all."""
+    db.execute("delete from sightings where memory = ? and turn = ?", (memory, turn))
+
+
 def remove(db: sqlite3.Connection, memory: str) -> None:
     """Nobody has seen a memory any more: it is gone."""
     db.execute("delete from sightings where memory = ?", (memory,))

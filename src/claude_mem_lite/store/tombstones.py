@@ -15,7 +15,7 @@ from datetime import datetime
 from claude_mem_lite.db import lifting
 from claude_mem_lite.models import Memory, without_request
 from claude_mem_lite.store import project_change_log, project_marks
-from claude_mem_lite.timestamps import time_to_text
+from claude_mem_lite.timestamps import text_to_time, time_to_text
 from claude_mem_lite.words import index_text, query_words
 
 _SALT = "salt:"
@@ -54,6 +54,12 @@ def names(db: sqlite3.Connection) -> bytes:
         "select cast(group_concat(memory, char(10)) as blob) from (select memory from tombstones order by memory)"
     ).fetchone()
     return bytes(row[0] or b"")
+
+
+def latest(db: sqlite3.Connection) -> datetime | None:
+    """Return when something was last forgotten; None when nothing ever was."""
+    (at,) = db.execute("select max(forgotten_at) from tombstones").fetchone()
+    return text_to_time(at) if at else None
 
 
 def since(db: sqlite3.Connection, at: datetime) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from claude_mem_lite.models import Event
+from claude_mem_lite.models import COMPOSER_VERSION, Event
 from claude_mem_lite.spool_names import event_of, is_past
 from claude_mem_lite.store import foreign_sessions, passages
 from claude_mem_lite.store.tombstones import is_buried
@@ -51,8 +51,8 @@ def add_turn(
 
     False when it was recorded before and must not be stored again."""
     is_new = db.execute(
-        """insert or ignore into prompts (turn, session, prompt_id, text, reply, tasks, log, created_at)
-           values (:turn, :session, :prompt_id, :text, :reply, :tasks, :log, :at)""",
+        """insert or ignore into prompts (turn, session, prompt_id, text, reply, tasks, log, created_at, composer)
+           values (:turn, :session, :prompt_id, :text, :reply, :tasks, :log, :at, :composer)""",
         {
             "turn": turn,
             "session": event.session,
@@ -62,6 +62,7 @@ def add_turn(
             "tasks": "\n".join(tasks),
             "log": log,
             "at": time_to_text(event.at),
+            "composer": COMPOSER_VERSION,
         },
     ).rowcount
     if is_new:

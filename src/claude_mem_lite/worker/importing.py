@@ -5,7 +5,7 @@ spans. The answer comes when it is worked on, so that whoever imports sends the 
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cache, partial
 
@@ -75,7 +75,7 @@ def known(asked: Known, loop: Running) -> dict[str, list[str]]:
         found = turns.known_turns(db, marks)
     excludes = cache(partial(is_excluded, config))
     excluded = [turn.name for turn in asked.turns if any(map(excludes, (turn.cwd, *turn.former_folders)))]
-    return {"known": sorted(found), "excluded": excluded, **_of_pauses(asked, loop)}
+    return {"known": sorted(found), "excluded": excluded, **of_pauses(asked.turns, loop)}
 
 
 @router.post("")
@@ -83,7 +83,7 @@ def take_in(given: Import, loop: Running) -> dict[str, int]:
     """Store turns; returns how many of them are there now, and how many memories were made of them."""
     config = load_config(loop.home.config, os.environ)
     excludes = cache(partial(is_excluded, config))  # a turn's events share a folder; each look-up took 0.5 ms
-    arrivals = [arrival for turn in given.turns for event in turn.events if (arrival := _arrival(event, excludes))]
+    arrivals = [arrival for turn in given.turns for event in turn.events if (arrival := arrival_of(event, excludes))]
     before = _memories(loop, given)
     added = loop.call_queue(lambda queue: queue.add(arrivals, loop.clock().timestamp()))
     _settle(loop)
@@ -93,10 +93,11 @@ def take_in(given: Import, loop: Running) -> dict[str, int]:
     return {"turns": len(stored), "memories": _memories(loop, given) - before}
 
 
-def _of_pauses(asked: Known, loop: Loop) -> dict[str, list[str]]:
+def of_pauses(marks: Sequence[TurnMark], loop: Loop) -> dict[str, list[str]]:
+    """Return the names of turns that were done while memory was off, and while their folder was excluded."""
     periods = pauses.load(loop.home)
     by_cause: dict[str, list[str]] = {"off": [], "excluded_then": []}
-    for turn in asked.turns:
+    for turn in marks:
         began_ns, ended_ns = (int(at.timestamp() * 1e9) for at in (turn.began_at, turn.ended_at))
         pause = pauses.covering(periods, began_ns, ended_ns, [*turn.folders, *turn.former_folders])
         if pause is not None:
@@ -104,7 +105,9 @@ def _of_pauses(asked: Known, loop: Loop) -> dict[str, list[str]]:
     return by_cause
 
 
-def _arrival(event: PastEvent, excludes: Callable[[str], bool]) -> Arrival | None:
+def arrival_of(event: PastEvent, excludes: Callable[[str], bool]) -> Arrival | None:
+    """Return an event of a transcript as the inbox takes it: without secrets, private spans and injected context; None
+    in an excluded folder."""
     if not is_past(event.name):
         raise MemoryLiteError(f"{event.name!r} is not the name of an event of the past")
     raw = json.dumps(event.payload).encode()

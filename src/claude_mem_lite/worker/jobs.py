@@ -21,7 +21,18 @@ from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox import past_calls
 from claude_mem_lite.inbox.erasing import erase
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import TRANSCRIPT_TRUST, TRUST, Draft, Event, Memory, Place, SessionStatus, Turn, TurnDigest
+from claude_mem_lite.models import (
+    COMPOSER_VERSION,
+    TRANSCRIPT_TRUST,
+    TRUST,
+    Draft,
+    Event,
+    Memory,
+    Place,
+    SessionStatus,
+    Turn,
+    TurnDigest,
+)
 from claude_mem_lite.places import find_place
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, receipts, sessions, symbols, tombstones, turns
@@ -275,4 +286,5 @@ def memory_of(draft: Draft, turn: Turn, place: Place, position: int, at: datetim
         prompt=next((event.prompt_id for event in turn.events if event.prompt_id), ""),
         branch=place.branch,
         commit=place.commit,
+        prompt_version=f"composer {COMPOSER_VERSION}",
     )

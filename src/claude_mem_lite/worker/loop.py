@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from datetime import datetime
@@ -27,12 +27,13 @@ from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.copies import Copies
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import Embedder, JsonObject, text
+from claude_mem_lite.models import Embedder, JsonObject, text, texts
 from claude_mem_lite.paths import Home, state_of
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import projects
-from claude_mem_lite.worker import commands, jobs, maintenance, rendered
+from claude_mem_lite.worker import commands, jobs, maintenance, memory_rebuild, rendered
 from claude_mem_lite.worker.activity import Activity
 from claude_mem_lite.worker.answering.on_their_way import OnTheirWay
 from claude_mem_lite.worker.answering.telling import Telling
@@ -195,6 +196,10 @@ class Loop:
     def call_queue(self, write: Callable[[Queue], Result]) -> Future[Result]:
         """Run a write on the inbox in this thread, in order."""
         return self.call(lambda _: write(self._queue))
+
+    def call_both(self, write: Callable[[sqlite3.Connection, Queue], Result]) -> Future[Result]:
+        """Run a write on memory.db and the inbox in this thread, in order."""
+        return self.call(lambda db: write(db, self._queue))
 
     def command(self, payload: JsonObject) -> Future[list[str]]:
         """Put what the user did into the inbox; the result comes when it has been carried out."""
@@ -488,6 +493,8 @@ class Loop:
 
     def _do(self, name: str, told: JsonObject, now: datetime) -> list[str]:
         """What a command says, and what follows from it for all that is derived."""
+        if told.get("command") == memory_rebuild.COMMAND:
+            return self._rebuild_memories(texts(told.get("turns")), time_of(name))
         rendered.clear(self.home)  # first: it may hold what is to be forgotten
         is_forgetting = told.get("command") in commands.FORGETTING
         if is_forgetting:
@@ -505,6 +512,12 @@ class Loop:
             self._facts.recheck_all()
         self._render({""})
         return result
+
+    def _rebuild_memories(self, keys: Sequence[str], at: datetime) -> list[str]:
+        """Contexts follow once no more turns come, as they do in an import."""
+        self._unrendered |= memory_rebuild.rebuild(self._memory_db, self._queue, keys, self.config, at)
+        self.modelling.note_command()
+        return []
 
     def _start_of(self, note: Row) -> Row | None:
         start = note.told().get("start")

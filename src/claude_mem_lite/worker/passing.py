@@ -20,6 +20,7 @@ def retire_failures(db: sqlite3.Connection, turn: Turn, digest: TurnDigest, bran
         return
     began = turn.events[0].at
     own = redoing.of_session(db, turn.session, _MOST_MEMORIES, before=began)
+    own = [one for one in own if one.last_seen_at < began]  # the turn may be rebuilt after the user confirmed one
     _retire(db, own, digest, "its command passed later in the session", now)
     of_others = memories.newest(
         db, project=turn.project, kinds=("failure",), without_session=turn.session, limit=_MOST_MEMORIES

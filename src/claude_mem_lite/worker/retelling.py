@@ -78,7 +78,7 @@ def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, 
             return
         turn = replace(question.turn, project=session.project)  # which may have been merged while the model was asked
         question = replace(question, turn=turn)
-        place, others = _place(session, redoing.of_turn(db, turn.key)), Hearsay((*turn.earlier, *turn.events))
+        place, others = place_then(session, redoing.of_turn(db, turn.key)), Hearsay((*turn.earlier, *turn.events))
         by_rules = set(question.digest.drafts)
         drafts = [
             draft if draft in by_rules else _tied(draft, question)
@@ -130,7 +130,7 @@ def _tied(draft: Draft, question: Question) -> Draft:
     return draft if has_some else anchored(draft, question.digest.code)
 
 
-def _place(session: Session, stored: Sequence[Memory]) -> Place:
-    """Where the turn happened, by what was stored of it then: the checkout may be at another commit by now."""
+def place_then(session: Session, stored: Sequence[Memory]) -> Place:
+    """Return where a turn happened, by what was stored of it then: the checkout may be at another commit by now."""
     branch, commit = (stored[0].branch, stored[0].commit) if stored else (session.branch, session.commit)
     return Place(session.project, "", "", branch, commit)

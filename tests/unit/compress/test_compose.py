@@ -8,6 +8,7 @@ from claude_mem_lite.compress.compose import headline
 from claude_mem_lite.compress.compose.candidates import candidates_of, fingerprint, plan_headings
 from claude_mem_lite.compress.compose.composer import MAX_CARDS, impersonal_sentence
 from claude_mem_lite.compress.compose.judge import NOTHING, WEIGHTS, shipped_judge
+from claude_mem_lite.compress.compose.titles import titles_of
 from claude_mem_lite.compress.compose.turn import compose_turn
 from claude_mem_lite.compress.rules.trail import log_of
 from claude_mem_lite.compress.tools.shell import Commit
@@ -84,6 +85,21 @@ def test_a_commit_gives_its_subject_without_the_prefix(subject: str, title: str)
 )
 def test_a_headline_names_its_subject_or_there_is_none(sentence: str, title: str) -> None:
     assert headline.of_sentence(sentence) == title
+
+
+def test_a_sentence_offers_itself_and_what_stands_behind_its_dash_as_titles() -> None:
+    message = "Carts last a week - the nightly job deletes only what is older than seven days.\n\nNo, it is fine."
+    found = [(one.text, one.form) for one in titles_of(candidates_of(message, [Commit("fix: keep carts", "")]))]
+    assert found == [
+        ("Keep carts", "subject"),
+        ("Carts last a week - the nightly job deletes only what is older than seven days", "whole"),
+        ("the nightly job deletes only what is older than seven days", "tail"),
+    ]
+
+
+def test_an_answer_gives_a_title_without_its_yes_or_no() -> None:
+    [title] = titles_of(candidates_of("No, the backfill does not touch prices of archived orders.", []))
+    assert title.text == "the backfill does not touch prices of archived orders"
 
 
 @given(st.text(max_size=400))

@@ -3,7 +3,7 @@
 The title is a commit's subject, else the sentence that states the result or the cause; the summary has the cause first
 and only sentences that stand alone; everything exact goes into facts."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,19 +23,22 @@ from claude_mem_lite.models import Draft, Origin, WorkKind
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
 
-MIN_WORTH = 0.5
-"""Smallest probability of worth that gives a turn a memory; chosen by reading memories of the labelled projects."""
-MIN_CARRIES = 0.2
-MAX_ALONE, MAX_ALONE_HEAD = 0.5, 0.4
-"""Largest probability of needing context that a sentence of a summary, and a title, may have."""
+MIN_WORTH = 0.65
+"""Smallest probability of worth that gives a turn a memory."""
+MIN_TITLE = 0.6
+"""Smallest probability of a good headline where no commit gives the title: nothing rather than a torn one."""
+MIN_CARRIES = 0.15
+MIN_FITS = 0.5
+MAX_NEEDS_CONTEXT = 0.5
+"""Largest probability of needing context that a sentence of a summary may have."""
 MIN_OF_SEVERAL = 0.45
 """Smallest probability of carrying a memory for each of several commits in one turn."""
 MAX_CARDS = 3
 _MAX_SENTENCES = 3
-_MAX_SUMMARY = 600
+_MIN_VALUE = 0.15
+_MAX_SUMMARY = 700
 _MAX_EXPLANATION = 260
-_ITEM_VALUE, _PLAN_VALUE = 0.5, 0.3
-"""Factor for titles made of list items, which seldom name the whole; bonus for the heading of a plan."""
+_MAX_ASIDE = 120
 _MIN_SHARED = 0.25
 _SAME = 0.8
 _LONGER = 25
@@ -44,7 +47,14 @@ _COMMIT_KINDS: dict[str, WorkKind] = {
     "fix": "bugfix", "bugfix": "bugfix", "hotfix": "bugfix", "feat": "feature", "feature": "feature",
     "refactor": "refactor", "docs": "change", "chore": "change", "test": "change", "ci": "change", "build": "change",
 }  # fmt: skip
+_COMMITTED_KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "change")
 _FAILS = lazy(r"(?i)\b(?:fail(?:s|ed|ing|ures?)?|broken|breaks|crash\w*)\b")
+_BACK = r"^\W*(?i:this|that|these|those|it|its|they|their|both|such|same|here|also|then|each|all of)\b"
+_POINTS_BACK = lazy(_BACK)
+_POINTS_OUTSIDE = lazy(
+    rf"{_BACK}|\b(?i:these|those|both|above|below|our|your|the (?:latter|former|other|second|first one))\b"
+    r"|\b(?i:item|step|task|bug|option|hypothesis|phase|point|finding|issue) (?:#?\d|[A-Z]\b)"
+)
 _WORDS = lazy(r"\w+\W+\w+\W+\w+")
 _ORDER = ("cause", "finding", "decision", "result", "verified")
 
@@ -72,12 +82,16 @@ class _Said:
     verdict: Verdict
 
     @property
-    def stands_alone(self) -> bool:
-        return self.verdict.needs_context <= MAX_ALONE
+    def fits(self) -> bool:
+        return (
+            self.verdict.carries >= MIN_CARRIES
+            and self.verdict.fits >= MIN_FITS
+            and self.verdict.needs_context <= MAX_NEEDS_CONTEXT
+        )
 
     @property
     def value(self) -> float:
-        return self.verdict.carries * (1 - 0.6 * self.verdict.needs_context)
+        return self.verdict.carries * self.verdict.fits
 
     @property
     def role(self) -> str:
@@ -87,15 +101,18 @@ class _Said:
 def compose(given: Material) -> list[Draft]:
     """Return the memories of a turn."""
     said = [_Said(one, verdict) for one, verdict in zip(given.candidates, given.judgement.verdicts, strict=True)]
-    cards = _cards(given, said) if given.judgement.worth >= MIN_WORTH else []
+    cards = _cards(given, said)
     known = {anchor for card in cards for anchor in card.anchors}
     beside = [fix for fix in given.fixes if known.isdisjoint(anchors_of_run(fix.failure))]
-    drafts = [*cards, *map(_fix_card, beside)][:MAX_CARDS]
+    fixed = [card for fix in beside if (card := _fix_card(fix, said))]
+    drafts = [*cards, *fixed][:MAX_CARDS]
     return [*drafts, *(card for ran in given.unfixed[-1:] if (card := _failure_card(ran, said)))]
 
 
 def _cards(given: Material, said: Sequence[_Said]) -> list[Draft]:
     telling = [at for at, commit in enumerate(given.commits, 1) if headline.of_commit(commit.subject)]
+    if given.judgement.worth < MIN_WORTH:
+        return []
     if len(telling) < 2:
         card = _card(given, said, given.commits[telling[0] - 1] if telling else None)
         return [card] if card else []
@@ -112,7 +129,7 @@ def _card(given: Material, said: Sequence[_Said], commit: Commit | None, *, seve
     if several and max((one.verdict.carries for one in said), default=0.0) < MIN_OF_SEVERAL:
         return None
     useful = [one for one in said if _is_useful(one)]
-    head, title = _head(useful, commit)
+    title, head = (headline.of_commit(commit.subject), None) if commit else _title(given, said)
     if not title:
         return None
     summary = _summary(useful, title, head)
@@ -149,45 +166,52 @@ def _is_useful(said: _Said) -> bool:
     return said.one.source in ("subject", "heading", "plan") or not (is_talk(text) or is_check_result(text))
 
 
-def _head(said: Iterable[_Said], commit: Commit | None) -> tuple[_Said | None, str]:
-    """Return the sentence, heading or commit subject that makes the best title, and that title."""
-    best: tuple[float, _Said | None, str] = (0.0, None, "")
-    for one in said:
-        is_subject = one.one.source == "subject"
-        if is_subject != bool(commit) or (is_subject and commit and one.one.text != commit.subject):
-            continue
-        if not is_subject and (one.verdict.needs_context > MAX_ALONE_HEAD or one.role == "verified"):
-            continue
-        text = one.one.text
-        # The heading of a plan is put as a commit's subject is.
-        as_subject = is_subject or one.one.source == "plan"
-        title = headline.of_commit(text) if as_subject else headline.of_sentence(text)
-        value = one.verdict.head * (1.0 if as_subject or not title else headline.quality(title, text))
-        value = value * _ITEM_VALUE if one.one.kind in ("item", "row", "todo") else value + _plan_value(one)
-        if title and value > best[0]:
-            best = (value, one, title)
-    return best[1], best[2]
-
-
-def _plan_value(one: _Said) -> float:
-    """Return how much a title gains by being the heading of the plan that the turn carried out."""
-    return _PLAN_VALUE if one.one.source == "plan" else 0.0
+def _title(given: Material, said: Sequence[_Said]) -> tuple[str, _Said | None]:
+    """Return the best headline of a turn without a commit, and its sentence; '' when none is good enough."""
+    offered = [(good, title) for title, good in given.judgement.titles if title.form != "subject"]
+    good, title = max(offered, key=lambda pair: pair[0], default=(0.0, None))
+    return (capital(title.text), said[title.at]) if title and good >= MIN_TITLE else ("", None)
 
 
 def _summary(said: Sequence[_Said], title: str, head: _Said | None) -> str:
-    """Return one to three sentences: the likeliest cause, what was done, decided or found, and what else carries."""
-    usable = [one for one in said if one.one.source in ("body", "closing") and one.stands_alone]
-    usable = [one for one in usable if one.verdict.carries >= MIN_CARRIES and not _is_title(one, title)]
+    """Return one to three sentences: the message of the commit, else the likeliest cause, what was done, decided or
+    found, and what else carries."""
+    if message := _message(said):
+        return message
+    chosen = _chosen(said, title)
+    chosen = chosen or ([head] if head and head.one.source in ("body", "closing") else [])
+    return whole_sentences((impersonal_sentence(one.one.text) for one in chosen), _MAX_SUMMARY)
+
+
+def _message(said: Sequence[_Said]) -> str:
+    """Return the beginning of a commit's message in its own order, lists joined to the sentence that leads them."""
+    parts: list[str] = []
+    for one in said:
+        if one.one.source != "body":
+            continue
+        text = one.one.text.rstrip(".")
+        if one.one.kind != "text" and parts and one.one.first_of_passage:
+            parts[-1] += f"{' ' if parts[-1].endswith(':') else '; '}{text}"
+        elif one.one.kind != "text" and not one.one.first_of_passage and parts:
+            parts[-1] += f" ({text})" if len(text) < _MAX_ASIDE else ""
+        else:
+            parts.append(text)
+    if not parts or _POINTS_BACK.match(parts[0]):
+        return ""
+    return whole_sentences((capital(f"{part}.") for part in parts[:_MAX_SENTENCES]), _MAX_SUMMARY)
+
+
+def _chosen(said: Sequence[_Said], title: str) -> list[_Said]:
+    usable = [one for one in said if one.one.source in ("body", "closing") and one.fits and not _is_title(one, title)]
+    usable = [one for one in usable if not _POINTS_OUTSIDE.search(one.one.text)]
     chosen: list[_Said] = []
     for value in (_cause, _outcome, _value, _value):
         left = [one for one in usable if all(overlap(one.one.text, other.one.text) < _SAME for other in chosen)]
         best = max(left, key=partial(_weighed, value, title), default=None)
-        if best is not None and value(best) >= MIN_CARRIES and len(chosen) < _MAX_SENTENCES:
+        if best is not None and value(best) >= _MIN_VALUE and len(chosen) < _MAX_SENTENCES:
             chosen.append(best)
     order = {id(one): at for at, one in enumerate(said)}
-    chosen = chosen or ([head] if head and head.one.source in ("body", "closing") else [])
-    chosen.sort(key=lambda one: (_ORDER.index(one.role), order.get(id(one), 0)))
-    return whole_sentences((impersonal_sentence(one.one.text) for one in chosen), _MAX_SUMMARY)
+    return sorted(chosen, key=lambda one: (_ORDER.index(one.role), order[id(one)]))
 
 
 def _weighed(value: Callable[[_Said], float], title: str, one: _Said) -> float:
@@ -214,12 +238,8 @@ def _outcome(one: _Said) -> float:
 
 
 def impersonal_sentence(text: str) -> str:
-    """Return a sentence for a summary: without label and first person, in the case in which it was written."""
-    bare = headline.bare(text)
-    plain = impersonal(bare)
-    if plain.lower() != bare.lower():
-        return plain
-    return capital(bare) if bare != text and text[:1].isupper() else bare
+    """Return a sentence for a summary, without label and first person."""
+    return impersonal(headline.bare(text))
 
 
 def _kind(given: Material, commit: Commit | None, changes: Sequence[FileChange], fix: Fix | None) -> WorkKind:
@@ -228,7 +248,7 @@ def _kind(given: Material, commit: Commit | None, changes: Sequence[FileChange],
         return "bugfix"
     if commit and (kind := _COMMIT_KINDS.get(_type_of(commit))):
         return kind
-    allowed = KINDS if changes or given.commits else ("discovery", "decision")
+    allowed = _COMMITTED_KINDS if commit else KINDS if changes or given.commits else ("discovery", "decision")
     return max(allowed, key=lambda kind: given.judgement.kinds[kind])
 
 
@@ -236,9 +256,14 @@ def _type_of(commit: Commit) -> str:
     return commit.subject.partition(":")[0].partition("(")[0].rstrip("!").strip().lower()
 
 
-def _fix_card(fix: Fix) -> Draft:
-    """Return the memory of a failure that was put right beside the work that the closing message speaks of."""
-    summary = f"{facts.failed(fix)} {facts.helped(fix)} {facts.passes(fix)}"
+def _fix_card(fix: Fix, said: Sequence[_Said]) -> Draft | None:
+    """Return the memory of a failure that was put right beside the work of the title: of tests that failed before
+    the turn, or one that somebody speaks of. Else it was a slip on the way."""
+    about = _about_run(fix.failure, said)
+    if not about and (fix.own_work or not failing_tests(fix.failure)):
+        return None
+    explained = f"{_explained(about[0])} " if about else ""
+    summary = f"{explained}{facts.failed(fix)} {facts.helped(fix)} {facts.passes(fix)}"
     return make_draft(
         "bugfix",
         title_of_fix(fix),
@@ -251,19 +276,27 @@ def _fix_card(fix: Fix) -> Draft:
     )
 
 
+def _about_run(ran: Ran, said: Sequence[_Said]) -> list[_Said]:
+    """Return the sentences that speak of a failed command, its cause or its errors."""
+    seen = f"{ran.command} {cause_of(ran)} {' '.join(ran.errors)}"
+    return [one for one in said if overlap(one.one.text, seen) >= _MIN_SHARED and _is_useful(one)]
+
+
+def _explained(one: _Said) -> str:
+    return whole_sentences([impersonal_sentence(one.one.text)], _MAX_EXPLANATION)
+
+
 def _failure_card(ran: Ran, said: Sequence[_Said]) -> Draft | None:
     """Return the memory of a command that still fails, if the closing message speaks of it: else somebody went on."""
-    seen = f"{ran.command} {cause_of(ran)} {' '.join(ran.errors)}"
-    about = [one for one in said if _FAILS.search(one.one.text) and overlap(one.one.text, seen) >= _MIN_SHARED]
+    about = [one for one in _about_run(ran, said) if _FAILS.search(one.one.text)]
     if not about:
         return None
     totals = f" ({ran.run.totals()})" if ran.run else ""
     cause = within(cause_of(ran), 300).rstrip(".")
-    explained = whole_sentences([impersonal_sentence(about[0].one.text)], _MAX_EXPLANATION)
     return make_draft(
         "failure",
         title_of_failure(ran),
-        f"{ran.command} failed{totals}: {cause}. {explained}",
+        f"{ran.command} failed{totals}: {cause}. {_explained(about[0])}",
         facts=[*failing_tests(ran), *(f"Error: {error}" for error in ran.errors[:3])],
         anchors=anchors_of_run(ran),
         origin="web" if ran.fetched else "command",

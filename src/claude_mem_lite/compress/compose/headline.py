@@ -23,6 +23,15 @@ _UNFINISHED = lazy(
     r"|its|their|your|not|than|via|using|per|following|both|will|can|should|would|no|so|if|it|this|uses?|like"
     r"|includes?|shows?|between|every|each|all|any|one|because|where|while|only|also|now|new|old|same|first|only)$"
 )
+_ANSWER = lazy(
+    r"(?i)^(?:(?:no|yes|yep|yeah|correct|right|exactly|confirmed|but|so|however|actually|also|indeed|unfortunately|overall"
+    r"|in short|in other words|bottom line|basically|essentially|importantly|notably|crucially)\s*[,.:;–—-]+\s+"
+    r"|(?:but|so|and) (?=(?:the|`|[A-Z_]))"
+    r"|(?:(?:I|we) (?:found|discovered|confirmed|verified|see|noticed|realized)|it turns out|turns out|this means"
+    r"|that means|note)(?: that|,)\s+"
+    r"|the (?:real |actual |underlying |main |key |core |root )*(?:problem|issue|cause|reason|bug|catch|insight|point"
+    r"|takeaway|finding)s?(?: here)? (?:is|was)(?: that|:)?\s+)"
+)
 _COUNTER = lazy(r"^\W*(?:#?\d{1,2}|[A-Z])[.):]\s+")
 _OPENS_OUTSIDE = lazy(
     r"(?i)^(?:it|this|that|these|those|they|he|she|both|all|also|and|but|or|so|then|there|here|which|however|instead"
@@ -58,12 +67,17 @@ def quality(title: str, text: str) -> float:
     rest = bare(text).rstrip(".")[len(title) :]
     if len(rest) < MAX_DROPPED:
         return 1.0
-    return 0.75 if _CLAUSE.match(rest) else 0.4
+    return 0.75 if ends_clause(rest) else 0.4
+
+
+def ends_clause(rest: str) -> bool:
+    """Return whether what a headline leaves out of its sentence begins a clause of its own."""
+    return _CLAUSE.match(rest) is not None
 
 
 def bare(text: str) -> str:
     """Return a sentence without its number, label, place and words of politeness."""
-    for pattern in (_COUNTER, _PLACE, _LABEL, _LABEL):
+    for pattern in (_COUNTER, _PLACE, _LABEL, _LABEL, _ANSWER):
         stripped = pattern.sub("", text, count=1)
         text = stripped if len(stripped.split()) >= 3 else text
     label = _EMPTY_LABEL.match(text)

@@ -1,6 +1,6 @@
-"""The judge: which sentences of a turn carry a memory, in which role, whether the turn is worth one, and its kind.
+"""The judge: which sentences of a turn carry a memory, and the worth, the kind and the title of that memory.
 
-Three small logistic models, learned from labelled turns by `training/`; numpy alone runs them. They never see names of
+Four small logistic models, learned from labelled turns by `training/`; numpy alone runs them. They never see names of
 a project: features.py replaces those by their class."""
 
 from collections.abc import Iterable, Sequence
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.features import sentence_ngrams, turn_numbers
+from claude_mem_lite.compress.compose.titles import Title, title_ngrams, title_rows, titles_of
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts
 from claude_mem_lite.compress.compose.turn_features import (
     headings_apart,
     heads,
     kind_ngrams,
     kind_numbers,
+    probable_title,
     worth_numbers,
 )
 from claude_mem_lite.models import WorkKind
@@ -27,9 +29,10 @@ if TYPE_CHECKING:
 
     Scores = NDArray[np.float32]
 
-ROLES = ("carries", "cause", "result", "decision", "finding", "verified", "next", "needs_context", "head")
+ROLES = ("carries", "cause", "result", "decision", "finding", "verified", "next", "needs_context", "fits", "head")
 """What a sentence may be, in the order of the judge's outputs."""
 KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "decision", "discovery", "change")
+MODELS = ("sentence", "worth", "kind", "title")
 WEIGHTS = Path(__file__).parent / "judge.npz"
 
 
@@ -67,8 +70,10 @@ class Verdict:
     verified: float
     next: float
     needs_context: float
+    fits: float
+    """A sentence that likely carries the memory would be good in its summary, and stands alone there."""
     head: float
-    """The sentence makes the title."""
+    """The sentence says what the title says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,8 @@ class Judgement:
     worth: float
     """The probability that an agent would be glad to have a memory of the turn."""
     kinds: dict[WorkKind, float]
+    titles: tuple[tuple[Title, float], ...] = ()
+    """Each headline that the sentences could give, with the probability that it is a good one."""
 
 
 NOTHING = Judgement((), 0.0, dict.fromkeys(KINDS, 0.0))
@@ -88,23 +95,31 @@ NOTHING = Judgement((), 0.0, dict.fromkeys(KINDS, 0.0))
 
 @dataclass(frozen=True)
 class Judge:
-    """The three models."""
+    """The four models."""
 
     sentence: Linear
     worth: Linear
     kind: Linear
+    title: Linear
 
     def judge(self, candidates: Sequence[Candidate], facts: TurnFacts) -> Judgement:
         """Return what the candidates of a turn are; there has to be one."""
-        scored = self.sentence.scores(map(sentence_ngrams, candidates), turn_numbers(candidates, facts))
+        numbers = turn_numbers(candidates, facts)
+        scored = self.sentence.scores(map(sentence_ngrams, candidates), numbers)
+        titles = titles_of(candidates)
+        told = title_rows(titles, candidates, numbers, scored.tolist(), facts)
+        good = self.title.scores(map(title_ngrams, titles), told)[:, 0].tolist() if titles else []
+        graded = tuple(zip(titles, good, strict=True))
+        title = probable_title(graded)
         scores = headings_apart(scored, candidates)
         best = heads(scores, candidates)
         worth = self.worth.scores([()], [worth_numbers(scores, candidates, facts)])
-        kinds = self.kind.scores([kind_ngrams(best, facts)], [kind_numbers(scores, best, facts)])
+        kinds = self.kind.scores([kind_ngrams(title, best, facts)], [kind_numbers(scores, title, best, facts)])
         return Judgement(
             tuple(Verdict(*map(float, row)) for row in scores),
             float(worth[0, 0]),
             dict(zip(KINDS, map(float, kinds[0]), strict=True)),
+            graded,
         )
 
 
@@ -124,7 +139,7 @@ def load(path: Path) -> Judge:
                 {word: at for at, word in enumerate(bytes(held[f"{name}_words"]).decode().split("\n")) if word},
                 held[f"{name}_weights"].astype(np.float32),
             )
-            for name in ("sentence", "worth", "kind")
+            for name in MODELS
         }
     return Judge(**models)
 
@@ -134,7 +149,8 @@ def save(judge: Judge, path: Path) -> None:
     import numpy as np
 
     arrays: dict[str, NDArray[np.generic]] = {}
-    for name, model in (("sentence", judge.sentence), ("worth", judge.worth), ("kind", judge.kind)):
+    for name in MODELS:
+        model: Linear = getattr(judge, name)
         arrays[f"{name}_words"] = np.frombuffer("\n".join(model.vocabulary).encode(), dtype=np.uint8)
         arrays[f"{name}_weights"] = model.weights.astype(np.float16)
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]

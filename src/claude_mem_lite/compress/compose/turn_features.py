@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.features import ngrams
+from claude_mem_lite.compress.compose.titles import Title
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts
 
 if TYPE_CHECKING:
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
 
 MAX_HEADS = 3
 _MAX_PROMPT = 300
+_MAX_ASKED = 200
+_NO_TITLE = Title(0, "", "cut")
 _DOCS = re.compile(r"(?i)\.(?:md|mdx|rst|txt|adoc)$")
 _SETTINGS = re.compile(r"(?i)\.(?:json|toml|ya?ml|ini|cfg|lock|env|sh)$|Makefile|Dockerfile|\.github/")
 _TESTS = re.compile(r"(?i)(?:^|[/_.-])(?:tests?|specs?|conftest|fixtures?|testdata)(?:[/_.-]|$)")
 _TYPE = re.compile(r"([a-z]+)(?:\([^)]*\))?!?:")
+_ROUTINE_TYPES = ("docs", "test", "tests", "chore", "style", "ci", "build")
 _TYPES = ("fix", "feat", "refactor", "chore", "docs", "test")
 _MATTERS = (
     re.compile(
@@ -74,7 +78,28 @@ def worth_numbers(scores: "Scores", candidates: Sequence[Candidate], facts: Turn
         math.log1p(facts.failed_runs),
         math.log1p(len(facts.prompt)) / 5,
         float(facts.prompt.rstrip().endswith("?")),
+        *_commit_numbers(candidates, facts),
     ]
+
+
+def _commit_numbers(candidates: Sequence[Candidate], facts: TurnFacts) -> list[float]:
+    """Return how much the commits of a turn tell: prose or lists in their messages, and their subjects' matter."""
+    subject = facts.commits[-1] if facts.commits else ""
+    typed = _TYPE.match(subject)
+    prose = sum(one.source == "body" and one.kind == "text" for one in candidates)
+    paths = [change.path for change in facts.changes]
+    return [
+        float(bool(subject) and not prose),
+        math.log1p(prose),
+        *(float(bool(matter.search(subject))) for matter in _MATTERS),
+        float(typed is not None and typed[1] in _ROUTINE_TYPES),
+        float(bool(paths) and all(_is_beside(path) for path in paths)),
+    ]
+
+
+def _is_beside(path: str) -> bool:
+    """Return whether a file is documentation, a setting or a test."""
+    return bool(_DOCS.search(path) or _SETTINGS.search(path) or _TESTS.search(path))
 
 
 def _top(scores: "Scores", column: int, most: int) -> list[float]:
@@ -90,15 +115,24 @@ def heads(scores: "Scores", candidates: Sequence[Candidate]) -> list[str]:
     return [candidates[at].text for at in order[:MAX_HEADS]]
 
 
-def kind_ngrams(best: Sequence[str], facts: TurnFacts) -> Iterator[str]:
+def probable_title(titles: Sequence[tuple[Title, float]]) -> str:
+    """Return the headline that a memory of the turn would have: the last commit's subject, else the likeliest."""
+    subjects = [title.text for title, _ in titles if title.form == "subject"]
+    if subjects:
+        return subjects[-1]
+    return max(titles, key=lambda pair: pair[1], default=(_NO_TITLE, 0.0))[0].text
+
+
+def kind_ngrams(title: str, best: Sequence[str], facts: TurnFacts) -> Iterator[str]:
     """Yield the words by which the kind of a turn's memory is known."""
+    yield from ngrams(title, "T:")
     for at, text in enumerate(best):
         yield from ngrams(text, "j:" if at else "k:")
     yield from (gram for gram in ngrams(facts.prompt[:_MAX_PROMPT], "p:") if " " not in gram)
     yield from ngrams(facts.commits[0] if facts.commits else "", "c:")
 
 
-def kind_numbers(scores: "Scores", best: Sequence[str], facts: TurnFacts) -> list[float]:
+def kind_numbers(scores: "Scores", title: str, best: Sequence[str], facts: TurnFacts) -> list[float]:
     """Return the numbers by which the kind of a turn's memory is known."""
     files = max(facts.edits, 1)
     paths = [change.path for change in facts.changes]
@@ -106,8 +140,8 @@ def kind_numbers(scores: "Scores", best: Sequence[str], facts: TurnFacts) -> lis
     added, removed = (sum(getattr(change, side) for change in facts.changes) for side in ("added", "removed"))
     subject = facts.commits[0] if facts.commits else ""
     typed = _TYPE.match(subject)
-    texts = (facts.prompt[:1_500], " ".join(best), subject, best[0] if best else "")
-    beside = [path for path in paths if _DOCS.search(path) or _SETTINGS.search(path) or _TESTS.search(path)]
+    texts = (facts.prompt[:1_500], " ".join(best), subject, best[0] if best else "", title, facts.prompt[:_MAX_ASKED])
+    beside = list(filter(_is_beside, paths))
     return [
         *(max(map(float, scores[:, role]), default=0.0) for role in range(5)),
         float(bool(subject)),

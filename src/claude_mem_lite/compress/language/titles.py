@@ -63,9 +63,11 @@ _VAGUE = lazy(
     r"(?i)\b(?:it|this|that|them|those|these|both|same|above|below|following|everything|something|stuff|things?"
     r"|option|one|two|three"
     r"|issues?|bugs?|problems?|changes?|fix(?:es)?|errors?|comments?|feedback|suggestions?|files?|code|tests?|items?"
-    r"|points?|findings?|works?|working|correctly|properly|successfully|verify|verified)\b"
+    r"|points?|findings?|reviews?|address|follow-?ups?|critical|minor|various|misc|works?|working|correctly|properly|successfully|verify|verified)\b"
 )
-_EMPTY_SUBJECT = lazy(r"(?i)(?:initial commit|first commit|wip|checkpoint|save|updates?|merge (?:branch|pull).*)\W*$")
+_EMPTY_SUBJECT = lazy(
+    r"(?i)(?:initial commit|first commit|wip|checkpoint|save|updates?|merge (?:branch|pull|remote|origin).*)\W*$"
+)
 _CONTENT_WORD = lazy(r"[A-Za-z_][\w./:-]{2,}|\d+\w*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 

@@ -23,6 +23,7 @@ Name = Literal[
     "socket",
     "queue",
     "search by meaning",
+    "composer",
     "model",
     "spend",
     "inbox.db",

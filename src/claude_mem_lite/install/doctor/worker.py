@@ -11,7 +11,8 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.install.doctor.check import FIX, Check
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
-from claude_mem_lite.told import number
+from claude_mem_lite.told import number, whole
+from claude_mem_lite.words import counted
 from claude_mem_lite.worker_start import ensure_worker, worker_interpreter
 
 NEARLY = 0.9
@@ -31,6 +32,7 @@ def check_worker(home: Home, *, online: bool = False) -> Sequence[Check]:
             _check_queue(client),
             *([_check_words(client)] if health.version == __version__ else []),  # an older one cannot tell
             _check_meaning(health.told),
+            *check_composer(health.told),
             *_check_model(home, client, health.told, online=online),
             *_check_spend(health.told),
             *_check_backing_up(health.told),
@@ -91,6 +93,21 @@ def _check_meaning(told: JsonObject) -> Check:
     if waiting := told.get("unindexed"):
         return Check("search by meaning", "ok", f"still to be indexed: {waiting:,}; what waits is found by its words")
     return Check("search by meaning", "ok", "everything is indexed")
+
+
+def check_composer(told: JsonObject) -> Sequence[Check]:
+    """Return how many turns have memories of an older version; a rebuild is offered, nothing is wrong without it."""
+    if not (stale := whole(told, "stale_turns")):
+        return []
+    found = f"{counted(stale, 'turn has', 'turns have')} memories of an older version, which are used as they are"
+    return [
+        Check(
+            "composer",
+            "ok",
+            found,
+            "`claude-mem-lite rebuild --memories` makes them anew; --dry-run tells what changes",
+        )
+    ]
 
 
 def _check_model(home: Home, client: Client, told: JsonObject, *, online: bool) -> Sequence[Check]:

@@ -1,0 +1,125 @@
+"""Headlines that the sentences of a turn could give, each whole, cut at the end of a clause, or its second half; and
+the features by which the judge tells the good ones."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from claude_mem_lite.compress.compose import headline
+from claude_mem_lite.compress.compose.candidates import Candidate
+from claude_mem_lite.compress.compose.features import Spoken, ngrams
+from claude_mem_lite.compress.compose.turn_facts import TurnFacts
+from claude_mem_lite.compress.language.titles import weight
+from claude_mem_lite.compress.language.verbs import BASES
+from claude_mem_lite.patterns import lazy
+from claude_mem_lite.words import tokens_of
+
+Form = Literal["subject", "plan", "whole", "clause", "cut", "tail"]
+FORMS: tuple[Form, ...] = ("subject", "plan", "whole", "clause", "cut", "tail")
+_SHORT, _LONG = 35, 80
+_MAX_BEST = 3
+_NAME_FIRST = lazy(r"[\w./]*[_./(][\w./()]*\s|[a-z]+[A-Z]\w*\s|`")
+_NEGATED = lazy(
+    r"(?i)\b(?:not|no longer|never|without|instead of|rather than|only|cannot|can't|doesn't|didn't|isn't)\b"
+)
+_VERB = lazy(
+    r"(?i)\b(?:is|are|was|were|has|have|had|does|do|did|can|could|will|would|must|needs?|gets?|uses?|returns?|fails?"
+    r"|runs?|makes?|keeps?|reads?|writes?|shows?|skips?|calls?|takes?|sets?|creates?|requires?|adds?|removes?)\b"
+)
+_HALVES = lazy(r"\s+[–—]\s+|\s+-\s+|:\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """One possible headline."""
+
+    at: int
+    """Place of its sentence among the candidates."""
+    text: str
+    form: Form
+    dropped: int = 0
+    """Characters of the sentence that the headline leaves out."""
+
+
+def titles_of(candidates: Sequence[Candidate]) -> list[Title]:
+    """Return the headlines of all sentences of a turn; no two have the same words."""
+    found: dict[str, Title] = {}
+    for at, one in enumerate(candidates):
+        for title in _of(at, one):
+            found.setdefault(title.text.lower(), title)
+    return list(found.values())
+
+
+def _of(at: int, one: Candidate) -> Iterator[Title]:
+    if one.source in ("subject", "plan"):
+        if text := headline.of_commit(one.text):
+            yield Title(at, text, "subject" if one.source == "subject" else "plan")
+        return
+    if text := headline.of_sentence(one.text):
+        rest = headline.bare(one.text).rstrip(".")[len(text) :]
+        yield Title(at, text, _form(rest), max(len(rest), 0))
+    head, *others = _HALVES.split(headline.bare(one.text), maxsplit=1)
+    if others and (text := headline.of_sentence(others[0])):
+        form: Form = "tail" if len(text) >= len(others[0].rstrip(".")) - headline.MAX_DROPPED else "cut"
+        yield Title(at, text, form, len(head))
+
+
+def _form(rest: str) -> Form:
+    if len(rest) < headline.MAX_DROPPED:
+        return "whole"
+    return "clause" if headline.ends_clause(rest) else "cut"
+
+
+def title_ngrams(title: Title) -> Iterator[str]:
+    """Yield the words by which a headline is judged."""
+    yield from ngrams(title.text, "t:")
+    yield f"form:{title.form}"
+    last = re.findall(r"[A-Za-z]+", title.text)[-1:]
+    yield from (f"last:{word.lower()}" for word in last)
+
+
+def title_rows(
+    titles: Sequence[Title],
+    candidates: Sequence[Candidate],
+    numbers: Sequence[Sequence[float]],
+    scores: Sequence[Sequence[float]],
+    facts: TurnFacts,
+) -> list[list[float]]:
+    """Return the numbers of headlines: those of their sentences, the sentences' scores, and those of their own."""
+    spoken = Spoken.of(candidates)
+    order = sorted(range(len(candidates)), key=lambda at: -scores[at][0])
+    best = tokens_of(" ".join(candidates[at].text for at in order[:_MAX_BEST]))
+    return [
+        [*numbers[one.at], *scores[one.at], *_numbers(one, candidates[one.at], facts, spoken, best)] for one in titles
+    ]
+
+
+def _numbers(title: Title, one: Candidate, facts: TurnFacts, spoken: Spoken, best: frozenset[str]) -> list[float]:
+    """Return how well a headline stands for its turn; `best` has the words of the likeliest carriers of a memory."""
+    tokens = tokens_of(title.text)
+    size = max(len(tokens), 1)
+    first = title.text.split(" ", 1)[0]
+    shared = [spoken.words[word] for word in tokens]
+    return [
+        *(float(title.form == form) for form in FORMS),
+        len(title.text) / headline.MAX_HEADLINE,
+        float(len(title.text) < _SHORT),
+        float(len(title.text) > _LONG),
+        title.dropped / 100,
+        weight(title.text) / 7,
+        float(first.lower() in BASES),
+        float(first[:1].islower()),
+        float(bool(_NAME_FIRST.match(title.text))),
+        float(":" in title.text),
+        float("→" in title.text or "->" in title.text),
+        float(bool(_NEGATED.search(title.text))),
+        float(bool(_VERB.search(title.text))),
+        len(tokens & facts.prompt_tokens) / size,
+        len(tokens & facts.name_tokens) / size,
+        len(tokens & spoken.headings) / size,
+        len(tokens & best) / size,
+        sum(count > 1 for count in shared) / size,
+        sum(shared) / size / max(spoken.sentences, 1) * 5,
+        float(one.kind == "heading"),
+    ]

@@ -1,0 +1,135 @@
+"""Turns whose memories an older composer made, and how far their rebuild is: the columns `composer` and `left_by` of
+`prompts`, and the table `rebuilt_summaries`. Called by the worker; only it writes them."""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from claude_mem_lite.models import COMPOSER_VERSION, SessionSummary
+from claude_mem_lite.timestamps import text_to_time
+
+# Without ends of sessions, turns of another product, forgotten turns and those that a model told.
+_STALE = """prompts.composer < :version
+    and prompts.turn not like '%-SessionEnd' and prompts.turn not like '%-ClaudeMem%'
+    and not exists (select 1 from tombstones where memory = prompts.turn)
+    and not exists (select 1 from model_calls as told where told.session = prompts.session
+        and told.turn = prompts.turn and told.purpose = 'turn' and told.outcome = 'told')"""
+_VERSION = {"version": COMPOSER_VERSION}
+
+
+class StaleSession(NamedTuple):
+    """A session with turns of an older composer, and their number."""
+
+    id: str
+    turns: int
+
+
+class StaleTurn(NamedTuple):
+    """A turn of an older composer, with the marks that a transcript has of it."""
+
+    turn: str
+    prompt_id: str
+    began_at: datetime
+    is_left: bool
+    """A rebuild of this version found neither its events nor its transcript."""
+
+
+def count(db: sqlite3.Connection) -> int:
+    """Return the number of turns of an older composer that no rebuild of this version has looked at."""
+    (number,) = db.execute(f"select count(*) from prompts where {_STALE} and left_by < :version", _VERSION).fetchone()
+    return int(number)
+
+
+def stale_sessions(db: sqlite3.Connection, project: str | None) -> list[StaleSession]:
+    """Return the sessions of a project, or of all, that have turns of an older composer, the oldest first."""
+    rows = db.execute(
+        f"""select prompts.session as id, count(*) as turns from prompts join sessions on sessions.id = prompts.session
+            where {_STALE} and (:project is null or sessions.project = :project)
+            group by prompts.session order by min(prompts.created_at), prompts.session""",
+        {**_VERSION, "project": project},
+    )
+    return [StaleSession(row["id"], row["turns"]) for row in rows]
+
+
+def stale_turns(db: sqlite3.Connection, session: str) -> list[StaleTurn]:
+    """Return the turns of a session that an older composer made memories of, in order."""
+    rows = db.execute(
+        f"""select turn, prompt_id, created_at, left_by >= :version as is_left from prompts
+            where prompts.session = :session and {_STALE} order by created_at, turn""",
+        {**_VERSION, "session": session},
+    )
+    return [
+        StaleTurn(row["turn"], row["prompt_id"], text_to_time(row["created_at"]), bool(row["is_left"])) for row in rows
+    ]
+
+
+def session_of(db: sqlite3.Connection, turn: str) -> str:
+    """Return the session of a turn of an older composer; '' for any other turn."""
+    row = db.execute(
+        f"select session from prompts where turn = :turn and {_STALE}", {**_VERSION, "turn": turn}
+    ).fetchone()
+    return str(row["session"]) if row else ""
+
+
+def note_made(db: sqlite3.Connection, turn: str) -> None:
+    """Record that the memories of a turn are those of this composer."""
+    db.execute("update prompts set composer = :version, left_by = 0 where turn = :turn", {**_VERSION, "turn": turn})
+
+
+def note_left(db: sqlite3.Connection, turn: str) -> None:
+    """Record that the memories of a turn stay as they are, and that its session keeps its summary."""
+    db.execute("update prompts set left_by = :version where turn = :turn", {**_VERSION, "turn": turn})
+    db.execute("delete from rebuilt_summaries where session = (select session from prompts where turn = ?)", (turn,))
+
+
+def summary_before(db: sqlite3.Connection, session: str, turn: str) -> SessionSummary | None:
+    """Return the summary of a session up to a turn, as this composer makes it: empty before the first turn, None when
+    a turn before this one was left."""
+    before = db.execute(
+        """select earlier.turn from prompts join prompts as earlier on earlier.session = prompts.session
+             and (earlier.created_at, earlier.turn) < (prompts.created_at, prompts.turn)
+             and earlier.turn not like '%-SessionEnd'
+           where prompts.turn = ? order by earlier.created_at desc, earlier.turn desc limit 1""",
+        (turn,),
+    ).fetchone()
+    if before is None:
+        return SessionSummary()
+    row = db.execute(
+        "select summary from rebuilt_summaries where session = ? and turn = ?", (session, before["turn"])
+    ).fetchone()
+    return _summary(row["summary"]) if row else None
+
+
+def put_summary(db: sqlite3.Connection, session: str, turn: str, summary: SessionSummary) -> None:
+    """Keep the summary of a session up to a turn until the next turn is made anew."""
+    db.execute(
+        "insert or replace into rebuilt_summaries (session, turn, summary) values (?, ?, ?)",
+        (session, turn, json.dumps(asdict(summary))),
+    )
+
+
+def summary_row(db: sqlite3.Connection, session: str) -> dict[str, object] | None:
+    """Return what is kept of a session as it is stored, for a dry run to go on from."""
+    row = db.execute("select * from rebuilt_summaries where session = ?", (session,)).fetchone()
+    return dict(row) if row else None
+
+
+def put_summary_row(db: sqlite3.Connection, row: Mapping[str, object]) -> None:
+    """Put back what `summary_row` returned."""
+    db.execute(
+        "insert or replace into rebuilt_summaries (session, turn, summary) values (:session, :turn, :summary)", row
+    )
+
+
+def drop_summaries(db: sqlite3.Connection, session: str | None = None) -> None:
+    """Drop what is kept of a session, or of all: part of forgetting, for it repeats what was said."""
+    db.execute("delete from rebuilt_summaries where :session is null or session = :session", {"session": session})
+
+
+def _summary(stored: str) -> SessionSummary:
+    given: dict[str, Any] = json.loads(stored)
+    told: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in given.items()}
+    return SessionSummary(**told)
