@@ -4,6 +4,7 @@ Each case has the form of a real answer, in made-up words."""
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -66,6 +67,13 @@ def test_a_title_that_repeats_the_request_is_made_of_the_summary_if_that_reads_a
     )
     (draft,) = of_shop(title="Add a cache for prices to the shop", summary=f"{long}.")
     assert draft.title == "Add a cache for prices to the shop"
+
+
+def test_a_long_request_as_a_title_is_not_cut_to_a_part_of_it() -> None:
+    asked = "clean up the cart as well, leave the prices for now because that is a larger piece of work, and note it"
+    request = replace(SHOP, digest=SHOP.digest.replace("Add a cache for prices to the shop", asked))
+    (draft,) = ask(Canned(json.dumps({"memories": [{**CARD, "title": asked}]})), request).drafts
+    assert draft.title == "Prices were read from disk for every item"
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def _draft(item: JsonObject, files_edited: Sequence[str], sent: str) -> Draft | 
     if not said or is_known(given, sent):
         return None
     own = _title(given) if is_exact(given, sent) else ""
-    title = own if own and not repeats_request(own, sent) else _title_of(said[0]) or own
+    title = own if own and not repeats_request(given, sent) else _title_of(said[0]) or own
     if not title:
         return None
     files = _files(item.get("files"), files_edited)
