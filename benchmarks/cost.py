@@ -27,7 +27,7 @@ from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.inbox.model_turns import ModelTurns
-from claude_mem_lite.models import Completion, JsonObject
+from claude_mem_lite.models import CallLimits, Completion, JsonObject
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions as session_table
 from claude_mem_lite.worker.retelling import Question, question_about
@@ -51,6 +51,7 @@ class Counter:
     """A provider that asks nobody: it counts what it is given and answers with what it was told to."""
 
     answer: str
+    limits: CallLimits = CallLimits()  # noqa: RUF009  frozen
     sent: int = 0
     longest: int = 0
 
@@ -101,7 +102,7 @@ def _calls(home: Home) -> Iterator[Call]:
 
 def _answer(question: Question, summary: dict[str, object]) -> str:
     """What rules made of the turn, in the form a model is asked for."""
-    told = ("kind", "title", "summary", "detail", "files")
+    told = ("kind", "title", "summary", "facts", "files")
     memories = [{name: asdict(draft)[name] for name in told} for draft in question.digest.drafts]
     session = {name: value for name, value in summary.items() if not name.startswith("files")}
     return json.dumps({"memories": memories, "session": session}, ensure_ascii=False)

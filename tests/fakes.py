@@ -20,7 +20,18 @@ from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic, open_for_reading, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.errors import ModelError
-from claude_mem_lite.models import Completion, Event, JsonObject, Kind, Memory, Place, Provider, SessionSummary, Usage
+from claude_mem_lite.models import (
+    CallLimits,
+    Completion,
+    Event,
+    JsonObject,
+    Kind,
+    Memory,
+    Place,
+    Provider,
+    SessionSummary,
+    Usage,
+)
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import memories, sessions, turns
 from claude_mem_lite.store.ids import short_id
@@ -114,6 +125,7 @@ class FakeProvider:
     answers: list[str | ModelError]
     name: str = "anthropic/claude-haiku-4-5-20251001"
     usage: Usage = Usage(2_000, 300, 0.0035)  # noqa: RUF009  frozen
+    limits: CallLimits = CallLimits()  # noqa: RUF009  frozen
     asked: list[str] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
     _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)

@@ -238,8 +238,25 @@ class Completion:
     usage: Usage = Usage()
 
 
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """Limits of the calls to one provider."""
+
+    timeout_s: float = 30.0
+    parallel: int = 5
+    digest_chars: int = 32_000
+
+
+LOCAL_LIMITS = CallLimits(timeout_s=600.0, parallel=1, digest_chars=12_000)
+"""For a server on this machine: without a GPU it reads some 20 tokens a second, does one thing at a time, and often has
+no more than 8,192 tokens of context."""
+
+
 class Provider(Protocol):
     """A way to ask a model. Raises ModelUnavailable when trying again may help, else ModelRefused."""
+
+    @property
+    def limits(self) -> CallLimits: ...
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.cli.settings_reference import with_table
-from claude_mem_lite.compress.model.digest import LEAST_RAW
+from claude_mem_lite.compress.model.digest import MIN_RAW
 from claude_mem_lite.config import Config
 from claude_mem_lite.config_file import load_config
 from claude_mem_lite.project_file import ALLOWED, MOST_BYTES, NAME
@@ -39,7 +39,7 @@ def test_an_example_of_the_file_can_be_loaded(where: str, body: str, tmp_path: P
 
 
 def test_the_least_size_of_a_turn_that_a_model_is_asked_about_is_told() -> None:
-    assert f"less than {LEAST_RAW:,} characters" in page("docs/models.md").text
+    assert f"less than {MIN_RAW:,} characters" in page("docs/models.md").text
 
 
 def test_every_variable_of_ours_is_documented() -> None:

@@ -11,14 +11,15 @@ from claude_mem_lite.compress.model.asking import TurnRequest
 from claude_mem_lite.compress.model.providers.anthropic_sdk import AnthropicProvider
 from claude_mem_lite.compress.model.providers.openai_sdk import OpenAiProvider
 from claude_mem_lite.compress.model.providers.prices import Prices
-from claude_mem_lite.models import Provider
+from claude_mem_lite.models import CallLimits, Provider
 from tests.models.model_server import ModelServer, Reply, anthropic_reply, openai_reply
 
 KEY = "sk-test-0123456789"
 REQUEST = TurnRequest(
     goal="Make sessions expire at the right time",
     titles=("Add a session class",),
-    digest="Asked:\nWhy are fresh sessions invalid?\n\nEdited:\nsrc/auth.py: changed is_valid (+1 -1)",
+    digest="Asked:\nWhy are fresh sessions invalid?\n\nEdited:\nsrc/auth.py: changed is_valid (+1 -1)\n\n"
+    "Said at the end:\nDeploy it.",
     files_edited=("src/auth.py",),
 )
 _addresses: list[str] = []
@@ -36,11 +37,15 @@ class Side:
 
 ANTHROPIC = Side(
     "anthropic",
-    lambda url, timeout_s: AnthropicProvider("claude-haiku-4-5-20251001", lambda: KEY, Prices(1, 5), url, timeout_s),
+    lambda url, timeout_s: AnthropicProvider(
+        "claude-haiku-4-5-20251001", lambda: KEY, Prices(1, 5), url, CallLimits(timeout_s)
+    ),
     anthropic_reply,
 )
 OPENAI = Side(
-    "openai", lambda url, timeout_s: OpenAiProvider("qwen3:8b", lambda: KEY, Prices(), url, timeout_s), openai_reply
+    "openai",
+    lambda url, timeout_s: OpenAiProvider("qwen3:8b", lambda: KEY, Prices(), url, CallLimits(timeout_s)),
+    openai_reply,
 )
 
 

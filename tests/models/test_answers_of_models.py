@@ -16,7 +16,7 @@ MEMORY = {
     "kind": "bugfix",
     "title": "Compare session expiry in seconds",
     "summary": "is_valid compared seconds with milliseconds, so fresh sessions were invalid.",
-    "detail": "",
+    "facts": [],
     "files": ["src/auth.py"],
 }
 SESSION = {"headline": "Fixed expiry of sessions", "completed": "is_valid compares seconds.", "next_steps": ["Deploy"]}
@@ -36,7 +36,7 @@ def test_a_good_answer_becomes_memories_a_summary_and_what_they_took(
     assert told.summary is not None
     assert (told.summary.headline, told.summary.next_steps) == ("Fixed expiry of sessions", ("Deploy",))
     assert (told.usage.tokens_in, told.usage.tokens_out) == (1_000, 100)
-    assert told.prompt_version == "turn-1"
+    assert told.prompt_version == "turn-2"
     assert len(server.asked) == 1
 
 
@@ -51,7 +51,7 @@ def test_a_good_answer_becomes_memories_a_summary_and_what_they_took(
         json.dumps(MEMORY),
         json.dumps({"memories": MEMORY}),
         json.dumps({"memories": [{"title": MEMORY["title"], "summary": MEMORY["summary"]}]}),
-        json.dumps({"memories": [{**MEMORY, "detail": None, "files": "src/auth.py", "kind": 7}, "nonsense", 3, None]}),
+        json.dumps({"memories": [{**MEMORY, "facts": None, "files": "src/auth.py", "kind": 7}, "nonsense", 3, None]}),
     ],
     ids=["fences", "prose", "thoughts", "commas", "list", "alone", "object", "missing", "types"],
 )
@@ -281,7 +281,7 @@ def test_a_session_is_summed_up_on_demand(side: Side, provider: Provider, server
     server.replies = [side.reply(f"```json\n{json.dumps(SESSION)}\n```")]
     summary, usage, version = ask_summary(provider, "User: make it work\nAssistant: done")
     assert (summary.headline, summary.completed) == ("Fixed expiry of sessions", "is_valid compares seconds.")
-    assert (usage.tokens_out, version) == (100, "session-1")
+    assert (usage.tokens_out, version) == (100, "session-2")
 
 
 def test_a_summary_without_a_headline_is_refused(side: Side, provider: Provider, server: ModelServer) -> None:

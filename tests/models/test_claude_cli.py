@@ -10,6 +10,7 @@ import pytest
 from claude_mem_lite.compress.model.asking import ask
 from claude_mem_lite.compress.model.providers.claude_cli import ClaudeCliProvider
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
+from claude_mem_lite.models import CallLimits
 from tests.models.conftest import REQUEST
 from tests.running import wait_until
 
@@ -18,7 +19,7 @@ REPORT = {
     "type": "result",
     "is_error": False,
     "api_error_status": None,
-    "result": '```json\n{"memories": [{"kind": "gotcha", "title": "Run make before the tests", "summary": "s"}]}\n```',
+    "result": '```json\n{"memories": [{"kind": "fix", "title": "Run make before the tests", "summary": "s"}]}\n```',
     "total_cost_usd": 0.0021,
     "usage": {
         "input_tokens": 900,
@@ -39,7 +40,7 @@ def put_claude(folder: Path, body: str) -> None:
 
 def provider(folder: Path, more: Mapping[str, str] | None = None, timeout_s: float = 20.0) -> ClaudeCliProvider:
     environment = {"PATH": f"{folder}:{os.environ['PATH']}", **(more or {})}
-    return ClaudeCliProvider(MODEL, environment, timeout_s=timeout_s)
+    return ClaudeCliProvider(MODEL, environment, limits=CallLimits(timeout_s))
 
 
 def reporting(folder: Path, report: Mapping[str, object], code: int = 0) -> ClaudeCliProvider:
@@ -50,7 +51,7 @@ def reporting(folder: Path, report: Mapping[str, object], code: int = 0) -> Clau
 
 def test_its_report_becomes_memories_with_what_they_took(tmp_path: Path) -> None:
     told = ask(reporting(tmp_path / "bin", REPORT), REQUEST)
-    assert [(draft.kind, draft.title) for draft in told.drafts] == [("gotcha", "Run make before the tests")]
+    assert [(draft.kind, draft.title) for draft in told.drafts] == [("bugfix", "Run make before the tests")]
     assert (told.usage.tokens_in, told.usage.tokens_out, told.usage.cost_usd) == (1_000, 120, 0.0021)
 
 
@@ -75,7 +76,7 @@ def test_it_is_run_in_an_empty_folder_without_tools_hooks_and_the_agents_variabl
     seen = dict(line.partition("=")[::2] for line in (tmp_path / "env").read_text().splitlines())
     assert not leaked.keys() & seen.keys()
     assert (seen["CLAUDE_MEM_LITE_INTERNAL"], seen["CLAUDE_CONFIG_DIR"]) == ("1", "/config")
-    assert (seen["CLAUDE_CODE_MAX_OUTPUT_TOKENS"], seen["MAX_THINKING_TOKENS"]) == ("1536", "0")
+    assert (seen["CLAUDE_CODE_MAX_OUTPUT_TOKENS"], seen["MAX_THINKING_TOKENS"]) == ("1024", "0")
     assert (tmp_path / "ls").read_text() == ""
     assert "is_valid" in (tmp_path / "stdin").read_text()
     arguments = (tmp_path / "arguments").read_text()

@@ -17,7 +17,7 @@ from claude_mem_lite.compress.model.providers.claude_cli import ClaudeCliProvide
 from claude_mem_lite.compress.model.providers.openai_sdk import OpenAiProvider
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import ModelRefused
-from claude_mem_lite.models import Provider
+from claude_mem_lite.models import LOCAL_LIMITS, CallLimits, Provider
 from claude_mem_lite.paths import Home
 from tests.models.conftest import ANTHROPIC, KEY, OPENAI, REQUEST, Side
 from tests.models.model_server import Asked, ModelServer, anthropic_reply, error_reply, openai_reply
@@ -37,7 +37,7 @@ def test_anthropic_is_asked_for_an_answer_of_this_form(server: ModelServer) -> N
     assert asked.path == "/v1/messages"
     assert set(asked.body) == {"model", "max_tokens", "system", "messages", "output_config"}
     assert asked.body["model"] == "claude-haiku-4-5-20251001"
-    assert asked.body["max_tokens"] == 1_536
+    assert asked.body["max_tokens"] == 1_024
     form = asked.body["output_config"]
     assert isinstance(form, dict)
     assert form["format"]["type"] == "json_schema"
@@ -49,7 +49,7 @@ def test_openai_is_asked_for_an_answer_of_this_form(server: ModelServer) -> None
     asked = asked_by(OPENAI.make(f"{server.url}/v1", 20.0), server)
     assert asked.path == "/v1/chat/completions"
     assert set(asked.body) == {"model", "max_tokens", "messages", "response_format"}
-    assert asked.body["max_tokens"] == 1_536
+    assert asked.body["max_tokens"] == 1_024
     form = asked.body["response_format"]
     assert isinstance(form, dict)
     assert form["json_schema"]["strict"] is True
@@ -87,14 +87,32 @@ def test_variables_meant_for_the_agent_change_nothing(
     assert "not-ours" not in asked.text
 
 
-def test_a_configured_model_has_thirty_seconds_to_answer(side: Side, server: ModelServer, tmp_path: Path) -> None:
+def test_a_model_on_this_machine_has_ten_minutes_to_answer(side: Side, server: ModelServer, tmp_path: Path) -> None:
     server.replies = [side.reply(NOTHING)]
     config = Config(provider=side.name, model="some-model", base_url=server.url)
     key = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
     provider = make_provider(config, Home(tmp_path), key)
     assert isinstance(provider, AnthropicProvider | OpenAiProvider)
-    assert provider.timeout_s == 30.0
-    assert float(asked_by(provider, server).headers["x-stainless-read-timeout"]) == 30.0
+    assert float(asked_by(provider, server).headers["x-stainless-read-timeout"]) == 600.0
+
+
+@pytest.mark.parametrize(
+    ("address", "limits"),
+    [
+        ("", CallLimits()),
+        ("https://models.example.org/v1", CallLimits()),
+        ("http://127.0.0.2:11434/v1", LOCAL_LIMITS),
+        ("http://localhost:11434/v1", LOCAL_LIMITS),
+        ("http://[::1]:8080", LOCAL_LIMITS),
+        ("http://localhost.example.org", CallLimits()),
+    ],
+)
+def test_a_model_on_this_machine_gets_more_time_and_less_to_read(
+    side: Side, tmp_path: Path, address: str, limits: CallLimits
+) -> None:
+    provider = make_provider(Config(provider=side.name, model="some-model", base_url=address), Home(tmp_path), {})
+    assert provider is not None
+    assert provider.limits == limits
 
 
 def test_the_sdks_log_nothing_of_a_request(

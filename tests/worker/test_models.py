@@ -2,6 +2,7 @@
 
 import pytest
 
+from claude_mem_lite.models import LOCAL_LIMITS, CallLimits
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeProvider
@@ -34,7 +35,7 @@ def test_what_a_model_tells_takes_the_place_of_what_rules_made(
     rest(home, modelled, clock)
     assert memories(home) == [("Count every item of the basket", NAME)]
     (told,) = query(home.memory_db, "select prompt_version, tokens_in, tokens_out, cost_usd from memories")
-    assert told == ("turn-1", 2_000, 300, 0.0035)
+    assert told == ("turn-2", 2_000, 300, 0.0035)
     assert states(home) == ["done"]
 
 
@@ -162,15 +163,54 @@ def test_five_sessions_at_most_are_asked_about_at_a_time(
     assert states(home) == ["done"] * 7
 
 
+def test_a_server_on_this_machine_is_asked_one_thing_at_a_time(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.limits = LOCAL_LIMITS
+    provider.hold()
+    work(home, modelled, *(long_turn(f"s-{number}", "Count the items") for number in range(3)))
+    wait_for_question(provider, modelled)
+    assert modelled.settle(30)
+    assert sorted(states(home)) == ["asking", "wanted", "wanted"]
+    provider.release()
+    rest(home, modelled, clock)
+    assert states(home) == ["done"] * 3
+
+
+def test_a_server_on_this_machine_is_sent_a_short_digest(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.limits = CallLimits(digest_chars=500)
+    *events, end = long_turn("s-1", "Count the items")
+    work(home, modelled, [*events, {**end, "last_assistant_message": "Every item of the basket is counted. " * 90}])
+    rest(home, modelled, clock)
+    assert len(provider.asked[0]) <= 500
+
+
+def test_what_a_session_left_open_is_not_among_the_titles(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [answer("Count every item of the basket"), answer("Paint the wooden lid green")]
+    *events, end = long_turn("s-1", "Count the items")
+    said = f"{end['last_assistant_message']} Next: wipe the floor."
+    work(home, modelled, [*events, {**end, "last_assistant_message": said}])
+    rest(home, modelled, clock)
+    assert "Left open: Wipe the floor" in [title for title, _ in memories(home)]
+    work(home, modelled, long_turn("s-1", "Paint the lid"))
+    rest(home, modelled, clock)
+    assert "Count every item of the basket" in provider.asked[1]
+    assert "floor" not in provider.asked[1]
+
+
 def test_the_models_summary_goes_over_that_of_rules_but_for_the_files(
     home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
 ) -> None:
-    provider.answers = [answer("Count every item", headline="The basket counts", next_steps=["Paint the lid"])]
+    provider.answers = [answer("Count every item", headline="The basket counts", next_steps=["Count the items"])]
     work(home, modelled, long_turn("s-1", "Count the items"))
     ((request,),) = query(home.memory_db, "select request from sessions")
     rest(home, modelled, clock)
     told = query(home.memory_db, "select headline, request, next_steps, files_edited from sessions")
-    assert told == [("The basket counts", request, '["Paint the lid"]', '["basket.py"]')]
+    assert told == [("The basket counts", request, '["Count the items"]', '["basket.py"]')]
 
 
 def test_an_older_turn_does_not_overwrite_the_summary_of_a_newer_one(
@@ -227,14 +267,13 @@ def test_a_memory_that_somebody_has_a_hand_in_is_left_alone(
     assert rows["Count every item of the basket"] != kept
 
 
-def test_nothing_worth_remembering_is_an_answer(
+def test_a_model_that_finds_nothing_worth_remembering_leaves_what_rules_found(
     home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
 ) -> None:
     work(home, modelled, long_turn("s-1", "Count the items"))
-    assert makers(home) == {"rules"}
+    by_rules = memories(home)
     rest(home, modelled, clock)
-    assert (memories(home), states(home)) == ([], ["done"])
-    assert query(home.memory_db, "select count(*) from memories_fts where memories_fts match 'basket'") == [(0,)]
+    assert (memories(home), states(home), makers(home)) == (by_rules, ["done"], {"rules"})
 
 
 def test_storing_an_answer_twice_is_as_good_as_once(

@@ -51,7 +51,7 @@ def test_a_question_that_named_what_is_forgotten_is_asked_anew_without_it(
     work(home, modelled, long_turn("s-1", "Count the zanzibarium"))
     rest(home, modelled, clock)
     before = ids(home, "s-1")
-    provider.answers = [answer("Paint the lid like the zanzibarium"), answer("Paint the lid of the basket")]
+    provider.answers = [answer("Paint the lid like the zanzibarium"), answer("Paint the wooden lid green")]
     provider.hold()
     work(home, modelled, long_turn("s-1", "Paint the lid"))
     wait_for_question(provider, modelled, 2)
@@ -60,7 +60,7 @@ def test_a_question_that_named_what_is_forgotten_is_asked_anew_without_it(
     provider.release()
     rest(home, modelled, clock)
     assert "zanzibarium" not in provider.asked[2]
-    assert [title for title, _ in memories(home)] == ["Paint the lid of the basket"]
+    assert [title for title, _ in memories(home)] == ["Paint the wooden lid green"]
 
 
 def test_events_of_a_forgotten_turn_that_come_again_are_not_sent_to_the_model(

@@ -54,7 +54,7 @@ def test_a_call_under_way_counts_as_the_most_it_may_take(
         home.memory_db, "select tokens_in, tokens_out, cost_usd from model_calls where outcome = 'asking'"
     )
     assert tokens_in > len(provider.asked[0]) / 2
-    assert tokens_out == 1_536
+    assert tokens_out == 1_024
     assert cost == (tokens_in * 1.0 + tokens_out * 5.0) / 1_000_000
 
 
@@ -224,7 +224,7 @@ def test_a_call_of_which_nobody_knows_what_it_took_stays_counted_as_the_most(
     work(home, modelled, long_turn("s-1", "Count the items"))
     rest(home, modelled, clock)
     ((outcome, tokens_out, cost),) = query(home.memory_db, "select outcome, tokens_out, cost_usd from model_calls")
-    assert (outcome, tokens_out) == ("unavailable", 1_536)
+    assert (outcome, tokens_out) == ("unavailable", 1_024)
     assert cost > 0
 
 

@@ -20,8 +20,8 @@ from claude_mem_lite.store import model_calls
 from claude_mem_lite.store.model_calls import Outcome, Purpose
 from claude_mem_lite.worker.clock import Clock
 
-# Four times what a provider may take: its own limit does not cover a name that takes for ever to resolve.
-LONGEST_S = 120.0
+# Beyond the limit of a provider, which does not cover a name that takes for ever to resolve.
+_GRACE_S = 90.0
 Result = Told | ModelError
 log = logging.getLogger(__name__)
 
@@ -36,6 +36,7 @@ class Call:
     made_by: str
     purpose: Purpose
     began_at: datetime
+    max_s: float
     note: Callable[[Result], None]
 
 
@@ -71,13 +72,14 @@ class Calls:
         purpose: Purpose,
         most: Usage,
         sent: str,
+        timeout_s: float,
     ) -> None:
         """Ask in a thread; the most it may take is counted as spent until the answer is there. Of what is sent only
         the size is kept."""
         now, size = self._clock(), estimate_tokens(sent)
         with atomic(self._db):
             number = model_calls.begin(self._db, turn, session, made_by, purpose, most, now, estimated_in=size)
-        call = Call(number, turn, session, made_by, purpose, now, note)
+        call = Call(number, turn, session, made_by, purpose, now, timeout_s + _GRACE_S, note)
         self._under_way[number] = call
         # Daemon: a worker that ends does not wait for a model that hangs.
         threading.Thread(target=self._ask, args=(call, ask), name=f"model-{number}", daemon=True).start()
@@ -97,8 +99,8 @@ class Calls:
             self._came.popleft()
         # After the answers: a machine that slept may wake to one that is there but looks late.
         for call in self.under_way():
-            if self._clock() - call.began_at > timedelta(seconds=LONGEST_S):
-                told = f"{call.made_by} gave no answer within {LONGEST_S:g} s"
+            if self._clock() - call.began_at > timedelta(seconds=call.max_s):
+                told = f"{call.made_by} gave no answer within {call.max_s:g} s"
                 call.note(ModelUnavailable(told, "check the network and base_url in config.toml"))
                 self.let_go(call)
 

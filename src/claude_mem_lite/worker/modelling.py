@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from claude_mem_lite.compress.model.asking import MOST_TURN_TOKENS, Told, ask
+from claude_mem_lite.compress.model.asking import MAX_TURN_TOKENS, Told, ask
 from claude_mem_lite.compress.model.digest import is_worth_asking
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
@@ -25,7 +25,6 @@ from claude_mem_lite.worker.jobs import StoredTurn
 from claude_mem_lite.worker.outage import Outage
 from claude_mem_lite.worker.summarizing import Summarized, Summarizing
 
-MOST_AT_ONCE = 5
 _LAST_WAIT_S = 2.0
 _END_OF_PAUSE = "`claude-mem-lite queue --retry all` ends the pause"
 MakeProvider = Callable[[Config, Home, Mapping[str, str]], Provider | None]
@@ -136,7 +135,7 @@ class Modelling:
         self._calls.hear()
         self._turns.release_all(but=[call.turn for call in self._calls.under_way()])
         if self._provider is not None and self._config is not None:
-            for wanted in self._next():
+            for wanted in self._next(self._provider.limits.parallel):
                 self._ask_about(wanted, self._provider, self._config)
         if self._outage.is_retrying and not self.is_busy():
             self._outage.note_all_tried()
@@ -184,11 +183,11 @@ class Modelling:
             if call.purpose == "turn" and not self._turns.is_asking(call.turn):
                 self._calls.let_go(call)
 
-    def _next(self) -> list[Wanted]:
-        """The turns to ask about now; while it is doubtful whether the model answers, one to try it with."""
+    def _next(self, parallel: int) -> list[Wanted]:
+        """Return the turns to ask about now; while it is doubtful whether the model answers, one to try it with."""
         now = self._clock().timestamp()
         under_way = len(self._calls.under_way())
-        room = max(MOST_AT_ONCE - under_way, 0)
+        room = max(parallel - under_way, 0)
         wanted = [] if self._outage.is_on else self._turns.claim(now, room)
         if wanted or under_way or not self._outage.may_probe(now):
             return wanted
@@ -198,7 +197,8 @@ class Modelling:
     def _ask_about(self, wanted: Wanted, provider: Provider, config: Config) -> None:
         now = self._clock()
         try:
-            question = retelling.question_about(wanted.turn, self._turns, self._memory_db, config)
+            limit = provider.limits.digest_chars
+            question = retelling.question_about(wanted.turn, self._turns, self._memory_db, config, limit)
         except Exception as error:  # a turn that no question can be made of must not keep the others from being asked
             log.exception("no question could be made", extra={"turn": wanted.turn, "session": wanted.session})
             reason = f"no question could be made of it: {type(error).__name__}"
@@ -207,7 +207,7 @@ class Modelling:
         if isinstance(question, str):
             self._turns.drop(wanted.turn, question, now.timestamp())
             return
-        most = caps.most_of(provider.name, config, question.sent, MOST_TURN_TOKENS)
+        most = caps.most_of(provider.name, config, question.sent, MAX_TURN_TOKENS)
         reached = caps.reached(self._memory_db, config, wanted.session, most, now)
         if reached:
             self._capped = (caps.start_of_day(now), reached.reason) if reached.of_the_day else self._capped
@@ -223,6 +223,7 @@ class Modelling:
             purpose="turn",
             most=most,
             sent=question.sent,
+            timeout_s=provider.limits.timeout_s,
         )
 
     def _note_turn(self, wanted: Wanted, question: retelling.Question, made_by: str, result: Result) -> None:

@@ -8,8 +8,8 @@ from functools import partial
 
 from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.compress.language.clean import clip
-from claude_mem_lite.compress.model.asking import LONGEST_MATERIAL, Told, TurnRequest, joined, message_of
-from claude_mem_lite.compress.model.digest import digest_of
+from claude_mem_lite.compress.model.asking import MAX_MATERIAL, Told, TurnRequest, joined, message_of
+from claude_mem_lite.compress.model.digest import MAX_DIGEST, digest_of
 from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.compress.rules.anchoring import anchored
 from claude_mem_lite.compress.rules.handoff import handoff
@@ -19,7 +19,7 @@ from claude_mem_lite.compress.tools.hearsay import Hearsay
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.model_turns import ModelTurns
-from claude_mem_lite.models import Draft, Memory, Place, Session, Turn, TurnDigest
+from claude_mem_lite.models import WORK_KINDS, Draft, Memory, Place, Session, Turn, TurnDigest
 from claude_mem_lite.store import redoing, retirements, sessions, turns
 from claude_mem_lite.store.memories import find, handoff_id
 from claude_mem_lite.words import within
@@ -45,8 +45,10 @@ class Question:
         return f"{load('turn').text}\n{message_of(self.request)}"
 
 
-def question_about(turn: str, inbox: ModelTurns, db: sqlite3.Connection, config: Config) -> Question | str:
-    """The question about a turn, from its events as they stand in the inbox; or why none may be asked."""
+def question_about(
+    turn: str, inbox: ModelTurns, db: sqlite3.Connection, config: Config, limit: int = MAX_DIGEST
+) -> Question | str:
+    """Return the question about a turn, from its events as they stand in the inbox; or why none may be asked."""
     rows = inbox.rows_of(turn)
     events = jobs.read_events(rows, config)
     session = sessions.find(db, events[0].session) if events else None
@@ -61,8 +63,8 @@ def question_about(turn: str, inbox: ModelTurns, db: sqlite3.Connection, config:
     digest = fold(whole)
     request = TurnRequest(
         goal=session.summary.request,
-        titles=tuple(memory.title for memory in _known(db, session, before=events[-1].at)),
-        digest=digest_of(whole, digest),
+        titles=tuple(memory.title for memory in _known(db, session, before=events[-1].at) if memory.kind in WORK_KINDS),
+        digest=digest_of(whole, digest, limit=limit),
         files_edited=digest.files_edited,
     )
     return Question(whole, digest, request)
@@ -114,7 +116,7 @@ def material_of(db: sqlite3.Connection, session: Session) -> str:
         lines += [f"User: {within(prompt, _LONGEST_PROMPT)}"] if prompt else []
         lines += [f"Assistant: {within(reply, _LONGEST_REPLY)}"] if reply else []
     lines += (f"Remembered ({one.kind}): {one.title}. {one.summary}" for one in _known(db, session))
-    return clip("\n".join(lines), LONGEST_MATERIAL)
+    return clip("\n".join(lines), MAX_MATERIAL)
 
 
 def _known(db: sqlite3.Connection, session: Session, before: datetime | None = None) -> list[Memory]:

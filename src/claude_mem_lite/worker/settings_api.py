@@ -6,10 +6,9 @@ from dataclasses import asdict
 from claude_mem_lite.config_file import settings_told
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.worker.api import Running
-from claude_mem_lite.worker.calls import LONGEST_S
 from claude_mem_lite.worker.routing import Router
 
-_ANSWER_WITHIN_S = LONGEST_S + 5
+_ANSWER_WITHIN_S = 125.0
 router = Router(prefix="/api")
 
 

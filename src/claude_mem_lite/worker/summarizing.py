@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 
-from claude_mem_lite.compress.model.asking import MOST_SUMMARY_TOKENS, Told, ask_summary
+from claude_mem_lite.compress.model.asking import MAX_SUMMARY_TOKENS, Told, ask_summary
 from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
@@ -50,7 +50,7 @@ class Summarizing:
         future: Future[Summarized] = Future()
         material = retelling.material_of(self._db, session)
         sent = load("session").text + material
-        most = caps.most_of(provider.name, config, sent, MOST_SUMMARY_TOKENS)
+        most = caps.most_of(provider.name, config, sent, MAX_SUMMARY_TOKENS)
         reached = caps.reached(self._db, config, session.id, most, self._clock())
         if reached or is_excluded(config, session.cwd):
             reason = reached.reason if reached else "its folder is excluded"
@@ -66,6 +66,7 @@ class Summarizing:
             purpose="summary",
             most=most,
             sent=sent,
+            timeout_s=provider.limits.timeout_s,
         )
         return future
 

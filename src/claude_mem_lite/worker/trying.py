@@ -9,7 +9,7 @@ from functools import partial
 from claude_mem_lite.compress.model.asking import Told
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import ModelError
-from claude_mem_lite.models import JsonObject, Provider
+from claude_mem_lite.models import CallLimits, JsonObject, Provider
 from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.calls import Calls, Result
 from claude_mem_lite.worker.clock import Clock
@@ -61,6 +61,7 @@ def try_out(
         purpose="summary",
         most=most,
         sent=sent,
+        timeout_s=CallLimits().timeout_s,  # somebody waits for it
     )
     return future
 

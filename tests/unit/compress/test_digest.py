@@ -44,10 +44,9 @@ def the_fix(*more: Event, closing: str = CLOSING) -> Turn:
     )
 
 
-def test_a_turn_is_told_by_what_was_asked_read_edited_run_and_said() -> None:
+def test_a_turn_is_told_by_what_was_asked_edited_run_and_said() -> None:
     assert digest(the_fix()) == (
         "Asked:\nWhy is a session invalid right after login? Please fix it.\n\n"
-        "Read:\nsrc/auth.py\n\n"
         "Edited:\nsrc/auth.py: changed Session.is_valid, return self.expires > now * 1000 -> return self.expires > now "
         "(+1 -1)\n- return self.expires > now * 1000\n+ return self.expires > now\n\n"
         "Ran:\n$ pytest tests (exit 1): 1 failed, 13 passed\n"
@@ -66,11 +65,20 @@ def test_of_a_command_that_was_tried_often_the_first_failure_and_the_last_run_ar
     assert "built app" in told
 
 
-def test_a_commit_is_told_by_its_message() -> None:
-    committed = bash(
-        'git commit -m "Compare seconds" -m "Milliseconds never matched."', "[main abc1234] Compare seconds"
-    )
-    assert "$ git commit: Compare seconds. Milliseconds never matched\n" in digest(the_fix(committed))
+def test_a_commit_is_told_by_its_subject_and_body_without_trailers() -> None:
+    message = "Compare seconds\n\nMilliseconds never matched.\n\nCo-Authored-By: Somebody <one@example.org>"
+    committed = bash(f"git commit -m '{message}'", "[main abc1234] Compare seconds")
+    assert "\n\nCommitted:\n- Compare seconds\n  Milliseconds never matched.\n\nSaid" in digest(the_fix(committed))
+
+
+def test_the_heading_of_an_agreed_plan_is_told() -> None:
+    agreed = call("ExitPlanMode", {"plan": "# Plan: Compare seconds everywhere\n\n1. Change it."}, {"plan": ""})
+    assert "\n\nPlan:\nCompare seconds everywhere\n\n" in digest(the_fix(agreed))
+
+
+def test_a_digest_keeps_to_the_limit_of_a_small_model() -> None:
+    made = turn("Write it. " * 500, bash("python job.py", "rows\n" * 900), closing="I wrote a job. " * 900)
+    assert 3_000 < len(digest_of(made, fold(made), 10_000_000, limit=4_000)) <= 4_000
 
 
 def test_looking_around_is_not_told() -> None:

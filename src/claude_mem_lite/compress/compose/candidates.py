@@ -83,9 +83,14 @@ def plan_headings(prompt: str, agreed: Sequence[str]) -> list[str]:
 
 def _of_commit(number: int, commit: Commit) -> Iterator[Candidate]:
     yield Candidate(f"c{number}", commit.subject, "subject", "heading")
-    lines = [line for line in clean(commit.body[:_MAX_BODY]).split("\n") if not _TRAILER.match(line.strip())]
-    for at, (text, _, kind, under, lead, first) in enumerate(_sentences(passages("\n".join(lines))), 1):
+    body = passages(without_trailers(commit.body))
+    for at, (text, _, kind, under, lead, first) in enumerate(_sentences(body), 1):
         yield Candidate(f"c{number}.{at}", text, "body", kind, under, lead, first)
+
+
+def without_trailers(body: str) -> str:
+    """Return the body of a commit without the lines that name authors, reviewers and sessions."""
+    return "\n".join(line for line in clean(body[:_MAX_BODY]).split("\n") if not _TRAILER.match(line.strip()))
 
 
 Place = tuple[str, Source, PassageKind, str, str, bool]

@@ -13,7 +13,7 @@ from claude_mem_lite.compress.model.providers.transport import (
     silence_sdk_logs,
 )
 from claude_mem_lite.errors import ModelRefused
-from claude_mem_lite.models import Completion, JsonObject, JsonValue, Usage, text
+from claude_mem_lite.models import CallLimits, Completion, JsonObject, JsonValue, Usage, text
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -28,7 +28,7 @@ class AnthropicProvider:
     read_key: Callable[[], str]
     prices: Prices
     base_url: str = ADDRESS
-    timeout_s: float = 30.0
+    limits: CallLimits = CallLimits()  # noqa: RUF009  frozen
     key_file: str = "api-key"
     """Where a key may be put, for who has none."""
     _knows_schemas: bool = field(default=True, init=False)
@@ -77,11 +77,11 @@ class AnthropicProvider:
         return anthropic.Anthropic(
             api_key=key,
             base_url=self.base_url,
-            timeout=self.timeout_s,
+            timeout=self.limits.timeout_s,
             max_retries=0,
             default_headers={"Authorization": f"Bearer {key}", **cast(Mapping[str, str], dropped)},
             open_telemetry=False,
-            http_client=anthropic.DefaultHttpxClient(**http_options(self.timeout_s)),
+            http_client=anthropic.DefaultHttpxClient(**http_options(self.limits.timeout_s)),
         )
 
     def _ask(self, client: "Anthropic", system: str, user: str, schema: JsonObject, max_tokens: int) -> str:

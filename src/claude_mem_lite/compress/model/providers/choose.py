@@ -9,8 +9,9 @@ from claude_mem_lite.compress.model.providers.claude_cli import ClaudeCliProvide
 from claude_mem_lite.compress.model.providers.keys import read_key
 from claude_mem_lite.compress.model.providers.openai_sdk import OpenAiProvider
 from claude_mem_lite.compress.model.providers.prices import prices_of
+from claude_mem_lite.compress.model.providers.transport import is_loopback
 from claude_mem_lite.config import DEFAULT_MODELS, Config
-from claude_mem_lite.models import Provider
+from claude_mem_lite.models import LOCAL_LIMITS, CallLimits, Provider
 from claude_mem_lite.paths import Home
 
 
@@ -24,9 +25,11 @@ def make_provider(config: Config, home: Home, environment: Mapping[str, str]) ->
     if config.provider == "claude-cli":
         return ClaudeCliProvider(model, environment, config.base_url)
     address = config.base_url.rstrip("/")
+    limits = LOCAL_LIMITS if is_loopback(address) else CallLimits()
     prices = prices_of(model, config.usd_per_million_in, config.usd_per_million_out)
     if config.provider == "anthropic":
         key = partial(read_key, "ANTHROPIC_API_KEY", home, environment)
-        return AnthropicProvider(model, key, prices, address or anthropic_sdk.ADDRESS, key_file=str(home.api_key))
+        address = address or anthropic_sdk.ADDRESS
+        return AnthropicProvider(model, key, prices, address, limits, key_file=str(home.api_key))
     key = partial(read_key, "OPENAI_API_KEY", home, environment)
-    return OpenAiProvider(model, key, prices, address or openai_sdk.ADDRESS, key_file=str(home.api_key))
+    return OpenAiProvider(model, key, prices, address or openai_sdk.ADDRESS, limits, key_file=str(home.api_key))

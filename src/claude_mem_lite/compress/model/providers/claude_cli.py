@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from claude_mem_lite.compress.model.providers.outcomes import OTHER_MODEL, count, of_status, unreachable
 from claude_mem_lite.compress.model.providers.prices import prices_of
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
-from claude_mem_lite.models import Completion, JsonObject, JsonValue, Usage, text
+from claude_mem_lite.models import CallLimits, Completion, JsonObject, JsonValue, Usage, text
 from claude_mem_lite.patterns import lazy
 
 # All the client gets to know. What is not here stays out: the variables of the agent that started us, and keys,
@@ -34,7 +34,7 @@ class ClaudeCliProvider:
     model: str
     environment: Mapping[str, str]
     base_url: str = ""
-    timeout_s: float = 30.0
+    limits: CallLimits = CallLimits()  # noqa: RUF009  frozen
 
     @property
     def name(self) -> str:
@@ -93,7 +93,7 @@ class ClaudeCliProvider:
             raise ModelRefused(f"{self.name} cannot be started: {error.strerror}", "run `claude --version`") from None
         with process:
             try:
-                printed, _ = process.communicate(user.encode("utf-8", "replace"), timeout=self.timeout_s)
+                printed, _ = process.communicate(user.encode("utf-8", "replace"), timeout=self.limits.timeout_s)
             except subprocess.TimeoutExpired as error:
                 raise unreachable(self.name, error) from None
             finally:

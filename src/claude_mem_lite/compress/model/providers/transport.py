@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Protocol, TypedDict
+from urllib.parse import urlsplit
 
 from claude_mem_lite.patterns import lazy
 
@@ -15,6 +16,12 @@ PAST_PROXIES: dict[str, None] = {"all://localhost": None, "all://127.0.0.1": Non
 MOST_ANSWER_BYTES = 1_000_000
 _CHATTY = ("anthropic", "openai", "httpx", "httpx2", "httpcore", "httpcore2")
 _UNKNOWN_FORM = lazy(r"(?i)format|schema|json|structured|grammar|output_config|extra (?:input|field)|unexpected")
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether an address is one of this machine."""
+    host = urlsplit(address).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 class _Response(Protocol):
