@@ -113,6 +113,12 @@ def test_an_answer_that_loops_until_it_is_cut_off_gives_its_whole_memories() -> 
     assert [draft.title for draft in drafts] == ["Keep 500 prices in memory", "Keep prices of the shop in memory"]
 
 
+def test_a_summary_that_loops_until_it_is_cut_off_is_refused() -> None:
+    looping = "The cache keeps prices and will need to keep them. " * 80
+    with pytest.raises(ModelRefused):
+        ask(Canned(f'{{"memories": [{{"title": "Keep 500 prices in memory", "summary": "{looping}'), SHOP)
+
+
 def test_a_key_that_is_repeated_counts_with_its_last_value() -> None:
     twice = f'{{"memories": [], "memories": [{json.dumps(CARD)}]}}'
     assert len(ask(Canned(twice), SHOP).drafts) == 1
