@@ -266,11 +266,11 @@ def _type_of(commit: Commit) -> str:
 
 
 def _fix_card(fix: Fix, said: Sequence[_Said]) -> Draft | None:
-    """Return the memory of tests that failed before the turn and pass now, beside the work of the title. Any other
-    failure that was put right is a slip on the way: readers found six of six such memories not worth having."""
-    if fix.own_work or not failing_tests(fix.failure):
-        return None
+    """Return the memory of a failure that was put right beside the work of the title, for when it comes back: of tests
+    that failed before the turn, or one that somebody speaks of. Else it was a slip on the way."""
     about = _about_run(fix.failure, said)
+    if not about and (fix.own_work or not failing_tests(fix.failure)):
+        return None
     explained = f"{_explained(about[0])} " if about else ""
     summary = f"{explained}{facts.failed(fix)} {facts.helped(fix)} {facts.passes(fix)}"
     return make_draft(
