@@ -51,7 +51,7 @@ def test_the_client_is_asked_once_without_tools_thoughts_and_the_users_own_instr
 
     (request,) = api.requests
     assert request.body.get("tools") in (None, [])
-    assert request.body["max_tokens"] == 1_536
+    assert request.body["max_tokens"] == 1_024
     assert request.body.get("thinking") in (None, {"type": "disabled"})
     assert "You keep the memory of a coding agent" in request.system
     assert "in verse" not in request.text + request.system
