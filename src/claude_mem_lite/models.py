@@ -181,6 +181,23 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """The closing words of a turn, judged: what the summary of the session is made of beside the turn's memories."""
+
+    worth: float = 0.0
+    """The probability that an agent would be glad to have a memory of the turn."""
+    headline: str = ""
+    """The best headline of the turn, whether or not it left a memory."""
+    results: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    """Steps that the agent said are left."""
+    sentences: tuple[str, ...] = ()
+    """The sentences of the closing message that are the agent's own and name no step that is left."""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnDigest:
     """What rules made of one turn: its memories and what the session summary is built from."""
 
@@ -199,6 +216,7 @@ class TurnDigest:
     """The commands whose last run went well."""
     log: str = ""
     """What was edited and run, and what came of it: found by search with the raw text of the turn."""
+    said: Said = Said()
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +315,8 @@ class Session:
     ended_at: datetime | None = None
     turns: int = 0
     summary: SessionSummary = field(default_factory=SessionSummary)
+    headline_worth: float = 0.0
+    """The worth of the memory that gave the headline; a later one takes its place only when it is worth as much."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,14 +47,14 @@ CASES = (
         "a sub-agent reports",
         "Could we lose payments?",
         [_agent("Look for lost webhooks", REPORT)],
-        "Yes, in one place.",
+        "Yes, in one place: the webhook handler in `shop/webhooks.py` acknowledges an event before it is stored, and "
+        "there is no table of seen event ids. `handle_event` answers first.",
         facts=(
             "shop/webhooks.py",
             "acknowledges an event before it is stored",
             "handle_event",
             "there is no table of seen event ids",
         ),
-        kinds=("discovery",),
     ),
     Case(
         "a background agent reports when it stops",
@@ -67,8 +67,9 @@ CASES = (
             ),
             subagent_stop(REPORT),
         ],
+        "The handler in shop/webhooks.py acknowledges an event before it is stored, and there is no table of seen event "
+        "ids.",
         facts=("shop/webhooks.py", "acknowledges an event before it is stored", "no table of seen event ids"),
-        kinds=("discovery",),
     ),
     Case(
         "a page is read",
@@ -86,17 +87,16 @@ CASES = (
                 },
             )
         ],
-        "The second writer gets SQLITE_BUSY unless a busy timeout is set.",
+        "The second writer gets SQLITE_BUSY unless a busy timeout is set: https://www.sqlite.example/wal.html says that "
+        "the default busy timeout is 0 ms.",
         facts=("https://www.sqlite.example/wal.html", "SQLITE_BUSY", "busy timeout is 0 ms"),
-        kinds=("discovery",),
     ),
     Case(
         "the web is searched",
         "How long does the provider retry webhooks?",
         [tool("WebSearch", {"query": "stripe webhook retry schedule"}, SEARCH)],
-        "For up to three days in live mode.",
+        "For up to 3 days with growing pauses in live mode, says https://docs.example.com/webhooks.",
         facts=("up to 3 days with growing pauses", "https://docs.example.com/webhooks"),
-        kinds=("discovery",),
     ),
     Case(
         "a to-do list is left open",
@@ -201,7 +201,6 @@ CASES = (
             )
         ],
         facts=("Which store should carts use", "Postgres"),
-        kinds=("decision",),
     ),
     Case(
         "a plan is agreed on",
@@ -247,10 +246,8 @@ CASES = (
                 mcp_server={"name": "github", "source": "project"},
             )
         ],
-        "Filed.",
+        "Filed on github as https://github.com/acme/shop/issues/207: Refunds are booked twice.",
         facts=("Refunds are booked twice", "https://github.com/acme/shop/issues/207", "github"),
-        memories=1,
-        kinds=("change",),
     ),
     Case(
         "a foreign tool fails",
@@ -263,15 +260,15 @@ CASES = (
                 mcp_server={"name": "warehouse", "source": "user"},
             )
         ],
+        'The warehouse refuses the query: relation "sales_2026" does not exist.',
         facts=('relation "sales_2026" does not exist', "warehouse"),
-        kinds=("failure",),
     ),
     Case(
         "a tool nobody knows fails",
         "render the diagram",
         [tool_failed("RenderDiagram", {"name": "flow"}, "Error: layout engine exited: unknown node shape 'hexagn'")],
+        "The diagram is not rendered: unknown node shape 'hexagn'.",
         facts=("unknown node shape 'hexagn'",),
-        kinds=("failure",),
     ),
     Case(
         "a skill is loaded and its work is kept",
@@ -282,7 +279,6 @@ CASES = (
         ],
         "Wrote the changelog of 1.8.0.",
         facts=("CHANGELOG.md", "1.8.0"),
-        memories=1,
     ),
     Case(
         "an image is read",

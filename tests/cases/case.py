@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from claude_mem_lite.agents.claude_code import event_from_payload, why_skipped
+from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.compress.rules.summary import summarize
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.inbox.payload import parse, to_stored
@@ -29,7 +30,7 @@ class Case:
     events: Sequence[JsonObject]
     closing: str = ""
     facts: tuple[str, ...] = ()
-    """What must be readable in the memories."""
+    """What must be readable in the memories, the log, the prompt or the closing message of the turn."""
     lost: tuple[str, ...] = ()
     """Those of the facts that are known not to survive."""
     summary_facts: tuple[str, ...] = ()
@@ -48,7 +49,7 @@ class Stored:
 
     digest: TurnDigest
     text: str
-    """Everything a memory of the turn holds, on one line."""
+    """Everything that search finds of the turn, on one line."""
     summary: str
 
 
@@ -66,6 +67,8 @@ def store(case: Case) -> Stored:
         for part in (draft.title, draft.summary, draft.detail, *draft.facts, *draft.files)
     ]
     parts += [f"{symbol.name} {symbol.action}" for draft in digest.drafts for symbol in draft.symbols]
+    parts += [f"{change.name} {change.action}" for change in digest.code]
+    parts += [digest.log, case.prompt, *(clean(event.message or "") for event in events if event.kind == "Stop")]
     told = (summary.headline, summary.request, summary.completed, summary.learned, *summary.next_steps)
     return Stored(digest, one_line("\n".join(parts)), one_line("\n".join((*told, *summary.key_decisions))))
 

@@ -51,14 +51,12 @@ CASES = (
         ],
         "Committed.",
         facts=(
-            "Support Swiss francs",
+            "support Swiss francs",
             "8d1c0fe",
             "Shops in Basel asked for prices in CHF.",
             "shop/rates.py",
             "'CHF': 0.94",
         ),
-        memories=1,
-        kinds=("feature",),
     ),
     Case(
         "a first commit with a message from a here-document",
@@ -73,7 +71,6 @@ CASES = (
         ],
         facts=("Import the price list as CSV", "0a4f7d2", "The ERP exports it every night."),
         never=("Co-Authored-By", "noreply@example.com", "Generated with"),
-        memories=1,
     ),
     Case(
         "an amended commit",
@@ -85,9 +82,7 @@ CASES = (
                 " Date: Wed Mar 4 09:12:44 2026 +0100\n 2 files changed, 9 insertions(+), 3 deletions(-)\n",
             )
         ],
-        facts=("Keep the session when the token is renewed", "77be012", "fix/session"),
-        memories=1,
-        kinds=("bugfix",),
+        facts=("keep the session when the token is renewed", "77be012", "fix/session"),
     ),
     Case(
         "a commit is held up by a hook",
@@ -123,14 +118,12 @@ CASES = (
         [bash_failed("git merge origin/main", CONFLICT)],
         "There is a conflict in the cart that needs your decision.",
         facts=("git merge origin/main", "Merge conflict in shop/cart.py"),
-        kinds=("failure",),
     ),
     Case(
         "a rebase stops at a conflict",
         "rebase onto main",
         [bash_failed("git rebase main", REBASE)],
         facts=("Merge conflict in shop/rates.py", "4be1f09", "Cache the rates for an hour"),
-        kinds=("failure",),
     ),
     Case(
         "a push is rejected, then goes through",
@@ -142,11 +135,6 @@ CASES = (
         ],
         "Pushed after a rebase.",
         facts=("main -> main (fetch first)", "git pull --rebase origin main", "e61d2f4"),
-        lost=(
-            "main -> main (fetch first)",
-            "git pull --rebase origin main",
-            "e61d2f4",
-        ),
     ),
     Case(
         "a commit is picked onto a release branch",
@@ -161,7 +149,6 @@ CASES = (
         ],
         "The fix is on `release/1.8` now.",
         facts=("Fix rounding of refunds", "90cd3b1", "release/1.8", "1f00aa1"),
-        memories=1,
     ),
     Case(
         "a commit is reverted",
@@ -174,7 +161,6 @@ CASES = (
             )
         ],
         facts=("Cache the rates for an hour", "c2d9e88", "old prices over the weekend"),
-        memories=1,
     ),
     Case(
         "a release is tagged",
@@ -189,7 +175,6 @@ CASES = (
         ],
         "Tagged and pushed.",
         facts=("v1.8.0", "git tag -a v1.8.0"),
-        memories=1,
     ),
     Case(
         "work is stashed",
@@ -218,6 +203,5 @@ CASES = (
         ],
         "The pull request is open.",
         facts=("Redeem coupons at checkout", "https://github.com/acme/shop/pull/318"),
-        memories=1,
     ),
 )

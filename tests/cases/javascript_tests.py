@@ -266,7 +266,6 @@ CASES = (
             "19 passed",
             "npm test",
         ),
-        memories=1,
         kinds=("bugfix",),
     ),
     Case(
@@ -279,7 +278,6 @@ CASES = (
             "src/checkout.test.tsx",
             "74 passed",
         ),
-        kinds=("failure",),
     ),
     Case(
         "a jest snapshot differs",
@@ -312,7 +310,6 @@ CASES = (
             "Stock.release",
             "15 passed",
         ),
-        memories=1,
         kinds=("bugfix",),
     ),
     Case(
@@ -325,7 +322,6 @@ CASES = (
             "TypeError: clock.restore is not a function",
             "2 failed, 11 passed",
         ),
-        kinds=("failure",),
     ),
     Case(
         "playwright times out",
@@ -337,20 +333,17 @@ CASES = (
             "Test timeout of 30000ms exceeded",
             "1 failed, 13 passed",
         ),
-        kinds=("failure",),
     ),
     Case(
         "node's own runner fails",
         "node --test please",
         [bash_failed("node --test", NODE_TEST)],
         facts=("drop accents", "'caf-' !== 'cafe'", "1 failed, 5 passed"),
-        kinds=("failure",),
     ),
     Case(
         "bun fails",
         "check the rates",
         [bash_failed("bun test", BUN)],
         facts=("rates > rounds to whole yen", "Expected: 16250", "Received: 16249.999999999998", "1 failed, 8 passed"),
-        kinds=("failure",),
     ),
 )

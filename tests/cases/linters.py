@@ -96,7 +96,6 @@ CASES = (
             "E501 Line too long (113 > 88)",
             "shop/rates.py:12:89",
         ),
-        kinds=("failure",),
     ),
     Case(
         "eslint complains",
@@ -108,7 +107,6 @@ CASES = (
             "src/hooks/useStock.ts",
             "2 errors",
         ),
-        kinds=("failure",),
     ),
     Case(
         "mypy complains and is satisfied",
@@ -119,7 +117,7 @@ CASES = (
             edit("shop/api.py", "def me(user):\n    return user.email\n", "user.email", 'user.email if user else ""'),
             bash("mypy shop", "Success: no issues found in 58 source files\n"),
         ],
-        "The types are right.",
+        "The types are right, and mypy shop has no complaints any more.",
         facts=(
             'Argument 1 to "charge" has incompatible type "str"; expected "Decimal"',
             'Item "None" of "User | None" has no attribute "email"',
@@ -127,7 +125,6 @@ CASES = (
             "shop/orders.py",
             "mypy shop",
         ),
-        memories=1,
         kinds=("bugfix",),
     ),
     Case(
@@ -135,7 +132,6 @@ CASES = (
         "pyright?",
         [bash_failed("npx pyright", PYRIGHT)],
         facts=('"get" is not a known attribute of "None"', "shop/feed.py:18:16"),
-        kinds=("failure",),
     ),
     Case(
         "golangci-lint complains",
@@ -145,27 +141,23 @@ CASES = (
             "internal/mail/send.go:48:15: Error return value of `conn.Close` is not checked (errcheck)",
             "func `drainAll` is unused",
         ),
-        kinds=("failure",),
     ),
     Case(
         "clippy complains",
         "clippy with warnings as errors",
         [bash_failed("cargo clippy -- -D warnings", CLIPPY, 101)],
         facts=("this loop could be written as a `for` loop", "src/order.rs:52:5"),
-        kinds=("failure",),
     ),
     Case(
         "prettier complains",
         "is everything formatted?",
         [bash_failed("npx prettier --check .", PRETTIER)],
         facts=("src/cart.ts", "src/pages/checkout.tsx", "Code style issues found in 2 files"),
-        kinds=("failure",),
     ),
     Case(
         "shellcheck complains",
         "shellcheck deploy.sh",
         [bash_failed("shellcheck deploy.sh", SHELLCHECK)],
         facts=("SC2086", "SC2115", "deploy.sh line 14"),
-        kinds=("failure",),
     ),
 )

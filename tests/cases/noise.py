@@ -52,7 +52,6 @@ CASES = (
             "1 failed, 610 passed",
         ),
         never=("took job",),
-        kinds=("failure",),
     ),
     Case(
         "an error in the middle of half a megabyte",
@@ -60,7 +59,6 @@ CASES = (
         [bash_failed("./replay.sh", IN_THE_MIDDLE)],
         facts=('violates foreign key constraint "coupons_order_id_fkey"', "./replay.sh"),
         never=("took job 000001",),
-        kinds=("failure",),
     ),
     Case(
         "the client cut the output",
@@ -74,7 +72,6 @@ CASES = (
             )
         ],
         facts=("2 failed, 940 passed", "npm run test:all"),
-        kinds=("failure",),
     ),
     Case(
         "the client kept the rest of the output in a file",
@@ -108,7 +105,6 @@ CASES = (
         ],
         facts=("error CS0103: The name 'Totl' does not exist in the current context", "Cart.cs(17,9)"),
         never=("\r",),
-        kinds=("failure",),
     ),
     Case(
         "bytes that are no text",
@@ -122,7 +118,6 @@ CASES = (
         ],
         facts=("UnicodeDecodeError: 'utf-8' codec can't decode byte 0xe9 in position 3",),
         never=("\x00", "\x01"),
-        kinds=("failure",),
     ),
     Case(
         "half a surrogate",
@@ -135,7 +130,6 @@ CASES = (
             )
         ],
         facts=("tests/test_emoji.py::test_smile", "1 failed"),
-        kinds=("failure",),
     ),
     Case(
         "everything is Japanese",
@@ -163,7 +157,6 @@ CASES = (
         [bash_failed("node export.mjs", f"data:image/png;base64,{BASE64}\nError: logo.svg has no viewBox\n")],
         facts=("Error: logo.svg has no viewBox",),
         never=(BASE64[:40],),
-        kinds=("failure",),
     ),
     Case(
         "a minified bundle in the output",
@@ -177,7 +170,6 @@ CASES = (
         ],
         facts=("ReferenceError: document is not defined",),
         never=("d.x=function(){return d};var a",),
-        kinds=("failure",),
     ),
     Case(
         "a line repeated thousands of times",
@@ -189,7 +181,6 @@ CASES = (
             )
         ],
         facts=("shop.errors.BrokerGone: no broker after 9000 tries",),
-        kinds=("failure",),
     ),
     Case(
         "progress that writes over itself",
@@ -203,7 +194,6 @@ CASES = (
         ],
         facts=("OSError: [Errno 28] No space left on device",),
         never=("fetching  12%", "[##"),
-        kinds=("failure",),
     ),
     Case(
         "our own words come back in an output",
@@ -228,7 +218,6 @@ CASES = (
         ],
         facts=("Error: template footer.html is missing",),
         never=("zebra lock",),
-        kinds=("failure",),
     ),
     Case(
         "a foreign tool answers with a megabyte",

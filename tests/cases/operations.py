@@ -107,9 +107,8 @@ CASES = (
                 7,
             )
         ],
-        "It does not run.",
+        "It does not run: curl says Failed to connect to localhost port 8080.",
         facts=("Failed to connect to localhost port 8080", "curl -sS http://localhost:8080/health", "exit code 7"),
-        kinds=("failure",),
     ),
     Case(
         "a migration fails in psql",
@@ -120,7 +119,6 @@ CASES = (
             "migrations/0042_orders.sql:9",
             "exit code 3",
         ),
-        kinds=("failure",),
     ),
     Case(
         "alembic migrates",
@@ -128,23 +126,18 @@ CASES = (
         [bash("alembic upgrade head", "", ALEMBIC)],
         "Done.",
         facts=("7c1e0d4b2a91 -> 9f0a3cc51be2, add refunds table", "alembic upgrade head"),
-        memories=1,
-        kinds=("change",),
     ),
     Case(
         "alembic has two heads",
         "migrate",
         [bash_failed("alembic upgrade head", ALEMBIC_HEADS, 255)],
         facts=("Multiple head revisions are present", "exit code 255"),
-        kinds=("failure",),
     ),
     Case(
         "prisma migrates",
         "Create the migration for coupons",
         [bash("npx prisma migrate dev --name add_coupons", PRISMA)],
         facts=("20260304091500_add_coupons", "prisma migrate dev --name add_coupons"),
-        memories=1,
-        kinds=("change",),
     ),
     Case(
         "terraform plans",
@@ -152,14 +145,12 @@ CASES = (
         [bash("terraform plan", TERRAFORM_PLAN)],
         "Careful: the database would be replaced because the major version changes.",
         facts=("2 to add, 1 to change, 1 to destroy", "aws_db_instance.shop must be replaced"),
-        memories=1,
     ),
     Case(
         "terraform may not apply",
         "apply it",
         [bash_failed("terraform apply -auto-approve", TERRAFORM_APPLY)],
         facts=("creating SQS Queue (refunds.fifo)", "AccessDenied: not authorized to perform sqs:createqueue"),
-        kinds=("failure",),
     ),
     Case(
         "kubectl applies a change",
@@ -186,7 +177,6 @@ CASES = (
         "start the stack",
         [bash_failed("docker compose up -d", COMPOSE)],
         facts=("Bind for 0.0.0.0:8080 failed: port is already allocated", "docker compose up -d"),
-        kinds=("failure",),
     ),
     Case(
         "a service does not start",
@@ -219,14 +209,13 @@ CASES = (
                 "Loading 40112 rows\nImported 40112 prices in 3.4 s\n",
             ),
         ],
-        "Old exports call the column unit_price.",
+        "The import had failed with row 311 has no price: old exports call the column unit_price.",
         facts=(
             "ImportFailed: row 311 has no price",
             "scripts/import_prices.py",
             "Imported 40112 prices in 3.4 s",
             "python scripts/import_prices.py data/prices.csv",
         ),
-        memories=1,
         kinds=("bugfix",),
     ),
     Case(
@@ -234,21 +223,18 @@ CASES = (
         "sync the rates",
         [bash_failed("node scripts/sync.mjs", NODE)],
         facts=("TypeError: Cannot read properties of undefined (reading 'map')", "scripts/sync.mjs:27"),
-        kinds=("failure",),
     ),
     Case(
         "a program crashes",
         "run the benchmark binary",
         [bash_failed("./build/bench --rows 1000000", "Segmentation fault (core dumped)", 139)],
         facts=("Segmentation fault", "./build/bench --rows 1000000", "exit code 139"),
-        kinds=("failure",),
     ),
     Case(
         "a command runs out of time",
         "try the slow test for a minute",
         [bash_failed("timeout 60 python scripts/reindex.py", "indexed 1200 of 90000\nindexed 2400 of 90000", 124)],
         facts=("python scripts/reindex.py", "exit code 124", "2400 of 90000"),
-        kinds=("failure",),
     ),
     Case(
         "a command is killed",
@@ -256,7 +242,6 @@ CASES = (
         [bash_failed("python train.py --epochs 3", "epoch 1/3 loss 0.412\nKilled", 137)],
         "The machine ran out of memory.",
         facts=("python train.py --epochs 3", "exit code 137", "Killed"),
-        kinds=("failure",),
     ),
     Case(
         "the client stops waiting",
@@ -271,14 +256,12 @@ CASES = (
         ],
         "The check takes longer than two minutes.",
         facts=("./scripts/check_migrations.sh", "120 s"),
-        kinds=("failure",),
     ),
     Case(
         "permission is denied",
         "deploy to staging",
         [bash_failed("./deploy.sh staging", "bash: ./deploy.sh: Permission denied", 126)],
         facts=("./deploy.sh: Permission denied", "exit code 126"),
-        kinds=("failure",),
     ),
     Case(
         "a program is missing",
@@ -288,7 +271,6 @@ CASES = (
         ],
         "protoc is not installed here.",
         facts=("protoc: command not found", "protoc --go_out=. api/shop.proto", "exit code 127"),
-        kinds=("failure",),
     ),
     Case(
         "a measurement",
@@ -317,6 +299,5 @@ CASES = (
         ],
         "It helped a little.",
         facts=("lr: 0.001 -> lr: 0.003", "accuracy: 0.874", "macro_f1: 0.851", "python evaluate.py --split test"),
-        memories=1,
     ),
 )

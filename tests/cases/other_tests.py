@@ -313,7 +313,6 @@ CASES = (
             "go test ./...",
             "2 packages passed",
         ),
-        memories=1,
         kinds=("bugfix",),
     ),
     Case(
@@ -327,7 +326,6 @@ CASES = (
             "open connections after Close",
             "1 failed, 1 passed, 1 skipped",
         ),
-        kinds=("failure",),
     ),
     Case(
         "go test does not build",
@@ -338,7 +336,6 @@ CASES = (
             "not enough arguments in call to NewCart",
             "github.com/acme/shop/cart",
         ),
-        kinds=("failure",),
     ),
     Case(
         "go test finds a data race",
@@ -346,14 +343,12 @@ CASES = (
         [bash_failed("go test -race ./cache", GO_RACE)],
         "There is a race between `Put` and `Get`.",
         facts=("TestConcurrentPut", "DATA RACE", "cache.go:33", "cache.go:24"),
-        kinds=("failure",),
     ),
     Case(
         "go test panics",
         "test the pages",
         [bash_failed("go test ./pages", GO_PANIC)],
         facts=("index out of range [3] with length 3", "pages.go:19", "github.com/acme/shop/pages"),
-        kinds=("failure",),
     ),
     Case(
         "go test prints JSON",
@@ -362,7 +357,6 @@ CASES = (
         facts=("TestQueue", "queue_test.go:52: got 2 mails, want 1", "github.com/acme/shop/mail"),
         lost=("github.com/acme/shop/mail",),
         never=('"Action"',),
-        kinds=("failure",),
     ),
     Case(
         "cargo test fails",
@@ -377,14 +371,12 @@ CASES = (
             "1 failed, 23 passed",
             "exit code 101",
         ),
-        kinds=("failure",),
     ),
     Case(
         "cargo test does not compile",
         "cargo test again",
         [bash_failed("cargo test --lib", CARGO_UNBUILT, 101)],
         facts=("error[E0382]: borrow of moved value: `order`", "src/checkout.rs:48:22"),
-        kinds=("failure",),
     ),
     Case(
         "maven's surefire fails",
@@ -398,7 +390,6 @@ CASES = (
             "2 failed, 44 passed, 2 skipped",
         ),
         never=("Scanning for projects",),
-        kinds=("failure",),
     ),
     Case(
         "gradle's tests fail",
@@ -409,7 +400,6 @@ CASES = (
             "Expected com.acme.OutOfStock to be thrown, but nothing was thrown",
             "1 failed, 28 passed, 2 skipped",
         ),
-        kinds=("failure",),
     ),
     Case(
         "rspec fails",
@@ -422,7 +412,6 @@ CASES = (
             "got true",
             "1 failed, 13 passed, 1 skipped",
         ),
-        kinds=("failure",),
     ),
     Case(
         "phpunit fails",
@@ -435,7 +424,6 @@ CASES = (
             "Failed asserting that 1 matches expected 0",
             "2 failed, 31 passed",
         ),
-        kinds=("failure",),
     ),
     Case(
         "dotnet test fails",
@@ -447,7 +435,6 @@ CASES = (
             "Actual: 1.19",
             "1 failed, 57 passed, 3 skipped",
         ),
-        kinds=("failure",),
     ),
     Case(
         "ctest fails",
@@ -461,6 +448,5 @@ CASES = (
             "2 failed, 2 passed",
             "exit code 8",
         ),
-        kinds=("failure",),
     ),
 )

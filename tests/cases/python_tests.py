@@ -267,8 +267,6 @@ CASES = (
         ],
         "Discount codes work now: `apply_discount` looks the code up and the total takes it off the net price.",
         facts=("apply_discount", "133 passed", "shop/cart.py", "pytest"),
-        memories=1,
-        kinds=("feature",),
     ),
     Case(
         "pytest fails, is fixed and passes",
@@ -287,7 +285,6 @@ CASES = (
             "pytest tests/test_cart.py tests/test_money.py",
         ),
         never=("platform linux", "pluggy", "\x1b"),
-        memories=1,
         kinds=("bugfix",),
     ),
     Case(
@@ -296,7 +293,6 @@ CASES = (
         [bash_failed("python -m pytest", NOT_COLLECTED, 2)],
         "The suite stops at collection.",
         facts=("tests/api/test_orders.py", "ModuleNotFoundError: No module named 'respx'", "exit code 2"),
-        kinds=("failure",),
     ),
     Case(
         "pytest fails for some parameters",
@@ -312,7 +308,6 @@ CASES = (
             "assert 1 == 53",
             "3 failed, 22 passed",
         ),
-        kinds=("failure",),
     ),
     Case(
         "pytest on four workers",
@@ -337,7 +332,6 @@ CASES = (
             "2 failed, 7 passed",
             "server_port",
         ),
-        lost=("server_port",),
     ),
     Case(
         "pytest passes but coverage is too low",
@@ -345,7 +339,6 @@ CASES = (
         [bash_failed("pytest -q --cov=shop --cov-fail-under=85", COVERAGE)],
         "The gate fails because refunds are hardly tested.",
         facts=("Required test coverage of 85% not reached", "70.27%", "80 passed"),
-        kinds=("failure",),
     ),
     Case(
         "unittest fails",
@@ -386,7 +379,6 @@ CASES = (
             "1 failed, 64 passed",
             "make test",
         ),
-        kinds=("failure",),
     ),
     Case(
         "tests are written for old code",
@@ -407,6 +399,5 @@ CASES = (
         ],
         "Added two tests for `slug`.",
         facts=("tests/test_slug.py", "test_spaces_become_dashes", "test_letters_become_small", "2 passed"),
-        memories=1,
     ),
 )

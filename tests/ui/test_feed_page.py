@@ -17,15 +17,17 @@ from tests.running import Json, Machine, leave, open_machine, payload, turn
 from tests.ui.conftest import PORT, TOKEN, browser_of
 from tests.ui.listening import listening
 from tests.ui.sound_html import faults
+from tests.worked import ending
 from tests.worker.developing import Developing
 
 SHOP, ZOO = "/srv/shop", "/srv/zoo"
 AT = "2026-03-01T12:00:00+00:00"
+ROUNDED = "def total(basket):\n    return round(sum(basket), 2)\n"
 
 
 def worked(machine: Machine, session: str, prompt: str, file: str, cwd: str) -> None:
     """A turn in which a file was changed, of which something is remembered."""
-    asked, *_, last = turn(session, prompt, cwd=cwd)
+    asked, *_ = turn(session, prompt, cwd=cwd)
     change = payload(
         "PostToolUse",
         session,
@@ -34,7 +36,7 @@ def worked(machine: Machine, session: str, prompt: str, file: str, cwd: str) -> 
         tool_input={"file_path": file, "old_string": "return 1", "new_string": "return len(basket)"},
         tool_response={"filePath": file, "structuredPatch": []},
     )
-    for given in (asked, change, last):
+    for given in (asked, change, *ending(session, cwd, prompt, file)):
         leave(machine.home, given)
     machine.drain()
 
@@ -117,7 +119,7 @@ def test_further_choices_are_out_of_sight_until_one_is_made(page: TestClient, ke
 
 def test_kinds_have_the_colour_of_their_group(page: TestClient, kept: Json) -> None:
     html = shown(page)
-    assert '<span class="kind k0" title="What was done">change</span>' in html
+    assert '<span class="kind k0" title="What was done">feature</span>' in html
     assert '<span class="kind k1" title="What was taught">rule</span>' in html
 
 
@@ -131,7 +133,9 @@ def test_a_pin_is_shown(served: Machine, page: TestClient, kept: Json) -> None:
 def test_what_code_made_stale_is_marked(served: Machine, page: TestClient, tmp_path: Path) -> None:
     developing = Developing.begin(served, tmp_path, {"README.md": "A shop.\n"})
     said = "Round the total of a basket"
-    developing.session(said, {"cart.py": "def total(basket):\n    return round(sum(basket), 2)\n"}, "Done.")
+    developing.session(
+        said, {"cart.py": "def total(basket):\n    return round(sum(basket), 2)\n"}, "Rounded the total of a basket."
+    )
     project = served.get(f"/api/place?cwd={developing.root}")["project"]
     assert "may be stale" not in shown(page, project=project)
     developing.replace("cart.py", ", 2)", ", 3)")
@@ -143,7 +147,11 @@ def test_of_a_folder_that_is_not_here_nothing_is_called_stale(own: tuple[Machine
     """As after an import from another machine."""
     machine, page = own
     developing = Developing.begin(machine, tmp_path, {"README.md": "A shop.\n"})
-    developing.session("Round it", {"cart.py": "def total(basket):\n    return round(sum(basket), 2)\n"}, "Done.")
+    developing.session(
+        "Round it",
+        {"cart.py": "def total(basket):\n    return round(sum(basket), 2)\n"},
+        "Rounded the total of a basket.",
+    )
     rmtree(developing.root)
     html = shown(page, project="*")
     assert "cart.py" in html

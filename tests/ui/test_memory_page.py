@@ -280,9 +280,8 @@ def test_what_is_too_long_to_be_brought_back_says_so_before(served: Machine, ope
 def developing(served: Machine, tmp_path: Path) -> Developing:
     # The name of the folder is in those of its sessions: each test has its own.
     made = Developing.begin(served, tmp_path, {"README.md": "A shop.\n"})
-    made.session(
-        "Round the total of a basket", {"cart.py": "def total(basket):\n    return round(sum(basket), 2)\n"}, "Done."
-    )
+    code = "def total(basket):\n    return round(sum(basket), 2)\n"
+    made.session("Round the total of a basket", {"cart.py": code}, "Rounded the total of a basket.")
     return made
 
 

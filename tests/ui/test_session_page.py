@@ -12,13 +12,14 @@ from tests.fakes import NOW, Store
 from tests.running import Json, Machine, leave, open_machine, payload, turn
 from tests.ui.conftest import browser_of
 from tests.ui.listening import listening
+from tests.worked import ending
 
 SCRIPT = "<script>alert(1)</script>"
 
 
 def edited(session: str, prompt: str, file: str = "/src/cart.py") -> list[Json]:
     """A turn in which something was changed."""
-    asked, *_, last = turn(session, prompt)
+    asked, *_ = turn(session, prompt)
     change = payload(
         "PostToolUse",
         session,
@@ -26,7 +27,7 @@ def edited(session: str, prompt: str, file: str = "/src/cart.py") -> list[Json]:
         tool_input={"file_path": file, "old_string": "return 1", "new_string": "return len(basket)"},
         tool_response={"filePath": file, "structuredPatch": []},
     )
-    return [asked, change, last]
+    return [asked, change, *ending(session, "/", prompt, file)]
 
 
 def worked(machine: Machine, session: str, *prompts: str) -> None:
@@ -56,13 +57,13 @@ def test_a_session_tells_its_summary_its_turns_and_what_is_remembered(served: Ma
 def test_a_memory_names_its_session_also_after_it_was_forgotten_and_brought_back(
     served: Machine, page: TestClient
 ) -> None:
-    worked(served, "s-undone", "Weigh the badgers in the basket", "Weigh the stoats in the basket")
+    worked(served, "s-undone", "Count the badgers in the basket", "Count the stoats in the basket")
     id_ = shown(page, "/sessions/s-undone").partition('href="/memories/')[2].partition('"')[0]
     with listening(page.app, "page-1"):
         assert page.post("/do/forget", json={"id": id_}).status_code == 200
         assert page.post("/do/undo", json={"id": id_}).status_code == 200
     headline = shown(page, "/sessions/s-undone").partition("<h1>")[2].partition("</h1>")[0]
-    assert "Weigh the stoats" in headline
+    assert "the stoats" in headline
     assert f'<a href="/sessions/s-undone" title="s-undone">{headline}</a>' in shown(page, f"/memories/{id_}")
 
 
@@ -137,7 +138,7 @@ def test_a_turn_is_shown_with_all_that_was_said(served: Machine, page: TestClien
     assert asked["kind"] == "turn"
     assert f"/turns/{asked['id']}" in shown(page, "/sessions/s-long")
     html = shown(page, f"/turns/{asked['id']}")
-    assert "Finished: Tell a long story." in html
+    assert html.count("Tell a long story.") > 1
     assert "/sessions/s-long" in html
     assert "The moral counts." not in html
     assert "The moral counts." in shown(page, f"/turns/{asked['id']}?all=1")

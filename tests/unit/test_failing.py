@@ -21,7 +21,7 @@ from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.store import learning, memories, receipts, sessions, turns
 from claude_mem_lite.worker.jobs import memory_of
 from tests.fakes import NOW, SHOP, Store
-from tests.unit.compress.build import AUTH, PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, edit, turn
+from tests.unit.compress.build import AUTH, PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, edit, spoken_of, turn
 
 OTHER = Place(project="example.org/me/blog", name="blog", root="/nowhere/blog", branch="main", commit="def")
 ELSEWHERE = """.....F....                                                               [100%]
@@ -51,10 +51,11 @@ class Past:
     store: Store
     place: Place = SHOP
 
-    def session(self, name: str, days_ago: float, *steps: Event) -> list[Memory]:
+    def session(self, name: str, days_ago: float, *steps: Event, closing: str = "") -> list[Memory]:
         """A session of one turn with these steps; returns what is remembered of it."""
         at = NOW - timedelta(days=days_ago)
-        made = replace(turn("Run the tests", *steps), key=f"turn-{name}", session=name, project=self.place.project)
+        made = spoken_of(turn("Run the tests", *steps, closing=closing))
+        made = replace(made, key=f"turn-{name}", session=name, project=self.place.project)
         stop = Event(f"{name}-Stop", "Stop", name, at, self.place.root)
         found = []
         with atomic(self.store.db):
@@ -175,7 +176,7 @@ def test_a_failure_with_a_secret_in_it_is_known_again(past: Past) -> None:
 
 
 def test_a_failure_that_was_never_put_right_gives_nothing(past: Past) -> None:
-    (failure,) = past.session("monday", 3, bash_failed("pytest", PYTEST_FAILED))
+    (failure,) = past.session("monday", 3, bash_failed("pytest", PYTEST_FAILED), closing="pytest still fails here.")
     assert failure.kind == "failure"
     assert asked(past) == []
 

@@ -85,12 +85,13 @@ def test_imports_go_from_later_groups_to_earlier_ones_only() -> None:
 
 
 def test_compression_reads_tools_then_makes_rules_or_asks_a_model() -> None:
-    """`compose` stands on `rules`; `model` makes memories of the form that `compose` has, and knows no rules."""
+    """`rules/turns.py` stands on `compose`, which uses the fixes and repairs of `rules`; `model` makes memories of the
+    form that `compose` has, and knows no rules."""
     below = {
         "language": (),
         "lessons": ("language",),
         "tools": ("language",),
-        "rules": ("language", "lessons", "tools"),
+        "rules": ("language", "lessons", "tools", "compose"),
         "compose": ("language", "tools", "rules"),
         "model": ("language", "tools", "compose"),
     }

@@ -5,9 +5,12 @@ import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
+from claude_mem_lite.places import find_place
+from tests import worked
 from tests.patches import patch
 from tests.running import Json, Machine, payload
 
@@ -20,6 +23,8 @@ ENVIRONMENT = {
     "GIT_COMMITTER_EMAIL": "tester@example.invalid",
     "GIT_EDITOR": "true",
 }
+
+_FEW_WORDS = 3
 
 
 @dataclass(slots=True)
@@ -76,14 +81,29 @@ class Developing:
     # What the agent does.
 
     def session(self, asked: str, files: dict[str, str], said: str) -> None:
-        """A session of one turn, in which files come to hold these texts."""
+        """A session of one turn, in which files come to hold these texts. The agent commits what it tells about, unless
+        it says no more than a word or two: of such a turn nothing is remembered."""
         name = f"session-{next(self.sessions)}-{self.root.name}"
         self._hook("SessionStart", name, source="startup")
         self._hook("UserPromptSubmit", name, prompt=asked)
         for path, text in files.items():
             self._edit(name, path, text)
-        self._hook("Stop", name, last_assistant_message=said)
+        is_telling = bool(files) and len(said.split()) > _FEW_WORDS
+        last: list[Json] = [payload("Stop", name, last_assistant_message=said)]
+        for given in worked.ending(name, "", said, next(iter(files))) if is_telling else last:
+            more = {key: value for key, value in given.items() if key not in ("session_id", "cwd", "hook_event_name")}
+            self._hook(given["hook_event_name"], name, **more)
         self._hook("SessionEnd", name, reason="other")
+        self.machine.drain()
+
+    def decided(self, title: str, summary: str) -> None:
+        """A decision that an agent made on the branch that is checked out, as an export has it."""
+        branch, project = self.git("branch", "--show-current"), find_place(str(self.root)).project
+        memory = {"kind": "decision", "title": title, "summary": summary, "origin": "assistant", "scope": "project"}
+        body = {"project": project, "at": datetime.now(UTC).isoformat(), "trust": True}
+        lines = [{"memory": {**memory, "branch": branch, "confidence": 0.8}}]
+        self.machine.post("/api/import/memories", {**body, "lines": lines})
+        self.machine.post("/api/import/memories/finish", {})
         self.machine.drain()
 
     def context(self) -> str:

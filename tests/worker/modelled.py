@@ -7,6 +7,7 @@ from contextlib import closing
 from claude_mem_lite.errors import ModelRefused, ModelUnavailable
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
+from tests import worked
 from tests.fakes import FakeProvider
 from tests.running import Json, leave, payload, query, spool_name, wait_until
 from tests.worker.conftest import SetClock
@@ -36,8 +37,7 @@ def long_turn(session: str, what: str, *, cwd: str = "/app", path: str = "/app/b
         tool_response={"stdout": f"{passed}\n===== 150 passed in 1.20s =====", "stderr": "", "interrupted": False},
     )
     asked = payload("UserPromptSubmit", session, cwd, prompt=f"{what} in the basket")
-    said = f"I did it: {what} in the basket. All 150 tests pass now."
-    return [asked, edit, ran, payload("Stop", session, cwd, last_assistant_message=said)]
+    return [asked, edit, ran, *worked.ending(session, cwd, f"{what} in the basket", path)]
 
 
 def answer(title: str, *, headline: str = "", **session: Json) -> str:

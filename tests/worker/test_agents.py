@@ -190,7 +190,7 @@ def test_cursors_closing_words_become_those_of_its_turn(loop: Loop, clock: SetCl
     ):
         leave(loop.home, {**sent, **more}, name=now_name(clock, label, at), event=label)
     loop.settle(30)
-    assert any("whole per cent" in title for (title,) in query(loop.home.memory_db, "select title from memories"))
+    assert query(loop.home.memory_db, "select reply from prompts") == [(said,)]
 
 
 def test_a_patch_of_several_files_is_several_calls(loop: Loop, clock: SetClock, project: str) -> None:

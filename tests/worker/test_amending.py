@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import worked
 from tests.planted import planted
 from tests.running import Json, Machine, dump, leave, open_machine, payload, turn
 from tests.worker.developing import Developing
@@ -35,8 +36,8 @@ def made_by_rules(machine: Machine, session: str, prompt: str) -> Json:
         tool_input={"file_path": "/src/cart.py", "old_string": "return 1", "new_string": "return len(basket)"},
         tool_response={"filePath": "/src/cart.py", "structuredPatch": []},
     )
-    asked, *_, last = turn(session, prompt)
-    for given in (asked, edit, last):
+    asked, *_ = turn(session, prompt)
+    for given in (asked, edit, *worked.ending(session, "/", prompt, "/src/cart.py")):
         leave(machine.home, given)
     machine.drain()
     found = machine.get("/api/memories?all_projects=true&limit=1000")["memories"]

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import pytest
 
+from tests import worked
 from tests.running import Json, Machine, leave, payload, query, turn
 
 HEALTH = {
@@ -113,8 +114,10 @@ def test_a_session_is_told_in_codes_as_well(served: Machine) -> None:
         tool_input={"file_path": "/greet.py", "content": "def greet():\n    ...\n"},
         tool_response={"type": "create", "filePath": "/greet.py", "content": "def greet():\n    ...\n"},
     )
-    said = "I've added `greet()` to greet.py for the start page.\n\n## Next steps\n- Call it from the start page"
-    for given in (asked, wrote, payload("Stop", "s-codes", last_assistant_message=said)):
+    said = "Added `greet()` to greet.py for the start page."
+    committed, stopped = worked.ending("s-codes", "/", said, "greet.py")
+    stopped["last_assistant_message"] += "\n\n## Next steps\n- Call it from the start page"
+    for given in (asked, wrote, committed, stopped):
         leave(served.home, given)
     served.drain()
     found = next(one for one in served.get("/api/sessions?cwd=/")["sessions"] if one["id"] == "s-codes")

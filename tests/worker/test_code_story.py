@@ -88,8 +88,8 @@ def untagged(context: str, words: str) -> list[str]:
 
 
 def decide(work: Developing, what: str) -> None:
-    """A session that decides something and changes no file."""
-    work.session(f"how shall we go about {what}?", {}, f"Decided to keep {what} simple, because nobody needs more.")
+    """Something is decided, and no file is changed."""
+    work.decided(f"Decided to keep {what} simple", f"Decided to keep {what} simple, because nobody needs more.")
 
 
 def tells_of(context: str, *names: str) -> list[bool]:

@@ -126,7 +126,7 @@ def test_what_was_left_open_is_ranked_by_the_times_that_are_printed(worked: tupl
 def test_earlier_work_stands_in_the_order_of_its_printed_values(worked: tuple[Machine, Path]) -> None:
     lines = [line for line in printed(worked, "--budget", "100000") if line.layer == "observations"]
     placed = [line for line in lines if any(one.startswith("place ") for one in line.segments)]
-    assert len(placed) >= 10
+    assert len(placed) >= 6
     by_place = {int(_place(line).split()[1].rstrip(",")): line for line in placed}
     assert sorted(by_place) == list(range(1, len(placed) + 1))
     first = equation(_formula(by_place[1]))[0]

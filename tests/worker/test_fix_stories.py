@@ -93,7 +93,16 @@ def test_an_edit_beside_an_install_is_not_told_as_the_fix(up: Machine, project: 
     cart, fails = wrote(f"{project}/src/cart.py", "def total(items):\n    return 1\n"), failed(TESTS, NO_MODULE)
     first = (cart, fails) if is_written_first else (fails, cart)
     steps = (*first, ran("uv add sqlalchemy", "Installed 1 package"), ran(TESTS, PASSED))
-    lived(up, turn("s-1", project, "add a cart module with a total function", *steps, closing="Added the cart."))
+    lived(
+        up,
+        turn(
+            "s-1",
+            project,
+            "add a cart module with a total function",
+            *steps,
+            closing="Added the cart, which needs the module sqlalchemy.",
+        ),
+    )
     context = told(up, "s-2", project, NO_MODULE)
     assert "Fixed by running uv add sqlalchemy (" in context
     assert "cart.py" not in context
@@ -199,9 +208,8 @@ def test_who_only_reads_of_a_failure_is_told_nothing(up: Machine, project: str) 
 def test_a_secret_in_a_hidden_failure_is_no_reason_not_to_know_it(up: Machine, project: str) -> None:
     printed = "RuntimeError: cannot log in at the registry with password=hunter2-Zx81qPw77Lm"
     piped = "python deploy.py 2>&1 | tail -3"
-    lived(
-        up, turn("s-1", project, "deploy", ran(piped, printed), ran("python renew.py"), ran("python deploy.py", "ok"))
-    )
+    deployed = (ran(piped, printed), ran("python renew.py"), ran("python deploy.py", "ok"))
+    lived(up, turn("s-1", project, "deploy", *deployed, closing="python deploy.py cannot log in at the registry."))
     context = answered(up, "PostToolUse", payload("PostToolUse", "s-2", project, **ran(piped, printed)))
     assert "Fixed by running python renew.py" in context
 

@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 
+from tests import worked
 from tests.running import Json, Machine, dump, leave, payload, spool_name, turn, wait_until
 
 WORDS = ("zanzibarium", "quokkafish")
@@ -93,8 +94,8 @@ def test_a_session_is_gone_from_every_file(served: Machine) -> None:
 
 
 def test_events_of_the_turn_behind_a_memory_are_gone_although_it_began_with_a_skipped_one(served: Machine) -> None:
-    _, edit, last = turn_that_is_remembered("s-mixed")
-    for given in (payload("PostToolUse", "s-mixed", tool_name="Grep", tool_response="nothing"), edit, last):
+    _, *rest = turn_that_is_remembered("s-mixed")
+    for given in (payload("PostToolUse", "s-mixed", tool_name="Grep", tool_response="nothing"), *rest):
         leave(served.home, given)
     served.drain()
     made = [one for one in served.get("/api/memories?all_projects=true")["memories"] if one["session"] == "s-mixed"]
@@ -191,5 +192,5 @@ def turn_that_is_remembered(session: str, prompt: str = "Count the items in the 
         tool_input={"file_path": "/app/basket.py", "old_string": "return 1", "new_string": "return len(self.items)"},
         tool_response={"filePath": "/app/basket.py", "structuredPatch": []},
     )
-    first, _, last = turn(session, prompt)
-    return [first, edit, last]
+    first, *_ = turn(session, prompt)
+    return [first, edit, *worked.ending(session, "/", prompt, "/app/basket.py")]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import worked
 from tests.past_sessions import PastSession
 from tests.running import Json, Machine, hung, leave, open_machine, payload, query, spool_name
 from tests.worker.commands import run_here
@@ -200,7 +201,7 @@ def the_turn(project: str, prompt_id: str) -> list[Json]:
         payload("UserPromptSubmit", SESSION, project, prompt=PROMPT, **more),
         payload("PostToolUse", SESSION, project, **looked, **more),
         payload("PostToolUse", SESSION, project, **edit, **more),
-        payload("Stop", SESSION, project, last_assistant_message=f"Count every {WORD} in the basket now.", **more),
+        *worked.ending(SESSION, project, PROMPT, "basket.py", **more),
         payload("SessionEnd", SESSION, project, reason="exit"),
     ]
 
@@ -217,7 +218,7 @@ def work_on_something_else(machine: Machine, project: str) -> None:
     for given in (
         payload("UserPromptSubmit", session, project, prompt=f"Paint the lid of the {KEPT} green"),
         payload("PostToolUse", session, project, **edit),
-        payload("Stop", session, project, last_assistant_message=f"The lid of the {KEPT} is green."),
+        *worked.ending(session, project, f"Painted the lid of the {KEPT} green.", "lid.py"),
     ):
         leave(machine.home, given, name=spool_name(given["hook_event_name"]))
     machine.drain()

@@ -9,11 +9,13 @@ from claude_mem_lite.compress.rules.steps_done import is_done_by, told_apart
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import memories, retirements
 from claude_mem_lite.store.memories import handoff_id
+from tests import worked
 from tests.fakes import NOW, Store
 from tests.patches import patch
 from tests.running import Json, Machine, leave, payload
 from tests.worker.commands import run_here
 
+_FEW_WORDS = 3
 CLOSING = "Added the CSV export. Next steps: stream large CSV exports in chunks; document the export endpoint."
 
 
@@ -35,7 +37,10 @@ def work(machine: Machine, session: str, cwd: Path, asked: str, files: dict[str,
         (cwd / path).parent.mkdir(exist_ok=True)
         (cwd / path).write_text(text)
         leave(machine.home, edit(session, str(cwd), path, text))
-    leave(machine.home, payload("Stop", session, str(cwd), last_assistant_message=said))
+    is_telling = files and len(said.split()) > _FEW_WORDS
+    stopped = [payload("Stop", session, str(cwd), last_assistant_message=said)]
+    for given in worked.ending(session, str(cwd), said, next(iter(files))) if is_telling else stopped:
+        leave(machine.home, given)
     leave(machine.home, payload("SessionEnd", session, str(cwd), reason="other"))
     machine.drain()
 
@@ -196,10 +201,8 @@ def handoff(store: Store, summary: str) -> Memory:
 
 
 def test_what_is_open_is_read_from_a_handoff_and_written_back(store: Store) -> None:
-    left = handoff(
-        store, "The session broke off while at this: Add a log. Open when it stopped: a b; c d. Blocked by e."
-    )
-    assert steps_of(left) == ["Add a log", "a b", "c d", "Blocked by e"]
+    left = handoff(store, "Open when it stopped: a b; c d. Blocked by e.")
+    assert steps_of(left) == ["a b", "c d", "Blocked by e"]
     assert steps_of(cut_down(left, ["c d", "Blocked by e"])) == ["c d", "Blocked by e"]
     assert cut_down(left, ["c d", "Blocked by e"]).title == "Left open: c d (and 1 more)"
 
@@ -275,9 +278,7 @@ def test_a_to_do_after_a_number_is_left_open_and_names_keep_their_case(served: M
     work(served, f"f-{tmp_path.name}", tmp_path, "Add the taxes", {"tax.py": "def f():\n    return 2\n"}, said)
     shown = context(served, tmp_path)
     assert "Open when it stopped: Update the Swiss tax table." in shown
-    assert "Done: f now returns 2" in shown
     assert shown.count("Swiss") == 1
-    assert "run_ray_cluster()" in shown
     assert "F now" not in shown
     assert "Run_ray" not in shown
 
@@ -299,7 +300,7 @@ def test_of_many_things_left_open_the_newest_are_told_and_the_others_listed_as_l
     countries = [f"{letter}{letter.lower()}land" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
     for country in countries:
         said = f"Added the tax table. Still to do: check the rates of {country} with the office in its capital."
-        work(served, f"{country}-{tmp_path.name}", tmp_path, f"Add {country}", {f"{country}.py": "RATE = 1\n"}, said)
+        work(served, f"{country}-{tmp_path.name}", tmp_path, f"Add {country}", {}, said)
     shown = run_here(served, "context", "--cwd", tmp_path, "--budget", "500", "--explain").stdout
     text, _, explained = shown.partition("tokens by estimate")
     told = [country for country in countries if f"rates of {country}" in text]

@@ -16,6 +16,7 @@ import pytest
 from claude_mem_lite.compress.tools.fingerprints import anchors_of_call
 from claude_mem_lite.models import ToolCall
 from claude_mem_lite.places import find_place
+from tests import worked
 from tests.past_sessions import PastSession
 from tests.running import Json, Machine, payload, query
 from tests.worker.developing import Developing
@@ -173,7 +174,8 @@ def test_the_work_of_a_branch_that_is_not_merged_is_given_at_no_moment_elsewhere
     ledger.dev.session(
         "Round the sums of the ledger exporter",
         {FILE: LEDGER.replace("round(each, 2)", "round(each, 3)")},
-        f"Decided to round the sums of the ledger exporter in {FILE} the {BAD} way, because the auditors want that.",
+        f"Rounded the sums of the ledger exporter. Decided to do that in {FILE} the {BAD} way, because the auditors "
+        "want that.",
     )
     ledger.dev.commit("Work that goes on")
     ledger.plant(ledger.memory(BAD, id="badtwin", origin="assistant", branch="wip"))
@@ -279,6 +281,23 @@ SOURCES: dict[str, tuple[str, Json]] = {
 @pytest.mark.parametrize("source", list(SOURCES))
 def test_orders_in_what_a_tool_answered_reach_no_reply(ledger: Ledger, source: str) -> None:
     ledger.session(asked(), SOURCES[source], said(POISON, f"In short: {POISON}"))
+    check(ledger)
+    assert statuses(ledger, "previous instructions") <= {"quarantined"}
+    assert not found(ledger, "previous instructions")
+
+
+@pytest.mark.parametrize("source", list(SOURCES))
+def test_orders_that_a_commit_and_the_closing_words_repeat_reach_no_reply(ledger: Ledger, source: str) -> None:
+    """The same, of a turn that leaves a memory."""
+    done = f"Rounded each sum of the ledger exporter by itself. {POISON}"
+    command, printed = worked.commit(done, FILE, prefix="fix: ")
+    committed = call("Bash", {"command": command}, {"stdout": printed, "stderr": "", "interrupted": False})
+    told = ("Stop", {"last_assistant_message": f"{worked.closing(done, FILE)}\n\nIn short: {POISON}"})
+    change = {"file_path": f"{ledger.cwd}/{FILE}", "old_string": "round(each, 2)", "new_string": "round(each, 3)"}
+    edited = call("Edit", change, {"filePath": change["file_path"], "structuredPatch": []})
+    passed = call("Bash", {"command": RUN}, {"stdout": "1 passed in 0.01s", "stderr": "", "interrupted": False})
+    ledger.session(asked(), SOURCES[source], edited, passed, committed, told)
+    assert statuses(ledger, worked.HASH)
     check(ledger)
     assert statuses(ledger, "previous instructions") <= {"quarantined"}
     assert not found(ledger, "previous instructions")

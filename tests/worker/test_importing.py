@@ -7,6 +7,7 @@ from pathlib import Path
 
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
 from claude_mem_lite.importers.turns import PastTurn
+from tests import worked
 from tests.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
 from tests.running import Machine, dump, leave, payload, spool_name
 
@@ -249,8 +250,9 @@ def begin_live(machine: Machine, session: str) -> None:
 
 
 def end_live(machine: Machine, session: str) -> None:
-    said = "Fixed the parser: quotes are kept in parser.py. Next step: add a test for it."
-    leave(machine.home, payload("Stop", session, "/home/dev/shop", last_assistant_message=said))
+    said = "Kept quotes in the parser. Next step: add a test for it."
+    for given in worked.ending(session, "/home/dev/shop", said, "parser.py"):
+        leave(machine.home, given)
     known(machine, [])
 
 

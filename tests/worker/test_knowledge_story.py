@@ -60,6 +60,10 @@ def remembered(machine: Machine, words: str, root: Path) -> list[dict[str, objec
     return [one for one in told["memories"] if words in f"{one['title']} {one['summary']}"]
 
 
+def decide(work: Developing, text: str) -> None:
+    work.machine.post("/api/memories", {"kind": "decision", "text": text, "cwd": str(work.root)})
+
+
 def test_ten_sessions_of_a_shop(work: Developing) -> None:
     # 1: a preference, stated once.
     work.session(
@@ -80,11 +84,7 @@ def test_ten_sessions_of_a_shop(work: Developing) -> None:
     assert lines_with(knowledge(work.context()), CORRECTION)
 
     # 3: a decision.
-    work.session(
-        "How should we keep prices?",
-        {"src/price.py": PRICE.replace("Prices.", "Prices in EUR.")},
-        "Decided to store prices as floats, because that is the simplest thing that works.",
-    )
+    decide(work, "Store prices as floats, because that is the simplest thing that works")
     told = work.context()
     assert lines_with(told, OLD_DECISION)
     assert PREFERENCE in knowledge(told)
@@ -101,11 +101,7 @@ def test_ten_sessions_of_a_shop(work: Developing) -> None:
     assert correction["times_seen"] == 2
 
     # 5: the decision is replaced.
-    work.session(
-        "Floats lose cents. What now?",
-        {"src/price.py": PRICE.replace("{price:.2f}", "{price / 100:.2f}")},
-        "Decided to store prices as integer cents instead of floats, because floats lose cents.",
-    )
+    decide(work, "Store prices as integer cents instead of floats, because floats lose cents")
     told = work.context()
     assert lines_with(told, NEW_DECISION)
     assert not lines_with(told, OLD_DECISION)

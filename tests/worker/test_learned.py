@@ -31,7 +31,7 @@ def repaired(machine: Machine, session: str, cwd: Path) -> list[tuple[str, Json]
         ran(session, cwd, "pytest", ERROR, failed=True),
         ran(session, cwd, "pip install pyyaml", "Successfully installed pyyaml-6.0"),
         ran(session, cwd, "pytest", "===== 3 passed in 0.10s ====="),
-        payload("Stop", session, str(cwd), last_assistant_message="All tests pass now."),
+        payload("Stop", session, str(cwd), last_assistant_message="The module yaml was missing: pytest runs now."),
     ]
     named = [(leave(machine.home, one), one) for one in events]
     machine.drain()

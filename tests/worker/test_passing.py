@@ -33,7 +33,8 @@ def passed(session: str, command: str = "pytest") -> Json:
 
 def work(home: Home, loop: Loop, session: str, ran: Json, cwd: str = "/") -> None:
     asked = payload("UserPromptSubmit", session, prompt="run it")
-    for event in (asked, ran, payload("Stop", session, last_assistant_message="There it is.")):
+    said = "There it is: pytest fails." if ran["hook_event_name"] == "PostToolUseFailure" else "There it is."
+    for event in (asked, ran, payload("Stop", session, last_assistant_message=said)):
         leave(home, event | {"cwd": cwd})
     assert loop.settle(30)
 
@@ -67,7 +68,7 @@ def test_a_failure_whose_command_passes_in_a_later_session_is_retired_with_what_
 
 def test_what_a_session_did_not_push_is_closed_by_the_push_of_another(home: Home, loop: Loop) -> None:
     leave(home, payload("UserPromptSubmit", "s-1", prompt="commit it"))
-    leave(home, payload("Stop", "s-1", last_assistant_message="Committed. Not yet pushed."))
+    leave(home, payload("Stop", "s-1", last_assistant_message="Committed. Still to do: push it."))
     assert loop.settle(30)
     assert handoffs(home) == ["active"]
     work(home, loop, "s-2", passed("s-2", "git push"))

@@ -100,7 +100,7 @@ def test_a_file_that_git_still_has_is_not_listed_as_gone(work: Developing) -> No
 
 def test_work_of_a_branch_that_is_not_here_is_marked_in_a_search_and_not_stale(work: Developing) -> None:
     work.git("switch", "--quiet", "--create", "feature/x")
-    work.session("copy files", {"src/copying.py": LOAD.replace("load", "copy")}, "Added `copy`.")
+    work.session("copy files", {"src/copying.py": LOAD.replace("load", "copy")}, "Added `copy`, which copies a file.")
     work.commit("Copy")
     assert found(work, "copy copying")["elsewhere"] == ""
 

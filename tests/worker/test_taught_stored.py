@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import worked
 from tests.running import Json, Machine
 from tests.worker.developing import Developing
 
@@ -40,7 +41,8 @@ def test_what_was_done_before_is_told_with_what_was_taught(work: Developing) -> 
     name = "s-1"
     work._hook("UserPromptSubmit", name, prompt="Add a module that formats prices.")
     work._edit(name, "src/price.py", "def as_text(price):\n    return f'{price:.2f}'\n")
-    work._hook("Stop", name, last_assistant_message="Added `as_text` in src/price.py, which formats a price.")
+    for given in worked.ending(name, str(work.root), "Added `as_text`, which formats a price.", "src/price.py"):
+        work.machine.hook(given["hook_event_name"], given)
     work.machine.drain()
     work._hook("UserPromptSubmit", name, prompt="don't use f-strings for money, they round")
     work._hook("Stop", name, last_assistant_message="Understood.")

@@ -212,16 +212,14 @@ def test_what_a_session_leaves_open_is_one_memory_until_it_is_done(home: Home, l
     assert handoffs() == [("Left open: Write docs", "retired")]
 
 
-def test_a_turn_that_broke_off_leaves_its_request_open(home: Home, loop: Loop, clock: SetClock) -> None:
+def test_a_turn_that_broke_off_leaves_no_prompt_as_an_open_step(home: Home, loop: Loop, clock: SetClock) -> None:
     first, used, _ = turn("s-1", "Move the session check to the middleware")
     leave(home, first)
     leave(home, used)
     assert loop.settle(30)
     clock.advance(hours=25)
     assert loop.settle(30)
-    assert query(home.memory_db, "select title, status from memories where kind = 'handoff'") == [
-        ("Left open: Move the session check to the middleware", "active")
-    ]
+    assert query(home.memory_db, "select title, status from memories where kind = 'handoff'") == []
 
 
 def test_what_waits_besides_an_event_is_seen_at_once(home: Home, loop: Loop) -> None:

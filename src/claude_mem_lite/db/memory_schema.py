@@ -446,7 +446,7 @@ def m015_turn_logs(connection: sqlite3.Connection) -> None:
     connection.execute("alter table prompts add column log text not null default ''")
 
 
-def m017_composers(connection: sqlite3.Connection) -> None:
+def m016_composers(connection: sqlite3.Connection) -> None:
     """By which version of the composer the memories of a turn were made, and what a rebuild of them needs: which turns
     it had to leave, the summaries that it has under way, and a cause of its own to retire a memory."""
     connection.execute("alter table prompts add column composer integer not null default 0")
@@ -471,6 +471,11 @@ def m017_composers(connection: sqlite3.Connection) -> None:
     connection.execute("drop table retirements_before")
 
 
+def m017_headline_worth(connection: sqlite3.Connection) -> None:
+    """Keep the worth of the memory that gave a session its headline: a lesser one must not replace it."""
+    connection.execute("alter table sessions add column headline_worth real not null default 0")
+
+
 STEPS = (
     m001_memory,
     m002_model_calls,
@@ -487,5 +492,6 @@ STEPS = (
     m013_git_folders,
     m014_recorded_folders,
     m015_turn_logs,
-    m017_composers,
+    m016_composers,
+    m017_headline_worth,
 )

@@ -18,6 +18,7 @@ _STALE = """prompts.composer < :version
     and not exists (select 1 from model_calls as told where told.session = prompts.session
         and told.turn = prompts.turn and told.purpose = 'turn' and told.outcome = 'told')"""
 _VERSION = {"version": COMPOSER_VERSION}
+_WORTH = "headline_worth"
 
 
 class StaleSession(NamedTuple):
@@ -85,9 +86,9 @@ def note_left(db: sqlite3.Connection, turn: str) -> None:
     db.execute("delete from rebuilt_summaries where session = (select session from prompts where turn = ?)", (turn,))
 
 
-def summary_before(db: sqlite3.Connection, session: str, turn: str) -> SessionSummary | None:
-    """Return the summary of a session up to a turn, as this composer makes it: empty before the first turn, None when
-    a turn before this one was left."""
+def summary_before(db: sqlite3.Connection, session: str, turn: str) -> tuple[SessionSummary, float] | None:
+    """Return the summary of a session up to a turn, as this composer makes it, with the worth of its headline: empty
+    before the first turn, None when a turn before this one was left."""
     before = db.execute(
         """select earlier.turn from prompts join prompts as earlier on earlier.session = prompts.session
              and (earlier.created_at, earlier.turn) < (prompts.created_at, prompts.turn)
@@ -96,18 +97,20 @@ def summary_before(db: sqlite3.Connection, session: str, turn: str) -> SessionSu
         (turn,),
     ).fetchone()
     if before is None:
-        return SessionSummary()
+        return SessionSummary(), 0.0
     row = db.execute(
         "select summary from rebuilt_summaries where session = ? and turn = ?", (session, before["turn"])
     ).fetchone()
     return _summary(row["summary"]) if row else None
 
 
-def put_summary(db: sqlite3.Connection, session: str, turn: str, summary: SessionSummary) -> None:
+def put_summary(
+    db: sqlite3.Connection, session: str, turn: str, summary: SessionSummary, headline_worth: float
+) -> None:
     """Keep the summary of a session up to a turn until the next turn is made anew."""
     db.execute(
         "insert or replace into rebuilt_summaries (session, turn, summary) values (?, ?, ?)",
-        (session, turn, json.dumps(asdict(summary))),
+        (session, turn, json.dumps({**asdict(summary), _WORTH: headline_worth})),
     )
 
 
@@ -129,7 +132,8 @@ def drop_summaries(db: sqlite3.Connection, session: str | None = None) -> None:
     db.execute("delete from rebuilt_summaries where :session is null or session = :session", {"session": session})
 
 
-def _summary(stored: str) -> SessionSummary:
+def _summary(stored: str) -> tuple[SessionSummary, float]:
     given: dict[str, Any] = json.loads(stored)
+    worth = float(given.pop(_WORTH, 0.0))
     told: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in given.items()}
-    return SessionSummary(**told)
+    return SessionSummary(**told), worth

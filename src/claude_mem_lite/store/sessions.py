@@ -90,16 +90,19 @@ def interrupt_quiet(db: sqlite3.Connection, before: datetime) -> int:
     ).rowcount
 
 
-def set_summary(db: sqlite3.Connection, session: str, summary: SessionSummary, now: datetime) -> None:
-    """What a session amounts to, as told at this moment."""
+def set_summary(
+    db: sqlite3.Connection, session: str, summary: SessionSummary, now: datetime, headline_worth: float | None = None
+) -> None:
+    """Store what a session amounts to now; the worth of its headline stays as it was where none is given."""
     values = {
         name: json.dumps(getattr(summary, name)) if name in _SUMMARY_LISTS else getattr(summary, name)
         for name in _SUMMARY
     }
     assignments = ", ".join(f"{name} = :{name}" for name in _SUMMARY)
     db.execute(
-        f"update sessions set {assignments}, told_at = :now where id = :id",
-        {**values, "id": session, "now": time_to_text(now)},
+        f"""update sessions set {assignments}, told_at = :now,
+              headline_worth = coalesce(:headline_worth, headline_worth) where id = :id""",
+        {**values, "id": session, "now": time_to_text(now), "headline_worth": headline_worth},
     )
     told = find(db, session)
     if told is not None:
@@ -271,4 +274,5 @@ def _from_row(row: sqlite3.Row) -> Session:
         ended_at=text_to_time(row["ended_at"]) if row["ended_at"] else None,
         turns=row["turns"],
         summary=SessionSummary(**told),
+        headline_worth=row["headline_worth"],
     )

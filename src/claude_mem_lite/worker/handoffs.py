@@ -11,7 +11,7 @@ from datetime import datetime
 from claude_mem_lite.compress.rules.fixes import is_over
 from claude_mem_lite.compress.rules.handoff import FAILING, cut_down, steps_of
 from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, is_done_by_git, told_apart
-from claude_mem_lite.models import Memory, Session, without_request
+from claude_mem_lite.models import Memory, Session, TurnDigest, without_request
 from claude_mem_lite.store import memories, redoing, retirements, sessions, symbols, turns
 from claude_mem_lite.worker.passing import ran_beside, shown_on
 
@@ -64,11 +64,9 @@ class _Done:
         return step
 
 
-def take_up(
-    db: sqlite3.Connection, session: str, branch: str, at: datetime, now: datetime, passed: tuple[str, ...] = ()
-) -> None:
+def take_up(db: sqlite3.Connection, session: str, branch: str, at: datetime, now: datetime, digest: TurnDigest) -> None:
     """Close, or cut down to what is left, the handoffs of earlier sessions that this one works on, as of a turn that
-    began at `at` and in which some commands passed."""
+    began at `at`."""
     found = sessions.find(db, session)
     if found is None:
         return
@@ -76,10 +74,13 @@ def take_up(
     # All that is open, however long ago: it is told until it is done.
     left_open = memories.left_open(db, found.project, without_session=session)
     standing = [left for left in left_open if left.last_seen_at < at and is_shown(left)]
+    # A turn that changed and ran nothing may have spoken of plans only.
+    said, denied = told_apart(digest.said.sentences if digest.files_edited or digest.passed else ())
     for rank, left in enumerate(standing):
         done = _done_since(db, found, left.last_seen_at)
-        if passed and ran_beside(db, left, session):
-            done = replace(done, passed=passed)
+        done = replace(done, sentences=(*done.sentences, *said), denied=(*done.denied, *denied))
+        if digest.passed and ran_beside(db, left, session):
+            done = replace(done, passed=digest.passed)
         if done.sentences or done.files or done.passed:
             _take_up(db, left, done, session, now, is_newest=rank == 0)
 

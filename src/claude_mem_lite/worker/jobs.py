@@ -11,7 +11,7 @@ from functools import cache, partial
 from claude_mem_lite.agents.adapters import takes_claude_form
 from claude_mem_lite.agents.claude_code import TURN_ENDS, event_from_payload, why_skipped
 from claude_mem_lite.compress.rules.handoff import handoff
-from claude_mem_lite.compress.rules.summary import summarize
+from claude_mem_lite.compress.rules.summary import headline_worth, summarize
 from claude_mem_lite.compress.rules.taught import is_taught
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.compress.tools.hearsay import Hearsay
@@ -206,11 +206,12 @@ def _store_turn(
             stored = [memories.add(db, memory, key, now) for memory in made]
             if not is_old_news and any(event.kind != "SessionEnd" for event in events):
                 told = others.cleared_digest(digest)
-                summary = others.cleared(summarize(before.summary if before else None, turn, told))
-                sessions.set_summary(db, first.session, summary, now)
-                keep_handoff(db, handoff(summary, turn, told, place.branch), turn, place, others, now)
+                known, worth = (before.summary, before.headline_worth) if before else (None, 0.0)
+                summary = others.cleared(summarize(known, turn, told, worth))
+                sessions.set_summary(db, first.session, summary, now, max(worth, headline_worth(told)))
+                keep_handoff(db, handoff(summary, told, place.branch), turn, place, others, now)
                 passing.retire_failures(db, turn, digest, place.branch, now)
-            settling.settle_turn(db, stored, turn, place.branch, digest.passed, now)
+            settling.settle_turn(db, stored, turn, place.branch, digest, now)
         if not is_old_news:
             _close(db, before.status if before else "active", events)
     log.info(

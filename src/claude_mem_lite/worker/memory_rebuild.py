@@ -12,7 +12,7 @@ from functools import partial
 from itertools import count
 
 from claude_mem_lite.compress.rules.handoff import handoff, steps_of
-from claude_mem_lite.compress.rules.summary import summarize
+from claude_mem_lite.compress.rules.summary import headline_worth, summarize
 from claude_mem_lite.compress.rules.taught import is_taught
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.compress.tools.hearsay import Hearsay
@@ -87,7 +87,7 @@ def rebuild_turn(db: sqlite3.Connection, queue: Queue, key: str, config: Config,
     stored = _put_memories(db, composed, now)
     _put_summary(db, composed, now)
     passing.retire_failures(db, composed.turn, composed.digest, composed.place.branch, now)
-    settling.settle_turn(db, stored, composed.turn, composed.place.branch, composed.digest.passed, now)
+    settling.settle_turn(db, stored, composed.turn, composed.place.branch, composed.digest, now)
     rebuilds.note_made(db, key)
     return session.project
 
@@ -238,15 +238,17 @@ def _put_summary(db: sqlite3.Connection, composed: _Composed, now: datetime) -> 
     if before is None or (forgotten_at is not None and forgotten_at > composed.at):
         return
     told = composed.others.cleared_digest(composed.digest)
-    summary = composed.others.cleared(summarize(before, turn, told))
+    known, worth = before
+    summary = composed.others.cleared(summarize(known, turn, told, worth))
+    worth = max(worth, headline_worth(told))
     if turns.latest_turn(db, session.id) != turn.key:
-        rebuilds.put_summary(db, session.id, turn.key, summary)
+        rebuilds.put_summary(db, session.id, turn.key, summary, worth)
         return
     rebuilds.drop_summaries(db, session.id)
     if model_calls.has_summarized(db, session.id):
         return
     if summary != session.summary:
-        sessions.set_summary(db, session.id, summary, composed.at)
+        sessions.set_summary(db, session.id, summary, composed.at, worth)
     _put_handoff(db, composed, summary, told, now)
 
 
@@ -258,7 +260,7 @@ def _put_handoff(
     before = memories.find(db, id_)
     if before is not None and (_is_settled(db, before) or retirements.of(db, [id_])):
         return
-    left = handoff(summary, composed.turn, told, composed.place.branch)
+    left = handoff(summary, told, composed.place.branch)
     if left is None:
         if before is not None:
             retirements.retire(db, id_, "rebuilt", _REASON, now)

@@ -105,7 +105,7 @@ def _retell_handoff(db: sqlite3.Connection, question: Question, place: Place, ot
     settled = retirements.of(db, [handoff_id(question.turn.session)])
     # What the user retired, or another session took up meanwhile, is not open again for being told in other words.
     if session is not None and not settled:
-        left = handoff(session.summary, question.turn, others.cleared_digest(question.digest), place.branch)
+        left = handoff(session.summary, others.cleared_digest(question.digest), place.branch)
         jobs.keep_handoff(db, left, question.turn, place, others, now)
 
 

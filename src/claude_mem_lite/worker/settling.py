@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from claude_mem_lite.models import Memory, Turn
+from claude_mem_lite.models import Memory, Turn, TurnDigest
 from claude_mem_lite.store import conflicts, learning, memories, supersession
 from claude_mem_lite.worker import handoffs
 
@@ -20,12 +20,12 @@ def settle(db: sqlite3.Connection, memory: Memory, turn_key: str, now: datetime)
 
 
 def settle_turn(
-    db: sqlite3.Connection, stored: Sequence[Memory], turn: Turn, branch: str, passed: tuple[str, ...], now: datetime
+    db: sqlite3.Connection, stored: Sequence[Memory], turn: Turn, branch: str, digest: TurnDigest, now: datetime
 ) -> None:
     """Settle all that a turn added or saw again, then the handoffs that its session takes up or that passed in it."""
     for memory in stored:
         settle(db, memory, turn.key, now)
-    _safely(db, lambda: handoffs.take_up(db, turn.session, branch, turn.events[0].at, now, passed), turn.key)
+    _safely(db, lambda: handoffs.take_up(db, turn.session, branch, turn.events[0].at, now, digest), turn.key)
 
 
 def _safely(db: sqlite3.Connection, work: Callable[[], None], turn_key: str) -> None:

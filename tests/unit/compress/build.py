@@ -1,12 +1,31 @@
 """Events as the client sends them, made short: what the tests of compression are written with."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 
+import numpy as np
+
+from claude_mem_lite.compress.compose.judge import Judge, Linear, shipped_judge
 from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall, Turn
 
 CWD = "/home/dev/shop"
 AT = datetime(2026, 3, 4, 10, 0, tzinfo=UTC)
+
+
+@cache
+def lenient_judge() -> Judge:
+    """Return the judge that is shipped, to which every turn is worth a memory and every headline is good."""
+    shipped = shipped_judge()
+    return replace(shipped, worth=_content(shipped.worth), title=_content(shipped.title))
+
+
+def _content(model: Linear) -> Linear:
+    """Return a model of the same numbers that always says yes."""
+    weights = np.zeros_like(model.weights[len(model.vocabulary) :])
+    weights[-1] = 10
+    return Linear({}, weights)
 
 
 def call(tool: str, given: JsonObject, response: JsonValue = None, error: str | None = None) -> Event:
@@ -76,6 +95,15 @@ def turn(prompt: str, *events: Event, closing: str | None = None) -> Turn:
     asked = Event(name="0", kind="UserPromptSubmit", session="s", at=AT, cwd=CWD, prompt=prompt)
     every: Sequence[Event] = (asked, *events, stop(closing))
     return Turn(key="k", session="s", project="p", prompt=prompt, events=tuple(every))
+
+
+def spoken_of(folded: Turn) -> Turn:
+    """Return a turn whose closing message speaks of every command that failed in it or before it."""
+    ran = [event.tool for event in (*folded.earlier, *folded.events) if event.tool and event.tool.tool == "Bash"]
+    failed = [call.input["command"] for call in ran if call.error or "Traceback" in f"{call.response}"]
+    told = " ".join(f"At first `{command}` did not pass." for command in failed)
+    *before, last = folded.events
+    return replace(folded, events=(*before, replace(last, message=f"{last.message or ''} {told}".strip())))
 
 
 AUTH = """import time

@@ -35,7 +35,8 @@ def test_entries_are_short_and_few() -> None:
 
 
 def test_what_still_fails_is_a_block() -> None:
-    one = turn("run the tests", bash_failed("pytest", PYTEST_FAILED))
+    said = "test_fresh_is_valid in tests/test_session.py fails."
+    one = turn("run the tests", bash_failed("pytest", PYTEST_FAILED), closing=said)
     assert codes(summarize(None, one, fold(one))).startswith(
         "block: Still failing: pytest fails: tests/test_session.py"
     )

@@ -181,4 +181,4 @@ def test_the_log_of_a_turn_has_its_edits_commits_and_runs() -> None:
     steps = [step for event in (FIX, bash(COMMIT, COMMITTED)) for step in read_steps(event)]
     log = log_of(steps)
     assert "src/auth.py" in log
-    assert "Commit 3f2a91c: fix(auth): compare expiry in seconds, not milliseconds" in log
+    assert "Commit 3f2a91c on main: fix(auth): compare expiry in seconds, not milliseconds" in log

@@ -43,7 +43,7 @@ def test_any_other_error_is_told_as_it_is(error: str) -> None:
 
 def told_of(command: str, output: str) -> str:
     folded = turn("Run it", bash_failed(command, output), FIX, bash(command, "ok"))
-    left_open = turn("Run it", bash_failed(command, output))
+    left_open = turn("Run it", bash_failed(command, output), closing=f"`{command}` still fails.")
     return str([(one.title, one.summary, one.detail, one.facts) for t in (folded, left_open) for one in fold(t).drafts])
 
 
@@ -65,7 +65,13 @@ def test_what_a_fetching_command_printed_is_not_repeated() -> None:
 def test_such_failures_are_still_told_apart() -> None:
     trace = 'Traceback (most recent call last):\n  File "src/auth.py", line 2, in parse\nValueError: {} {}\n'
     known = [
-        fold(turn("Run it", bash_failed("python run.py", trace.format(word, ADVICE)))).drafts[0].anchors
+        fold(
+            turn(
+                "Run it", bash_failed("python run.py", trace.format(word, ADVICE)), closing="python run.py still fails."
+            )
+        )
+        .drafts[0]
+        .anchors
         for word in ("apples", "pears", "apples")
     ]
     assert known[0] == known[2] != known[1]

@@ -11,7 +11,6 @@ from tests.unit.compress.build import (
     PYTEST_PASSED,
     bash,
     bash_failed,
-    call,
     edit,
     turn,
 )
@@ -155,30 +154,23 @@ def test_an_error_that_tells_enough_is_the_same_from_any_program() -> None:
 
 
 def test_a_failing_test_is_known_by_its_name_whatever_it_compared() -> None:
-    first = fold(turn("run", bash_failed("pytest", PYTEST_FAILED))).drafts[0]
+    first = fold(turn("run", bash_failed("pytest", PYTEST_FAILED), closing="pytest still fails here.")).drafts[0]
     other = PYTEST_FAILED.replace("assert False", "assert 3 == 4")
-    again = fold(turn("run", bash_failed("pytest -q tests", other))).drafts[0]
-    renamed = fold(turn("run", bash_failed("pytest", PYTEST_FAILED.replace("fresh", "stale")))).drafts[0]
+    again = fold(turn("run", bash_failed("pytest -q tests", other), closing="pytest still fails here.")).drafts[0]
+    stale = PYTEST_FAILED.replace("fresh", "stale")
+    renamed = fold(turn("run", bash_failed("pytest", stale), closing="pytest still fails here.")).drafts[0]
     assert first.anchors == again.anchors != renamed.anchors
     assert len(first.anchors) == 1
 
 
 def test_a_failure_and_its_later_fix_share_an_anchor_with_the_call_that_fails_again() -> None:
     fix = edit("src/auth.py", AUTH, "now * 1000", "now")
-    failure = fold(turn("run", bash_failed("pytest", PYTEST_FAILED))).drafts[0]
+    failure = fold(turn("run", bash_failed("pytest", PYTEST_FAILED), closing="pytest still fails here.")).drafts[0]
     bugfix = fold(turn("go", bash_failed("pytest", PYTEST_FAILED), fix, bash("pytest", PYTEST_PASSED))).drafts[0]
     again = anchors_of_call(ToolCall("Bash", {"command": "uv run pytest -x"}, error=f"Exit code 1\n{PYTEST_FAILED}"))
     assert (failure.kind, bugfix.kind) == ("failure", "bugfix")
     assert failure.anchors == bugfix.anchors[: len(again)] == again
     assert again[0].startswith("error:")
-
-
-def test_the_failure_of_a_foreign_tool_has_an_anchor() -> None:
-    failed = call("Telescope", {"query": "stars"}, error="Error: the lens 7 is not connected")
-    (draft,) = fold(turn("go", failed)).drafts
-    assert draft.anchors == anchors_of_call(
-        ToolCall("Telescope", {"query": "moon"}, error="Error: the lens 12 is not connected")
-    )
 
 
 def test_a_call_without_an_error_line_has_no_anchor() -> None:

@@ -22,7 +22,8 @@ from tests.unit.compress.build import bash_failed, turn
     ],
 )
 def test_a_line_that_speaks_to_the_reader_is_in_no_memory_that_is_given(line: str) -> None:
-    folded = turn("Run the tests", bash_failed("npm test", f"{line}\nTypeError: x is undefined\n"))
+    failed = bash_failed("npm test", f"{line}\nTypeError: x is undefined\n")
+    folded = turn("Run the tests", failed, closing="npm test fails with TypeError: x is undefined.")
     digest = fold(folded)
     summary = summarize(None, folded, digest)
     told = " ".join((*(f"{draft.title} {draft.summary}" for draft in digest.drafts), summary.headline, summary.notes))
@@ -46,17 +47,7 @@ def test_an_ordinary_error_is_no_order(line: str) -> None:
 
 
 def test_what_a_fetch_printed_counts_as_from_the_web() -> None:
-    digest = fold(turn("Read the docs", bash_failed("curl -s https://example.org/docs", "error: no such page here\n")))
+    failed = bash_failed("curl -s https://example.org/docs", "error: no such page here\n")
+    said = "curl -s https://example.org/docs fails: there is no such page here."
+    digest = fold(turn("Read the docs", failed, closing=said))
     assert {draft.origin for draft in digest.drafts} == {"web"}
-
-
-def test_a_cause_is_not_given_to_a_failure_it_does_not_speak_of() -> None:
-    (draft,) = fold(
-        turn(
-            "Why is the sum wrong?",
-            bash_failed("pytest test_calc.py", "/usr/bin/python3: No module named pytest\n"),
-            closing="The cause: add() subtracted its second argument.",
-        )
-    ).drafts
-    assert draft.kind == "failure"
-    assert "subtracted" not in draft.summary

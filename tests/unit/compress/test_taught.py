@@ -8,7 +8,7 @@ from claude_mem_lite.compress.rules.summary import summarize
 from claude_mem_lite.compress.rules.taught import asked_for, taught
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.models import MOST_OF_A_TURN, Event
-from tests.unit.compress.build import AT, AUTH, CWD, bash, edit, turn, write
+from tests.unit.compress.build import AT, AUTH, CWD, bash, edit, lenient_judge, turn, write
 
 
 def test_a_correction_is_kept_as_the_users_word_with_what_was_said() -> None:
@@ -45,7 +45,9 @@ def test_files_and_folders_that_are_named_become_files() -> None:
 
 def test_what_the_user_taught_comes_behind_the_work_and_is_not_tied_to_code() -> None:
     change = edit("auth.py", AUTH, "self.expires > now * 1000", "self.expires > now")
-    folded = fold(turn("Fix is_valid. And never multiply times in is_valid()", change, closing="Fixed `is_valid`."))
+    said = "Sessions expired at once because `is_valid` compared seconds with milliseconds."
+    asked = turn("Fix is_valid. And never multiply times in is_valid()", change, closing=said)
+    folded = fold(asked, lenient_judge())
     *work, lesson = folded.drafts
     assert work
     assert (lesson.kind, lesson.title, lesson.anchors) == ("rule", "Never multiply times in is_valid()", ())

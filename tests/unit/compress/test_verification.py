@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.rules.fixes import is_over
-from claude_mem_lite.compress.rules.turns import fold
-from claude_mem_lite.models import Draft, Event
-from tests.unit.compress.build import AUTH, bash, bash_failed, edit, turn, write
+from claude_mem_lite.compress.rules.fixes import Fix, is_over, pair
+from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.models import Event
+from tests.unit.compress.build import AUTH, bash, bash_failed, edit, write
 
 TEST = "tests/shop/test_cart.py::test_total"
 FIX = edit("src/auth.py", AUTH, "now * 1000", "now")
@@ -18,9 +18,8 @@ def pytest_failed(*tests: str, passed: int = 3) -> str:
     return "\n".join((*lines, f"{len(lines)} failed, {passed} passed in 0.31s"))
 
 
-def fixes(*events: Event) -> list[Draft]:
-    drafts = fold(turn("make the tests pass", *events, closing="Done.")).drafts
-    return [draft for draft in drafts if "passes now" in draft.summary]
+def fixes(*events: Event) -> list[Fix]:
+    return pair([step for event in events for step in read_steps(event)])[0]
 
 
 def is_proved(failing: Event, passing: Event, between: Event = FIX) -> bool:
@@ -318,7 +317,7 @@ def test_a_file_that_was_made_and_deleted_again_is_no_part_of_a_fix() -> None:
     probe = write("tests/test_probe.py", "def test_probe():\n    assert 1\n")
     failing, passing = bash_failed("pytest", pytest_failed()), bash("pytest", "4 passed in 0.2s")
     (fix,) = fixes(failing, probe, bash("rm tests/test_probe.py"), FIX, passing)
-    assert "probe" not in fix.summary
+    assert "probe" not in fix.repair.told()
     assert not fixes(failing, probe, bash("rm tests/test_probe.py"), passing)
 
 
@@ -327,17 +326,6 @@ def test_what_fails_again_is_not_told_as_passing() -> None:
     assert not fixes(failing, FIX, passing, failing)
     other = bash_failed("pytest", pytest_failed("tests/test_tax.py::test_rate"))
     assert not fixes(failing, FIX, passing, other)
-
-
-def test_two_failures_of_a_turn_are_told_each_with_its_own_fix() -> None:
-    other = "tests/test_tax.py::test_rate"
-    tax = write("src/tax.py", "RATE = 8.1\n")
-    first = (bash_failed(f"pytest {TEST}", pytest_failed()), FIX, bash(f"pytest {TEST}", "4 passed in 0.2s"))
-    then = (bash_failed(f"pytest {other}", pytest_failed(other)), tax, bash(f"pytest {other}", "4 passed in 0.2s"))
-    told = [draft.summary for draft in fixes(*first, *then)]
-    assert len(told) == 2
-    assert ("src/auth.py" in told[0], "src/tax.py" in told[0]) == (True, False)
-    assert ("src/auth.py" in told[1], "src/tax.py" in told[1]) == (False, True)
 
 
 def test_the_folder_of_a_command_is_known_before_and_after_it_changed_to_it() -> None:

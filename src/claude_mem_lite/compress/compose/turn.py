@@ -29,6 +29,7 @@ def compose_turn(turn: Turn, message: str, steps: Sequence[Step], earlier: Seque
             steps,
             commits,
             [fix for fix in fixes if not _is_slip(fix)],
+            [fix for fix in fixes if _is_slip(fix) and fix.failure.role in ("test", "run")],
             unfixed,
             source or "assistant",
         )

@@ -1,12 +1,10 @@
-"""The last step before a memory: texts put together within their limits, and the prompt as the reason why."""
+"""The last step before a memory: texts put together within their limits, and the prose of a prompt."""
 
 import re
 from collections.abc import Iterable
 
-from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.clean import clean, clip, storable
 from claude_mem_lite.compress.language.prose import passages, sentences
-from claude_mem_lite.compress.language.sentence_kinds import is_talk, refers_back
 from claude_mem_lite.compress.language.verbs import past
 from claude_mem_lite.models import (
     LONGEST_DETAIL,
@@ -26,13 +24,9 @@ from claude_mem_lite.words import one_line, overlap, within
 LONGEST_SUMMARY = 1_000
 LONGEST_FACT = 240
 _MOST_SYMBOLS = 40
-# How much of a sentence may be told already for it to be worth telling: a reason, and an order nobody speaks of again.
-_TOLD, _UNTOLD = 0.6, 0.35
-_LONGEST_WHY = 120
 # "Added the footer." says what "Add the footer" does: all the same words, and hardly a letter more.
 _SAME, _LONGER = 1.0, 6
 _TOLD_BY_WORK: tuple[Kind, ...] = ("feature", "bugfix", "refactor", "change", "discovery")
-_LONGEST_POINT = 200
 
 _VAGUE_PROMPT = lazy(
     r"(?i)^(?:(?:yes|yeah|yep|y|ok|okay|sure|no|nope|go|go ahead|do it|do that|do so|please|continue|proceed|next"
@@ -42,13 +36,6 @@ _VAGUE_PROMPT = lazy(
     r"|and|the|let's|fix|implement|one|them|too|sorry|works|\d+|[a-d])[\s,.!;:]*)+$"
 )
 _PRIVATE = lazy(r"\[private\][.,;:]?")
-_REASON = lazy(
-    r"(?i)\b(?:because|since|so that|otherwise|as (?:it|we|they|the)|in order to|to (?:avoid|prevent)|due to)\b"
-)
-_NO_REASON = lazy(
-    r"(?i)^(?:(?:yes|yeah|no|ok(?:ay)?|hm+|sorry|good|great|thanks|perfect|cool|nice|don't|do not|just|only|please"
-    r"|never|let's|ideally|why|how|what|where|i wonder)\b|(?:can|could|would|will) (?:you|we|i)\b)"
-)
 _CLAUSE_END = lazy(r"(?=[,;:] | [–—-] | (?:and )?(?:because|since|so that|which|where|when|while|but|unless) )")
 _BARE_COMMAND = lazy(r"/[\w:.-]+\s*$")
 _NOT_PROSE = lazy(
@@ -114,41 +101,6 @@ def prompt_text(prompt: str) -> str:
     if _BARE_COMMAND.match(said):
         return ""
     return "" if not re.search(r"\w", said) or (_VAGUE_PROMPT.match(said[:200]) and len(said) < 200) else said
-
-
-def why(prompt: str, told: str) -> str:
-    """The reason for a turn's work, one sentence of its prompt: "Asked: …"; '' when all it gives is told already."""
-    for sentence in sentences(prompt_text(prompt))[:3]:
-        if _is_said(sentence) and overlap(sentence, told) < (_TOLD if _gives_reason(sentence) else _UNTOLD):
-            return f"{REQUEST_LEAD}{whole_sentences([whole_clauses(sentence, _LONGEST_WHY)], _LONGEST_WHY)}"
-    return ""
-
-
-def _gives_reason(sentence: str) -> bool:
-    """Whether a sentence of a prompt tells why: it describes something, or orders it with a reason."""
-    return _REASON.search(sentence) is not None or not titles.from_prompt(sentence)
-
-
-def _is_said(sentence: str) -> bool:
-    """Whether a sentence of a prompt can stand alone."""
-    if is_talk(sentence) or refers_back(sentence) or _NO_REASON.match(sentence):
-        return False
-    # A quotation or an aside cut in two, the rest of a list, a word or two: pasted, not said.
-    is_cut = sentence.count('"') % 2 or sentence.count("(") != sentence.count(")")
-    return not is_cut and sentence[0].isalpha() and len(sentence.split()) >= 5
-
-
-def as_list(points: Iterable[str], limit: int) -> str:
-    """Points as a list, each on a line of its own, as many as fit."""
-    text = ""
-    for point in points:
-        line = f"- {within(point, _LONGEST_POINT)}"
-        if line in text:
-            continue
-        if len(text) + len(line) > limit:
-            break
-        text = f"{text}\n{line}" if text else line
-    return text
 
 
 def whole_sentences(parts: Iterable[str], limit: int) -> str:

@@ -1,4 +1,4 @@
-"""What a sentence of a closing message is: a report, a cause, a decision, a next step, or just talk."""
+"""Sentences that are just talk, the result of a check, a decision, or an order to whoever reads them."""
 
 import re
 
@@ -79,29 +79,10 @@ _ALL_IN_PLACE = lazy(
     r"|^(?:(?:i|we)(?:'ve| have)? )?(?:found|identified|fixed|resolved)(?: and (?:fixed|resolved))? the (?:root )?"
     r"(?:cause|issue|bug|problem)(?: of the \w+)?$"
 )
-_CAUSE = _has(
-    r"^(?:the )?(?:root )?(?:cause|issue|problem|bug)\b[^.:]{0,20}: ",
-    r"\broot cause", r"\b(?:the|its|main|actual|real) (?:cause|culprit|reason)\b", r"\bcaused by\b", r"\bbecause\b",
-    r"\bdue to\b",
-    r"\bturn(?:s|ed) out\b", r"\b(?:that|this|which) (?:was|is) why\b", r"\bstem(?:s|med) from\b",
-    r"\bas a result of\b",
-    r"\b(?:the|this) (?:issue|problem|bug|error|failure|crash|leak|tests?)s? (?:was|is|were|came|comes|happened"
-    r"|occurred|fail(?:s|ed)|stems?)\b",
-)  # fmt: skip
-_FINDING = _has(
-    r"^(?:the )?(?:root )?(?:cause|issue|problem|bug)\b[^.:]{0,20}: ",
-    r"\broot cause", r"\b(?:the|actual|real) cause\b", r"\bcaused by\b", r"\bturn(?:s|ed) out\b", r"\bculprit\b",
-    r"\bfound (?:that|the (?:bug|issue|problem|cause))", r"\bthat was a bug\b", r"\bfail(?:s|ed|ing) because\b",
-    r"\bhappen(?:s|ed) because\b",
-    r"\bthe (?:actual |real |main |core |underlying )?(?:issue|problem|bug) (?:was|is) (?:that|in|caused|a|the"
-    r"|likely|not)\b",
-    r"\bmisdiagnos", r"^(?:i )?found (?:it|the|a|an)\b", r"\bthe key (?:insight|difference|point) is\b",
-    r"\bthe reason (?:is|was|why)\b",
-)  # fmt: skip
 _DECIDED = _has(
     r"^decision\b", r"\bdecided (?:to|on|against|not)\b",
     r"\b(?:i|we) (?:have )?(?:also )?(?:decided|chose|opted|agreed|picked|went with)\b",
-    r"^(?:decided|chose|opted|picked|went with|settled on)\b", r"\bthe decision (?:was|is|to)\b", r"\bsettled on\b",
+    r"^(?:decided|chose|opted|picked|went with|settled on)\b", r"\bthe decision (?:was |is )?to\b", r"\bsettled on\b",
     r"\bopted (?:for|to)\b",
     r"\b(?:we|i)(?:'ll| will) (?:use|go with|keep|stick (?:with|to))\b", r"\bchose .{2,80} over\b",
     r"\bwas chosen (?:over|because|since|to)\b",
@@ -117,74 +98,6 @@ _WHY = _has(
     r"\bto (?:avoid|keep|prevent|ensure|allow|reduce)\b",
     r"\bas (?:it|this|the)\b", r"\bdue to\b", r"\bwhich (?:avoids|keeps|prevents|lets|allows|is)\b",
 )  # fmt: skip
-_NEXT = _has(
-    r"^next(?: steps?| up)?\s*[:,-]", r"^to-?dos?\b\s*[:(-]", r"^still (?:to do|open|missing|needed|left|pending)\b",
-    r"^remaining\b(?! \S+ (?:usages?|references?))",
-    r"^left to do\b", r"^follow[- ]?ups?\b",
-    r"^not (?:yet )?(?:done|implemented|covered|addressed|fixed|included)\b", r"^(?:pending|outstanding)\b",
-    r"^open (?:issue|question|item|point)s?\b",
-    r"\bstill (?:needs?|has to|have to|missing|outstanding|unresolved|failing|fails|broken|to be done)\b",
-    r"\bremains? (?:to be|open|unresolved|undone|failing|unfixed)\b", r"\byet to be\b",
-    r"\b(?-i:TODO)\b(?! tool|s? list|s? in\b)",
-    r"\b(?:should|must|needs? to|will need to|has to|have to) (?:be )?\w+(?: \S+){0,12} (?:(?:next|later"
-    r"|afterwards)(?=[.,;]|$)|in a follow[- ]?up\b|before (?:merging|the release|releasing|deploying|shipping)\b)",
-    r"\bleft (?:for (?:later|a follow[- ]?up|future|next)|as a follow[- ]?up)\b",
-    r"\bin a (?:separate|future|follow[- ]?up) (?:pr|change|commit|session|step)\b",
-    r"\byou(?:'ll| will)? (?:still )?need to\b",
-    r"^next,? (?:i|we|you|step|add|write|implement|fix|run|test|up|is|comes)\b",
-    r"\bthe next steps? (?:is|are|would be|will be)\b",
-    r"\b(?:not yet|haven't been|hasn't been|not been|haven't|hasn't) (?:implemented|done|tested|covered|committed"
-    r"|pushed|merged|deployed|wired|handled|verified|updated|fixed)\b",
-)  # fmt: skip
-# A mark that was dealt with is none that is left.
-_DEALT_WITH = lazy(
-    r"(?i)\b(?:replac|remov|resolv|complet|implement|finish|clear|fix|address|delet|dropp|fill|clean)ed\b"
-    r"[^.;]{0,60}?\b(?-i:TODO)s?\b"
-)
-_OPINION = _begins(
-    r"i(?:'d| would) (?:lean|go|suggest|recommend|prefer|say|vote|opt|pick|choose|start|keep|probably)\b",
-    r"i (?:think|believe|lean|recommend|suggest|prefer)\b",
-    r"my (?:recommendation|preference|suggestion|vote|take)\b",
-)
-_NEXT_LABEL = _begins(
-    r"next(?: steps?| up)?\s*(?::|[–—-]\s)",
-    r"to[- ]?dos?\b\s*[:(–—-]",
-    r"(?-i:TODO)\b",
-    r"(?:what(?:'s| is) )?(?:left|remaining|outstanding|pending|open)(?: (?:to do|work|items?|steps?|points?|issues?"
-    r"|questions?|tasks?|for later))?\s*(?::|[–—-]\s)",
-    r"follow[- ]?ups?\s*(?::|[–—-]\s)",
-    r"(?:for )?later\s*:",
-    r"not (?:yet )?done(?: yet)?\s*:",
-    r"still (?:to do|missing|open|left|needed|pending|outstanding)\b",
-)
-_NEXT_HEADING = _begins(
-    r"(?:suggested |recommended |possible |what's )?(?:next(?: steps?| up)?|to-?dos?|remaining(?: \w+){0,2}"
-    r"|left(?: to do)?|follow[- ]?ups?(?: \w+)?"
-    r"|open (?:items|issues|questions|points|work)|outstanding(?: \w+)?|still (?:to do|open|missing)"
-    r"|not (?:yet )?(?:done|covered|implemented)"
-    r"|future work|pending(?: \w+)?)\s*:?$"
-)
-_FOR_REVIEWERS = _begins(r"test plan", r"checklist", r"how to (?:test|verify)", r"verification", r"testing\b")
-_ALL_DONE = _has(
-    r"\bnothing (?:else|more)?\s*(?:is left|left|remains|remaining|outstanding|to do)\b",
-    r"\bno (?:remaining|outstanding|open|further) (?:work|items?|issues?|tasks?|steps?|to-?dos?)\b",
-    r"\ball (?:of the |the |\w+ )?(?:next steps|remaining|to-?dos?|tasks?|items?|steps?"
-    r"|follow-?ups?)(?: \w+){0,2} (?:(?:is|are|have been|were|now) )*"
-    r"(?:done|complete|completed|finished|addressed|implemented|resolved)\b",
-)
-_BLOCKED = _begins(
-    r"still failing: ", r"blocked: ",
-    r"(?:(?:this|it|that|work|the work|we|i|the (?:release|deploy\w*|merge|task|feature|pr|fix|rest|migration))"
-    r"(?:'m|'re|'s| is| are| am| remains?| stays?) )?(?:still |currently |now )*blocked (?:by|on|until|for)\b",
-    r"(?:still |currently |now |i'm |we're )*waiting (?:for|on) (?:you\b|your|(?:a |the )?(?:review|approval|access"
-    r"|answer|reply|credentials|permission|decision|upstream|release|other team|vendor|ops|admin|infra))",
-    r"(?:i|we|this|it|that)(?: still)? (?:can't|cannot|couldn't|could not) (?:proceed|continue|go on|finish"
-    r"|be (?:finished|tested|verified|deployed|merged|released))\b.*\b(?:until|without|because|before)\b",
-)  # fmt: skip
-_REFERRING = _begins(
-    r"(?:now )?(?:this|these|that|those|it|they|but|both|however|also|then|there|here|such|same|result|otherwise|and"
-    r"|or|you(?:'re|'ve|r)?|so|which|instead|another)\b"
-)
 _HEDGED = _begins(
     r"if\b", r"when\b", r"once\b", r"unless\b", r"optionally\b", r"you (?:could|may|might)\b", r"consider\b",
     r"we could\b", r"this could\b", r"could\b",
@@ -200,11 +113,6 @@ def is_talk(sentence: str) -> bool:
     return _TALK.match(text) is not None or _TO_THE_USER.search(text) is not None or acknowledges(text)
 
 
-def refers_back(sentence: str) -> bool:
-    """Whether it begins with a word that only what stands before it explains: "This …", "But …"."""
-    return _REFERRING.match(sentence) is not None
-
-
 def is_check_result(sentence: str) -> bool:
     """Whether it only says that tests, build or lint are fine, or that the work is done."""
     bare = sentence.strip().rstrip(".!✓✔✅ ")
@@ -213,60 +121,16 @@ def is_check_result(sentence: str) -> bool:
     )
 
 
-def states_cause(sentence: str) -> bool:
-    """Whether it says why something is or went wrong."""
-    return not is_talk(sentence) and _CAUSE.search(sentence) is not None
-
-
-def states_finding(sentence: str) -> bool:
-    """Whether it names a cause that was found out, not just any "because"."""
-    return not is_talk(sentence) and _FINDING.search(sentence) is not None
-
-
 def states_decision(sentence: str) -> bool:
     """Whether it says what was chosen; "instead of" counts when the choice and its reason are both there."""
-    if is_talk(sentence) or _HEDGED.match(sentence) or _NEXT.search(sentence):
+    if is_talk(sentence) or _HEDGED.match(sentence):
         return False
     if _DECIDED.search(sentence):
         return True
     return bool(_RATHER.search(sentence) and _CHOICE.match(sentence) and _WHY.search(sentence))
 
 
-def states_next_step(sentence: str) -> bool:
-    """Whether it says what is still to be done; questions and offers to the user do not."""
-    if is_labelled_next(sentence):
-        return True
-    if is_talk(sentence) or _HEDGED.match(sentence) or _OPINION.match(sentence):
-        return False
-    return _NEXT.search(_DEALT_WITH.sub("", sentence)) is not None
-
-
-def is_labelled_next(item: str) -> bool:
-    """Whether a sentence or list item says of itself that it is to be done: "TODO: …", "Next: …"."""
-    return _NEXT_LABEL.match(item) is not None and not item.endswith(("?", ":"))
-
-
-def announces_next_steps(heading: str) -> bool:
-    """Whether what stands below a heading ("Next steps", "Remaining work") is still to be done."""
-    return _NEXT_HEADING.match(heading.strip()) is not None
-
-
-def is_for_reviewers(heading: str) -> bool:
-    """Whether the open boxes below a heading are for those who review the work, not for who goes on with it."""
-    return _FOR_REVIEWERS.match(heading.strip()) is not None
-
-
 def reads_like_an_order(text: str) -> bool:
     """Whether a line, not written by user or assistant, speaks to whoever reads it: in doubt it is not repeated."""
     is_order = _ORDER.search(text) is not None or SPEAKS_OF_AN_AGENT.fits(text, f" {text.lower()}")
     return is_order or looks_like_instructions(text) != ""
-
-
-def states_block(sentence: str) -> bool:
-    """Whether it says what keeps the work from going on."""
-    return _BLOCKED.match(sentence) is not None and not sentence.endswith("?")
-
-
-def says_all_done(sentence: str) -> bool:
-    """Whether it says that nothing is left to do."""
-    return _ALL_DONE.search(sentence) is not None

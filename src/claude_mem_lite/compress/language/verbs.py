@@ -116,11 +116,6 @@ _TOLD_LABEL = lazy(
     r"|changes?|update|summary|done|now|before|after)(?: was)?:\s+(?=\S)"
 )
 _CHOSEN = frozenset(("decided", "opted", "agreed", "picked", "went", "settled", "chose"))
-_DECIDED_TO = lazy(
-    r"(?i)^(?:so,? )?(?:(?:I|we)(?:'ve| have)? )?(?:also |therefore |deliberately )*(?:decided|chose|opted|agreed)"
-    r" (?P<no>not )?to |^(?:I|we)(?:'ll| will) (?P<never>not )?"
-)
-_AND_TO = lazy(r"\b(and|or) to (?=([a-z]+))")
 _FIX_BY = lazy(r"^Fix(?: this| it| that| the \w+)? by ([a-z]+ing)\b")
 # A whole word: `run_ray_cluster()` and `added_at` are names.
 _WORD = lazy(r"[A-Za-z]+(?![\w(\[./:-]*[\w(\[])")
@@ -162,19 +157,6 @@ def impersonal(sentence: str) -> str:
     return capital(told)
 
 
-def resolved(sentence: str) -> str:
-    """What was decided, as an instruction: "I decided to keep X and to drop Y" -> "Keep X and drop Y", else ''."""
-    found = _DECIDED_TO.match(sentence)
-    if not found:
-        return ""
-
-    def plain_verb(joined: re.Match[str]) -> str:
-        return f"{joined[1]} " if joined[2] in BASES else joined[0]
-
-    rest = _AND_TO.sub(plain_verb, sentence[found.end() :])
-    return f"Do not {rest}" if found["no"] or found["never"] else capital(rest)
-
-
 def past(title: str) -> str:
     """An instruction as a report: "Add a flag" -> "Added a flag"; anything else as it is."""
     word, space, rest = title.partition(" ")
@@ -182,12 +164,6 @@ def past(title: str) -> str:
     if not space or base not in BASES or base in INQUIRIES or not word.isalpha():
         return title
     return f"{_IRREGULAR.get(base, _past(base)).capitalize()} {rest}"
-
-
-def instruction(text: str) -> str:
-    """The text when it begins with a verb in its base form ("Add a flag"), else ''."""
-    word = _WORD.match(text)
-    return capital(text) if word and word[0].lower() in BASES else ""
 
 
 def _is_adjective(body: str) -> bool:

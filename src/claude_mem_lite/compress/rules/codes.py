@@ -4,11 +4,12 @@ from collections.abc import Iterable
 
 from claude_mem_lite.compress.language.drafts import whole_clauses
 from claude_mem_lite.compress.language.prose import sentences
-from claude_mem_lite.compress.language.sentence_kinds import states_block
 from claude_mem_lite.models import SessionSummary
+from claude_mem_lite.patterns import lazy
 
-_LONGEST_ENTRY = 160
-_MOST_ENTRIES = 4
+_MAX_ENTRY = 160
+_MAX_ENTRIES = 4
+_BLOCKS = lazy(r"(?i)^still failing: |\bblocked\b")
 
 
 def codes(summary: SessionSummary) -> str:
@@ -19,14 +20,14 @@ def codes(summary: SessionSummary) -> str:
 def coded(summary: SessionSummary) -> dict[str, str]:
     """The same by its parts: impl, dec, block, next."""
     fields = (
-        ("impl", sentences(summary.completed)[-_MOST_ENTRIES:]),
-        ("dec", summary.key_decisions[-_MOST_ENTRIES:]),
-        ("block", [text for text in sentences(summary.notes) if states_block(text)][:_MOST_ENTRIES]),
-        ("next", summary.next_steps[:_MOST_ENTRIES]),
+        ("impl", sentences(summary.completed)[-_MAX_ENTRIES:]),
+        ("dec", summary.key_decisions[-_MAX_ENTRIES:]),
+        ("block", [text for text in sentences(summary.notes) if _BLOCKS.search(text)][:_MAX_ENTRIES]),
+        ("next", summary.next_steps[:_MAX_ENTRIES]),
     )
     return {name: _entries(entries) for name, entries in fields}
 
 
 def _entries(texts: Iterable[str]) -> str:
-    shown = (whole_clauses(text.replace(" | ", " "), _LONGEST_ENTRY).rstrip(" .;") for text in texts)
+    shown = (whole_clauses(text.replace(" | ", " "), _MAX_ENTRY).rstrip(" .;") for text in texts)
     return "; ".join(entry for entry in shown if entry)

@@ -91,11 +91,6 @@ def is_done_by_git(step: str, passed: Sequence[str]) -> bool:
     return any(left.search(step) and any(map(command.match, passed)) for command, left in _DONE_BY_GIT)
 
 
-def concerns_git(step: str) -> bool:
-    """Whether a step says that something is not committed or pushed."""
-    return any(left.search(step) for _, left in _DONE_BY_GIT)
-
-
 def is_about(step: str, text: str) -> bool:
     """Whether a text has most of the telling words of a step, and names nothing else in the place of what it names."""
     words = _telling(step)

@@ -63,7 +63,7 @@ def only_greets(prompt: str) -> bool:
 
 
 def only_teaches(prompt: str) -> bool:
-    """Whether a prompt lays something down and asks for nothing: a correction may ask for its own being done."""
+    """Return whether a prompt lays something down and asks for nothing: a correction may ask for its own being done."""
     said = [read(sentence) for sentence in spoken(prompt)]
     return bool(said) and all(lesson is not None and lesson.kind != "correction" for lesson in said)
 

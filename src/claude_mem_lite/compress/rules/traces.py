@@ -1,4 +1,4 @@
-"""Which events of a turn left something in its memories, told by looking for it there."""
+"""Events of a turn that left something in its memories, its open tasks or its log, found by their words there."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -13,17 +13,17 @@ _LEAST = 4
 
 
 class Traces:
-    """The text of a turn's memories and open tasks, to look things up in."""
+    """The text of a turn's memories, open tasks and log, to look things up in."""
 
-    def __init__(self, drafts: Sequence[Draft], open_tasks: Sequence[str]) -> None:
+    def __init__(self, drafts: Sequence[Draft], open_tasks: Sequence[str], log: str = "") -> None:
         self._titles = [draft.title.lower()[:_ENOUGH] for draft in drafts]
         self._files = {path for draft in drafts for path in draft.files}
         self._tasks = set(open_tasks)
         told = (part for draft in drafts for part in (draft.title, draft.summary, draft.detail, *draft.facts))
-        self._told = one_line("\n".join(told)).lower()
+        self._told = one_line("\n".join((*told, log))).lower()
 
     def has(self, event: Event, steps: Sequence[Step]) -> bool:
-        """Whether anything of a tool call or of a sub-agent's words is in a memory; a path read is not enough."""
+        """Return whether anything of a tool call or of a sub-agent's words was kept; a path that was read is not."""
         if event.kind == "SubagentStop" and event.message:
             said = one_line("\n".join(map(plain, event.message.split("\n")))).lower()
             return any(title and title in said for title in self._titles)
@@ -37,7 +37,7 @@ class Traces:
         if isinstance(step, Tracked):
             return step.subject in self._tasks
         if isinstance(step, Edited):
-            return step.change.path in self._files
+            return step.change.path in self._files or step.change.path.lower() in self._told
         told = (one_line(text).lower()[:_ENOUGH] for text in _words_of(step))
         return any(len(text) >= _LEAST and text in self._told for text in told)
 

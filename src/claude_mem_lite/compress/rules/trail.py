@@ -1,19 +1,22 @@
-"""The log of a turn: what was edited and run, a line each. It is found by search, and never injected."""
+"""The log of a turn: its edits, commits, commands, agreed plans and the user's answers, a line each. It is found by
+search, and never injected."""
 
 from collections.abc import Sequence
 
+from claude_mem_lite.compress.compose.facts import of_answers, of_commit
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.tools.diagnostics import last_line
 from claude_mem_lite.compress.tools.edits import describe, merge
 from claude_mem_lite.compress.tools.error_words import tells_what_to_do
-from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
+from claude_mem_lite.compress.tools.shell import Commit
+from claude_mem_lite.compress.tools.steps import Agreed, Edited, Ran, Step
 from claude_mem_lite.patterns import lazy
-from claude_mem_lite.words import within
+from claude_mem_lite.words import one_line, within
 
 _MOST_LINES = 12
 _LONGEST_COMMAND = 120
-_LONGEST_OUTCOME = 300
-_LONGEST_LINE = 480
+_LONGEST_OUTCOME = 600
+_LONGEST_LINE = 780
 _LONGEST_LAST = 120
 _MOST_FAILURES = 5
 _MOST_ERRORS = 4
@@ -26,18 +29,23 @@ _COUNTED = (
 _COUNTS = lazy(rf"(?m)^[^\n]{{0,60}}\b(?:\d+ {_COUNTED}\b|\d+(?:\.\d+)?% of statements)[^\n]{{0,80}}$")
 _MOST_COUNTS = 2
 _SOME = lazy(rf"\b[1-9]\d* {_COUNTED}")
-
-
 MAX_LOG = 6_000
 _MAX_EDITS = 20
+_MAX_BODY = 600
+_MAX_PLAN = 1_500
 
 
 def log_of(steps: Sequence[Step]) -> str:
-    """Return the edits, commits and commands of a turn, a line each."""
-    edits = map(describe, merge(step.change for step in steps if isinstance(step, Edited)))
-    commits = (one for step in steps if isinstance(step, Ran) for one in step.commits)
-    told = [f"Commit {one.hash}: {one.subject}. {one.size}".rstrip(". ") for one in commits]
-    return "\n".join([*list(edits)[:_MAX_EDITS], *told, *trail(steps)])[:MAX_LOG]
+    """Return the edits, commits and commands of a turn, and the plans and answers of the user, a line each."""
+    edits = list(map(describe, merge(step.change for step in steps if isinstance(step, Edited))))
+    commits = (_commit(commit) for step in steps if isinstance(step, Ran) for commit in step.commits)
+    plans = (f"Plan agreed to: {within(one_line(step.plan), _MAX_PLAN)}" for step in steps if isinstance(step, Agreed))
+    return "\n".join([*edits[:_MAX_EDITS], *commits, *plans, *of_answers(steps), *trail(steps)])[:MAX_LOG]
+
+
+def _commit(commit: Commit) -> str:
+    told = next(iter(of_commit(commit)), f"Commit: {commit.subject}")
+    return f"{told}. {within(one_line(commit.body), _MAX_BODY)}" if commit.body else told
 
 
 def trail(steps: Sequence[Step]) -> list[str]:
@@ -68,7 +76,7 @@ def counts(output: str) -> str:
 
 def _outcome(ran: Ran) -> str:
     """How one run ended: totals and failing tests, or counts and errors; its last words when it has neither."""
-    code = f"exit {ran.code}" if ran.code not in (None, 0, 1) else ""
+    code = f"exit code {ran.code}" if ran.code not in (None, 0, 1) else ""
     results = "; ".join(ran.outcome.results) if ran.outcome else ""
     if results or ran.fetched:
         return results or code  # what else it printed may be somebody else's text

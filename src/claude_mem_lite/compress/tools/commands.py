@@ -146,8 +146,7 @@ def _outcome(command: str, output: str) -> Outcome | None:
     if not told:
         return None
     results = dict.fromkeys(result for outcome in told for result in outcome.results if not reads_like_an_order(result))
-    titles = [outcome.title for outcome in told if outcome.title and not reads_like_an_order(outcome.title)]
-    return Outcome(tuple(results), titles[-1] if titles else "")
+    return Outcome(tuple(results))
 
 
 def _failed_unseen(command: str, role: shell.Role, run: TestRun | None, output: str) -> bool:

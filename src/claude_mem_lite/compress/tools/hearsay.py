@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from claude_mem_lite.compress.language.closing import Closing
 from claude_mem_lite.compress.language.instructions import head_and_tail, looks_like_instructions
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.tools import shell
@@ -92,11 +91,6 @@ class Hearsay:
         if not message or not self.has_order(message):
             return message
         return "\n".join(line for line in message.split("\n") if not self.has_order(line))
-
-    def taken_from(self, closing: Closing) -> Closing:
-        """A message without the sentences that are theirs."""
-        headings = tuple(heading for heading in closing.headings if not self.has(heading))
-        return Closing(tuple(said for said in closing.said if not self.has(said.text)), headings)
 
     def cleared(self, summary: SessionSummary) -> SessionSummary:
         """A session's summary without the sentences that repeat orders."""

@@ -17,62 +17,52 @@ _MOST_PACKAGES = 5
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`title` is what to call it when a turn did nothing else; '' when it is no work by itself."""
+    """The lines of an output that tell what a command did."""
 
     results: tuple[str, ...] = ()
-    title: str = ""
 
 
-_SAYS_NOTHING = r"(?!)"
-_MIGRATE = "Migrate the database: {}"
-# program and what it was told to do; the lines of its output that tell; what that amounts to
-_RULES: tuple[tuple[re.Pattern[str], re.Pattern[str], str], ...] = tuple(
-    (lazy(command), lazy(f"(?m)^{line}"), title)
-    for command, line, title in (
+# program and what it was told to do; the lines of its output that tell
+_RULES: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
+    (lazy(command), lazy(f"(?m)^{line}"))
+    for command, line in (
         (
             r"git push\b",
             r"[ \t]{0,8}([*+]?[ ]?(?:\[new (?:tag|branch)\]|[0-9a-f]{6,40}\.\.\.?[0-9a-f]{6,40}) {1,20}\S+ -> \S+)",
-            "",
         ),
-        (r"git tag\b(?! (?:-[ldvn]|--(?:list|delete|verify))\b)", _SAYS_NOTHING, "Tag {}"),
         (
             r"git stash(?: push| save| -|$)",
             r"Saved working directory and index state On [^:\n]*: (.*)$",
-            "Stash {}",
         ),
-        (r"git (?:rebase|pull)\b", r"(Successfully rebased[^\n]*)$", ""),
-        (r"git (?:merge|pull)\b", r"(Merge made by[^\n]*|[ ]\d+ files? changed[^\n]*)$", ""),
-        (r"gh pr create", r"(https://\S+)$", "Open pull request: {}"),
-        (r"gh pr merge", r"(✓ [^\n]*)$", "Merge pull request: {}"),
-        (r"gh issue create", r"(https://\S+)$", "Open issue: {}"),
-        (r"gh release create", r"(https://\S+)$", "Publish release {}"),
-        (r"alembic\b", r"[^\n]*Running ((?:upgrade|downgrade) [^\n]*)$", _MIGRATE),
-        (r"prisma (?:migrate|db)\b", r"Applying migration `([^`\n]+)`", _MIGRATE),
-        (r"(?:\S*python\S* )?\S*manage\.py migrate", r"[ \t]+Applying (\S+?)\.\.\. OK", _MIGRATE),
-        (r"(?:\S*/)?(?:rails|rake) db:\w+", r"== \d+ (\w+): migrated", _MIGRATE),
+        (r"git (?:rebase|pull)\b", r"(Successfully rebased[^\n]*)$"),
+        (r"git (?:merge|pull)\b", r"(Merge made by[^\n]*|[ ]\d+ files? changed[^\n]*)$"),
+        (r"gh pr create", r"(https://\S+)$"),
+        (r"gh pr merge", r"(✓ [^\n]*)$"),
+        (r"gh issue create", r"(https://\S+)$"),
+        (r"gh release create", r"(https://\S+)$"),
+        (r"alembic\b", r"[^\n]*Running ((?:upgrade|downgrade) [^\n]*)$"),
+        (r"prisma (?:migrate|db)\b", r"Applying migration `([^`\n]+)`"),
+        (r"(?:\S*python\S* )?\S*manage\.py migrate", r"[ \t]+Applying (\S+?)\.\.\. OK"),
+        (r"(?:\S*/)?(?:rails|rake) db:\w+", r"== \d+ (\w+): migrated"),
         (
             r"(?:terraform|tofu) plan\b",
             r"(Plan: [^\n]*|[ \t]*# \S+ (?:must be replaced|will be destroyed))",
-            "Terraform {}",
         ),
         (
             r"(?:terraform|tofu) (?:apply|destroy)\b",
             r"((?:Apply|Destroy) complete![^\n]*)$",
-            "Terraform: {}",
         ),
         (
             r"kubectl\b",
             r"([\w.-]{1,80}/[\w.:-]{1,120} (?:created|configured|deleted|scaled|patched|restarted)"
             r"|[^\n]*successfully rolled out)$",
-            "Change the cluster: {}",
         ),
-        (r"helm (?:install|upgrade|rollback)\b", r"((?:STATUS|REVISION): [^\n]*)$", "Change the cluster: {}"),
+        (r"helm (?:install|upgrade|rollback)\b", r"((?:STATUS|REVISION): [^\n]*)$"),
         (
             r"docker(?: \S+)* (?:build|push|tag)\b",
             r"(?:#\d+ (?:\d+\.\d+ )?)?(?:naming to |Successfully tagged )(\S+)",
-            "",
         ),
-        (r"go test\b.* -bench", r"(Benchmark\S+[ \t]+\d+[^\n]*)$", ""),
+        (r"go test\b.* -bench", r"(Benchmark\S+[ \t]+\d+[^\n]*)$"),
     )
 )
 _ASSET = lazy(r"(?m)^[ \t]*(?:asset )?(\S+\.(?:m?js|css|wasm|html))[ \t]+(\d{1,9}(?:\.\d{1,9})?) ?([kKM]i?B)\b")
@@ -107,12 +97,9 @@ def read_outcome(command: str, role: shell.Role, output: str) -> Outcome | None:
     """The outcome of one simple command by what it printed, or None."""
     if role == "install":
         return _installed(command, output)
-    for program, line, title in _RULES:
-        if program.match(command):
-            results = _results(line, output)
-            subject = _subject(command) or (results[0] if results else "")
-            if results or (title and line.pattern.endswith(_SAYS_NOTHING)):
-                return Outcome(results, title.format(subject) if title and subject else "")
+    for program, line in _RULES:
+        if program.match(command) and (results := _results(line, output)):
+            return Outcome(results)
     return _assets(output) if role == "build" else None
 
 
@@ -132,16 +119,6 @@ def _results(line: re.Pattern[str], output: str) -> tuple[str, ...]:
     return tuple(found if len(found) <= _MOST_RESULTS else (*found[: _MOST_RESULTS - 1], found[-1]))
 
 
-def _subject(command: str) -> str:
-    """What a command names in words: a title, a message, a tag."""
-    if found := re.search(r"(?:--title|-t|-m|--message)[ =](?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", command):
-        told = " ".join((found[1] or found[2]).split())
-        tag = re.match(r"git tag\b.*?\s(v?\d[\w.-]*)", command)
-        return f"{tag[1]}: {told}" if tag and tag[1] not in told else told
-    words = [word for word in command.split()[2:] if not word.startswith("-")]
-    return words[-1] if words and re.match(r"git tag|gh release", command) else ""
-
-
 def _installed(command: str, output: str) -> Outcome | None:
     """Packages with their versions: those that were asked for and those that changed; else the first and how many."""
     found = _packages(output)
@@ -154,9 +131,7 @@ def _installed(command: str, output: str) -> Outcome | None:
     results = [", ".join(kept[:_MOST_PACKAGES]) + more] if kept else []
     totals = [" ".join(line.split()) for line in _PACKAGE_TOTALS.findall(output)[:2]]
     results += [total for total in totals if not kept or "vulnerab" in total]
-    tool = shell.tool(command).split(" ")[0]
-    title = f"Install {', '.join(dict.fromkeys(asked[:_MOST_PACKAGES]))} with {tool}" if asked else ""
-    return Outcome(tuple(within(result, _LONGEST_LIST) for result in results), title) if results or title else None
+    return Outcome(tuple(within(result, _LONGEST_LIST) for result in results)) if results else None
 
 
 def _packages(output: str) -> list[str]:

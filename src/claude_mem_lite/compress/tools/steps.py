@@ -59,9 +59,6 @@ class Looked:
 
     subject: str
     place: str
-    answer: str
-    sources: tuple[str, ...] = ()
-    """Where a search found it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +66,7 @@ class Called:
     """A tool of someone else: an MCP server's or one this product does not know."""
 
     tool: str
-    subject: str
-    changes: bool
     error: str = ""
-    result: str = ""
-    """The address of what it made."""
 
 
 @dataclass(frozen=True, slots=True)

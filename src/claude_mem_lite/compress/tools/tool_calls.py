@@ -20,15 +20,9 @@ from claude_mem_lite.compress.tools.steps import (
     Step,
     Tracked,
 )
-from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall, text
-from claude_mem_lite.patterns import lazy
+from claude_mem_lite.models import Event, JsonValue, ToolCall, text
 
 _AGENT_TOOLS = ("Task", "Agent")
-_CHANGING = lazy(
-    r"(?:^|[_-])(?i:create|update|add|delete|remove|send|post|merge|close|assign|move|save|publish|deploy|set)"
-    r"(?=[_-]|[A-Z]|$)"
-)
-_ADDRESS = lazy(r"https?://[^\s\"'<>\\)\]]{4,200}")
 
 
 def read_steps(event: Event) -> list[Step]:
@@ -63,7 +57,7 @@ def read_steps(event: Event) -> list[Step]:
     if call.tool == "AskUserQuestion":
         return list(_answers(call))
     if call.tool.startswith("mcp__"):
-        return [_called(call)]
+        return [Called(call.tool)]
     return []
 
 
@@ -82,33 +76,13 @@ def _failure(call: ToolCall) -> list[Step]:
     error = clean(clip(call.error or "", 4_000))
     if call.tool in known or len(error) < 12 or shell.was_refused(error):
         return []
-    return [Called(call.tool, _subject(call.input), False, diagnostics.first_error(error) or line(error))]
-
-
-def _called(call: ToolCall) -> Called:
-    changes = _CHANGING.search(call.tool.rsplit("__", 1)[-1]) is not None
-    made = _ADDRESS.search(flatten(call.response)[:20_000]) if changes else None
-    return Called(call.tool, _subject(call.input), changes, result=made[0] if made else "")
+    return [Called(call.tool, diagnostics.first_error(error) or line(error))]
 
 
 def _web(call: ToolCall) -> list[Step]:
     subject = text(call.input.get("query")) or text(call.input.get("prompt"))
     place = text(call.input.get("url"))
-    results = fields(call.response).get("results")
-    # A search answers with lists of pages and with words about them.
-    words = [result for result in results if isinstance(result, str)] if isinstance(results, list) else []
-    answer = clip(clean("\n".join(words) or flatten(call.response)), 6_000)
-    if not subject and not place:
-        return []
-    return [Looked(line(clean(clip(subject, 1_000))), line(place), answer, _sources(call.response))]
-
-
-def _sources(response: JsonValue) -> tuple[str, ...]:
-    """The addresses of a search's first results."""
-    results = fields(response).get("results")
-    lists = [fields(result).get("content") for result in results[:20]] if isinstance(results, list) else []
-    found = [text(fields(hit).get("url")) for hits in lists if isinstance(hits, list) for hit in hits[:20]]
-    return tuple(line(url) for url in found if url.startswith("http"))[:3]
+    return [Looked(line(clean(clip(subject, 1_000))), line(place))] if subject or place else []
 
 
 def _planned(entries: JsonValue, name: str) -> Planned:
@@ -148,11 +122,3 @@ def _answers(call: ToolCall) -> list[Answered]:
         if isinstance(question, str) and question.strip() and chosen.strip():
             found.append(Answered(line(clean(question[:1_000])), line(clean(chosen[:1_000]))))
     return found
-
-
-def _subject(given: JsonObject) -> str:
-    """What a foreign call was about: the first of the fields that usually name it."""
-    for name in ("title", "name", "subject", "summary", "query", "path", "id", "key"):
-        if value := text(given.get(name)).strip():
-            return line(clean(value[:400]))
-    return ""

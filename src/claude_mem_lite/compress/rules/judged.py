@@ -1,0 +1,89 @@
+"""The closing words of a turn as the judge sees them: headline, results, findings and decisions for the session's
+summary. Called for every turn; pure."""
+
+from collections.abc import Collection, Sequence
+
+from claude_mem_lite.compress.compose.candidates import Candidate, candidates_of, plan_headings
+from claude_mem_lite.compress.compose.composer import impersonal_sentence
+from claude_mem_lite.compress.compose.judge import Judge, Judgement, Verdict
+from claude_mem_lite.compress.compose.turn_facts import facts_of
+from claude_mem_lite.compress.language.prose import capital
+from claude_mem_lite.compress.language.sentence_kinds import is_check_result, is_talk, states_decision
+from claude_mem_lite.compress.rules.next_steps import step_of
+from claude_mem_lite.compress.tools.hearsay import Hearsay, only_source
+from claude_mem_lite.compress.tools.steps import Agreed, Ran, Step
+from claude_mem_lite.models import Said, Turn
+
+_MIN_TITLE = 0.5
+"""Smallest probability of a good headline that makes it the headline of a session without memories."""
+_MIN_CARRIES, _MAX_NEEDS_CONTEXT = 0.2, 0.5
+"""Smallest probability of carrying something, and largest of needing context, of a sentence in a summary."""
+_MAX_OF_A_ROLE = 2
+_ROLES = ("cause", "finding", "decision", "result", "verified")
+Judged = tuple[Candidate, Verdict]
+
+
+def judged(turn: Turn, message: str, steps: Sequence[Step], judge: Judge) -> Said:
+    """Return the agent's own closing words of a turn by what they are; words of others are left out.
+
+    A turn that only read pages or asked foreign tools has nothing but their word: it states nothing here."""
+    commits = [commit for step in steps if isinstance(step, Ran) for commit in step.commits]
+    plans = plan_headings(turn.prompt, [step.plan for step in steps if isinstance(step, Agreed)])
+    others = Hearsay(turn.events)
+    own = [found for found in candidates_of(message, commits, plans) if not others.has(found.text)]
+    steps_left = {at: step for at, found in enumerate(own) if (step := step_of(found))}
+    left = tuple(dict.fromkeys(steps_left.values()))
+    texts = tuple(found.text for at, found in enumerate(own) if found.source == "closing" and at not in steps_left)
+    if not own or only_source(turn.events):
+        return Said(next_steps=left, sentences=texts)
+    judgement = judge.judge(own, facts_of(turn.prompt, message, steps))
+    # A step to come is never told as done.
+    said = [pair for at, pair in enumerate(zip(own, judgement.verdicts, strict=True)) if at not in steps_left]
+    return Said(
+        worth=judgement.worth,
+        headline=_headline(judgement, steps_left),
+        results=_told(said, "result"),
+        findings=_told(said, "cause", "finding"),
+        decisions=_decisions(said),
+        next_steps=left,
+        sentences=texts,
+    )
+
+
+def _headline(judgement: Judgement, left: Collection[int]) -> str:
+    """Return the subject of the turn's last commit, else its best headline; '' when none is good enough."""
+    subjects = [title.text for title, _ in judgement.titles if title.form == "subject"]
+    offered = [(good, title.text) for title, good in judgement.titles if title.at not in left]
+    good, text = max(offered, default=(0.0, ""))
+    return subjects[-1] if subjects else capital(text) if good >= _MIN_TITLE else ""
+
+
+def _told(said: Sequence[Judged], *roles: str) -> tuple[str, ...]:
+    """Return the sentences that carry most in some roles, in the order of the message."""
+    usable = [(at, verdict) for at, (found, verdict) in enumerate(said) if _is_usable(found, verdict)]
+    best = sorted((one for one in usable if _role(one[1]) in roles), key=lambda one: -one[1].carries)[:_MAX_OF_A_ROLE]
+    return tuple(impersonal_sentence(said[at][0].text) for at, _ in sorted(best, key=lambda one: one[0]))
+
+
+def _decisions(said: Sequence[Judged]) -> tuple[str, ...]:
+    """Return the sentences that carry something and say in so many words what was decided."""
+    texts = [found.text for found, verdict in said if _is_usable(found, verdict) and states_decision(found.text)]
+    return tuple(map(impersonal_sentence, texts[:_MAX_OF_A_ROLE]))
+
+
+def _is_usable(found: Candidate, verdict: Verdict) -> bool:
+    is_prose = found.source in ("body", "closing") and found.kind != "row"
+    return (
+        is_prose
+        and verdict.carries >= _MIN_CARRIES
+        and verdict.needs_context <= _MAX_NEEDS_CONTEXT
+        and _tells(found.text)
+    )
+
+
+def _role(verdict: Verdict) -> str:
+    return max(_ROLES, key=lambda role: float(getattr(verdict, role)))
+
+
+def _tells(text: str) -> bool:
+    return not (is_talk(text) or is_check_result(text))
