@@ -11,7 +11,7 @@ DECISION = "integer cents instead of Decimal"
 NEXT_STEP = "refund report to cents"
 FACTS = (CAUSE, DECISION, NEXT_STEP)
 CLOSING = (
-    "check.py passes now. The cause was float division in `split_price`, which dropped the remainder. "
+    "check.py passes now. The cause was that `split_price` used float division, which dropped the remainder. "
     "I decided to keep amounts as integer cents instead of Decimal, because the payment gateway sends cents. "
     "Next step: convert the refund report to cents as well."
 )

@@ -176,7 +176,7 @@ def test_a_turn_that_ends_in_an_api_error_keeps_its_events_and_its_work(
     assert reply.is_error
     assert memory.events(reply.session) == expected
     assert memory.queue()["error"] == 0
-    assert "tax.py" in json.dumps(memory.memories(repo))
+    assert "tax.py" in memory.run("search", "add the tax", "--json", cwd=repo)
 
 
 def test_a_conversation_that_goes_on_after_an_api_error_keeps_both_turns(
@@ -195,7 +195,7 @@ def test_a_conversation_that_goes_on_after_an_api_error_keeps_both_turns(
     failed, good = Counter(PostToolUse=1, StopFailure=1, UserPromptSubmit=1), Counter(PostToolUse=1)
     assert memory.events(session) == QUIET_SESSION + failed + good
     assert memory.queue()["error"] == 0
-    assert "tax.py" in json.dumps(memory.memories(repo))
+    assert "tax.py" in memory.run("search", "add the tax", "--json", cwd=repo)
 
 
 @pytest.mark.parametrize("in_background", [True, False])
@@ -213,7 +213,7 @@ def test_the_events_of_a_sub_agent_belong_to_the_session_that_asked_it(
     assert memory.events()["SubagentStop"] == 1
     assert [one["id"] for one in memory.sessions(repo)] == [reply.session]
     assert memory.queue()["error"] == 0
-    assert "50000 cents" in json.dumps(memory.memories(repo))
+    assert "50000 cents" in memory.run("search", "gateway refuses amounts", cwd=repo)
 
 
 def test_tools_that_only_search_leave_no_event(

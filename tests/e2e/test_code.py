@@ -1,11 +1,16 @@
 """What the real client's edits tell of functions, and what a later session is told of code that changed since."""
 
+import shlex
 from pathlib import Path
 
+from tests import worked
 from tests.e2e.client import Client
-from tests.e2e.fake_messages_api import FakeMessagesApi, say, use
+from tests.e2e.fake_messages_api import FakeMessagesApi, Step, say, use
 from tests.e2e.product import Product
-from tests.e2e.repositories import git
+from tests.e2e.repositories import PERSON, git
+
+ADDED = "Added `net` to src/prices.py, which takes the tax off and rounds to cents."
+FIXED = "Fixed `total` in src/prices.py, which counted a returned item twice."
 
 PRICES = '''\
 """Prices."""
@@ -20,6 +25,17 @@ def total(items):
     """All of them."""
     return sum(item.price for item in items)
 '''
+
+
+def commits(file: Path) -> tuple[Step, ...]:
+    """Return two commits that the client makes with git itself, and the words it ends with."""
+    edit = use("Edit", file_path=str(file), old_string="item.price", new_string="item.price * item.kept")
+    made = [
+        worked.commit(said, "src/prices.py", prefix=kind)[0] for said, kind in ((ADDED, "feat: "), (FIXED, "fix: "))
+    ]
+    first, second = (one.replace("git ", f"git add . && git {shlex.join(PERSON)} ", 1) for one in made)
+    closing = worked.closing(FIXED, "src/prices.py")
+    return (use("Bash", command=first), edit, use("Bash", command=second), say(closing))
 
 
 def told_in_one_of_three(client: Client, repo: Path, *texts: str) -> str:
@@ -43,7 +59,7 @@ def test_edits_of_the_client_are_told_by_function_and_found_stale_once_the_code_
         use("Write", file_path=str(file), content=PRICES),
         use("Read", file_path=str(file)),
         use("Edit", file_path=str(file), old_string="gross / 1.19", new_string="round(gross / 1.19, 2)"),
-        say("Added `net` to src/prices.py, which takes the tax off and rounds to cents."),
+        *commits(file),
     )
     api.script("hello", say("Hello."))
     client.run("we need prices", repo)
@@ -68,13 +84,11 @@ def test_work_of_the_client_on_a_branch_is_not_told_on_another(
     api.script(
         "we need prices",
         use("Write", file_path=str(repo / "src" / "prices.py"), content=PRICES),
-        say("Added `net` to src/prices.py, which takes the tax off."),
+        *commits(repo / "src" / "prices.py"),
     )
     git(repo, "switch", "--quiet", "--create", "feature/prices")
     client.run("we need prices", repo)
     memory.drain()
-    git(repo, "add", ".")
-    git(repo, "commit", "--quiet", "--message=Prices")
     assert "takes the tax off" in client.run("hello", repo).start_contexts[0]
 
     git(repo, "switch", "--quiet", "main")

@@ -86,7 +86,7 @@ def test_what_a_sub_agent_found_is_imported(
 
     assert [one["id"] for one in product.sessions(repo)] == [reply.session]
     assert product.events(reply.session)["SubagentStop"] == 1
-    assert "50000 cents" in json.dumps(product.memories(repo))
+    assert "50000 cents" in product.run("search", "gateway refuses amounts", cwd=repo)
 
 
 def test_a_long_conversation_that_hooks_saw_is_known_to_its_last_turn(

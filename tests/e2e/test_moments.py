@@ -132,5 +132,5 @@ def script_mending(api: FakeMessagesApi, repo: Path) -> None:
         use("Read", file_path=str(path)),
         use("Edit", file_path=str(path), old_string=BROKEN_LINE, new_string=MENDED_LINE),
         use("Bash", command="python3 check.py"),
-        say("check.py passes now: float division had dropped the remainder of a price."),
+        say("The cause was that `split_price` used float division, which dropped the remainder. check.py passes now."),
     )

@@ -74,7 +74,7 @@ def test_from_a_checkout_the_first_session_is_captured_and_the_next_is_told_and_
     [context] = second.start_contexts
     assert [fact for fact in story.FACTS if fact not in context] == []
     assert context in api.requests_for("hello")[0].text
-    assert "check.py passes now" in json.dumps(api.requests[-1].messages[-1])
+    assert story.CAUSE in json.dumps(api.requests[-1].messages[-1])
     product.drain()
     assert product.events(second.session)["PostToolUse"] == 0, "our own tools are not captured"
 
@@ -97,7 +97,7 @@ def test_from_the_wheel_it_is_installed_by_its_own_marketplace_and_leaves_again(
 
     [context] = second.start_contexts
     assert [fact for fact in story.FACTS if fact not in context] == []
-    assert "check.py passes now" in json.dumps(api.requests[-1].messages[-1])
+    assert story.CAUSE in json.dumps(api.requests[-1].messages[-1])
     assert (product.home / "worker-py").readlink().is_relative_to(tool.environment)
     product.drain()
     manage(client, "uninstall", NAME)

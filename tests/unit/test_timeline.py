@@ -27,7 +27,7 @@ def ask(store: Store, prompt: str, at: datetime, *, session: str = "s1", place: 
     with atomic(store.db):
         sessions.touch(store.db, event, place)
         turns.add_turn(store.db, event.name, event, prompt, f"Done: {prompt}")
-        passages.put_turn(store.db, event.name, session, place.project, prompt, f"Done: {prompt}", at)
+        passages.put_turn(store.db, event.name, session, place.project, at, prompt, f"Done: {prompt}")
     return event.name
 
 

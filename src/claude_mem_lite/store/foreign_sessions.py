@@ -104,7 +104,7 @@ def add(db: sqlite3.Connection, said: Said, now: datetime) -> None:
         {"id": said.session, "at": time_to_text(said.at), "source": SOURCE},
     )
     session = sessions.find(db, said.session)
-    passages.put_turn(db, said.turn, said.session, session.project if session else "", said.asked, said.told, said.at)
+    passages.put_turn(db, said.turn, said.session, session.project if session else "", said.at, said.asked, said.told)
     if said.summary is None or session is None or _has_later_summary(db, said):
         return
     if session.source == SOURCE or not session.summary.headline:
@@ -164,7 +164,7 @@ def _move(db: sqlite3.Connection, given: ForeignSession, before: str, as_files: 
     ).fetchall()
     for row in rows:
         at = text_to_time(row["created_at"])
-        passages.put_turn(db, row["turn"], given.id, given.project, row["text"], row["reply"], at)
+        passages.put_turn(db, row["turn"], given.id, given.project, at, row["text"], row["reply"])
     moved = sessions.find(db, given.id)
     if moved is not None:
         passages.put_session(db, moved)

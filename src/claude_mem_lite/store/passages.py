@@ -30,11 +30,9 @@ _SOURCES = f"""
 _TELLS = " or ".join([f"{name} <> ''" for name in (*_ASKED, *_TOLD)] + [f"{name} <> '[]'" for name in _LISTED])
 
 
-def put_turn(
-    db: sqlite3.Connection, turn: str, session: str, project: str, asked: str, answered: str, at: datetime
-) -> None:
-    """Make what was asked and answered in a turn findable, or no longer when nothing is left of it."""
-    if asked or answered:
+def put_turn(db: sqlite3.Connection, turn: str, session: str, project: str, at: datetime, *texts: str) -> None:
+    """Make the texts of a turn findable, or no longer when nothing is left of them."""
+    if any(texts):
         _put(db, "turn", turn, session, project, at)
     else:
         remove_turns(db, [turn])
@@ -64,7 +62,7 @@ def add_missing(db: sqlite3.Connection, limit: int) -> int:
         f"""select 'turn' as kind, prompts.turn as source, prompts.session as session, prompts.created_at as at,
                coalesce(sessions.project, '') as project
            from prompts left join sessions on sessions.id = prompts.session
-           where (prompts.text <> '' or prompts.reply <> '')
+           where (prompts.text <> '' or prompts.reply <> '' or prompts.log <> '')
              and not exists (select 1 from passages where kind = 'turn' and source = prompts.turn)
            union all
            select 'session', id, id, last_event_at, project from sessions
@@ -89,7 +87,8 @@ def mend(db: sqlite3.Connection) -> None:
     db.execute(
         f"""delete from passages where not case kind
               when 'turn' then exists (
-                select 1 from prompts where turn = passages.source and (text <> '' or reply <> ''))
+                select 1 from prompts
+                where turn = passages.source and (text <> '' or reply <> '' or log <> ''))
               else exists (select 1 from sessions where id = passages.source and ({_TELLS})) end"""
     )
     db.execute(

@@ -68,7 +68,7 @@ def add_turn(
     if is_new:
         foreign_sessions.give_way(db, event.session, event.at)
         row = db.execute("select project from sessions where id = ?", (event.session,)).fetchone()
-        passages.put_turn(db, turn, event.session, row["project"] if row else "", prompt, reply, event.at)
+        passages.put_turn(db, turn, event.session, row["project"] if row else "", event.at, prompt, reply, log)
     return bool(is_new)
 
 
@@ -222,7 +222,7 @@ def set_texts(db: sqlite3.Connection, turn: str, asked: str, answered: str, task
     ).fetchone()
     of_session = db.execute("select project from sessions where id = ?", (row["session"],)).fetchone()
     project, at = of_session["project"] if of_session else "", text_to_time(row["created_at"])
-    passages.put_turn(db, turn, row["session"], project, asked, answered, at)
+    passages.put_turn(db, turn, row["session"], project, at, asked, answered, log)
 
 
 def prompt_ids(db: sqlite3.Connection, turns: Sequence[str]) -> set[str]:

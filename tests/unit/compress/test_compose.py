@@ -14,8 +14,20 @@ from claude_mem_lite.compress.rules.trail import log_of
 from claude_mem_lite.compress.tools.shell import Commit
 from claude_mem_lite.compress.tools.tool_calls import read_steps
 from claude_mem_lite.models import Draft, Event
-from tests.unit.compress.build import AUTH, PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, edit, read, turn
+from tests.unit.compress.build import (
+    AUTH,
+    PYTEST_FAILED,
+    PYTEST_PASSED,
+    bash,
+    bash_failed,
+    edit,
+    read,
+    subagent_stop,
+    turn,
+    write,
+)
 
+SPLIT = "def split_price(cents, parts):\n    return [int(cents / parts)] * parts\n"
 FIX = edit("src/auth.py", AUTH, "now * 1000", "now")
 COMMIT = """git commit -m "$(cat <<'END'
 fix(auth): compare expiry in seconds, not milliseconds
@@ -175,6 +187,25 @@ def test_nothing_is_judged_of_a_turn_in_which_nothing_was_said() -> None:
 
 def test_the_judge_is_small_enough_to_ship() -> None:
     assert WEIGHTS.stat().st_size <= 1_000_000
+
+
+def test_a_stated_cause_and_the_run_that_passes_make_a_fix_of_work_in_progress() -> None:
+    failed = bash_failed("python3 check.py", "Traceback (most recent call last):\nAssertionError: a cent is lost")
+    cause = "The cause was that `split_price` used float division, which dropped the remainder."
+    events = (write("split.py", SPLIT), failed, edit("split.py", SPLIT, "cents / parts", "cents // parts"))
+
+    (memory,) = composed("Why is a cent lost?", *events, bash("python3 check.py"), closing=f"{cause} It passes now.")
+
+    assert memory.kind == "bugfix"
+    assert memory.title == "split_price used float division, which dropped the remainder"
+    assert "python3 check.py passes now" in memory.summary
+    assert any(anchor.startswith("error:") for anchor in memory.anchors)
+
+
+def test_the_log_of_a_turn_has_the_reports_of_sub_agents() -> None:
+    report = "The gateway refuses amounts above 50000 cents because its fraud rule counts them as suspicious payments."
+    assert report in log_of([], [subagent_stop(report)])
+    assert log_of([], [subagent_stop("Done.")]) == ""
 
 
 def test_the_log_of_a_turn_has_its_edits_commits_and_runs() -> None:

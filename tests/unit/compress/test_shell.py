@@ -84,6 +84,14 @@ def test_a_message_in_a_here_document_loses_its_trailers() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "options", ["-c user.name='A Tester' -c commit.gpgsign=false", "-C ../other", "--no-pager", "--git-dir=../x/.git"]
+)
+def test_options_of_git_may_stand_before_commit(options: str) -> None:
+    made = shell.commits(f'git {options} commit -m "Add a cart" -m "Shops need one."', "[dev 1a2b3c4] Add a cart")
+    assert made == [shell.Commit("Add a cart", "Shops need one.", "1a2b3c4", "dev")]
+
+
 def test_an_amended_commit_is_named_by_the_output() -> None:
     made = shell.commits("git commit --amend --no-edit", "[main 9f8e7d6] Add a cart\n Date: today")
     assert [commit.subject for commit in made] == ["Add a cart"]

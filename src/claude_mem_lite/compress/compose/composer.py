@@ -6,6 +6,7 @@ and only sentences that stand alone; everything exact goes into facts."""
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 
 from claude_mem_lite.compress.compose import facts, headline
 from claude_mem_lite.compress.compose.candidates import Candidate
@@ -31,8 +32,8 @@ MIN_TITLE = 0.7
 MIN_CAUSE = 0.3
 """Smallest probability that a sentence states the cause of what was put right."""
 MIN_TITLE_OF_CAUSE = 0.1
-"""Smallest probability of a good headline of such a sentence in a turn with a verified fix: readers were glad of all
-eight that this keeps, and called seven of them bug fixes."""
+"""Smallest probability of a good headline of a sentence that states the cause. In turns with a verified fix readers
+were glad of all eight that this keeps; in turns whose message has a sentence "Root cause: …", of seven of eight."""
 MIN_CARRIES = 0.15
 MIN_FITS = 0.5
 MAX_NEEDS_CONTEXT = 0.5
@@ -58,6 +59,7 @@ _VERB_KINDS: dict[str, WorkKind] = {
 }  # fmt: skip
 _COMMITTED_KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "change")
 _FAILS = lazy(r"(?i)\b(?:fail(?:s|ed|ing|ures?)?|broken|breaks|crash\w*)\b")
+_NAMES_CAUSE = lazy(r"(?i)^\W*(?:the )?(?:root )?cause(?: \([^)]*\))?(?:\s*:| (?:was|is) )(?=(?:\W*\w+){6})")
 _BACK = r"^\W*(?i:this|that|these|those|it|its|they|their|both|such|same|here|also|then|each|all of)\b"
 _POINTS_BACK = lazy(_BACK)
 _POINTS_OUTSIDE = lazy(
@@ -102,8 +104,13 @@ class _Said:
         )
 
     @property
+    def names_cause(self) -> bool:
+        """Whether the sentence says in so many words that it is the cause."""
+        return self.fits and _NAMES_CAUSE.match(self.one.text) is not None
+
+    @property
     def states_cause(self) -> bool:
-        return self.fits and self.verdict.cause >= MIN_CAUSE
+        return self.names_cause or (self.fits and self.verdict.cause >= MIN_CAUSE)
 
     @property
     def value(self) -> float:
@@ -127,7 +134,8 @@ def compose(given: Material) -> list[Draft]:
 
 def _cards(given: Material, said: Sequence[_Said]) -> list[Draft]:
     telling = [at for at, commit in enumerate(given.commits, 1) if headline.of_commit(commit.subject)]
-    if given.judgement.worth < MIN_WORTH:
+    is_fixed = bool(given.fixes or given.slips)
+    if given.judgement.worth < MIN_WORTH and not (is_fixed and any(one.states_cause for one in said)):
         return []
     if len(telling) < 2:
         card = _card(given, said, given.commits[telling[0] - 1] if telling else None)
@@ -192,11 +200,12 @@ def _fix_of(given: Material, head: _Said | None) -> Fix | None:
 def _title(given: Material, said: Sequence[_Said]) -> tuple[str, _Said | None]:
     """Return the best headline of a turn without a commit, and its sentence; '' when none is good enough.
 
-    Where a failure was put right, the sentence that states the cause is the headline unless a sure one is there."""
+    Where none is sure, it is the sentence that states the cause of what was put right, or says to be a cause."""
     offered = [(good, title) for title, good in given.judgement.titles if title.form != "subject"]
     sure = [(good, title) for good, title in offered if good >= MIN_TITLE]
-    if not sure and (given.fixes or given.slips):
-        causes = [(good, title) for good, title in offered if said[title.at].states_cause]
+    if not sure:
+        is_cause = attrgetter("states_cause" if given.fixes or given.slips else "names_cause")
+        causes = [(good, title) for good, title in offered if is_cause(said[title.at])]
         sure = [(good, title) for good, title in causes if good >= MIN_TITLE_OF_CAUSE]
     _, title = max(sure, key=lambda pair: pair[0], default=(0.0, None))
     return (capital(title.text), said[title.at]) if title else ("", None)

@@ -26,7 +26,8 @@ class Traces:
         """Return whether anything of a tool call or of a sub-agent's words was kept; a path that was read is not."""
         if event.kind == "SubagentStop" and event.message:
             said = one_line("\n".join(map(plain, event.message.split("\n")))).lower()
-            return any(title and title in said for title in self._titles)
+            start = one_line(event.message).lower()[:_ENOUGH]
+            return f"sub-agent: {start}" in self._told or any(title and title in said for title in self._titles)
         return any(self._has_step(step) for step in steps)
 
     def _has_step(self, step: Step) -> bool:

@@ -1,15 +1,19 @@
-"""The log of a turn: its edits, commits, commands, agreed plans and the user's answers, a line each. It is found by
-search, and never injected."""
+"""The log of a turn: its edits, commits, commands, agreed plans, the user's answers and the reports of sub-agents.
+
+It is found by search, and never injected."""
 
 from collections.abc import Sequence
 
 from claude_mem_lite.compress.compose.facts import of_answers, of_commit
+from claude_mem_lite.compress.language.instructions import looks_like_instructions
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.tools.diagnostics import last_line
 from claude_mem_lite.compress.tools.edits import describe, merge
 from claude_mem_lite.compress.tools.error_words import tells_what_to_do
+from claude_mem_lite.compress.tools.hearsay import source_of
 from claude_mem_lite.compress.tools.shell import Commit
 from claude_mem_lite.compress.tools.steps import Agreed, Edited, Ran, Step
+from claude_mem_lite.models import Event
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import one_line, within
 
@@ -33,14 +37,26 @@ MAX_LOG = 6_000
 _MAX_EDITS = 20
 _MAX_BODY = 600
 _MAX_PLAN = 1_500
+_MIN_REPORT, _MAX_REPORT = 80, 1_500
+_MAX_REPORTS = 3
 
 
-def log_of(steps: Sequence[Step]) -> str:
-    """Return the edits, commits and commands of a turn, and the plans and answers of the user, a line each."""
+def log_of(steps: Sequence[Step], events: Sequence[Event] = ()) -> str:
+    """Return the edits, commits and commands of a turn, the plans and answers of the user and the reports of
+    sub-agents, a line each."""
     edits = list(map(describe, merge(step.change for step in steps if isinstance(step, Edited))))
     commits = (_commit(commit) for step in steps if isinstance(step, Ran) for commit in step.commits)
     plans = (f"Plan agreed to: {within(one_line(step.plan), _MAX_PLAN)}" for step in steps if isinstance(step, Agreed))
-    return "\n".join([*edits[:_MAX_EDITS], *commits, *plans, *of_answers(steps), *trail(steps)])[:MAX_LOG]
+    parts = [*edits[:_MAX_EDITS], *commits, *plans, *of_answers(steps), *trail(steps), *_reports(events)]
+    return "\n".join(parts)[:MAX_LOG]
+
+
+def _reports(events: Sequence[Event]) -> list[str]:
+    """Return the last reports of sub-agents, without those that only repeat the words of others."""
+    ended = [event for event in events if event.kind == "SubagentStop" and event.message]
+    own = [one_line(event.message or "") for event in ended if not source_of(event, events)]
+    kept = [text for text in own if len(text) >= _MIN_REPORT and not looks_like_instructions(text)]
+    return [f"Sub-agent: {within(text, _MAX_REPORT)}" for text in kept[-_MAX_REPORTS:]]
 
 
 def _commit(commit: Commit) -> str:

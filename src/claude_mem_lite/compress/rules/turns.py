@@ -12,7 +12,7 @@ from claude_mem_lite.compress.compose.judge import Judge, shipped_judge
 from claude_mem_lite.compress.compose.turn import compose_turn
 from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.drafts import make_draft
-from claude_mem_lite.compress.language.prose import with_names_quoted
+from claude_mem_lite.compress.language.prose import capital, with_names_quoted
 from claude_mem_lite.compress.rules.anchoring import anchored
 from claude_mem_lite.compress.rules.fixes import Fix, pair, passed
 from claude_mem_lite.compress.rules.judged import judged
@@ -47,20 +47,20 @@ def fold(turn: Turn, judge: Judge | None = None) -> TurnDigest:
     composed = compose_turn(turn, message, steps, earlier, judge)
     fixes = pair(steps, earlier)[0] if any(draft.kind == "bugfix" for draft in composed) else []
     said = judged(turn, message, steps, judge)
-    drafts = [*composed, *_decisions(said, composed)]
+    edited = tuple(dict.fromkeys(step.change.path for step in steps if isinstance(step, Edited)))
+    drafts = [*composed, *_decisions(said, composed, edited)]
     own = [_with_repair(draft, fixes) for draft in drafts if not says_back(draft, lessons)]
     kept = _distinct(_with_trail(own, "\n".join(trail(steps))))[: MOST_OF_A_TURN - len(lessons)]
     anchored_drafts = tuple(anchored(draft, all_code if draft.files else code) for draft in kept)
     tasks = open_tasks(steps)
-    log = log_of(steps)
+    log = log_of(steps, turn.events)
     traces = Traces(anchored_drafts, tasks or (), log)
-    edited = [step.change.path for step in steps if isinstance(step, Edited)]
     read = [step.path for step in steps if isinstance(step, Opened)]
     return TurnDigest(
         # Lessons come last, and are not anchored to what the turn changed: the worker anchors them to what they name.
         drafts=(*anchored_drafts, *lessons),
         files_read=tuple(dict.fromkeys(read))[:_MAX_FILES],
-        files_edited=tuple(dict.fromkeys(edited))[:_MAX_FILES],
+        files_edited=edited[:_MAX_FILES],
         open_tasks=tasks,
         tasks=all_tasks(steps)[:_MAX_TASKS],
         skipped=tuple(event.name for event, found in by_event if _is_work(event) and not traces.has(event, found)),
@@ -71,14 +71,15 @@ def fold(turn: Turn, judge: Judge | None = None) -> TurnDigest:
     )
 
 
-def _decisions(said: Said, composed: Sequence[Draft]) -> list[Draft]:
+def _decisions(said: Said, composed: Sequence[Draft], edited: Sequence[str]) -> list[Draft]:
     """Return the decisions that the closing message states and no composed memory tells.
 
     The judge has seen few decisions, and sees a third of those that readers were glad of; said in so many words, five
     of six were worth keeping."""
     told = [f"{draft.title} {draft.summary}" for draft in composed]
     new = [text for text in said.decisions if all(overlap(text, known) < _SAME for known in told)]
-    return [make_draft("decision", headline.cut(text), text) for text in new if headline.cut(text)]
+    titles = [capital(headline.cut(text).removeprefix("Decided to ")) for text in new]
+    return [make_draft("decision", title, text, files=edited) for title, text in zip(titles, new, strict=True) if title]
 
 
 def _message(turn: Turn, code: Sequence[CodeChange]) -> str:
