@@ -4,7 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.page.serving import NARROW, filled_machine, opened, running_browser, serving
+from tests.e2e.page.serving import DECISION, NARROW, filled_machine, opened, running_browser, serving
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
 RULE = "Round prices half up, as the till does"
@@ -23,12 +23,12 @@ def main() -> None:
                 expect(page.locator(".flag.pin")).to_be_visible()
                 keep(page, "feed")
                 page.set_viewport_size({"width": NARROW["width"], "height": NARROW["height"]})
-                page.locator("a[data-item]", has_text="Keep UTC in the database").click()
-                expect(page.locator("h1")).to_contain_text("Keep UTC")
+                page.locator("a[data-item]", has_text=DECISION).click()
+                expect(page.locator("h1")).to_contain_text(DECISION)
                 keep(page, "memory")
             with opened(browser, served, "/context", size={"width": 1100, "height": 900}, theme="dark") as page:
                 page.locator("#prompt").fill(PROMPT)
-                expect(page.locator("#tried pre")).to_contain_text("Keep UTC in the database")
+                expect(page.locator("#tried pre")).to_contain_text(DECISION)
                 keep(page, "context")
 
 

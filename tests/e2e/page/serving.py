@@ -34,6 +34,10 @@ QUIET = (
     "--no-first-run",
 )
 START_S = 30.0
+DECISION = "keep UTC in the database"
+"""Words of the decision that the recorded session leaves."""
+FIX = "An order placed at 00:40 in Helsinki"
+"""Words of the fix that it leaves; its session has the same headline."""
 WIDE, NARROW = {"width": 1200, "height": 900}, {"width": 400, "height": 800}
 
 
@@ -60,6 +64,12 @@ class Served:
         """The session that came after the recorded one."""
         found: list[dict[str, str]] = json.loads(self.machine.run("receipts", "--json"))
         return found[0]["session"]
+
+    def import_memories(self, *memories: Mapping[str, str]) -> None:
+        """Import memories from a file of lines."""
+        file = self.machine.root / "memories.jsonl"
+        file.write_text("".join(f"{json.dumps(memory)}\n" for memory in memories))
+        self.machine.run("import", "jsonl", str(file))
 
     def files_with_token(self) -> list[str]:
         """The files below the machine's root that hold the token."""

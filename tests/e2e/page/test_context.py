@@ -4,14 +4,14 @@ import re
 
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.page.serving import Served, opened
+from tests.e2e.page.serving import DECISION, Served, opened
 
 
 def test_the_text_is_what_a_session_would_be_told(browser: Browser, served: Served) -> None:
     with opened(browser, served, "/context") as page:
         shown = str(page.locator("#injected").text_content())
         told = served.machine.run("context")
-        assert "Keep UTC in the database" in shown or "keep UTC in the database" in shown
+        assert DECISION in shown
         assert [line for line in shown.splitlines() if line.startswith("##")] == [
             line for line in told.splitlines() if line.startswith("##")
         ]
@@ -46,8 +46,8 @@ def test_every_layer_and_item_has_its_reason(browser: Browser, served: Served) -
 
 def test_a_prompt_can_be_tried(browser: Browser, served: Served) -> None:
     with opened(browser, served, "/context") as page:
-        page.locator("#prompt").fill("why do we keep UTC in the database, and convert only in reports?")
-        expect(page.locator("#tried pre")).to_contain_text("Keep UTC in the database")
+        page.locator("#prompt").fill(f"why do we {DECISION}, and convert only in reports?")
+        expect(page.locator("#tried pre")).to_contain_text(DECISION)
         page.locator("#prompt").fill("hello")
         expect(page.locator("#tried .empty")).to_contain_text("Nothing is said to this prompt")
 

@@ -4,6 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.e2e.page.serving import DECISION
+
 
 def test_search_by_the_slash(page: Page) -> None:
     page.keyboard.press("/")
@@ -47,7 +49,7 @@ def test_items_are_selected_by_key(page: Page) -> None:
 
 
 def test_a_question_is_answered_by_keys(page: Page) -> None:
-    page.locator("a[data-item]", has_text="Keep UTC in the database").press("Enter")
+    page.locator("a[data-item]", has_text=DECISION).press("Enter")
     forget = page.get_by_role("button", name="Forget…")
     forget.press("Enter")
     expect(page.get_by_role("button", name="Cancel")).to_be_focused()
@@ -56,7 +58,7 @@ def test_a_question_is_answered_by_keys(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
     expect(forget).to_be_focused()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Keep UTC")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(DECISION)
 
 
 def test_to_every_page(page: Page) -> None:
@@ -128,7 +130,7 @@ def test_enter_stays_in_the_box(page: Page) -> None:
 
 
 def test_after_saving_the_keyboard_is_in_the_page(page: Page) -> None:
-    page.locator("a[data-item]", has_text="Keep UTC in the database").click()
+    page.locator("a[data-item]", has_text=DECISION).click()
     page.get_by_text("Edit", exact=True).click()
     page.get_by_role("button", name="Save").press("Enter")
     expect(page.locator("#news")).not_to_have_text("")

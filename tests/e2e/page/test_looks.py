@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.page.serving import NARROW, WIDE, Served, empty_machine, opened, serving
+from tests.e2e.page.serving import DECISION, NARROW, WIDE, Served, empty_machine, opened, serving
 
 AXE = Path(__file__).parents[3] / ".e2e/axe/node_modules/axe-core/axe.min.js"
 PAGES = (
@@ -31,8 +31,8 @@ LOOKS = [("light", "wide"), ("dark", "wide"), ("light", "narrow"), ("dark", "nar
 def firsts(browser: Browser, served: Served) -> dict[str, str]:
     """The addresses of a memory, of a session and of one of its turns."""
     with opened(browser, served) as page:
-        memory = page.locator("a[data-item]", has_text="Keep UTC in the database").get_attribute("href")
-        session = page.locator(".session", has_text="Keep UTC in the database").locator("h2 a").get_attribute("href")
+        memory = page.locator("a[data-item]", has_text=DECISION).get_attribute("href")
+        session = page.locator(".session", has_text=DECISION).locator("h2 a").get_attribute("href")
     assert memory is not None
     assert session is not None
     with opened(browser, served, session) as page:

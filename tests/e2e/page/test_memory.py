@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.page.past import VERSIONS
-from tests.e2e.page.serving import Served, opened, window
+from tests.e2e.page.serving import DECISION, FIX, Served, opened, window
 
 NEWS = "#news"
 HEADING = "h1"
@@ -40,7 +40,7 @@ def forget(page: Page) -> None:
 
 def test_all_of_it_is_told(browser: Browser, served: Served) -> None:
     with opened(browser, served) as page:
-        page.locator("a[data-item]", has_text="no longer end up in Sunday's report").first.click()
+        page.locator("a[data-item]", has_text=FIX).click()
         facts = page.locator("dl.facts")
         expect(facts.first).to_contain_text("assistant")
         expect(facts.first).to_contain_text("main at")
@@ -52,10 +52,10 @@ def test_all_of_it_is_told(browser: Browser, served: Served) -> None:
 
 def test_from_a_receipt_to_the_session_it_was_given_to(browser: Browser, served: Served) -> None:
     with opened(browser, served) as page:
-        page.locator("a[data-item]", has_text="Keep UTC in the database").click()
+        page.locator("a[data-item]", has_text=DECISION).click()
         page.locator("main a[href*='#given-']").first.click()
         expect(page).to_have_url(re.compile("/sessions/"))
-        expect(page.locator("main details.given[open]").first).to_contain_text("Keep UTC in the database")
+        expect(page.locator("main details.given[open]").first).to_contain_text(DECISION)
 
 
 def test_edit(note: Page, served: Served) -> None:

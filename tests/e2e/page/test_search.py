@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.page.serving import Served, opened
+from tests.e2e.page.serving import DECISION, Served, opened
 
 RESULTS = "#results"
 
@@ -13,10 +13,10 @@ def test_results_come_as_one_types(page: Page) -> None:
     page.get_by_role("link", name="Search", exact=True).click()
     page.locator("#query").press_sequentially("why do we keep UTC", delay=20)
     first = page.locator(f"{RESULTS} a[data-item]").first
-    expect(first).to_contain_text("Keep UTC in the database")
+    expect(first).to_contain_text(DECISION)
     expect(page).to_have_url(re.compile(r"query=why"))
     page.locator("#query").fill("weather on the moon zzzqqq")
-    expect(page.locator(RESULTS)).not_to_contain_text("Keep UTC in the database")
+    expect(page.locator(RESULTS)).not_to_contain_text(DECISION)
 
 
 def test_every_score_can_be_explained(browser: Browser, served: Served) -> None:

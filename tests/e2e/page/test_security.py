@@ -14,7 +14,7 @@ import pytest
 from demo.machine import CommandFailed
 from playwright.sync_api import Browser, Page, Request, expect
 
-from tests.e2e.page.serving import Served, filled_machine, opened, serving, window
+from tests.e2e.page.serving import DECISION, Served, filled_machine, opened, serving, window
 from tests.running import wait_until
 
 JSON = {"content-type": "application/json"}
@@ -229,12 +229,12 @@ def test_no_link_of_another_site_locks_anybody_out(browser: Browser, served: Ser
 
 def test_the_browser_keeps_no_word_of_what_is_remembered(page: Page) -> None:
     """Titles and addresses stay in its history, whatever is forgotten later."""
-    page.locator("a[data-item]", has_text="Keep UTC in the database").click()
-    expect(page.locator("h1")).to_contain_text("Keep UTC")
+    page.locator("a[data-item]", has_text=DECISION).click()
+    expect(page.locator("h1")).to_contain_text(DECISION)
     expect(page).to_have_title("A memory · claude-mem-lite")
     page.get_by_role("link", name="What Claude sees", exact=True).click()
     page.locator("#prompt").fill("why do we keep UTC in the database?")
-    expect(page.locator("#tried")).to_contain_text("Keep UTC")
+    expect(page.locator("#tried")).to_contain_text(DECISION)
     assert "keep" not in page.url
 
 

@@ -3,11 +3,11 @@
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.page.past import IGNORED, LATER, SESSION, SUMMARY, USED
-from tests.e2e.page.serving import Served, opened
+from tests.e2e.page.serving import DECISION, Served, opened
 
 
 def test_summary_turns_and_memories(page: Page) -> None:
-    page.locator(".session", has_text="Keep UTC in the database").locator("h2 a").click()
+    page.locator(".session", has_text=DECISION).locator("h2 a").click()
     main = page.locator("main")
     expect(page.get_by_role("heading", level=2, name="Summary")).to_be_visible()
     for part in ("Asked for", "Learned", "Done", "Decided", "Next steps", "Files changed", "Files read"):
@@ -23,7 +23,7 @@ def test_what_it_was_given_and_why(browser: Browser, served: Served) -> None:
     with opened(browser, served, f"/sessions/{served.later}") as page:
         given = page.locator("details.given").first
         expect(given.locator("summary")).to_contain_text("tokens")
-        expect(given).to_contain_text("Keep UTC in the database")
+        expect(given).to_contain_text(DECISION)
         expect(given.get_by_role("columnheader", name="Came of it")).to_be_visible()
         expect(given.locator("tbody tr").first).to_contain_text("not known yet")
 
