@@ -68,8 +68,9 @@ class ClientSettings:
 
     def _paths(self) -> Iterator[tuple[Path, SettingsScope]]:
         managed = self.managed or managed_folder()
-        yield managed / "managed-settings.json", "managed"
-        yield from ((path, "managed") for path in sorted((managed / "managed-settings.d").glob("*.json")))
+        if managed.is_dir():
+            yield managed / "managed-settings.json", "managed"
+            yield from ((path, "managed") for path in sorted((managed / "managed-settings.d").glob("*.json")))
         yield self.config / "settings.json", "user"
         if self.cwd is not None:
             cwd = Path(os.path.realpath(self.cwd))

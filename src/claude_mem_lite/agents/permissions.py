@@ -4,7 +4,7 @@ The order and the patterns were observed in runs of 2.1.325. This module only re
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -39,15 +39,20 @@ def tools_allowed(cwd: Path, config_dir: Path | None = None, mode: str = "") -> 
     accepted = ("allowed", "unset") if mode == "bypassPermissions" else ("allowed",)
     try:
         settings = ClientSettings(config_folder(config_dir, os.environ), cwd)
-        return any(permission(settings, server).decision in accepted for server in (SERVER, PLUGIN_SERVER))
+        files = settings.files()
+        return any(_decide(settings, files, server).decision in accepted for server in (SERVER, PLUGIN_SERVER))
     except (OSError, ValueError, RuntimeError):
         return False
 
 
-def permission(settings: ClientSettings, server: str = SERVER, tool: str = SAVE_TOOL) -> Permission:
-    """Return the client's decision about one tool; a `deny` rule of any file comes first, then `ask`, then `allow`."""
-    name = f"{server}__{tool}"
-    files = settings.files()
+def permission(settings: ClientSettings, server: str = SERVER) -> Permission:
+    """Return the client's decision about `memory_save`, by the name that it has on a server."""
+    return _decide(settings, settings.files(), server)
+
+
+def _decide(settings: ClientSettings, files: Sequence[SettingsFile], server: str) -> Permission:
+    """Find the rule that decides: a `deny` rule of any file comes first, then `ask`, then `allow`."""
+    name = f"{server}__{SAVE_TOOL}"
     if found := _first((file, rule) for file in files for rule in file.rules.deny if restricts(rule, name)):
         return Permission("denied", *found)
     if found := _first((file, rule) for file in files for rule in file.rules.ask if restricts(rule, name)):
