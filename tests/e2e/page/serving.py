@@ -34,9 +34,9 @@ QUIET = (
     "--no-first-run",
 )
 START_S = 30.0
-DECISION = "keep UTC in the database"
+DECISION = "Keep UTC in the database"
 """Words of the decision that the recorded session leaves."""
-FIX = "An order placed at 00:40 in Helsinki"
+FIX = "sales_by_day took the day straight from placed_at"
 """Words of the fix that it leaves; its session has the same headline."""
 WIDE, NARROW = {"width": 1200, "height": 900}, {"width": 400, "height": 800}
 
