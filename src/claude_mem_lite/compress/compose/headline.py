@@ -34,8 +34,8 @@ _ANSWER = lazy(
 )
 _COUNTER = lazy(r"^\W*(?:#?\d{1,2}|[A-Z])[.):]\s+")
 _OPENS_OUTSIDE = lazy(
-    r"(?i)^(?:it|this|that|these|those|they|he|she|both|all|also|and|but|or|so|then|there|here|which|however|instead"
-    r"|same|such|another|otherwise|because|since|when|if|once|after|before|while|you|your|i|we|let|let's|yes|no|not"
+    r"(?i)^(?:its?|their|this|that|these|those|they|he|she|both|all|also|and|but|or|so|then|there|here|which|however"
+    r"|instead|same|such|another|otherwise|because|since|when|if|once|after|before|while|you|your|i|we|let|let's|yes|no|not"
     r"|now|only|just|each|either|neither|one|two|three|four|five|none)\b"
 )
 _OPENS_CLAUSE = lazy(r"(?i)^(?:given|for|in|on|as|to|with|by|at|during|under|from|unlike|without|although|though)\b")
