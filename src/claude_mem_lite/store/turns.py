@@ -81,6 +81,17 @@ def last_prompt(db: sqlite3.Connection, session: str) -> str:
     return row["text"] if row else ""
 
 
+def previous_message(db: sqlite3.Connection, session: str, before: datetime | None = None) -> str:
+    """Return the agent's closing message of the last turn of a session, or of the last one that began before a time;
+    '' when there is none."""
+    row = db.execute(
+        """select reply from prompts where session = :session and reply <> '' and (:before = '' or created_at < :before)
+           order by created_at desc, turn desc limit 1""",
+        {"session": session, "before": time_to_text(before) if before else ""},
+    ).fetchone()
+    return row["reply"] if row else ""
+
+
 def last_prompts(db: sqlite3.Connection, session: str, limit: int) -> list[str]:
     """What the user last asked in a session, the newest first."""
     rows = db.execute(
