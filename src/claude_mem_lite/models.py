@@ -56,6 +56,16 @@ def without_request(summary: str) -> str:
     return summary.partition(REQUEST_LEAD)[0].rstrip()
 
 
+def users_word(made_by: str, trust: float) -> str:
+    """Return how a memory of `origin` user is told: "stated" only of the user's own words."""
+    if made_by in USERS_WORDING:
+        return "stated by the user"
+    if trust >= TRUST["user"]:
+        return "accepted by the user"
+    worded = "saved by the agent" if made_by == SAVED_BY_AGENT else "worded by a model"
+    return f"{worded} after the user said so"
+
+
 def texts(value: JsonValue) -> tuple[str, ...]:
     """The strings of a list; nothing when it is no list."""
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
@@ -91,6 +101,10 @@ TRANSCRIPT_TRUST = 0.9
 FOREIGN_ORIGINS: tuple[Origin, ...] = ("web", "mcp")
 OUTSIDE_ORIGINS: tuple[Origin, ...] = (*FOREIGN_ORIGINS, "import")
 """Words that nobody said or wrote here."""
+SAVED_BY_AGENT = "assistant"
+"""`made_by` of what an agent saved."""
+USERS_WORDING = ("rules", "user")
+"""`made_by` of the user's word in the user's own words."""
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 PassageKind = Literal["turn", "session"]
 

@@ -81,6 +81,22 @@ def last_prompt(db: sqlite3.Connection, session: str) -> str:
     return row["text"] if row else ""
 
 
+def last_reply(db: sqlite3.Connection, session: str, before: datetime) -> str:
+    """Return the last words of the agent in a session before a time: a prompt answers them."""
+    row = db.execute(
+        """select reply from prompts where session = :session and created_at < :before and reply <> ''
+           order by created_at desc limit 1""",
+        {"session": session, "before": time_to_text(before)},
+    ).fetchone()
+    return row["reply"] if row else ""
+
+
+def count_prompts(db: sqlite3.Connection, session: str) -> int:
+    """Return how many turns of a session began with a prompt."""
+    (number,) = db.execute("select count(*) from prompts where session = ? and text <> ''", (session,)).fetchone()
+    return int(number)
+
+
 def last_prompts(db: sqlite3.Connection, session: str, limit: int) -> list[str]:
     """What the user last asked in a session, the newest first."""
     rows = db.execute(

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from datetime import datetime
 
 from claude_mem_lite.agents.adapters import claude_reply
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.config import Config, in_folder, is_excluded
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.checkout import Checkout
@@ -22,6 +23,7 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.project_list import folders as folders_of_project
 from claude_mem_lite.store.projects import locate
+from claude_mem_lite.worker.lessons.questions import may_save
 from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.looking import time_for_context
 
@@ -52,8 +54,10 @@ def refresh(
     for folder in sorted(folders):
         identity = _identity(folder)  # first: another folder may be put in its place meanwhile
         place = locate(db, folder)
-        occasion = Occasion(place, now, dated=True, checkout=see(db, place, look_time), search=search)
         here = in_folder(config, folder)
+        is_allowed = may_save(here, CLAUDE_CODE, folder)
+        checkout = see(db, place, look_time)
+        occasion = Occasion(place, now, dated=True, checkout=checkout, search=search, may_save=is_allowed)
         context = build(connect, occasion, here.budget_tokens, chosen(here))
         try:
             _write(home, folder, identity, context, now)
