@@ -33,6 +33,7 @@ class PastPrompt:
     number: int
     """The place of its turn in the session, from 1."""
     before: str
+    prompt: str
     sentences: tuple[str, ...]
 
     @property
@@ -49,7 +50,7 @@ def past_prompts(folder: Path) -> Iterator[PastPrompt]:
     for past in past_turns(folder):
         prompt = past.turn.prompt
         if is_typed(prompt) and not prompt.lstrip().startswith(_NOT_A_PERSON) and (said := sentences_of(prompt)):
-            yield PastPrompt(past.project, past.turn.session, past.number, past.before, tuple(said))
+            yield PastPrompt(past.project, past.turn.session, past.number, past.before, prompt, tuple(said))
 
 
 def sentences_of(prompt: str) -> list[str]:

@@ -165,6 +165,8 @@ class Turn:
     events: tuple[Event, ...]
     earlier: tuple[Event, ...] = ()
     """Commands and edits of the session's last turns, when those left something failing."""
+    previous_message: str = ""
+    """The agent's closing message of the turn before: a correction is understood by it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ import pytest
 from benchmarks.prompt_labels import LABELS, label_of, load, references
 from benchmarks.prompt_sheets import PastPrompt, sentences_of, sheet
 
-PROMPT = PastPrompt("shop", "0a1b2c3d-1", 4, "I added a note.", ("Why a note?", "Just remove the parameter."))
+TEXT = "Why a note? Just remove the parameter."
+PROMPT = PastPrompt("shop", "0a1b2c3d-1", 4, "I added a note.", TEXT, ("Why a note?", "Just remove the parameter."))
 ANSWER = {
     "prompt": "0a1b2c3d:4",
     "lessons": [

@@ -305,6 +305,16 @@ def test_a_turn_is_recorded_once(store: Store) -> None:
     assert turns.last_prompt(store.db, "s1") == "Fix it"
 
 
+def test_the_previous_message_is_the_last_one_of_the_session_or_the_last_before_a_time(store: Store) -> None:
+    for minute, reply in enumerate(("I used npm.", "Shall I push?", "")):
+        event = Event(f"t{minute}", "UserPromptSubmit", "s1", NOW + timedelta(minutes=minute))
+        turns.add_turn(store.db, event.name, event, "Go on", reply)
+    assert turns.previous_message(store.db, "s1") == "Shall I push?"
+    assert turns.previous_message(store.db, "s1", NOW + timedelta(minutes=1)) == "I used npm."
+    assert turns.previous_message(store.db, "s1", NOW) == ""
+    assert turns.previous_message(store.db, "s2") == ""
+
+
 def test_a_receipt_of_what_was_given_is_not_replaced_by_one_that_was_not(store: Store) -> None:
     def receipt(layer: str, given_at: datetime | None) -> Receipt:
         return Receipt("n", "s1", "p", "startup", (), (layer,), (), 1, 2, 0.1, NOW, given_at)

@@ -3,6 +3,7 @@ The worker uses it for search; it needs numpy alone and never a network or anoth
 
 import threading
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,6 +57,12 @@ class StaticTable:
                     raise ValueError("the files of the embedding table do not belong together")
                 self._loaded = _Loaded(Splitter({piece: row for row, piece in enumerate(pieces)}), rows, weights)
             return self._loaded
+
+
+@cache
+def shared_table() -> StaticTable:
+    """Return the one table of the process: search and the scorer of lessons use the same rows."""
+    return StaticTable()
 
 
 def _vector(loaded: _Loaded, text: str) -> bytes:

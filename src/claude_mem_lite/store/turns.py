@@ -81,12 +81,13 @@ def last_prompt(db: sqlite3.Connection, session: str) -> str:
     return row["text"] if row else ""
 
 
-def last_reply(db: sqlite3.Connection, session: str, before: datetime) -> str:
-    """Return the last words of the agent in a session before a time: a prompt answers them."""
+def previous_message(db: sqlite3.Connection, session: str, before: datetime | None = None) -> str:
+    """Return the agent's closing message of the last turn of a session, or of the last one that began before a time;
+    '' when there is none."""
     row = db.execute(
-        """select reply from prompts where session = :session and created_at < :before and reply <> ''
-           order by created_at desc limit 1""",
-        {"session": session, "before": time_to_text(before)},
+        """select reply from prompts where session = :session and reply <> '' and (:before = '' or created_at < :before)
+           order by created_at desc, turn desc limit 1""",
+        {"session": session, "before": time_to_text(before) if before else ""},
     ).fetchone()
     return row["reply"] if row else ""
 

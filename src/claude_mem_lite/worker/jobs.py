@@ -194,10 +194,12 @@ def _store_turn(
     earlier = left_open.earlier(
         events, partial(past_calls.calls_before, queue.db, key, left_open.TOOLS), partial(read_events, config=config)
     )
-    turn = Turn(key, first.session, project, asked or turns.last_prompt(db, first.session), tuple(events), earlier)
+    prompt = asked or turns.last_prompt(db, first.session)
+    previous = turns.previous_message(db, first.session, first.at)
+    turn = Turn(key, first.session, project, prompt, tuple(events), earlier, previous)
     folded = collection.without_dismissed(db, project, fold(turn), likeness)
     digest = undone.with_undone(db, queue, turn, said_after.with_occasion(db, turn, folded))
-    unsure = collection.of_turn(db, turn, digest)
+    unsure = collection.of_turn(turn, digest)
     # What is imported after later turns were seen adds memories, but how things stand is for those to say.
     is_old_news = first.imported and turns.has_later_turn(db, first.session, first.at)
     others = Hearsay((*earlier, *events))

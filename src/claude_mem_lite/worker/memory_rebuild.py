@@ -110,7 +110,8 @@ def _compose(
         partial(past_calls.calls_before, queue.db, key, left_open.TOOLS),
         partial(jobs.read_events, config=config),
     )
-    turn = Turn(key, session.id, session.project, turns.prompt_of(db, key), tuple(events), earlier)
+    previous = turns.previous_message(db, session.id, events[0].at)
+    turn = Turn(key, session.id, session.project, turns.prompt_of(db, key), tuple(events), earlier, previous)
     try:
         digest = fold(turn)
     except Exception:  # one turn that trips the composer must not keep the others from being made anew

@@ -59,7 +59,8 @@ def question_about(
     earlier = left_open.earlier(
         events, partial(inbox.calls_before, turn, left_open.TOOLS), partial(jobs.read_events, config=config)
     )
-    whole = Turn(turn, session.id, session.project, turns.prompt_of(db, turn), tuple(events), earlier)
+    previous = turns.previous_message(db, session.id, events[0].at)
+    whole = Turn(turn, session.id, session.project, turns.prompt_of(db, turn), tuple(events), earlier, previous)
     digest = fold(whole)
     request = TurnRequest(
         goal=session.summary.request,

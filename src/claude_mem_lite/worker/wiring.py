@@ -10,7 +10,7 @@ from claude_mem_lite.db.checkpoints import Checkpoints
 from claude_mem_lite.db.connection import Counting, Watched, open_for_writing, open_to_hold
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.db.open_files import OpenFiles
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.table import shared_table
 from claude_mem_lite.models import Embedder
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker import recovering
@@ -48,7 +48,7 @@ def open_loop(
         holding = [after_databases.enter_context(closing(open_to_hold(path))) for path in databases]
         if has_record or had_damage or not all(map(file_marks.of, databases.values())):
             checkpoints.make_all()  # else a copy of before may have the same mark
-        loop = Loop(home, files, checkpoints, inbox_db, memory_db, clock, make_provider, embedder or StaticTable())
+        loop = Loop(home, files, checkpoints, inbox_db, memory_db, clock, make_provider, embedder or shared_table())
         if is_caught_up:
             loop.backing_up.want_soon()
         if was_suspect and not (had_damage or is_caught_up):

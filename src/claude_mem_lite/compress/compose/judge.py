@@ -3,7 +3,7 @@
 Four small logistic models, learned from labelled turns by `training/`; numpy alone runs them. They never see names of
 a project: features.py replaces those by their class."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from claude_mem_lite.compress.compose.turn_features import (
     probable_title,
     worth_numbers,
 )
+from claude_mem_lite.compress.language.linear import Linear, load_models, save_models
 from claude_mem_lite.models import WorkKind
 
 if TYPE_CHECKING:
@@ -34,28 +35,6 @@ ROLES = ("carries", "cause", "result", "decision", "finding", "verified", "next"
 KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "decision", "discovery", "change")
 MODELS = ("sentence", "worth", "kind", "title")
 WEIGHTS = Path(__file__).parent / "judge.npz"
-
-
-@dataclass(frozen=True)
-class Linear:
-    """A logistic model over n-grams of a vocabulary and dense numbers; one column of weights an output."""
-
-    vocabulary: dict[str, int]
-    weights: "Scores"
-    """A row for each n-gram, then one for each number, then the bias."""
-
-    def scores(self, grams: Iterable[Iterable[str]], numbers: Sequence[Sequence[float]]) -> "Scores":
-        """Return probabilities, a row for each example."""
-        import numpy as np
-
-        size = len(self.vocabulary)
-        logits = np.asarray(numbers, dtype=np.float32) @ self.weights[size:-1] + self.weights[-1]
-        for row, found in enumerate(grams):
-            known = sorted({self.vocabulary[gram] for gram in found if gram in self.vocabulary})
-            if known:
-                logits[row] += self.weights[known].sum(axis=0) / len(known) ** 0.5
-        result: Scores = 1 / (1 + np.exp(-np.clip(logits, -30, 30)))
-        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,26 +110,9 @@ def shipped_judge() -> Judge:
 
 def load(path: Path) -> Judge:
     """Return the judge that a file holds."""
-    import numpy as np
-
-    with np.load(path) as held:
-        models = {
-            name: Linear(
-                {word: at for at, word in enumerate(bytes(held[f"{name}_words"]).decode().split("\n")) if word},
-                held[f"{name}_weights"].astype(np.float32),
-            )
-            for name in MODELS
-        }
-    return Judge(**models)
+    return Judge(**load_models(path))
 
 
 def save(judge: Judge, path: Path) -> None:
-    """Write a judge to a file; weights are halved to 16 bits."""
-    import numpy as np
-
-    arrays: dict[str, NDArray[np.generic]] = {}
-    for name in MODELS:
-        model: Linear = getattr(judge, name)
-        arrays[f"{name}_words"] = np.frombuffer("\n".join(model.vocabulary).encode(), dtype=np.uint8)
-        arrays[f"{name}_weights"] = model.weights.astype(np.float16)
-    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
+    """Write a judge to a file."""
+    save_models({name: getattr(judge, name) for name in MODELS}, path)

@@ -40,10 +40,10 @@ def unsure(prompt: str, previous_message: str) -> list[LessonCandidate]:
     return [one for one in found if MIN_UNSURE <= one.probability < MIN_SURE][:MAX_OF_PROMPT]
 
 
-def of_turn(db: sqlite3.Connection, turn: Turn, digest: TurnDigest) -> list[Candidate]:
+def of_turn(turn: Turn, digest: TurnDigest) -> list[Candidate]:
     """Return the unsure candidates of a turn, without those that rules have made a memory of; nothing is stored."""
     taught = [draft for draft in digest.drafts if is_taught(draft)]
-    return [one for one in _found(db, turn) if not _is_taught_already(one.sentence, taught)]
+    return [one for one in _found(turn) if not _is_taught_already(one.sentence, taught)]
 
 
 def keep(db: sqlite3.Connection, found: Sequence[Candidate], likeness: Likeness, turn: str, now: datetime) -> Collected:
@@ -83,8 +83,8 @@ def _said_by(draft: Draft) -> tuple[str, ...]:
     return tuple(dict.fromkeys((draft.title, draft.summary)))
 
 
-def _found(db: sqlite3.Connection, turn: Turn) -> Iterator[Candidate]:
-    before = turns.last_reply(db, turn.session, turn.events[0].at)
+def _found(turn: Turn) -> Iterator[Candidate]:
+    before = turn.previous_message
     for event in turn.events:
         if event.kind != "UserPromptSubmit" or not event.prompt or event.agent_id:
             continue

@@ -82,7 +82,7 @@ def candidate_to_ask(
     prompt = event.prompt or ""
     if not prompt or len(prompt) > MAX_PROMPT or event.agent_id or prompt.startswith(OWN_COMMANDS):
         return None
-    before = turns.last_reply(db, event.session, now)
+    before = turns.previous_message(db, event.session)
     found = [
         candidates.make(
             project,

@@ -1,0 +1,39 @@
+"""Scorer of sentences that users say: the probability that one is a lesson that lasts beyond its task.
+
+A small logistic model, learned from labelled prompts by `training/`; numpy alone runs it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from claude_mem_lite.compress.language.linear import Linear, load_models, save_models
+from claude_mem_lite.compress.lessons.features import lesson_ngrams, lesson_numbers
+
+WEIGHTS = Path(__file__).parent / "scorer.npz"
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """The learned model."""
+
+    lesson: Linear
+
+    def probabilities(self, sentences: Sequence[str], previous_message: str) -> list[float]:
+        """Return for each sentence of one prompt the probability of being a lesson."""
+        if not sentences:
+            return []
+        numbers = [lesson_numbers(sentence, previous_message) for sentence in sentences]
+        scored = self.lesson.scores(map(lesson_ngrams, sentences), numbers)
+        return [float(value) for value in scored[:, 0]]
+
+
+@cache
+def shipped_scorer() -> Scorer:
+    """Return the scorer whose weights lie in the package."""
+    return Scorer(**load_models(WEIGHTS))
+
+
+def save(scorer: Scorer, path: Path) -> None:
+    """Write a scorer to a file."""
+    save_models({"lesson": scorer.lesson}, path)
