@@ -21,6 +21,26 @@ class Story:
 
 _STORIES = (
     Story(
+        "We should not rely on rows of the staging database since it is wiped every night",
+        "You should not rely on the rows in the staging database, it is wiped every night",
+        "Scripts must not rely on rows of the staging database, because it is wiped every night",
+    ),
+    Story(
+        "We only support Python 3.11 and later, so there is no need for these fallbacks",
+        "No need for those fallbacks since we only support Python 3.11 and later",
+        "Add no fallbacks for old versions, because only Python 3.11 and later is supported",
+    ),
+    Story(
+        "I don't think we should commit generated files here, because reviewers have to read them",
+        "I don't think that generated files should be committed here, reviewers have to read them",
+        "Do not commit generated files, because reviewers have to read them",
+    ),
+    Story(
+        "We don't need to test the standard library, only our own code",
+        "There is no need to test the standard library, we only test our own code",
+        "Test only our own code, because the standard library has its own tests",
+    ),
+    Story(
         "Hmm, the commits of this branch are too big for our reviewers because they read them one by one",
         "But these commits are too big for our reviewers, since they read all of them one by one",
         "Keep commits small, because the reviewers read them one by one",
@@ -49,11 +69,6 @@ _STORIES = (
         "But our customers see these dates in their own time zone because support asked for that",
         "No, our customers see the dates in their own time zone, because support asked for that",
         "Show dates in the time zone of the customer, because support asked for it",
-    ),
-    Story(
-        "The staging database is wiped every night, so nothing in the scripts may rely on its rows",
-        "Hmm, the staging database is wiped every night, so scripts may not rely on any of its rows",
-        "Scripts must not rely on rows of the staging database, because it is wiped every night",
     ),
 )
 

@@ -149,6 +149,10 @@ class Event:
     """Read from a transcript, not seen as it happened."""
     agent: str = "claude-code"
     """Who sent it; whatever it is, the event has the same form."""
+    transcript: str = ""
+    """The path of the session's transcript."""
+    permission_mode: str = ""
+    """The mode in which the agent's client asks its user for permission, when the event says so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from claude_mem_lite.context.budget import estimate_tokens
 from tests.e2e.client import Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, JsonObject, Request, say, use
@@ -189,21 +187,3 @@ def test_another_configuration_folder_has_its_own_server(
     assert f"{OURS}memory_search" in json.dumps(api.requests[-1].body)
     product.run("uninstall")
     assert "claude-mem-lite" not in (root / "config" / ".claude.json").read_text()
-
-
-@pytest.mark.parametrize("rule", ["mcp__claude-mem-lite", "mcp__claude-mem-lite__memory_search"])
-@pytest.mark.parametrize("place", ["user", "project"])
-def test_the_client_asks_before_the_tools_are_used_until_a_rule_of_the_documented_form_allows_them(
-    client: Client, api: FakeMessagesApi, memory: Product, claude_folder: Path, repo: Path, place: str, rule: str
-) -> None:
-    api.script("look", use(f"{OURS}memory_search", query="checkout"), say("Done."))
-    settings = claude_folder / "settings.json" if place == "user" else repo / ".claude" / "settings.local.json"
-
-    client.run("look", repo)
-    assert "you haven't granted it yet" in results(api.requests[-1])[-1]
-    settings.parent.mkdir(exist_ok=True)
-    before = json.loads(settings.read_text()) if settings.exists() else {}
-    settings.write_text(json.dumps({**before, "permissions": {"allow": [rule]}}))
-    client.run("look", repo)
-
-    assert "granted" not in results(api.requests[-1])[-1]

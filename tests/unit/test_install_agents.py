@@ -17,10 +17,10 @@ from claude_mem_lite.cli.removing import uninstall
 from claude_mem_lite.cli.setup import hooks, install
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import agent_tools, hooking, record, tomltext
-from claude_mem_lite.install.agent_tools import skill_state
+from claude_mem_lite.install.agent_tools import server_state, skill_state
 from claude_mem_lite.install.doctor.fixing import apply, find_fixes
 from claude_mem_lite.install.doctor.hooks import check_hooks, hooks_state
-from claude_mem_lite.install.doctor.tools import check_tools, places_of, state_of_server
+from claude_mem_lite.install.doctor.tools import check_tools, places_of
 from claude_mem_lite.install.hooks import hook_groups, is_ours
 from claude_mem_lite.install.targets import Target, target_of, target_of_record
 from claude_mem_lite.models import JsonObject
@@ -158,7 +158,7 @@ def test_the_server_is_registered_where_each_agent_looks_for_it(run: Callable[..
         assert json.loads((user / path).read_text())["mcpServers"]["claude-mem-lite"] == common
     copilot = json.loads((user / ".copilot" / "mcp-config.json").read_text())
     assert copilot["mcpServers"]["claude-mem-lite"] == {"type": "local", **common, "tools": ["*"]}
-    assert {state_of_server(Home(tmp_path / "home"), target(agent).tools) for agent in OTHERS} == {"current"}
+    assert {server_state(Home(tmp_path / "home"), target(agent).tools) for agent in OTHERS} == {"current"}
 
 
 def test_a_server_that_cannot_be_taken_out_keeps_the_hooks_in_no_file(run: Callable[..., str]) -> None:

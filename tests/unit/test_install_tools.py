@@ -11,7 +11,6 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import files, record, serving, skills
 from claude_mem_lite.install.agent_tools import Places
-from claude_mem_lite.install.doctor.check import Check
 from claude_mem_lite.install.doctor.tools import check_tools
 from claude_mem_lite.install.targets import target_of
 from claude_mem_lite.models import JsonObject
@@ -282,50 +281,6 @@ def test_doctor_tells_of_both(home: Home, notes: Path, skill: Path) -> None:
     assert states() == ["ok", "ok", "ok"]
     notes.write_text("{broken")
     assert states() == ["warn"]
-
-
-ALLOWING = ("mcp__claude-mem-lite", "mcp__claude-mem-lite__*", "mcp__claude-mem-lite__memory_search")
-OTHER_RULES = ("mcp__claude-mem-lite-other", "Bash(claude-mem-lite:*)", "mcp__github")
-
-
-def permission(home: Home) -> Check:
-    checks = check_tools(home, places())
-    return next(check for check in checks if check.name == "MCP permission")
-
-
-@pytest.mark.parametrize("rule", [*ALLOWING, *OTHER_RULES])
-def test_doctor_tells_how_to_allow_the_tools_until_a_rule_does(home: Home, rule: str) -> None:
-    settings = Path.home() / ".claude" / "settings.json"
-    run("install")
-    before = permission(home)
-    assert before.next_step == f'to allow them, add "permissions": {{"allow": ["mcp__claude-mem-lite"]}} to {settings}'
-    told = json.loads(settings.read_text())
-    settings.write_text(json.dumps({**told, "permissions": {"allow": ["Read", 1, rule]}}))
-    after = permission(home)
-    assert after.next_step == ("" if rule in ALLOWING else before.next_step)
-    assert {before.state, after.state} == {"ok"}
-
-
-@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
-def test_a_rule_of_the_project_counts_too(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    (tmp_path / "shop" / ".claude").mkdir(parents=True)
-    (tmp_path / "shop" / ".claude" / name).write_text('{"permissions": {"allow": ["mcp__claude-mem-lite"]}}')
-    run("install")
-    assert permission(home).next_step
-    monkeypatch.chdir(tmp_path / "shop")
-    assert not permission(home).next_step
-
-
-def test_install_tells_how_to_allow_the_tools_and_does_not_do_it(capsys: pytest.CaptureFixture[str]) -> None:
-    settings = Path.home() / ".claude" / "settings.json"
-    run("install")
-    assert '  "permissions": {"allow": ["mcp__claude-mem-lite"]}\n' in capsys.readouterr().out
-    assert "permissions" not in settings.read_text()
-    settings.write_text(settings.read_text().replace("{", '{"permissions": {"allow": ["mcp__claude-mem-lite"]},', 1))
-    run("install")
-    assert "permissions" not in capsys.readouterr().out
 
 
 def test_install_says_what_it_wrote(skill: Path, notes: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,7 +25,7 @@ _PLUGIN_SCOPES = {"settings.json": "project", "settings.local.json": "local"}
 OUTCOMES = {
     "restored": "put back exactly as it was before the install",
     "removed": "removed, because the install had made it",
-    "stripped": "our hooks were taken out, your changes since the install were kept",
+    "stripped": "our entries were taken out, your changes since the install were kept",
 }
 
 
@@ -51,8 +51,8 @@ def uninstall(
     """Take the hooks out of your agent again.
 
     A settings file nobody wrote to since the install becomes again what it was, byte for byte; else only our
-    entries are taken out. The MCP server and the skill go too. Stops the worker. What is remembered stays, unless
-    --purge is given.
+    entries are taken out, with the rules that --allow-tools added. The MCP server and the skill go too. Stops the
+    worker. What is remembered stays, unless --purge is given.
 
     \b
     Examples:

@@ -9,10 +9,11 @@ import click
 
 from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.cli import permission
 from claude_mem_lite.cli.options import OneOf, chosen_home
 from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.errors import SettingsChanged, SettingsError
-from claude_mem_lite.install import agent_tools, files, hooking, permissions, plugin
+from claude_mem_lite.install import agent_tools, files, hooking, plugin
 from claude_mem_lite.install.hooking import Plan
 from claude_mem_lite.install.hooks import hook_groups, hook_settings
 from claude_mem_lite.install.targets import SPOKEN, Scope, Target, settings_path, target_of
@@ -57,8 +58,9 @@ def target_options(command: Decorated) -> Decorated:
 
 @click.command(short_help="Let your agent use this memory.")
 @target_options
+@permission.allow_option
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
-def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) -> None:
+def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool | None, dry_run: bool) -> None:
     """Let your agent use this memory.
 
     Adds hooks to the agent's settings (Claude Code's settings.json, if no other is named), keeping everything else in
@@ -66,12 +68,16 @@ def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) ->
     that says when; makes the data folder; tries one hook. Running it again changes nothing; after an upgrade it brings
     all of it up to date. `uninstall` takes back exactly this.
 
+    On a terminal it asks whether Claude may use the memory tools without asking each time, and shows the rules that
+    would be added to the settings. Without a terminal and without --allow-tools it adds none.
+
     All agents share one memory. Install into each that you use.
 
     \b
     Examples:
       claude-mem-lite install
       claude-mem-lite install --dry-run
+      claude-mem-lite install --allow-tools
       claude-mem-lite install --agent codex
       claude-mem-lite install --scope project
     """
@@ -79,10 +85,11 @@ def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) ->
     target = chosen_target(agent, scope, config_dir)
     path, tools = target.settings, target.tools
 
-    def planned() -> Plan:
-        return hooking.plan_install(home, path, hook_groups(home, agent), agent, target.project)
+    def planned(allow: bool | None) -> Plan:
+        return hooking.plan_install(home, path, hook_groups(home, agent), agent, target.project, allow)
 
-    plan = planned()
+    permission.check_word(home, target, allow_tools)
+    plan = planned(allow_tools)
     if plan.changes:
         files.check_writable(plan.path)
     agent_tools.check(home, tools)
@@ -95,18 +102,22 @@ def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) ->
             click.echo(sentence)
         _print_plugin(target)
         return
+    if allow_tools is None and permission.can_ask(home, target) and permission.ask(planned(True)):
+        allow_tools = True
+        plan = planned(allow_tools)
     hooking.prepare(home)
     if hooking.stop_older_worker(home):
         click.echo("Stopped the worker of another version; the next hook starts the new one.")
     try:
         hooking.apply_install(home, plan)
     except SettingsChanged:  # by another install, most likely, which wanted the same
-        plan = planned()
+        plan = planned(allow_tools)
         hooking.apply_install(home, plan)
     if is_new_folder:
         spoken = SPOKEN[agent].name
         click.echo(f"Made the folder {target.folder}, which was not there: see that it is the one {spoken} uses.")
     _print_hooks(home, path, plan)
+    permission.print_rules(plan)
     try:
         for sentence in agent_tools.install(home, tools):
             click.echo(sentence)
@@ -115,7 +126,7 @@ def install(agent: str, scope: Scope, config_dir: Path | None, dry_run: bool) ->
             f"{error.message}, so the tools for asking are not all there; the hooks are in and work without them",
             "mend that and run this again, which adds the rest",
         ) from error
-    _print_next(home, target, plan)
+    _print_next(home, target, plan, allow_tools)
 
 
 @click.command(short_help="Print the hook configuration that install writes.")
@@ -150,7 +161,7 @@ def _print_dry_run(home: Home, plan: Plan) -> None:
 
 
 def _print_hooks(home: Home, path: Path, plan: Plan) -> None:
-    if not plan.changes:
+    if not plan.changes_hooks:
         click.echo(f"Installed already: the hooks in {path} are up to date.")
     else:
         click.echo(f"{'Updated' if plan.had_ours else 'Added'} the hooks in {path}.")
@@ -169,7 +180,7 @@ def _print_plugin(target: Target) -> None:
         click.echo(sentence)
 
 
-def _print_next(home: Home, target: Target, plan: Plan) -> None:
+def _print_next(home: Home, target: Target, plan: Plan, allow_tools: bool | None) -> None:
     tools, agent = target.tools, target.agent
     if target.scope == "project":
         click.echo("This is the file for you alone, because the hooks name paths of this machine: keep it out of git.")
@@ -179,10 +190,7 @@ def _print_next(home: Home, target: Target, plan: Plan) -> None:
     _print_plugin(target)
     if home.off_switch.exists():
         click.echo("It is switched off at the moment; `claude-mem-lite on` undoes that.")
-    asks = agent == CLAUDE_CODE and agent_tools.is_registered(home, tools)
-    if asks and not permissions.is_allowed(tools.settings, Path.cwd()):
-        click.echo(f"{permissions.ASKS}. To allow them, add this to {tools.settings}:")
-        click.echo(f"  {permissions.FORM}")
+    permission.print_decision(home, target, allow_tools)
     click.echo(f"Memories are kept in {home.root}.")
     if SPOKEN[agent].first:
         click.echo(SPOKEN[agent].first)

@@ -69,10 +69,11 @@ def told_before(home: Home, where: Places) -> Iterator[str]:
         yield f"Would {'write' if skill == 'absent' else 'update'} the skill {where.skill}."
 
 
-def is_registered(home: Home, where: Places) -> bool:
-    """Whether the server of our name is ours, as it should be."""
-    entry = serving.entry(home, where.agent)
-    return where.has_server and serving.plan_adding(where.server, entry).state == "current"
+def server_state(home: Home, where: Places) -> serving.State:
+    """Return the state of our entry among an agent's servers; absent where the agent has no file for one."""
+    if not where.has_server:
+        return "absent"
+    return serving.plan_adding(where.server, serving.entry(home, where.agent)).state
 
 
 def install(home: Home, where: Places) -> Iterator[str]:

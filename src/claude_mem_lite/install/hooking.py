@@ -16,7 +16,7 @@ from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
-from claude_mem_lite.install import agent_tools, files, interpreter, record, settings
+from claude_mem_lite.install import agent_tools, files, interpreter, permissions, record, settings
 from claude_mem_lite.install.hooks import besides_hooks
 from claude_mem_lite.install.record import Record
 from claude_mem_lite.install.targets import Target, target_of_record
@@ -39,6 +39,9 @@ class Plan:
     """The record to keep; None when the file is as it should be."""
     had_ours: bool = False
     hooks_disabled: bool = False
+    changes_hooks: bool = False
+    rules_added: tuple[str, ...] = ()
+    rules_removed: tuple[str, ...] = ()
 
     @property
     def changes(self) -> bool:
@@ -93,14 +96,16 @@ def plan_install(
     wanted: Mapping[str, JsonObject],
     agent: str = CLAUDE_CODE,
     project: Path | None = None,
+    allow_tools: bool | None = None,
 ) -> Plan:
-    """See what has to change; touches nothing."""
+    """See what has to change; touches nothing. `allow_tools` is the user's word about the memory tools, None when the
+    user said nothing."""
     path = files.real_path(path)
     before = files.read(path)
     known = record.load(home, path)
     text = _text(path, before, besides_hooks(agent))
     try:
-        merged = settings.merge(text, wanted, known.made if known else None, home)
+        merged = settings.merge(text, wanted, known.made if known else None, home, allow_tools)
         disabled = settings.disables_hooks(text)
     except SettingsError as error:
         raise SettingsError(f"{path} was left alone: {error.message}", _by_hand(agent)) from error
@@ -110,7 +115,18 @@ def plan_install(
     fresh = Record(path, record.sha256(after), None, (), merged.made, agent, project)
     if merged.had_ours:
         fresh = _follow(home, fresh, known, before, after)
-    return Plan(path, before, after, fresh, merged.had_ours, disabled)
+    held, granted = permissions.rules_in(text, permissions.RULES), merged.made.grant.rules
+    return Plan(
+        path,
+        before,
+        after,
+        fresh,
+        merged.had_ours,
+        disabled,
+        merged.changes_hooks,
+        rules_added=tuple(rule for rule in granted if rule not in held),
+        rules_removed=tuple(rule for rule in held if rule not in permissions.rules_in(merged.text, held)),
+    )
 
 
 def apply_install(home: Home, plan: Plan) -> None:

@@ -1,44 +1,89 @@
-"""Whether the agent may use our tools unasked: the client asks its user before each one, until a rule allows it.
+"""Permission rules in the text of Claude Code's settings: added on the user's word, taken out again.
 
-Such a rule is the user's to give, so it is only looked for, never written. `install` and `doctor` tell of it."""
+`settings` calls it. It touches no file; settings of another form raise SettingsError."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
+from claude_mem_lite.agents.permissions import GRANTED_TOOLS, PLUGIN_SERVER, SERVER, allows
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.git.checkout import find_checkout
-from claude_mem_lite.install import files, jsontext
-from claude_mem_lite.install.serving import SERVER_NAME
-from claude_mem_lite.models import JsonObject
+from claude_mem_lite.install import jsontext
+from claude_mem_lite.install.files import NOT_TOUCHED
+from claude_mem_lite.models import JsonObject, JsonValue
 
-RULE = f"mcp__{SERVER_NAME}"
-"""Allows all tools of our server (2.1.325)."""
-FORM = f'"permissions": {{"allow": ["{RULE}"]}}'
+RULES = tuple(f"{SERVER}__{tool}" for tool in GRANTED_TOOLS)
+PLUGIN_FORM = f'"permissions": {{"allow": ["{PLUGIN_SERVER}"]}}'
 ASKS = "Claude asks you before it uses the memory tools, and does without where nobody can answer (`claude -p`)"
+_PATH = ("permissions", "allow")
 
 
-def is_allowed(settings: Path, folder: Path) -> bool:
-    """Whether a rule for any of our tools stands in these settings, or in those of the project of a folder."""
-    found = find_checkout(folder)
-    projects = {folder, found[0] if found else folder}
-    local = [each / ".claude" / name for each in projects for name in ("settings.json", "settings.local.json")]
-    return any(_is_ours(rule) for path in (settings, *local) for rule in _rules(path))
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Rules that an install added, and how many of the objects that lead to them were there before."""
+
+    rules: tuple[str, ...] = ()
+    depth: int = len(_PATH)
 
 
-def _is_ours(rule: str) -> bool:
-    return rule == RULE or rule.startswith(f"{RULE}__")
+NO_GRANT = Grant()
 
 
-def _rules(path: Path) -> Iterator[str]:
-    permissions = _settings(path).get("permissions")
+def add(text: str, rules: Sequence[str]) -> tuple[str, Grant]:
+    """Return the settings with these rules behind those that are there."""
+    if not rules:
+        return text, NO_GRANT
+    depth = _depth(text)
+    if depth == 0:
+        return jsontext.append(text, [], _PATH[0], {_PATH[1]: list(rules)}), Grant(tuple(rules), depth)
+    if depth == 1:
+        return jsontext.append(text, [_PATH[0]], _PATH[1], list(rules)), Grant(tuple(rules), depth)
+    for rule in rules:
+        text = jsontext.append(text, _PATH, None, rule)
+    return text, Grant(tuple(rules), depth)
+
+
+def remove(text: str, grant: Grant) -> str:
+    """Return the settings without the rules of a grant, and without the objects made for them that are empty now."""
+    present = rules_in(text, grant.rules)
+    for rule in present:
+        text = jsontext.remove(text, _PATH, _allowed(text).index(rule))
+    for depth in range(len(_PATH), grant.depth if present else len(_PATH), -1):
+        if jsontext.find(text, _PATH[:depth]).parts:
+            break
+        text = jsontext.remove(text, _PATH[: depth - 1], _PATH[depth - 1])
+    return text
+
+
+def rules_in(text: str, rules: Collection[str]) -> tuple[str, ...]:
+    """Return those of these rules that the settings hold."""
+    allowed = _allowed(text)
+    return tuple(rule for rule in rules if rule in allowed)
+
+
+def missing_rules(text: str) -> tuple[str, ...]:
+    """Return those of our rules that no rule of the settings covers; SettingsError when there is no place for them."""
+    _depth(text)
+    covering = [rule for rule in _allowed(text) if isinstance(rule, str)]
+    return tuple(name for name in RULES if not any(allows(rule, name) for rule in covering))
+
+
+def _depth(text: str) -> int:
+    """Return how many of the objects that lead to a rule are there; SettingsError when one is of another form."""
+    root = _root(text)
+    permissions = root.get("permissions", {})
+    if not isinstance(permissions, dict):
+        raise SettingsError("its `permissions` is not an object", NOT_TOUCHED)
+    if not isinstance(permissions.get("allow", []), list):
+        raise SettingsError("its `permissions.allow` is not a list", NOT_TOUCHED)
+    return ("permissions" in root) + ("allow" in permissions)
+
+
+def _allowed(text: str) -> list[JsonValue]:
+    permissions = _root(text).get("permissions")
     allowed = permissions.get("allow") if isinstance(permissions, dict) else None
-    yield from (rule for rule in (allowed if isinstance(allowed, list) else ()) if isinstance(rule, str))
+    return allowed if isinstance(allowed, list) else []
 
 
-def _settings(path: Path) -> JsonObject:
-    """What cannot be read allows nothing; other checks say what is wrong with it."""
-    try:
-        value = jsontext.parse((files.read(path) or b"{}").decode("utf-8")).value
-    except (SettingsError, ValueError, RecursionError):
-        return {}
+def _root(text: str) -> JsonObject:
+    value = jsontext.parse(text).value
     return value if isinstance(value, dict) else {}

@@ -11,6 +11,7 @@ from pathlib import Path
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import SettingsError
 from claude_mem_lite.install import files
+from claude_mem_lite.install.permissions import NO_GRANT, Grant
 from claude_mem_lite.install.settings import Made
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
@@ -97,6 +98,8 @@ def _as_json(record: Record) -> JsonObject:
         "made_hooks": record.made.hooks,
         "made_events": sorted(record.made.events),
         "commands": sorted(record.made.commands),
+        "rules": list(record.made.grant.rules),
+        "rules_depth": record.made.grant.depth,
         "agent": record.agent,
         "project": str(record.project) if record.project else "",
     }
@@ -120,10 +123,16 @@ def _parse(path: Path, content: bytes) -> Record | None:
             hooks=told.get("made_hooks") is True,
             events=frozenset(_strings(told, "made_events")),
             commands=frozenset(_strings(told, "commands")),
+            grant=_grant(told),
         ),
         agent=agent if isinstance(agent, str) and agent else CLAUDE_CODE,
         project=Path(project) if isinstance(project, str) and project else None,
     )
+
+
+def _grant(told: JsonObject) -> Grant:
+    depth = told.get("rules_depth")
+    return Grant(tuple(_strings(told, "rules")), depth) if isinstance(depth, int) else NO_GRANT
 
 
 def _strings(told: JsonObject, key: str) -> list[str]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.agents.client_settings import project_root
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
-from claude_mem_lite.git.checkout import common_folder, find_checkout
 from claude_mem_lite.install import files, jsontext, tomltext
 from claude_mem_lite.install.files import NOT_TOUCHED
 from claude_mem_lite.models import JsonObject, JsonValue
@@ -76,7 +76,7 @@ def place_of(scope: str, config_dir: Path | None, environment: Mapping[str, str]
     path = base / ".claude.json"
     if scope == "user":
         return Place(path, ("mcpServers",))
-    return Place(path, ("projects", _checkout(project or Path.cwd()), "mcpServers"))
+    return Place(path, ("projects", str(project_root(project or Path.cwd())), "mcpServers"))
 
 
 def entry(home: Home, agent: str = CLAUDE_CODE) -> JsonObject:
@@ -184,17 +184,6 @@ def _program() -> Path:
     if found := shutil.which(SERVER_NAME):
         return Path(found).absolute()
     raise MemoryLiteError("the command claude-mem-lite was not found beside its Python", "install the package again")
-
-
-def _checkout(folder: Path) -> str:
-    """The root of the checkout that a folder is in, of a worktree that of its repository; itself when it is in none."""
-    real = Path(os.path.realpath(folder))
-    found = find_checkout(real)
-    if found is None:
-        return str(real)
-    root, git_folder = found
-    common = common_folder(git_folder)
-    return str(common.parent if common.name == ".git" else root)
 
 
 def _state(found: JsonValue, wanted: JsonObject) -> State:

@@ -1,15 +1,17 @@
-"""The text of an agent's settings: our hooks merged in and taken out again, all else left byte for byte.
+"""The text of an agent's settings: our hooks and permission rules merged in and taken out again, all else left byte for
+byte.
 
 `hooking` calls it. It touches no file; settings it does not understand raise SettingsError."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import jsontext
+from claude_mem_lite.install import jsontext, permissions
 from claude_mem_lite.install.files import NOT_TOUCHED
 from claude_mem_lite.install.hooks import command_of, is_ours
+from claude_mem_lite.install.permissions import NO_GRANT, Grant
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 
@@ -18,21 +20,23 @@ EMPTY_SETTINGS = "{}\n"
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What an install added: its commands, and what was not there before and may go when left empty."""
+    """What an install added: its commands and rules, and what was not there before and may go when left empty."""
 
     hooks: bool
     events: frozenset[str]
     commands: frozenset[str]
+    grant: Grant = NO_GRANT
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Settings with our hooks in them."""
+    """Settings with our hooks in them, and with the rules that the user wants."""
 
     text: str
     made: Made
     had_ours: bool
-    """Entries of an earlier install were replaced."""
+    """Hooks of an earlier install are there, or were replaced."""
+    changes_hooks: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +47,52 @@ class _Found:
     """Which of its group's; None where hooks stand without groups."""
 
 
-def merge(text: str, wanted: Mapping[str, JsonObject], known: Made | None, home: Home | None = None) -> Merged | None:
-    """The settings with the wanted entries, in place of any of ours; None when they stand there exactly so.
+def merge(
+    text: str,
+    wanted: Mapping[str, JsonObject],
+    known: Made | None,
+    home: Home | None = None,
+    allow_tools: bool | None = None,
+) -> Merged | None:
+    """Return the settings with the wanted hooks, in place of any of ours; None when nothing has to change.
 
-    `known` is what an earlier install recorded."""
+    `known` is what an earlier install recorded. `allow_tools` adds the rules for the memory tools, or takes out those
+    that an install added; None leaves them as they are."""
     hooks = _checked_hooks(text, wanted)
-    if is_current(text, wanted, home):
+    is_hooked = is_current(text, wanted, home)
+    granted = permissions.rules_in(text, known.grant.rules if known else ())
+    rules = _wanted_rules(text, granted, allow_tools)
+    if is_hooked and rules == granted:
         return None
-    stripped = strip(text, known, home)
+    if is_hooked and known is not None:
+        text, made = permissions.remove(text, known.grant), known
+    else:
+        text, made = _hooked(strip(text, known, home), wanted)
+    text, grant = permissions.add(text, rules)
+    had_ours = bool(_ours(hooks, _known_commands(known), home))
+    return Merged(text, replace(made, grant=grant), had_ours, changes_hooks=not is_hooked)
+
+
+def _wanted_rules(text: str, granted: tuple[str, ...], allow_tools: bool | None) -> tuple[str, ...]:
+    if allow_tools is None:
+        return granted
+    return (*granted, *permissions.missing_rules(text)) if allow_tools else ()
+
+
+def _hooked(stripped: str, wanted: Mapping[str, JsonObject]) -> tuple[str, Made]:
     before = _hooks(stripped)
     made = Made(
         hooks="hooks" not in _root(stripped),
         events=frozenset(event for event in wanted if event not in before),
         commands=frozenset(_commands(wanted)),
     )
-    return Merged(_add(stripped, wanted, made), made, had_ours=bool(_ours(hooks, _known_commands(known), home)))
+    return _add(stripped, wanted, made), made
 
 
 def strip(text: str, known: Made | None, home: Home | None = None) -> str:
     """Take our entries out, and what they leave empty where `known` says that it was ours.
 
-    Without a record, whatever our entries alone had filled is taken to be ours."""
+    Without a record, whatever our hooks alone had filled is taken to be ours, and rules are taken to be the user's."""
     touched: set[str] = set()
     commands = _known_commands(known)
     while found := _ours(_hooks(text), commands, home):
@@ -81,7 +110,7 @@ def strip(text: str, known: Made | None, home: Home | None = None) -> str:
             text = jsontext.remove(text, ["hooks"], event)
     if touched and not _hooks(text) and (known is None or known.hooks):
         text = jsontext.remove(text, [], "hooks")
-    return text
+    return permissions.remove(text, known.grant) if known is not None else text
 
 
 def has_ours(text: str, home: Home | None = None) -> bool:

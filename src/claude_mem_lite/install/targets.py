@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Literal
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.agents.client_settings import LOCAL_NAME, config_folder
 from claude_mem_lite.install import files, serving, skills
 from claude_mem_lite.install.agent_tools import Places
 from claude_mem_lite.install.record import Record
 
 Scope = Literal["user", "project"]
 OWN_FILE = "claude-mem-lite.json"
-_OF_A_PROJECT = "settings.local.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,8 @@ def settings_path(
 
     In a project it is the local one: the commands hold paths of this machine, which no colleague has."""
     if scope == "project":
-        return (project or Path.cwd()) / ".claude" / _OF_A_PROJECT
-    chosen = config_dir or environment.get("CLAUDE_CONFIG_DIR")
-    folder = Path(os.path.abspath(Path(chosen).expanduser())) if chosen else Path.home() / ".claude"
-    return folder / "settings.json"
+        return (project or Path.cwd()) / ".claude" / LOCAL_NAME
+    return config_folder(config_dir, environment) / "settings.json"
 
 
 def target_of(
@@ -95,22 +93,23 @@ def target_of(
 
 def target_of_record(one: Record, environment: Mapping[str, str] = os.environ) -> Target:
     """The places of the agent that a record tells of."""
-    if one.project is None and one.settings.name != _OF_A_PROJECT:
+    if one.project is None and one.settings.name != LOCAL_NAME:
         usual = target_of(one.agent, "user", None, environment)
         if files.real_path(usual.settings) == one.settings:
             return usual
     folder = _folder_with(one.settings)
     if one.agent != CLAUDE_CODE:
         return target_in(one.agent, folder, one.project)
-    if one.settings.name == _OF_A_PROJECT:
+    if one.settings.name == LOCAL_NAME:
         return target_of(CLAUDE_CODE, "project", None, environment, one.settings.parent.parent)
     return target_of(CLAUDE_CODE, "user", folder, environment)
 
 
-def install_command(agent: str, settings: Path, project: Path | None = None) -> str:
-    """What to do to install into the same settings once more."""
+def install_command(agent: str, settings: Path, project: Path | None = None, option: str = "") -> str:
+    """Return the step that installs into the same settings once more, with one more option if given."""
     command = "claude-mem-lite install" if agent == CLAUDE_CODE else f"claude-mem-lite install --agent {agent}"
-    if agent == CLAUDE_CODE and settings.name == _OF_A_PROJECT:
+    command += f" {option}" if option else ""
+    if agent == CLAUDE_CODE and settings.name == LOCAL_NAME:
         project = settings.parent.parent
     if project is not None:
         return f"run `{command} --scope project` in {project}"

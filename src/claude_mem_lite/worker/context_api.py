@@ -6,7 +6,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.config import in_folder, is_excluded
 from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.builder import Context, Placed
@@ -41,7 +40,7 @@ def context(
     excluded = is_excluded(loop.config, cwd)
     config = in_folder(loop.config, cwd)
     wanted = chosen(config, preset)
-    is_allowed = may_save(config, CLAUDE_CODE, cwd)
+    is_allowed = may_save(config, cwd)
     occasion = Occasion(place, loop.clock(), explained=explain, may_save=is_allowed)
     built = build_start(loop, occasion, budget or config.budget_tokens, SILENT if excluded else wanted)
     return {

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from datetime import datetime
 
 from claude_mem_lite.agents.adapters import claude_reply
-from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.config import Config, in_folder, is_excluded
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.checkout import Checkout
@@ -55,7 +54,7 @@ def refresh(
         identity = _identity(folder)  # first: another folder may be put in its place meanwhile
         place = locate(db, folder)
         here = in_folder(config, folder)
-        is_allowed = may_save(here, CLAUDE_CODE, folder)
+        is_allowed = may_save(here, folder)
         checkout = see(db, place, look_time)
         occasion = Occasion(place, now, dated=True, checkout=checkout, search=search, may_save=is_allowed)
         context = build(connect, occasion, here.budget_tokens, chosen(here))

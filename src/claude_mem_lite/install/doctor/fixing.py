@@ -13,7 +13,7 @@ from claude_mem_lite import __version__, hook_copy
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.client import Client
 from claude_mem_lite.errors import MemoryLiteError, SettingsError, WorkerRefused, WorkerUnavailable
-from claude_mem_lite.install import files, hooking, plugin, serving
+from claude_mem_lite.install import agent_tools, files, hooking, plugin, serving
 from claude_mem_lite.install.agent_tools import Places
 from claude_mem_lite.install.doctor import folders, hooks, python, tools, worker
 from claude_mem_lite.install.doctor.check import INSTALL, PREPARE, Name
@@ -175,7 +175,7 @@ def _are_old_hooks(home: Home, one: _Hooks) -> bool:
 
 def _is_old_server(home: Home, where: Places) -> bool:
     try:
-        return tools.state_of_server(home, where) == "other"
+        return agent_tools.server_state(home, where) == "other"
     except MemoryLiteError:  # told by the check
         return False
 

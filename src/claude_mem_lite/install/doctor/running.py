@@ -32,6 +32,7 @@ def run_checks(home: Home, user_settings: Path, *, online: bool = False) -> Iter
     yield configuration.check_switch(home)
     for where in tools.places_of(home, user_settings, os.environ):
         yield from tools.check_tools(home, where)
+    yield from tools.check_plugin_permission(user_settings)
     if home.root.is_dir() and folders.is_ours(home):
         anew = FIX if python.is_installed_from(home) else setup
         yield from (python.check_hook_python(home, anew), python.check_worker_python(home, anew))

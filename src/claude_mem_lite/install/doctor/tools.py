@@ -4,14 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.agents.client_settings import ClientSettings
+from claude_mem_lite.agents.permissions import PLUGIN_SERVER, SERVER, permission
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
-from claude_mem_lite.install import permissions, plugin, serving
-from claude_mem_lite.install.agent_tools import Places, skill_state
+from claude_mem_lite.install import plugin
+from claude_mem_lite.install.agent_tools import Places, server_state, skill_state
 from claude_mem_lite.install.doctor import hooks
 from claude_mem_lite.install.doctor.check import Check
+from claude_mem_lite.install.permissions import ASKS, PLUGIN_FORM
 from claude_mem_lite.install.record import Record
 from claude_mem_lite.install.targets import install_command, target_of, target_of_record
-from claude_mem_lite.paths import Home
+from claude_mem_lite.paths import Home, current_folder
 
 
 def places_of(home: Home, user_settings: Path, environment: Mapping[str, str]) -> Sequence[Places]:
@@ -34,7 +37,7 @@ def _installed(home: Home) -> Sequence[Record]:
 def check_tools(home: Home, where: Places) -> Sequence[Check]:
     """Whether the agent can ask for memories, and knows when to; hooks work without either."""
     try:
-        server = state_of_server(home, where)
+        server = server_state(home, where)
         skill = skill_state(home, where)
     except MemoryLiteError as error:
         return [Check("MCP server", "warn", error.message, error.next_step)]
@@ -52,17 +55,24 @@ def check_tools(home: Home, where: Places) -> Sequence[Check]:
         "absent": Check("skill", "warn", f"{where.skill} is missing", again),
     }[skill]
     # Only Claude Code is known to ask before each use, and how to keep it from that.
+    allowing = f"to allow them, {install_command(where.agent, where.settings, option='--allow-tools')}"
     is_asking = where.agent == CLAUDE_CODE and server in ("current", "other")
-    return [served[server], *([_check_permission(where)] if is_asking else []), skilled]
+    return [served[server], *([_check_permission(where.settings, SERVER, allowing)] if is_asking else []), skilled]
 
 
-def state_of_server(home: Home, where: Places) -> serving.State:
-    """How our entry stands among an agent's servers."""
-    return serving.plan_adding(where.server, serving.entry(home, where.agent)).state
+def check_plugin_permission(user_settings: Path) -> Sequence[Check]:
+    """Return the same check for the tools as the plugin names them, where it is on for all work."""
+    if not plugin.enabled_in(user_settings):
+        return []
+    return [_check_permission(user_settings, PLUGIN_SERVER, f"to allow them, add {PLUGIN_FORM} to {user_settings}")]
 
 
-def _check_permission(where: Places) -> Check:
+def _check_permission(settings: Path, server: str, allowing: str) -> Check:
     """No fault, whatever is found: whether to be asked is the user's choice."""
-    if permissions.is_allowed(where.settings, Path.cwd()):
-        return Check("MCP permission", "ok", "the memory tools are allowed")
-    return Check("MCP permission", "ok", permissions.ASKS, f"to allow them, add {permissions.FORM} to {where.settings}")
+    folder = current_folder()
+    found = permission(ClientSettings(settings.parent, Path(folder) if folder else None), server)
+    if found.decision == "unset":
+        return Check("MCP permission", "ok", ASKS, allowing)
+    verbs = {"allowed": "allows the memory tools", "denied": "denies the memory tools", "asked": "has Claude ask"}
+    step = "" if found.decision == "allowed" else "to allow them, take that rule out"
+    return Check("MCP permission", "ok", f"{found.rule} in {found.path} {verbs[found.decision]}", step)

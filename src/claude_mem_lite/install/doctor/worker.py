@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from claude_mem_lite import __version__
-from claude_mem_lite.agents.tool_permissions import tools_allowed
+from claude_mem_lite.agents.permissions import tools_allowed
 from claude_mem_lite.client import Client
 from claude_mem_lite.client_values import Health
 from claude_mem_lite.errors import MemoryLiteError

@@ -65,7 +65,7 @@ def _question(loop: Loop, db: sqlite3.Connection, waiting: Waiting, event: Event
     now = loop.clock()
     if not loop.questions.may_ask(db, event.session, now):
         return ""
-    found = questions.candidate_to_ask(db, event, place.project, config, loop.likeness, now)
+    found = questions.candidate_to_ask(db, event, place.project, config, loop.likeness)
     if found is None or waiting.is_over() or not loop.questions.claim(db, event.session, now):
         return ""
     candidate = questions.asked(found, now)

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.agents.tool_permissions import tools_allowed
+from claude_mem_lite.agents.client_settings import config_folder_of_transcript
+from claude_mem_lite.agents.permissions import tools_allowed
 from claude_mem_lite.compress.rules.taught import OWN_COMMANDS
 from claude_mem_lite.config import Config
 from claude_mem_lite.context import render
@@ -25,8 +26,8 @@ from claude_mem_lite.worker.lessons.likeness import Likeness
 
 PROMPTS_PER_QUESTION = 7
 MIN_BETWEEN = timedelta(minutes=5)
-MAX_PROMPT = 4_000
-"""In a longer prompt most is pasted, and to score it takes longer than a prompt may wait."""
+MAX_PROMPT = 1_500
+"""In a longer prompt most is pasted, and to score it takes longer than a prompt may wait: a sentence takes 1 ms."""
 _MAX_COMPARED = 100
 _MAX_QUOTE = 120
 _MAX_SESSIONS = 1_000
@@ -69,18 +70,28 @@ class Questions:
         return _Claim(now, count + 1) if is_due else None
 
 
-def may_save(config: Config, agent: str, folder: str) -> bool:
-    """Return whether an agent may be asked to save lessons in a folder: it must be allowed to, and the user want it."""
-    return config.ask_agent and agent == CLAUDE_CODE and tools_allowed(Path(folder))
+def may_save(config: Config, folder: str) -> bool:
+    """Return whether Claude Code may be asked to save lessons in a folder: allowed to, and wanted by the user."""
+    return config.ask_agent and tools_allowed(Path(folder))
+
+
+def may_save_in(config: Config, event: Event) -> bool:
+    """Return the same of the agent that sent an event, by the settings that its session has."""
+    if not config.ask_agent or event.agent != CLAUDE_CODE:
+        return False
+    settings = config_folder_of_transcript(event.transcript) if event.transcript else None
+    return tools_allowed(Path(event.cwd), settings, event.permission_mode)
 
 
 def candidate_to_ask(
-    db: sqlite3.Connection, event: Event, project: str, config: Config, likeness: Likeness, now: datetime
+    db: sqlite3.Connection, event: Event, project: str, config: Config, likeness: Likeness
 ) -> Candidate | None:
     """Return the candidate of a prompt that its agent shall judge; None when there is none, it is known, or the agent
     may not save."""
     prompt = event.prompt or ""
     if not prompt or len(prompt) > MAX_PROMPT or event.agent_id or prompt.startswith(OWN_COMMANDS):
+        return None
+    if not may_save_in(config, event):
         return None
     before = turns.previous_message(db, event.session)
     found = [
@@ -95,8 +106,6 @@ def candidate_to_ask(
         )
         for one in collection.unsure(redact(prompt), before)
     ]
-    if not found or not may_save(config, event.agent, event.cwd):
-        return None
     known = [one.sentence for one in candidates.of_project(db, project, STATES, _MAX_COMPARED)]
     return next((one for one in found if not _is_known(db, one, known, likeness)), None)
 

@@ -1,0 +1,77 @@
+"""Permission of Claude Code to use the memory tools: the rules in its settings, weighed as the client weighs them.
+
+The order and the patterns were observed in runs of 2.1.325. This module only reads; `install` writes rules."""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from claude_mem_lite.agents.client_settings import ClientSettings, SettingsFile, config_folder
+
+SERVER = "mcp__claude-mem-lite"
+PLUGIN_SERVER = "mcp__plugin_mem-lite_claude-mem-lite"
+"""The same server as the plugin brings it."""
+SAVE_TOOL = "memory_save"
+GRANTED_TOOLS = ("memory_context", "memory_search", "memory_timeline", "memory_get", SAVE_TOOL)
+"""The tools that `install --allow-tools` allows. The client keeps asking before `memory_forget`, which deletes."""
+Decision = Literal["allowed", "denied", "asked", "unset"]
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """The client's decision about a tool, with the rule that makes it and the file of that rule."""
+
+    decision: Decision
+    rule: str = ""
+    path: Path | None = None
+
+
+def tools_allowed(cwd: Path, config_dir: Path | None = None, mode: str = "") -> bool:
+    """Return whether the client lets its agent call `memory_save` in a folder without asking the user.
+
+    `config_dir` is the client's configuration folder, if not the usual one; `mode` is the `permission_mode` of a hook
+    payload. Never raises: what cannot be read allows nothing."""
+    if mode == "plan":
+        return False
+    accepted = ("allowed", "unset") if mode == "bypassPermissions" else ("allowed",)
+    try:
+        settings = ClientSettings(config_folder(config_dir, os.environ), cwd)
+        return any(permission(settings, server).decision in accepted for server in (SERVER, PLUGIN_SERVER))
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
+def permission(settings: ClientSettings, server: str = SERVER, tool: str = SAVE_TOOL) -> Permission:
+    """Return the client's decision about one tool; a `deny` rule of any file comes first, then `ask`, then `allow`."""
+    name = f"{server}__{tool}"
+    files = settings.files()
+    if found := _first((file, rule) for file in files for rule in file.rules.deny if restricts(rule, name)):
+        return Permission("denied", *found)
+    if found := _first((file, rule) for file in files for rule in file.rules.ask if restricts(rule, name)):
+        return Permission("asked", *found)
+    allowing = ((file, rule) for file in files for rule in file.rules.allow if allows(rule, name))
+    if found := _first((file, rule) for file, rule in allowing if settings.honours_allow(file)):
+        return Permission("allowed", *found)
+    return Permission("unset")
+
+
+def allows(rule: str, name: str) -> bool:
+    """Return whether an `allow` rule covers a tool. A wildcard counts behind the name of the server only."""
+    server = name.rpartition("__")[0]
+    return rule == server or (rule.startswith(f"{server}__") and _fits(rule, name))
+
+
+def restricts(rule: str, name: str) -> bool:
+    """Return whether a `deny` or `ask` rule covers a tool. A wildcard counts anywhere."""
+    return rule == name.rpartition("__")[0] or _fits(rule, name)
+
+
+def _fits(pattern: str, name: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name) is not None
+
+
+def _first(found: Iterable[tuple[SettingsFile, str]]) -> tuple[str, Path] | None:
+    return next(((rule, file.path) for file, rule in found), None)
