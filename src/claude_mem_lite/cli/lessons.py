@@ -37,9 +37,9 @@ def lessons(ctx: click.Context, all_projects: bool, limit: int, as_json: bool) -
     \b
     Examples:
       claude-mem-lite lessons
-      claude-mem-lite lessons accept k7f3a5mq2x
-      claude-mem-lite lessons dismiss k7f3a5mq2x
-      claude-mem-lite lessons edit k7f3a5mq2x "Keep commits small: reviewers read them one by one"
+      claude-mem-lite lessons accept m4t9w2cz7e
+      claude-mem-lite lessons dismiss m4t9w2cz7e
+      claude-mem-lite lessons edit m4t9w2cz7e "Keep commits small: reviewers read them one by one"
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -65,7 +65,7 @@ def accept(ids: Sequence[str], as_json: bool) -> None:
 
     \b
     Example:
-      claude-mem-lite lessons accept k7f3a5mq2x
+      claude-mem-lite lessons accept m4t9w2cz7e
     """
     refuse_agent("lessons accept")
     accepted = connect().accept_lessons(ids)
@@ -86,7 +86,7 @@ def dismiss(ids: Sequence[str], as_json: bool) -> None:
 
     \b
     Example:
-      claude-mem-lite lessons dismiss k7f3a5mq2x
+      claude-mem-lite lessons dismiss m4t9w2cz7e
     """
     refuse_agent("lessons dismiss")
     dismissed = connect().dismiss_lessons(ids)
@@ -107,7 +107,7 @@ def edit(id_: str, words: Sequence[str], as_json: bool) -> None:
 
     \b
     Example:
-      claude-mem-lite lessons edit k7f3a5mq2x "Keep commits small: reviewers read them one by one"
+      claude-mem-lite lessons edit m4t9w2cz7e "Keep commits small: reviewers read them one by one"
     """
     refuse_agent("lessons edit")
     edited = connect().edit_lesson(id_, " ".join(words))
