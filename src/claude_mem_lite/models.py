@@ -56,9 +56,14 @@ def without_request(summary: str) -> str:
     return summary.partition(REQUEST_LEAD)[0].rstrip()
 
 
+def is_users_wording(made_by: str) -> bool:
+    """Return whether a memory of `origin` user is in the user's own words: not in those of an agent or a model."""
+    return made_by != SAVED_BY_AGENT and "/" not in made_by
+
+
 def users_word(made_by: str, trust: float) -> str:
     """Return how a memory of `origin` user is told: "stated" only of the user's own words."""
-    if made_by in USERS_WORDING:
+    if is_users_wording(made_by):
         return "stated by the user"
     if trust >= TRUST["user"]:
         return "accepted by the user"
@@ -102,9 +107,7 @@ FOREIGN_ORIGINS: tuple[Origin, ...] = ("web", "mcp")
 OUTSIDE_ORIGINS: tuple[Origin, ...] = (*FOREIGN_ORIGINS, "import")
 """Words that nobody said or wrote here."""
 SAVED_BY_AGENT = "assistant"
-"""`made_by` of what an agent saved."""
-USERS_WORDING = ("rules", "user")
-"""`made_by` of the user's word in the user's own words."""
+"""`made_by` of what an agent saved; of what a model worded, it is PROVIDER/MODEL."""
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 PassageKind = Literal["turn", "session"]
 

@@ -8,10 +8,12 @@ import pytest
 from tests.lesson_sentences import stories
 from tests.running import Json, Machine, leave, payload, query
 from tests.worker.commands import run_here
-from tests.worker.moments import answered, ask
+from tests.worker.moments import answered, ask, now_name
 
 FIRST, SECOND = stories(2)
 SAID, AGAIN, SAVED = FIRST.said, FIRST.again, FIRST.saved
+_AFTER_PROMPT_S = 2.0
+"""Prompts are dated ahead, lest their answers come too late on a busy machine."""
 OTHER = "The nightly build uploads its artifacts to the mirror in Oslo"
 
 
@@ -37,7 +39,8 @@ def turn(machine: Machine, cwd: str, prompt: str, session: str, reply: str = "Do
 
 
 def end(machine: Machine, cwd: str, session: str, reply: str = "Done.") -> None:
-    leave(machine.home, payload("Stop", session, cwd, last_assistant_message=reply))
+    given = payload("Stop", session, cwd, last_assistant_message=reply)
+    leave(machine.home, given, name=now_name("Stop", _AFTER_PROMPT_S))
     machine.drain()
 
 

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_mem_lite.models import FOREIGN_ORIGINS, USERS_WORDING, Kind, Memory
+from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory, is_users_wording
 from claude_mem_lite.store import conflicts, fts, memories
 from claude_mem_lite.store.stances import contradict, found_by
 from claude_mem_lite.timestamps import text_to_time
@@ -153,7 +153,7 @@ def _may_replace(newer: Memory, older: Memory) -> bool:
     and for what the user wrote only when the user worded it."""
     if older.pinned or older.origin != "user":
         return not older.pinned
-    return newer.origin == "user" and (older.made_by != "user" or newer.made_by in USERS_WORDING)
+    return newer.origin == "user" and (older.made_by != "user" or is_users_wording(newer.made_by))
 
 
 def _candidates(db: sqlite3.Connection, memory: Memory) -> list[int]:
