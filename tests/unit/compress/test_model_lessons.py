@@ -34,7 +34,8 @@ def test_names_that_nobody_told_the_model_are_dropped() -> None:
 
 
 def test_any_form_of_answer_is_read() -> None:
-    for given in (None, "none", [], [1, "x", None], {}, [{"quote": 1, "lesson": []}]):
+    odd: list[JsonValue] = [None, "none", [], [1, "x", None], {}, [{"quote": 1, "lesson": []}]]
+    for given in odd:
         assert read_lessons({"lessons": given}, PROMPT, [SAID], SENT) == ()
     assert read_lessons({}, PROMPT, [], SENT) == ()
 
