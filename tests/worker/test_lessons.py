@@ -190,6 +190,16 @@ def test_a_dismissed_lesson_is_retired_and_not_learned_anew_by_the_sure_way(mach
     assert learned(machine) == []
 
 
+def test_who_accepts_what_was_dismissed_has_it_back(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, SAID, "s-1")
+    turn(machine, cwd, AGAIN, "s-2")
+    (lesson,) = learned(machine)
+    machine.post("/api/lessons/dismiss", {"ids": [lesson["id"]]})
+    machine.post("/api/lessons/accept", {"ids": [lesson["id"]]})
+    assert [one["id"] for one in learned(machine)] == [lesson["id"]]
+    assert {state for _, state in states(machine)} == {"accepted"}
+
+
 def test_what_was_accepted_or_edited_is_the_users_own_word(machine: Machine, cwd: str) -> None:
     turn(machine, cwd, SAID, "s-1")
     (unsure,) = machine.get("/api/lessons")["unsure"]
@@ -270,3 +280,32 @@ def test_doctor_tells_that_nothing_may_judge_them(machine: Machine, cwd: str, tm
     allow(machine)
     checks = json.loads(run_here(machine, "doctor", "--json", cwd=cwd, status=1).stdout)
     assert [one for one in checks if one["name"] == "lessons"] == []
+
+
+def test_a_lost_database_is_made_again_with_its_lessons_and_verdicts(machine: Machine, cwd: str) -> None:
+    allow(machine)
+    ask(machine, "s-1", cwd, SAID)
+    save(machine, cwd, SAVED, "s-1")
+    end(machine, cwd, "s-1")
+    turn(machine, cwd, SECOND.said, "s-2")
+    unsure = next(one for one in machine.get("/api/lessons")["unsure"] if one["sentence"] == SECOND.said)
+    machine.post("/api/lessons/dismiss", {"ids": [unsure["id"]]})
+    before = sorted(states(machine))
+    machine.stop_worker()
+    machine.home.memory_db.unlink()
+
+    machine.start_worker()
+    machine.drain()
+
+    (lesson,) = learned(machine)
+    assert (lesson["summary"], lesson["origin"], lesson["made_by"]) == (SAVED, "user", "assistant")
+    assert sorted(states(machine)) == before
+
+
+def test_forgetting_a_lesson_takes_the_sentences_along_that_made_it(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, SAID, "s-1")
+    turn(machine, cwd, AGAIN, "s-2")
+    turn(machine, cwd, SECOND.said, "s-3")
+    (lesson,) = learned(machine)
+    machine.post("/api/forget", {"ids": [lesson["id"]]})
+    assert states(machine) == [(SECOND.said, "unsure")]

@@ -47,7 +47,6 @@ def carry_out(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
             return _hold(name, subject, words, db, now)
         known = memories.find(db, subject.memory) if subject.memory else None
         if known is not None:
-            candidates.decide(db, subject.id, "accepted", time_of(name), known.id)
             return _hold(name, known, words, db, now)
         return _accept(name, subject, words, db, now)
 
@@ -79,6 +78,8 @@ def _hold(name: str, memory: Memory, words: str, db: sqlite3.Connection, now: da
         held = replace(held, title=amending.title_of(words), summary=words, made_by="user")
     sightings.note(db, memory.id, name)
     memories.rewrite(db, held)
+    for one in candidates.of_memories(db, [memory.id]):
+        candidates.decide(db, one.id, "accepted", time_of(name))
     settling.settle(db, held, name, now)
     return memory.id
 
