@@ -79,9 +79,7 @@ def kind_asked(text: str) -> Kind:
     lesson = _remembered(content)
     if lesson is not None and lesson.kind != "note":
         return lesson.kind
-    if states_decision(content):
-        return "decision"
-    return "rule" if is_order(without_scope(content).text) else "note"
+    return "decision" if states_decision(content) else "note"
 
 
 def scope_asked(text: str, named: Kind | None = None) -> str:
@@ -114,7 +112,7 @@ def _remembered(content: str) -> Lesson | None:
     if deed and "not" in deed[0]:
         text = f"don't {text}"
     found = _stated(text, is_general=False)
-    kind = found.kind if found else named_kind(text) or ("rule" if deed else "note")
+    kind = found.kind if found else named_kind(text) or ("rule" if deed or is_order(text) else "note")
     title = found.title if found else order(text, with_why=True)
     return (
         Lesson("rule" if kind == "correction" else kind, title, STATED, scoped.scope) if says_something(title) else None
@@ -124,8 +122,8 @@ def _remembered(content: str) -> Lesson | None:
 def _stated(text: str, *, is_general: bool) -> Lesson | None:
     if _CJK.search(text):
         return chinese.lesson(text)
-    if found := german.lesson(text):
-        return found
+    if lesson := german.lesson(text):
+        return lesson
     if _NOT_STANDING.search(text):
         return None
     text = _YOU.sub("", text) if is_general else text
