@@ -8,7 +8,9 @@ The prompts of each data folder are scored by a model that was trained on the la
   strong or weak. Sentences that ask to be remembered are stored as well; they are left out here.
 - *stated*: the same of the sentences in which the user states a lesson in so many words, by `reading.py`.
 
-Last, precision and recall of `reading.py` on the German and Chinese sentences of labels/sentences.jsonl."""
+The constants of the product were chosen on these figures; benchmarks/lesson_choices.py tells what comes of choosing
+them without the project that is measured. Last, precision and recall of `reading.py` on the German and Chinese
+sentences of labels/sentences.jsonl."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,6 +21,7 @@ from training.lessons import learn_lessons
 from training.prompts import LabelledPrompt, labelled_prompts, written_sentences
 
 from benchmarks.figures import Figure, keep
+from benchmarks.lesson_choices import Chosen, chosen_without, found
 from benchmarks.worth import interval
 from claude_mem_lite.compress.lessons.candidates import MIN_SURE, MIN_UNSURE, lesson_candidates
 from claude_mem_lite.compress.lessons.reading import read
@@ -46,12 +49,12 @@ class Scored:
 def scored(prompt: LabelledPrompt, scorer: Scorer) -> Scored:
     """Return how a scorer sees a prompt."""
     grades = dict(zip(prompt.sentences, prompt.grades, strict=True))
-    found = lesson_candidates(prompt.past.prompt, prompt.past.before, scorer)
+    candidates = lesson_candidates(prompt.past.prompt, prompt.past.before, scorer)
     return Scored(
         prompt.project,
         prompt.grade,
-        max((candidate.probability for candidate in found), default=0.0),
-        tuple(grades[one.sentence] for one in found if one.probability >= MIN_SURE and not read(one.sentence)),
+        max((candidate.probability for candidate in candidates), default=0.0),
+        tuple(grades[one.sentence] for one in candidates if one.probability >= MIN_SURE and not read(one.sentence)),
         tuple(grade for sentence, grade in grades.items() if read(sentence)),
     )
 
@@ -100,6 +103,20 @@ def _share(name: str, hits: int, total: int, floor: float | None = None) -> Figu
     return Figure(name, value, "", floor=floor, note=f"{hits} of {total}; 95 % interval {low:.2f} to {high:.2f}")
 
 
+def figures_of_choices(prompts: Sequence[LabelledPrompt]) -> Iterator[Figure]:
+    """Yield the same measures with settings and threshold chosen without the project: the fairest figures here."""
+    chosen: list[Chosen] = []
+    sure: list[int] = []
+    for project in sorted({prompt.project for prompt in prompts}):
+        scored_prompts, grades = chosen_without(prompts, project)
+        chosen += scored_prompts
+        sure += grades
+    name, total = "settings chosen without the project", sum(prompt.grade == 2 for prompt in prompts)
+    for share, bar in BARS:
+        yield _share(f"{name}: strong lessons among {share:.0%} of the prompts", found(chosen, share), total, bar)
+    yield _share(f"{name}: sure ones are lessons", _lessons(sure), len(sure), MIN_PRECISION)
+
+
 def language_figures(name: str, language: str) -> Iterator[Figure]:
     """Yield precision and recall of the forms of a language."""
     pairs = [(teaches, read(text) is not None) for text, teaches in written_sentences(language)]
@@ -114,13 +131,14 @@ def main(arguments: Sequence[str]) -> int:
     if len(projects) < 2:
         print("python -m benchmarks.lessons DATA … needs labelled prompts of two projects at least (docs/labels.md)")
         return 2
-    found: list[Scored] = []
+    scores: list[Scored] = []
     for project in projects:
         scorer = learn_lessons([prompt for prompt in given if prompt.project != project])
-        found += [scored(prompt, scorer) for prompt in given if prompt.project == project]
-    figures = list(figures_of("all", found))
+        scores += [scored(prompt, scorer) for prompt in given if prompt.project == project]
+    figures = list(figures_of("all", scores))
     for project in projects:
-        figures += figures_of(project, [prompt for prompt in found if prompt.project == project])
+        figures += figures_of(project, [prompt for prompt in scores if prompt.project == project])
+    figures += figures_of_choices(given)
     for name, language in (("German", "de"), ("Chinese", "zh")):
         figures += language_figures(name, language)
     for figure in figures:

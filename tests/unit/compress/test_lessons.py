@@ -37,6 +37,8 @@ def test_of_english_only_what_is_stated_in_so_many_words_is_read() -> None:
         ("You must never edit anything under vendor/", "Never edit anything under vendor/"),
         ("From now on, reply with the commit id.", "Reply with the commit id"),
         ("I prefer small commits", "Prefer small commits"),
+        ("In Python, no mocks without a comment", ""),
+        ("remember: no mocks in tests", "No mocks in tests"),
         ("Remember that you always run the tests before committing", "Always run the tests before committing"),
         ("Remember that you never push to main.", "Never push to main"),
         ("In Python you always use type hints", "Always use type hints"),

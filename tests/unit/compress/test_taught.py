@@ -10,7 +10,7 @@ from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.models import MOST_OF_A_TURN, Event
 from tests.unit.compress.build import AT, AUTH, CWD, bash, edit, lenient_judge, turn, write
 
-SURE = "We never mock the database in this repo, because the mocked tests passed while production broke."
+SURE = "All handlers must never block, because every other request has to wait for them."
 
 
 def test_what_is_stated_in_so_many_words_is_kept_as_the_users_word_with_the_quote_in_its_detail() -> None:
@@ -22,7 +22,7 @@ def test_what_is_stated_in_so_many_words_is_kept_as_the_users_word_with_the_quot
 
 def test_a_sentence_of_which_the_scorer_is_sure_is_kept_whole_with_its_reason() -> None:
     (draft,) = taught(turn(f"Commit it. {SURE}"))
-    assert draft.title == "We never mock the database in this repo"
+    assert draft.title == "All handlers must never block"
     assert draft.summary == SURE
     assert draft.confidence == 0.75
 

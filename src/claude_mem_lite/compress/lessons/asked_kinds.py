@@ -5,31 +5,22 @@ import re
 from claude_mem_lite.models import Kind
 from claude_mem_lite.patterns import lazy
 
-_NAMED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("anti_pattern", lazy(r"(?i)^(?:(?:don't|do not|never) (?:use|rely on) |avoid \w|(?:don't|do not) .* because )")),
-    (
-        "preference",
-        lazy(
-            r"(?i)^(?:(?:i|we)(?:'d| would)? (?:\w+ly |much )?(?:prefer|like|love|hate|dislike|want"
-            r"|don't (?:like|want))\b|(?:my |our )?prefer(?:ence)?\b|keep (?:your |the )?(?:answers|replies)\b"
-            r"|(?:answer|reply|speak) )"
-        ),
-    ),
-    (
-        "rule",
-        lazy(
-            r"(?i)^(?:(?:you |we )?(?:must|always|never|should (?:always|never)|have to)\b|don't |do not |only \w+ \w"
-            r"|make sure \w+ \w|(?:all|every|each|any|new)\b.{1,60}\b(?:must|ha(?:s|ve) to|needs?)\b)"
-        ),
-    ),
-    (
-        "convention",
-        lazy(
-            r"(?i)^(?:we|this (?:repo|project|team)|our (?:team|code\w*)) (?:all |only )?(?:use|write|name|keep|put"
-            r"|follow|call|run|store|test|commit|format|squash|pin)s?\b"
-        ),
-    ),
+_AVOID = lazy(r"(?i)^(?:(?:don't|do not|never) (?:use|rely on) |avoid \w|(?:don't|do not) .* because )")
+_LIKE = lazy(
+    r"(?i)^(?:(?:i|we)(?:'d| would)? (?:\w+ly |much )?(?:prefer|like|love|hate|dislike|want|don't (?:like|want))\b"
+    r"|(?:my |our )?prefer(?:ence)?\b|keep (?:your |the )?(?:answers|replies)\b|(?:answer|reply|speak) )"
 )
+_MUST = lazy(
+    r"(?i)^(?:(?:you |we )?(?:must|always|never|should (?:always|never)|have to)\b|don't |do not |only \w+ \w"
+    r"|make sure \w+ \w|(?:all|every|each|any|new)\b.{1,60}\b(?:must|ha(?:s|ve) to|needs?)\b)"
+)
+_WE_DO = lazy(
+    r"(?i)^(?:we|this (?:repo|project|team)|our (?:team|code\w*)) (?:all |only )?(?:use|write|name|keep|put|follow|call"
+    r"|run|store|test|commit|format|squash|pin)s?\b"
+)
+_NAMED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("anti_pattern", _AVOID), ("preference", _LIKE), ("rule", _MUST), ("convention", _WE_DO),
+)  # fmt: skip
 _HABITS = frozenset(
     """align annotate ask assert avoid cache call cap capitalize catch check choose cite commit compare cover declare
     default define document encode enforce ensure escape expose favor favour follow format generate give group guard

@@ -6,8 +6,9 @@ from claude_mem_lite.compress.language.spoken import spoken
 from claude_mem_lite.compress.lessons.scorer import Scorer, shipped_scorer
 from claude_mem_lite.patterns import lazy
 
-MIN_SURE = 0.65
-"""At least nine of ten sentences over it are lessons, on projects that were not trained on."""
+MIN_SURE = 0.7
+"""Sentences over it are stored at once: ten of the labelled ones, all lessons. Cautious, because a lower threshold that
+is chosen on some projects does not hold on another (docs/labels.md)."""
 MIN_UNSURE = 0.34
 """A candidate over it is worth judging: about one prompt in seven has one."""
 MAX_PARAGRAPH = 1_200
@@ -34,11 +35,10 @@ class LessonCandidate:
 def lesson_candidates(prompt: str, previous_message: str, scorer: Scorer | None = None) -> list[LessonCandidate]:
     """Return the user's own sentences of a prompt, most likely lessons first; pasted text, plans and logs have none.
 
-    `previous_message` is the agent's last message before the prompt, or '';
-    the scorer is the one that is shipped unless another is given."""
+    `previous_message` is the agent's last message before the prompt, or ''."""
     sentences = spoken(prompt, MAX_PARAGRAPH)
-    own = set(spoken(prompt))
     probabilities = (scorer or shipped_scorer()).probabilities(sentences, previous_message)
+    own = spoken(prompt) if any(value >= MIN_SURE for value in probabilities) else ()
     found = [
         LessonCandidate(sentence, value if sentence in own and stands_alone(sentence) else min(value, _JUST_UNSURE))
         for sentence, value in zip(sentences, probabilities, strict=True)

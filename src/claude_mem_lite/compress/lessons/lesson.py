@@ -15,8 +15,6 @@ REPEATED = 0.9
 GENERAL = 0.85
 """It is put as holding always: a rule, a preference, a convention."""
 ONCE = 0.75
-HINTED = 0.6
-"""It reads like a correction of one thing more than of a habit."""
 
 _LONGEST_TITLE = 120
 _WORD = lazy(r"[^\W\d_][\w'./-]*|\d+")
@@ -33,10 +31,11 @@ _WHY = lazy(
 _DASH = lazy(r"\s[–—-]\s")
 _POINTING = lazy(r"(?:Stop|Don't|Never|Always) \w+ (?:it|them|that|this|those)(?: \w{1,5})?$")
 _LEAST_RULE = 4
+# "No mocks" is the rule: only with a mark behind it "no" is a lead.
 _LEAD = lazy(
-    r"(?i)^(?:(?:(?:hi|hello|hey)(?: there| claude)?|no|nope|nah|hm+|ok(?:ay)?|well|sorry|actually|wait|please|pls|but"
-    r"|so|also|oh|ah|ugh|right|then|claude|just|btw|and|thanks|good|great|yes|yeah|yep|reminder|one (?:more )?thing"
-    r"|again)\b(?:\s*[,.!:;–—-]+\s*|\s+))+(?=\S)"
+    r"(?i)^(?:(?:no|nope|nah|well|sorry|wait|right|thanks|good|great|yes|yeah|yep|again|reminder"
+    r"|one (?:more )?thing)\s*[,.!:;–—-]+\s*|(?:(?:hi|hello|hey)(?: there| claude)?|claude|please|pls|fyi"
+    r"|just so you know|but|so|also|and|ok(?:ay)?|hm+|oh|btw|actually|just)\b(?:\s*[,.!:;–—-]+\s*|\s+))+(?=\S)"
 )
 _CJK = lazy(r"[\u4e00-\u9fff]")
 

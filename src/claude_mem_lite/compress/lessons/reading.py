@@ -39,7 +39,6 @@ _MOMENT = lazy(
     r"|the (?:meeting|demo|release))|before you (?:go|stop|leave|finish|are|start))\b"
 )
 _NO_CONTENT = lazy(r"(?i)^(?:when|how|what|the (?:time|bug|day|issue|error) (?:when|we|that))\b|[?？]|吗[。]?$")
-_FYI = lazy(r"(?i)^(?:fyi|btw|note|just so you know)[,:]?\s+")
 _ALWAYS = lazy(
     r"(?i)^(?:(?:you|we) (?:must|should|have to|need to) |i (?:want|need|expect) you to )?((?:always"
     r"|never(?: ever)?) (?=([a-z]+) \S).*)$"
@@ -65,7 +64,7 @@ def read(sentence: str) -> Lesson | None:
     if asked := _REMEMBER.match(text):
         return _remembered(text[asked.end() :])
     if (last := _REMEMBER_LAST.search(text)) and last.start() > _LEAST_CONTENT:
-        return _remembered(_FYI.sub("", text[: last.start()]))
+        return _remembered(without_lead(text[: last.start()]))
     scoped = without_scope(without_lead(text))
     found = _stated(scoped.text, is_general=scoped.is_general)
     if found is None or not says_something(found.title):
@@ -94,10 +93,7 @@ def scope_asked(text: str, named: Kind | None = None) -> str:
 def _content(text: str) -> str:
     """Return the first sentence of a text, without the words that ask to remember it; '' when it is too long."""
     first = next(iter(sentences(text.replace("’", "'"))), "")
-    if len(first) > LONGEST_SENTENCE:
-        return ""
-    asked = _REMEMBER.match(first)
-    return first[asked.end() :] if asked else first
+    return _REMEMBER.sub("", first, count=1) if len(first) <= LONGEST_SENTENCE else ""
 
 
 def _remembered(content: str) -> Lesson | None:

@@ -26,13 +26,17 @@ class Scorer:
         numbers = [[*lesson_numbers(text), *previous_numbers(text, previous_message)] for text in sentences]
         return [float(value) for value in self.lesson.scores((), numbers)[:, 0]]
 
+    def save(self, path: Path) -> None:
+        """Write the scorer to a file."""
+        save_models({"lesson": self.lesson}, path)
+
+    @classmethod
+    def load(cls, path: Path) -> "Scorer":
+        """Return the scorer that a file holds."""
+        return cls(**load_models(path))
+
 
 @cache
 def shipped_scorer() -> Scorer:
     """Return the scorer whose weights lie in the package."""
-    return Scorer(**load_models(WEIGHTS))
-
-
-def save(scorer: Scorer, path: Path) -> None:
-    """Write a scorer to a file."""
-    save_models({"lesson": scorer.lesson}, path)
+    return Scorer.load(WEIGHTS)
