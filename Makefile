@@ -57,7 +57,7 @@ bench-code: $(READY)
 # DATA: a folder of recorded sessions, as benchmarks/README.md tells. All parts run, whatever one of them says.
 bench-sessions: $(READY)
 	@test -n "$(DATA)" || { echo "make bench-sessions DATA=FOLDER needs a folder of recorded sessions (benchmarks/README.md)"; exit 1; }
-	@failed=0; for part in retrieval compression facts cost code injection prompts silence outcomes corrections import_transcripts false_alarms redaction; do \
+	@failed=0; for part in retrieval compression facts cost code injection prompts silence outcomes import_transcripts false_alarms redaction; do \
 		$(BIN)/python -m benchmarks.$$part "$(DATA)" || failed=1; done; exit $$failed
 
 clean:

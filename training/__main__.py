@@ -33,7 +33,7 @@ def _turns(folders: Sequence[str]) -> Path:
 def _lessons(folders: Sequence[str]) -> Path:
     given = labelled_prompts(map(Path, folders))
     print(f"{len(given)} labelled prompts of {len({prompt.project for prompt in given})} projects")
-    scorer.save(learn_lessons(given), scorer.WEIGHTS)
+    learn_lessons(given).save(scorer.WEIGHTS)
     return scorer.WEIGHTS
 
 

@@ -1,5 +1,6 @@
 """Labelled prompts as rows to fit and to measure: the user's own sentences with their grades."""
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,11 +12,13 @@ from benchmarks.prompt_labels import Lesson, PromptLabel
 from benchmarks.prompt_sheets import PastPrompt, past_prompts
 
 from claude_mem_lite.compress.compose.candidates import fingerprint
-from claude_mem_lite.compress.lessons.spoken import spoken
+from claude_mem_lite.compress.language.spoken import spoken
+from claude_mem_lite.compress.lessons.candidates import MAX_PARAGRAPH
 
 MIN_SHARED = 0.5
 """Smallest part of a labelled sentence that still stands for the sentence."""
 GRADES = {"weak": 1, "strong": 2}
+SENTENCES = prompt_labels.LABELS.with_name("sentences.jsonl")
 _WORD = re.compile(r"\w+")
 
 
@@ -38,7 +41,7 @@ class LabelledPrompt:
     @cached_property
     def sentences(self) -> list[str]:
         """Return the user's own sentences, as the product reads them."""
-        return spoken(self.past.prompt)
+        return spoken(self.past.prompt, MAX_PARAGRAPH)
 
     @cached_property
     def lessons(self) -> list[Lesson | None]:
@@ -63,6 +66,12 @@ def labelled_prompts(folders: Iterable[Path], labels: Sequence[PromptLabel] | No
     prompts = (past for folder in folders for past in past_prompts(folder))
     keyed = ((past, known.get((past.project, past.session, past.number))) for past in prompts)
     return [LabelledPrompt(past, label) for past, label in keyed if label is not None]
+
+
+def written_sentences(language: str) -> list[tuple[str, bool]]:
+    """Return the sentences of a language that were written for training and tests, and whether each is a lesson."""
+    rows = map(json.loads, SENTENCES.read_text(encoding="utf-8").splitlines())
+    return [(str(row["text"]), bool(row["teaches"])) for row in rows if row["language"] == language]
 
 
 def _words(text: str) -> str:

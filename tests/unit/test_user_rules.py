@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from claude_mem_lite.compress.language.clean import without_own_blocks
-from claude_mem_lite.compress.lessons.lesson import GENERAL, HINTED, ONCE, REPEATED, STATED
+from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, STATED
 from claude_mem_lite.context.block import Given, block
 from claude_mem_lite.context.builder import build
 from claude_mem_lite.context.occasion import Occasion
@@ -100,7 +100,7 @@ def test_only_words_of_the_user_about_how_to_work_are_rules() -> None:
 
 @pytest.mark.parametrize(
     ("grade", "is_rule"),
-    [(STATED, True), (REPEATED, True), (GENERAL, True), (ONCE, False), (HINTED, False)],
+    [(STATED, True), (REPEATED, True), (GENERAL, True), (ONCE, False), (0.6, False)],
 )
 def test_a_remark_made_once_is_told_as_a_note(store: Store, grade: float, is_rule: bool) -> None:
     store.remember("Review mise.toml", kind="correction", origin="user", scope="universal", confidence=grade)
@@ -122,7 +122,7 @@ EXPLICIT: dict[str, Callable[[Memory], Memory]] = {
 
 @pytest.mark.parametrize("change", EXPLICIT.values(), ids=EXPLICIT)
 def test_a_remark_becomes_a_rule_when_the_user_takes_it_up(change: Callable[[Memory], Memory]) -> None:
-    remark = replace(RULE, kind="correction", confidence=HINTED)
+    remark = replace(RULE, kind="correction", confidence=0.6)
     assert not is_users_rule(remark)
     assert is_users_rule(change(remark))
 

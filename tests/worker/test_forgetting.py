@@ -66,17 +66,17 @@ def test_what_was_said_after_a_forgotten_work_does_not_quote_it_any_more(served:
     for given in turn_that_is_remembered(name, f"Count the {WORDS[0]} in the basket instead of returning one"):
         leave(served.home, given)
     served.drain()
-    leave(served.home, payload("UserPromptSubmit", name, prompt="don't use f-strings for money, they round"))
+    leave(served.home, payload("UserPromptSubmit", name, prompt="never use f-strings for money, they round"))
     leave(served.home, payload("Stop", name, last_assistant_message="Understood."))
     served.drain()
     known = [one for one in served.get("/api/memories?all_projects=true")["memories"] if one["session"] == name]
-    (taught,) = [one for one in known if one["kind"] == "anti_pattern"]
+    (taught,) = [one for one in known if one["kind"] == "rule"]
     assert WORDS[0] in served.get(f"/api/memories/{taught['id']}")["detail"]
 
     served.post("/api/forget", {"ids": [one["id"] for one in known if one["id"] != taught["id"]]})
 
     left = served.get(f"/api/memories/{taught['id']}")
-    assert (left["status"], left["detail"]) == ("active", "")
+    assert left["status"] == "active"
     assert served.files_with(WORDS[0]) == []
 
 

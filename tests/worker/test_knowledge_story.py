@@ -77,7 +77,7 @@ def test_ten_sessions_of_a_shop(work: Developing) -> None:
 
     # 2: a correction.
     work.session(
-        "No, use pnpm, not npm. And set up the front end.",
+        "No, always use pnpm, not npm. And set up the front end.",
         {"web/main.js": "export function start() {\n  return 1;\n}\n"},
         "Set up the front end with pnpm and a first `start` function.",
     )
@@ -91,13 +91,13 @@ def test_ten_sessions_of_a_shop(work: Developing) -> None:
 
     # 4: the correction again: it counts, and is told once.
     work.session(
-        "I said use pnpm, not npm! Add a build script.",
+        "Always use pnpm, not npm! Add a build script.",
         {"web/build.js": "export function build() {\n  return 2;\n}\n"},
         "Added a build script that runs with pnpm.",
     )
     told = work.context()
     assert len(lines_with(knowledge(told), CORRECTION)) == 1
-    (correction,) = [one for one in remembered(work.machine, CORRECTION, work.root) if one["kind"] == "correction"]
+    (correction,) = [one for one in remembered(work.machine, CORRECTION, work.root) if one["kind"] == "rule"]
     assert correction["times_seen"] == 2
 
     # 5: the decision is replaced.

@@ -58,10 +58,11 @@ def test_an_error_that_was_put_right_in_two_sessions_is_a_gotcha_with_the_fix(se
     assert dump(served.home.memory_db) == before
 
 
-def test_a_correction_that_is_told_again_in_other_words_is_one_and_surer(served: Machine, tmp_path: Path) -> None:
-    for session, prompt in (("told-1", "no, use pnpm"), ("told-2", "I said use pnpm!")):
+def test_a_rule_that_is_told_again_in_other_words_is_one(served: Machine, tmp_path: Path) -> None:
+    for session, prompt in (("told-1", "no, never use npm"), ("told-2", "Please never use npm!")):
         leave(served.home, payload("UserPromptSubmit", session, str(tmp_path), prompt=prompt))
         leave(served.home, payload("Stop", session, str(tmp_path), last_assistant_message="Sorry, pnpm it is."))
         served.drain()
-    (told,) = of_kind(served, "correction", tmp_path)
-    assert (told["title"], told["times_seen"], told["confidence"]) == ("Use pnpm", 2, 0.9)
+    (told,) = of_kind(served, "rule", tmp_path)
+    assert (told["title"], told["times_seen"]) == ("Never use npm", 2)
+    assert told["confidence"] >= 0.85

@@ -20,13 +20,13 @@ def memories(work: Developing, kind: str) -> list[Json]:
     return found
 
 
-def test_a_correction_that_is_said_again_counts_and_is_seen_last_then(work: Developing) -> None:
-    work.session("no, use pnpm", {}, "I use pnpm now.")
-    work.session("I said use pnpm!", {}, "Sorry, pnpm it is.")
-    (found,) = memories(work, "correction")
-    assert (found["title"], found["times_seen"]) == ("Use pnpm", 2)
+def test_a_rule_that_is_said_again_counts_and_is_seen_last_then(work: Developing) -> None:
+    work.session("no, never use npm", {}, "I use pnpm now.")
+    work.session("Please never use npm!", {}, "Sorry, pnpm it is.")
+    (found,) = memories(work, "rule")
+    assert (found["title"], found["times_seen"]) == ("Never use npm", 2)
     assert found["last_seen_at"] > found["created_at"]
-    assert found["confidence"] > 0.75
+    assert found["confidence"] >= 0.85
 
 
 def test_what_is_to_hold_everywhere_is_known_in_another_project(work: Developing, tmp_path: Path) -> None:
@@ -44,10 +44,11 @@ def test_what_was_done_before_is_told_with_what_was_taught(work: Developing) -> 
     for given in worked.ending(name, str(work.root), "Added `as_text`, which formats a price.", "src/price.py"):
         work.machine.hook(given["hook_event_name"], given)
     work.machine.drain()
-    work._hook("UserPromptSubmit", name, prompt="don't use f-strings for money, they round")
+    work._hook("UserPromptSubmit", name, prompt="never use f-strings for money, they round")
     work._hook("Stop", name, last_assistant_message="Understood.")
     work.machine.drain()
-    (found,) = memories(work, "anti_pattern")
-    assert found["title"] == "Don't use f-strings for money"
-    assert found["detail"].startswith("Said after this work: ")
+    (found,) = memories(work, "rule")
+    assert found["title"] == "Never use f-strings for money"
+    assert found["detail"].startswith('The user said: "never use')
+    assert "\nSaid after this work: " in found["detail"]
     assert "src/price.py" in found["detail"]

@@ -29,4 +29,4 @@ def _is_work(memory: Memory) -> bool:
 def _after(draft: Draft, work: Memory) -> Draft:
     if draft.origin != "user" or not is_taught(draft):
         return draft
-    return replace(draft, detail=occasions.line_after(work))
+    return replace(draft, detail="\n".join(filter(None, (draft.detail, occasions.line_after(work)))))

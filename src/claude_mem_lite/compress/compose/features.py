@@ -10,9 +10,13 @@ from dataclasses import dataclass
 
 from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts
-from claude_mem_lite.compress.language.ngrams import ngrams, word_classes
 from claude_mem_lite.words import tokens_of
 
+_TOKEN = re.compile(
+    r"(?P<url>https?://\S+)|(?P<hash>\b(?=[a-f]*\d)[0-9a-f]{7,40}\b)|(?P<path>[\w.~-]*/[\w./~-]+|\w+\.(?:[a-z]{1,4})\b)"
+    r"|(?P<code>`[^`\n]+`|\w+\(\)?|\w*[a-z][A-Z]\w*|\w+_\w+|--?[a-z][\w-]+|\w+(?:\.\w+)+|[A-Z]{2,}[A-Z0-9]*\b)"
+    r"|(?P<number>\d[\d,.%]*\w*)|(?P<word>[A-Za-z]+(?:'[a-z]+)?)|(?P<mark>[?!:;→✓✅❌—–=]|->)"
+)
 _CUES: dict[str, re.Pattern[str]] = {
     "because": re.compile(r"(?i)\b(?:because|since|due to|caused by|root cause|reason|so that|to avoid|to prevent)\b"),
     "was": re.compile(r"(?i)\b(?:was|were|had|didn't|wasn't|couldn't|failed|broke|missing)\b"),
@@ -60,6 +64,25 @@ NUMERIC = (
 """Names of the numbers of a sentence, in order."""
 
 
+def ngrams(text: str, prefix: str = "") -> Iterator[str]:
+    """Yield the words and pairs of words of a text, names of code as their class; the first words are marked."""
+    tokens = list(_classes(text))
+    for at, token in enumerate(tokens[:60]):
+        yield prefix + token
+        if at < 3:
+            yield f"{prefix}^{token}"
+        if at + 1 < len(tokens):
+            yield f"{prefix}{token} {tokens[at + 1]}"
+    if len(tokens) > 1:
+        yield f"{prefix}^{tokens[0]} {tokens[1]}"
+
+
+def _classes(text: str) -> Iterator[str]:
+    for found in _TOKEN.finditer(text[:600]):
+        kind = found.lastgroup or "word"
+        yield found[0].lower() if kind in ("word", "mark") else f"<{kind}>"
+
+
 def sentence_ngrams(one: Candidate) -> Iterator[str]:
     """Yield the words of a sentence, and those of its heading and lead apart from them."""
     yield from ngrams(one.text)
@@ -91,7 +114,7 @@ class Spoken:
 def sentence_numbers(one: Candidate, at: int, total: int, facts: TurnFacts, spoken: Spoken) -> list[float]:
     """Return the numbers of a sentence, in the order of `NUMERIC`; `at` counts within its source."""
     tokens = tokens_of(one.text)
-    classes = list(word_classes(one.text))
+    classes = list(_classes(one.text))
     code = [kind for kind in classes if kind in ("<code>", "<path>", "<hash>")]
     words = one.text.split()
     return [

@@ -8,9 +8,8 @@ from typing import Literal
 
 from claude_mem_lite.compress.compose import headline
 from claude_mem_lite.compress.compose.candidates import Candidate
-from claude_mem_lite.compress.compose.features import Spoken
+from claude_mem_lite.compress.compose.features import Spoken, ngrams
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts
-from claude_mem_lite.compress.language.ngrams import ngrams
 from claude_mem_lite.compress.language.titles import weight
 from claude_mem_lite.compress.language.verbs import BASES
 from claude_mem_lite.patterns import lazy

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from claude_mem_lite.compress.compose.candidates import Candidate
+from claude_mem_lite.compress.compose.features import ngrams
 from claude_mem_lite.compress.compose.titles import Title
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts
-from claude_mem_lite.compress.language.ngrams import ngrams
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,4 +1,4 @@
-"""What one sentence of a user teaches: the value that the readers of each language give, and what they share."""
+"""A lesson of a user, and how its words become a title."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,6 @@ REPEATED = 0.9
 GENERAL = 0.85
 """It is put as holding always: a rule, a preference, a convention."""
 ONCE = 0.75
-HINTED = 0.6
-"""It reads like a correction of one thing more than of a habit."""
 
 _LONGEST_TITLE = 120
 _WORD = lazy(r"[^\W\d_][\w'./-]*|\d+")
@@ -24,20 +22,21 @@ _EMPTY = STOPWORDS | frozenset(
     """don't never always one ones thing things way stuff instead again mean meant prefer avoid user stop forget asked
     doing""".split()  # noqa: SIM905
 )
-_REASON = lazy(
-    r"(?i)[\s,;:–—-]+(?:because|since|otherwise|so that|cause|weil|sonst|damit)\b|[,;] (?:it|they|that|this|those"
-    r"|these)"
-    r" \S|[；;，,](?:因为|否则|不然)|\s[–—-]\s"
-)
 # What is cut must be a reason beyond doubt: "deprecated since 3.10" and "so that CI breaks" are part of the rule.
 _WHY = lazy(
-    r"(?i)[\s,;:–—-]+(?:because|weil)\b|[,;] (?:otherwise|cause|sonst)\b"
-    r"|[,;] since (?:it|they|we|i|you|there|that|this|those|these|the \w+|our \w+)(?:'\w+)? (?:\w+ )*\w+"
-    r"|[,;] (?:(?:it|they|this|those|these)(?:'\w+)?|that's) [^,;]*$|[；;，,](?:因为|否则|不然)"
+    r"(?i)[\s,;:–—-]+(?:because|weil)\b|[,;] (?:otherwise|cause|sonst)\b|[,;] since (?:it|they|we|i|you|there|that"
+    r"|this|those|these|the \w+|our \w+)(?:'\w+)? (?:\w+ )*\w+|[,;] (?:(?:it|they|this|those|these)(?:'\w+)?"
+    r"|that's) [^,;]*$|[；;，,](?:因为|否则|不然)"
 )
 _DASH = lazy(r"\s[–—-]\s")
 _POINTING = lazy(r"(?:Stop|Don't|Never|Always) \w+ (?:it|them|that|this|those)(?: \w{1,5})?$")
 _LEAST_RULE = 4
+# "No mocks" is the rule: only with a mark behind it "no" is a lead.
+_LEAD = lazy(
+    r"(?i)^(?:(?:no|nope|nah|well|sorry|wait|right|thanks|good|great|yes|yeah|yep|again|reminder"
+    r"|one (?:more )?thing)\s*[,.!:;–—-]+\s*|(?:(?:hi|hello|hey)(?: there| claude)?|claude|please|pls|fyi"
+    r"|just so you know|but|so|also|and|ok(?:ay)?|hm+|oh|btw|actually|just)\b(?:\s*[,.!:;–—-]+\s*|\s+))+(?=\S)"
+)
 _CJK = lazy(r"[\u4e00-\u9fff]")
 
 _WISHES = {
@@ -82,20 +81,14 @@ def _is_whole(rule: str) -> bool:
     return len(_CJK.findall(rule)) >= _LEAST_RULE or len(rule.split()) >= _LEAST_RULE
 
 
+def without_lead(text: str) -> str:
+    """Return a sentence without what only leads to it: "no, ", "please ", "ok so "."""
+    return _LEAD.sub("", text, count=1)
+
+
 def of_the_user(text: str) -> str:
     """A wish as it is told of somebody: "I don't want X" as "The user does not want X"."""
     return _WISH.sub(lambda found: _WISHES[found[1].lower()], text, count=1)
-
-
-def small_first(title: str) -> str:
-    """A title inside another: with a small first letter, unless it begins with a name."""
-    first = title.split(" ", 1)[0]
-    return title if sum(map(str.isupper, first)) > 1 else title[:1].lower() + title[1:]
-
-
-def has_reason(text: str) -> bool:
-    """Whether a clause says why."""
-    return _REASON.search(text) is not None
 
 
 def says_something(title: str) -> bool:

@@ -1,82 +1,72 @@
-"""A sentence of a user -> what it teaches, if anything, by rules. What counts is defined in docs/corrections.md.
+"""A sentence of a user -> the lesson that it states in so many words: what it asks to remember, an order that it says
+holds always, and the common forms of German and Chinese. All other English is left to the scorer.
 
-Called with sentences of bounded length (see spoken.py); in doubt a sentence teaches nothing: a rule that nobody gave
-is worse than one that has to be given twice."""
+Called with sentences of bounded length (see spoken.py); in doubt a sentence states nothing."""
 
-import re
 from dataclasses import replace
 
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.language.sentence_kinds import states_decision
+from claude_mem_lite.compress.language.spoken import LONGEST_SENTENCE
 from claude_mem_lite.compress.lessons import chinese, german
-from claude_mem_lite.compress.lessons.bare_orders import is_bare_order
-from claude_mem_lite.compress.lessons.english import lesson as english
-from claude_mem_lite.compress.lessons.leads import without_leads
-from claude_mem_lite.compress.lessons.lesson import STATED, Lesson, order, says_something
-from claude_mem_lite.compress.lessons.programs import is_of_the_program
+from claude_mem_lite.compress.lessons.asked_kinds import is_order, named_kind
+from claude_mem_lite.compress.lessons.lesson import GENERAL, STATED, Lesson, order, says_something, without_lead
 from claude_mem_lite.compress.lessons.scopes import is_about_here, without_scope
-from claude_mem_lite.compress.lessons.spoken import LONGEST_SENTENCE
 from claude_mem_lite.models import Kind
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.scopes import UNIVERSAL_KINDS
 
-_QUOTED = lazy(r'"[^"]{0,400}"|“[^”]{0,400}”|«[^»]{0,400}»|(?<!\w)\'[^\']{2,400}\'(?!\w)')
 _REMEMBER = lazy(
-    r"(?i)^(?:(?:please|pls|and|also|ok(?:ay)?|btw|so|but|bitte|hey claude|claude)[,:]?\s+)*"
-    r"(?:(?:remember|keep in mind|bear in mind|make a note|take note"
-    r"|merk(?:e)? (?:dir|es dir)|denk(?:e)? (?:bitte )?daran|vergiss (?:bitte )?nicht)"
-    r"(?: (?:this|bitte|für später|for later|for next time|for the future|from now on))*"
-    r"(?:\s*[,:–—-]\s*(?:that |dass )?|\s+(?:that|dass)\s+|\s+(?=(?:to|i|i'm|i've|we|we're|the|you|our|my|all"
-    r"|there|it's|not|never|always|in|on|for)\s))"
-    r"|(?:don't|do not|never) forget that |(?:note for later|note to self|for (?:later|future) reference"
-    r"|for the record|(?:save|add|put)(?: this| that)?"
-    r" (?:to|in|into) (?:your )?memory|notiz für später)\s*[,:–—-]\s*(?:that |dass )?"
-    r"|(?:请)?(?:记住|记得|记一下|牢记|别忘了|不要忘记)\s*[：:，,]?\s*)"
+    r"(?i)^(?:(?:please|pls|and|also|ok(?:ay)?|btw|so|but|bitte|hey claude|claude)[,:]?\s+)*(?:(?:remember"
+    r"|keep in mind|bear in mind|make a note|take note|merk(?:e)? (?:dir|es dir)|denk(?:e)? (?:bitte )?daran"
+    r"|vergiss (?:bitte )?nicht)(?: (?:this|bitte|für später|for later|for next time|for the future"
+    r"|from now on))*(?:\s*[,:–—-]\s*(?:that |dass )?|\s+(?:that|dass)\s+|\s+(?=(?:to|i|i'm|i've|we|we're|the|you|our"
+    r"|my|all|there|it's|not|never|always|in|on|for)\s))|(?:don't|do not|never) forget that |(?:note for later"
+    r"|note to self|for (?:later|future) reference|for the record|(?:save|add|put)(?: this| that)? (?:to|in"
+    r"|into) (?:your )?memory|notiz für später)\s*[,:–—-]\s*(?:that |dass )?|(?:请)?(?:记住|记得|记一下|牢记|别忘了"
+    r"|不要忘记)\s*[：:，,]?\s*)"
 )
 _REMEMBER_LAST = lazy(
     r"(?i)[\s,;.–—-]+(?:(?:please|so) )?(?:remember|memorize|note|keep) (?:that|this|it)(?: in mind| for (?:later"
-    r"|next time|the future))?"
-    r"[.! ]*$|[，,。]\s*(?:请)?记住(?:这一?点|这个)?[。！!]*$"
+    r"|next time|the future))?[.! ]*$|[，,。]\s*(?:请)?记住(?:这一?点|这个)?[。！!]*$"
 )
 _REMEMBERED_DEED = lazy(r"(?i)^(?:not\s+to|to\s+not|to)\s+(?=\w)")
+_YOU = lazy(r"(?i)^you (?=(?:always|never) )")
 _MOMENT = lazy(
-    r"(?i)\b(?:(?:when|once|as soon as) (?:(?:you|we|it|i|they|that|this)(?:'\w+| are| is| have| has)\b|done"
-    r"|finished|ready"
-    r"|the \w+ (?:is|are|has)\b)|after(?:wards?)?(?! (?:every|each|any|you|all)\b| \w+ing\b)|later|today|tomorrow"
-    r"|tonight"
-    r"|now|then|first|next|at the end|in the end|this (?:time|once)|before (?:i|we|lunch|the (?:meeting|demo|release))"
-    r"|before you (?:go|stop|leave|finish|are|start))\b"
+    r"(?i)\b(?:(?:when|once|as soon as) (?:(?:you|we|it|i|they|that|this)(?:'\w+| are| is| have| has)\b|done|finished"
+    r"|ready|the \w+ (?:is|are|has)\b)|after(?:wards?)?(?! (?:every|each|any|you|all)\b| \w+ing\b)|later|today"
+    r"|tomorrow|tonight|now|then|first|next|at the end|in the end|this (?:time|once)|before (?:i|we|lunch"
+    r"|the (?:meeting|demo|release))|before you (?:go|stop|leave|finish|are|start))\b"
 )
-# In haste nobody types them.
-_NO_APOSTROPHE = lazy(
-    r"(?i)\b(?:(do|does|did|is|are|was|were|should|would|could|must|have|has|ca|wo)nt"
-    r"|(that|there|what|here)s(?= (?:a|an|the|no|not|already|one|wrong|how|what|why)\b)"
-    r"|(it)s(?= (?:a|an|the|not|spelled|called|named|written|generated|in|on|already|\w+ed)\b)|(you|they)re\b"
-    r"|(we)re(?= (?:on|using|not)\b))"
-)
-_SHORTENED = ("n't", "'s", "'s", "'re", "'re")
 _NO_CONTENT = lazy(r"(?i)^(?:when|how|what|the (?:time|bug|day|issue|error) (?:when|we|that))\b|[?？]|吗[。]?$")
-_FYI = lazy(r"(?i)^(?:fyi|btw|note|just so you know)[,:]?\s+")
+_ALWAYS = lazy(
+    r"(?i)^(?:(?:you|we) (?:must|should|have to|need to) |i (?:want|need|expect) you to )?((?:always"
+    r"|never(?: ever)?) (?=([a-z]+) \S).*)$"
+)
+_FROM_NOW = lazy(r"(?i)^(?:from now on|going forward)[,:]? (?!it\b|there\b|this\b)(.+)$")
+_PREFER = lazy(
+    r"(?i)^i(?:'d| would)? (?:really |strongly |generally |usually |always )?(?=prefer (?!option|the \w+ (?:one|option)"
+    r"|the (?:first|second|last)|that\b|this\b|it\b|we\b|you\b|if\b))"
+)
+_NOT_STANDING = lazy(
+    r"(?i)\?\s*$|\b(?:is|was) (?:wrong|bad|incorrect|misspelled)\b|\bfor now\b|\bthis time\b|\byet\b|^never mind"
+    r"|^(?:always|never) (?:show|render|display|hide|redirect|scroll|reload|animate|log (?:in|out))\b(?! me\b)"
+)
 _LEAST_CONTENT = 8
 _CJK = lazy(r"[\u4e00-\u9fff]")
-_GERMAN = lazy(
-    r"(?i)\b(?:nicht|nein|bitte|niemals|immer|ich|wir|du|dass|statt|kein(?:e|en|er)?|und|auf|die|der|hör|lass"
-    r"|ab (?:jetzt|sofort))\b"
-)
 
 
 def read(sentence: str) -> Lesson | None:
-    """What a sentence teaches; None when it is a task, a question, a report, an answer or just talk."""
-    text = _with_apostrophes(sentence.strip().replace("’", "'"))
+    """Return the lesson that a sentence states in so many words; None when it is anything else."""
+    text = sentence.strip().replace("’", "'")
     if not text or len(text) > LONGEST_SENTENCE:
         return None
-    asked = _REMEMBER.match(text)
-    if asked:
+    if asked := _REMEMBER.match(text):
         return _remembered(text[asked.end() :])
     if (last := _REMEMBER_LAST.search(text)) and last.start() > _LEAST_CONTENT:
-        return _remembered(_FYI.sub("", text[: last.start()]))
-    scoped = without_scope(text)
-    found = _told(scoped.text, is_general=scoped.is_general)
+        return _remembered(without_lead(text[: last.start()]))
+    scoped = without_scope(without_lead(text))
+    found = _stated(scoped.text, is_general=scoped.is_general)
     if found is None or not says_something(found.title):
         return None
     return replace(found, scope=scoped.scope)
@@ -84,13 +74,11 @@ def read(sentence: str) -> Lesson | None:
 
 def kind_asked(text: str) -> Kind:
     """Guess the kind of what the user asks by command to be remembered, as if "remember that" stood before it."""
-    lesson = _remembered(_content(text))
+    content = _content(text)
+    lesson = _remembered(content)
     if lesson is not None and lesson.kind != "note":
         return lesson.kind
-    content = _content(text)
-    if states_decision(content):
-        return "decision"
-    return "rule" if is_bare_order(without_scope(content).text) else "note"
+    return "decision" if states_decision(content) else "note"
 
 
 def scope_asked(text: str, named: Kind | None = None) -> str:
@@ -103,57 +91,45 @@ def scope_asked(text: str, named: Kind | None = None) -> str:
 
 
 def _content(text: str) -> str:
-    """The first sentence of a text, without the words that ask to remember it; '' when it is too long to be read."""
+    """Return the first sentence of a text, without the words that ask to remember it; '' when it is too long."""
     first = next(iter(sentences(text.replace("’", "'"))), "")
-    if len(first) > LONGEST_SENTENCE:
-        return ""
-    asked = _REMEMBER.match(first)
-    return first[asked.end() :] if asked else first
+    return _REMEMBER.sub("", first, count=1) if len(first) <= LONGEST_SENTENCE else ""
 
 
 def _remembered(content: str) -> Lesson | None:
-    """What is to be kept because the user asks for it: of the kind that its content has."""
+    """Return what is to be kept because the user asks for it: of the kind that its content has."""
     if _NO_CONTENT.search(content) or len(content) < 3:
         return None
     scoped = without_scope(content)
     deed = _REMEMBERED_DEED.match(scoped.text)
     if deed and _MOMENT.search(scoped.text):
         return None  # "remember to push when you're done" is a task
-    text = scoped.text[deed.end() :] if deed else scoped.text
+    text = _YOU.sub("", without_lead(scoped.text[deed.end() :] if deed else scoped.text))
     if deed and "not" in deed[0]:
         text = f"don't {text}"
-    found = _told(text, is_general=scoped.is_general, is_kept=True)
-    kind = found.kind if found else "rule" if deed else "note"
+    found = _stated(text, is_general=False)
+    kind = found.kind if found else named_kind(text) or ("rule" if deed or is_order(text) else "note")
     title = found.title if found else order(text, with_why=True)
-    if kind == "correction":
-        kind = "rule"
-    if not says_something(title):
-        return None
-    return Lesson(kind, title, STATED, scoped.scope)
+    return (
+        Lesson("rule" if kind == "correction" else kind, title, STATED, scoped.scope) if says_something(title) else None
+    )
 
 
-def _told(text: str, *, is_general: bool, is_kept: bool = False) -> Lesson | None:
+def _stated(text: str, *, is_general: bool) -> Lesson | None:
     if _CJK.search(text):
-        return None if is_of_the_program(text) and not is_kept else chinese.lesson(text)
-    body = without_leads(text, _masked(text))
-    is_said_for_good = is_kept or is_general or body.is_reminder or body.is_again
-    if not is_said_for_good and is_of_the_program(body.masked):
+        return chinese.lesson(text)
+    if lesson := german.lesson(text):
+        return lesson
+    if _NOT_STANDING.search(text):
         return None
-    if _GERMAN.search(text) and (found := german.lesson(body)):
-        return found
-    return english(replace(body, is_general=is_general, is_kept=is_kept))
-
-
-def _with_apostrophes(text: str) -> str:
-    def put(found: re.Match[str]) -> str:
-        at = found.lastindex or 1
-        return f"{found[at]}{_SHORTENED[at - 1]}"
-
-    return _NO_APOSTROPHE.sub(put, text)
-
-
-def _masked(text: str) -> str:
-    """The sentence in lower case, of the same length, with what it quotes blotted out: that is not its own word."""
-    blotted = _QUOTED.sub(lambda found: f"{found[0][0]}{'_' * (len(found[0]) - 2)}{found[0][-1]}", text)
-    # A letter whose small form is longer would shift everything behind it.
-    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in blotted)
+    text = _YOU.sub("", text) if is_general else text
+    if (found := _ALWAYS.match(text)) and is_order(found[1].partition(" ")[2].removeprefix("ever "), is_standing=True):
+        return Lesson("rule", order(found[1].replace("ever ever", "ever")), GENERAL)
+    if found := _PREFER.match(text):
+        return Lesson("preference", order(text[found.end() :]), GENERAL)
+    if found := _FROM_NOW.match(text):
+        return Lesson(named_kind(found[1]) or "preference", order(found[1], with_why=True), GENERAL)
+    # "In all my projects: …", "In Python …": what begins with where it holds is meant as a rule.
+    if is_general and (is_order(text) or named_kind(text)):
+        return Lesson(named_kind(text) or "preference", order(text, with_why=True), GENERAL)
+    return None

@@ -9,8 +9,8 @@ from claude_mem_lite.scopes import language_name
 
 _PLACES = r"(?:projects?|repos?|repositor(?:y|ies)|code ?bases?)"
 _EVERYWHERE = (
-    rf"(?:(?:in|for|across|with) (?:all|every|each|any)(?: of)?(?: (?:my|our|the|your))? {_PLACES}"
-    rf"|(?:in|für) (?:all|jed)\w* (?:(?:meine|unsere)\w* )?(?:projekte?n?|repos?)"
+    rf"(?:(?:in|for|across|with) (?:all|every|each|any)(?: of)?(?: (?:my|our|the|your))? {_PLACES}|(?:in|für) (?:all"
+    rf"|jed)\w* (?:(?:meine|unsere)\w* )?(?:projekte?n?|repos?)"
     rf"|(?:在)?(?:我的)?(?:所有|任何)(?:的)?(?:项目|仓库)(?:里|中)?(?:都)?)"
 )
 _FIRST = lazy(

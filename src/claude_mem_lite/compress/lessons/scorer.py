@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from claude_mem_lite.compress.language.linear import Linear, load_models, save_models
-from claude_mem_lite.compress.lessons.features import lesson_ngrams, lesson_numbers
+from claude_mem_lite.compress.lessons.features import lesson_numbers, previous_numbers
 
 WEIGHTS = Path(__file__).parent / "scorer.npz"
 
@@ -23,17 +23,20 @@ class Scorer:
         """Return for each sentence of one prompt the probability of being a lesson."""
         if not sentences:
             return []
-        numbers = [lesson_numbers(sentence, previous_message) for sentence in sentences]
-        scored = self.lesson.scores(map(lesson_ngrams, sentences), numbers)
-        return [float(value) for value in scored[:, 0]]
+        numbers = [[*lesson_numbers(text), *previous_numbers(text, previous_message)] for text in sentences]
+        return [float(value) for value in self.lesson.scores((), numbers)[:, 0]]
+
+    def save(self, path: Path) -> None:
+        """Write the scorer to a file."""
+        save_models({"lesson": self.lesson}, path)
+
+    @classmethod
+    def load(cls, path: Path) -> "Scorer":
+        """Return the scorer that a file holds."""
+        return cls(**load_models(path))
 
 
 @cache
 def shipped_scorer() -> Scorer:
     """Return the scorer whose weights lie in the package."""
-    return Scorer(**load_models(WEIGHTS))
-
-
-def save(scorer: Scorer, path: Path) -> None:
-    """Write a scorer to a file."""
-    save_models({"lesson": scorer.lesson}, path)
+    return Scorer.load(WEIGHTS)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from claude_mem_lite.client_marks import INJECTED_TAGS, INTERRUPTED, NOT_TYPED, NOTIFICATION, OWN_COMMAND, without_tags
 from claude_mem_lite.compress.language.clean import clean, clip
+from claude_mem_lite.compress.language.own_words import MAX_FIRST_LENGTH, asks_to_remember, hands_over, own_words
 from claude_mem_lite.compress.language.prose import passages, sentences
-from claude_mem_lite.compress.lessons.own_words import asks_to_remember, hands_over, own_words
 from claude_mem_lite.hook.private import MARK
 from claude_mem_lite.patterns import lazy
 
@@ -34,12 +34,12 @@ _LONGEST_BRIEF = 300
 _LAST_WORD = lazy(r"(?i)(?:always|ever|never|period|full stop|no exceptions?|every (?:single )?time|please)[.!]*")
 
 
-def spoken(prompt: str) -> list[str]:
-    """The sentences of a prompt that its user says, in order."""
+def spoken(prompt: str, max_first_length: int = MAX_FIRST_LENGTH) -> list[str]:
+    """Return the sentences of a prompt that its user says, in order; none of a first paragraph that is too long."""
     text = _typed(prompt)
     return [
         sentence
-        for at, sentence in enumerate(_said(own_words(text)))
+        for at, sentence in enumerate(_said(own_words(text, max_first_length)))
         if len(sentence) <= LONGEST_SENTENCE and (not _URL.search(sentence) or (at == 0 and asks_to_remember(text)))
     ]
 
