@@ -66,7 +66,7 @@ def is_dismissed(db: sqlite3.Connection, project: str, text: str, likeness: Like
     dismissed = candidates.of_project(db, project, ("dismissed",))
     if any(candidates.wording_of(one.sentence) == candidates.wording_of(text) for one in dismissed):
         return True
-    return bool(dismissed) and likeness.is_paraphrase_of_any(text, [one.sentence for one in dismissed])
+    return bool(likeness.repeats(text, [one.sentence for one in dismissed]))
 
 
 def without_dismissed(db: sqlite3.Connection, project: str, digest: TurnDigest, likeness: Likeness) -> TurnDigest:
