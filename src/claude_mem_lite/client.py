@@ -230,6 +230,22 @@ class Client:
         """Forget memories that are in quarantine for good; the ids of all that went."""
         return _strings(self._post("/api/quarantine/drop", {"ids": list(ids)}, timeout_s=120), "dropped")
 
+    def lessons(self, where: Where, *, limit: int = 50) -> JsonObject:
+        """What was learned from the user under `learned`, what is unsure under `unsure`, newest first."""
+        return self._get("/api/lessons", [*where.as_query(), *_query(limit=limit)])
+
+    def accept_lessons(self, ids: Sequence[str]) -> Sequence[str]:
+        """Keep lessons on the user's word; the ids of their memories."""
+        return _strings(self._post("/api/lessons/accept", {"ids": list(ids)}), "accepted")
+
+    def dismiss_lessons(self, ids: Sequence[str]) -> Sequence[str]:
+        """Drop lessons and keep them from coming back; their ids."""
+        return _strings(self._post("/api/lessons/dismiss", {"ids": list(ids)}), "dismissed")
+
+    def edit_lesson(self, id_: str, words: str) -> str:
+        """Keep a lesson in other words; the id of its memory."""
+        return _strings(self._post("/api/lessons/edit", {"id": id_, "text": words}), "edited")[0]
+
     def sessions(self, where: Where, *, query: str = "", limit: int = 20) -> Sequence[JsonObject]:
         """The last sessions, newest first; with a query those that are about it, best first."""
         parameters = [*where.as_query(), *_query(query=query, limit=limit)]

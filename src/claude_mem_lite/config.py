@@ -66,6 +66,9 @@ class Config:
     """What the prompts, failing commands and opened files of one session are given in all, in tokens by estimate; one
     prompt gets at most two thirds of it, a failure or a file at most 300. 0 means that they are given nothing. See
     [moments.md](moments.md)."""
+    ask_agent: bool = True
+    """Whether the agent is asked, in one line with a prompt and seldom, to save what you said if it holds beyond the
+    task. Only where it may use the memory tools without asking you. See [lessons.md](lessons.md)."""
     exclude: tuple[str, ...] = ()
     """Folders of which nothing is kept and to which nothing is given, as patterns. See
     [below](#excluded-folders)."""

@@ -56,6 +56,21 @@ def without_request(summary: str) -> str:
     return summary.partition(REQUEST_LEAD)[0].rstrip()
 
 
+def is_users_wording(made_by: str) -> bool:
+    """Return whether a memory of `origin` user is in the user's own words: not in those of an agent or a model."""
+    return made_by != SAVED_BY_AGENT and "/" not in made_by
+
+
+def users_word(made_by: str, trust: float) -> str:
+    """Return how a memory of `origin` user is told: "stated" only of the user's own words."""
+    if is_users_wording(made_by):
+        return "stated by the user"
+    if trust >= TRUST["user"]:
+        return "accepted by the user"
+    worded = "saved by the agent" if made_by == SAVED_BY_AGENT else "worded by a model"
+    return f"{worded} after the user said so"
+
+
 def texts(value: JsonValue) -> tuple[str, ...]:
     """The strings of a list; nothing when it is no list."""
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
@@ -91,6 +106,8 @@ TRANSCRIPT_TRUST = 0.9
 FOREIGN_ORIGINS: tuple[Origin, ...] = ("web", "mcp")
 OUTSIDE_ORIGINS: tuple[Origin, ...] = (*FOREIGN_ORIGINS, "import")
 """Words that nobody said or wrote here."""
+SAVED_BY_AGENT = "assistant"
+"""`made_by` of what an agent saved; of what a model worded, it is PROVIDER/MODEL."""
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 PassageKind = Literal["turn", "session"]
 
@@ -135,6 +152,10 @@ class Event:
     """Read from a transcript, not seen as it happened."""
     agent: str = "claude-code"
     """Who sent it; whatever it is, the event has the same form."""
+    transcript: str = ""
+    """The path of the session's transcript."""
+    permission_mode: str = ""
+    """The mode in which the agent's client asks its user for permission, when the event says so."""
 
 
 @dataclass(frozen=True, slots=True)

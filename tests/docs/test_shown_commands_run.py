@@ -26,7 +26,7 @@ from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
 from claude_mem_lite.models import Receipt, SessionSummary
 from claude_mem_lite.paths import Home
 from claude_mem_lite.places import find_place
-from claude_mem_lite.store import receipts
+from claude_mem_lite.store import lesson_candidates, receipts
 from claude_mem_lite.worker.clock import utc_now
 from tests import claude_mem_databases
 from tests.docs.pages import pages
@@ -146,6 +146,8 @@ def _fill(home: Home, root: str, quarantined: bool) -> None:
             )
         with atomic(store.db):
             receipts.add(store.db, GIVEN)
+            said = lesson_candidates.make(PROJECT, SESSION, "t1", "We keep commits small here", 0.5, now)
+            lesson_candidates.put(store.db, replace(said, id="m4t9w2cz7e"))
 
 
 def _fill_projects(home: Home, *folders: str) -> None:

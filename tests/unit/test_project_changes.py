@@ -6,7 +6,7 @@ from datetime import timedelta
 from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Place, Receipt, Turn
-from claude_mem_lite.store import branches, project_changes, project_marks, receipts, symbols
+from claude_mem_lite.store import branches, lesson_candidates, project_changes, project_marks, receipts, symbols
 from claude_mem_lite.store.project_splits import Split
 from tests.fakes import NOW, SHOP, Store
 
@@ -61,6 +61,10 @@ def fill(store: Store, place: Place) -> None:
         project_marks.put_mark(store.db, "path", place.root, place.project, at)
         symbols.add(store.db, turn.key, turn, place.branch, [CodeChange("list.py", "order", "function", "new")], at)
         receipts.add(store.db, made)
+        said = f"I prefer lists of the {name} sorted by colour"
+        lesson_candidates.put(
+            store.db, lesson_candidates.make(place.project, f"{name}-session", turn.key, said, 0.5, at)
+        )
         branches.put(store.db, place.project, [branches.Branch(f"{name}-colours", "abc", ahead=True, seen_at=at)])
 
 

@@ -11,6 +11,8 @@ from tests.running import Json, Machine, leave, payload, query, turn
 from tests.unit.fake_worker import run
 
 HIT = {
+    "made_by",
+    "trust",
     "id",
     "kind",
     "origin",

@@ -41,6 +41,8 @@ def event_from_payload(name: str, payload: JsonObject) -> Event:
         branch=text(payload.get("git_branch")),
         imported=payload.get("imported") is True,
         agent=text(payload.get("agent")) or CLAUDE_CODE,
+        transcript=text(payload.get("transcript_path")),
+        permission_mode=text(payload.get("permission_mode")),
     )
 
 

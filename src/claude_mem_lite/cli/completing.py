@@ -75,3 +75,22 @@ def ids(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[Co
         return []
     known = ((field(one, "id"), " ".join(field(one, "title").split())) for one in found)
     return [CompletionItem(marked + id_, help=title[:_LONGEST_TITLE]) for id_, title in known if id_.startswith(wanted)]
+
+
+def lessons(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":  # noqa: ARG001
+    """Return the lessons of the current folder's project, the unsure ones first, with what they say."""
+    from click.shell_completion import CompletionItem
+
+    from claude_mem_lite.cli.output import field
+    from claude_mem_lite.client import Client
+    from claude_mem_lite.client_values import Where
+    from claude_mem_lite.paths import find_home
+    from claude_mem_lite.told import objects
+
+    try:
+        found = Client(find_home(), until=time.monotonic() + _WITHIN_S).lessons(Where(os.getcwd()), limit=_MOST_IDS)
+    except (MemoryLiteError, OSError):
+        return []
+    known = [(field(one, "id"), field(one, "sentence")) for one in objects(found, "unsure")]
+    known += [(field(one, "id"), field(one, "title")) for one in objects(found, "learned")]
+    return [CompletionItem(id_, help=said[:_LONGEST_TITLE]) for id_, said in known if id_.startswith(incomplete)]

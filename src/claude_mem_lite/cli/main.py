@@ -51,6 +51,7 @@ SECTIONS = {
         "confirm": Entry(f"{_HERE}.changing", "confirm", "Say that a memory still holds, or holds again."),
         "retire": Entry(f"{_HERE}.changing", "retire", "Say that a memory does not hold any more."),
         "forget": Entry(f"{_HERE}.writing", "forget", "Remove memories for good."),
+        "lessons": Entry(f"{_HERE}.lessons", "lessons", "See, accept, dismiss or edit what was learned."),
         "quarantine": Entry(f"{_HERE}.quarantine", "quarantine", "See, let out or drop what is held back."),
         "import": Entry(f"{_HERE}.importing", "import_", "Bring in what was done before."),
         "export": Entry(f"{_HERE}.exporting", "export", "Write out every memory, as JSON lines or as Markdown."),

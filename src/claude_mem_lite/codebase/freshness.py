@@ -12,12 +12,10 @@ from claude_mem_lite.code.values import PRESENT
 from claude_mem_lite.codebase.anchor_states import AnchorFound, Tie, check_anchors
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.tied_files import Effort
-from claude_mem_lite.models import Memory
+from claude_mem_lite.models import SAVED_BY_AGENT, Memory
 from claude_mem_lite.store.renames import Rename
 
 Verdict = Literal["fresh", "changed", "gone", "unknown"]
-SAVED_BY_AGENT = "assistant"
-"""As `made_by`: what an agent asked to be remembered."""
 _Told = tuple[CodeAnchor, AnchorFound]
 
 

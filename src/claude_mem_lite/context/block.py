@@ -178,7 +178,7 @@ def _seen(given: Given, now: datetime) -> str:
     memory = given.memory
     when = f"{memory.last_seen_at:%Y-%m-%d}" if given.is_dated else time_ago(memory.last_seen_at, now)
     often = f"seen {memory.times_seen}x, last " if memory.times_seen > 1 else ""
-    return " ".join(part for part in (render.ORIGINS.get(memory.origin, ""), often + when) if part)
+    return " ".join(part for part in (render.origin_label(memory), often + when) if part)
 
 
 def _summary(memory: Memory, root: str) -> list[str]:

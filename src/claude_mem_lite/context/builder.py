@@ -166,4 +166,6 @@ def _assemble(chosen: Sequence[Chosen], occasion: Occasion) -> str:
     if rules:
         rules = [render.RULES_HEADER, render.RULES_PREAMBLE, *rules]
     told = (*rules, *notes)
-    return "\n".join((render.OPENING, *told, render.LOOK_DEEPER, render.CLOSING)) if told else ""
+    # News go to a session that has the line already.
+    save = [render.SAVE_LESSONS] if occasion.may_save and not occasion.since else []
+    return "\n".join((render.OPENING, *told, render.LOOK_DEEPER, *save, render.CLOSING)) if told else ""

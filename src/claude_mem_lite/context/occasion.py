@@ -30,5 +30,7 @@ class Occasion:
     """Finds work that is like what was done last; without it, the newest is told."""
     explained: bool = False
     """Whether layers say of what they left out why they did: that takes as long as all the rest."""
+    may_save: bool = False
+    """Whether the agent may save unasked: then it is told once when to."""
     until: float | None = None
     """When somebody stops waiting, on the monotonic clock: a layer that takes longer is left out."""

@@ -13,7 +13,7 @@ from claude_mem_lite.compress.rules.handoff import FAILING, OPEN
 from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.checkout import ChangeState, RenamedSince
 from claude_mem_lite.context.likeness import Said
-from claude_mem_lite.models import Memory, Origin, Session
+from claude_mem_lite.models import Memory, Origin, Session, users_word
 from claude_mem_lite.safe_text import harmless
 from claude_mem_lite.words import within
 
@@ -26,9 +26,13 @@ PREAMBLE = (
 NOTES_HEADER = "## Notes"
 """Between the user's rules and the notes, so that the caution is about the notes alone."""
 RULES_HEADER = "## The user's standing rules"
-RULES_PREAMBLE = "Stated by the user earlier. Follow them unless the user says otherwise."
+RULES_PREAMBLE = "Stated or accepted by the user earlier. Follow them unless the user says otherwise."
 NEWS_PREAMBLE = "Recorded in other sessions on this project since this one last had notes, for reference."
 LOOK_DEEPER = "More: `claude-mem-lite search WORDS`, `claude-mem-lite show ID`."
+SAVE_LESSONS = (
+    "When the user corrects you or states something that holds beyond the task, save it with memory_save: one "
+    "self-contained sentence with its reason."
+)
 _LINE_LIMIT = 420
 _HEADLINE_LIMIT = 160
 _BRANCH_LIMIT = 60
@@ -54,13 +58,19 @@ _QUOTED = re.compile(r"""\"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`[^`]*`?""")
 _QUOTED_IN_RUST = re.compile(r"""\"(?:[^"\\]|\\.)*"?""")
 _SINCE = {"changed since": "MODIFIED", "gone since": "DELETED", "undone since": "REVERTED"}
 # What nobody is named for was told by the agent itself.
-ORIGINS: dict[Origin, str] = {
-    "user": "stated by the user",
+_ORIGINS: dict[Origin, str] = {
     "code": "read in the code",
     "command": "seen in output",
     "import": "imported,",
 }
 _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.I)
+
+
+def origin_label(memory: Memory) -> str:
+    """Return whose word a memory is; '' for the agent's own."""
+    if memory.origin == "user":
+        return users_word(memory.made_by, memory.trust)
+    return _ORIGINS.get(memory.origin, "")
 
 
 def safe_line(text: str, limit: int = _LINE_LIMIT) -> str:
@@ -113,7 +123,7 @@ def memory_line(
     moved = f" [since: {safe_line(since, _PATH_LIMIT)}]" if since else ""
     told_of = f" [{note}]" if note else ""
     age = when(memory.last_seen_at, now, dated)
-    origin = f"{ORIGINS[memory.origin]} {age}" if memory.origin in ORIGINS else age
+    origin = f"{told_by} {age}" if (told_by := origin_label(memory)) else age
     line = safe_line(text, limit)
     files = named_files(memory.files, line, _MOST_FILES_OF_A_MEMORY)
     kind = f"{memory.kind}, {safe_line(where, _BRANCH_LIMIT)}" if where else memory.kind

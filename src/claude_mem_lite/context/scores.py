@@ -7,7 +7,7 @@ from datetime import datetime
 
 from claude_mem_lite.context.tasks import Task, share_of
 from claude_mem_lite.context.usefulness import NEUTRAL, SILENT, start_factor
-from claude_mem_lite.models import Kind, Memory, Tally
+from claude_mem_lite.models import Kind, Memory, Tally, users_word
 
 ALWAYS = 0.3
 """The floor under which nothing is given, however much room there is."""
@@ -141,7 +141,9 @@ def _summed(made: Score) -> Score:
 
 
 def _why_over_any_floor(memory: Memory) -> str:
-    return "stated by the user" if memory.origin == "user" else "pinned by the user" if memory.pinned else ""
+    if memory.origin == "user":
+        return users_word(memory.made_by, memory.trust)
+    return "pinned by the user" if memory.pinned else ""
 
 
 def _told(value: float) -> str:

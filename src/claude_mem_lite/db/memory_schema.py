@@ -476,6 +476,31 @@ def m017_headline_worth(connection: sqlite3.Connection) -> None:
     connection.execute("alter table sessions add column headline_worth real not null default 0")
 
 
+def m018_lesson_candidates(connection: sqlite3.Connection) -> None:
+    """Sentences of prompts that may be lessons, kept aside until somebody judges them or they are said again."""
+    connection.execute("""
+        create table lesson_candidates (
+            id text primary key,
+            project text not null,
+            session text not null,
+            turn text not null,
+            sentence text not null,
+            wording text not null,
+            after_message text not null,
+            probability real not null,
+            state text not null check (state in ('unsure', 'asked', 'promoted', 'accepted', 'dismissed')),
+            created_at text not null,
+            asked_at text,
+            decided_at text,
+            memory text not null default ''
+        ) without rowid""")
+    connection.execute("create index lesson_candidates_by_project on lesson_candidates (project, state, created_at)")
+    connection.execute("create index lesson_candidates_by_session on lesson_candidates (session, asked_at)")
+    connection.execute("create index lesson_candidates_by_turn on lesson_candidates (turn)")
+    connection.execute("create index lesson_candidates_by_wording on lesson_candidates (wording)")
+    connection.execute("create index lesson_candidates_by_memory on lesson_candidates (memory)")
+
+
 STEPS = (
     m001_memory,
     m002_model_calls,
@@ -494,4 +519,5 @@ STEPS = (
     m015_turn_logs,
     m016_composers,
     m017_headline_worth,
+    m018_lesson_candidates,
 )

@@ -45,6 +45,10 @@ class Echo:
         own = query_words(sentence)
         return self._is_told_by(own) or any(self._is_said_by(one) for one in (sentence, _LABEL.sub("", sentence)))
 
+    def is_in_any(self, text: str) -> bool:
+        """Return whether a sentence of a text repeats what is to be forgotten."""
+        return self.out_of(text) != text
+
     def _is_told_by(self, own: Sequence[str]) -> bool:
         if self.rare and (len(own) < _ECHO_WORDS_ELSEWHERE or sum(word in self.rare for word in own) < _ECHO_RARE):
             return False

@@ -13,6 +13,7 @@ from claude_mem_lite.store import (
     branches,
     echoes,
     fts,
+    lesson_candidates,
     memories,
     occasions,
     passages,
@@ -42,6 +43,8 @@ class Forgotten(NamedTuple):
     memories: list[str]
     turns: list[str]
     sessions: list[str]
+    candidates: tuple[str, ...] = ()
+    """The lesson candidates that went along, by their ids."""
 
 
 def forget(
@@ -92,6 +95,12 @@ def forget(
     repeating = [name for kind, name in rewritten if kind != "session"]
     told_in |= {name for kind, name in rewritten if kind == "session"}
 
+    candidates = lesson_candidates.forget(
+        db, turns=[*behind, *repeating], sessions=whole_sessions, memories=[*ids, *gone], project=project
+    )
+    candidates += lesson_candidates.forget_repetitions(db, echo.is_in_any, told_in)
+    for elsewhere, _ in repeated:
+        candidates += lesson_candidates.forget_repetitions(db, elsewhere.is_in_any)
     rebuilds.drop_summaries(db)
     receipts.forget(db, sources=[*ids, *gone], sessions=whole_sessions, project=project)
     if project is not None:
@@ -100,7 +109,7 @@ def forget(
     fts.scrub(db)
     passages.scrub(db)
     turns_gone = list(dict.fromkeys((*behind, *repeating)))
-    return Forgotten([*ids, *gone], turns_gone, sorted({*told_in, *whole_sessions} - {""}))
+    return Forgotten([*ids, *gone], turns_gone, sorted({*told_in, *whole_sessions} - {""}), tuple(candidates))
 
 
 def forget_again(db: sqlite3.Connection, now: datetime) -> Forgotten:

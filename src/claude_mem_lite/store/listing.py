@@ -2,10 +2,12 @@
 
 Ways through the table are chosen here, because no single one is quick for all filters among 1,000,000 memories."""
 
+import json
 import sqlite3
+from collections.abc import Sequence
 from typing import get_args
 
-from claude_mem_lite.models import Filters, Memory, Status
+from claude_mem_lite.models import Filters, Kind, Memory, Status
 from claude_mem_lite.store import conditions, fts, memories
 from claude_mem_lite.timestamps import time_to_text
 
@@ -34,6 +36,18 @@ def listed(db: sqlite3.Connection, filters: Filters, limit: int) -> list[Memory]
     newest = sorted(found, key=lambda seq: (found[seq], seq), reverse=True)[:limit]
     read = memories.by_seq(db, newest)
     return [read[seq] for seq in newest if seq in read]
+
+
+def stated(db: sqlite3.Connection, project: str | None, kinds: Sequence[Kind], limit: int) -> list[Memory]:
+    """Return the newest active memories of these kinds that are the user's word: of all projects, or those that hold in
+    one."""
+    here = "and (+scope = 'project:' || :project or +scope not like 'project:%')" if project is not None else ""
+    rows = db.execute(
+        f"""select * from memories where status = 'active' and origin = 'user' {here}
+              and kind in (select value from json_each(:kinds)) order by created_at desc, seq desc limit :limit""",
+        {"project": project, "kinds": json.dumps(kinds), "limit": limit},
+    )
+    return [memories.from_row(row) for row in rows]
 
 
 def _ways(filters: Filters) -> list[conditions.Condition]:

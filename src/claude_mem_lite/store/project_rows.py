@@ -12,7 +12,14 @@ from claude_mem_lite.models import JsonObject, JsonValue, Place
 from claude_mem_lite.store import documents, fts, memories, passages, vectors
 from claude_mem_lite.store.project_marks import put_former_id
 
-_TABLES = {"sessions": "id", "memories": "id", "passages": "id", "receipts": "spool_name", "symbol_changes": "seq"}
+_TABLES = {
+    "sessions": "id",
+    "memories": "id",
+    "passages": "id",
+    "receipts": "spool_name",
+    "symbol_changes": "seq",
+    "lesson_candidates": "id",
+}
 """The tables whose rows belong to a project, each with its key."""
 _SMALL_TABLES = {"project_marks": ("kind", "value"), "branches": ("name",)}
 """The tables of which a project has few rows, each with its key in the project: their rows are kept with the change."""

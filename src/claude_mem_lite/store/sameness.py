@@ -89,8 +89,8 @@ def joined(known: Memory, new: Memory) -> Memory:
         # "use pnpm instead of npm" after "use pnpm": written down by the user, the fuller words stand.
         known = replace(known, title=new.title, summary=new.summary)
     if new.origin == known.origin == "user" and known.trust < new.trust:
-        # Known by a transcript, and said now: the words of now are surely the user's.
-        known = replace(known, title=new.title, summary=new.summary, trust=new.trust)
+        # Known by a transcript or in an agent's words, and said now: the words of now are surely the user's.
+        known = replace(known, title=new.title, summary=new.summary, trust=new.trust, made_by=new.made_by)
     is_users = new.made_by == "user" or new.origin == known.origin == "user"
     lines = dict.fromkeys((*known.detail.split("\n"), *new.detail.split("\n")))
     detail = "\n".join(line for line in lines if line)

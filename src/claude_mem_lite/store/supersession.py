@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory
+from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory, is_users_wording
 from claude_mem_lite.store import conflicts, fts, memories
 from claude_mem_lite.store.stances import contradict, found_by
 from claude_mem_lite.timestamps import text_to_time
@@ -149,8 +149,11 @@ def _said_at(db: sqlite3.Connection, memory: Memory, now: datetime) -> datetime:
 
 
 def _may_replace(newer: Memory, older: Memory) -> bool:
-    """Whether being newer is enough: never for what is pinned, and for the user's word only when it is the user's."""
-    return not older.pinned and (older.origin != "user" or newer.origin == "user")
+    """Return whether being newer is enough: never for what is pinned, for the user's word only when it is the user's,
+    and for what the user wrote only when the user worded it."""
+    if older.pinned or older.origin != "user":
+        return not older.pinned
+    return newer.origin == "user" and (older.made_by != "user" or is_users_wording(newer.made_by))
 
 
 def _candidates(db: sqlite3.Connection, memory: Memory) -> list[int]:

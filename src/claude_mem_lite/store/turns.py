@@ -92,6 +92,12 @@ def previous_message(db: sqlite3.Connection, session: str, before: datetime | No
     return row["reply"] if row else ""
 
 
+def count_prompts(db: sqlite3.Connection, session: str) -> int:
+    """Return how many turns of a session began with a prompt."""
+    (number,) = db.execute("select count(*) from prompts where session = ? and text <> ''", (session,)).fetchone()
+    return int(number)
+
+
 def last_prompts(db: sqlite3.Connection, session: str, limit: int) -> list[str]:
     """What the user last asked in a session, the newest first."""
     rows = db.execute(

@@ -26,6 +26,7 @@ from claude_mem_lite.ui.gate import Gate
 from claude_mem_lite.ui.pages.context import context
 from claude_mem_lite.ui.pages.feed import feed
 from claude_mem_lite.ui.pages.health import health
+from claude_mem_lite.ui.pages.lessons import LESSON_ACTIONS, lessons
 from claude_mem_lite.ui.pages.memory import memory
 from claude_mem_lite.ui.pages.projects import projects
 from claude_mem_lite.ui.pages.quarantine import quarantine
@@ -58,6 +59,7 @@ _PARTS: Mapping[str, Part] = {
     "/sessions/{id:path}": session,
     "/turns/{id:path}": turn,
     "/memories/{id:path}": memory,
+    "/lessons": lessons,
     "/quarantine": quarantine,
     "/projects": projects,
 }
@@ -98,7 +100,7 @@ def make_app(
     ]
     for path, part in _PARTS.items():
         routes += [Route(path, page), Route(f"/part{path}", _showing(client, undo, part, folder))]
-    anywhere = {**MEMORY_ACTIONS, **PROJECT_ACTIONS, **HEALTH_ACTIONS}
+    anywhere = {**MEMORY_ACTIONS, **LESSON_ACTIONS, **PROJECT_ACTIONS, **HEALTH_ACTIONS}
     doing = {**{name: _on_any_page(do) for name, do in anywhere.items()}, **undoable(undo)}
     routes += [Route(f"/do/{name}", _doing(client, undo, do), methods=["POST"]) for name, do in doing.items()]
     routes += [Route(f"/{place}/{{unknown:path}}", _nothing) for place in ("static", "part", "do")]

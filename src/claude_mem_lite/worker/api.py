@@ -21,7 +21,16 @@ from claude_mem_lite.inbox import model_turns, spool
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.models import LONGEST_TEXT, MOST_FILES, JsonObject, Kind, Place
 from claude_mem_lite.redaction.redact import redact
-from claude_mem_lite.store import counting, memories, model_calls, projects, rebuilds, receipts, sessions
+from claude_mem_lite.store import (
+    counting,
+    lesson_candidates,
+    memories,
+    model_calls,
+    projects,
+    rebuilds,
+    receipts,
+    sessions,
+)
 from claude_mem_lite.worker import caps
 from claude_mem_lite.worker.cleaning import has_private, is_all_private
 from claude_mem_lite.worker.commands import scope_wanted
@@ -111,6 +120,7 @@ def health(loop: Running) -> dict[str, object]:
             "active": by_status.get("active", 0),
             "quarantined": by_status.get("quarantined", 0),
             "sessions": sessions.count(db),
+            "unsure_lessons": lesson_candidates.count_open(db),
             "stale_turns": rebuilds.count(db),
             "unindexed": loop.indexing.waiting(db),
             "index_problem": loop.indexing.problem,

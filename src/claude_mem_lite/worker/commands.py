@@ -6,7 +6,6 @@ from dataclasses import asdict, fields
 from datetime import datetime
 
 from claude_mem_lite.codebase.cache import CodeCache
-from claude_mem_lite.codebase.freshness import SAVED_BY_AGENT
 from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.compress.language.names import files_named
 from claude_mem_lite.compress.lessons.reading import kind_asked, scope_asked
@@ -16,11 +15,24 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox import buried, erasing, findings, past_calls
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import KINDS, MOST_FILES, TRUST, JsonObject, Kind, Memory, Passage, Place, text, texts
+from claude_mem_lite.models import (
+    KINDS,
+    MOST_FILES,
+    SAVED_BY_AGENT,
+    TRUST,
+    JsonObject,
+    Kind,
+    Memory,
+    Passage,
+    Place,
+    text,
+    texts,
+)
 from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import (
     forgetting,
+    lesson_candidates,
     memories,
     model_calls,
     passages,
@@ -36,6 +48,8 @@ from claude_mem_lite.store import (
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.project_splits import Split
 from claude_mem_lite.worker import agent_saves, amending, located, ownership, quarantine, restoring, settling
+from claude_mem_lite.worker.lessons import links, verdicts
+from claude_mem_lite.worker.lessons.likeness import Likeness
 from claude_mem_lite.worker.scopes import named_scope
 from claude_mem_lite.worker.tying import Tie
 
@@ -55,11 +69,12 @@ def carry_out(
     db: sqlite3.Connection,
     code: CodeCache,
     tie: Tie,
+    likeness: Likeness,
     now: datetime,
 ) -> list[str]:
     """Do what a command says, under the name of its event; returns the ids of the memories concerned."""
     if payload.get("command") == "remember":
-        return [_remember(name, payload, queue, db, tie, now)]
+        return [_remember(name, payload, queue, db, tie, likeness, now)]
     if payload.get("command") == "forget":
         return _forget(name, payload, queue, model_turns, db, now)
     if payload.get("command") == "drop":
@@ -70,6 +85,8 @@ def carry_out(
         return [restoring.restore(name, payload, queue, db, now)]
     if payload.get("command") in PROJECT_COMMANDS:
         return [_change_projects(name, payload, queue, db, now)]
+    if payload.get("command") in verdicts.COMMANDS:
+        return [verdicts.carry_out(name, payload, db, now)]
     if payload.get("command") in AMENDING:
         return [_amend(name, payload, db, code, now)]
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
@@ -148,7 +165,15 @@ def _split(name: str, folder: str, called: str, queue: Queue, db: sqlite3.Connec
     return Split(**told, elsewhere=texts(found.get("elsewhere")))
 
 
-def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connection, tie: Tie, now: datetime) -> str:
+def _remember(
+    name: str,
+    payload: JsonObject,
+    queue: Queue,
+    db: sqlite3.Connection,
+    tie: Tie,
+    likeness: Likeness,
+    now: datetime,
+) -> str:
     words = clean(text(payload.get("text"))).strip()
     named = text(payload.get("kind"))
     kind = next((known for known in KINDS if known == named), None) if named or not words else kind_asked(words)
@@ -183,13 +208,20 @@ def _remember(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connecti
         confidence=_AGENTS_CONFIDENCE if is_agents else 1.0,
         made_by=BY_AGENT if is_agents else "user",
     )
+    candidate = None
     if is_agents:
         saved = memories.ids_made(db, memory.session, BY_AGENT) if memory.session else set()
         agent_saves.refuse_too_many_saves(len(saved - {memory.id}))
+        links.refuse_dismissed(db, memory, likeness)
         memory = agent_saves.checked(quarantine.without_approval(memory), heard_in, queue, db)
+        candidate = links.answered(name, memory, heard_in, queue, db, likeness)
+        memory = links.as_users_word(memory, candidate) if candidate else memory
     memory = tie(memory, place, text(payload.get("cwd")) or place.root)
     with atomic(db):
         stored = memories.add(db, memory, name, now)
+        if candidate is not None:
+            lesson_candidates.put(db, candidate)
+            lesson_candidates.decide(db, candidate.id, "promoted", at, stored.id)
         if payload.get("project"):  # its folder may be another's by now
             sessions.note_project(db, place.project, at)
         else:
@@ -280,7 +312,7 @@ def _forget(
         # Inside: a worker that dies here finds the memories again, and with them the events to erase.
         model_turns.erase(turns=gone.turns, sessions=whole)
         erasing.erase(queue, turns=gone.turns, sessions=whole)
-        erasing.erase_telling_of(queue, {*gone.memories, *whole})
+        erasing.erase_telling_of(queue, {*gone.memories, *gone.candidates, *whole})
         if known_as:
             erasing.erase_project_changes(queue, known_as)
         buried.bury(queue.db, tombstones.since(db, now), {*gone.memories, *gone.turns, *gone.sessions})

@@ -17,6 +17,7 @@ from claude_mem_lite.worker.answering.prompt import budget_of_prompt, build_now
 from claude_mem_lite.worker.answering.waiting import LaterCheckout
 from claude_mem_lite.worker.api import Running, place_of, require_settings
 from claude_mem_lite.worker.building import build_start
+from claude_mem_lite.worker.lessons.questions import may_save
 from claude_mem_lite.worker.routing import Router
 
 _OTHERWISE = "sessions are given nothing"
@@ -39,7 +40,8 @@ def context(
     excluded = is_excluded(loop.config, cwd)
     config = in_folder(loop.config, cwd)
     wanted = chosen(config, preset)
-    occasion = Occasion(place, loop.clock(), explained=explain)
+    is_allowed = may_save(config, cwd)
+    occasion = Occasion(place, loop.clock(), explained=explain, may_save=is_allowed)
     built = build_start(loop, occasion, budget or config.budget_tokens, SILENT if excluded else wanted)
     return {
         "context": built.text,

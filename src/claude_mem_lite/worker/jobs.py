@@ -38,6 +38,8 @@ from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories, receipts, sessions, symbols, tombstones, turns
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.worker import left_open, located, outcomes, passing, rendered, said_after, settling, undone
+from claude_mem_lite.worker.lessons import collection
+from claude_mem_lite.worker.lessons.likeness import Likeness
 from claude_mem_lite.worker.tying import Tie
 
 _CLOCK_SLACK_S = 300.0
@@ -57,7 +59,13 @@ class StoredTurn:
 
 
 def process(
-    unit: Sequence[Row], queue: Queue, db: sqlite3.Connection, config: Config, tie: Tie, now: datetime
+    unit: Sequence[Row],
+    queue: Queue,
+    db: sqlite3.Connection,
+    config: Config,
+    tie: Tie,
+    likeness: Likeness,
+    now: datetime,
 ) -> StoredTurn | None:
     """Work on one unit to the end; returns the turn when it was one. Twice is as good as once."""
     kept, skipped = _sort_out(unit, config)
@@ -74,7 +82,7 @@ def process(
             if events[0].kind == "PreCompact":
                 sessions.mark_compacted(db, events[0].session, events[0].at)
     elif where:
-        stored = _store_turn(unit[0].name, events, where.place, db, queue, config, tie, now)
+        stored = _store_turn(unit[0].name, events, where.place, db, queue, config, tie, likeness, now)
         if events[-1].kind in ("SessionEnd", "StopFailure"):
             outcomes.judge(db, queue, events[-1].session)
         worthless = {row for row, event in kept.items() if event.name in stored.digest.skipped}
@@ -174,6 +182,7 @@ def _store_turn(
     queue: Queue,
     config: Config,
     tie: Tie,
+    likeness: Likeness,
     now: datetime,
 ) -> StoredTurn:
     """Compress and store one turn."""
@@ -188,7 +197,9 @@ def _store_turn(
     prompt = asked or turns.last_prompt(db, first.session)
     previous = turns.previous_message(db, first.session, first.at)
     turn = Turn(key, first.session, project, prompt, tuple(events), earlier, previous)
-    digest = undone.with_undone(db, queue, turn, said_after.with_occasion(db, turn, fold(turn)))
+    folded = collection.without_dismissed(db, project, fold(turn), likeness)
+    digest = undone.with_undone(db, queue, turn, said_after.with_occasion(db, turn, folded))
+    unsure = collection.of_turn(turn, digest)
     # What is imported after later turns were seen adds memories, but how things stand is for those to say.
     is_old_news = first.imported and turns.has_later_turn(db, first.session, first.at)
     others = Hearsay((*earlier, *events))
@@ -206,6 +217,7 @@ def _store_turn(
         if is_new:
             symbols.add(db, key, turn, place.branch, digest.code, last.at)
             stored = [memories.add(db, memory, key, now) for memory in made]
+            stored += collection.keep(db, unsure, likeness, key, now).promoted
             if not is_old_news and any(event.kind != "SessionEnd" for event in events):
                 told = others.cleared_digest(digest)
                 known, worth = (before.summary, before.headline_worth) if before else (None, 0.0)

@@ -43,6 +43,8 @@ from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.fact_keeping import FactKeeping
 from claude_mem_lite.worker.indexing import Indexing
 from claude_mem_lite.worker.intake import Intake
+from claude_mem_lite.worker.lessons.likeness import Likeness
+from claude_mem_lite.worker.lessons.questions import Questions
 from claude_mem_lite.worker.look_pace import LookPace
 from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.modelling import MakeProvider, Modelling
@@ -99,10 +101,12 @@ class Loop:
         self.backing_up = BackingUp(home, memory_db, inbox_db, clock)
         self._intake = Intake(home, self._queue, clock, self.has_files)
         self._model_turns = ModelTurns(inbox_db)
-        self.modelling = Modelling(home, self._model_turns, memory_db, clock, make_provider, self.wake)
+        self.likeness = Likeness(embedder)
+        self.modelling = Modelling(home, self._model_turns, memory_db, clock, make_provider, self.wake, self.likeness)
         self.indexing = Indexing(memory_db, embedder)
         self._vectors = VectorIndex()
         self.search = Search(embedder, self._vectors)
+        self.questions = Questions()
         self.looking = Looking(home, memory_db, clock, lambda folder: is_excluded(self.config, folder))
         self.on_their_way = OnTheirWay()
         """What hooks were answered, before it is known that they printed it."""
@@ -464,7 +468,8 @@ class Loop:
             if unit[0].event == "Rendered":
                 jobs.record_rendered(unit[0], self._queue, self._memory_db, self._start_of(unit[0]), now)
                 return set()
-            stored = jobs.process(unit, self._queue, self._memory_db, self.config, self.looking.tied, now)
+            tie, likeness = self.looking.tied, self.likeness
+            stored = jobs.process(unit, self._queue, self._memory_db, self.config, tie, likeness, now)
         except PayloadError as error:
             self._queue.fail(ids, error.message, now.timestamp(), final=True)
             return set()
@@ -501,8 +506,9 @@ class Loop:
             self.backing_up.give_way()
         if told.get("by") == commands.BY_AGENT:
             self._take_in()  # what it wants kept is held against all that it heard before
+        queue, turns, db = self._queue, self._model_turns, self._memory_db
         code, tie = self.looking.cache, self.looking.tied
-        result = commands.carry_out(name, told, self._queue, self._model_turns, self._memory_db, code, tie, now)
+        result = commands.carry_out(name, told, queue, turns, db, code, tie, self.likeness, now)
         self.modelling.note_command()
         if is_forgetting:
             self._vectors.let_go()  # they follow what is new, not what is gone
@@ -515,7 +521,8 @@ class Loop:
 
     def _rebuild_memories(self, keys: Sequence[str], at: datetime) -> list[str]:
         """Contexts follow once no more turns come, as they do in an import."""
-        self._unrendered |= memory_rebuild.rebuild(self._memory_db, self._queue, keys, self.config, at)
+        likeness = self.likeness
+        self._unrendered |= memory_rebuild.rebuild(self._memory_db, self._queue, keys, self.config, likeness, at)
         self.modelling.note_command()
         return []
 

@@ -38,6 +38,8 @@ from claude_mem_lite.store import (
 )
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.worker import jobs, left_open, matters, ownership, passing, retelling, said_after, settling
+from claude_mem_lite.worker.lessons import collection
+from claude_mem_lite.worker.lessons.likeness import Likeness
 
 COMMAND = "rebuild"
 _REASON = "the composer of a newer version makes no such memory of its turn"
@@ -65,22 +67,26 @@ class _Composed:
         return self.turn.events[-1].at
 
 
-def rebuild(db: sqlite3.Connection, queue: Queue, keys: Sequence[str], config: Config, now: datetime) -> set[str]:
+def rebuild(
+    db: sqlite3.Connection, queue: Queue, keys: Sequence[str], config: Config, likeness: Likeness, now: datetime
+) -> set[str]:
     """Make the memories of turns anew, each turn in a transaction of its own; return the projects concerned. A turn of
     this composer stays as it is: twice is as good as once."""
     touched = set()
     for key in keys:
         with atomic(db):
-            touched.add(rebuild_turn(db, queue, key, config, now))
+            touched.add(rebuild_turn(db, queue, key, config, likeness, now))
     return touched - {""}
 
 
-def rebuild_turn(db: sqlite3.Connection, queue: Queue, key: str, config: Config, now: datetime) -> str:
+def rebuild_turn(
+    db: sqlite3.Connection, queue: Queue, key: str, config: Config, likeness: Likeness, now: datetime
+) -> str:
     """Make the memories of one turn anew inside the caller's transaction; return its project, '' when it was left."""
     session = sessions.find(db, rebuilds.session_of(db, key))
     if session is None:
         return ""
-    composed = _compose(db, queue, key, session, config)
+    composed = _compose(db, queue, key, session, config, likeness)
     if composed is None:
         rebuilds.note_left(db, key)
         return ""
@@ -92,7 +98,9 @@ def rebuild_turn(db: sqlite3.Connection, queue: Queue, key: str, config: Config,
     return session.project
 
 
-def _compose(db: sqlite3.Connection, queue: Queue, key: str, session: Session, config: Config) -> _Composed | None:
+def _compose(
+    db: sqlite3.Connection, queue: Queue, key: str, session: Session, config: Config, likeness: Likeness
+) -> _Composed | None:
     """Return a turn as this composer tells it; None when its events are gone, excluded by now or beyond it."""
     events = jobs.read_events(past_calls.rows_of(queue.db, key), config)
     if not events or any(is_excluded(config, folder) for folder in {session.cwd, *(event.cwd for event in events)}):
@@ -109,6 +117,7 @@ def _compose(db: sqlite3.Connection, queue: Queue, key: str, session: Session, c
     except Exception:  # one turn that trips the composer must not keep the others from being made anew
         log.exception("turn not rebuilt", extra={"turn": key, "session": session.id})
         return None
+    digest = collection.without_dismissed(db, session.project, digest, likeness)
     digest = said_after.with_occasion(db, turn, digest)
     place = retelling.place_then(session, redoing.of_turn(db, key))
     return _Composed(session, turn, digest, place, Hearsay((*earlier, *events)))

@@ -102,7 +102,7 @@ def _try(loop: Loop, asked: RebuildTurns, events: Events, db: sqlite3.Connection
             rebuilds.put_summary_row(db, asked.so_far)
         before = rebuild_report.snapshot(db, asked.session, asked.turns)
         for key in asked.turns:
-            memory_rebuild.rebuild_turn(db, queue, key, loop.config, loop.clock())
+            memory_rebuild.rebuild_turn(db, queue, key, loop.config, loop.likeness, loop.clock())
         changed = rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns))
         report = {**asdict(changed), "so_far": rebuilds.summary_row(db, asked.session)}
         raise _TakenBack

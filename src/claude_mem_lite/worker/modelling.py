@@ -22,6 +22,7 @@ from claude_mem_lite.worker import caps, retelling, trying
 from claude_mem_lite.worker.calls import Calls, Result
 from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.jobs import StoredTurn
+from claude_mem_lite.worker.lessons.likeness import Likeness
 from claude_mem_lite.worker.outage import Outage
 from claude_mem_lite.worker.summarizing import Summarized, Summarizing
 
@@ -51,12 +52,14 @@ class Modelling:
         clock: Clock,
         make_provider: MakeProvider,
         wake: Callable[[], None],
+        likeness: Likeness,
     ) -> None:
         self._home = home
         self._memory_db = memory_db
         self._clock = clock
         self._make_provider = make_provider
         self._turns = turns
+        self._likeness = likeness
         self._calls = Calls(memory_db, clock, wake)
         self._summaries = Summarizing(memory_db, self._calls, clock, self._note_told)
         self._config: Config | None = None
@@ -229,7 +232,7 @@ class Modelling:
     def _note_turn(self, wanted: Wanted, question: retelling.Question, made_by: str, result: Result) -> None:
         now = self._clock()
         if isinstance(result, Told):
-            retelling.store(self._memory_db, question, result, made_by, now)
+            retelling.store(self._memory_db, question, result, made_by, self._likeness, now)
             self._turns.finish(wanted.turn, now.timestamp())
             self._note_told(question.turn.project)
         else:

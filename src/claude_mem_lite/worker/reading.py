@@ -187,10 +187,13 @@ def _hit(hit: Hit, words: Sequence[str], state: State, retired_because: str) -> 
 
 
 def _brief(found: Memory | Passage) -> dict[str, object]:
+    whose: dict[str, object] = {"origin": ""}
+    if isinstance(found, Memory):
+        whose = {"origin": found.origin, "made_by": found.made_by, "trust": found.trust}
     return {
         "id": found.id,
         "kind": found.kind,
-        "origin": found.origin if isinstance(found, Memory) else "",
+        **whose,
         "title": found.title,
         "summary": found.summary if isinstance(found, Memory) else within(found.text, _LONGEST_SUMMARY),
         "session": found.session,

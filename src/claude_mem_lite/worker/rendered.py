@@ -22,6 +22,7 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.project_list import folders as folders_of_project
 from claude_mem_lite.store.projects import locate
+from claude_mem_lite.worker.lessons.questions import may_save
 from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.looking import time_for_context
 
@@ -52,8 +53,10 @@ def refresh(
     for folder in sorted(folders):
         identity = _identity(folder)  # first: another folder may be put in its place meanwhile
         place = locate(db, folder)
-        occasion = Occasion(place, now, dated=True, checkout=see(db, place, look_time), search=search)
         here = in_folder(config, folder)
+        is_allowed = may_save(here, folder)
+        checkout = see(db, place, look_time)
+        occasion = Occasion(place, now, dated=True, checkout=checkout, search=search, may_save=is_allowed)
         context = build(connect, occasion, here.budget_tokens, chosen(here))
         try:
             _write(home, folder, identity, context, now)

@@ -8,9 +8,15 @@ from functools import partial
 
 from claude_mem_lite.code.anchors import read_anchor
 from claude_mem_lite.compress.language.clean import clip
-from claude_mem_lite.compress.model.asking import MAX_MATERIAL, Told, TurnRequest, joined, message_of
+from claude_mem_lite.compress.model.asking import (
+    MAX_MATERIAL,
+    Told,
+    TurnRequest,
+    instructions_of,
+    joined,
+    message_of,
+)
 from claude_mem_lite.compress.model.digest import MAX_DIGEST, digest_of
-from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.compress.rules.anchoring import anchored
 from claude_mem_lite.compress.rules.handoff import handoff
 from claude_mem_lite.compress.rules.taught import is_taught
@@ -24,6 +30,8 @@ from claude_mem_lite.store import redoing, retirements, sessions, turns
 from claude_mem_lite.store.memories import find, handoff_id
 from claude_mem_lite.words import within
 from claude_mem_lite.worker import jobs, left_open, settling
+from claude_mem_lite.worker.lessons import collection, judgement
+from claude_mem_lite.worker.lessons.likeness import Likeness
 
 _MOST_KNOWN = 30
 _LONGEST_PROMPT = 600
@@ -42,7 +50,7 @@ class Question:
     @property
     def sent(self) -> str:
         """All that is sent."""
-        return f"{load('turn').text}\n{message_of(self.request)}"
+        return f"{instructions_of(self.request)}\n{message_of(self.request)}"
 
 
 def question_about(
@@ -67,18 +75,24 @@ def question_about(
         titles=tuple(memory.title for memory in _known(db, session, before=events[-1].at) if memory.kind in WORK_KINDS),
         digest=digest_of(whole, digest, limit=limit),
         files_edited=digest.files_edited,
+        prompt=whole.prompt,
+        sentences=tuple(one.sentence for one in judgement.open_in(db, turn)),
+        previous_message=previous,
     )
     return Question(whole, digest, request)
 
 
-def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, now: datetime) -> None:
+def store(
+    db: sqlite3.Connection, question: Question, told: Told, made_by: str, likeness: Likeness, now: datetime
+) -> None:
     """Put what a model told in the place of what rules made of the turn, all at once."""
     with atomic(db):
         session = sessions.find(db, question.turn.session)
         if session is None:
             return
         turn = replace(question.turn, project=session.project)  # which may have been merged while the model was asked
-        question = replace(question, turn=turn)
+        by_rules_now = collection.without_dismissed(db, turn.project, question.digest, likeness)
+        question = replace(question, turn=turn, digest=by_rules_now)
         place, others = place_then(session, redoing.of_turn(db, turn.key)), Hearsay((*turn.earlier, *turn.events))
         by_rules = set(question.digest.drafts)
         drafts = [
@@ -93,6 +107,7 @@ def store(db: sqlite3.Connection, question: Question, told: Told, made_by: str, 
                 made = replace(made, files=known.files, anchors=known.anchors)  # tied to the code of then
             memories.append(made if is_by_rules else replace(made, made_by=made_by, prompt_version=told.prompt_version))
         stored = redoing.retell(db, turn.key, memories, told.usage, now)
+        stored += judgement.keep(db, turn, told, place, made_by, likeness, now)
         for memory in stored:
             settling.settle(db, memory, turn.key, now)
         summary = others.cleared(told.summary) if told.summary is not None else None

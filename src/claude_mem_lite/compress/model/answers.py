@@ -173,6 +173,11 @@ def _list(value: JsonValue, most: int, limit: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(said for item in items if (said := _prose(item, limit))))[:most]
 
 
+def safe_prose(words: str) -> str:
+    """Return words of a model on one line, without secrets and without orders to the reader."""
+    return one_line(_safe(words))
+
+
 def _prose(value: JsonValue, limit: int) -> str:
     """Return one line of plain words within a limit."""
     return within(one_line(_safe(_string(value))), limit)

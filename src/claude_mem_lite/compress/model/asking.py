@@ -10,6 +10,8 @@ from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.drafts import make_draft
 from claude_mem_lite.compress.model.answers import read_drafts, read_summary
 from claude_mem_lite.compress.model.json_text import read_answer
+from claude_mem_lite.compress.model.lessons import KINDS as LESSON_KINDS
+from claude_mem_lite.compress.model.lessons import ToldLesson, part_of, read_lessons
 from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.compress.model.providers.outcomes import OTHER_MODEL
 from claude_mem_lite.errors import ModelRefused
@@ -56,7 +58,10 @@ _SO_FAR: dict[str, JsonObject] = {
 }
 _SESSION = _object(**_SO_FAR, request=_STRING, investigated=_STRING, notes=_STRING)
 _MEMORY = _object(kind=_KIND, title=_STRING, summary=_STRING, facts=_STRINGS, files=_STRINGS)
-_TURN = _object(memories={"type": "array", "items": _MEMORY}, session=_object(**_SO_FAR))
+_PARTS: dict[str, JsonObject] = {"memories": {"type": "array", "items": _MEMORY}, "session": _object(**_SO_FAR)}
+_TURN = _object(**_PARTS)
+_LESSON = _object(quote=_STRING, lesson=_STRING, kind={"type": "string", "enum": list(LESSON_KINDS)})
+_TURN_WITH_LESSONS = _object(**_PARTS, lessons={"type": "array", "items": _LESSON})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,10 @@ class TurnRequest:
     digest: str
     files_edited: tuple[str, ...] = ()
     """The files the turn changed: a memory names no other."""
+    prompt: str = ""
+    sentences: tuple[str, ...] = ()
+    """The sentences of the prompt that may be lessons."""
+    previous_message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +90,26 @@ class Told:
     """The session so far, without its files; None when the answer held none."""
     usage: Usage
     prompt_version: str
+    lessons: tuple[ToldLesson, ...] = ()
 
 
 def ask(provider: Provider, request: TurnRequest) -> Told:
     """Make one call. ModelUnavailable when trying again may help, ModelRefused when the answer cannot be used."""
-    prompt, message = load("turn"), message_of(request)
-    done = provider.complete(prompt.text, message, _TURN, MAX_TURN_TOKENS)
+    message = message_of(request)
+    schema = _TURN_WITH_LESSONS if request.sentences else _TURN
+    done = provider.complete(instructions_of(request), message, schema, MAX_TURN_TOKENS)
     answer = read_answer(done.text)
     drafts = read_drafts(answer, request.files_edited, message) if answer else None
     if answer is None or drafts is None:
         raise ModelRefused(f"{provider.name} gave an answer that cannot be used", OTHER_MODEL, done.usage)
-    return Told(drafts, read_summary(answer, message), done.usage, prompt.version)
+    lessons = read_lessons(answer, request.prompt, request.sentences, message)
+    return Told(drafts, read_summary(answer, message), done.usage, load("turn").version, lessons)
+
+
+def instructions_of(request: TurnRequest) -> str:
+    """Return the prompt about a turn; the part about lessons only where a sentence may be one."""
+    more = [load("lessons").text] if request.sentences else []
+    return "\n\n".join((load("turn").text, *more))
 
 
 def ask_summary(provider: Provider, material: str) -> tuple[SessionSummary, Usage, str]:
@@ -113,7 +131,8 @@ def message_of(request: TurnRequest) -> str:
     parts = [] if begun in one_line(request.digest[:1_000]) else [f"Goal of the session: {goal}"]
     titles = _newest(request.titles)
     parts += ["\n".join(("Titles so far:", *(f"- {title}" for title in titles)))] if titles else []
-    return redact("\n\n".join((*parts, request.digest)))
+    lessons = part_of(request.sentences, request.previous_message)
+    return redact("\n\n".join((*parts, request.digest, *([lessons] if lessons else []))))
 
 
 def _newest(titles: Sequence[str]) -> list[str]:

@@ -24,6 +24,7 @@ Name = Literal[
     "queue",
     "search by meaning",
     "composer",
+    "lessons",
     "model",
     "spend",
     "inbox.db",

@@ -3,14 +3,16 @@
 import stat
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 from claude_mem_lite import __version__
+from claude_mem_lite.agents.permissions import tools_allowed
 from claude_mem_lite.client import Client
 from claude_mem_lite.client_values import Health
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.install.doctor.check import FIX, Check
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.paths import Home
+from claude_mem_lite.paths import Home, current_folder
 from claude_mem_lite.told import number, whole
 from claude_mem_lite.words import counted
 from claude_mem_lite.worker_start import ensure_worker, worker_interpreter
@@ -33,6 +35,7 @@ def check_worker(home: Home, *, online: bool = False) -> Sequence[Check]:
             *([_check_words(client)] if health.version == __version__ else []),  # an older one cannot tell
             _check_meaning(health.told),
             *check_composer(health.told),
+            *check_lessons(health.told, tools_allowed(Path(current_folder()))),
             *_check_model(home, client, health.told, online=online),
             *_check_spend(health.told),
             *_check_backing_up(health.told),
@@ -108,6 +111,19 @@ def check_composer(told: JsonObject) -> Sequence[Check]:
             "`claude-mem-lite rebuild --memories` makes them anew; --dry-run tells what changes",
         )
     ]
+
+
+def check_lessons(told: JsonObject, may_agent_judge: bool) -> Sequence[Check]:
+    """Return how many sentences that may be lessons go unjudged, when neither the agent nor a model may judge them."""
+    unsure = whole(told, "unsure_lessons")
+    if not unsure or may_agent_judge or str(told.get("model") or "rules") != "rules":
+        return []
+    found = f"{counted(unsure, 'sentence')} of yours may be lessons, and nothing may judge them"
+    step = (
+        "`claude-mem-lite lessons` lists them; `claude-mem-lite install --allow-tools` lets Claude judge such ones, or "
+        "name a model in config.toml"
+    )
+    return [Check("lessons", "ok", found, step)]
 
 
 def _check_model(home: Home, client: Client, told: JsonObject, *, online: bool) -> Sequence[Check]:

@@ -7,7 +7,7 @@ const news = document.getElementById("news");
 const live = document.getElementById("live");
 const help = document.getElementById("help");
 const question = document.getElementById("question");
-const GO = {f: "/", c: "/context", p: "/projects", q: "/quarantine", h: "/health", s: "/search"};
+const GO = {f: "/", c: "/context", p: "/projects", l: "/lessons", q: "/quarantine", h: "/health", s: "/search"};
 const GONE = "The server of this page is gone: run `claude-mem-lite ui` again.";
 const CODE = /^[\w-]{43}$/;
 const TYPED_MS = 120;
@@ -16,8 +16,8 @@ const READ_FROM = 300;
 const MOST_LEFT = 20;
 const HERE_MS = 20_000;
 // Titles of pages are kept by the browser for long: none of them tells what is remembered.
-const TITLES = {search: "Search", context: "What Claude sees", projects: "Projects", quarantine: "Quarantine", health: "Health",
-  memories: "A memory", sessions: "A session", turns: "A turn"};
+const TITLES = {search: "Search", context: "What Claude sees", projects: "Projects", lessons: "Lessons",
+  quarantine: "Quarantine", health: "Health", memories: "A memory", sessions: "A session", turns: "A turn"};
 
 let shown = 0;
 let typing = 0;
@@ -385,7 +385,17 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "x") document.activeElement.closest(".item")?.querySelector("input.select")?.click();
   else if (event.key === "t") switchTheme();
   else if (event.key === "?") help.showModal();
+  else press(event);
 });
+
+// What an item offers by a key of its own.
+function press(event) {
+  const keyed = document.activeElement.closest(".item")?.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+  if (!keyed) return;
+  event.preventDefault();
+  keyed.click();
+  keyed.closest("details")?.querySelector("textarea")?.focus();
+}
 
 async function find(event) {
   event.preventDefault();

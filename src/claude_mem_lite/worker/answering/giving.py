@@ -6,16 +6,22 @@ from contextlib import closing
 
 from claude_mem_lite.agents.adapters import reply
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.models import Event, HookMoment
+from claude_mem_lite.models import Event, HookMoment, Place
 from claude_mem_lite.store import projects
 from claude_mem_lite.worker.answering.on_their_way import Known
 from claude_mem_lite.worker.answering.recording import Made, receipt_of_event, record
 from claude_mem_lite.worker.answering.waiting import LaterCheckout, Waiting
 
 Make = Callable[[sqlite3.Connection, Occasion, Known], Made]
+Ask = Callable[[sqlite3.Connection, Place], str]
+"""A question to the agent that is added to the answer, '' mostly; no receipt tells of it."""
 
 
-def give(waiting: Waiting, event: Event, moment: HookMoment, make: Make) -> bytes | None:
+def _nothing(_db: sqlite3.Connection, _place: Place) -> str:
+    return ""
+
+
+def give(waiting: Waiting, event: Event, moment: HookMoment, make: Make, ask: Ask = _nothing) -> bytes | None:
     """The reply to an event, with its receipt; None when there is nothing to say, or nobody waits for it any more."""
     loop = waiting.loop
     now = loop.clock()
@@ -29,10 +35,13 @@ def give(waiting: Waiting, event: Event, moment: HookMoment, make: Make) -> byte
                 place, now, session, checkout=LaterCheckout(loop, db, place), until=waiting.until_monotonic()
             )
             made = make(db, occasion, known)
-            if not made.text or waiting.is_over():
+            if waiting.is_over():
                 return None
+            if not made.text:
+                question = ask(db, place)
+                return reply(event, question) if question else None
             ids = [item.source for item in made.items]
             if loop.on_their_way.claim(event.name, event.session, ids, made.tokens, now, known):
                 record(loop, receipt_of_event(event, place.project, moment, made, now), later=True)
-                return reply(event, made.text)
+                return reply(event, "\n".join(filter(None, (made.text, ask(db, place)))))
     return None

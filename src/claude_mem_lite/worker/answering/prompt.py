@@ -12,14 +12,17 @@ from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt.building import Candidate, PromptContext, Weigh, build_for_prompt
 from claude_mem_lite.context.prompt.scoring import source_of
 from claude_mem_lite.context.prompt.synonyms import Synonyms, defaults, load
+from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ConfigError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
-from claude_mem_lite.models import Weighed
+from claude_mem_lite.models import Event, Place, Weighed
 from claude_mem_lite.paths import state_of
+from claude_mem_lite.store import lesson_candidates
 from claude_mem_lite.worker.answering.giving import give
 from claude_mem_lite.worker.answering.on_their_way import Known
 from claude_mem_lite.worker.answering.recording import Made, Weighing, explain
 from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, read_event, settings
+from claude_mem_lite.worker.lessons import questions
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.patience import Asked, patient
 
@@ -51,7 +54,28 @@ def prompt_context(loop: Loop, name: str, body: bytes) -> bytes | None:
             explain(event, "prompt", [_weighing(one) for one in best], built.why_silent)
         return Made(built.text, built.items, built.tokens, budget, built.build_ms)
 
-    return give(waiting, event, "prompt", make)
+    def ask(db: sqlite3.Connection, place: Place) -> str:
+        return _question(loop, db, waiting, event, config, place) if config.ask_agent else ""
+
+    return give(waiting, event, "prompt", make, ask)
+
+
+def _question(loop: Loop, db: sqlite3.Connection, waiting: Waiting, event: Event, config: Config, place: Place) -> str:
+    """Return the question about a candidate of the prompt, and note that it was asked; '' mostly."""
+    now = loop.clock()
+    if not loop.questions.may_ask(db, event.session, now):
+        return ""
+    found = questions.candidate_to_ask(db, event, place.project, config, loop.likeness)
+    if found is None or waiting.is_over() or not loop.questions.claim(db, event.session, now):
+        return ""
+    candidate = questions.asked(found, now)
+
+    def write(db: sqlite3.Connection) -> None:
+        with atomic(db):
+            lesson_candidates.put(db, candidate)
+
+    loop.call(write, later=True)
+    return questions.question(candidate)
 
 
 def budget_of_prompt(config: Config, used_tokens: int) -> int:

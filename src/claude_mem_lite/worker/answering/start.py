@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 
 from claude_mem_lite.agents.adapters import reply
@@ -18,6 +19,7 @@ from claude_mem_lite.store import projects, receipts
 from claude_mem_lite.worker.answering.recording import Made, receipt_of_event, record
 from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, is_to_be_told
 from claude_mem_lite.worker.building import build_start
+from claude_mem_lite.worker.lessons.questions import may_save_in
 from claude_mem_lite.worker.loop import Loop
 
 # From the time in the spool name; what is left after 1.1 s is for building and the way back.
@@ -49,6 +51,7 @@ def start_context(loop: Loop, name: str, body: bytes) -> bytes | None:
         occasion = occasion_of(db, event, place, now)
     patience_s = min(max(waiting.left_s(), _LEAST_PATIENCE_S), _MOST_PATIENCE_S)
     config = in_folder(loop.config, event.cwd)
+    occasion = replace(occasion, may_save=may_save_in(config, event))
     context = build_start(loop, occasion, config.budget_tokens, chosen(config), patience_s)
     loop.looking.want(place)  # only now: what changed outside of sessions is looked for when the answer is made
     loop.wake()

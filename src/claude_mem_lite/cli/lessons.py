@@ -1,0 +1,155 @@
+"""The command `lessons`: what was learned from the user's words, what is unsure, and the user's last word on both."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import click
+
+from claude_mem_lite.cli import completing
+from claude_mem_lite.cli.agent_shell import refuse_agent
+from claude_mem_lite.cli.options import all_projects_option, connect, connect_to_look, folder, json_option, limit_option
+from claude_mem_lite.cli.output import dim, field, print_json
+from claude_mem_lite.cli.records import head, project_names
+from claude_mem_lite.cli.times import ago
+from claude_mem_lite.client_values import Where
+from claude_mem_lite.models import JsonObject, users_word
+from claude_mem_lite.told import number, objects
+from claude_mem_lite.words import counted, one_line, within
+
+_MAX_SENTENCE = 300
+_MAX_SAID = 3
+_NOTHING: JsonObject = {"learned": [], "unsure": []}
+
+
+@click.group(short_help="See, accept, dismiss or edit what was learned.", invoke_without_command=True)
+@all_projects_option
+@limit_option(50)
+@json_option
+@click.pass_context
+def lessons(ctx: click.Context, all_projects: bool, limit: int, as_json: bool) -> None:
+    """See, accept, dismiss or edit what was learned.
+
+    A lesson is something you said in a prompt that holds beyond its task: a correction, a preference, a rule, a fact.
+    What is surely one is kept at once. What is unsure waits, given to nobody, until you say it again in another
+    session, your agent or a model judges it, or you decide here. Without a command this lists both, for the project
+    of the current folder, with when and in which session it was said.
+
+    \b
+    Examples:
+      claude-mem-lite lessons
+      claude-mem-lite lessons accept m4t9w2cz7e
+      claude-mem-lite lessons dismiss m4t9w2cz7e
+      claude-mem-lite lessons edit m4t9w2cz7e "Keep commits small: reviewers read them one by one"
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    client = connect_to_look(_NOTHING, as_json=as_json)
+    found = client.lessons(Where(folder(), all_projects=all_projects), limit=limit)
+    if as_json:
+        print_json(found)
+        return
+    every = [*objects(found, "learned"), *objects(found, "unsure")]
+    names = project_names(every, client.project_names()) if all_projects else {}
+    _print_learned(objects(found, "learned"), names)
+    _print_unsure(objects(found, "unsure"), names)
+
+
+@lessons.command(short_help="Keep lessons on your word.")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.lessons)
+@json_option
+def accept(ids: Sequence[str], as_json: bool) -> None:
+    """Keep lessons on your word.
+
+    An unsure one becomes a lesson in your words. One that your agent or a model worded becomes a rule to be followed,
+    as if you had stated it.
+
+    \b
+    Example:
+      claude-mem-lite lessons accept m4t9w2cz7e
+    """
+    refuse_agent("lessons accept")
+    accepted = connect().accept_lessons(ids)
+    if as_json:
+        print_json({"accepted": accepted})
+        return
+    click.echo(f"Accepted {counted(len(accepted), 'lesson')}: {', '.join(accepted)}.")
+
+
+@lessons.command(short_help="Drop lessons, and keep them from coming back.")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.lessons)
+@json_option
+def dismiss(ids: Sequence[str], as_json: bool) -> None:
+    """Drop lessons, and keep them from coming back.
+
+    A lesson that was learned is retired. Neither it nor a paraphrase is learned again in its project, whoever says
+    it, unless you `remember` it.
+
+    \b
+    Example:
+      claude-mem-lite lessons dismiss m4t9w2cz7e
+    """
+    refuse_agent("lessons dismiss")
+    dismissed = connect().dismiss_lessons(ids)
+    if as_json:
+        print_json({"dismissed": dismissed})
+        return
+    click.echo(f"Dismissed {counted(len(dismissed), 'lesson')}.")
+
+
+@lessons.command(short_help="Keep a lesson in other words.")
+@click.argument("id_", metavar="ID", shell_complete=completing.lessons)
+@click.argument("words", metavar="TEXT", nargs=-1, required=True)
+@json_option
+def edit(id_: str, words: Sequence[str], as_json: bool) -> None:
+    """Keep a lesson in other words.
+
+    It is your word from then on. What you said in the prompt stays in its detail.
+
+    \b
+    Example:
+      claude-mem-lite lessons edit m4t9w2cz7e "Keep commits small: reviewers read them one by one"
+    """
+    refuse_agent("lessons edit")
+    edited = connect().edit_lesson(id_, " ".join(words))
+    if as_json:
+        print_json({"edited": edited})
+        return
+    click.echo(f"Kept as {edited}.")
+
+
+def _print_learned(found: Sequence[JsonObject], names: Mapping[str, str]) -> None:
+    if not found:
+        click.echo("No lesson was learned here yet.")
+        return
+    now = datetime.now(UTC)
+    click.echo("Learned:")
+    for memory in found:
+        whose = users_word(field(memory, "made_by"), number(memory, "trust"))
+        told = (field(memory, "kind"), whose, ago(memory.get("last_seen_at"), now), names.get(field(memory, "project")))
+        click.echo(f"{head(memory)}  {_tail(told)}")
+        for said in objects(memory, "said")[-_MAX_SAID:]:
+            click.echo(dim(f"    {_where(said, now)}: {_sentence(said)}"))
+
+
+def _print_unsure(found: Sequence[JsonObject], names: Mapping[str, str]) -> None:
+    if not found:
+        return
+    now = datetime.now(UTC)
+    click.echo("Unsure, given to nobody:")
+    for one in found:
+        asked = "your agent was asked" if field(one, "state") == "asked" else ""
+        told = (_where(one, now), asked, names.get(field(one, "project")))
+        click.echo(f"{click.style(field(one, 'id'), fg='cyan')}  {_sentence(one)}  {_tail(told)}")
+    click.echo("`claude-mem-lite lessons accept ID` keeps one, `lessons dismiss ID` drops it for good.")
+
+
+def _tail(told: Sequence[str | None]) -> str:
+    return dim(f"[{', '.join(filter(None, told))}]")
+
+
+def _where(said: JsonObject, now: datetime) -> str:
+    return f"said {ago(said.get('created_at'), now)} in session {field(said, 'session')}"
+
+
+def _sentence(said: JsonObject) -> str:
+    return within(one_line(field(said, "sentence")), _MAX_SENTENCE)

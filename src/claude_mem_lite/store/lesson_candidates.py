@@ -1,0 +1,245 @@
+"""The table `lesson_candidates`: sentences of the user that may be lessons, with where they were said and what became
+of them.
+
+Written by the worker. Nothing of it is given to an agent before it has become a memory."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Literal, NamedTuple, get_args
+
+from claude_mem_lite.errors import NotFound
+from claude_mem_lite.patterns import lazy
+from claude_mem_lite.store.ids import one_by_prefix, short_id
+from claude_mem_lite.store.stances import denies
+from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.words import one_line, stems, within
+
+State = Literal["unsure", "asked", "promoted", "accepted", "dismissed"]
+STATES: tuple[State, ...] = get_args(State)
+OPEN: tuple[State, ...] = ("unsure", "asked")
+"""The states of candidates that nobody has judged."""
+HELD: tuple[State, ...] = ("unsure", "asked", "promoted", "accepted")
+"""The states of candidates that may be said again."""
+MAX_SENTENCE = 400
+MAX_AFTER = 400
+MAX_COMPARED = 500
+"""The number of candidates of a project that a new one is compared with, the newest."""
+
+
+_PUSHBACK = lazy(
+    r"(?i)^(?:(?:no|nope|stop|yes|again)\s*[,.!:;–—-]+\s*"
+    r"|(?:hmm+|but|well|ok(?:ay)?|and|so|also|please|like always)\b[\s,.!:;–—-]*)+"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One sentence of the user that may be a lesson."""
+
+    id: str
+    project: str
+    session: str
+    turn: str
+    """The spool name of its prompt."""
+    sentence: str
+    after_message: str
+    """The end of the agent's message that the sentence answers."""
+    probability: float
+    state: State
+    created_at: datetime
+    asked_at: datetime | None = None
+    """The time when an agent was asked to judge it."""
+    decided_at: datetime | None = None
+    memory: str = ""
+    """The id of the memory that it has become, or that it repeats."""
+
+
+class Asked(NamedTuple):
+    """The questions that a session was asked so far."""
+
+    number: int
+    last_at: datetime | None
+
+
+def make(
+    project: str,
+    session: str,
+    turn: str,
+    sentence: str,
+    probability: float,
+    at: datetime,
+    *,
+    after_message: str = "",
+    state: State = "unsure",
+) -> Candidate:
+    """Return a new candidate; the same sentence of a session has always the same id."""
+    said = within(one_line(sentence), MAX_SENTENCE)
+    end = one_line(after_message)[-MAX_AFTER:]
+    return Candidate(
+        short_id("lesson", session, said.lower()), project, session, turn, said, end, probability, state, at
+    )
+
+
+def statement_of(sentence: str) -> str:
+    """Return a sentence without the words of pushback before it: "no, the docs are fine" denies nothing."""
+    return _PUSHBACK.sub("", sentence)
+
+
+def wording_of(sentence: str) -> str:
+    """Return the stems of a sentence in the order of the alphabet, with whether it denies: equal for sentences of the
+    same words."""
+    said = statement_of(sentence)
+    return " ".join((*sorted(stems(said)), *(["-"] if denies(said) else [])))
+
+
+def put(db: sqlite3.Connection, candidate: Candidate) -> None:
+    """Store a candidate under its id, in the place of what was there."""
+    values = {**asdict(candidate), "wording": wording_of(candidate.sentence)}
+    values |= {name: time_to_text(at) if at else None for name, at in _times(candidate).items()}
+    columns = ", ".join(values)
+    marks = ", ".join(f":{name}" for name in values)
+    db.execute(f"insert or replace into lesson_candidates ({columns}) values ({marks})", values)
+
+
+def find(db: sqlite3.Connection, id_: str) -> Candidate | None:
+    """Return the candidate with exactly this id."""
+    row = db.execute("select * from lesson_candidates where id = ?", (id_,)).fetchone()
+    return _from_row(row) if row else None
+
+
+def get(db: sqlite3.Connection, id_or_prefix: str) -> Candidate:
+    """Return one candidate by its id or the beginning of it."""
+    nobody = NotFound(f"there is no lesson {id_or_prefix}", "`claude-mem-lite lessons` shows the ids")
+    return _from_row(one_by_prefix(db, "select * from lesson_candidates", "lesson_candidates", id_or_prefix, nobody))
+
+
+def of_project(
+    db: sqlite3.Connection, project: str | None, states: Sequence[State], limit: int = MAX_COMPARED
+) -> list[Candidate]:
+    """Return the candidates of a project, or of all, in these states, newest first."""
+    rows = db.execute(
+        """select * from lesson_candidates where (:project is null or project = :project)
+             and state in (select value from json_each(:states)) order by created_at desc, id limit :limit""",
+        {"project": project, "states": json.dumps(list(states)), "limit": limit},
+    )
+    return [_from_row(row) for row in rows]
+
+
+def of_session(db: sqlite3.Connection, session: str) -> list[Candidate]:
+    """Return the candidates of a session, newest first."""
+    rows = db.execute("select * from lesson_candidates where session = ? order by created_at desc, id", (session,))
+    return [_from_row(row) for row in rows]
+
+
+def of_turn(db: sqlite3.Connection, turn: str) -> list[Candidate]:
+    """Return the candidates of a turn, the most probable first."""
+    rows = db.execute("select * from lesson_candidates where turn = ? order by probability desc, id", (turn,))
+    return [_from_row(row) for row in rows]
+
+
+def of_wording(db: sqlite3.Connection, sentence: str, but_project: str) -> list[Candidate]:
+    """Return the candidates of other projects that have the same words, newest first."""
+    rows = db.execute(
+        """select * from lesson_candidates where wording = :wording and project <> :project
+           order by created_at desc, id limit :limit""",
+        {"wording": wording_of(sentence), "project": but_project, "limit": MAX_COMPARED},
+    )
+    return [_from_row(row) for row in rows]
+
+
+def of_memories(db: sqlite3.Connection, memories: Sequence[str]) -> list[Candidate]:
+    """Return the candidates that have become these memories, oldest first."""
+    rows = db.execute(
+        """select * from lesson_candidates where memory <> '' and memory in (select value from json_each(:ids))
+           order by created_at, id""",
+        {"ids": json.dumps(list(memories))},
+    )
+    return [_from_row(row) for row in rows]
+
+
+def asked_in(db: sqlite3.Connection, session: str) -> Asked:
+    """Return how often an agent was asked in a session, and when last."""
+    number, last = db.execute(
+        "select count(asked_at), max(asked_at) from lesson_candidates where session = ?", (session,)
+    ).fetchone()
+    return Asked(int(number), text_to_time(last) if last else None)
+
+
+def count_open(db: sqlite3.Connection) -> int:
+    """Return how many candidates nobody has judged or was asked to judge."""
+    (number,) = db.execute("select count(*) from lesson_candidates where state = 'unsure'").fetchone()
+    return int(number)
+
+
+def decide(db: sqlite3.Connection, id_: str, state: State, at: datetime, memory: str = "") -> None:
+    """Set what became of a candidate; without a memory it keeps the one that it has."""
+    db.execute(
+        """update lesson_candidates set state = :state, decided_at = :at,
+             memory = case when :memory = '' then memory else :memory end where id = :id""",
+        {"id": id_, "state": state, "at": time_to_text(at), "memory": memory},
+    )
+
+
+def forget(
+    db: sqlite3.Connection,
+    *,
+    turns: Sequence[str],
+    sessions: Sequence[str],
+    memories: Sequence[str],
+    project: str | None,
+) -> list[str]:
+    """Remove the candidates of turns, sessions and a project, and those that became these memories; return their
+    ids."""
+    rows = db.execute(
+        """delete from lesson_candidates where turn in (select value from json_each(:turns))
+             or session in (select value from json_each(:sessions)) or project = :project
+             or (memory <> '' and memory in (select value from json_each(:memories))) returning id""",
+        {
+            "turns": json.dumps(list(turns)),
+            "sessions": json.dumps(list(sessions)),
+            "memories": json.dumps(list(memories)),
+            "project": project,
+        },
+    )
+    return [row["id"] for row in rows.fetchall()]
+
+
+def forget_repetitions(
+    db: sqlite3.Connection, is_in: Callable[[str], bool], sessions: Collection[str] | None = None
+) -> list[str]:
+    """Remove the candidates, of these sessions or of all, that repeat something forgotten; return their ids."""
+    rows = db.execute("select id, session, sentence, after_message from lesson_candidates").fetchall()
+    gone = []
+    for row in rows:
+        if (sessions is None or row["session"] in sessions) and (is_in(row["sentence"]) or is_in(row["after_message"])):
+            gone.append(row["id"])
+    db.executemany("delete from lesson_candidates where id = ?", [(id_,) for id_ in gone])
+    return gone
+
+
+def _times(candidate: Candidate) -> dict[str, datetime | None]:
+    return {
+        "created_at": candidate.created_at,
+        "asked_at": candidate.asked_at,
+        "decided_at": candidate.decided_at,
+    }
+
+
+def _from_row(row: sqlite3.Row) -> Candidate:
+    return Candidate(
+        id=row["id"],
+        project=row["project"],
+        session=row["session"],
+        turn=row["turn"],
+        sentence=row["sentence"],
+        after_message=row["after_message"],
+        probability=row["probability"],
+        state=row["state"],
+        created_at=text_to_time(row["created_at"]),
+        asked_at=text_to_time(row["asked_at"]) if row["asked_at"] else None,
+        decided_at=text_to_time(row["decided_at"]) if row["decided_at"] else None,
+        memory=row["memory"],
+    )

@@ -1,0 +1,194 @@
+"""Unsure candidates of a turn, kept aside when it is stored; said in two sessions, they are promoted to a lesson.
+
+Called by the worker for every turn, inside the transaction that stores it."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from claude_mem_lite.compress.lessons.candidates import MIN_SURE, MIN_UNSURE, LessonCandidate, lesson_candidates
+from claude_mem_lite.compress.rules.taught import OWN_COMMANDS, is_taught
+from claude_mem_lite.models import Draft, Memory, Turn, TurnDigest
+from claude_mem_lite.redaction.redact import redact
+from claude_mem_lite.store import lesson_candidates as candidates
+from claude_mem_lite.store import memories, sightings, tombstones, turns
+from claude_mem_lite.store.lesson_candidates import Candidate
+from claude_mem_lite.words import overlap
+from claude_mem_lite.worker import quarantine
+from claude_mem_lite.worker.lessons import evidence
+from claude_mem_lite.worker.lessons.likeness import Likeness
+
+MAX_OF_PROMPT = 3
+_MIN_SAID_ALREADY = 0.6
+_MIN_WORDS_EVERYWHERE = 3
+# A prompt of this length that comes again word for word was made by a program or pasted.
+_MIN_TEMPLATE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What became of the unsure candidates of a turn."""
+
+    kept: tuple[Candidate, ...] = ()
+    promoted: tuple[Memory, ...] = ()
+
+
+def unsure(prompt: str, previous_message: str) -> list[LessonCandidate]:
+    """Return the candidates of a prompt that need somebody to judge them, best first."""
+    found = lesson_candidates(prompt, previous_message)
+    return [one for one in found if MIN_UNSURE <= one.probability < MIN_SURE][:MAX_OF_PROMPT]
+
+
+def of_turn(turn: Turn, digest: TurnDigest) -> list[Candidate]:
+    """Return the unsure candidates of a turn, without those that rules have made a memory of; nothing is stored."""
+    taught = [draft for draft in digest.drafts if is_taught(draft)]
+    return [one for one in _found(turn) if not _is_taught_already(one.sentence, taught)]
+
+
+def keep(db: sqlite3.Connection, found: Sequence[Candidate], likeness: Likeness, turn: str, now: datetime) -> Collected:
+    """Store candidates, or promote those that were said before; return both. What the user dismissed is left out."""
+    kept: list[Candidate] = []
+    promoted: list[Memory] = []
+    for one in found:
+        if is_dismissed(db, one.project, one.sentence, likeness):
+            continue
+        candidate = _as_known(db, one, likeness)
+        candidates.put(db, candidate)
+        kept.append(candidate)
+        if candidate.state in candidates.OPEN and (memory := _promote(db, candidate, likeness, turn, now)):
+            promoted.append(memory)
+    return Collected(tuple(kept), tuple(promoted))
+
+
+def is_dismissed(db: sqlite3.Connection, project: str, text: str, likeness: Likeness) -> bool:
+    """Return whether the user dismissed what a text says, or a paraphrase of it, in this project."""
+    dismissed = candidates.of_project(db, project, ("dismissed",))
+    if any(candidates.wording_of(one.sentence) == candidates.wording_of(text) for one in dismissed):
+        return True
+    return bool(likeness.repeats(text, [one.sentence for one in dismissed]))
+
+
+def without_dismissed(db: sqlite3.Connection, project: str, digest: TurnDigest, likeness: Likeness) -> TurnDigest:
+    """Return what rules made of a turn without lessons that the user dismissed."""
+    drafts = tuple(
+        draft
+        for draft in digest.drafts
+        if not (is_taught(draft) and any(is_dismissed(db, project, said, likeness) for said in _said_by(draft)))
+    )
+    return digest if drafts == digest.drafts else replace(digest, drafts=drafts)
+
+
+def _said_by(draft: Draft) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((draft.title, draft.summary)))
+
+
+def _found(turn: Turn) -> Iterator[Candidate]:
+    before = turn.previous_message
+    for event in turn.events:
+        if event.kind != "UserPromptSubmit" or not event.prompt or event.agent_id:
+            continue
+        if event.prompt.startswith(OWN_COMMANDS):
+            continue
+        for one in unsure(event.prompt, before):
+            yield candidates.make(
+                turn.project,
+                turn.session,
+                turn.key,
+                redact(one.sentence),
+                one.probability,
+                event.at,
+                after_message=redact(before[-2 * candidates.MAX_AFTER :]),
+            )
+
+
+def _is_taught_already(sentence: str, taught: Sequence[Draft]) -> bool:
+    return any(overlap(said, sentence) >= _MIN_SAID_ALREADY for draft in taught for said in _said_by(draft))
+
+
+def _as_known(db: sqlite3.Connection, candidate: Candidate, likeness: Likeness) -> Candidate:
+    """Return a candidate as the session knows it: a question may have been asked before its turn was stored."""
+    known = [one for one in candidates.of_session(db, candidate.session) if one.state != "dismissed"]
+    same = next((one for one in known if one.id == candidate.id), None)
+    if same is None:
+        alike = likeness.repeats(candidate.sentence, [one.sentence for one in known])
+        same = known[alike[0]] if alike else None
+    if same is None:
+        return candidate
+    if turns.stored_turns(db, [same.turn]):
+        return same
+    return replace(same, turn=candidate.turn, project=candidate.project)
+
+
+def _promote(
+    db: sqlite3.Connection, candidate: Candidate, likeness: Likeness, turn: str, now: datetime
+) -> Memory | None:
+    """Make a lesson of a candidate that another session has said too, with both as evidence; None: it was not."""
+    alike = _said_elsewhere(db, candidate, likeness)
+    if not alike:
+        return None
+    told = sorted((*alike, candidate), key=lambda one: (one.created_at, one.id))
+    known = next((memory for one in alike if one.memory and (memory := memories.find(db, one.memory))), None)
+    if known is not None and known.status != "active":
+        return None
+    is_everywhere = any(one.project != candidate.project for one in alike)
+    memory = _widened(known, is_everywhere) if known else _made(db, candidate, told, is_everywhere)
+    if memory is None:
+        return None
+    stored = _see(db, memory, told, turn, now)
+    for one in told:
+        if one.state in candidates.OPEN:
+            candidates.decide(db, one.id, "promoted", now, stored.id)
+    return stored
+
+
+def _made(
+    db: sqlite3.Connection, candidate: Candidate, told: Sequence[Candidate], is_everywhere: bool
+) -> Memory | None:
+    """Return the lesson of a candidate; None when the user has had it forgotten."""
+    memory = quarantine.checked(evidence.users_words(candidate, told, is_everywhere=is_everywhere))
+    return None if tombstones.is_said_again(db, memory) else memory
+
+
+def _widened(memory: Memory, is_everywhere: bool) -> Memory:
+    return replace(memory, scope="universal") if is_everywhere and memory.scope.startswith("project:") else memory
+
+
+def _see(db: sqlite3.Connection, memory: Memory, told: Sequence[Candidate], turn: str, now: datetime) -> Memory:
+    """Store a memory, or see it again, in all the turns that said it."""
+    if memories.find(db, memory.id) is None:
+        memory = memories.add(db, memory, turn, now)
+    seen = sum(sightings.note(db, memory.id, one.turn) for one in told)
+    stored = replace(
+        memory,
+        times_seen=memory.times_seen + seen,
+        last_seen_at=max(memory.last_seen_at, *(one.created_at for one in told)),
+        detail=evidence.with_more(memory.detail, evidence.detail_of(evidence.SAID_LEAD, told)),
+    )
+    memories.rewrite(db, stored)
+    return stored
+
+
+def _said_elsewhere(db: sqlite3.Connection, candidate: Candidate, likeness: Likeness) -> list[Candidate]:
+    """Return what other sessions of the project say alike, and what other projects say in the same words."""
+    here = candidates.of_project(db, candidate.project, candidates.HELD)
+    here = [one for one in here if _is_another(db, one, candidate)]
+    found = [here[at] for at in likeness.repeats(candidate.sentence, [one.sentence for one in here])]
+    found += [one for one in here if one not in found and _has_same_words(one, candidate)]
+    if len(candidates.wording_of(candidate.sentence).split()) < _MIN_WORDS_EVERYWHERE:
+        return found
+    elsewhere = candidates.of_wording(db, candidate.sentence, candidate.project)
+    return found + [one for one in elsewhere if one.state in candidates.HELD and _is_another(db, one, candidate)]
+
+
+def _is_another(db: sqlite3.Connection, one: Candidate, other: Candidate) -> bool:
+    """Return whether the user said two things apart: not in one session or its fork, nor by the same long template."""
+    if one.session == other.session or one.created_at == other.created_at:
+        return False
+    prompt = turns.texts_of(db, one.turn)[0]
+    return len(prompt) < _MIN_TEMPLATE or prompt != turns.texts_of(db, other.turn)[0]
+
+
+def _has_same_words(one: Candidate, other: Candidate) -> bool:
+    wording = candidates.wording_of(one.sentence)
+    return bool(wording) and wording == candidates.wording_of(other.sentence)

@@ -1,0 +1,81 @@
+"""Link between what an agent saves and the question that it was asked: then its words stand for those of the user.
+
+Called while a save of an agent is carried out. What has nothing to do with the user's sentence stays the agent's own
+word, and so does what repeats a page, a tool or an order."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.inbox import findings
+from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.models import JsonObject, Memory, text
+from claude_mem_lite.store import lesson_candidates as candidates
+from claude_mem_lite.store.lesson_candidates import Candidate
+from claude_mem_lite.timestamps import text_to_time, time_to_text
+from claude_mem_lite.worker.lessons import collection, evidence
+from claude_mem_lite.worker.lessons.likeness import Likeness
+
+_FOUND = "lesson"
+
+
+def answered(
+    name: str, memory: Memory, sessions: Sequence[str], queue: Queue, db: sqlite3.Connection, likeness: Likeness
+) -> Candidate | None:
+    """Return the candidate that a save answers, as it was when the save was first carried out; None: it answers none.
+
+    Only what is the agent's own word and waits in no quarantine can be an answer."""
+    if memory.status != "active" or memory.origin != "assistant":
+        return None
+    found = findings.of_event(queue, name)
+    if isinstance(noted := found.get(_FOUND), dict):
+        return _read(noted)
+    asked = [one for session in sessions if session for one in candidates.of_session(db, session)]
+    related = (
+        one
+        for one in asked
+        if one.state == "asked" and likeness.is_related(memory.summary, one.sentence, one.after_message)
+    )
+    candidate = next(related, None)
+    if candidate is not None:
+        findings.note(queue, name, {**found, _FOUND: _written(candidate)})
+    return candidate
+
+
+def as_users_word(memory: Memory, candidate: Candidate) -> Memory:
+    """Return a save as the user's word in the agent's wording, with the user's sentence as evidence."""
+    return evidence.in_other_words(memory, candidate, evidence.SAVED_BY_AGENT_LEAD)
+
+
+def refuse_dismissed(db: sqlite3.Connection, memory: Memory, likeness: Likeness) -> None:
+    """MemoryLiteError when the user dismissed what an agent wants to save."""
+    if collection.is_dismissed(db, memory.project, memory.title, likeness):
+        raise MemoryLiteError(
+            "the user dismissed this as a lesson, so it was not saved", "go on without, and do not save it again"
+        )
+
+
+def _written(candidate: Candidate) -> JsonObject:
+    return {
+        "project": candidate.project,
+        "session": candidate.session,
+        "turn": candidate.turn,
+        "sentence": candidate.sentence,
+        "after_message": candidate.after_message,
+        "probability": candidate.probability,
+        "created_at": time_to_text(candidate.created_at),
+    }
+
+
+def _read(noted: JsonObject) -> Candidate:
+    probability = noted.get("probability")
+    return candidates.make(
+        text(noted.get("project")),
+        text(noted.get("session")),
+        text(noted.get("turn")),
+        text(noted.get("sentence")),
+        float(probability) if isinstance(probability, int | float) else 0.0,
+        text_to_time(text(noted.get("created_at"))),
+        after_message=text(noted.get("after_message")),
+        state="asked",
+    )

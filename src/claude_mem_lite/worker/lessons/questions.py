@@ -1,0 +1,133 @@
+"""Question to the agent that is running: one line with a prompt that asks it to judge an unsure candidate.
+
+Asked by the answer to a prompt, within its time. Only where the tool that saves is allowed, seldom, and never twice for
+the same candidate."""
+
+import sqlite3
+import threading
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.agents.client_settings import config_folder_of_transcript
+from claude_mem_lite.agents.permissions import tools_allowed
+from claude_mem_lite.compress.rules.taught import OWN_COMMANDS
+from claude_mem_lite.config import Config
+from claude_mem_lite.context import render
+from claude_mem_lite.models import Event
+from claude_mem_lite.redaction.redact import redact
+from claude_mem_lite.safe_text import unframed
+from claude_mem_lite.store import lesson_candidates as candidates
+from claude_mem_lite.store import turns
+from claude_mem_lite.store.lesson_candidates import STATES, Candidate
+from claude_mem_lite.worker.lessons import collection
+from claude_mem_lite.worker.lessons.likeness import Likeness
+
+PROMPTS_PER_QUESTION = 7
+MIN_BETWEEN = timedelta(minutes=5)
+MAX_PROMPT = 1_500
+"""In a longer prompt most is pasted, and to score it takes longer than a prompt may wait: a sentence takes 1 ms."""
+_MAX_COMPARED = 100
+_MAX_QUOTE = 120
+_MAX_SESSIONS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    at: datetime
+    count: int
+
+
+class Questions:
+    """Pace of the questions of each session, with those that the database does not know yet. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._claims: dict[str, _Claim] = {}
+
+    def may_ask(self, db: sqlite3.Connection, session: str, now: datetime) -> bool:
+        """Return whether a session may be asked with this prompt."""
+        return self._next(db, session, now) is not None
+
+    def claim(self, db: sqlite3.Connection, session: str, now: datetime) -> bool:
+        """Take the one question that a session may be asked now; False when another prompt has taken it."""
+        with self._lock:
+            claim = self._next(db, session, now)
+            if claim is None:
+                return False
+            if len(self._claims) >= _MAX_SESSIONS:
+                self._claims.clear()
+            self._claims[session] = claim
+            return True
+
+    def _next(self, db: sqlite3.Connection, session: str, now: datetime) -> _Claim | None:
+        asked, claimed = candidates.asked_in(db, session), self._claims.get(session)
+        count = max(asked.number, claimed.count if claimed else 0)
+        last = max((at for at in (asked.last_at, claimed.at if claimed else None) if at), default=None)
+        prompts = turns.count_prompts(db, session) + 1
+        is_due = count * PROMPTS_PER_QUESTION < prompts and (last is None or now - last >= MIN_BETWEEN)
+        return _Claim(now, count + 1) if is_due else None
+
+
+def may_save(config: Config, folder: str) -> bool:
+    """Return whether Claude Code may be asked to save lessons in a folder: allowed to, and wanted by the user."""
+    return config.ask_agent and tools_allowed(Path(folder))
+
+
+def may_save_in(config: Config, event: Event) -> bool:
+    """Return the same of the agent that sent an event, by the settings that its session has."""
+    if not config.ask_agent or event.agent != CLAUDE_CODE:
+        return False
+    settings = config_folder_of_transcript(event.transcript) if event.transcript else None
+    return tools_allowed(Path(event.cwd), settings, event.permission_mode)
+
+
+def candidate_to_ask(
+    db: sqlite3.Connection, event: Event, project: str, config: Config, likeness: Likeness
+) -> Candidate | None:
+    """Return the candidate of a prompt that its agent shall judge; None when there is none, it is known, or the agent
+    may not save."""
+    prompt = event.prompt or ""
+    if not prompt or len(prompt) > MAX_PROMPT or event.agent_id or prompt.startswith(OWN_COMMANDS):
+        return None
+    if not may_save_in(config, event):
+        return None
+    before = turns.previous_message(db, event.session)
+    found = [
+        candidates.make(
+            project,
+            event.session,
+            event.name,
+            one.sentence,
+            one.probability,
+            event.at,
+            after_message=redact(before[-2 * candidates.MAX_AFTER :]),
+        )
+        for one in collection.unsure(redact(prompt), before)
+    ]
+    known = [one.sentence for one in candidates.of_project(db, project, STATES, _MAX_COMPARED)]
+    return next((one for one in found if not _is_known(db, one, known, likeness)), None)
+
+
+def asked(candidate: Candidate, now: datetime) -> Candidate:
+    """Return a candidate as one that an agent was asked about."""
+    return replace(candidate, state="asked", asked_at=now)
+
+
+def question(candidate: Candidate) -> str:
+    """Return the line for the context of a prompt, in its frame."""
+    quote = unframed(render.safe_line(candidate.sentence, _MAX_QUOTE)).replace('"', "'")
+    line = (
+        f'"{quote}" may hold beyond this task. If so, save it with memory_save, in one self-contained sentence with '
+        "its reason; if not, go on without a word."
+    )
+    return "\n".join((render.OPENING, line, render.CLOSING))
+
+
+def _is_known(db: sqlite3.Connection, candidate: Candidate, known: list[str], likeness: Likeness) -> bool:
+    if candidates.find(db, candidate.id) is not None:
+        return True
+    if likeness.repeats(candidate.sentence, known):
+        return True
+    return collection.is_dismissed(db, candidate.project, candidate.sentence, likeness)

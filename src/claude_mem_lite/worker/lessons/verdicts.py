@@ -1,0 +1,104 @@
+"""The user's last word on lessons: accept, dismiss and edit, for candidates and for lessons that were learned.
+
+Carried out from the inbox like every command; twice is as good as once."""
+
+import sqlite3
+from dataclasses import replace
+from datetime import datetime
+
+from claude_mem_lite.compress.language.clean import clean
+from claude_mem_lite.compress.lessons.reading import kind_asked
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.models import TRUST, JsonObject, Memory, text
+from claude_mem_lite.spool_names import time_of
+from claude_mem_lite.store import lesson_candidates as candidates
+from claude_mem_lite.store import memories, retirements, sightings
+from claude_mem_lite.store.lesson_candidates import Candidate
+from claude_mem_lite.worker import amending, settling
+from claude_mem_lite.worker.lessons import evidence
+
+ACCEPT, DISMISS, EDIT = "accept_lesson", "dismiss_lesson", "edit_lesson"
+COMMANDS = (ACCEPT, DISMISS, EDIT)
+_DISMISSED = "the user dismissed it"
+
+
+def named(db: sqlite3.Connection, given: str) -> Candidate | Memory:
+    """Return the candidate or the memory that an id, or the beginning of one, names."""
+    try:
+        return candidates.get(db, given)
+    except NotFound:
+        found = memories.get(db, given)
+    if found.origin != "user":
+        raise MemoryLiteError(
+            f"{found.id} is no lesson of the user", "`claude-mem-lite retire` and `edit` change other memories"
+        )
+    return found
+
+
+def carry_out(name: str, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> str:
+    """Do what a command says about a lesson; return the id of its memory, or of the candidate that has none."""
+    subject = named(db, text(payload.get("id")))
+    with atomic(db):
+        if payload.get("command") == DISMISS:
+            return _dismiss(name, subject, db)
+        words = clean(text(payload.get("text"))).strip()
+        if isinstance(subject, Memory):
+            return _hold(name, subject, words, db, now)
+        known = memories.find(db, subject.memory) if subject.memory else None
+        if known is not None:
+            return _hold(name, known, words, db, now)
+        return _accept(name, subject, words, db, now)
+
+
+def _accept(name: str, candidate: Candidate, words: str, db: sqlite3.Connection, now: datetime) -> str:
+    """Make a lesson of a candidate, in the words of the command or in those of the prompt."""
+    made = evidence.users_words(candidate, [candidate])
+    if words:
+        made = replace(made, kind=kind_asked(words), title=amending.title_of(words), summary=words)
+    memory = replace(made, trust=TRUST["user"], confidence=1.0, made_by="user", last_seen_at=time_of(name))
+    stored = memories.add(db, memory, candidate.turn, now)
+    sightings.note(db, stored.id, name)
+    candidates.decide(db, candidate.id, "accepted", time_of(name), stored.id)
+    settling.settle(db, stored, name, now)
+    return stored.id
+
+
+def _hold(name: str, memory: Memory, words: str, db: sqlite3.Connection, now: datetime) -> str:
+    """Have a lesson that was learned hold on the user's word, in other words if there are some."""
+    if memory.status == "quarantined":
+        raise MemoryLiteError(
+            f"{memory.id} is in quarantine", f"`claude-mem-lite quarantine approve {memory.id}` lets it out"
+        )
+    if memory.status == "retired":
+        retirements.revive(db, memory.id)
+    held = replace(memory, status="active", superseded_by=None, trust=TRUST["user"], confidence=1.0)
+    held = replace(held, last_seen_at=max(memory.last_seen_at, time_of(name)))
+    if words:
+        held = replace(held, title=amending.title_of(words), summary=words, made_by="user")
+    sightings.note(db, memory.id, name)
+    memories.rewrite(db, held)
+    for one in candidates.of_memories(db, [memory.id]):
+        candidates.decide(db, one.id, "accepted", time_of(name))
+    settling.settle(db, held, name, now)
+    return memory.id
+
+
+def _dismiss(name: str, subject: Candidate | Memory, db: sqlite3.Connection) -> str:
+    """Retire a lesson, and keep its sentences so that neither they nor a paraphrase come back."""
+    at = time_of(name)
+    memory = memories.find(db, subject.memory) if isinstance(subject, Candidate) else subject
+    said = candidates.of_memories(db, [memory.id]) if memory else []
+    if isinstance(subject, Candidate):
+        said = [subject, *(one for one in said if one.id != subject.id)]
+    if memory is not None:
+        # In its own words too: an agent may have worded it, or the user edited it.
+        own = candidates.make(memory.project, memory.session, "", memory.summary, 1.0, at)
+        candidates.put(db, replace(own, memory=memory.id))
+        said.append(own)
+        sightings.note(db, memory.id, name)
+        if not retirements.retire(db, memory.id, "user", _DISMISSED, at) and memory.status == "retired":
+            retirements.note(db, memory.id, "user", _DISMISSED, at)
+    for one in said:
+        candidates.decide(db, one.id, "dismissed", at)
+    return memory.id if memory else subject.id

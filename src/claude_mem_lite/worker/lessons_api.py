@@ -1,0 +1,88 @@
+"""The API of lessons: those that were learned, those that are unsure, and the user's word on them. Writes through the
+inbox."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict
+
+from pydantic import ConfigDict
+
+from claude_mem_lite.errors import MemoryLiteError
+from claude_mem_lite.models import GUIDANCE_KINDS, LONGEST_TEXT, Kind, Memory
+from claude_mem_lite.store import lesson_candidates as candidates
+from claude_mem_lite.store.lesson_candidates import Candidate
+from claude_mem_lite.store.listing import stated
+from claude_mem_lite.worker.api import Limit, Running, project_of, wait
+from claude_mem_lite.worker.cleaning import is_all_private
+from claude_mem_lite.worker.lessons import verdicts
+from claude_mem_lite.worker.loop import Loop
+from claude_mem_lite.worker.routing import Body, Router
+
+router = Router(prefix="/api")
+_KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "note", "decision")
+
+
+class Named(Body):
+    """The lessons that are meant, by their ids or the beginnings of them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ids: list[str]
+
+
+class Edit(Body):
+    """A lesson in other words."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    text: str
+
+
+@router.get("/lessons")
+def lessons(
+    loop: Running, cwd: str = "", all_projects: bool = True, project: str = "", limit: Limit = 50
+) -> dict[str, object]:
+    """Lessons that were learned and those that are unsure, newest first: of all projects, or of a folder's."""
+    chosen = project_of(loop, cwd, all_projects, project)
+    with closing(loop.readers.open()) as db:
+        found = stated(db, chosen, _KINDS, limit)
+        unsure = candidates.of_project(db, chosen, candidates.OPEN, limit)
+        said = candidates.of_memories(db, [memory.id for memory in found])
+    return {
+        "learned": [_learned(memory, [one for one in said if one.memory == memory.id]) for memory in found],
+        "unsure": [asdict(one) for one in unsure],
+    }
+
+
+@router.post("/lessons/accept")
+def accept(named: Named, loop: Running) -> dict[str, object]:
+    """Keep lessons on the user's word."""
+    return {"accepted": _carry_out(loop, verdicts.ACCEPT, named.ids)}
+
+
+@router.post("/lessons/dismiss")
+def dismiss(named: Named, loop: Running) -> dict[str, object]:
+    """Drop lessons; neither they nor a paraphrase come back in their project."""
+    return {"dismissed": _carry_out(loop, verdicts.DISMISS, named.ids)}
+
+
+@router.post("/lessons/edit")
+def edit(wanted: Edit, loop: Running) -> dict[str, object]:
+    """Keep a lesson in other words."""
+    if is_all_private(wanted.text) or len(wanted.text) > LONGEST_TEXT:
+        raise MemoryLiteError("a lesson needs some text, and not too much", f"keep it under {LONGEST_TEXT:,}")
+    return {"edited": _carry_out(loop, verdicts.EDIT, [wanted.id], wanted.text)}
+
+
+def _carry_out(loop: Loop, command: str, given: Sequence[str], words: str = "") -> list[str]:
+    if not given:
+        raise MemoryLiteError("no lesson is named", "`claude-mem-lite lessons` lists them")
+    with closing(loop.readers.open()) as db:
+        # Whole ids: the beginning of one may fit another when the command is replayed.
+        ids = [verdicts.named(db, one).id for one in dict.fromkeys(given)]
+    return [id_ for one in ids for id_ in wait(loop.command({"command": command, "id": one, "text": words}))]
+
+
+def _learned(memory: Memory, said: Sequence[Candidate]) -> dict[str, object]:
+    return {**asdict(memory), "said": [asdict(one) for one in said]}

@@ -1,0 +1,81 @@
+"""The page of lessons, and what the user decides there."""
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from claude_mem_lite.client import Client
+from claude_mem_lite.ui.server import make_app
+from tests.lesson_sentences import stories
+from tests.running import Json, Machine, leave, open_machine, payload
+from tests.ui.conftest import PORT, TOKEN
+from tests.ui.sound_html import faults
+
+FIRST, SECOND = stories(2)
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    with open_machine() as made:
+        made.start_worker()
+        yield made
+
+
+@pytest.fixture
+def page(machine: Machine) -> TestClient:
+    headers = {"authorization": f"Bearer {TOKEN}", "x-page": "page-1"}
+    return TestClient(make_app(Client(machine.home), TOKEN, PORT), base_url=f"http://127.0.0.1:{PORT}", headers=headers)
+
+
+def say(machine: Machine, session: str, prompt: str) -> None:
+    cwd = str(machine.user_home)
+    leave(machine.home, payload("UserPromptSubmit", session, cwd, prompt=prompt))
+    leave(machine.home, payload("Stop", session, cwd, last_assistant_message="Done."))
+    machine.drain()
+
+
+def listed(page: TestClient) -> str:
+    answer = page.get("/part/lessons")
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def do(page: TestClient, name: str, **given: Json) -> str:
+    answer = page.post(f"/do/{name}", json=given)
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["message"])
+
+
+def test_without_any_it_says_what_a_lesson_is(page: TestClient) -> None:
+    assert "No lesson was learned yet." in listed(page)
+
+
+def test_what_is_unsure_is_shown_with_its_keys_and_decided_about(machine: Machine, page: TestClient) -> None:
+    say(machine, "s-1", FIRST.said)
+    say(machine, "s-2", SECOND.said)
+    html = listed(page)
+    assert all(f'data-key="{key}"' in html for key in "ade")
+    assert faults(html) == []
+    first, second = (
+        next(one["id"] for one in machine.get("/api/lessons")["unsure"] if one["sentence"] == story.said)
+        for story in (FIRST, SECOND)
+    )
+
+    do(page, "accept_lesson", ids=[first])
+    do(page, "dismiss_lesson", ids=[second])
+    html = listed(page)
+    assert "stated by the user" in html
+    assert SECOND.said not in html
+
+    do(page, "edit_lesson", id=first, text=FIRST.saved)
+    assert [one["summary"] for one in machine.get("/api/lessons")["learned"]] == [FIRST.saved]
+    assert page.post("/do/edit_lesson", json={"id": first, "text": " "}).status_code == 409
+
+
+def test_nothing_is_decided_without_the_token(machine: Machine, page: TestClient) -> None:
+    say(machine, "s-1", FIRST.said)
+    (unsure,) = machine.get("/api/lessons")["unsure"]
+    refused = page.post("/do/dismiss_lesson", json={"ids": [unsure["id"]]}, headers={"authorization": "Bearer no"})
+    assert refused.status_code == 401
+    assert len(machine.get("/api/lessons")["unsure"]) == 1

@@ -1,0 +1,65 @@
+"""Unsure candidates judged by a model, in the same call as their turn."""
+
+import json
+
+from claude_mem_lite.paths import Home
+from claude_mem_lite.worker.loop import Loop
+from tests.fakes import FakeProvider
+from tests.lesson_sentences import stories
+from tests.running import Json, query
+from tests.worker.conftest import SetClock
+from tests.worker.modelled import long_turn, rest, work
+
+(STORY,) = stories()
+
+
+def told(quote: str, lesson: str = STORY.saved) -> str:
+    lessons = [{"quote": quote, "lesson": lesson, "kind": "rule"}]
+    return json.dumps({"memories": [], "session": {"headline": ""}, "lessons": lessons})
+
+
+def spoken_turn(session: str = "s-1") -> list[Json]:
+    asked, *more = long_turn(session, "Count the items")
+    return [{**asked, "prompt": f"{STORY.said}\n\n{asked['prompt']}"}, *more]
+
+
+def lessons(home: Home) -> list[tuple[str, str, str, float]]:
+    rows = query(home.memory_db, "select summary, origin, made_by, trust from memories where kind = 'rule'")
+    return [(summary, origin, made_by, trust) for summary, origin, made_by, trust in rows]
+
+
+def test_the_lesson_of_a_model_is_the_users_word_in_its_wording(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [told(STORY.said)]
+
+    work(home, modelled, spoken_turn())
+    rest(home, modelled, clock)
+
+    assert f"- {STORY.said}" in provider.asked[0]
+    assert lessons(home) == [(STORY.saved, "user", provider.name, 0.8)]
+    ((detail, version),) = query(home.memory_db, "select detail, prompt_version from memories where kind = 'rule'")
+    assert detail.startswith("Worded by a model after the user said on ")
+    assert STORY.said in detail
+    assert version == "lessons-1"
+    assert query(home.memory_db, "select state from lesson_candidates") == [("promoted",)]
+
+
+def test_a_lesson_whose_quote_is_not_in_the_prompt_is_dropped(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    provider.answers = [told("Deploy on Fridays only, as the user always says")]
+
+    work(home, modelled, spoken_turn())
+    rest(home, modelled, clock)
+
+    assert lessons(home) == []
+    assert query(home.memory_db, "select state from lesson_candidates") == [("unsure",)]
+
+
+def test_a_turn_without_candidates_is_asked_about_as_ever(
+    home: Home, modelled: Loop, provider: FakeProvider, clock: SetClock
+) -> None:
+    work(home, modelled, long_turn("s-1", "Count the items"))
+    rest(home, modelled, clock)
+    assert "may hold beyond the task" not in provider.asked[0]
