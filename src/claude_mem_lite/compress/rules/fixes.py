@@ -43,13 +43,8 @@ class Fix:
     failure: Ran
     success: Ran
     repair: Repair
-    first: int
-    last: int
-    """Where in the turn it began and ended."""
     own_work: bool
     """Files had been edited before it failed: the failure may be of the turn's own making."""
-    is_carried: bool = False
-    """It failed in an earlier turn of the session, and what was edited since is work of its own too."""
 
     @property
     def changes(self) -> tuple[FileChange, ...]:
@@ -139,7 +134,7 @@ def _carried(steps: Sequence[Step], earlier: Sequence[Step]) -> Iterator[Fix]:
         repair = _repair(failure, success, (*earlier[first + 1 :], *before), (*earlier[told + 1 :], *before))
         if repair and len(repair.changes) <= _MOST_CARRIED_FILES:
             own_work = any(isinstance(step, Edited) for step in earlier[:first])
-            yield Fix(failure, success, repair, -1, at, own_work, is_carried=True)
+            yield Fix(failure, success, repair, own_work)
 
 
 def passed(steps: Sequence[Step]) -> tuple[str, ...]:
@@ -237,7 +232,7 @@ def _fix(steps: Sequence[Step], gone: Sequence[tuple[int, Ran]], last: int, succ
     told, failure = _most_telling(gone)
     repair = _repair(failure, success, steps[first + 1 : last], steps[told + 1 : last])
     own_work = any(isinstance(step, Edited) for step in steps[:first])
-    return Fix(failure, success, repair, first, last, own_work) if repair else None
+    return Fix(failure, success, repair, own_work) if repair else None
 
 
 def _repair(failure: Ran, success: Ran, between: Sequence[Step], since: Sequence[Step]) -> Repair | None:
@@ -264,13 +259,13 @@ def _by_other_flags(steps: Sequence[Step], first: int, failure: Ran) -> Fix | No
     """An install that failed and went well at once with other flags: `npm install --legacy-peer-deps`."""
     if failure.role != "install" or is_usage_error(failure):
         return None
-    for at, step in enumerate(steps[first + 1 :], first + 1):
+    for step in steps[first + 1 :]:
         if isinstance(step, Edited):
             return None
         if isinstance(step, Ran) and step.role in _ROLES and not step.failed:
             is_same = _without_flags(step.command) == _without_flags(failure.command)
             own_work = any(isinstance(before, Edited) for before in steps[:first])
-            return Fix(failure, step, Repair((), (step.command,)), first, at, own_work) if is_same else None
+            return Fix(failure, step, Repair((), (step.command,)), own_work) if is_same else None
     return None
 
 

@@ -7,23 +7,22 @@ from dataclasses import replace
 from claude_mem_lite.code.changes import combined
 from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.compress.compose import headline
-from claude_mem_lite.compress.compose.facts import helped
+from claude_mem_lite.compress.compose.composer import compose
 from claude_mem_lite.compress.compose.judge import Judge, shipped_judge
-from claude_mem_lite.compress.compose.turn import compose_turn
+from claude_mem_lite.compress.compose.turn import material_of
 from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.drafts import make_draft
 from claude_mem_lite.compress.language.prose import capital, with_names_quoted
 from claude_mem_lite.compress.rules.anchoring import anchored
-from claude_mem_lite.compress.rules.fixes import Fix, pair, passed
+from claude_mem_lite.compress.rules.fixes import passed
 from claude_mem_lite.compress.rules.judged import judged
 from claude_mem_lite.compress.rules.taught import says_back, taught
 from claude_mem_lite.compress.rules.traces import Traces
 from claude_mem_lite.compress.rules.trail import log_of, trail
-from claude_mem_lite.compress.tools.fingerprints import anchors_of_run
 from claude_mem_lite.compress.tools.folders import folder_of
 from claude_mem_lite.compress.tools.steps import Edited, Opened, Ran, Step, all_tasks, open_tasks
 from claude_mem_lite.compress.tools.tool_calls import read_steps
-from claude_mem_lite.models import LONGEST_DETAIL, MOST_FACTS, MOST_OF_A_TURN, Draft, Event, Said, Turn, TurnDigest
+from claude_mem_lite.models import LONGEST_DETAIL, MOST_OF_A_TURN, Draft, Event, Said, Turn, TurnDigest
 from claude_mem_lite.words import overlap
 
 _MAX_FILES = 60
@@ -43,13 +42,11 @@ def fold(turn: Turn, judge: Judge | None = None) -> TurnDigest:
     all_code = (*code, *(change for change in _code(earlier) if change.file not in files))
     lessons = taught(turn)
     steps = [_with_names_quoted(step, code) for step in steps]
-    message, judge = _message(turn, code), judge or shipped_judge()
-    composed = compose_turn(turn, message, steps, earlier, judge)
-    fixes = pair(steps, earlier)[0] if any(draft.kind == "bugfix" for draft in composed) else []
-    said = judged(turn, message, steps, judge)
+    material = material_of(turn, _message(turn, code), steps, earlier, judge or shipped_judge())
+    composed, said = compose(material), judged(material)
     edited = tuple(dict.fromkeys(step.change.path for step in steps if isinstance(step, Edited)))
     drafts = [*composed, *_decisions(said, composed, edited)]
-    own = [_with_repair(draft, fixes) for draft in drafts if not says_back(draft, lessons)]
+    own = [draft for draft in drafts if not says_back(draft, lessons)]
     kept = _distinct(_with_trail(own, "\n".join(trail(steps))))[: MOST_OF_A_TURN - len(lessons)]
     anchored_drafts = tuple(anchored(draft, all_code if draft.files else code) for draft in kept)
     tasks = open_tasks(steps)
@@ -112,18 +109,6 @@ def _seen_from_root(message: str, turn: Turn) -> str:
     """Return the message with paths as seen from the root of the checkout."""
     first = next((event for event in turn.events if event.cwd), None)
     return folder_of(first).shorten(message) if first else message
-
-
-def _with_repair(draft: Draft, fixes: Sequence[Fix]) -> Draft:
-    """Return the memory of a fix with the commands that helped as a fact: from there `repair_told` reads them, because
-    in a summary the words of an error may stand before them."""
-    known = set(draft.anchors)
-    fix = next(
-        (fix for fix in fixes if fix.repair.commands and not known.isdisjoint(anchors_of_run(fix.failure))), None
-    )
-    if draft.kind != "bugfix" or fix is None or helped(fix) in draft.facts:
-        return draft
-    return replace(draft, facts=(helped(fix), *draft.facts)[:MOST_FACTS])
 
 
 def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:
