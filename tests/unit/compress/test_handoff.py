@@ -106,16 +106,6 @@ def test_a_step_that_is_for_git_is_closed_by_git(left: str, command: str, printe
 CONFLICT = bash_failed("git merge origin/main", "CONFLICT (content): Merge conflict in src/auth.py")
 
 
-@pytest.mark.parametrize("command", ["git commit --no-edit", "git merge --continue", "git merge --abort"])
-def test_a_conflict_is_over_once_git_went_on(command: str) -> None:
-    merge = "merge main"
-    said = "git merge origin/main fails: there is a merge conflict in src/auth.py."
-    assert left_by(turn(merge, CONFLICT, closing=said)) is not None
-    assert left_by(turn(merge, CONFLICT, FIX, bash(command), closing="Merged it.")) is None
-    assert left_by(turn(merge, CONFLICT, closing=said), turn("go on", bash(command), closing="Ok.")) is None
-    assert left_by(turn(merge, CONFLICT, bash("git status"), closing=said)) is not None
-
-
 def test_a_step_is_done_when_a_later_turn_of_the_session_says_so_of_what_it_ran() -> None:
     first = turn("add a cart", FIX, closing="Added it. Next: migrate the staging database to the new cart table.")
     ran = bash("./migrate staging", "done")

@@ -35,5 +35,5 @@ def material_of(turn: Turn, message: str, steps: Sequence[Step], earlier: Sequen
 
 
 def _is_slip(fix: Fix) -> bool:
-    """Return whether a failure came from the turn's own work, such as a test that was written first, or from git."""
-    return fix.failure.role == "git" or (fix.own_work and not is_no_slip(fix.failure, fix.repair))
+    """Return whether a failure came from the turn's own work, such as a test that was written first."""
+    return fix.own_work and not is_no_slip(fix.failure, fix.repair)

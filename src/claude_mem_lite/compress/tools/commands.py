@@ -104,7 +104,7 @@ def _read(command: str, output: str, end: _End, cwd: str) -> Ran:
         typed=line(part) or shown,
         printed_errors=errors,
         fetched=fetched,
-        selection=read_selection(command, cwd, run.runner if run else "") if role not in _SHOWING else Selection(),
+        selection=read_selection(command, cwd) if role not in _SHOWING else Selection(),
         is_sure=_is_sure(command, role, run),
         set_back=shell.setting_back(command),
     )

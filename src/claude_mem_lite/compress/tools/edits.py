@@ -89,6 +89,11 @@ def merge(changes: Iterable[FileChange]) -> list[FileChange]:
     return list(by_path.values())
 
 
+def is_manifest(path: str) -> bool:
+    """Return whether a file says which version of what is used."""
+    return _MANIFEST.search(path) is not None
+
+
 def is_scratch(path: str) -> bool:
     """Whether a file is a note of the agent to itself, or outside of all that lasts."""
     return _SCRATCH.match(path) is not None
@@ -232,12 +237,8 @@ def _replaced(hunk: Hunk) -> list[tuple[str, str]]:
 
 
 def _versions(path: str, lines: Sequence[str]) -> tuple[str, ...]:
-    is_manifest = _MANIFEST.search(path) is not None
-    found = (
-        " ".join(line.split()).rstrip(",")
-        for line in lines
-        if len(line) < 160 and (_PINNED.search(line) if is_manifest else _VERSION_LINE.match(line))
-    )
+    is_pinned = _PINNED.search if is_manifest(path) else _VERSION_LINE.match
+    found = (" ".join(line.split()).rstrip(",") for line in lines if len(line) < 160 and is_pinned(line))
     return tuple(dict.fromkeys(found))[:_MOST_VERSIONS]
 
 
