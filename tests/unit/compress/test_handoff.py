@@ -103,9 +103,6 @@ def test_a_step_that_is_for_git_is_closed_by_git(left: str, command: str, printe
     assert (left_by(first, turn("go on", bash(command, printed), closing="There it is.")) is not None) is is_open
 
 
-CONFLICT = bash_failed("git merge origin/main", "CONFLICT (content): Merge conflict in src/auth.py")
-
-
 def test_a_step_is_done_when_a_later_turn_of_the_session_says_so_of_what_it_ran() -> None:
     first = turn("add a cart", FIX, closing="Added it. Next: migrate the staging database to the new cart table.")
     ran = bash("./migrate staging", "done")

@@ -93,7 +93,7 @@ def counts(output: str) -> str:
 def _outcome(ran: Ran) -> str:
     """How one run ended: totals and failing tests, or counts and errors; its last words when it has neither."""
     code = f"exit code {ran.code}" if ran.code not in (None, 0, 1) else ""
-    results = "; ".join(ran.outcome.results) if ran.outcome else ""
+    results = "; ".join(ran.results)
     if results or ran.fetched:
         return results or code  # what else it printed may be somebody else's text
     failures = [
