@@ -17,12 +17,11 @@ from claude_mem_lite.compress.rules.anchoring import anchored
 from claude_mem_lite.compress.rules.fixes import passed
 from claude_mem_lite.compress.rules.judged import judged
 from claude_mem_lite.compress.rules.taught import says_back, taught
-from claude_mem_lite.compress.rules.traces import Traces
-from claude_mem_lite.compress.rules.trail import log_of, trail
+from claude_mem_lite.compress.rules.trail import SILENT_ROLES, log_of, trail
 from claude_mem_lite.compress.tools.folders import folder_of
-from claude_mem_lite.compress.tools.steps import Edited, Opened, Ran, Step, all_tasks, open_tasks
+from claude_mem_lite.compress.tools.steps import Called, Edited, Looked, Opened, Ran, Step, all_tasks, open_tasks
 from claude_mem_lite.compress.tools.tool_calls import read_steps
-from claude_mem_lite.models import LONGEST_DETAIL, MOST_OF_A_TURN, Draft, Event, Said, Turn, TurnDigest
+from claude_mem_lite.models import LONGEST_DETAIL, MOST_OF_A_TURN, Draft, Said, Turn, TurnDigest
 from claude_mem_lite.words import overlap
 
 _MAX_FILES = 60
@@ -51,7 +50,6 @@ def fold(turn: Turn, judge: Judge | None = None) -> TurnDigest:
     anchored_drafts = tuple(anchored(draft, all_code if draft.files else code) for draft in kept)
     tasks = open_tasks(steps)
     log = log_of(steps, turn.events)
-    traces = Traces(anchored_drafts, tasks or (), log)
     read = [step.path for step in steps if isinstance(step, Opened)]
     return TurnDigest(
         # Lessons come last, and are not anchored to what the turn changed: the worker anchors them to what they name.
@@ -60,7 +58,7 @@ def fold(turn: Turn, judge: Judge | None = None) -> TurnDigest:
         files_edited=edited[:_MAX_FILES],
         open_tasks=tasks,
         tasks=all_tasks(steps)[:_MAX_TASKS],
-        skipped=tuple(event.name for event, found in by_event if _is_work(event) and not traces.has(event, found)),
+        skipped=tuple(event.name for event, found in by_event if event.tool and not any(map(_leaves_trace, found))),
         code=code,
         passed=passed(steps),
         log=log,
@@ -121,9 +119,9 @@ def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:
     return [*drafts[:at], replace(draft, detail=detail), *drafts[at + 1 :]]
 
 
-def _is_work(event: Event) -> bool:
-    """Return whether an event may leave nothing: prompts and closing messages are kept word for word."""
-    return event.tool is not None or event.kind == "SubagentStop"
+def _leaves_trace(step: Step) -> bool:
+    """Return whether a step may be told in a memory, the open tasks or the log: not what only read or listed."""
+    return not isinstance(step, Opened | Looked | Called) and not (isinstance(step, Ran) and step.role in SILENT_ROLES)
 
 
 def _distinct(drafts: Sequence[Draft]) -> list[Draft]:
