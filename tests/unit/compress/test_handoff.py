@@ -136,9 +136,6 @@ def test_a_step_is_open_where_the_agent_says_that_it_is_left(said: str) -> None:
     [
         "Checkout still needs a page for refunds.",
         "Two points of the review remain open: refunds and the tax.",
-        "The checkout is next.",
-        "The page for refunds is not yet started.",
-        "The page for refunds is left for a follow-up.",
     ],
 )
 def test_a_step_is_open_where_a_sentence_says_so(said: str) -> None:

@@ -7,7 +7,7 @@ from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.composer import Material, impersonal_sentence
 from claude_mem_lite.compress.compose.judge import Judgement, Verdict
 from claude_mem_lite.compress.language.prose import capital
-from claude_mem_lite.compress.language.sentence_kinds import is_check_result, is_talk, states_decision
+from claude_mem_lite.compress.language.sentence_kinds import is_talk, states_decision
 from claude_mem_lite.compress.rules.next_steps import step_of
 from claude_mem_lite.models import Said
 
@@ -69,7 +69,7 @@ def _is_usable(found: Candidate, verdict: Verdict) -> bool:
         is_prose
         and verdict.carries >= _MIN_CARRIES
         and verdict.needs_context <= _MAX_NEEDS_CONTEXT
-        and not (is_talk(found.text) or is_check_result(found.text))
+        and not is_talk(found.text)
     )
 
 
