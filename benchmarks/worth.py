@@ -20,8 +20,9 @@ from training.examples import Example, examples
 from training.learn import learn
 
 from benchmarks.figures import Figure, keep
+from claude_mem_lite.compress.compose.composer import compose
 from claude_mem_lite.compress.compose.judge import Judge
-from claude_mem_lite.compress.compose.turn import compose_turn
+from claude_mem_lite.compress.compose.turn import material_of
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.models import WORK_KINDS, Draft
 from claude_mem_lite.words import overlap
@@ -43,7 +44,7 @@ class Outcome:
 
 def by_composer(judge: Judge, one: Example) -> Sequence[Draft]:
     past = one.past
-    return compose_turn(past.turn, past.message, past.steps, (), judge)
+    return compose(material_of(past.turn, past.message, past.steps, (), judge))
 
 
 def by_rules(one: Example) -> Sequence[Draft]:

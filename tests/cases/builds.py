@@ -249,6 +249,10 @@ CASES = (
         ],
         "Charts are split off.",
         facts=("702.55 kB", "181.37 kB", "src/routes.tsx", "npm run build"),
+        lost=(
+            "702.55 kB",
+            "181.37 kB",
+        ),
     ),
     Case(
         "cargo build fails and is fixed",

@@ -138,6 +138,7 @@ CASES = (
         "Create the migration for coupons",
         [bash("npx prisma migrate dev --name add_coupons", PRISMA)],
         facts=("20260304091500_add_coupons", "prisma migrate dev --name add_coupons"),
+        lost=("20260304091500_add_coupons",),
     ),
     Case(
         "terraform plans",
@@ -145,6 +146,7 @@ CASES = (
         [bash("terraform plan", TERRAFORM_PLAN)],
         "Careful: the database would be replaced because the major version changes.",
         facts=("2 to add, 1 to change, 1 to destroy", "aws_db_instance.shop must be replaced"),
+        lost=("aws_db_instance.shop must be replaced",),
     ),
     Case(
         "terraform may not apply",
@@ -171,6 +173,7 @@ CASES = (
             "timed out waiting for the condition",
             "kubectl rollout status deploy/web",
         ),
+        lost=("deployment.apps/web configured",),
     ),
     Case(
         "a port is taken",

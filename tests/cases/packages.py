@@ -185,12 +185,14 @@ CASES = (
         "add celery",
         [bash("poetry add celery", POETRY)],
         facts=("celery (5.4.0)", "kombu (5.3.4 -> 5.4.0)", "poetry add celery"),
+        lost=("kombu (5.3.4 -> 5.4.0)",),
     ),
     Case(
         "npm installs",
         "add stripe to the dependencies",
         [bash("npm install stripe@16.2.0 --save-exact", NPM)],
         facts=("stripe@16.2.0", "added 14 packages", "2 moderate severity vulnerabilities"),
+        lost=("2 moderate severity vulnerabilities",),
     ),
     Case(
         "npm cannot resolve and gets by",

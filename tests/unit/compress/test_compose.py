@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.compress.compose import headline
 from claude_mem_lite.compress.compose.candidates import candidates_of, fingerprint, plan_headings
-from claude_mem_lite.compress.compose.composer import MAX_CARDS, impersonal_sentence
+from claude_mem_lite.compress.compose.composer import MAX_CARDS, compose, impersonal_sentence
 from claude_mem_lite.compress.compose.judge import NOTHING, WEIGHTS, shipped_judge
 from claude_mem_lite.compress.compose.titles import titles_of
-from claude_mem_lite.compress.compose.turn import compose_turn
+from claude_mem_lite.compress.compose.turn import material_of
 from claude_mem_lite.compress.rules.trail import log_of
 from claude_mem_lite.compress.tools.shell import Commit
 from claude_mem_lite.compress.tools.tool_calls import read_steps
@@ -44,7 +44,7 @@ COMMITTED = "[main 3f2a91c] fix(auth): compare expiry in seconds, not millisecon
 def composed(prompt: str, *events: Event, closing: str = "") -> list[Draft]:
     made = turn(prompt, *events, closing=closing)
     steps = [step for event in made.events for step in read_steps(event)]
-    return compose_turn(made, closing, steps, (), shipped_judge())
+    return compose(material_of(made, closing, steps, (), shipped_judge()))
 
 
 def test_sentences_are_numbered_by_their_source() -> None:

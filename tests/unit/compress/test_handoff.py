@@ -103,19 +103,6 @@ def test_a_step_that_is_for_git_is_closed_by_git(left: str, command: str, printe
     assert (left_by(first, turn("go on", bash(command, printed), closing="There it is.")) is not None) is is_open
 
 
-CONFLICT = bash_failed("git merge origin/main", "CONFLICT (content): Merge conflict in src/auth.py")
-
-
-@pytest.mark.parametrize("command", ["git commit --no-edit", "git merge --continue", "git merge --abort"])
-def test_a_conflict_is_over_once_git_went_on(command: str) -> None:
-    merge = "merge main"
-    said = "git merge origin/main fails: there is a merge conflict in src/auth.py."
-    assert left_by(turn(merge, CONFLICT, closing=said)) is not None
-    assert left_by(turn(merge, CONFLICT, FIX, bash(command), closing="Merged it.")) is None
-    assert left_by(turn(merge, CONFLICT, closing=said), turn("go on", bash(command), closing="Ok.")) is None
-    assert left_by(turn(merge, CONFLICT, bash("git status"), closing=said)) is not None
-
-
 def test_a_step_is_done_when_a_later_turn_of_the_session_says_so_of_what_it_ran() -> None:
     first = turn("add a cart", FIX, closing="Added it. Next: migrate the staging database to the new cart table.")
     ran = bash("./migrate staging", "done")
@@ -149,9 +136,6 @@ def test_a_step_is_open_where_the_agent_says_that_it_is_left(said: str) -> None:
     [
         "Checkout still needs a page for refunds.",
         "Two points of the review remain open: refunds and the tax.",
-        "The checkout is next.",
-        "The page for refunds is not yet started.",
-        "The page for refunds is left for a follow-up.",
     ],
 )
 def test_a_step_is_open_where_a_sentence_says_so(said: str) -> None:

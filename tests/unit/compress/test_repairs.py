@@ -76,12 +76,12 @@ def test_the_list_of_what_is_needed_belongs_to_an_install() -> None:
 def test_a_missing_module_of_the_project_is_put_right_where_it_is_written() -> None:
     fails = bash_failed("pytest -q", NO_MODULE.replace("sqlalchemy", "cart"))
     made = turn("run the tests", fails, CART, bash("uv sync", "Installed 1 package"), PASSES)
-    assert repairs(made) == ["Fixed by editing total in src/cart.py and running uv sync"]
+    assert repairs(made) == ["Fixed by running uv sync and editing total in src/cart.py"]
 
 
-def test_of_any_other_failure_the_edit_comes_first_and_the_install_beside_it() -> None:
+def test_of_any_other_failure_the_edit_is_told_beside_the_install() -> None:
     made = turn("fix it", bash_failed("pytest", PYTEST_FAILED), FIX, ADDED, bash("pytest", PYTEST_PASSED))
-    assert repairs(made) == ["Fixed by editing Session.is_valid in src/auth.py and running uv add sqlalchemy"]
+    assert repairs(made) == ["Fixed by running uv add sqlalchemy and editing Session.is_valid in src/auth.py"]
 
 
 def test_what_was_installed_before_a_test_failed_did_not_help_it() -> None:
@@ -99,12 +99,6 @@ def test_an_error_that_speaks_of_a_fix_is_not_taken_for_it() -> None:
 def test_a_missing_module_is_no_slip_though_something_was_edited_before() -> None:
     made = turn("add a cart module", CART, FAILS, ADDED, PASSES, closing="Added src/cart.py with total().")
     assert repairs(made) == ["Fixed by running uv add sqlalchemy"]
-
-
-def test_nor_is_what_is_the_matter_with_a_service() -> None:
-    refused = bash_failed("pytest -q", "E   ConnectionRefusedError: [Errno 111] Connection refused\n")
-    made = turn("add a cart module", CART, refused, write("docker-compose.yml", "services: {}\n"), PASSES)
-    assert repairs(made) == ["Fixed by editing docker-compose.yml"]
 
 
 def test_an_import_that_the_turn_itself_wrote_wrong_stays_a_slip() -> None:
@@ -134,11 +128,6 @@ def test_a_program_that_another_one_put_right_is_a_fix() -> None:
 )
 def test_a_program_that_goes_well_after_nothing_that_matters_is_no_fix(between: tuple[Event, ...]) -> None:
     assert bugfixes(turn("run the loader", LOAD_FAILS, *between, LOADED)) == []
-
-
-def test_what_may_pass_by_itself_was_not_put_right_by_a_command() -> None:
-    late = bash_failed("python load.py", "requests.exceptions.ReadTimeout: the request timed out")
-    assert bugfixes(turn("run the loader", late, MIGRATED, LOADED)) == []
 
 
 def test_a_program_that_fails_behind_a_pipe_has_not_passed() -> None:

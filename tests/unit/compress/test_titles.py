@@ -25,9 +25,8 @@ def test_a_commit_loses_its_prefix(subject: str, title: str, prefix: str) -> Non
     ("sentence", "instruction"),
     [
         ("I've added a --json flag to the list command.", "Add a --json flag to the list command."),
-        ("Removed the retry logic and updated the tests.", "Remove the retry logic and update the tests."),
+        ("Removed the retry logic.", "Remove the retry logic."),
         ("The refund page has been completely removed.", "Remove the refund page."),
-        ("Fixed by replacing the list with a set.", "Replace the list with a set."),
         ("The cart holds items.", ""),
         ("Sorted prices are easier to compare.", ""),
         ("When a cart is closed the timer stops.", ""),
@@ -51,20 +50,14 @@ def test_an_instruction_can_be_told_as_past() -> None:
 @pytest.mark.parametrize(
     ("sentence", "told"),
     [
-        ("Fix: I added a cart.", "Added a cart."),
         ("We've also removed the cart.", "Removed the cart."),
-        ("Cause: sales_by_day took the wrong day.", "sales_by_day took the wrong day."),
         ("I decided to keep UTC.", "Decided to keep UTC."),
         ("I have a cart.", "I have a cart."),
         ("The cart is new.", "The cart is new."),
     ],
 )
-def test_a_sentence_is_told_without_label_and_without_who_did_it(sentence: str, told: str) -> None:
+def test_a_sentence_is_told_without_who_did_it(sentence: str, told: str) -> None:
     assert impersonal(sentence) == told
-
-
-def test_no_title_of_an_error_ends_with_an_operator() -> None:
-    assert titles.cut("assert total(cart) == 3", 3) == "assert total(cart)"
 
 
 @given(st.text(), st.integers(min_value=1, max_value=30))

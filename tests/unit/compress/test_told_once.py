@@ -95,7 +95,7 @@ def test_a_test_that_fails_on_is_told_as_failing() -> None:
     [
         ("pytest fails: test_sum", ("pytest",), True),
         ("pytest tests/test_cart.py -q fails: test_sum", ("pytest tests",), True),
-        ("pytest tests/test_cart.py -q fails: test_sum", ("pytest",), False),
+        ("pytest tests/test_cart.py -q fails: test_sum", ("pytest",), True),
         ("pytest fails: test_sum", ("pytest tests/test_cart.py",), False),
         ("make test fails: test_sum", ("make",), False),
         ("npm test fails: test_sum", ("npm run build",), False),

@@ -14,7 +14,7 @@ from claude_mem_lite.compress.compose.judge import KINDS, Judgement, Verdict
 from claude_mem_lite.compress.compose.turn_features import is_beside
 from claude_mem_lite.compress.language.drafts import make_draft, whole_sentences
 from claude_mem_lite.compress.language.prose import capital
-from claude_mem_lite.compress.language.sentence_kinds import is_check_result, is_talk
+from claude_mem_lite.compress.language.sentence_kinds import is_talk
 from claude_mem_lite.compress.language.verbs import impersonal
 from claude_mem_lite.compress.rules.fixes import Fix, cause_of, failing_tests, title_of_failure, title_of_fix
 from claude_mem_lite.compress.tools.edits import FileChange, merge
@@ -187,7 +187,7 @@ def _is_useful(said: _Said) -> bool:
     text = said.one.text
     if not _WORDS.search(text):
         return False
-    return said.one.source in ("subject", "heading", "plan") or not (is_talk(text) or is_check_result(text))
+    return said.one.source in ("subject", "heading", "plan") or not is_talk(text)
 
 
 def _fix_of(given: Material, head: _Said | None) -> Fix | None:

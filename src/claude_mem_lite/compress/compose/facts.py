@@ -36,13 +36,13 @@ def passes(fix: Fix) -> str:
 
 
 def of_fix(fix: Fix, told: str) -> list[str]:
-    """Return the errors of a failure and the commands of its fix, as far as they are not told."""
+    """Return the commands of a fix, from which `repair_told` reads them, and the errors that are not told."""
     errors = fix.failure.errors
     causes = fixes.failing_tests(fix.failure) or [
         f"Cause: {fixes.cause_of(fix.failure)}",
         *(f"Error: {error}" for error in errors[1:3]),
     ]
-    ran = [helped(fix)] if fix.repair.commands and helped(fix) not in told else []
+    ran = [helped(fix)] if fix.repair.commands else []
     return [*ran, *(fact for fact in causes if fact.partition(": ")[2].rstrip(".") not in told)]
 
 

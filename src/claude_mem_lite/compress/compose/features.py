@@ -28,40 +28,6 @@ _CUES: dict[str, re.Pattern[str]] = {
     "outside": re.compile(r"(?i)^(?:this|that|these|those|it|they|both|all|same|such|here|there|also|and|but|then)\b"),
     "pronoun": re.compile(r"(?i)\b(?:this|that|these|those|it|they|them|above|below|following|same)\b"),
 }
-NUMERIC = (
-    *(
-        "closing",
-        "subject",
-        "body",
-        "heading",
-        "plan",
-        "item",
-        "row",
-        "todo",
-        "text",
-        "first",
-        "has_lead",
-        "has_heading",
-    ),
-    *("place", "from_start", "from_end", "first_three", "length", "words", "short", "long", "ends_colon", "ends_query"),
-    *("code_share", "code_any", "paths", "numbers", "capital_verb", "in_prompt", "of_prompt", "in_commit", "of_commit"),
-    *(
-        "central",
-        "shared",
-        "said_first",
-        "in_heads",
-        "in_names",
-        "names_hit",
-        "has_commits",
-        "has_edits",
-        "has_fix",
-        "few_said",
-        "many_said",
-    ),
-    *_CUES,
-    *(f"lead_{cue}" for cue in ("because", "now", "future", "check")),
-)
-"""Names of the numbers of a sentence, in order."""
 
 
 def ngrams(text: str, prefix: str = "") -> Iterator[str]:
@@ -112,7 +78,7 @@ class Spoken:
 
 
 def sentence_numbers(one: Candidate, at: int, total: int, facts: TurnFacts, spoken: Spoken) -> list[float]:
-    """Return the numbers of a sentence, in the order of `NUMERIC`; `at` counts within its source."""
+    """Return the numbers of a sentence; `at` counts within its source."""
     tokens = tokens_of(one.text)
     classes = list(_classes(one.text))
     code = [kind for kind in classes if kind in ("<code>", "<path>", "<hash>")]

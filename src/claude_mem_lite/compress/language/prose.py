@@ -50,13 +50,6 @@ _ABBREVIATION = lazy(
 )
 _LIST_NUMBER = lazy(r"\d{1,3}\.")
 _OPEN_BEFORE_SMALL = lazy(r"(?:\betc|\.\.)\.$")
-_OPEN_BEFORE_NUMBER = lazy(r"(?i)\bno\.$")
-_OPEN_LABEL = (
-    r"(?:still (?:to do|open|missing|left|pending)|to[- ]?dos?|next(?: steps?)?|remaining|left(?: to do)?|open"
-    r"|not (?:yet )?done|follow[- ]?ups?|pending|outstanding):\s"
-)
-_BEFORE_OPEN_LABEL = lazy(rf"(?i)(?<=[)\]])\s+(?={_OPEN_LABEL})|[;,–—]\s+(?={_OPEN_LABEL})")
-_BEGINS_WITH_OPEN_LABEL = lazy(rf"(?i)\W*{_OPEN_LABEL}")
 _CODE_WORD = lazy(r"[^A-Za-z]*[A-Za-z][^A-Za-z]*|.*(?:[_./:()\[\]{}<>=$@#`\\|+*\d]|[a-z][A-Z]).*")
 _ARTICLE = lazy(r"a [A-Za-z`]")
 # Programs whose names are no words of the language: `go`, `make` and `just` are.
@@ -92,9 +85,8 @@ def passages(markdown: str) -> list[Passage]:
             if _continues_item(line, found) and not paragraph:
                 found[-1] = Passage("item", f"{found[-1].text} {plain(line)}".strip(), under)
                 continue
-            # "**Lead** - place" stands alone even when the next line follows at once, and so does what is to be done.
-            leads = line.startswith("**") or _BEGINS_WITH_OPEN_LABEL.match(line)
-            if paragraph and (leads or (paragraph[-1].startswith("**") and line[:1].isupper())):
+            # "**Lead** - place" stands alone even when the next line follows at once.
+            if paragraph and (line.startswith("**") or (paragraph[-1].startswith("**") and line[:1].isupper())):
                 close()
             paragraph.append(line.strip())
             continue
@@ -164,7 +156,7 @@ def _without_marks(text: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a plain passage; what is labelled as still to be done is one of its own."""
+    """Return the sentences of a plain passage."""
     found: list[str] = []
     for part in _SENTENCE_END.split(text):
         piece = part.strip()
@@ -174,17 +166,14 @@ def sentences(text: str) -> list[str]:
             found[-1] = f"{found[-1]} {piece}"
         elif piece:
             found.append(piece)
-    pieces = (piece.strip() for sentence in found for piece in _BEFORE_OPEN_LABEL.split(sentence))
-    return [piece for piece in pieces if piece]
+    return found
 
 
 def _goes_on(before: str, piece: str) -> bool:
     """Return whether a sentence goes on behind its last period."""
     if _ABBREVIATION.search(before):
         return True
-    if piece[0].islower():
-        return _OPEN_BEFORE_SMALL.search(before) is not None
-    return piece[0].isdigit() and _OPEN_BEFORE_NUMBER.search(before) is not None
+    return piece[0].islower() and _OPEN_BEFORE_SMALL.search(before) is not None
 
 
 def capital(text: str) -> str:

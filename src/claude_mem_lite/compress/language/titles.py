@@ -16,7 +16,6 @@ regardless including
 i we you they he she has have had do does did will would should can could may might must only just also both all any
 """
 _DANGLING = frozenset(_DANGLING_WORDS.split())
-_OPERATOR = lazy(r"[=!<>+*/%&|~^→-]+")
 _VAGUE = lazy(
     r"(?i)\b(?:it|this|that|them|those|these|both|same|above|below|following|everything|something|stuff|things?"
     r"|option|one|two|three"
@@ -75,6 +74,6 @@ def _without_dangling(text: str) -> str:
         if text.count(opening) > text.count(closing):
             text = text[: text.rindex(opening)]
     parts = text.split()
-    while len(parts) > 2 and (_OPERATOR.fullmatch(parts[-1]) or parts[-1].strip(".,;:()'\"").lower() in _DANGLING):
+    while len(parts) > 2 and parts[-1].strip(".,;:()'\"").lower() in _DANGLING:
         parts.pop()
     return " ".join(parts).rstrip(" .,;:!-–—(")

@@ -55,14 +55,6 @@ INQUIRIES = frozenset(_INQUIRIES.split())
 BASES = frozenset((*_REGULAR.split(), *_IRREGULAR)) | INQUIRIES
 
 
-def _gerund(verb: str) -> str:
-    past = _IRREGULAR.get(verb, "")
-    if past.endswith("ed") and len(past) == len(verb) + 3:
-        return past[:-2] + "ing"
-    return (verb[:-1] if verb.endswith("e") else verb) + "ing"
-
-
-_FROM_GERUND = {_gerund(verb): verb for verb in (*_REGULAR.split(), *_IRREGULAR)}
 _FROM_PAST = {
     **{_past(verb): verb for verb in _REGULAR.split() if verb not in _IRREGULAR},
     **{past: verb for verb, past in _IRREGULAR.items() if " " not in past},
@@ -100,23 +92,7 @@ _OBJECT = lazy(r"^\S+ (?:the|a|an|all|both|its|any|every|each|some|one|two|three
 _NOT_LEADING = frozenset(
     ("given", "left", "got", "found", "put", "set", "cut", "reset", "used", "required", "ran", "split", "typed")
 )
-# "The cart has been rebuilt and is ready": the second half is no instruction.
-_AND_IS = lazy(r",? and (?:is|are|was|were|has|have|will|now)\b")
-_AND_PAST = lazy(
-    r"(,| and| &)( also| then)? ([A-Za-z]+)"
-    r"(?= (?:the|a|an|its|all|any|new|one|two|some|unused|tests?|Tests?|to|from|it)\b| [`A-Z_/.\"]| \w*[a-z][A-Z_(.])"
-)
-_FIRST_AND = lazy(r"^([A-Z][a-z]+),? and ([a-z]+)\b")
-_LABEL = lazy(
-    r"(?i)^(?:the )?(?:fix|changes?|solution|result|summary|update|implementation|what changed"
-    r"|approach)(?: applied)?:\s+"
-)
-_TOLD_LABEL = lazy(
-    r"(?i)^(?:the )?(?:root |bug )?(?:cause|issue|problem|bug|finding|reason|decision|fix(?: applied)?|solution|result"
-    r"|changes?|update|summary|done|now|before|after)(?: was)?:\s+(?=\S)"
-)
 _CHOSEN = frozenset(("decided", "opted", "agreed", "picked", "went", "settled", "chose"))
-_FIX_BY = lazy(r"^Fix(?: this| it| that| the \w+)? by ([a-z]+ing)\b")
 # A whole word: `run_ray_cluster()` and `added_at` are names.
 _WORD = lazy(r"[A-Za-z]+(?![\w(\[./:-]*[\w(\[])")
 
@@ -135,7 +111,7 @@ def reported(sentence: str) -> str:
         by_someone = body != _ADVERBS.sub("", text)
         if not by_someone and (word[0].lower() in _NOT_LEADING or _is_adjective(body)):
             return ""
-        return _fixed_by(_coordinated(base.capitalize() + body[word.end() :]))
+        return base.capitalize() + body[word.end() :]
     passive = _PASSIVE.match(text)
     if passive and not _NO_SUBJECT.match(text) and (base := base_of(passive["verb"])):
         what = passive["what"]
@@ -143,14 +119,13 @@ def reported(sentence: str) -> str:
         is_plural = re.match(r"[A-Z][a-z]+s\b", what) and re.match(r"\s(?:have|are)\b", text[len(what) :])
         if _DETERMINER.match(what) or is_plural:
             what = small(what)
-        rest = _AND_IS.split(passive["rest"], maxsplit=1)[0]
-        return _coordinated(f"{base.capitalize()} {what}{rest}")
+        return f"{base.capitalize()} {what}{passive['rest']}"
     return ""
 
 
 def impersonal(sentence: str) -> str:
-    """A sentence without its label and without who did it: "Fix: I added a flag" -> "Added a flag"."""
-    text = _TOLD_LABEL.sub("", without_lead(sentence))
+    """Return a sentence without who did it: "I added a flag" -> "Added a flag"."""
+    text = without_lead(sentence)
     bare = _ADVERBS.sub("", _SUBJECT.sub("", text))
     word = _WORD.match(bare)
     told = bare if word and (base_of(word[0]) or word[0].lower() in _CHOSEN) else text
@@ -173,26 +148,7 @@ def _is_adjective(body: str) -> bool:
     return found is not None and not re.search(r"\b(?:which|that|who|to|where|when|if)\s", found[0])
 
 
-def _fixed_by(title: str) -> str:
-    """ "Fix by replacing X" as "Replace X": what was done tells more than that it fixed something."""
-    found = _FIX_BY.match(title)
-    base = _FROM_GERUND.get(found[1], "") if found else ""
-    return base.capitalize() + title[found.end() :] if found and base else title
-
-
 def without_lead(sentence: str) -> str:
-    """A sentence without "Done." or "Perfect!" before it, and without its label."""
-    stripped = _LABEL.sub("", _LEAD.sub("", sentence))
+    """Return a sentence without "Done." or "Perfect!" before it."""
+    stripped = _LEAD.sub("", sentence)
     return stripped if len(stripped.split()) >= 2 else sentence
-
-
-def _coordinated(title: str) -> str:
-    """ "Remove X and added Y" with its second verb in the base form as well."""
-
-    def first(found: re.Match[str]) -> str:
-        return f"{found[1]} and {base_of(found[2])}" if base_of(found[2]) else found[0]
-
-    def later(found: re.Match[str]) -> str:
-        return f"{found[1]}{found[2] or ''} {base_of(found[3])}" if base_of(found[3]) else found[0]
-
-    return _AND_PAST.sub(later, _FIRST_AND.sub(first, title))

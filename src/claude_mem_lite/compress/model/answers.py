@@ -8,7 +8,6 @@ from claude_mem_lite.compress.language import titles
 from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.compress.language.drafts import make_draft, whole_sentences
 from claude_mem_lite.compress.language.prose import capital, sentences
-from claude_mem_lite.compress.language.sentence_kinds import is_check_result
 from claude_mem_lite.compress.model.grounds import (
     has_work,
     is_copied,
@@ -84,7 +83,7 @@ def read_summary(answer: JsonObject, sent: str) -> SessionSummary | None:
     prose = {"headline": title}
     known = [title]
     for name, limit in list(_PROSE_LIMITS.items())[1:]:
-        said = [one for one in sentences(_prose(given.get(name), limit)) if not is_check_result(one)]
+        said = sentences(_prose(given.get(name), limit))
         prose[name] = " ".join(sentence for sentence in said if sentence not in known)
         known += said
     steps = [step for step in _list(given.get("next_steps"), 5, 160) if is_left_open(step, sent)]

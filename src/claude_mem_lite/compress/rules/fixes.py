@@ -1,7 +1,7 @@
 """Failed commands of a turn: which were put right by what, which still fail at its end, and what to call them."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from claude_mem_lite.compress.language import titles
@@ -14,26 +14,19 @@ from claude_mem_lite.compress.tools.verification import verifies
 from claude_mem_lite.patterns import lazy
 
 FAILS = " fails: "
-_ROLES = ("test", "build", "lint", "install", "run", "git")
+_ROLES = ("test", "build", "lint", "install", "run")
 _USAGE_ERROR = lazy(
     r"(?i)parse error|syntax error|unrecognized (?:argument|option)|unknown (?:option|flag|argument|command)|usage:"
     r"|invalid option|no such option"
     r"|unexpected EOF|unmatched|SyntaxError: invalid|bad substitution|no tests? (?:ran|found|files)"
 )
-# What stops at a conflict, and what ends that.
-_JOINS = lazy(r"git (?:-\S+ \S+ )*(?:merge|pull|rebase|cherry-pick|revert|am|stash (?:pop|apply))\b")
-_SETTLES = lazy(
-    r"git (?:-\S+ \S+ )*(?:commit|push|(?:merge|rebase|cherry-pick|revert|am) --(?:continue|abort|skip|quit))\b"
-)
 _NO_FILE = lazy(r"(?i)no such file or directory")
-_SAYS_NOTHING = lazy(r"(?:AssertionError(?:: )?)?(?:assert(?: \S+){0,6})?$")
-_ASSERTION = lazy(r"(?:AssertionError|assert)\b|.*\s(?:==|!=)\s")
-_GOT = lazy(r",? (?:but )?got\b")
-_SIGNS = lazy(r"^[^\w\s\"'`(\[<./~$-]+\s+")
+_ASSERTION = lazy(r"AssertionError|assert\b|.*\s(?:==|!=)\s")
+_PLACE = lazy(r"^\S+?:\d+(?::\d+)?:\s*")
 _MAX_NAME_WORDS = 6
 _MAX_OPEN = 30
-# Work of several turns that touched more tells nobody which part of it helped.
-_MOST_CARRIED_FILES = 5
+_MAX_CARRIED_FILES = 5
+"""Work of several turns that touched more files tells nobody which part of it helped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,26 +36,24 @@ class Fix:
     failure: Ran
     success: Ran
     repair: Repair
-    first: int
-    last: int
-    """Where in the turn it began and ended."""
     own_work: bool
     """Files had been edited before it failed: the failure may be of the turn's own making."""
-    is_carried: bool = False
-    """It failed in an earlier turn of the session, and what was edited since is work of its own too."""
 
     @property
     def changes(self) -> tuple[FileChange, ...]:
         return self.repair.changes
 
 
+Open = list[tuple[int, Ran]]
+"""Failures that no later run proved gone, each with its place among the steps."""
+
+
 def pair(steps: Sequence[Step], earlier: Sequence[Step] = ()) -> tuple[list[Fix], list[Ran]]:
     """Return the failures of a turn that were fixed, and the last run of those that were not; `earlier` are the steps
     of the turns before it, whose failures may be fixed in this one."""
     fixes, still_open = _pair(steps)
-    goal_of = _goals(steps)
-    last = {goal_of(ran): at for at, ran in _runs(steps)}
-    unfixed = [ran for at, ran in still_open if last[goal_of(ran)] == at and not _another_way_worked(steps, at, ran)]
+    last = {ran.goal: at for at, ran in _runs(steps)}
+    unfixed = [ran for at, ran in still_open if last[ran.goal] == at and not _another_way_worked(steps, at, ran)]
     return [*_carried(steps, earlier), *fixes], unfixed
 
 
@@ -71,10 +62,10 @@ def leaves_open(steps: Sequence[Step]) -> bool:
     return bool(_pair(steps)[1])
 
 
-def _pair(steps: Sequence[Step]) -> tuple[list[Fix], list[tuple[int, Ran]]]:
-    """Return what was fixed, and the failures that no later run proved gone."""
-    still_open: list[tuple[int, Ran]] = []
-    closed: list[tuple[int, Ran, list[tuple[int, Ran]]]] = []
+def _pair(steps: Sequence[Step]) -> tuple[list[Fix], Open]:
+    """Return what was fixed, and what was not."""
+    still_open: Open = []
+    closed: list[tuple[int, Ran, Open]] = []
     for at, ran in _runs(steps):
         if ran.failed:
             # What fails again was not fixed the first time.
@@ -86,22 +77,40 @@ def _pair(steps: Sequence[Step]) -> tuple[list[Fix], list[tuple[int, Ran]]]:
             told = {_told(failure) for _, failure in gone} - {""}
             still_open = [one for one in still_open if one not in gone and _told(one[1]) not in told]
             closed.append((at, ran, gone))
-    fixes = [fix for at, ran, gone in closed if _lasts(at, ran, still_open) and (fix := _fix(steps, gone, at, ran))]
-    for began, failure in list(still_open):
-        if fix := _by_other_flags(steps, began, failure):
-            fixes.append(fix)
-            still_open.remove((began, failure))
-    return fixes, [(at, ran) for at, ran in still_open if _is_worth_keeping(ran)]
+    # What passed and fails at the end for whatever reason must not be told as passing.
+    failing = {ran.command for _, ran in still_open}
+    lasting = [one for one in closed if one[1].command not in failing]
+    found = (_fix(gone, ran, steps[:at]) for at, ran, gone in lasting)
+    return [fix for fix in found if fix], [(at, ran) for at, ran in still_open if _is_worth_keeping(ran)]
 
 
-def _lasts(at: int, success: Ran, still_open: Sequence[tuple[int, Ran]]) -> bool:
-    """Return whether what passed did not fail later, for whatever reason: nobody may be told that it passes then."""
-    return not any(later > at and ran.selection.covers(success.selection) for later, ran in still_open)
+def _carried(steps: Sequence[Step], earlier: Sequence[Step]) -> Iterator[Fix]:
+    """Yield what earlier turns left failing and this one put right, once for each run that shows it."""
+    closed: dict[int, Open] = {}
+    for began, failure in _pair(earlier)[1]:
+        for at, ran in _runs(steps):
+            if ran.failed and ran.goal == failure.goal:
+                break  # from here on it is a failure of this turn
+            if verifies(ran, failure):
+                closed.setdefault(at, []).append((began, failure))
+                break
+    for at, gone in closed.items():
+        success = steps[at]
+        assert isinstance(success, Ran)
+        fix = _fix(gone, success, (*earlier, *steps[:at]))
+        if fix and len(fix.changes) <= _MAX_CARRIED_FILES:
+            yield fix
 
 
-def _tells(ran: Ran) -> bool:
-    """Return whether a failure says what failed."""
-    return bool(ran.errors or (ran.run and ran.run.failed))
+def _fix(gone: Open, success: Ran, before: Sequence[Step]) -> Fix | None:
+    """Return the fix of failures that a run proved gone, told by the first that names a failing test, else by the
+    first with an error; `before` are all steps before the run."""
+    by_test = [(at, ran) for at, ran in gone if ran.run and ran.run.failed]
+    at, failure = next(iter(by_test or [one for one in gone if one[1].errors]), (0, None))
+    repair = find_repair(failure, before[at + 1 :]) if failure else None
+    if failure is None or repair is None:
+        return None
+    return Fix(failure, success, repair, any(isinstance(step, Edited) for step in before[: gone[0][0]]))
 
 
 def _told(ran: Ran) -> str:
@@ -115,40 +124,13 @@ def _runs(steps: Sequence[Step]) -> Iterator[tuple[int, Ran]]:
     return ((at, step) for at, step in enumerate(steps) if isinstance(step, Ran) and step.role in _ROLES)
 
 
-def _goals(steps: Sequence[Step]) -> Callable[[Ran], str]:
-    """Return what tells the goal of a run, also of a runner that crashed: by the same command."""
-    known = {step.command: step.goal for step in steps if isinstance(step, Ran) and step.run}
-    return lambda ran: known.get(ran.command, ran.goal)
-
-
-def _carried(steps: Sequence[Step], earlier: Sequence[Step]) -> Iterator[Fix]:
-    """Yield what earlier turns left failing and this one put right, once for each run that shows it."""
-    goal_of = _goals((*earlier, *steps))
-    closed: dict[int, list[tuple[int, Ran]]] = {}
-    for began, failure in _pair(earlier)[1] if earlier else ():
-        for at, ran in _runs(steps):
-            if ran.failed and goal_of(ran) == goal_of(failure):
-                break  # from here on it is a failure of this turn
-            if verifies(ran, failure):
-                closed.setdefault(at, []).append((began, failure))
-                break
-    for at, gone in closed.items():
-        (first, _), (told, failure) = gone[0], _most_telling(gone)
-        success, before = steps[at], steps[:at]
-        assert isinstance(success, Ran)
-        repair = _repair(failure, success, (*earlier[first + 1 :], *before), (*earlier[told + 1 :], *before))
-        if repair and len(repair.changes) <= _MOST_CARRIED_FILES:
-            own_work = any(isinstance(step, Edited) for step in earlier[:first])
-            yield Fix(failure, success, repair, -1, at, own_work, is_carried=True)
-
-
 def passed(steps: Sequence[Step]) -> tuple[str, ...]:
     """Return the commands whose last run of a turn is known to have gone well, in whatever folder they were run."""
     last = {(ran.command, ran.selection.folder): ran for _, ran in _runs(steps)}
     by_git = [part for step in steps if isinstance(step, Ran) for part in step.git_done]
     failed = {ran.command for ran in last.values() if ran.failed}
     unsure = {ran.command for ran in last.values() if not ran.is_sure}
-    others = [ran.command for ran in last.values() if ran.command not in unsure and not ran.command.startswith("git ")]
+    others = [ran.command for ran in last.values() if ran.command not in unsure]
     return tuple(one for one in dict.fromkeys((*others, *by_git)) if one not in failed)
 
 
@@ -163,18 +145,17 @@ def title_of_failure(ran: Ran) -> str:
 
 
 def is_over(title: str, passed: Sequence[str]) -> bool:
-    """Return whether a failure, by its title, is gone: its command has passed, or one that surely runs the same."""
+    """Return whether a failure, by its title, is gone: its command has passed, or one that runs the same tests."""
     command = title.partition(FAILS)[0]
-    if any(named(one) == command for one in passed) or (_JOINS.match(command) and any(map(_SETTLES.match, passed))):
+    if any(named(one) == command for one in passed):
         return True
     # Of a longer command the title has only the beginning.
-    is_whole = len(command.split()) < _MAX_NAME_WORDS
-    failed, ran = read_selection(command), map(read_selection, passed)
-    return is_whole and any(one.covers(failed) and not one.depends_on_settings(failed) for one in ran)
+    is_whole = len(command.split()) < _MAX_NAME_WORDS and shell.role(command) == "test"
+    return is_whole and any(read_selection(one).covers(read_selection(command)) for one in passed)
 
 
 def cause_of(ran: Ran) -> str:
-    """What went wrong, in one line: the first failing test with its error, else the first error."""
+    """Return what went wrong, in one line: the first failing test with its error, else the first error."""
     if ran.run and ran.run.failures:
         first = ran.run.failures[0]
         return f"{first.name}: {first.error}" if first.error else first.name
@@ -184,106 +165,35 @@ def cause_of(ran: Ran) -> str:
 
 
 def failing_tests(ran: Ran) -> list[str]:
-    """A fact for each failing test of a run, the first five."""
+    """Return a fact for each failing test of a run, the first five."""
     failures = ran.run.failures[:5] if ran.run else ()
     return [f"Failing test: {test.name}{': ' + test.error if test.error else ''}" for test in failures]
 
 
 def short_cause(ran: Ran, words: int) -> str:
-    """What went wrong, for a title: without the place, and no assertion that says nothing or would be cut in half."""
+    """Return what went wrong, for a title: without the place, and without the values that an assertion compared."""
     if not ran.run or not ran.run.failures:
         return titles.cut(_without_place(cause_of(ran)), words)
     test = ran.run.failures[0]
-    error = _short_error(test.error, words - 1)
-    return titles.cut(f"{test.name}: {error}" if error else test.name, words)
+    error = _without_place(test.error)
+    return titles.cut(test.name if not error or _ASSERTION.match(error) else f"{test.name}: {error}", words)
 
 
 def title_of_fix(fix: Fix) -> str:
-    """What was put right, by its failing test or first error: all that is left when nobody said it."""
+    """Return what was put right, by its failing test or first error: all that is left when nobody said it."""
     run = fix.failure.run
     if not run or not run.failures:
         return f"Fix {fix.failure.role} failure: {short_cause(fix.failure, 12)}"
     test = run.failures[0]
-    name = test.name.rsplit("::", 1)[-1].rsplit(" › ", 1)[-1].rsplit(" > ", 1)[-1]
-    if error := _short_error(test.error, 12):
+    name, error = re.split(r"::| › | > ", test.name)[-1], _without_place(test.error)
+    if error and not _ASSERTION.match(error):
         return f"Fix {titles.cut(f'{name}: {error}', 14)}"
     symbol = next((symbol.name for change in fix.changes for symbol in change.symbols), "")
     return f"Fix {symbol} to make {name} pass" if symbol else f"Fix failing {name}"
 
 
-def _short_error(error: str, words: int) -> str:
-    """An error without its place and, when it is long, without the values compared; '' when it says nothing."""
-    bare = _without_place(error)
-    if _SAYS_NOTHING.match(bare):
-        return ""
-    if titles.cut(bare, words) == bare:
-        return bare
-    if _ASSERTION.match(bare):
-        return ""
-    cut = titles.cut(_GOT.split(bare, maxsplit=1)[0], words)
-    # Of "a: b: c" that does not fit, no half of a part is kept.
-    whole, _, _ = cut.rpartition(": ")
-    return whole if len(whole.split()) > 3 else cut
-
-
 def _without_place(error: str) -> str:
-    return _SIGNS.sub("", re.sub(r"^\S+?:\d+(?::\d+)?:\s*", "", error))
-
-
-def _fix(steps: Sequence[Step], gone: Sequence[tuple[int, Ran]], last: int, success: Ran) -> Fix | None:
-    if not any(_tells(ran) for _, ran in gone):
-        return None
-    first = gone[0][0]
-    told, failure = _most_telling(gone)
-    repair = _repair(failure, success, steps[first + 1 : last], steps[told + 1 : last])
-    own_work = any(isinstance(step, Edited) for step in steps[:first])
-    return Fix(failure, success, repair, first, last, own_work) if repair else None
-
-
-def _repair(failure: Ran, success: Ran, between: Sequence[Step], since: Sequence[Step]) -> Repair | None:
-    if _may_have_passed_before_edits(failure, since):
-        return None
-    repair = find_repair(failure, success, between, since)
-    if repair is None or repair.changes or success.role != "run" or _is_worth_keeping(failure):
-        return repair
-    return repair if all(shell.role(command) == "install" for command in repair.commands) else None
-
-
-def _may_have_passed_before_edits(failure: Ran, since: Sequence[Step]) -> bool:
-    """Return whether a run that proves nothing may have shown the tests as passing before the last edit."""
-    last = max((at for at, step in enumerate(since) if isinstance(step, Edited)), default=0)
-    return failure.role == "test" and any(isinstance(step, Ran) and _may_pass(step, failure) for step in since[:last])
-
-
-def _may_pass(ran: Ran, failure: Ran) -> bool:
-    is_known = ran.role == "test" and ran.is_sure and not ran.failed and not ran.set_back
-    return is_known and ran.selection.covers(failure.selection)
-
-
-def _by_other_flags(steps: Sequence[Step], first: int, failure: Ran) -> Fix | None:
-    """An install that failed and went well at once with other flags: `npm install --legacy-peer-deps`."""
-    if failure.role != "install" or is_usage_error(failure):
-        return None
-    for at, step in enumerate(steps[first + 1 :], first + 1):
-        if isinstance(step, Edited):
-            return None
-        if isinstance(step, Ran) and step.role in _ROLES and not step.failed:
-            is_same = _without_flags(step.command) == _without_flags(failure.command)
-            own_work = any(isinstance(before, Edited) for before in steps[:first])
-            return Fix(failure, step, Repair((), (step.command,)), first, at, own_work) if is_same else None
-    return None
-
-
-def _without_flags(command: str) -> list[str]:
-    return [word for word in command.split() if not word.startswith("-")]
-
-
-def _most_telling(failures: Sequence[tuple[int, Ran]]) -> tuple[int, Ran]:
-    """The first failure that names a failing test, else the first that has an error."""
-    return next(
-        ((at, ran) for at, ran in failures if ran.run and ran.run.failures),
-        next(((at, ran) for at, ran in failures if ran.errors), failures[0]),
-    )
+    return _PLACE.sub("", error)
 
 
 def _is_worth_keeping(ran: Ran) -> bool:
@@ -296,14 +206,12 @@ def _is_worth_keeping(ran: Ran) -> bool:
 
 
 def is_usage_error(ran: Ran) -> bool:
-    """Whether a command was only typed wrong: that is put right by typing it right."""
+    """Return whether a command was only typed wrong: that is put right by typing it right."""
     return any(_USAGE_ERROR.search(error) for error in ran.errors)
 
 
 def _another_way_worked(steps: Sequence[Step], at: int, failed: Ran) -> bool:
-    """The same program was run again, differently, and went well; or git went on after its conflict."""
+    """Return whether the same program was run again, differently, and went well."""
     program = shell.tool(failed.command)
     later = [step for step in steps[at + 1 :] if isinstance(step, Ran) and not step.failed]
-    if _JOINS.match(failed.command) and any(_SETTLES.match(part) for step in later for part in step.git_done):
-        return True
     return any(shell.tool(step.command) == program for step in later)

@@ -3,16 +3,13 @@ summary. Called for every turn; pure."""
 
 from collections.abc import Collection, Sequence
 
-from claude_mem_lite.compress.compose.candidates import Candidate, candidates_of, plan_headings
-from claude_mem_lite.compress.compose.composer import impersonal_sentence
-from claude_mem_lite.compress.compose.judge import Judge, Judgement, Verdict
-from claude_mem_lite.compress.compose.turn_facts import facts_of
+from claude_mem_lite.compress.compose.candidates import Candidate
+from claude_mem_lite.compress.compose.composer import Material, impersonal_sentence
+from claude_mem_lite.compress.compose.judge import Judgement, Verdict
 from claude_mem_lite.compress.language.prose import capital
-from claude_mem_lite.compress.language.sentence_kinds import is_check_result, is_talk, states_decision
+from claude_mem_lite.compress.language.sentence_kinds import is_talk, states_decision
 from claude_mem_lite.compress.rules.next_steps import step_of
-from claude_mem_lite.compress.tools.hearsay import Hearsay, only_source
-from claude_mem_lite.compress.tools.steps import Agreed, Ran, Step
-from claude_mem_lite.models import Said, Turn
+from claude_mem_lite.models import Said
 
 _MIN_TITLE = 0.5
 """Smallest probability of a good headline that makes it the headline of a session without memories."""
@@ -23,30 +20,25 @@ _ROLES = ("cause", "finding", "decision", "result", "verified")
 Judged = tuple[Candidate, Verdict]
 
 
-def judged(turn: Turn, message: str, steps: Sequence[Step], judge: Judge) -> Said:
-    """Return the agent's own closing words of a turn by what they are; words of others are left out.
+def judged(given: Material) -> Said:
+    """Return the agent's own closing words of a turn by what they are.
 
     A turn that only read pages or asked foreign tools has nothing but their word: it states nothing here."""
-    commits = [commit for step in steps if isinstance(step, Ran) for commit in step.commits]
-    plans = plan_headings(turn.prompt, [step.plan for step in steps if isinstance(step, Agreed)])
-    others = Hearsay(turn.events)
-    own = [found for found in candidates_of(message, commits, plans) if not others.has(found.text)]
+    if given.origin != "assistant":
+        return Said()
+    own = given.candidates
     steps_left = {at: step for at, found in enumerate(own) if (step := step_of(found))}
-    left = tuple(dict.fromkeys(steps_left.values()))
-    texts = tuple(found.text for at, found in enumerate(own) if found.source == "closing" and at not in steps_left)
-    if not own or only_source(turn.events):
-        return Said(next_steps=left, sentences=texts)
-    judgement = judge.judge(own, facts_of(turn.prompt, message, steps))
     # A step to come is never told as done.
-    said = [pair for at, pair in enumerate(zip(own, judgement.verdicts, strict=True)) if at not in steps_left]
+    pairs = zip(own, given.judgement.verdicts, strict=True)
+    said = [pair for at, pair in enumerate(pairs) if at not in steps_left]
     return Said(
-        worth=judgement.worth,
-        headline=_headline(judgement, steps_left),
+        worth=given.judgement.worth,
+        headline=_headline(given.judgement, steps_left),
         results=_told(said, "result"),
         findings=_told(said, "cause", "finding"),
         decisions=_decisions(said),
-        next_steps=left,
-        sentences=texts,
+        next_steps=tuple(dict.fromkeys(steps_left.values())),
+        sentences=tuple(found.text for found, _ in said if found.source == "closing"),
     )
 
 
@@ -77,13 +69,9 @@ def _is_usable(found: Candidate, verdict: Verdict) -> bool:
         is_prose
         and verdict.carries >= _MIN_CARRIES
         and verdict.needs_context <= _MAX_NEEDS_CONTEXT
-        and _tells(found.text)
+        and not is_talk(found.text)
     )
 
 
 def _role(verdict: Verdict) -> str:
     return max(_ROLES, key=lambda role: float(getattr(verdict, role)))
-
-
-def _tells(text: str) -> bool:
-    return not (is_talk(text) or is_check_result(text))

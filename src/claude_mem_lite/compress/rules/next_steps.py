@@ -28,9 +28,6 @@ _STATED = (
         r"(?i)^(?!.*\b(?:you'd|we'd|would|could|if) still\b)(?!.*\b(?:we|i|you) still\b).*\bstill (?:needs?|has to)\b"
     ),
     lazy(r"(?i)\b(?:still|remains?) (?:open|outstanding|unactioned|unresolved|undone)\b"),
-    lazy(r"(?i)\b(?:is|are|comes?) next(?:[.,]|$| when\b)|^(?:the |your )?next step (?:is|would be)\b"),
-    lazy(r"(?i)\bnot (?:yet )?started\b"),
-    lazy(r"(?i)\b(?:left|deferred|parked|postponed) (?:for (?:later|a follow|a future)|to (?:a )?(?:follow|later))"),
 )
 _ALL_DONE = lazy(
     r"(?i)\bnothing (?:else |more )?(?:is left|left|remains|remaining|outstanding|to do)\b"

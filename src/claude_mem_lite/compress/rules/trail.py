@@ -24,8 +24,8 @@ _LONGEST_LINE = 780
 _LONGEST_LAST = 120
 _MOST_FAILURES = 5
 _MOST_ERRORS = 4
-_SILENT_ROLES = ("explore", "files")
-_NO_COMMAND = lazy(r"(?:done|fi|esac|else|then|wait)\b")
+SILENT_ROLES = ("explore", "files")
+"""Commands that only look around, or move files about."""
 _COUNTED = (
     r"(?:files? changed|insertions?|deletions?|issues?|problems?|errors?|warnings?|packages?|tests?|assertions?|passed"
     r"|failed|skipped|vulnerabilities)"
@@ -68,7 +68,7 @@ def trail(steps: Sequence[Step]) -> list[str]:
     """One line per command that did more than look, with what its runs came to, one after the other."""
     outcomes: dict[str, list[str]] = {}
     for step in steps:
-        if not isinstance(step, Ran) or step.role in _SILENT_ROLES or _NO_COMMAND.match(step.command):
+        if not isinstance(step, Ran) or step.role in SILENT_ROLES:
             continue
         if not step.commits:
             told = _outcome(step)
@@ -93,7 +93,7 @@ def counts(output: str) -> str:
 def _outcome(ran: Ran) -> str:
     """How one run ended: totals and failing tests, or counts and errors; its last words when it has neither."""
     code = f"exit code {ran.code}" if ran.code not in (None, 0, 1) else ""
-    results = "; ".join(ran.outcome.results) if ran.outcome else ""
+    results = "; ".join(ran.results)
     if results or ran.fetched:
         return results or code  # what else it printed may be somebody else's text
     failures = [

@@ -7,23 +7,21 @@ from dataclasses import replace
 from claude_mem_lite.code.changes import combined
 from claude_mem_lite.code.values import CodeChange
 from claude_mem_lite.compress.compose import headline
-from claude_mem_lite.compress.compose.facts import helped
+from claude_mem_lite.compress.compose.composer import compose
 from claude_mem_lite.compress.compose.judge import Judge, shipped_judge
-from claude_mem_lite.compress.compose.turn import compose_turn
+from claude_mem_lite.compress.compose.turn import material_of
 from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.drafts import make_draft
 from claude_mem_lite.compress.language.prose import capital, with_names_quoted
 from claude_mem_lite.compress.rules.anchoring import anchored
-from claude_mem_lite.compress.rules.fixes import Fix, pair, passed
+from claude_mem_lite.compress.rules.fixes import passed
 from claude_mem_lite.compress.rules.judged import judged
 from claude_mem_lite.compress.rules.taught import says_back, taught
-from claude_mem_lite.compress.rules.traces import Traces
-from claude_mem_lite.compress.rules.trail import log_of, trail
-from claude_mem_lite.compress.tools.fingerprints import anchors_of_run
+from claude_mem_lite.compress.rules.trail import SILENT_ROLES, log_of, trail
 from claude_mem_lite.compress.tools.folders import folder_of
-from claude_mem_lite.compress.tools.steps import Edited, Opened, Ran, Step, all_tasks, open_tasks
+from claude_mem_lite.compress.tools.steps import Called, Edited, Looked, Opened, Ran, Step, all_tasks, open_tasks
 from claude_mem_lite.compress.tools.tool_calls import read_steps
-from claude_mem_lite.models import LONGEST_DETAIL, MOST_FACTS, MOST_OF_A_TURN, Draft, Event, Said, Turn, TurnDigest
+from claude_mem_lite.models import LONGEST_DETAIL, MOST_OF_A_TURN, Draft, Said, Turn, TurnDigest
 from claude_mem_lite.words import overlap
 
 _MAX_FILES = 60
@@ -43,18 +41,15 @@ def fold(turn: Turn, judge: Judge | None = None) -> TurnDigest:
     all_code = (*code, *(change for change in _code(earlier) if change.file not in files))
     lessons = taught(turn)
     steps = [_with_names_quoted(step, code) for step in steps]
-    message, judge = _message(turn, code), judge or shipped_judge()
-    composed = compose_turn(turn, message, steps, earlier, judge)
-    fixes = pair(steps, earlier)[0] if any(draft.kind == "bugfix" for draft in composed) else []
-    said = judged(turn, message, steps, judge)
+    material = material_of(turn, _message(turn, code), steps, earlier, judge or shipped_judge())
+    composed, said = compose(material), judged(material)
     edited = tuple(dict.fromkeys(step.change.path for step in steps if isinstance(step, Edited)))
     drafts = [*composed, *_decisions(said, composed, edited)]
-    own = [_with_repair(draft, fixes) for draft in drafts if not says_back(draft, lessons)]
+    own = [draft for draft in drafts if not says_back(draft, lessons)]
     kept = _distinct(_with_trail(own, "\n".join(trail(steps))))[: MOST_OF_A_TURN - len(lessons)]
     anchored_drafts = tuple(anchored(draft, all_code if draft.files else code) for draft in kept)
     tasks = open_tasks(steps)
     log = log_of(steps, turn.events)
-    traces = Traces(anchored_drafts, tasks or (), log)
     read = [step.path for step in steps if isinstance(step, Opened)]
     return TurnDigest(
         # Lessons come last, and are not anchored to what the turn changed: the worker anchors them to what they name.
@@ -63,7 +58,7 @@ def fold(turn: Turn, judge: Judge | None = None) -> TurnDigest:
         files_edited=edited[:_MAX_FILES],
         open_tasks=tasks,
         tasks=all_tasks(steps)[:_MAX_TASKS],
-        skipped=tuple(event.name for event, found in by_event if _is_work(event) and not traces.has(event, found)),
+        skipped=tuple(event.name for event, found in by_event if event.tool and not any(map(_leaves_trace, found))),
         code=code,
         passed=passed(steps),
         log=log,
@@ -114,18 +109,6 @@ def _seen_from_root(message: str, turn: Turn) -> str:
     return folder_of(first).shorten(message) if first else message
 
 
-def _with_repair(draft: Draft, fixes: Sequence[Fix]) -> Draft:
-    """Return the memory of a fix with the commands that helped as a fact: from there `repair_told` reads them, because
-    in a summary the words of an error may stand before them."""
-    known = set(draft.anchors)
-    fix = next(
-        (fix for fix in fixes if fix.repair.commands and not known.isdisjoint(anchors_of_run(fix.failure))), None
-    )
-    if draft.kind != "bugfix" or fix is None or helped(fix) in draft.facts:
-        return draft
-    return replace(draft, facts=(helped(fix), *draft.facts)[:MOST_FACTS])
-
-
 def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:
     """Return the drafts, with the commands of the turn in the detail of the first that tells of work or a finding."""
     at = next((at for at, draft in enumerate(drafts) if draft.kind != "decision"), None)
@@ -136,9 +119,9 @@ def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:
     return [*drafts[:at], replace(draft, detail=detail), *drafts[at + 1 :]]
 
 
-def _is_work(event: Event) -> bool:
-    """Return whether an event may leave nothing: prompts and closing messages are kept word for word."""
-    return event.tool is not None or event.kind == "SubagentStop"
+def _leaves_trace(step: Step) -> bool:
+    """Return whether a step may be told in a memory, the open tasks or the log: not what only read or listed."""
+    return not isinstance(step, Opened | Looked | Called) and not (isinstance(step, Ran) and step.role in SILENT_ROLES)
 
 
 def _distinct(drafts: Sequence[Draft]) -> list[Draft]:

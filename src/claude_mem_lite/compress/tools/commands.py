@@ -11,7 +11,7 @@ from claude_mem_lite.compress.tools import diagnostics, shell
 from claude_mem_lite.compress.tools.edits import is_scratch
 from claude_mem_lite.compress.tools.error_words import told_error
 from claude_mem_lite.compress.tools.folders import Folder
-from claude_mem_lite.compress.tools.outcomes import Outcome, read_outcome
+from claude_mem_lite.compress.tools.outcomes import results_of
 from claude_mem_lite.compress.tools.responses import fields, flatten, line, typed_command
 from claude_mem_lite.compress.tools.runners.run import FailedTest, TestRun
 from claude_mem_lite.compress.tools.selections import Selection, read_selection
@@ -65,7 +65,7 @@ def read_command(call: ToolCall, folder: Folder) -> list[Step]:
         return [replace(ran, commits=made)]
     written = [Edited(change) for change in read_shell_edits(command, folder) if not is_scratch(change.path)]
     done = tuple(_git_done(command, output))
-    return [*written, replace(ran, commits=made, outcome=_outcome(command, output), git_done=done)]
+    return [*written, replace(ran, commits=made, results=_results(command, output), git_done=done)]
 
 
 def _ended(call: ToolCall) -> _End | None:
@@ -104,7 +104,7 @@ def _read(command: str, output: str, end: _End, cwd: str) -> Ran:
         typed=line(part) or shown,
         printed_errors=errors,
         fetched=fetched,
-        selection=read_selection(command, cwd, run.runner if run else "") if role not in _SHOWING else Selection(),
+        selection=read_selection(command, cwd) if role not in _SHOWING else Selection(),
         is_sure=_is_sure(command, role, run),
         set_back=shell.setting_back(command),
     )
@@ -127,7 +127,7 @@ def _git_done(command: str, output: str) -> Iterator[str]:
     for part in parts:
         is_commit = shell.role(part) == "commit"
         shown = any(one.hash for one in shell.commits(part, output)) if is_commit else None
-        if part.startswith("git ") and (is_sure or shown or read_outcome(part, shell.role(part), output)):
+        if part.startswith("git ") and (is_sure or shown or results_of(part, output)):
             yield shell.key(part)
 
 
@@ -139,14 +139,10 @@ def _told_run(run: TestRun | None, fetched: bool) -> TestRun | None:
     return replace(run, failures=tuple(failures))
 
 
-def _outcome(command: str, output: str) -> Outcome | None:
-    """What the last part of a command line that has an outcome did: `git tag v1 && git push` is about both."""
-    found = [read_outcome(shell.unwrapped(part), shell.role(part), output) for part in shell.parts(command)]
-    told = [outcome for outcome in found if outcome]
-    if not told:
-        return None
-    results = dict.fromkeys(result for outcome in told for result in outcome.results if not reads_like_an_order(result))
-    return Outcome(tuple(results))
+def _results(command: str, output: str) -> tuple[str, ...]:
+    """Return what the parts of a command line did, without lines that speak to the reader."""
+    found = (result for part in shell.parts(command) for result in results_of(shell.unwrapped(part), output))
+    return tuple(result for result in dict.fromkeys(found) if not reads_like_an_order(result))
 
 
 def _failed_unseen(command: str, role: shell.Role, run: TestRun | None, output: str) -> bool:

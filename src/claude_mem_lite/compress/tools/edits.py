@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from claude_mem_lite.code.changes import combined
 from claude_mem_lite.code.values import CodeChange, SymbolAction
-from claude_mem_lite.compress.tools.definitions import defined, enclosing, language
+from claude_mem_lite.compress.tools.definitions import defined, enclosing, is_code
 from claude_mem_lite.compress.tools.file_states import LONGEST_HUNK, Hunk, file_change, states_of, symbol_changes
 from claude_mem_lite.compress.tools.folders import Folder
 from claude_mem_lite.models import JsonObject, JsonValue, SymbolChange, ToolCall, text
@@ -33,7 +33,6 @@ _MOST_SYMBOLS = 12
 _MOST_SAMPLES = 4
 _MOST_REPLACED = 3
 _LONGEST_SAMPLE = 100
-_NOTEBOOK_LANGUAGES = {"python": "py", "javascript": "js", "typescript": "js", "rust": "rs", "sql": "sql"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ def read_change(call: ToolCall, folder: Folder) -> FileChange | None:
         return _by_code(new_file(path, content), states)
     if not hunks:
         hunks = _hunks_from_input(call, original, content)
-    change = _patched(path, original.split("\n") if original else [], hunks, language(path)) if hunks else None
+    change = _patched(path, original.split("\n") if original else [], hunks, names=is_code(path)) if hunks else None
     return _by_code(change, states) if change else None
 
 
@@ -87,6 +86,11 @@ def merge(changes: Iterable[FileChange]) -> list[FileChange]:
         before = by_path.get(change.path)
         by_path[change.path] = _merged(before, change) if before else change
     return list(by_path.values())
+
+
+def is_manifest(path: str) -> bool:
+    """Return whether a file says which version of what is used."""
+    return _MANIFEST.search(path) is not None
 
 
 def is_scratch(path: str) -> bool:
@@ -180,21 +184,20 @@ def _cell(path: str, given: JsonObject, response: JsonObject) -> FileChange | No
     old = text(response.get("old_source"))
     new = "" if mode == "delete" else text(given.get("new_source")) or text(response.get("new_source"))
     lines = _diff(old, new) if old != new else []
-    family = _NOTEBOOK_LANGUAGES.get(text(response.get("language")) or "python", "")
-    return _patched(path, [], [Hunk(0, tuple(lines))], family) if lines else None
+    return _patched(path, [], [Hunk(0, tuple(lines))], names=True) if lines else None
 
 
 def new_file(path: str, content: str) -> FileChange:
     """A file that was not there before, with what it defines."""
-    family = language(path)
     lines = content.removesuffix("\n").split("\n")[:_MOST_LINES] if content else []
-    names = [name for line in lines if line[:1].strip() and (name := defined(line, family))]
+    names = [name for line in lines if is_code(path) and line[:1].strip() and (name := defined(line))]
     symbols = tuple(SymbolChange(path, name, "new") for name in dict.fromkeys(names))
     versions = _versions(path, lines)
     return FileChange(path, "new", symbols[:_MOST_SYMBOLS], added=len(lines), versions=versions)
 
 
-def _patched(path: str, original: list[str], hunks: list[Hunk], family: str) -> FileChange | None:
+def _patched(path: str, original: list[str], hunks: list[Hunk], *, names: bool) -> FileChange | None:
+    """Return what a patch did; with the names of definitions where the file has any."""
     actions: dict[str, SymbolAction] = {}
     samples: list[tuple[str, str]] = []
     plus: list[str] = []
@@ -203,8 +206,8 @@ def _patched(path: str, original: list[str], hunks: list[Hunk], family: str) -> 
         plus += [line[1:] for line in hunk.lines if line.startswith("+")]
         removed += sum(line.startswith("-") for line in hunk.lines)
         samples += _replaced(hunk)
-        if family:
-            _note_symbols(hunk, original, family, actions)
+        if names:
+            _note_symbols(hunk, original, actions)
     if not plus and not removed:
         return None
     symbols = tuple(SymbolChange(path, name, action) for name, action in actions.items())
@@ -232,26 +235,22 @@ def _replaced(hunk: Hunk) -> list[tuple[str, str]]:
 
 
 def _versions(path: str, lines: Sequence[str]) -> tuple[str, ...]:
-    is_manifest = _MANIFEST.search(path) is not None
-    found = (
-        " ".join(line.split()).rstrip(",")
-        for line in lines
-        if len(line) < 160 and (_PINNED.search(line) if is_manifest else _VERSION_LINE.match(line))
-    )
+    is_pinned = _PINNED.search if is_manifest(path) else _VERSION_LINE.match
+    found = (" ".join(line.split()).rstrip(",") for line in lines if len(line) < 160 and is_pinned(line))
     return tuple(dict.fromkeys(found))[:_MOST_VERSIONS]
 
 
-def _note_symbols(hunk: Hunk, original: list[str], family: str, actions: dict[str, SymbolAction]) -> None:
+def _note_symbols(hunk: Hunk, original: list[str], actions: dict[str, SymbolAction]) -> None:
     """Which definitions a hunk adds, removes or changes the inside of."""
     above = original[: hunk.start]
     seen = [*above]
-    gone = {defined(line[1:], family) for line in hunk.lines if line.startswith("-")} - {""}
-    made = {defined(line[1:], family) for line in hunk.lines if line.startswith("+")} - {""}
+    gone = {defined(line[1:]) for line in hunk.lines if line.startswith("-")} - {""}
+    made = {defined(line[1:]) for line in hunk.lines if line.startswith("+")} - {""}
     for line in hunk.lines:
         body = line[1:]
         if line[:1] in "+-" and re.search(r"\w", body):
-            name = defined(body, family)
-            outer = enclosing([*seen[-3_000:], body], min(len(seen), 3_000), family)
+            name = defined(body)
+            outer = enclosing([*seen[-3_000:], body], min(len(seen), 3_000))
             qualified = f"{outer}.{name}" if outer and name else name or outer
             if qualified:
                 fresh: SymbolAction = "new" if name in made - gone else "deleted" if name in gone - made else "modified"

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.edits import FileChange
-from claude_mem_lite.compress.tools.outcomes import Outcome
 from claude_mem_lite.compress.tools.runners.run import TestRun
 from claude_mem_lite.compress.tools.selections import Selection
 
@@ -27,7 +26,7 @@ class Ran:
     commits: tuple[shell.Commit, ...] = ()
     typed: str = ""
     """The command with all its flags, without what only leads to it or cuts its output."""
-    outcome: Outcome | None = None
+    results: tuple[str, ...] = ()
     """What it did, when it went well and said so."""
     printed_errors: tuple[str, ...] = ()
     """The errors word for word: what the failure is known by, and told to nobody."""

@@ -43,13 +43,12 @@ def go(output: str) -> TestRun | None:
     if not named:
         named = [(package, panic(output)) for result, package, *_ in packages if result == "FAIL"]
     failures = failed_tests(named)
-    only_unbuilt = not leaves and bool(unbuilt)
     if any(result == "PASS" for result, _ in results):
         passed = sum(1 for result, name in results if result == "PASS" and "/" not in name)
         skipped = sum(1 for result, _ in results if result == "SKIP")
-        return TestRun("go test", passed, len(named), skipped, failures, unbuilt=only_unbuilt)
+        return TestRun("go test", passed, len(named), skipped, failures)
     ok = sum(1 for result, *_, rest in packages if result == "ok" and _NOTHING_RUN not in rest)
-    return TestRun("go test", ok, len(named), 0, failures, "" if named else "packages", only_unbuilt)
+    return TestRun("go test", ok, len(named), 0, failures, "" if named else "packages")
 
 
 def _plain(output: str) -> str:

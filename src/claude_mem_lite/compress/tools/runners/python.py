@@ -30,7 +30,6 @@ def pytest(output: str) -> TestRun | None:
         (name, errors.get(_key(name), "") or _whole(reason, output)) for name, reason in _PYTEST_SUMMARY.findall(output)
     ]
     failed = seen.get("failed", 0) + seen.get("error", 0) + seen.get("errors", 0)
-    unbuilt = failed > 0 and not seen.get("failed", 0) and not seen.get("passed", 0)
     failures = failed_tests(named or errors.items()) if failed else ()
     return TestRun(
         "pytest",
@@ -38,9 +37,7 @@ def pytest(output: str) -> TestRun | None:
         failed,
         seen.get("skipped", 0),
         failures,
-        unbuilt=unbuilt,
         xfailed=seen.get("xfailed", 0),
-        deselected=seen.get("deselected", 0),
     )
 
 

@@ -31,11 +31,8 @@ class TestRun:
     skipped: int = 0
     failures: tuple[FailedTest, ...] = ()
     what: str = ""
-    unbuilt: bool = False
-    """Nothing failed but the build: no test got to run where it matters."""
     xfailed: int = 0
     """Tests that failed as they are expected to."""
-    deselected: int = 0
 
     def totals(self) -> str:
         """ "2 failed, 10 passed" """
