@@ -446,7 +446,7 @@ def m015_turn_logs(connection: sqlite3.Connection) -> None:
     connection.execute("alter table prompts add column log text not null default ''")
 
 
-def m016_composers(connection: sqlite3.Connection) -> None:
+def m017_composers(connection: sqlite3.Connection) -> None:
     """By which version of the composer the memories of a turn were made, and what a rebuild of them needs: which turns
     it had to leave, the summaries that it has under way, and a cause of its own to retire a memory."""
     connection.execute("alter table prompts add column composer integer not null default 0")
@@ -471,12 +471,12 @@ def m016_composers(connection: sqlite3.Connection) -> None:
     connection.execute("drop table retirements_before")
 
 
-def m017_headline_worth(connection: sqlite3.Connection) -> None:
+def m018_headline_worth(connection: sqlite3.Connection) -> None:
     """Keep the worth of the memory that gave a session its headline: a lesser one must not replace it."""
     connection.execute("alter table sessions add column headline_worth real not null default 0")
 
 
-def m018_lesson_candidates(connection: sqlite3.Connection) -> None:
+def m019_lesson_candidates(connection: sqlite3.Connection) -> None:
     """Sentences of prompts that may be lessons, kept aside until somebody judges them or they are said again."""
     connection.execute("""
         create table lesson_candidates (
@@ -517,7 +517,7 @@ STEPS = (
     m013_git_folders,
     m014_recorded_folders,
     m015_turn_logs,
-    m016_composers,
-    m017_headline_worth,
-    m018_lesson_candidates,
+    m017_composers,
+    m018_headline_worth,
+    m019_lesson_candidates,
 )
