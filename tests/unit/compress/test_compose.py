@@ -10,6 +10,7 @@ from claude_mem_lite.compress.compose.composer import MAX_CARDS, compose, impers
 from claude_mem_lite.compress.compose.judge import NOTHING, WEIGHTS, shipped_judge
 from claude_mem_lite.compress.compose.titles import titles_of
 from claude_mem_lite.compress.compose.turn import material_of
+from claude_mem_lite.compress.language.sentence_kinds import states_decision
 from claude_mem_lite.compress.rules.trail import log_of
 from claude_mem_lite.compress.tools.shell import Commit
 from claude_mem_lite.compress.tools.tool_calls import read_steps
@@ -200,6 +201,38 @@ def test_a_stated_cause_and_the_run_that_passes_make_a_fix_of_work_in_progress()
     assert memory.title == "split_price used float division, which dropped the remainder"
     assert "python3 check.py passes now" in memory.summary
     assert any(anchor.startswith("error:") for anchor in memory.anchors)
+
+
+MENDED = (bash_failed("pytest", PYTEST_FAILED), FIX, bash("pytest", PYTEST_PASSED))
+
+
+def test_a_cause_is_not_told_as_that_of_another_fix() -> None:
+    closing = (
+        "Root cause: the deploy script reads DATABASE_URL from the staging environment instead of production. "
+        "The deploy script is not changed yet."
+    )
+    for memory in composed("Why did the deploy fail?", *MENDED, closing=closing):
+        assert "deploy" not in memory.title or "passes now" not in memory.summary
+
+
+def test_a_command_of_which_the_agent_says_that_it_is_mended_is_no_failure() -> None:
+    failed = bash_failed("npm run build", "src/a.ts(3,1): error TS2322: Type 'string' is not assignable.")
+    closing = "The build no longer fails: the type of `a` in src/a.ts is a number."
+    assert composed("Mend the build", failed, FIX, closing=closing) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_own"),
+    [
+        ("I decided to keep amounts as integer cents, because the gateway sends cents.", True),
+        ("Decided against Redis, because one process is enough.", True),
+        ("The FastAPI team decided to drop the old models, because they are slow.", False),
+        ("The sub-agent decided to use Redis, because it is fast.", False),
+        ("In the next release we will use milliseconds everywhere.", False),
+    ],
+)
+def test_a_decision_is_stated_in_the_words_of_the_agent(sentence: str, is_own: bool) -> None:
+    assert states_decision(sentence) is is_own
 
 
 def test_the_log_of_a_turn_has_the_reports_of_sub_agents() -> None:

@@ -85,7 +85,14 @@ def test_a_message_in_a_here_document_loses_its_trailers() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", ["-c user.name='A Tester' -c commit.gpgsign=false", "-C ../other", "--no-pager", "--git-dir=../x/.git"]
+    "options",
+    [
+        "-c user.name='A Tester' -c commit.gpgsign=false",
+        "-C ../other",
+        "--no-pager",
+        "--git-dir=../x/.git",
+        "--git-dir ../x",
+    ],
 )
 def test_options_of_git_may_stand_before_commit(options: str) -> None:
     made = shell.commits(f'git {options} commit -m "Add a cart" -m "Shops need one."', "[dev 1a2b3c4] Add a cart")

@@ -3,7 +3,7 @@
 The title is a commit's subject, else the sentence that states the result or the cause; the summary has the cause first
 and only sentences that stand alone; everything exact goes into facts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -32,7 +32,7 @@ MIN_TITLE = 0.7
 MIN_CAUSE = 0.3
 """Smallest probability that a sentence states the cause of what was put right."""
 MIN_TITLE_OF_CAUSE = 0.1
-"""Smallest probability of a good headline of a sentence that states the cause: readers were glad of nine of the ten
+"""Smallest probability of a good headline of a sentence that states the cause: readers were glad of eight of the nine
 memories that have their title by it."""
 MIN_CARRIES = 0.15
 MIN_FITS = 0.5
@@ -47,6 +47,8 @@ _MAX_SUMMARY = 700
 _MAX_EXPLANATION = 260
 _MAX_ASIDE = 120
 _MIN_SHARED = 0.25
+_MIN_NAME = 4
+"""Fewest characters of a name that is looked for in a text."""
 _SAME = 0.8
 _LONGER = 25
 """A sentence of the words of the title says more than it when it is so many characters longer."""
@@ -59,7 +61,11 @@ _VERB_KINDS: dict[str, WorkKind] = {
 }  # fmt: skip
 _COMMITTED_KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "change")
 _FAILS = lazy(r"(?i)\b(?:fail(?:s|ed|ing|ures?)?|broken|breaks|crash\w*)\b")
-_NAMES_CAUSE = lazy(r"(?i)^\W*(?:the )?(?:root )?cause(?: \([^)]*\))?(?:\s*:| (?:was|is) )(?=(?:\W*\w+){6})")
+_IS_OVER = lazy(r"(?i)\b(?:no longer|fix(?:ed|es)|resolve[sd]|solved|passes|passing|repaired|works|now green)\b")
+_NAMES_CAUSE = lazy(
+    r"(?i)^\W*(?:the )?(?:root )?cause(?: \([^)]*\))?(?:\s*:| (?:was|is) )"
+    r"(?!\W*(?:not|no|un\w+|probably|likely|perhaps|maybe|possibly)\b)(?=\W*(?:\w+\W+){5}\w)"
+)
 _BACK = r"^\W*(?i:this|that|these|those|it|its|they|their|both|such|same|here|also|then|each|all of)\b"
 _POINTS_BACK = lazy(_BACK)
 _POINTS_OUTSIDE = lazy(
@@ -134,8 +140,10 @@ def compose(given: Material) -> list[Draft]:
 
 def _cards(given: Material, said: Sequence[_Said]) -> list[Draft]:
     telling = [at for at, commit in enumerate(given.commits, 1) if headline.of_commit(commit.subject)]
-    is_fixed = bool(given.fixes or given.slips)
-    if given.judgement.worth < MIN_WORTH and not (is_fixed and any(one.states_cause for one in said)):
+    fixes = (*given.fixes, *given.slips)
+    if given.judgement.worth < MIN_WORTH and not any(
+        _speaks_of(fix, one.one.text) for fix, one in _causes(fixes, said)
+    ):
         return []
     if len(telling) < 2:
         card = _card(given, said, given.commits[telling[0] - 1] if telling else None)
@@ -157,7 +165,8 @@ def _card(given: Material, said: Sequence[_Said], commit: Commit | None, *, seve
     if not title:
         return None
     summary = _summary(useful, title, head)
-    fix = None if several else _fix_of(given, head)
+    message = f"{commit.subject} {commit.body}" if commit else ""
+    fix = None if several else _fix_of(given, head, f"{title} {summary} {message}")
     if fix:
         summary = f"{summary or facts.failed(fix)} {facts.passes(fix)}"
     if not summary:
@@ -190,11 +199,25 @@ def _is_useful(said: _Said) -> bool:
     return said.one.source in ("subject", "heading", "plan") or not is_talk(text)
 
 
-def _fix_of(given: Material, head: _Said | None) -> Fix | None:
-    """Return the fix that a memory is about: the only one of the turn; a failure of its own work only where the title
-    states the cause."""
+def _fix_of(given: Material, head: _Said | None, told: str) -> Fix | None:
+    """Return the fix that a memory is about: the only one of the turn, if what is told speaks of it; a failure of the
+    turn's own work only where the title states the cause."""
     fixes = given.fixes or (given.slips if head is not None and head.states_cause else ())
-    return fixes[0] if len(fixes) == 1 else None
+    return fixes[0] if len(fixes) == 1 and _speaks_of(fixes[0], told) else None
+
+
+def _causes(fixes: Sequence[Fix], said: Sequence[_Said]) -> Iterator[tuple[Fix, _Said]]:
+    return ((fix, one) for one in said if one.states_cause for fix in fixes)
+
+
+def _speaks_of(fix: Fix, text: str) -> bool:
+    """Return whether a text shares words with a failure, or names a test, function or file of the fix."""
+    tests = [test.name for test in fix.failure.run.failures] if fix.failure.run else []
+    symbols = [symbol.name.rpartition(".")[2] for change in fix.changes for symbol in change.symbols]
+    stems = [change.path.rpartition("/")[2].partition(".")[0] for change in fix.changes]
+    names = {name.lower() for name in (*tests, *symbols, *stems) if len(name) >= _MIN_NAME}
+    words = text.lower()
+    return overlap(text, _seen(fix.failure)) >= _MIN_SHARED or any(name in words for name in names)
 
 
 def _title(given: Material, said: Sequence[_Said]) -> tuple[str, _Said | None]:
@@ -285,10 +308,11 @@ def _kind(
 ) -> WorkKind:
     """Return the kind by what happened: a verified fix, the type of the commit, the verb of the title, else what the
     judge thinks."""
-    if fix:
+    of_commit = _COMMIT_KINDS.get(_type_of(commit)) if commit else None
+    if fix and of_commit != "feature":
         return "bugfix"
-    if commit and (kind := _COMMIT_KINDS.get(_type_of(commit))):
-        return kind
+    if of_commit:
+        return of_commit
     if kind := _VERB_KINDS.get(title.split(" ", 1)[0].rstrip(":").lower()):
         return "change" if changes and all(is_beside(change.path) for change in changes) else kind
     allowed = _COMMITTED_KINDS if commit else KINDS if changes or given.commits else ("discovery", "decision")
@@ -321,8 +345,11 @@ def _fix_card(fix: Fix, said: Sequence[_Said]) -> Draft | None:
 
 def _about_run(ran: Ran, said: Sequence[_Said]) -> list[_Said]:
     """Return the sentences that speak of a failed command, its cause or its errors."""
-    seen = f"{ran.command} {cause_of(ran)} {' '.join(ran.errors)}"
-    return [one for one in said if overlap(one.one.text, seen) >= _MIN_SHARED and _is_useful(one)]
+    return [one for one in said if overlap(one.one.text, _seen(ran)) >= _MIN_SHARED and _is_useful(one)]
+
+
+def _seen(ran: Ran) -> str:
+    return f"{ran.command} {cause_of(ran)} {' '.join(ran.errors)}"
 
 
 def _explained(one: _Said) -> str:
@@ -331,7 +358,7 @@ def _explained(one: _Said) -> str:
 
 def _failure_card(ran: Ran, said: Sequence[_Said]) -> Draft | None:
     """Return the memory of a command that still fails, if the closing message speaks of it: else somebody went on."""
-    about = [one for one in _about_run(ran, said) if _FAILS.search(one.one.text)]
+    about = [one for one in _about_run(ran, said) if _FAILS.search(one.one.text) and not _IS_OVER.search(one.one.text)]
     if not about:
         return None
     totals = f" ({ran.run.totals()})" if ran.run else ""

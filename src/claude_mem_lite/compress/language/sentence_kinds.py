@@ -38,11 +38,12 @@ _TO_THE_USER = _has(
     r"\byour call\b", r"\blet me know\b",
     r"\b(?:as )?you(?:'ve)? (?:just |can |already )*(?:saw|see|seen|typed|pasted|mentioned|asked|said|noticed)\b",
 )  # fmt: skip
-_DECIDED = _has(
-    r"^decision\b", r"\b(?:decided|opted) (?:to|on|against|not|for)\b", r"\bsettled on\b",
-    r"\b(?:i|we) (?:have )?(?:also )?(?:decided|chose|opted|agreed|picked|went with)\b",
-    r"^(?:decided|chose|opted|picked|went with)\b", r"^(?:(?:i|we)\s+)?(?:deliberately|intentionally)\b",
-)  # fmt: skip
+_DECIDED = lazy(
+    r"(?i)^\W*(?:decision\b|(?:(?:so|therefore|instead|for now|in the end)[, ]+)?(?:(?:i|we)(?:'ve| have)? )?(?:also )?"
+    r"(?:decided (?:to|on|against|not)|chose|opted|picked|went with|settled on|agreed (?:to|on)|deliberately"
+    r"|intentionally)\b)"
+)
+"""The agent's own words: what somebody else decided is no decision of this project."""
 _PREFERRED = lazy(
     r"(?i)^(?:i|we|i've|used|using|kept|stored|switched|moved|made|put|replaced|set)\b(?=.*\b(?:instead of|rather than"
     r"|in favou?r of)\b).*\b(?:because|since|so that|due to|to (?:avoid|keep|prevent|ensure|allow|reduce))\b"
@@ -67,7 +68,7 @@ def states_decision(sentence: str) -> bool:
     """Return whether a sentence says in so many words what was chosen."""
     if is_talk(sentence) or _HEDGED.match(sentence):
         return False
-    return _DECIDED.search(sentence) is not None or _PREFERRED.match(sentence) is not None
+    return _DECIDED.match(sentence) is not None or _PREFERRED.match(sentence) is not None
 
 
 def reads_like_an_order(text: str) -> bool:

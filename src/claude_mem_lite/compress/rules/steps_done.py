@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from claude_mem_lite.compress.tools.shell import GIT_OPTIONS
 from claude_mem_lite.words import query_words, tokens_of, words_among
 
 _MAX_KEPT = 1_024
@@ -51,7 +52,7 @@ _BEFORE_A_VERB = frozenset(
 # What git does, and the steps that nothing but that is to be done for.
 _DONE_BY_GIT = tuple(
     (
-        re.compile(rf"git (?:-\S+ \S+ )*{verb}\b"),
+        re.compile(rf"git {GIT_OPTIONS}{verb}\b"),
         re.compile(
             rf"(?i)(?:(?:\bun|(?:\bnot|n't) (?:yet |been )*){past_form}|^{verb})\b"
             r"(?!.*\b(?:and|or|then|deploy\w*|publish\w*|releas\w*)\b)"

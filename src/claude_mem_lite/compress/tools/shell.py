@@ -34,7 +34,7 @@ _BUILD = (
     r"|bun)(?: run)? (?:build|compile|bundle)\S*"
     r"|(?:just|task|mise run|mise r) (?:\S+:)?(?:build|compile)(?:[:_-]\S+)?)"
 )
-_GIT_OPTIONS = r"(?:-[cC] (?:[^\s\"']|\"[^\"]*\"|'[^']*')+ |--[\w-]+(?:=\S+)? )*"
+GIT_OPTIONS = r"(?:(?:-[cC]|--(?:git-dir|work-tree|namespace)) (?:[^\s\"']|\"[^\"]*\"|'[^']*')+ |--[\w-]+(?:=\S+)? )*"
 _INSTALL = (
     r"(?:pip3? install|uv (?:add|sync|pip install|tool install)|poetry (?:add|install)|pdm (?:add|install)"
     r"|pipx install|conda install"
@@ -65,7 +65,7 @@ _FILES = (
     r"|git (?:mv|rm|add|restore|checkout|switch|reset|stash (?:pop|apply|drop|clear)|clean))"
 )
 _ROLE_PATTERNS: dict[Role, str] = {
-    "commit": rf"git {_GIT_OPTIONS}(?:commit|cherry-pick|revert|am)", "test": _TEST, "lint": _LINT, "install": _INSTALL,
+    "commit": rf"git {GIT_OPTIONS}(?:commit|cherry-pick|revert|am)", "test": _TEST, "lint": _LINT, "install": _INSTALL,
     "explore": _EXPLORE, "files": _FILES,
     "build": _BUILD, "git": r"git \S+|gh \S+",
 }  # fmt: skip
@@ -106,10 +106,10 @@ _WRAPPER = lazy(
 )
 _KEYWORD = lazy(r"done|fi|esac|else|then|do|wait|[{}]|(?:for|select) \w+ in .*|case .* in|(?:while|until) .*")
 _SETS_BACK = lazy(
-    rf"git {_GIT_OPTIONS}(?:stash(?!\s+(?:list|show|drop|clear|branch))|restore|reset|checkout(?!\s+-[bB])"
+    rf"git {GIT_OPTIONS}(?:stash(?!\s+(?:list|show|drop|clear|branch))|restore|reset|checkout(?!\s+-[bB])"
     r"|switch(?!\s+-[cC])|worktree)\b"
 )
-_BRINGS_BACK = lazy(rf"git {_GIT_OPTIONS}stash\s+(?:pop|apply)\b")
+_BRINGS_BACK = lazy(rf"git {GIT_OPTIONS}stash\s+(?:pop|apply)\b")
 _REDIRECT = lazy(r"\s*(?:\d?>{1,2}&?\s*\S+|<\s*\S+|&>\s*\S+)")
 _NOISY_FLAG = lazy(
     r"\s+(?:-v+(?!\s+\w+=)|-q+|--verbose|--quiet|-s|-x|--tb[= ]\S+|--no-header|--count[= ]?\d+|-count[= ]\d+|--color\S*"
@@ -128,7 +128,7 @@ _COMMITTED = lazy(
     r"(?m)^\[(?P<branch>[^\]\n]{1,200}?) (?P<hash>[0-9a-f]{6,40})\] (?P<subject>\S[^\n]{0,500})$"
     r"(?:\n (?:Author|Date):[^\n]*){0,3}(?:\n[ ](?P<size>\d+ files? changed[^\n]{0,80}))?"
 )
-_MAKES_COMMITS = lazy(rf"\bgit {_GIT_OPTIONS}(?:commit|cherry-pick|revert|am)\b")
+_MAKES_COMMITS = lazy(rf"\bgit {GIT_OPTIONS}(?:commit|cherry-pick|revert|am)\b")
 _MESSAGE_FLAG = lazy(
     r"(?:-m|-[a-z]*m|--message)(?:\s+|=)(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|\$'((?:[^'\\]|\\.)*)')", re.S
 )
@@ -264,7 +264,7 @@ def _branch(told: str) -> str:
 
 
 def _picked(making: list[str]) -> str:
-    found = re.match(rf"git {_GIT_OPTIONS}cherry-pick\b.*?\b([0-9a-f]{{6,40}})\b", making[-1])
+    found = re.match(rf"git {GIT_OPTIONS}cherry-pick\b.*?\b([0-9a-f]{{6,40}})\b", making[-1])
     return found[1] if found else ""
 
 
