@@ -1,8 +1,8 @@
 """`python -m benchmarks.worth DATA …`: does the composer keep what careful readers found worth a memory?
 
 The turns of each data folder are judged by models that were trained on the labels of the others, never on its own.
-Beside the composer stand three plain ways: a memory for each commit subject; the first sentence of the closing message
-as a memory; and today's rules.
+Beside the composer stand two plain ways: a memory for each commit subject, and the first sentence of the closing
+message as a memory. docs/labels.md has the figures of the rules that the composer replaced.
 
 - *worth*: of the turns that are given a memory, the share in which readers saw one (and saw one of grade 2); of the
   turns of grade 2, the share that is given a memory.
@@ -23,7 +23,6 @@ from benchmarks.figures import Figure, keep
 from claude_mem_lite.compress.compose.composer import compose
 from claude_mem_lite.compress.compose.judge import Judge
 from claude_mem_lite.compress.compose.turn import material_of
-from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.models import WORK_KINDS, Draft
 from claude_mem_lite.words import overlap
 
@@ -45,10 +44,6 @@ class Outcome:
 def by_composer(judge: Judge, one: Example) -> Sequence[Draft]:
     past = one.past
     return compose(material_of(past.turn, past.message, past.steps, (), judge))
-
-
-def by_rules(one: Example) -> Sequence[Draft]:
-    return [draft for draft in fold(one.past.turn).drafts if draft.origin != "user"]
 
 
 def by_commits(one: Example) -> Sequence[Draft]:
@@ -115,13 +110,12 @@ def main(arguments: Sequence[str]) -> int:
     if len(projects) < 2:
         print("python -m benchmarks.worth DATA … needs labelled turns of two projects at least (docs/labels.md)")
         return 2
-    ways: dict[str, list[Outcome]] = {"composer": [], "rules": [], "commits": [], "first sentence": []}
+    ways: dict[str, list[Outcome]] = {"composer": [], "commits": [], "first sentence": []}
     for project in projects:
         judge = learn([one for one in given if one.project != project])
         print(f"{project}: judged by a model of the other {len(projects) - 1} projects", file=sys.stderr)
         plain: dict[str, Way] = {
             "composer": partial(by_composer, judge),
-            "rules": by_rules,
             "commits": by_commits,
             "first sentence": by_first_sentence,
         }
