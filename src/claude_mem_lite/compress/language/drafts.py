@@ -4,29 +4,24 @@ import re
 from collections.abc import Iterable
 
 from claude_mem_lite.compress.language.clean import clean, clip, storable
-from claude_mem_lite.compress.language.prose import passages, sentences
-from claude_mem_lite.compress.language.verbs import past
+from claude_mem_lite.compress.language.prose import passages
 from claude_mem_lite.models import (
     LONGEST_DETAIL,
     LONGEST_TITLE,
     MOST_ANCHORS,
     MOST_FACTS,
     MOST_FILES,
-    REQUEST_LEAD,
     Draft,
     Kind,
     Origin,
     SymbolChange,
 )
 from claude_mem_lite.patterns import lazy
-from claude_mem_lite.words import one_line, overlap, within
+from claude_mem_lite.words import one_line, within
 
 LONGEST_SUMMARY = 1_000
 LONGEST_FACT = 240
 _MOST_SYMBOLS = 40
-# "Added the footer." says what "Add the footer" does: all the same words, and hardly a letter more.
-_SAME, _LONGER = 1.0, 6
-_TOLD_BY_WORK: tuple[Kind, ...] = ("feature", "bugfix", "refactor", "change", "discovery")
 
 _VAGUE_PROMPT = lazy(
     r"(?i)^(?:(?:yes|yeah|yep|y|ok|okay|sure|no|nope|go|go ahead|do it|do that|do so|please|continue|proceed|next"
@@ -61,12 +56,11 @@ def make_draft(
     confidence: float = 0.7,
 ) -> Draft:
     """A draft within the limits of a memory."""
-    summary = _beyond(title, _tidy(summary)) if kind in _TOLD_BY_WORK else _tidy(summary)
     tidy_facts = (within(_tidy(fact), LONGEST_FACT) for fact in facts)
     return Draft(
         kind=kind,
         title=within(_tidy(_PRIVATE.sub("", title)), LONGEST_TITLE).rstrip(" ."),
-        summary=within(summary, LONGEST_SUMMARY),
+        summary=within(_tidy(summary), LONGEST_SUMMARY),
         detail=clip(storable(detail).strip(), LONGEST_DETAIL),
         facts=tuple(dict.fromkeys(fact for fact in tidy_facts if fact))[:MOST_FACTS],
         files=tuple(dict.fromkeys(files))[:MOST_FILES],
@@ -75,16 +69,6 @@ def make_draft(
         origin=origin,
         confidence=confidence,
     )
-
-
-def _beyond(title: str, summary: str) -> str:
-    """A summary without a first sentence that only says the title again, when more follows than what was asked."""
-    first, *rest = sentences(summary) or [""]
-    if not rest or rest[0].startswith(REQUEST_LEAD) or len(first) > len(title) + _LONGER:
-        return summary
-    told = past(title)
-    is_title = first.rstrip(".") == told or (overlap(first, told) >= _SAME and overlap(told, first) >= _SAME)
-    return " ".join(rest) if is_title else summary
 
 
 def prompt_text(prompt: str) -> str:

@@ -1,7 +1,5 @@
 """Markdown as an assistant writes it -> plain passages and sentences. Code blocks are left out."""
 
-import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,10 +56,6 @@ _PROGRAMS = frozenset(
     pyright ruff flake8 pylint isort cargo rustc rustfmt gofmt gradle mvn maven javac dotnet rspec rubocop bundler
     phpunit ctest cmake gcc clang ld git gh docker kubectl helm terraform ansible systemctl sqlite psql mysql redis
     nginx curl wget ssh bash zsh sed awk grep jq""".split()  # noqa: SIM905
-)
-_DOES = lazy(
-    r" (?:now|no longer|is|was|has|had|returns?|takes?|accepts?|raises?|throws?|gives?|handles?|uses?|keeps?|does|can"
-    r"|will|would|should|must|may|calls?|reads?|writes?|rounds?|checks?|gets?|also|still|already)\b"
 )
 _LONGEST = 60_000
 
@@ -177,32 +171,13 @@ def _goes_on(before: str, piece: str) -> bool:
 
 
 def capital(text: str) -> str:
-    """The text with a capital first letter, unless it begins with code: `f`, `total()`, `getUser`, `src/app.py`, `npm`.
-
-    With `small` the one place that writes the first letter of what was said in another case."""
+    """Return the text with a capital first letter, unless it begins with code: `f`, `total()`, `src/app.py`, `npm`."""
     first = text.split(" ", 1)[0]
-    if _ARTICLE.match(text) and not _DOES.match(text[1:]):
+    if _ARTICLE.match(text):
         return f"A{text[1:]}"
     if _CODE_WORD.fullmatch(first) or first.strip(",;!?'\"") in _PROGRAMS:
         return text
     return text[:1].upper() + text[1:]
-
-
-def small(text: str) -> str:
-    """The text with a small first letter, for the middle of a sentence, unless it begins with a name."""
-    first = text.split(" ", 1)[0]
-    if not re.fullmatch(r"[A-Z][a-z]+", first) or _DOES.match(text[len(first) :]):
-        return text
-    return text[:1].lower() + text[1:]
-
-
-def with_names_quoted(text: str, names: Collection[str]) -> str:
-    """A message in which sentences that begin with a known name have it in backticks, where it reads like a word."""
-    known = [name for name in names if len(name) > 1 and _LIKE_PROSE.fullmatch(name)]
-    if not known:
-        return text
-    begins = r"(?m)(^[ \t]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?|[.!?:;][ \t]+)"
-    return re.sub(rf"{begins}({'|'.join(map(re.escape, known))})(?={_DOES.pattern})", r"\1`\2`", text)
 
 
 def _row(cells: str) -> str:

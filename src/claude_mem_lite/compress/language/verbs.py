@@ -1,8 +1,6 @@
 """The verbs of software work, between "Added a flag" and "Add a flag": what titles are made with."""
 
-import re
-
-from claude_mem_lite.compress.language.prose import capital, small
+from claude_mem_lite.compress.language.prose import capital
 from claude_mem_lite.patterns import lazy
 
 _REGULAR = """
@@ -71,24 +69,6 @@ _LEAD = lazy(
 _SUBJECT = lazy(r"(?i)^(?:I(?:'ve| have)?|we(?:'ve| have)?|this (?:commit|change|pr))\s+(?:(?:have|has|had)\s+)?")
 _ADVERB = r"(?:(?:now|also|successfully|fully|completely|properly|correctly|already|just|then|simply)\s+)*"
 _ADVERBS = lazy(rf"(?i)^{_ADVERB}")
-_PASSIVE = lazy(
-    rf"^(?P<what>[^.;:,]{{3,90}}?)\s(?:(?:has|have)\s{_ADVERB}been\s{_ADVERB}|(?:is"
-    rf"|are)\snow\s{_ADVERB})(?P<verb>[a-z]+)\b"
-    r"(?P<rest>.*)$"
-)
-_NO_SUBJECT = lazy(
-    r"(?i)^(?:it|this|that|they|he|i|we|you|there|here|what|which|who|when|while|if|once|as|by|given|after|before"
-    r"|since|because|for|in|on"
-    r"|with|would|could|should|let|nothing|none|no|not|only|once|until|whether|how|why|where|and|but|or)\b"
-)
-_DETERMINER = lazy(r"^(?:The|A|An|All|Both|Every|Each|These|Those|Its|Two|Three|Four|Five)\s")
-# "Sorted prices make …": a participle before its noun, not a report.
-_ADJECTIVE = lazy(
-    r"^\S+(?:\s\S+){1,4}?\s(?:is|are|was|were|has|have|had|gives?|exists?|includes?|contains?|shows?|returns?|will"
-    r"|should|can|could|may"
-    r"|must|do|does|did|fails?|matches|match|uses?|means?|works?|stays?|goes|go|becomes?|remains?)\s"
-)
-_OBJECT = lazy(r"^\S+ (?:the|a|an|all|both|its|any|every|each|some|one|two|three|four|five|\d+)\s")
 _NOT_LEADING = frozenset(
     ("given", "left", "got", "found", "put", "set", "cut", "reset", "used", "required", "ran", "split", "typed")
 )
@@ -103,24 +83,14 @@ def base_of(past: str) -> str:
 
 
 def reported(sentence: str) -> str:
-    """A sentence that reports finished work ("I've added …", "… has been removed") as an instruction, else ''."""
+    """Return a sentence that reports finished work ("I've added …") as an instruction, else ''."""
     text = without_lead(sentence)
     body = _ADVERBS.sub("", _SUBJECT.sub("", text))
     word = _WORD.match(body)
-    if word and (base := base_of(word[0])):
-        by_someone = body != _ADVERBS.sub("", text)
-        if not by_someone and (word[0].lower() in _NOT_LEADING or _is_adjective(body)):
-            return ""
-        return base.capitalize() + body[word.end() :]
-    passive = _PASSIVE.match(text)
-    if passive and not _NO_SUBJECT.match(text) and (base := base_of(passive["verb"])):
-        what = passive["what"]
-        # "Settings has been": one thing with the name of several is a class.
-        is_plural = re.match(r"[A-Z][a-z]+s\b", what) and re.match(r"\s(?:have|are)\b", text[len(what) :])
-        if _DETERMINER.match(what) or is_plural:
-            what = small(what)
-        return f"{base.capitalize()} {what}{passive['rest']}"
-    return ""
+    base = base_of(word[0]) if word else ""
+    if not word or not base or (word[0].lower() in _NOT_LEADING and body == _ADVERBS.sub("", text)):
+        return ""
+    return base.capitalize() + body[word.end() :]
 
 
 def impersonal(sentence: str) -> str:
@@ -139,13 +109,6 @@ def past(title: str) -> str:
     if not space or base not in BASES or base in INQUIRIES or not word.isalpha():
         return title
     return f"{_IRREGULAR.get(base, _past(base)).capitalize()} {rest}"
-
-
-def _is_adjective(body: str) -> bool:
-    if _OBJECT.match(body):
-        return False
-    found = _ADJECTIVE.match(body)
-    return found is not None and not re.search(r"\b(?:which|that|who|to|where|when|if)\s", found[0])
 
 
 def without_lead(sentence: str) -> str:

@@ -12,7 +12,7 @@ from claude_mem_lite.compress.compose.judge import Judge, shipped_judge
 from claude_mem_lite.compress.compose.turn import material_of
 from claude_mem_lite.compress.language.clean import clip
 from claude_mem_lite.compress.language.drafts import make_draft
-from claude_mem_lite.compress.language.prose import capital, with_names_quoted
+from claude_mem_lite.compress.language.prose import capital
 from claude_mem_lite.compress.rules.anchoring import anchored
 from claude_mem_lite.compress.rules.fixes import passed
 from claude_mem_lite.compress.rules.judged import judged
@@ -40,8 +40,7 @@ def fold(turn: Turn, judge: Judge | None = None) -> TurnDigest:
     # A fix that took several turns tells of code that was partly changed in the turns before.
     all_code = (*code, *(change for change in _code(earlier) if change.file not in files))
     lessons = taught(turn)
-    steps = [_with_names_quoted(step, code) for step in steps]
-    material = material_of(turn, _message(turn, code), steps, earlier, judge or shipped_judge())
+    material = material_of(turn, _message(turn), steps, earlier, judge or shipped_judge())
     composed, said = compose(material), judged(material)
     edited = tuple(dict.fromkeys(step.change.path for step in steps if isinstance(step, Edited)))
     drafts = [*composed, *_decisions(said, composed, edited)]
@@ -77,36 +76,16 @@ def _decisions(said: Said, composed: Sequence[Draft], edited: Sequence[str]) -> 
     return [make_draft("decision", title, text, files=edited) for title, text in zip(titles, new, strict=True) if title]
 
 
-def _message(turn: Turn, code: Sequence[CodeChange]) -> str:
-    """Return the closing message of a turn that ended well; an API error is none.
-
-    Paths are as seen from the root of the checkout, and names of the code that the turn changed are quoted."""
-    for event in reversed(turn.events):
-        if event.kind == "Stop" and event.message:
-            return with_names_quoted(_seen_from_root(event.message, turn), _names(code))
-    return ""
+def _message(turn: Turn) -> str:
+    """Return the closing message of a turn that ended well, with paths as seen from the root of the checkout; an API
+    error is none."""
+    message = next((event.message for event in reversed(turn.events) if event.kind == "Stop" and event.message), "")
+    first = next((event for event in turn.events if event.cwd), None)
+    return folder_of(first).shorten(message) if first else message
 
 
 def _code(steps: Sequence[Step]) -> tuple[CodeChange, ...]:
     return combined(change for step in steps if isinstance(step, Edited) for change in step.change.code)
-
-
-def _names(code: Sequence[CodeChange]) -> set[str]:
-    return {change.name.rpartition(".")[2] for change in code if change.name}
-
-
-def _with_names_quoted(step: Step, code: Sequence[CodeChange]) -> Step:
-    """Return a step whose commit subjects quote the names of the turn's code."""
-    if not isinstance(step, Ran) or not step.commits:
-        return step
-    commits = (replace(commit, subject=with_names_quoted(commit.subject, _names(code))) for commit in step.commits)
-    return replace(step, commits=tuple(commits))
-
-
-def _seen_from_root(message: str, turn: Turn) -> str:
-    """Return the message with paths as seen from the root of the checkout."""
-    first = next((event for event in turn.events if event.cwd), None)
-    return folder_of(first).shorten(message) if first else message
 
 
 def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:
