@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.store import memories, sightings
+from claude_mem_lite.store import memories, sightings, turns
 from claude_mem_lite.store.ids import short_id
 from tests.fakes import Store
 from tests.past_sessions import LONG_AGO, fixed_bug
@@ -42,10 +42,13 @@ def stopped(machine: Machine) -> Iterator[Store]:
 
 
 def age(machine: Machine, *, reword: bool = True) -> None:
-    """Make what is stored look as if an older composer had made it: its own words, and a crumb beside each memory."""
+    """Make what is stored look as if an older composer had made it: its own words, a crumb beside each memory, and
+    no log."""
     with stopped(machine) as store, atomic(store.db):
         store.db.execute("update prompts set composer = 0, left_by = 0")
         for (turn,) in store.db.execute("select turn from prompts where text <> ''").fetchall():
+            asked, answered, tasks, _ = turns.texts_of(store.db, turn)
+            turns.set_texts(store.db, turn, asked, answered, tasks, "")
             age_turn(store.db, turn, reword=reword)
 
 

@@ -1,5 +1,6 @@
 """`python -m tests.migrations.snapshot`: keeps the schema of a release, with a row in it, for later migrations to prove
-themselves on. Run once when a version is released; the files are never edited."""
+themselves on. Run once when a version is released; the files are never edited. A schema between two releases
+that homes may have is kept by the name of its last migration, as `0.1.0-m017-memory.sql`."""
 
 import sqlite3
 import tempfile

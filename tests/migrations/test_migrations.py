@@ -49,6 +49,16 @@ def test_a_released_database_is_brought_to_the_fresh_schema_and_keeps_its_rows(
     assert rows == db.execute(f"select count(*) from {table}").fetchone()[0] == 1
 
 
+def test_only_what_a_home_does_not_have_is_run_and_what_it_has_keeps_its_name(db: sqlite3.Connection) -> None:
+    db.executescript((RELEASED / "0.1.0-m017-memory.sql").read_text())
+    recorded = [row["name"] for row in db.execute("select name from migrations order by rowid")]
+    names = [migration.__name__ for migration in MEMORY_MIGRATIONS]
+    assert recorded == names[: names.index("m017_composers") + 1]
+    assert migrate(db, MEMORY_MIGRATIONS, NOW) == names[len(recorded) :]
+    (session,) = db.execute("select headline, headline_worth from sessions").fetchall()
+    assert tuple(session) == ("Fix the login", 0)
+
+
 @BOTH
 def test_each_migration_is_run_once_and_recorded(db: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
     names = [migration.__name__ for migration in migrations]

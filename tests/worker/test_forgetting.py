@@ -3,7 +3,10 @@
 import sqlite3
 from contextlib import closing
 
+from claude_mem_lite.models import SessionSummary
+from claude_mem_lite.store import forgetting, sessions
 from tests import worked
+from tests.fakes import NOW, Store
 from tests.running import Json, Machine, dump, leave, payload, spool_name, turn, wait_until
 
 WORDS = ("zanzibarium", "quokkafish")
@@ -158,6 +161,20 @@ def test_a_turn_is_forgotten_by_the_beginning_of_its_id_and_the_others_of_its_se
     told = served.get("/api/records/s-two")["summary"]
     assert "potoroos" in told["headline"]
     assert served.ask("POST", "/api/forget", {"ids": [bilbies]}).status == 404
+
+
+def test_the_worth_of_a_headline_goes_with_the_memory_that_gave_it(store: Store) -> None:
+    memory = store.remember("Add the quokkafish counter", session="s1")
+    other = store.remember("Add a cart", session="s2")
+    for session, headline, completed in (("s1", memory.title, "Added a cart."), ("s2", other.title, memory.title)):
+        store.session(session, SessionSummary(headline=headline, completed=completed))
+        sessions.set_summary(store.db, session, SessionSummary(headline=headline, completed=completed), NOW, 1.95)
+    forgetting.forget(store.db, [memory.id], [], NOW)
+    told = [sessions.find(store.db, session) for session in ("s1", "s2")]
+    assert [(one.summary.headline, one.headline_worth) for one in told if one] == [
+        ("Added a cart.", 0.0),
+        ("Add a cart", 1.95),
+    ]
 
 
 def test_a_session_is_forgotten_by_the_beginning_of_its_id(served: Machine) -> None:

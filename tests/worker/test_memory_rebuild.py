@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.cli.memory_rebuild import MAX_BATCH_TURNS
-from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.db.connection import atomic, open_for_writing
+from claude_mem_lite.inbox import past_turns
+from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import COMPOSER_VERSION, Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import memories, sightings
@@ -64,6 +67,46 @@ def test_an_aged_home_says_what_a_fresh_one_says(machine: Machine) -> None:
     assert told["reworded"] > 0
     assert told["taken_back"] == len(crumbs(machine)) > 0
     assert (told["left"], told["new"]) == (0, 0)
+
+
+def test_what_was_done_is_searchable_again_in_place_of_what_is_taken_back(machine: Machine) -> None:
+    texts = "select turn, text, reply, tasks, log from prompts order by turn"
+    fresh = query(machine.view.memory_db, texts)
+    age(machine)
+    assert not found_by_path(machine)
+    rebuild(machine)
+    assert query(machine.view.memory_db, texts) == fresh
+    assert any("tax.py" in row[-1] for row in fresh)
+    assert found_by_path(machine)
+
+
+def found_by_path(machine: Machine) -> list[Json]:
+    return [one for one in machine.get("/api/search?query=tax.py&all_projects=true")["hits"] if one["kind"] == "turn"]
+
+
+def test_the_log_of_a_turn_that_forgetting_cut_does_not_come_back_with_its_events(unserved: Machine) -> None:
+    secret = "The quokkafish counter lives in ledger.py and is raised once for each basket that is sold."
+    said_too = PastSession("s9").prompt("Please run the count").runs("python3 count.py", secret).says("Done.")
+    said_too.prompt("Run the tests").runs("pytest -q", "3 passed in 0.1s").says("They pass.")
+    said_too.write(transcripts(unserved))
+    unserved.start_worker()
+    run_here(unserved, "import", "transcripts")
+    ((turn,),) = query(unserved.view.memory_db, "select turn from prompts where log like '%quokkafish%'")
+    inbox = f"select name, event, session, payload, raw_bytes from inbox where turn = '{turn}'"
+    events = [Arrival(*row) for row in query(unserved.view.inbox_db, inbox)]
+    kept = unserved.post("/api/memories", {"kind": "note", "text": secret, "cwd": "/home/dev/shop"})
+    unserved.post("/api/forget", {"ids": [kept["id"]]})
+    assert query(unserved.view.inbox_db, inbox) == []
+    age(unserved)
+    with stopped(unserved), closing(open_for_writing(unserved.view.inbox_db)) as db, atomic(db):
+        past_turns.put(db, turn, events, datetime.now(UTC).timestamp())
+    assert rebuild(unserved)["turns"] == 2
+    assert "quokkafish" not in logs(unserved)
+    assert "pytest" in logs(unserved), "what was not cut is told again"
+
+
+def logs(machine: Machine) -> str:
+    return "\n".join(log for (log,) in query(machine.view.memory_db, "select log from prompts order by turn"))
 
 
 def test_what_is_taken_back_is_retired_with_its_reason_and_confirmed_for_good(machine: Machine) -> None:
@@ -293,6 +336,17 @@ def test_search_contexts_and_summaries_follow(machine: Machine) -> None:
     hits = machine.get("/api/search?query=Older%20words&all_projects=true")["hits"]
     assert not any("Older words" in one["title"] for one in hits)
     assert "Older" not in machine.get("/api/context?cwd=/home/dev/shop")["context"]
+
+
+def test_the_worth_of_a_headline_follows_where_its_words_stay(machine: Machine) -> None:
+    worths = "select id, headline, headline_worth from sessions order by id"
+    before = query(machine.view.memory_db, worths)
+    assert any(worth > 0 for _, _, worth in before)
+    age(machine)
+    with stopped(machine) as store, atomic(store.db):
+        store.db.execute("update sessions set headline_worth = 0")
+    rebuild(machine)
+    assert query(machine.view.memory_db, worths) == before
 
 
 def test_status_and_doctor_offer_it_until_it_is_done(machine: Machine) -> None:

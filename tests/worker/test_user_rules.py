@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.past_sessions import PastSession
-from tests.running import Json, Machine, leave, turn
+from tests.running import Json, Machine, leave, query, turn
 from tests.unit.test_user_rules import rules_of
 from tests.worker.commands import run_here
 from tests.worker.moments import ask, remember
@@ -117,6 +117,25 @@ def test_words_of_an_imported_transcript_are_a_rule_once_the_user_says_or_confir
     machine.ask("PATCH", f"/api/memories/{other['id']}", {"cwd": project, "status": "active"})
     machine.drain()
     assert "sort the imports" in rules_of(start(machine, project)).lower()
+
+
+def test_an_answer_in_own_words_that_may_be_a_lesson_is_kept_as_a_candidate(machine: Machine, project: str) -> None:
+    question = "Where should the shop be hosted?"
+    asked = {"questions": [{"question": question, "options": [{"label": "Hetzner"}, {"label": "AWS"}]}]}
+    said = "We host on Hetzner only, never on AWS, because our contract names the two data centres"
+    first, *rest = turn("s-1", "Set up the hosting", cwd=project)
+    tool = {
+        **first,
+        "hook_event_name": "PostToolUse",
+        "tool_name": "AskUserQuestion",
+        "tool_input": asked,
+        "tool_response": {**asked, "answers": {question: said}},
+    }
+    for given in (first, tool, *rest):
+        leave(machine.home, given)
+    machine.drain()
+    kept = query(machine.view.memory_db, "select sentence, after_message, state from lesson_candidates")
+    assert (said, question, "unsure") in kept
 
 
 def test_an_answer_to_a_question_of_the_agent_is_no_rule(machine: Machine, project: str) -> None:

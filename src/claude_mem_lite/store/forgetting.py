@@ -161,9 +161,12 @@ def _rewrite_summary(db: sqlite3.Connection, session: str, echo: Echo, now: date
     left = echo.out_of_summary(found.summary, kept_files=_files_told(db, session))
     if left == found.summary:
         return False
-    if found.summary.headline and not left.headline:
-        left = replace(left, headline=left.request or left.completed or _what_is_left(db, session))
-    sessions.set_summary(db, session, left, now)
+    worth = found.headline_worth
+    if found.summary.headline and left.headline != found.summary.headline:
+        # The memory that gave the headline is told no more: any other may give the next.
+        worth = 0.0
+        left = replace(left, headline=left.headline or left.request or left.completed or _what_is_left(db, session))
+    sessions.set_summary(db, session, left, now, worth)
     return True
 
 

@@ -68,6 +68,15 @@ def since(db: sqlite3.Connection, at: datetime) -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in rows]
 
 
+def has_between(db: sqlite3.Connection, start: datetime, end: datetime) -> bool:
+    """Return whether anything was forgotten from one moment to another."""
+    found = db.execute(
+        "select 1 from tombstones where forgotten_at between :start and :end limit 1",
+        {"start": time_to_text(start), "end": time_to_text(end)},
+    )
+    return found.fetchone() is not None
+
+
 def put(db: sqlite3.Connection, names: Iterable[tuple[str, str]]) -> int:
     """Take over names that another database has; returns how much that changed."""
     return lifting.put(db, "memory", names)

@@ -231,7 +231,7 @@ def texts_of(db: sqlite3.Connection, turn: str) -> tuple[str, str, str, str]:
 
 
 def set_texts(db: sqlite3.Connection, turn: str, asked: str, answered: str, tasks: str, log: str) -> None:
-    """Put other words in the place of those of a turn: part of forgetting."""
+    """Put other words in the place of those of a turn: part of forgetting, and of a rebuild."""
     row = db.execute(
         """update prompts set text = :asked, reply = :answered, tasks = :tasks, log = :log where turn = :turn
            returning session, created_at""",

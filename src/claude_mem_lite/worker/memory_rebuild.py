@@ -7,7 +7,7 @@ import logging
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from itertools import count
 
@@ -60,6 +60,8 @@ class _Composed:
     digest: TurnDigest
     place: Place
     others: Hearsay
+    received_at: datetime
+    """When the inbox took in the last of its events: those of a transcript not before the rebuild."""
 
     @property
     def at(self) -> datetime:
@@ -91,6 +93,7 @@ def rebuild_turn(
         rebuilds.note_left(db, key)
         return ""
     stored = _put_memories(db, composed, now)
+    _put_log(db, composed)
     _put_summary(db, composed, now)
     passing.retire_failures(db, composed.turn, composed.digest, composed.place.branch, now)
     settling.settle_turn(db, stored, composed.turn, composed.place.branch, composed.digest, now)
@@ -102,7 +105,8 @@ def _compose(
     db: sqlite3.Connection, queue: Queue, key: str, session: Session, config: Config, likeness: Likeness
 ) -> _Composed | None:
     """Return a turn as this composer tells it; None when its events are gone, excluded by now or beyond it."""
-    events = jobs.read_events(past_calls.rows_of(queue.db, key), config)
+    rows = past_calls.rows_of(queue.db, key)
+    events = jobs.read_events(rows, config)
     if not events or any(is_excluded(config, folder) for folder in {session.cwd, *(event.cwd for event in events)}):
         return None
     earlier = left_open.earlier(
@@ -120,7 +124,8 @@ def _compose(
     digest = collection.without_dismissed(db, session.project, digest, likeness)
     digest = said_after.with_occasion(db, turn, digest)
     place = retelling.place_then(session, redoing.of_turn(db, key))
-    return _Composed(session, turn, digest, place, Hearsay((*earlier, *events)))
+    received_at = datetime.fromtimestamp(max(row.received_at for row in rows), UTC)
+    return _Composed(session, turn, digest, place, Hearsay((*earlier, *events)), received_at)
 
 
 def _put_memories(db: sqlite3.Connection, composed: _Composed, now: datetime) -> list[Memory]:
@@ -239,6 +244,19 @@ def _take_back(db: sqlite3.Connection, memory: Memory, key: str, now: datetime) 
         retirements.retire(db, memory.id, "rebuilt", _REASON, now)
 
 
+def _put_log(db: sqlite3.Connection, composed: _Composed) -> None:
+    """Keep what was done in a turn where search finds it, in the place of the memories that are taken back.
+
+    Forgetting erases the events of a turn that it cuts. Where something was forgotten between the turn and the arrival
+    of its events, they may be from a transcript, which still has what was cut: then the log stays as it is."""
+    if tombstones.has_between(db, composed.at, composed.received_at):
+        return
+    asked, answered, tasks, before = turns.texts_of(db, composed.turn.key)
+    made = composed.others.without_orders(composed.digest.log)
+    if made != before:
+        turns.set_texts(db, composed.turn.key, asked, answered, tasks, made)
+
+
 def _put_summary(db: sqlite3.Connection, composed: _Composed, now: datetime) -> None:
     """Tell the session anew up to this turn; after its last one the summary and the handoff take the place of those
     before. Both stay when a turn was left, a model told them, or something was forgotten since."""
@@ -257,7 +275,7 @@ def _put_summary(db: sqlite3.Connection, composed: _Composed, now: datetime) -> 
     rebuilds.drop_summaries(db, session.id)
     if model_calls.has_summarized(db, session.id):
         return
-    if summary != session.summary:
+    if (summary, worth) != (session.summary, session.headline_worth):
         sessions.set_summary(db, session.id, summary, composed.at, worth)
     _put_handoff(db, composed, summary, told, now)
 

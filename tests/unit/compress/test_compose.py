@@ -4,15 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress.compose import headline
+from claude_mem_lite.compress.compose import facts, headline
 from claude_mem_lite.compress.compose.candidates import candidates_of, fingerprint, plan_headings
 from claude_mem_lite.compress.compose.composer import MAX_CARDS, compose, impersonal_sentence
 from claude_mem_lite.compress.compose.judge import NOTHING, WEIGHTS, shipped_judge
 from claude_mem_lite.compress.compose.titles import titles_of
 from claude_mem_lite.compress.compose.turn import material_of
 from claude_mem_lite.compress.language.sentence_kinds import states_decision
-from claude_mem_lite.compress.rules.trail import log_of
+from claude_mem_lite.compress.rules.trail import MAX_LOG, log_of
 from claude_mem_lite.compress.tools.shell import Commit
+from claude_mem_lite.compress.tools.steps import Agreed, Answered, Ran
 from claude_mem_lite.compress.tools.tool_calls import read_steps
 from claude_mem_lite.models import Draft, Event
 from tests.unit.compress.build import (
@@ -239,6 +240,39 @@ def test_the_log_of_a_turn_has_the_reports_of_sub_agents() -> None:
     report = "The gateway refuses amounts above 50000 cents because its fraud rule counts them as suspicious payments."
     assert report in log_of([], [subagent_stop(report)])
     assert log_of([], [subagent_stop("Done.")]) == ""
+
+
+def test_the_log_of_a_big_turn_has_something_of_every_part_and_whole_lines() -> None:
+    answered = [Answered(f"Question {number}?", f"{number} {'words ' * 60}end") for number in range(6)]
+    edited = [
+        step for number in range(40) for step in read_steps(write(f"src/{'folder/' * 20}f{number}.py", "a = 1\n" * 9))
+    ]
+    ran = [
+        step for number in range(12) for step in read_steps(bash(f"make t{number}", f"{number} errors {'x ' * 30}\n"))
+    ]
+    body = "\n".join(f"- it changes the {number}th thing, because the others need it" for number in range(20))
+    committed = [
+        Ran("git commit", "commit", "git commit", "", commits=(Commit(f"Change {number}", body),))
+        for number in range(12)
+    ]
+    reports = [subagent_stop(f"Report {number}: {'what was found there ' * 60}") for number in range(3)]
+
+    log = log_of([*edited, *committed, Agreed("Move the tax. " * 80), *ran, *answered], reports)
+
+    assert len(log) <= MAX_LOG
+    for number in range(6):
+        assert f"Asked “Question {number}?”, the user chose: {number} words" in log
+    for start in ("Plan agreed to: ", "$ make t0: ", "Sub-agent: ", "Commit: Change 0", "src/folder/"):
+        assert f"\n{start}" in log
+    assert all(line.endswith((".", "…", "x", ")")) for line in log.split("\n")), log
+
+
+def test_all_answers_are_in_the_log_and_the_last_in_the_facts() -> None:
+    own = "We host on Hetzner only, never on AWS, because our contract with the city names the two data centres."
+    steps = [Answered("Where do we host?", own), *(Answered(f"Which colour {number}?", "Blue") for number in range(5))]
+    assert f"Asked “Where do we host?”, the user chose: {own}" in log_of(steps)
+    assert len(log_of(steps).split("\n")) == 6
+    assert len(list(facts.of_answers(steps))) == 3
 
 
 def test_the_log_of_a_turn_has_its_edits_commits_and_runs() -> None:

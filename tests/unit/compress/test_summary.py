@@ -88,6 +88,13 @@ def test_the_headline_of_a_commit_comes_before_any_other() -> None:
     assert after_digests(committed, digest_of("Add checkout", 0.9)).headline == "Add a cart"
 
 
+def test_a_headline_that_was_taken_out_is_replaced_whatever_its_worth_was() -> None:
+    committed = digest_of("Add a cart", 0.57, "Commit 3f2a91c on main: Add a cart")
+    said = TurnDigest((), said=Said(headline="Login is slow"))
+    for digest, headline in ((committed, "Add a cart"), (said, "Login is slow")):
+        assert summarize(SessionSummary(headline=""), turn("go on"), digest, 1.95).headline == headline
+
+
 def test_without_a_memory_the_newest_headline_is_that_of_the_session() -> None:
     first, last = (
         TurnDigest((), said=Said(headline=title)) for title in ("Login is slow", "Login reads all passwords")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from claude_mem_lite.compress.rules.turns import fold
-from claude_mem_lite.models import Draft, Event, SymbolChange, Turn
+from claude_mem_lite.models import Draft, Event, JsonObject, SymbolChange, Turn
 from tests import worked
 from tests.unit.compress.build import (
     AUTH,
@@ -111,6 +111,39 @@ def test_an_answer_of_the_user_is_in_the_log_and_no_memory_by_itself() -> None:
     digest = fold(turn("set up storage", event))
     assert digest.drafts == ()
     assert "Asked “Which database should the shop use?”, the user chose: SQLite." in digest.log
+
+
+HOSTING = "Where should the shop be hosted?"
+OFFERED: JsonObject = {
+    "questions": [{"question": HOSTING, "options": [{"label": "Hetzner"}, {"label": "Always use AWS"}]}]
+}
+OWN_RULE = "Always use Hetzner, never AWS"
+
+
+def test_a_long_answer_is_whole_in_the_log() -> None:
+    answer = f"As the contract says: {'the data stays in the two data centres of the city, ' * 8}and nowhere else"
+    assert answer in fold(turn("set up hosting", call("AskUserQuestion", {}, {"answers": {HOSTING: answer}}))).log
+
+
+def test_an_answer_in_the_users_own_words_teaches_like_a_prompt() -> None:
+    (lesson,) = fold(turn("set up hosting", call("AskUserQuestion", OFFERED, {"answers": {HOSTING: OWN_RULE}}))).drafts
+    assert (lesson.kind, lesson.title, lesson.origin) == ("rule", OWN_RULE, "user")
+
+
+@pytest.mark.parametrize(
+    ("given", "response"),
+    [
+        (OFFERED, {"answers": {HOSTING: "Always use AWS"}}),
+        (OFFERED, {"answers": {HOSTING: "Hetzner, Always use AWS"}}),
+        (OFFERED, {"answers": {HOSTING: ["Hetzner", "Always use AWS"]}}),
+        ({"questions": []}, {"answers": {HOSTING: OWN_RULE}}),
+        ({**OFFERED, "answers": {HOSTING: OWN_RULE}}, {}),
+        (OFFERED, {"answers": {HOSTING: "wait until I have looked at the prices"}}),
+    ],
+    ids=["chosen", "several", "list", "unknown offer", "told by the agent", "of the task"],
+)
+def test_any_other_answer_teaches_nothing(given: JsonObject, response: JsonObject) -> None:
+    assert fold(turn("set up hosting", call("AskUserQuestion", given, response))).drafts == ()
 
 
 def test_an_agreed_plan_is_in_the_log() -> None:

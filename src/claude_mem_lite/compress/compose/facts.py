@@ -14,6 +14,7 @@ from claude_mem_lite.words import within
 
 _MAX_FILES = 4
 _MAX_ANSWERS = 3
+_MAX_ANSWER = 80
 _SIZE_ALONE = lazy(r": changed(?: \([^)]*\))?$")
 _RECOMMENDED = lazy(r"\s*\((?:Recommended|recommended)\)")
 
@@ -69,11 +70,15 @@ def of_tests(steps: Sequence[Step]) -> list[str]:
 
 
 def of_answers(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield what the user chose when asked."""
+    """Yield what the user chose last when asked, in short: the log has all of it."""
     answers = [step for step in steps if isinstance(step, Answered)]
-    for step in answers[-_MAX_ANSWERS:]:
-        answer = plain(_RECOMMENDED.sub("", step.answer)).rstrip(".")
-        yield f"Asked “{within(plain(step.question), 140)}”, the user chose: {within(answer, 80)}."
+    yield from (told_answer(step, _MAX_ANSWER) for step in answers[-_MAX_ANSWERS:])
+
+
+def told_answer(step: Answered, max_answer: int) -> str:
+    """Return a question with what the user chose, up to some length."""
+    answer = plain(_RECOMMENDED.sub("", step.answer)).rstrip(".")
+    return f"Asked “{within(plain(step.question), 140)}”, the user chose: {within(answer, max_answer)}."
 
 
 def beyond_symbols(change: FileChange) -> str:

@@ -72,6 +72,7 @@ def headline_worth(digest: TurnDigest) -> float:
 def _headline(before: SessionSummary, turn: Turn, digest: TurnDigest, worth_before: float) -> str:
     """Return the title of the session's best memory, else the newest headline, else what was asked for."""
     best = _best(digest)
+    worth_before = worth_before if before.headline else 0.0
     if best is not None:
         return before.headline if headline_worth(digest) < worth_before else within(best.title, MAX_HEADLINE)
     if digest.said.headline and not worth_before:

@@ -1,7 +1,7 @@
-"""Prompts of a turn -> memories of what the user teaches in them. docs/corrections.md says what counts.
+"""Prompts and answers of a turn -> memories of what the user teaches in them. docs/corrections.md says what counts.
 
-Called for every turn; only what the user typed is read: not what sub-agents were asked, nor what clients and hooks put
-into a prompt."""
+Called for every turn; only what the user typed is read: not what sub-agents were asked, what clients and hooks put
+into a prompt, nor an answer that was chosen from what the agent offered."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,7 +15,9 @@ from claude_mem_lite.compress.lessons.candidates import MIN_SURE, lesson_candida
 from claude_mem_lite.compress.lessons.lesson import ONCE, Lesson, of_the_user, order, without_lead
 from claude_mem_lite.compress.lessons.reading import read
 from claude_mem_lite.compress.lessons.scopes import without_scope
-from claude_mem_lite.models import GUIDANCE_KINDS, Draft, Turn
+from claude_mem_lite.compress.tools.steps import Answered
+from claude_mem_lite.compress.tools.tool_calls import ASKING_TOOL, read_steps
+from claude_mem_lite.models import GUIDANCE_KINDS, Draft, Event, Turn
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
 
@@ -101,16 +103,27 @@ def _worded(sentence: str) -> Lesson:
     return Lesson(kind, order(of_the_user(scoped.text)), ONCE, scoped.scope)
 
 
-def _lessons(turn: Turn) -> Iterator[tuple[str, Lesson]]:
-    # The prompt of a turn that came in parts was read with its first part.
+def said_by_user(turn: Turn) -> Iterator[tuple[Event, str, str]]:
+    """Yield the prompts of a turn and the answers that the user gave in their own words, each with its event and with
+    the agent's message or question before it."""
     for event in turn.events:
-        if event.kind == "UserPromptSubmit" and event.prompt and not event.agent_id:
-            if event.prompt.startswith(OWN_COMMANDS):
-                continue
-            for sentence, lesson in lessons_in(event.prompt, turn.previous_message):
-                # What reaches into every project must not come out of a text that could have been pasted.
-                is_too_wide = lesson.scope == "universal" and not is_brief(event.prompt)
-                yield sentence, replace(lesson, scope="") if is_too_wide else lesson
+        if event.agent_id:
+            continue
+        # The prompt of a turn that came in parts was read with its first part.
+        if event.kind == "UserPromptSubmit" and event.prompt and not event.prompt.startswith(OWN_COMMANDS):
+            yield event, event.prompt, turn.previous_message
+        elif event.tool is not None and event.tool.tool == ASKING_TOOL:
+            for step in read_steps(event):
+                if isinstance(step, Answered) and step.in_own_words:
+                    yield event, step.answer, step.question
+
+
+def _lessons(turn: Turn) -> Iterator[tuple[str, Lesson]]:
+    for _, said, before in said_by_user(turn):
+        for sentence, lesson in lessons_in(said, before):
+            # What reaches into every project must not come out of a text that could have been pasted.
+            is_too_wide = lesson.scope == "universal" and not is_brief(said)
+            yield sentence, replace(lesson, scope="") if is_too_wide else lesson
 
 
 def _draft(sentence: str, lesson: Lesson) -> Draft:

@@ -1,10 +1,10 @@
-"""The log of a turn: its edits, commits, commands, agreed plans, the user's answers and the reports of sub-agents.
+"""The log of a turn: the user's answers, agreed plans, commands, reports of sub-agents, commits and edits.
 
 It is found by search, and never injected."""
 
 from collections.abc import Sequence
 
-from claude_mem_lite.compress.compose.facts import of_answers, of_commit
+from claude_mem_lite.compress.compose.facts import of_commit, told_answer
 from claude_mem_lite.compress.language.instructions import looks_like_instructions
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.tools.diagnostics import last_line
@@ -12,7 +12,7 @@ from claude_mem_lite.compress.tools.edits import describe, merge
 from claude_mem_lite.compress.tools.error_words import tells_what_to_do
 from claude_mem_lite.compress.tools.hearsay import source_of
 from claude_mem_lite.compress.tools.shell import Commit
-from claude_mem_lite.compress.tools.steps import Agreed, Edited, Ran, Step
+from claude_mem_lite.compress.tools.steps import Agreed, Answered, Edited, Ran, Step
 from claude_mem_lite.models import Event
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import one_line, within
@@ -33,8 +33,11 @@ _COUNTED = (
 _COUNTS = lazy(rf"(?m)^[^\n]{{0,60}}\b(?:\d+ {_COUNTED}\b|\d+(?:\.\d+)?% of statements)[^\n]{{0,80}}$")
 _MOST_COUNTS = 2
 _SOME = lazy(rf"\b[1-9]\d* {_COUNTED}")
-MAX_LOG = 6_000
+_SHARES = (2_600, 800, 900, 900, 400, 400)
+"""Room for answers, plans, commands, reports, commits and edits when there are too many of all."""
+MAX_LOG = sum(_SHARES)
 _MAX_EDITS = 20
+_MAX_ANSWER = 500
 _MAX_BODY = 600
 _MAX_PLAN = 1_500
 _MIN_REPORT, _MAX_REPORT = 80, 1_500
@@ -42,13 +45,34 @@ _MAX_REPORTS = 3
 
 
 def log_of(steps: Sequence[Step], events: Sequence[Event] = ()) -> str:
-    """Return the edits, commits and commands of a turn, the plans and answers of the user and the reports of
-    sub-agents, a line each."""
+    """Return the answers and plans of the user, the commands of a turn, the reports of sub-agents, its commits and
+    edits, a line each: what is told nowhere else comes first."""
     edits = list(map(describe, merge(step.change for step in steps if isinstance(step, Edited))))
     commits = (_commit(commit) for step in steps if isinstance(step, Ran) for commit in step.commits)
     plans = (f"Plan agreed to: {within(one_line(step.plan), _MAX_PLAN)}" for step in steps if isinstance(step, Agreed))
-    parts = [*edits[:_MAX_EDITS], *commits, *plans, *of_answers(steps), *trail(steps), *_reports(events)]
-    return "\n".join(parts)[:MAX_LOG]
+    answers = (told_answer(step, _MAX_ANSWER) for step in steps if isinstance(step, Answered))
+    parts = (answers, plans, trail(steps), _reports(events), commits, edits[:_MAX_EDITS])
+    return "\n".join(_fitting([list(dict.fromkeys(part)) for part in parts]))
+
+
+def _fitting(parts: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of all parts that a log has room for: a share for each, and what parts leave of theirs for the
+    first that needs more. A line stays whole, but for the first of a part."""
+    sizes = [sum(len(line) + 1 for line in part) for part in parts]
+    spare = MAX_LOG - sum(map(min, sizes, _SHARES))
+    kept: list[str] = []
+    for part, size, share in zip(parts, sizes, _SHARES, strict=True):
+        own = min(size, share)
+        room = own + min(size - own, spare)
+        spare -= room - own
+        for at, line in enumerate(part):
+            told = line if at else within(line, room - 1)
+            if len(told) >= room:
+                break
+            kept.append(told)
+            room -= len(told) + 1
+        spare += room
+    return kept
 
 
 def _reports(events: Sequence[Event]) -> list[str]:

@@ -74,6 +74,8 @@ class Answered:
 
     question: str
     answer: str
+    in_own_words: bool = False
+    """The user wrote an answer of their own instead of choosing from what was offered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Tool calls -> the steps a turn is folded from. One reader per tool; payloads are not to be trusted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from claude_mem_lite.compress.language.clean import clean, clip
 from claude_mem_lite.compress.tools import diagnostics, shell
@@ -21,7 +21,9 @@ from claude_mem_lite.compress.tools.steps import (
     Tracked,
 )
 from claude_mem_lite.models import Event, JsonValue, ToolCall, text
+from claude_mem_lite.words import one_line
 
+ASKING_TOOL = "AskUserQuestion"
 _AGENT_TOOLS = ("Task", "Agent")
 
 
@@ -54,7 +56,7 @@ def read_steps(event: Event) -> list[Step]:
     if call.tool == "ExitPlanMode":
         plan = text(fields(call.response).get("plan")) or text(call.input.get("plan"))
         return [Agreed(clip(clean(plan), 20_000))] if plan.strip() else []
-    if call.tool == "AskUserQuestion":
+    if call.tool == ASKING_TOOL:
         return list(_answers(call))
     if call.tool.startswith("mcp__"):
         return [Called(call.tool)]
@@ -69,7 +71,7 @@ def _failure(call: ToolCall) -> list[Step]:
         *WEB_TOOLS,
         *_AGENT_TOOLS,
         "TodoWrite",
-        "AskUserQuestion",
+        ASKING_TOOL,
         "ExitPlanMode",
         "Skill",
     )
@@ -112,6 +114,8 @@ def _listed(response: JsonValue) -> list[Step]:
 
 def _answers(call: ToolCall) -> list[Answered]:
     answers = fields(call.response).get("answers")
+    # What the agent gives may be its own words: only the client's response tells those of the user.
+    offered = _offered(call) if isinstance(answers, Mapping) else {}
     if not isinstance(answers, Mapping):
         answers = call.input.get("answers")
     found: list[Answered] = []
@@ -120,5 +124,25 @@ def _answers(call: ToolCall) -> list[Answered]:
             ", ".join(part for part in answer if isinstance(part, str)) if isinstance(answer, list) else text(answer)
         )
         if isinstance(question, str) and question.strip() and chosen.strip():
-            found.append(Answered(line(clean(question[:1_000])), line(clean(chosen[:1_000]))))
+            in_own_words = _is_in_own_words(chosen[:1_000], offered.get(question, ()))
+            found.append(Answered(line(clean(question[:1_000])), one_line(clean(chosen[:1_000])), in_own_words))
+    return found
+
+
+def _is_in_own_words(answer: str, labels: Sequence[str]) -> bool:
+    """Return whether an answer says more than the labels that could be chosen; False when they are not known."""
+    rest = answer
+    for label in sorted(labels, key=len, reverse=True):
+        rest = rest.replace(label, "")
+    return bool(labels) and any(map(str.isalnum, rest))
+
+
+def _offered(call: ToolCall) -> dict[str, list[str]]:
+    """Return the labels that each question offers."""
+    questions = call.input.get("questions")
+    found: dict[str, list[str]] = {}
+    for entry in map(fields, questions[:8] if isinstance(questions, list) else ()):
+        options = entry.get("options")
+        labels = [text(fields(option).get("label")) for option in (options[:20] if isinstance(options, list) else ())]
+        found[text(entry.get("question"))] = [label for label in labels if label]
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.compress.lessons.candidates import MIN_SURE, MIN_UNSURE, LessonCandidate, lesson_candidates
-from claude_mem_lite.compress.rules.taught import OWN_COMMANDS, is_taught
+from claude_mem_lite.compress.rules.taught import is_taught, said_by_user
 from claude_mem_lite.models import Draft, Memory, Turn, TurnDigest
 from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.store import lesson_candidates as candidates
@@ -84,13 +84,8 @@ def _said_by(draft: Draft) -> tuple[str, ...]:
 
 
 def _found(turn: Turn) -> Iterator[Candidate]:
-    before = turn.previous_message
-    for event in turn.events:
-        if event.kind != "UserPromptSubmit" or not event.prompt or event.agent_id:
-            continue
-        if event.prompt.startswith(OWN_COMMANDS):
-            continue
-        for one in unsure(event.prompt, before):
+    for event, said, before in said_by_user(turn):
+        for one in unsure(said, before):
             yield candidates.make(
                 turn.project,
                 turn.session,
