@@ -157,7 +157,9 @@ def _next_steps(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str
         return ()
     finished = f"{done} {prompt_text(turn.prompt)}" if done else ""
     # What is said where nothing was done may have been planned only.
-    said_done, denied = told_apart((done, *digest.said.sentences) if done or digest.passed else ())
+    has_worked = bool(done or digest.passed)
+    said_done = (*told_apart((done,))[0], *digest.said.reports) if has_worked else ()
+    denied = told_apart((done, *digest.said.sentences))[1] if has_worked else ()
     return tuple(
         step
         for step in before
