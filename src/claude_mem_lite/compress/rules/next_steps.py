@@ -30,11 +30,14 @@ _STATED = (
     lazy(r"(?i)\b(?:still|remains?) (?:open|outstanding|unactioned|unresolved|undone)\b"),
 )
 _ALL_DONE = lazy(
-    r"(?i)\bnothing (?:else |more )?(?:is left|left|remains|remaining|outstanding|to do)\b"
-    r"|\bno (?:remaining|outstanding|open|further) (?:work|items?|issues?|tasks?|steps?|to-?dos?)\b"
-    r"|\ball (?:of the |the |\w+ )?(?:next steps|remaining|to-?dos?|tasks?|items?|steps?|follow-?ups?)(?: \w+){0,2} "
-    r"(?:(?:is|are|have been|were|now) )*(?:done|complete|completed|finished|addressed|implemented|resolved)\b"
+    r"(?i)(?:^|[.;:!,–—] )(?:(?:and|so|now|then|with that|there(?:'s| is| are)),? )*"
+    r"(?:nothing (?:else |more )?(?:is left|left|remains|remaining|outstanding|to do)\b"
+    r"|no (?:remaining|outstanding|open|further) (?:work|items?|issues?|tasks?|steps?|to-?dos?)"
+    r"(?: (?:left|now|remain(?:s|ing)?|to do|are left|is left))*(?=\W*$|[.;:!,])"
+    r"|all (?:of the |the |\w+ )?(?:next steps|remaining|to-?dos?|tasks?|items?|steps?|follow-?ups?)(?: \w+){0,2} "
+    r"(?:(?:is|are|have been|were|now) )*(?:done|complete|completed|finished|addressed|implemented|resolved)\b)"
 )
+_CONDITION = lazy(r"(?i)^\W*(?:if|when|whenever|once|unless|until|as soon as|after|while)\b")
 _FINISHED = lazy(r"(?i)^\W*~~|✅|✔|\b(?:done|merged|complete|completed|resolved)\W*$")
 _ASIDE = lazy(r"(?i)^(?:if|when|once|unless|option(?:al)?|could|should|would|can)\b|\b(?:the|this|that) (?:pr|issue)\b")
 _FOR_REVIEWERS = lazy(r"(?i)^(?:test(?:ing| plan)?|checklist|how to (?:test|verify)|verification)\b")
@@ -57,7 +60,7 @@ def step_of(said: Candidate) -> str:
 
 def says_all_done(sentence: str) -> bool:
     """Return whether a sentence says that nothing is left."""
-    return _ALL_DONE.search(sentence) is not None
+    return _ALL_DONE.search(sentence) is not None and not _CONDITION.match(sentence)
 
 
 def _is_listed(said: Candidate) -> bool:

@@ -145,28 +145,46 @@ def _grown(before: str, new: str, limit: int) -> str:
 
 
 def _next_steps(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) -> tuple[str, ...]:
-    """Return what is left: the newest turn that names any replaces the old; a finished list or word of completion
-    empties it."""
+    """Return what is left: what the turn names, then what was left before and is not done."""
     listed = [within(task, _MAX_STEP) for task in digest.open_tasks or ()]
     # What a sentence says of several items reads better as the items.
     stated = [step for text in digest.said.next_steps if (step := _step(text)) and not _says(" ".join(listed), step)]
     new = [*stated, *(task for task in listed if not any(_says(step, task) for step in stated))]
-    if new:
-        return tuple(dict.fromkeys(new))[:_MAX_STEPS]
-    if digest.open_tasks is not None or any(map(says_all_done, digest.said.sentences)):
-        return ()
+    undone = () if _is_all_done(digest, done) else _undone(before, turn, digest, done)
+    old = [step for step in undone if not any(_same(step, one) for one in new)]
+    return tuple(dict.fromkeys((*new, *old)))[:_MAX_STEPS]
+
+
+def _undone(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) -> list[str]:
+    """Return the steps that neither the list of the turn, nor its commands, nor what it says closes."""
+    ticked = [task for task in digest.tasks if task not in digest.open_tasks] if digest.open_tasks is not None else []
     finished = f"{done} {prompt_text(turn.prompt)}" if done else ""
     # What is said where nothing was done may have been planned only.
-    has_worked = bool(done or digest.passed)
+    has_worked = _has_worked(digest, done)
     said_done = (*told_apart((done,))[0], *digest.said.reports) if has_worked else ()
     denied = told_apart((done, *digest.said.sentences))[1] if has_worked else ()
-    return tuple(
+    return [
         step
         for step in before
         if overlap(step, finished) < 0.6
+        and not any(_is_entry(step, task) for task in ticked)
         and not is_done_by_git(step, digest.passed)
         and (any(is_about(step, text) for text in denied) or not any(is_done_by(step, text) for text in said_done))
-    )
+    ]
+
+
+def _is_entry(step: str, task: str) -> bool:
+    """Return whether a step was taken from an entry of a list, which may have been cut."""
+    return step in (within(task, _MAX_STEP), within(capital(task), _MAX_STEP))
+
+
+def _is_all_done(digest: TurnDigest, done: str) -> bool:
+    """Return whether a turn that did something says that nothing is left."""
+    return _has_worked(digest, done) and any(map(says_all_done, digest.said.sentences))
+
+
+def _has_worked(digest: TurnDigest, done: str) -> bool:
+    return bool(done or digest.files_edited or digest.passed)
 
 
 def _step(text: str) -> str:
@@ -181,7 +199,7 @@ def _notes(before: str, digest: TurnDigest) -> str:
     ]
     if failures:
         return whole_sentences([within(f"{FAILING}{failures[-1]}", _MAX_NOTE)], 2 * _MAX_NOTE)
-    if any(draft.kind in _WORK for draft in digest.drafts) or any(map(says_all_done, digest.said.sentences)):
+    if any(draft.kind in _WORK for draft in digest.drafts) or _is_all_done(digest, ""):
         return ""
     return " ".join(part for part in sentences(before) if not is_over(part.removeprefix(FAILING), digest.passed))
 
