@@ -232,6 +232,22 @@ def test_what_fails_is_not_told_as_learned_once_it_passes() -> None:
     assert after_digests(failing, TurnDigest((), passed=("pytest",))).learned == ""
 
 
+@pytest.mark.parametrize(
+    ("found", "command", "is_kept"),
+    [
+        ("Stripe's webhook check fails when the server clock is off by five minutes.", "pytest", True),
+        ("The build fails on a missing type.", "pytest", True),
+        ("The build fails on a missing type.", "npm run build", False),
+        ("The suite breaks because `test_total` fails.", "pytest -q", False),
+        ("`./migrate staging` fails because the table is locked.", "./migrate staging", False),
+        ("Migrations are broken where two of them have one number.", "./migrate staging", True),
+    ],
+)
+def test_a_finding_goes_only_when_the_command_it_is_about_passes(found: str, command: str, *, is_kept: bool) -> None:
+    learned = after_digests(TurnDigest((), said=Said(findings=(found,))), TurnDigest((), passed=(command,))).learned
+    assert learned == (found if is_kept else "")
+
+
 def test_without_a_memory_the_likeliest_result_of_edits_is_what_was_completed() -> None:
     said = Said(results=("Added rounding to the cart.",))
     assert after_digests(TurnDigest((), files_edited=("src/cart.py",), said=said)).completed == (

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from claude_mem_lite.compress.language.drafts import prompt_text, whole_clauses, whole_sentences
 from claude_mem_lite.compress.language.prose import capital, sentences
 from claude_mem_lite.compress.language.verbs import impersonal, past
-from claude_mem_lite.compress.rules.fixes import is_over
+from claude_mem_lite.compress.rules.fixes import is_over, named
 from claude_mem_lite.compress.rules.handoff import FAILING
 from claude_mem_lite.compress.rules.next_steps import says_all_done
 from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, is_done_by_git, told_apart
 from claude_mem_lite.compress.rules.taught import asked_for, only_greets, only_teaches
+from claude_mem_lite.compress.tools.shell import main_part
 from claude_mem_lite.models import FOREIGN_ORIGINS, REQUEST_LEAD, Draft, SessionSummary, Turn, TurnDigest
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
@@ -35,6 +36,12 @@ _MAX_PATHS_LENGTH = 300
 _WORK = ("feature", "bugfix", "refactor", "change")
 _COMES_TO = (*_WORK, "discovery", "decision")
 _FAILS = lazy(r"(?i)\b(?:fails?|failing|broken|breaks)\b")
+_ABOUT = {
+    "test": lazy(r"(?i)\b(?:tests?|test_\w+|test suite|specs?|py\.?test|jest|vitest)\b"),
+    "build": lazy(r"(?i)\b(?:builds?|compil\w+)\b"),
+    "lint": lazy(r"(?i)\b(?:lint\w*|type[- ]?check\w*|mypy|ruff|eslint|tsc)\b"),
+}
+"""What a sentence about a command says, by what the command is for."""
 _NUMBER = lazy(r"\d+")
 _PLAN_LEAD = lazy(r"(?i)^\s*(?:please )?implement (?:the following|this) plan:?\s*")
 _PLAN_LABEL = lazy(r"(?i)^(?:implementation )?plan:\s+")
@@ -121,11 +128,18 @@ def _learned(digest: TurnDigest, done: str) -> str:
 
 
 def _still_true(learned: str, digest: TurnDigest) -> str:
-    """Return what was learned, without what fails once what was run has passed and nothing fails any more."""
+    """Return what was learned, without the commands said to fail that have passed, once nothing fails any more."""
     ran = [command for command in digest.passed if not command.startswith("git ")]
     if not ran or any(draft.kind == "failure" for draft in digest.drafts):
         return learned
-    return " ".join(part for part in sentences(learned) if not _FAILS.search(part))
+    kept = [part for part in sentences(learned) if not _FAILS.search(part) or not any(_is_of(part, one) for one in ran)]
+    return " ".join(kept)
+
+
+def _is_of(sentence: str, command: str) -> bool:
+    """Return whether a sentence is about a command, by its beginning or by what it is for."""
+    _, role = main_part(command)
+    return named(command) in sentence or (role in _ABOUT and _ABOUT[role].search(sentence) is not None)
 
 
 def _investigated(read: Sequence[str]) -> str:
