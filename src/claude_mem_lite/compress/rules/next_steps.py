@@ -18,16 +18,25 @@ _LEAD = lazy(
     r"|things (?:(?:you|we) (?:should|need to|have to)|to) do before\b|not (?:yet )?done\b)"
 )
 _LABEL = lazy(
-    r"(?i)^(?:(?-i:TODO)\b:?\s+(?=\S)|(?:next(?: steps?| up)?(?: when [\w ]{2,24})?|to[- ]?dos?(?:\([^)]{0,40}\))?"
+    r"(?i)^(?:(?:next(?: steps?| up)?(?: when [\w ]{2,24})?|to[- ]?dos?(?:\([^)]{0,40}\))?"
     r"|remaining(?: [\w#-]+){0,3}"
     r"|still (?:to do|open|tabled|missing|outstanding|left|pending|needed)(?: [\w ]{2,30})?"
-    r"|left(?: for later| open| to do)?|deferred|not (?:yet )?done(?: yet)?|outstanding|(?:for )?later)\s*:\s+(?=\S))"
+    r"|left(?: for later| open| to do)?|deferred(?!.*\b(?:is|are|was|were)\b)|not (?:yet )?done(?: yet)?"
+    r"|outstanding|(?:for )?later)\s*:\s+(?=\S))"
+)
+# What a thing lacks until somebody works on it; anything else that it needs it may need for ever.
+_WORK = (
+    r"(?:work|tests?|docs?|documentation|examples?|pages?|reviews?|repro(?:duction)?|fix(?:es)?|migration|clean-?up"
+    r"|refactor(?:ing)?|rewrite|rework|update|changelog|release|decision|approval|sign-off|verification|validation"
+    r"|coverage|implementation|follow-?up|attention|handling|support)"
 )
 _STATED = (
     lazy(
-        r"(?i)^(?!.*\b(?:you'd|we'd|would|could|if) still\b)(?!.*\b(?:we|i|you) still\b).*\bstill (?:needs?|has to)\b"
+        r"(?i)^(?!.*\b(?:you'd|we'd|would|could|if) still\b)(?!.*\b(?:we|i|you) still\b).*\bstill (?:ha(?:s|ve) to\b"
+        rf"|needs? (?:to\b|\w+ing\b|(?:\S+ ){{0,5}}?(?:{_WORK}\b"
+        r"|\w+ed(?=\W*$| (?:before|in|by|to|for|on|with|from|at|and)\b))))"
     ),
-    lazy(r"(?i)\b(?:still|remains?) (?:open|outstanding|unactioned|unresolved|undone)\b"),
+    lazy(r"(?i)\b(?:still|remains?) (?:open|outstanding|unactioned|unresolved|undone)\b(?! upstream\b)"),
 )
 _ALL_DONE = lazy(
     r"(?i)(?:^|[.;:!,–—] )(?:(?:and|so|now|then|with that|there(?:'s| is| are)),? )*"
@@ -39,7 +48,9 @@ _ALL_DONE = lazy(
 )
 _CONDITION = lazy(r"(?i)^\W*(?:if|when|whenever|once|unless|until|as soon as|after|while)\b")
 _FINISHED = lazy(r"(?i)^\W*~~|✅|✔|\b(?:done|merged|complete|completed|resolved)\W*$")
-_ASIDE = lazy(r"(?i)^(?:if|when|once|unless|option(?:al)?|could|should|would|can)\b|\b(?:the|this|that) (?:pr|issue)\b")
+_ASIDE = lazy(
+    r"(?i)^(?:if|when|once|unless|option(?:al)?|could|should|would|can)\b|\b(?:the|this|that) (?:pr|issue|bug|ticket)\b"
+)
 _FOR_REVIEWERS = lazy(r"(?i)^(?:test(?:ing| plan)?|checklist|how to (?:test|verify)|verification)\b")
 _ITEMS = ("item", "row", "todo")
 _MIN_WORDS = 2
