@@ -218,6 +218,8 @@ class Said:
     """Steps that the agent said are left."""
     sentences: tuple[str, ...] = ()
     """The sentences of the closing message that are the agent's own and name no step that is left."""
+    reports: tuple[str, ...] = ()
+    """What of these says that work was done: no question, no offer and no proposal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What a session leaves open is closed by the one that takes it up, and nothing that is still open is lost."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,52 @@ def test_a_session_that_says_it_did_not_do_it_leaves_it_open(
     assert "document the export endpoint" in left["summary"]
 
 
+BOTH = "stream large CSV exports in chunks and document the export endpoint"
+
+
+def run_tests(machine: Machine, session: str, cwd: Path, said: str) -> None:
+    """A session that only runs the tests, which pass, and says something."""
+    place = str(cwd)
+    ran: Json = {"stdout": "14 passed in 0.21s\n", "stderr": "", "interrupted": False}
+    for given in (
+        payload("UserPromptSubmit", session, place, prompt="Run the tests"),
+        payload("PostToolUse", session, place, tool_name="Bash", tool_input={"command": "pytest"}, tool_response=ran),
+        payload("Stop", session, place, last_assistant_message=said),
+    ):
+        leave(machine.home, given)
+    machine.drain()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"All tests passed. Do you want me to {BOTH}?",
+        f"All tests passed. I recommend to {BOTH}.",
+        f"All tests passed. It was suggested to {BOTH}.",
+        f"All tests passed. I'd {BOTH} if you agreed.",
+        "All tests passed. If large CSV exports are streamed in chunks, the export endpoint is documented, too.",
+        "All tests passed.\n\n## Suggestions\n- Stream large CSV exports in chunks\n- Document the export endpoint",
+        "All tests passed.\n\n## Ideas\n- Streamed large CSV exports in chunks\n- A documented export endpoint",
+        "All tests passed. You could do this:\n- Stream large CSV exports in chunks\n- Document the export endpoint",
+        "Tests passed.\n\n| what | when |\n|---|---|\n| Streamed large CSV exports in chunks | in May |\n",
+    ],
+)
+def test_what_a_session_only_proposes_stays_open(begun: tuple[Machine, Path, str], said: str) -> None:
+    machine, root, first = begun
+    run_tests(machine, f"proposes-{first}", root, said)
+    left = left_by(machine, first)
+    assert left["status"] == "active"
+    assert "Stream large CSV exports" in left["summary"]
+    assert "document the export endpoint" in left["summary"]
+
+
+def test_what_a_session_reports_beside_a_command_that_passed_is_done(begun: tuple[Machine, Path, str]) -> None:
+    machine, root, first = begun
+    said = "All tests passed. Large CSV exports are streamed in chunks, and the export endpoint is documented."
+    run_tests(machine, f"reports-{first}", root, said)
+    assert left_by(machine, first)["retired_cause"] == "taken up"
+
+
 @pytest.mark.parametrize(
     ("step", "told"),
     [
@@ -205,6 +252,16 @@ def test_what_is_open_is_read_from_a_handoff_and_written_back(store: Store) -> N
     assert steps_of(left) == ["a b", "c d", "Blocked by e"]
     assert steps_of(cut_down(left, ["c d", "Blocked by e"])) == ["c d", "Blocked by e"]
     assert cut_down(left, ["c d", "Blocked by e"]).title == "Left open: c d (and 1 more)"
+
+
+def test_what_a_handoff_of_the_first_version_broke_off_at_is_a_step(store: Store) -> None:
+    lead = "The session broke off while at this: Migrate the invoices. Then the refunds…."
+    left = handoff(store, f"{lead} Open when it stopped: Document the export endpoint.")
+    assert steps_of(left) == ["Migrate the invoices. Then the refunds", "Document the export endpoint"]
+    assert steps_of(cut_down(left, steps_of(left)[:1]))[0].startswith("Migrate the invoices")
+    assert steps_of(replace(left, summary=lead)) == ["Migrate the invoices. Then the refunds"]
+    failing = replace(left, summary=f"{lead} Still failing: pytest fails: a.")
+    assert steps_of(failing) == ["Migrate the invoices. Then the refunds", "Still failing: pytest fails: a"]
 
 
 def test_a_failure_is_one_step_of_a_handoff_whatever_marks_its_error_has(store: Store) -> None:

@@ -197,6 +197,8 @@ def test_what_a_session_leaves_open_is_one_memory_until_it_is_done(home: Home, l
 
     def say(prompt: str, closing: str) -> None:
         first, used, _ = turn("s-1", prompt)
+        printed = {"stdout": "3 passed in 0.12s", "stderr": "", "interrupted": False}
+        used = {**used, "tool_input": {"command": "pytest"}, "tool_response": printed}
         for event in (first, used, payload("Stop", "s-1", last_assistant_message=closing)):
             leave(home, event)
         assert loop.settle(30)
@@ -206,7 +208,7 @@ def test_what_a_session_leaves_open_is_one_memory_until_it_is_done(home: Home, l
     leave(home, payload("SessionEnd", "s-1", reason="other"))
     assert loop.settle(30)
     assert handoffs() == [("Left open: Add checkout (and 1 more)", "active")]
-    say("Add the checkout", "The page is there.\n\n## Next steps\n- Write docs")
+    say("Add the checkout", "Added the checkout page.\n\n## Next steps\n- Write docs")
     assert handoffs() == [("Left open: Write docs", "active")]
     say("And the docs", "They are written. Nothing else is left to do.")
     assert handoffs() == [("Left open: Write docs", "retired")]

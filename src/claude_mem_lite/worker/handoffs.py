@@ -75,7 +75,9 @@ def take_up(db: sqlite3.Connection, session: str, branch: str, at: datetime, now
     left_open = memories.left_open(db, found.project, without_session=session)
     standing = [left for left in left_open if left.last_seen_at < at and is_shown(left)]
     # A turn that changed and ran nothing may have spoken of plans only.
-    said, denied = told_apart(digest.said.sentences if digest.files_edited or digest.passed else ())
+    has_worked = bool(digest.files_edited or digest.passed)
+    said = digest.said.reports if has_worked else ()
+    denied = told_apart(digest.said.sentences)[1] if has_worked else ()
     for rank, left in enumerate(standing):
         done = _done_since(db, found, left.last_seen_at)
         done = replace(done, sentences=(*done.sentences, *said), denied=(*done.denied, *denied))

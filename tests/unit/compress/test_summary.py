@@ -118,9 +118,40 @@ def test_a_prompt_that_led_to_nothing_is_told_as_asked() -> None:
     )
 
 
-def test_next_steps_are_replaced_by_the_newest() -> None:
+def test_new_steps_stand_before_those_that_were_not_done() -> None:
     second = turn("add checkout", FIX, closing="I added the checkout page. The cart still needs to handle refunds.")
-    assert after(ADD_CART, second).next_steps == ("The cart still needs to handle refunds.",)
+    assert after(ADD_CART, second).next_steps == ("The cart still needs to handle refunds.", "Write docs")
+
+
+def test_of_many_steps_the_newest_are_kept() -> None:
+    named = "".join(f"- Translate page {n}\n" for n in range(4))
+    second = turn("go on", FIX, closing=f"Added a page.\n\n## Next steps\n{named}")
+    assert after(ADD_CART, second).next_steps == (*(f"Translate page {n}" for n in range(4)), "Add checkout")
+
+
+NEW_TASK = call("TaskCreate", {"subject": "Sort the list"}, {"task": {"id": "1", "subject": "Sort the list"}})
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        turn("write the notes", FIX, todos(("Write the notes", "completed"))),
+        turn("sort it", FIX, NEW_TASK, call("TaskUpdate", {"taskId": "1", "status": "completed"}, {})),
+        turn("any issues?", FIX, closing="There are no open issues on GitHub for the parser."),
+        turn("why?", FIX, closing="When there are no open tasks the worker sleeps."),
+        turn("why?", FIX, closing="When the queue is empty, nothing is left to do for the worker."),
+        turn("is all done?", closing="Nothing else is left to do."),
+    ],
+)
+def test_steps_stay_whatever_else_is_done_or_said(second: Turn) -> None:
+    assert after(ADD_CART, second).next_steps == ("Add checkout", "Write docs")
+
+
+@pytest.mark.parametrize(
+    "said", ["There is nothing left to do.", "All tests pass, and nothing is left.", "There are no open tasks left."]
+)
+def test_steps_go_where_a_clause_says_that_all_is_done(said: str) -> None:
+    assert after(ADD_CART, turn("do the rest", FIX, closing=said)).next_steps == ()
 
 
 def test_next_steps_stay_while_nobody_speaks_of_them() -> None:
@@ -146,7 +177,7 @@ def test_a_step_that_was_done_goes() -> None:
     assert after(ADD_CART, second).next_steps == ("Write docs",)
 
 
-def test_open_to_dos_are_next_steps_and_a_finished_list_empties_them() -> None:
+def test_open_to_dos_are_next_steps_and_a_finished_list_closes_them() -> None:
     started = turn("add refunds", todos(("Model refunds", "completed"), ("Show refunds in the cart", "pending")))
     assert after(started).next_steps == ("Show refunds in the cart",)
     finished = turn("go on", todos(("Model refunds", "completed"), ("Show refunds in the cart", "completed")))
@@ -206,6 +237,22 @@ def test_what_fails_is_not_told_as_learned_once_it_passes() -> None:
     failing = TurnDigest((), said=Said(findings=("One test fails because times of seconds are compared.",)))
     assert after_digests(failing).learned
     assert after_digests(failing, TurnDigest((), passed=("pytest",))).learned == ""
+
+
+@pytest.mark.parametrize(
+    ("found", "command", "is_kept"),
+    [
+        ("Stripe's webhook check fails when the server clock is off by five minutes.", "pytest", True),
+        ("The build fails on a missing type.", "pytest", True),
+        ("The build fails on a missing type.", "npm run build", False),
+        ("The suite breaks because `test_total` fails.", "pytest -q", False),
+        ("`./migrate staging` fails because the table is locked.", "./migrate staging", False),
+        ("Migrations are broken where two of them have one number.", "./migrate staging", True),
+    ],
+)
+def test_a_finding_goes_only_when_the_command_it_is_about_passes(found: str, command: str, *, is_kept: bool) -> None:
+    learned = after_digests(TurnDigest((), said=Said(findings=(found,))), TurnDigest((), passed=(command,))).learned
+    assert learned == (found if is_kept else "")
 
 
 def test_without_a_memory_the_likeliest_result_of_edits_is_what_was_completed() -> None:

@@ -31,7 +31,7 @@ def after(*turns: Turn) -> SessionSummary:
         ),
         ("Still open: a retry with a pause between two tries in Push.", "A retry with a pause", "retry"),
         ("Left: wire the metrics of Push to the dashboard.", "Wire the metrics of Push", "metrics"),
-        ("TODO add a retry with a pause to Push in queue.go.", "Add a retry with a pause to Push", "retry"),
+        ("TODO: add a retry with a pause to Push in queue.go.", "Add a retry with a pause to Push", "retry"),
         (
             "## Next steps\n- Add a retry to Push, with a pause between two tries.",
             "Add a retry to Push, with a pause",

@@ -9,7 +9,9 @@ from claude_mem_lite.compress.compose.judge import Judgement, Verdict
 from claude_mem_lite.compress.language.prose import capital
 from claude_mem_lite.compress.language.sentence_kinds import is_talk, states_decision
 from claude_mem_lite.compress.rules.next_steps import step_of
+from claude_mem_lite.compress.rules.steps_done import in_the_past, told_apart
 from claude_mem_lite.models import Said
+from claude_mem_lite.patterns import lazy
 
 _MIN_TITLE = 0.5
 """Smallest probability of a good headline that makes it the headline of a session without memories."""
@@ -17,6 +19,11 @@ _MIN_CARRIES, _MAX_NEEDS_CONTEXT = 0.2, 0.5
 """Smallest probability of carrying something, and largest of needing context, of a sentence in a summary."""
 _MAX_OF_A_ROLE = 2
 _ROLES = ("cause", "finding", "decision", "result", "verified")
+_PROPOSALS = lazy(
+    r"(?i)\b(?:suggest\w*|recommend\w*|propos\w+|options?|ideas?|plans?|planned|future|optional|possible|potential"
+    r"|should|could|would|might|consider|questions?)\b|^(?:open|next|follow[- ]?ups?|improvements?)\b"
+)
+"""A heading or lead sentence whose entries were not done."""
 Judged = tuple[Candidate, Verdict]
 
 
@@ -39,6 +46,7 @@ def judged(given: Material) -> Said:
         decisions=_decisions(said),
         next_steps=tuple(dict.fromkeys(steps_left.values())),
         sentences=tuple(found.text for found, _ in said if found.source == "closing"),
+        reports=_reports(said),
     )
 
 
@@ -71,6 +79,17 @@ def _is_usable(found: Candidate, verdict: Verdict) -> bool:
         and verdict.needs_context <= _MAX_NEEDS_CONTEXT
         and not is_talk(found.text)
     )
+
+
+def _reports(said: Sequence[Judged]) -> tuple[str, ...]:
+    """Return what the closing message says was done: by the judge, or by a verb in the past."""
+    own = [pair for pair in said if pair[0].source == "closing" and not _is_proposed(pair[0])]
+    told = [found.text for found, _ in own if found.kind != "row" and not is_talk(found.text)]
+    return tuple(dict.fromkeys((*told_apart(_told(own, "result"))[0], *in_the_past(told))))
+
+
+def _is_proposed(found: Candidate) -> bool:
+    return any(_PROPOSALS.search(above) for above in (found.under, found.lead) if above)
 
 
 def _role(verdict: Verdict) -> str:

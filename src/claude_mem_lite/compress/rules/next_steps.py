@@ -18,25 +18,39 @@ _LEAD = lazy(
     r"|things (?:(?:you|we) (?:should|need to|have to)|to) do before\b|not (?:yet )?done\b)"
 )
 _LABEL = lazy(
-    r"(?i)^(?:(?-i:TODO)\b:?\s+(?=\S)|(?:next(?: steps?| up)?(?: when [\w ]{2,24})?|to[- ]?dos?(?:\([^)]{0,40}\))?"
+    r"(?i)^(?:(?:next(?: steps?| up)?(?: when [\w ]{2,24})?|to[- ]?dos?(?:\([^)]{0,40}\))?"
     r"|remaining(?: [\w#-]+){0,3}"
     r"|still (?:to do|open|tabled|missing|outstanding|left|pending|needed)(?: [\w ]{2,30})?"
-    r"|left(?: for later| open| to do)?|deferred|not (?:yet )?done(?: yet)?|outstanding|(?:for )?later)\s*:\s+(?=\S))"
+    r"|left(?: for later| open| to do)?|deferred(?!.*\b(?:is|are|was|were)\b)|not (?:yet )?done(?: yet)?"
+    r"|outstanding|(?:for )?later)\s*:\s+(?=\S))"
+)
+# What a thing lacks until somebody works on it; anything else that it needs it may need for ever.
+_WORK = (
+    r"(?:work|tests?|docs?|documentation|examples?|pages?|reviews?|repro(?:duction)?|fix(?:es)?|migration|clean-?up"
+    r"|refactor(?:ing)?|rewrite|rework|update|changelog|release|decision|approval|sign-off|verification|validation"
+    r"|coverage|implementation|follow-?up|attention|handling|support)"
 )
 _STATED = (
     lazy(
-        r"(?i)^(?!.*\b(?:you'd|we'd|would|could|if) still\b)(?!.*\b(?:we|i|you) still\b).*\bstill (?:needs?|has to)\b"
+        r"(?i)^(?!.*\b(?:you'd|we'd|would|could|if) still\b)(?!.*\b(?:we|i|you) still\b).*\bstill (?:ha(?:s|ve) to\b"
+        rf"|needs? (?:to\b|\w+ing\b|(?:\S+ ){{0,5}}?(?:{_WORK}\b"
+        r"|\w+ed(?=\W*$| (?:before|in|by|to|for|on|with|from|at|and)\b))))"
     ),
-    lazy(r"(?i)\b(?:still|remains?) (?:open|outstanding|unactioned|unresolved|undone)\b"),
+    lazy(r"(?i)\b(?:still|remains?) (?:open|outstanding|unactioned|unresolved|undone)\b(?! upstream\b)"),
 )
 _ALL_DONE = lazy(
-    r"(?i)\bnothing (?:else |more )?(?:is left|left|remains|remaining|outstanding|to do)\b"
-    r"|\bno (?:remaining|outstanding|open|further) (?:work|items?|issues?|tasks?|steps?|to-?dos?)\b"
-    r"|\ball (?:of the |the |\w+ )?(?:next steps|remaining|to-?dos?|tasks?|items?|steps?|follow-?ups?)(?: \w+){0,2} "
-    r"(?:(?:is|are|have been|were|now) )*(?:done|complete|completed|finished|addressed|implemented|resolved)\b"
+    r"(?i)(?:^|[.;:!,–—] )(?:(?:and|so|now|then|with that|there(?:'s| is| are)),? )*"
+    r"(?:nothing (?:else |more )?(?:is left|left|remains|remaining|outstanding|to do)\b"
+    r"|no (?:remaining|outstanding|open|further) (?:work|items?|issues?|tasks?|steps?|to-?dos?)"
+    r"(?: (?:left|now|remain(?:s|ing)?|to do|are left|is left))*(?=\W*$|[.;:!,])"
+    r"|all (?:of the |the |\w+ )?(?:next steps|remaining|to-?dos?|tasks?|items?|steps?|follow-?ups?)(?: \w+){0,2} "
+    r"(?:(?:is|are|have been|were|now) )*(?:done|complete|completed|finished|addressed|implemented|resolved)\b)"
 )
+_CONDITION = lazy(r"(?i)^\W*(?:if|when|whenever|once|unless|until|as soon as|after|while)\b")
 _FINISHED = lazy(r"(?i)^\W*~~|✅|✔|\b(?:done|merged|complete|completed|resolved)\W*$")
-_ASIDE = lazy(r"(?i)^(?:if|when|once|unless|option(?:al)?|could|should|would|can)\b|\b(?:the|this|that) (?:pr|issue)\b")
+_ASIDE = lazy(
+    r"(?i)^(?:if|when|once|unless|option(?:al)?|could|should|would|can)\b|\b(?:the|this|that) (?:pr|issue|bug|ticket)\b"
+)
 _FOR_REVIEWERS = lazy(r"(?i)^(?:test(?:ing| plan)?|checklist|how to (?:test|verify)|verification)\b")
 _ITEMS = ("item", "row", "todo")
 _MIN_WORDS = 2
@@ -57,7 +71,7 @@ def step_of(said: Candidate) -> str:
 
 def says_all_done(sentence: str) -> bool:
     """Return whether a sentence says that nothing is left."""
-    return _ALL_DONE.search(sentence) is not None
+    return _ALL_DONE.search(sentence) is not None and not _CONDITION.match(sentence)
 
 
 def _is_listed(said: Candidate) -> bool:

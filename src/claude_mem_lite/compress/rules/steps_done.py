@@ -27,6 +27,11 @@ _DENIED = re.compile(
     r"|remain(?:s|ing)?|missing|pending|outstanding|postponed?|deferred|unable|failed to|still|tried|nicht|kein\w*|noch"
     r"|nie)\b|\b\w+n['’]t\b|\bno (?!longer\b)|没有|还没|未|不"
 )
+# What speaks of work that may be done, or of what would be if it were.
+_PROPOSED = re.compile(
+    r"(?i)\?\W*$|^\W*(?:if|unless|once|when|whenever|ideally|maybe|perhaps)\b"
+    r"|\b(?:should|could|would|will|wants?|shall|might|recommend\w*|suggest\w*|propos\w+)\b|\b\w+['’](?:ll|d)\b"
+)
 # What takes the thing away, or only speaks of it.
 _UNDOING = frozenset(
     """remove delete drop revert undo disable undid rollback explain describe discuss plan propose outline investigate
@@ -46,6 +51,7 @@ _IRREGULAR = {
     "undone": "undo",
     "read": "read",
 }
+_NOT_PAST = frozenset("need feed speed seed proceed exceed succeed indeed embed shed red bed".split())  # noqa: SIM905
 _BEFORE_A_VERB = frozenset(
     "i we please then also now finally have has had and to the just already it need needs should must".split()  # noqa: SIM905
 )
@@ -66,14 +72,22 @@ _NAME = re.compile(r"(?<=[^\s.:;!?]\s)[A-Z][a-z]\w*\b")
 
 
 def told_apart(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What texts say was done, and what they say was not, sentence by sentence."""
+    """What texts say was done, and what they say was not, sentence by sentence; questions and proposals are neither."""
     done: list[str] = []
     denied: list[str] = []
     for clause in (one.strip() for text in texts for one in _CLAUSE_END.split(text) if one.strip()):
         before, *besides = _BESIDES.split(clause, maxsplit=1)
-        (denied if _DENIED.search(before) else done).append(before.strip())
+        if _DENIED.search(before):
+            denied.append(before.strip())
+        elif not _PROPOSED.search(clause):
+            done.append(before.strip())
         denied += besides
     return tuple(one for one in done if one), tuple(denied)
+
+
+def in_the_past(texts: Iterable[str]) -> tuple[str, ...]:
+    """What texts say was done, as far as a verb in the past says so: an entry of a list may be a plan."""
+    return tuple(one for one in told_apart(texts)[0] if any(map(_is_past, _WORD.findall(one.lower()))))
 
 
 def is_done_by(step: str, sentence: str) -> bool:
@@ -129,6 +143,12 @@ def _verbs(sentence: str) -> set[str]:
     words = [word.lower() for word in _WORD.findall(sentence)]
     past = {word for word in words if word.endswith("ed") or word in _IRREGULAR}
     return {bare for word in (*past, _leading(sentence)) for bare in _bare(word)}
+
+
+def _is_past(word: str) -> bool:
+    """Whether a word can only be a form of the past."""
+    is_regular = word.endswith("ed") and word not in _NOT_PAST
+    return is_regular or _IRREGULAR.get(word, word) != word
 
 
 def _leading(text: str) -> str:

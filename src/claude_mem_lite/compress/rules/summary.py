@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from claude_mem_lite.compress.language.drafts import prompt_text, whole_clauses, whole_sentences
 from claude_mem_lite.compress.language.prose import capital, sentences
 from claude_mem_lite.compress.language.verbs import impersonal, past
-from claude_mem_lite.compress.rules.fixes import is_over
+from claude_mem_lite.compress.rules.fixes import is_over, named
 from claude_mem_lite.compress.rules.handoff import FAILING
 from claude_mem_lite.compress.rules.next_steps import says_all_done
 from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, is_done_by_git, told_apart
 from claude_mem_lite.compress.rules.taught import asked_for, only_greets, only_teaches
+from claude_mem_lite.compress.tools.shell import main_part
 from claude_mem_lite.models import FOREIGN_ORIGINS, REQUEST_LEAD, Draft, SessionSummary, Turn, TurnDigest
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
@@ -35,6 +36,12 @@ _MAX_PATHS_LENGTH = 300
 _WORK = ("feature", "bugfix", "refactor", "change")
 _COMES_TO = (*_WORK, "discovery", "decision")
 _FAILS = lazy(r"(?i)\b(?:fails?|failing|broken|breaks)\b")
+_ABOUT = {
+    "test": lazy(r"(?i)\b(?:tests?|test_\w+|test suite|specs?|py\.?test|jest|vitest)\b"),
+    "build": lazy(r"(?i)\b(?:builds?|compil\w+)\b"),
+    "lint": lazy(r"(?i)\b(?:lint\w*|type[- ]?check\w*|mypy|ruff|eslint|tsc)\b"),
+}
+"""What a sentence about a command says, by what the command is for."""
 _NUMBER = lazy(r"\d+")
 _PLAN_LEAD = lazy(r"(?i)^\s*(?:please )?implement (?:the following|this) plan:?\s*")
 _PLAN_LABEL = lazy(r"(?i)^(?:implementation )?plan:\s+")
@@ -122,11 +129,18 @@ def _learned(digest: TurnDigest, done: str) -> str:
 
 
 def _still_true(learned: str, digest: TurnDigest) -> str:
-    """Return what was learned, without what fails once what was run has passed and nothing fails any more."""
+    """Return what was learned, without the commands said to fail that have passed, once nothing fails any more."""
     ran = [command for command in digest.passed if not command.startswith("git ")]
     if not ran or any(draft.kind == "failure" for draft in digest.drafts):
         return learned
-    return " ".join(part for part in sentences(learned) if not _FAILS.search(part))
+    kept = [part for part in sentences(learned) if not _FAILS.search(part) or not any(_is_of(part, one) for one in ran)]
+    return " ".join(kept)
+
+
+def _is_of(sentence: str, command: str) -> bool:
+    """Return whether a sentence is about a command, by its beginning or by what it is for."""
+    _, role = main_part(command)
+    return named(command) in sentence or (role in _ABOUT and _ABOUT[role].search(sentence) is not None)
 
 
 def _investigated(read: Sequence[str]) -> str:
@@ -146,26 +160,46 @@ def _grown(before: str, new: str, limit: int) -> str:
 
 
 def _next_steps(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) -> tuple[str, ...]:
-    """Return what is left: the newest turn that names any replaces the old; a finished list or word of completion
-    empties it."""
+    """Return what is left: what the turn names, then what was left before and is not done."""
     listed = [within(task, _MAX_STEP) for task in digest.open_tasks or ()]
     # What a sentence says of several items reads better as the items.
     stated = [step for text in digest.said.next_steps if (step := _step(text)) and not _says(" ".join(listed), step)]
     new = [*stated, *(task for task in listed if not any(_says(step, task) for step in stated))]
-    if new:
-        return tuple(dict.fromkeys(new))[:_MAX_STEPS]
-    if digest.open_tasks is not None or any(map(says_all_done, digest.said.sentences)):
-        return ()
+    undone = () if _is_all_done(digest, done) else _undone(before, turn, digest, done)
+    old = [step for step in undone if not any(_same(step, one) for one in new)]
+    return tuple(dict.fromkeys((*new, *old)))[:_MAX_STEPS]
+
+
+def _undone(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) -> list[str]:
+    """Return the steps that neither the list of the turn, nor its commands, nor what it says closes."""
+    ticked = [task for task in digest.tasks if task not in digest.open_tasks] if digest.open_tasks is not None else []
     finished = f"{done} {prompt_text(turn.prompt)}" if done else ""
     # What is said where nothing was done may have been planned only.
-    said_done, denied = told_apart((done, *digest.said.sentences) if done or digest.passed else ())
-    return tuple(
+    has_worked = _has_worked(digest, done)
+    said_done = (*told_apart((done,))[0], *digest.said.reports) if has_worked else ()
+    denied = told_apart((done, *digest.said.sentences))[1] if has_worked else ()
+    return [
         step
         for step in before
         if overlap(step, finished) < 0.6
+        and not any(_is_entry(step, task) for task in ticked)
         and not is_done_by_git(step, digest.passed)
         and (any(is_about(step, text) for text in denied) or not any(is_done_by(step, text) for text in said_done))
-    )
+    ]
+
+
+def _is_entry(step: str, task: str) -> bool:
+    """Return whether a step was taken from an entry of a list, which may have been cut."""
+    return step in (within(task, _MAX_STEP), within(capital(task), _MAX_STEP))
+
+
+def _is_all_done(digest: TurnDigest, done: str) -> bool:
+    """Return whether a turn that did something says that nothing is left."""
+    return _has_worked(digest, done) and any(map(says_all_done, digest.said.sentences))
+
+
+def _has_worked(digest: TurnDigest, done: str) -> bool:
+    return bool(done or digest.files_edited or digest.passed)
 
 
 def _step(text: str) -> str:
@@ -180,7 +214,7 @@ def _notes(before: str, digest: TurnDigest) -> str:
     ]
     if failures:
         return whole_sentences([within(f"{FAILING}{failures[-1]}", _MAX_NOTE)], 2 * _MAX_NOTE)
-    if any(draft.kind in _WORK for draft in digest.drafts) or any(map(says_all_done, digest.said.sentences)):
+    if any(draft.kind in _WORK for draft in digest.drafts) or _is_all_done(digest, ""):
         return ""
     return " ".join(part for part in sentences(before) if not is_over(part.removeprefix(FAILING), digest.passed))
 
