@@ -106,6 +106,8 @@ def candidate_to_ask(
         )
         for one in collection.unsure(redact(prompt), before)
     ]
+    if not found:
+        return None
     known = [one.sentence for one in candidates.of_project(db, project, STATES, _MAX_COMPARED)]
     return next((one for one in found if not _is_known(db, one, known, likeness)), None)
 
