@@ -26,9 +26,13 @@ def cwd(machine: Machine) -> str:
 
 
 def allow(machine: Machine) -> None:
+    """Allow the memory tools, and have a session start, so that what questions need is loaded."""
     settings = machine.user_home / ".claude" / "settings.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps({"permissions": {"allow": ["mcp__claude-mem-lite"]}}))
+    leave(machine.home, payload("SessionStart", "first", str(machine.user_home / "shop"), source="startup"))
+    machine.drain()
+    machine.drain()  # it is loaded between two passes
 
 
 def turn(machine: Machine, cwd: str, prompt: str, session: str, reply: str = "Done.") -> str:
