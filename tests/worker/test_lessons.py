@@ -194,6 +194,19 @@ def test_a_dismissed_lesson_is_retired_and_not_learned_anew_by_the_sure_way(mach
     assert learned(machine) == []
 
 
+def test_dismissing_leaves_where_the_user_said_it(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, SAID, "s-1", "I have put everything into one commit.")
+    turn(machine, cwd, AGAIN, "s-2")
+    said = "select id, turn, after_message, probability, created_at, memory from lesson_candidates order by id"
+    before = query(machine.home.memory_db, said)
+    (lesson,) = learned(machine)
+
+    machine.post("/api/lessons/dismiss", {"ids": [lesson["id"]]})
+
+    assert query(machine.home.memory_db, said) == before
+    assert {state for _, state in states(machine)} == {"dismissed"}
+
+
 def test_who_accepts_what_was_dismissed_has_it_back(machine: Machine, cwd: str) -> None:
     turn(machine, cwd, SAID, "s-1")
     turn(machine, cwd, AGAIN, "s-2")
@@ -294,7 +307,8 @@ def test_a_lost_database_is_made_again_with_its_lessons_and_verdicts(machine: Ma
     turn(machine, cwd, SECOND.said, "s-2")
     unsure = next(one for one in machine.get("/api/lessons")["unsure"] if one["sentence"] == SECOND.said)
     machine.post("/api/lessons/dismiss", {"ids": [unsure["id"]]})
-    before = sorted(states(machine))
+    asked = "select sentence, asked_at from lesson_candidates where asked_at is not null and session = 's-1'"
+    before, asked_before = sorted(states(machine)), query(machine.home.memory_db, asked)
     machine.stop_worker()
     machine.home.memory_db.unlink()
 
@@ -304,6 +318,7 @@ def test_a_lost_database_is_made_again_with_its_lessons_and_verdicts(machine: Ma
     (lesson,) = learned(machine)
     assert (lesson["summary"], lesson["origin"], lesson["made_by"]) == (SAVED, "user", "assistant")
     assert sorted(states(machine)) == before
+    assert (len(asked_before), query(machine.home.memory_db, asked)) == (1, asked_before)
 
 
 def test_forgetting_a_lesson_takes_the_sentences_along_that_made_it(machine: Machine, cwd: str) -> None:

@@ -5,6 +5,7 @@ word, and so does what repeats a page, a tool or an order."""
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import findings
@@ -64,12 +65,13 @@ def _written(candidate: Candidate) -> JsonObject:
         "after_message": candidate.after_message,
         "probability": candidate.probability,
         "created_at": time_to_text(candidate.created_at),
+        "asked_at": time_to_text(candidate.asked_at) if candidate.asked_at else "",
     }
 
 
 def _read(noted: JsonObject) -> Candidate:
-    probability = noted.get("probability")
-    return candidates.make(
+    probability, asked_at = noted.get("probability"), text(noted.get("asked_at"))
+    made = candidates.make(
         text(noted.get("project")),
         text(noted.get("session")),
         text(noted.get("turn")),
@@ -79,3 +81,4 @@ def _read(noted: JsonObject) -> Candidate:
         after_message=text(noted.get("after_message")),
         state="asked",
     )
+    return replace(made, asked_at=text_to_time(asked_at) if asked_at else None)

@@ -94,7 +94,8 @@ def _dismiss(name: str, subject: Candidate | Memory, db: sqlite3.Connection) -> 
     if memory is not None:
         # In its own words too: an agent may have worded it, or the user edited it.
         own = candidates.make(memory.project, memory.session, "", memory.summary, 1.0, at)
-        candidates.put(db, replace(own, memory=memory.id))
+        if candidates.find(db, own.id) is None:  # else the user said just this, and that is the evidence
+            candidates.put(db, replace(own, memory=memory.id))
         said.append(own)
         sightings.note(db, memory.id, name)
         if not retirements.retire(db, memory.id, "user", _DISMISSED, at) and memory.status == "retired":
