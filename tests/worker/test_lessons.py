@@ -321,6 +321,41 @@ def test_a_lost_database_is_made_again_with_its_lessons_and_verdicts(machine: Ma
     assert (len(asked_before), query(machine.home.memory_db, asked)) == (1, asked_before)
 
 
+def make_anew(machine: Machine) -> None:
+    """Have memory.db made anew of what the inbox keeps."""
+    machine.stop_worker()
+    machine.home.memory_db.unlink()
+    machine.start_worker()
+    machine.drain()
+
+
+@pytest.mark.parametrize("verdict", ["dismiss", "accept"])
+def test_a_verdict_of_while_the_turn_ran_outlives_the_database(machine: Machine, cwd: str, verdict: str) -> None:
+    allow(machine)
+    assert "memory_save" in ask(machine, "s-1", cwd, SAID)
+    machine.drain()
+    (unsure,) = machine.get("/api/lessons")["unsure"]
+    machine.post(f"/api/lessons/{verdict}", {"ids": [unsure["id"]]})
+    end(machine, cwd, "s-1")
+    before = states(machine), [one["id"] for one in learned(machine)]
+
+    make_anew(machine)
+
+    assert before[0] == [(SAID, "dismissed" if verdict == "dismiss" else "accepted")]
+    assert (states(machine), [one["id"] for one in learned(machine)]) == before
+
+
+def test_forgetting_a_session_erases_the_verdicts_that_quote_it(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, SAID, "s-1")
+    turn(machine, cwd, AGAIN, "s-2")
+    (lesson,) = learned(machine)
+    machine.post("/api/lessons/dismiss", {"ids": [lesson["id"]]})
+
+    machine.post("/api/forget", {"session": "s-1"})
+
+    assert query(machine.home.inbox_db, f"select count(*) from inbox where payload like '%{SAID[:40]}%'") == [(0,)]
+
+
 def test_forgetting_a_lesson_takes_the_sentences_along_that_made_it(machine: Machine, cwd: str) -> None:
     turn(machine, cwd, SAID, "s-1")
     turn(machine, cwd, AGAIN, "s-2")
