@@ -298,6 +298,12 @@ def test_doctor_tells_that_nothing_may_judge_them(machine: Machine, cwd: str, tm
     checks = json.loads(run_here(machine, "doctor", "--json", cwd=cwd, status=1).stdout)
     assert [one for one in checks if one["name"] == "lessons"] == []
 
+    machine.home.config.write_text("ask_agent = false\n")
+    checks = json.loads(run_here(machine, "doctor", "--json", cwd=cwd, status=1).stdout)
+    (found,) = (one for one in checks if one["name"] == "lessons")
+    assert "nothing may judge" in found["found"]
+    assert "`ask_agent = true` in config.toml lets Claude judge" in found["next_step"]
+
 
 def test_a_lost_database_is_made_again_with_its_lessons_and_verdicts(machine: Machine, cwd: str) -> None:
     allow(machine)
