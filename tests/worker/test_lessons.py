@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.lesson_sentences import stories
-from tests.running import Json, Machine, leave, payload, query
+from tests.running import Json, Machine, leave, payload, query, wait_until
 from tests.worker.commands import run_here
 from tests.worker.moments import answered, ask, now_name
 
@@ -332,22 +332,21 @@ def make_anew(machine: Machine) -> None:
     machine.stop_worker()
     machine.home.memory_db.unlink()
     machine.start_worker()
-    machine.drain()
 
 
 @pytest.mark.parametrize("verdict", ["dismiss", "accept"])
 def test_a_verdict_of_while_the_turn_ran_outlives_the_database(machine: Machine, cwd: str, verdict: str) -> None:
     allow(machine)
     assert "memory_save" in ask(machine, "s-1", cwd, SAID)
-    machine.drain()
+    wait_until(lambda: bool(states(machine)), "the question is noted")
     (unsure,) = machine.get("/api/lessons")["unsure"]
     machine.post(f"/api/lessons/{verdict}", {"ids": [unsure["id"]]})
-    end(machine, cwd, "s-1")
     before = states(machine), [one["id"] for one in learned(machine)]
+    assert before[0] == [(SAID, "dismissed" if verdict == "dismiss" else "accepted")]
 
     make_anew(machine)
-
-    assert before[0] == [(SAID, "dismissed" if verdict == "dismiss" else "accepted")]
+    wait_until(lambda: states(machine) == before[0], "the verdict is carried out again")
+    end(machine, cwd, "s-1")
     assert (states(machine), [one["id"] for one in learned(machine)]) == before
 
 
