@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.lesson_sentences import stories
-from tests.running import Json, Machine, leave, payload, query
+from tests.running import Json, Machine, leave, payload, query, wait_until
 from tests.worker.commands import run_here
 from tests.worker.moments import answered, ask, now_name
 
@@ -26,9 +26,13 @@ def cwd(machine: Machine) -> str:
 
 
 def allow(machine: Machine) -> None:
+    """Allow the memory tools, and have a session start, so that what questions need is loaded."""
     settings = machine.user_home / ".claude" / "settings.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text(json.dumps({"permissions": {"allow": ["mcp__claude-mem-lite"]}}))
+    leave(machine.home, payload("SessionStart", "first", str(machine.user_home / "shop"), source="startup"))
+    machine.drain()
+    machine.drain()  # it is loaded between two passes
 
 
 def turn(machine: Machine, cwd: str, prompt: str, session: str, reply: str = "Done.") -> str:
@@ -190,6 +194,19 @@ def test_a_dismissed_lesson_is_retired_and_not_learned_anew_by_the_sure_way(mach
     assert learned(machine) == []
 
 
+def test_dismissing_leaves_where_the_user_said_it(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, SAID, "s-1", "I have put everything into one commit.")
+    turn(machine, cwd, AGAIN, "s-2")
+    said = "select id, turn, after_message, probability, created_at, memory from lesson_candidates order by id"
+    before = query(machine.home.memory_db, said)
+    (lesson,) = learned(machine)
+
+    machine.post("/api/lessons/dismiss", {"ids": [lesson["id"]]})
+
+    assert query(machine.home.memory_db, said) == before
+    assert {state for _, state in states(machine)} == {"dismissed"}
+
+
 def test_who_accepts_what_was_dismissed_has_it_back(machine: Machine, cwd: str) -> None:
     turn(machine, cwd, SAID, "s-1")
     turn(machine, cwd, AGAIN, "s-2")
@@ -281,6 +298,12 @@ def test_doctor_tells_that_nothing_may_judge_them(machine: Machine, cwd: str, tm
     checks = json.loads(run_here(machine, "doctor", "--json", cwd=cwd, status=1).stdout)
     assert [one for one in checks if one["name"] == "lessons"] == []
 
+    machine.home.config.write_text("ask_agent = false\n")
+    checks = json.loads(run_here(machine, "doctor", "--json", cwd=cwd, status=1).stdout)
+    (found,) = (one for one in checks if one["name"] == "lessons")
+    assert "nothing may judge" in found["found"]
+    assert "`ask_agent = true` in config.toml lets Claude judge" in found["next_step"]
+
 
 def test_a_lost_database_is_made_again_with_its_lessons_and_verdicts(machine: Machine, cwd: str) -> None:
     allow(machine)
@@ -290,7 +313,8 @@ def test_a_lost_database_is_made_again_with_its_lessons_and_verdicts(machine: Ma
     turn(machine, cwd, SECOND.said, "s-2")
     unsure = next(one for one in machine.get("/api/lessons")["unsure"] if one["sentence"] == SECOND.said)
     machine.post("/api/lessons/dismiss", {"ids": [unsure["id"]]})
-    before = sorted(states(machine))
+    asked = "select sentence, asked_at from lesson_candidates where asked_at is not null and session = 's-1'"
+    before, asked_before = sorted(states(machine)), query(machine.home.memory_db, asked)
     machine.stop_worker()
     machine.home.memory_db.unlink()
 
@@ -300,6 +324,41 @@ def test_a_lost_database_is_made_again_with_its_lessons_and_verdicts(machine: Ma
     (lesson,) = learned(machine)
     assert (lesson["summary"], lesson["origin"], lesson["made_by"]) == (SAVED, "user", "assistant")
     assert sorted(states(machine)) == before
+    assert (len(asked_before), query(machine.home.memory_db, asked)) == (1, asked_before)
+
+
+def make_anew(machine: Machine) -> None:
+    """Have memory.db made anew of what the inbox keeps."""
+    machine.stop_worker()
+    machine.home.memory_db.unlink()
+    machine.start_worker()
+
+
+@pytest.mark.parametrize("verdict", ["dismiss", "accept"])
+def test_a_verdict_of_while_the_turn_ran_outlives_the_database(machine: Machine, cwd: str, verdict: str) -> None:
+    allow(machine)
+    assert "memory_save" in ask(machine, "s-1", cwd, SAID)
+    wait_until(lambda: bool(states(machine)), "the question is noted")
+    (unsure,) = machine.get("/api/lessons")["unsure"]
+    machine.post(f"/api/lessons/{verdict}", {"ids": [unsure["id"]]})
+    before = states(machine), [one["id"] for one in learned(machine)]
+    assert before[0] == [(SAID, "dismissed" if verdict == "dismiss" else "accepted")]
+
+    make_anew(machine)
+    wait_until(lambda: states(machine) == before[0], "the verdict is carried out again")
+    end(machine, cwd, "s-1")
+    assert (states(machine), [one["id"] for one in learned(machine)]) == before
+
+
+def test_forgetting_a_session_erases_the_verdicts_that_quote_it(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, SAID, "s-1")
+    turn(machine, cwd, AGAIN, "s-2")
+    (lesson,) = learned(machine)
+    machine.post("/api/lessons/dismiss", {"ids": [lesson["id"]]})
+
+    machine.post("/api/forget", {"session": "s-1"})
+
+    assert query(machine.home.inbox_db, f"select count(*) from inbox where payload like '%{SAID[:40]}%'") == [(0,)]
 
 
 def test_forgetting_a_lesson_takes_the_sentences_along_that_made_it(machine: Machine, cwd: str) -> None:

@@ -3,10 +3,11 @@
 import json
 
 from claude_mem_lite.paths import Home
+from claude_mem_lite.worker import lessons_api
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeProvider
 from tests.lesson_sentences import stories
-from tests.running import Json, query
+from tests.running import Json, query, running_loop
 from tests.worker.conftest import SetClock
 from tests.worker.modelled import long_turn, rest, work
 
@@ -63,3 +64,27 @@ def test_a_turn_without_candidates_is_asked_about_as_ever(
     work(home, modelled, long_turn("s-1", "Count the items"))
     rest(home, modelled, clock)
     assert "may hold beyond the task" not in provider.asked[0]
+
+
+def test_what_a_model_worded_and_the_user_dismissed_does_not_come_back_with_another_database(
+    home: Home, clock: SetClock, provider: FakeProvider
+) -> None:
+    home.config.write_text('provider = "anthropic"\n')
+    provider.answers = [told(STORY.said)]
+    with running_loop(home, clock, provider.make) as loop:
+        work(home, loop, spoken_turn())
+        rest(home, loop, clock)
+        ((id_,),) = query(home.memory_db, "select id from memories where kind = 'rule'")
+        lessons_api.dismiss(lessons_api.Named(ids=[id_]), loop)
+    dismissed = "select sentence from lesson_candidates where state = 'dismissed' order by sentence"
+    before = query(home.memory_db, dismissed)
+    home.memory_db.unlink()
+
+    provider.answers = [told(STORY.said)]
+    with running_loop(home, clock, provider.make) as loop:
+        loop.settle(30, flush=True)
+        rest(home, loop, clock)
+
+    assert sorted(before) == sorted([(STORY.said,), (STORY.saved,)])
+    assert query(home.memory_db, dismissed) == before
+    assert lessons(home) == []

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.payload import parse
-from claude_mem_lite.models import text, texts
+from claude_mem_lite.models import JsonObject, text, texts
 
 _QUOTED = re.compile(r'"([^"\\]+)"')
 
@@ -23,7 +23,14 @@ def tells_of(event: str, payload: str, ids: AbstractSet[str]) -> bool:
         return False
     # A person gives as much of an id as is needed.
     given = {one.strip().lstrip("#").lower() for one in (text(told.get("id")), *texts(told.get("ids")))} - {""}
-    return any(id_.startswith(tuple(given)) for id_ in ids)
+    return any(id_.startswith(tuple(given)) for id_ in ids) or not ids.isdisjoint(_said_in(told))
+
+
+def _said_in(told: JsonObject) -> set[str]:
+    """Return the ids of the sentences that a command on a lesson quotes, and of their sessions."""
+    said = told.get("said")
+    quoted = [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+    return {text(one.get(name)) for one in quoted for name in ("id", "session")} - {""}
 
 
 def changes_project(payload: str, found: str, known_as: AbstractSet[str]) -> bool:

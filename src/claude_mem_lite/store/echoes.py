@@ -47,7 +47,19 @@ class Echo:
 
     def is_in_any(self, text: str) -> bool:
         """Return whether a sentence of a text repeats what is to be forgotten."""
-        return self.out_of(text) != text
+        return self._may_be_in(text) and self.out_of(text) != text
+
+    def is_telling(self) -> bool:
+        """Return whether it has rare words enough to be looked for in texts that may be about something else."""
+        return len(self.rare) >= _ECHO_RARE
+
+    def _may_be_in(self, text: str) -> bool:
+        """Return whether a text has two of the rare words at all: quick, for thousands of texts."""
+        if not self.rare or self.said:
+            return True
+        # Identifiers are words as one too: `get_user` is found by `getuser`.
+        plain = text.lower().replace("_", "").replace("-", "") if text.isascii() else query_words(text)
+        return sum(word in plain for word in self.rare) >= _ECHO_RARE
 
     def _is_told_by(self, own: Sequence[str]) -> bool:
         if self.rare and (len(own) < _ECHO_WORDS_ELSEWHERE or sum(word in self.rare for word in own) < _ECHO_RARE):
@@ -122,6 +134,6 @@ def elsewhere(db: sqlite3.Connection, memory: Memory) -> tuple[Echo, list[tuple[
     }
     rare = sorted((word for word in asked if 0 < times[word] <= _RARE), key=lambda word: times[word])
     echo = replace(of_memories([memory]), rare=frozenset(rare))
-    if len(rare) < 2:
+    if not echo.is_telling():
         return echo, []
     return echo, passages.with_two_of(db, rare[:_RAREST], _MOST_FOUND)

@@ -99,8 +99,10 @@ def forget(
         db, turns=[*behind, *repeating], sessions=whole_sessions, memories=[*ids, *gone], project=project
     )
     candidates += lesson_candidates.forget_repetitions(db, echo.is_in_any, told_in)
-    for elsewhere, _ in repeated:
-        candidates += lesson_candidates.forget_repetitions(db, elsewhere.is_in_any)
+    # With common words only, anything could be a repetition: nothing is looked for elsewhere.
+    if telling := [elsewhere for elsewhere, _ in repeated if elsewhere.is_telling()]:
+        candidates += lesson_candidates.forget_repetitions(db, lambda text: any(one.is_in_any(text) for one in telling))
+    tombstones.bury(db, candidates, now)  # a command on one quotes it, and may be carried out once more
     rebuilds.drop_summaries(db)
     receipts.forget(db, sources=[*ids, *gone], sessions=whole_sessions, project=project)
     if project is not None:

@@ -120,9 +120,11 @@ def of_project(
     db: sqlite3.Connection, project: str | None, states: Sequence[State], limit: int = MAX_COMPARED
 ) -> list[Candidate]:
     """Return the candidates of a project, or of all, in these states, newest first."""
+    # Two forms: with one that fits both cases SQLite reads the whole table.
+    of_one = "project = :project and" if project is not None else ""
     rows = db.execute(
-        """select * from lesson_candidates where (:project is null or project = :project)
-             and state in (select value from json_each(:states)) order by created_at desc, id limit :limit""",
+        f"""select * from lesson_candidates where {of_one} state in (select value from json_each(:states))
+            order by created_at desc, id limit :limit""",
         {"project": project, "states": json.dumps(list(states)), "limit": limit},
     )
     return [_from_row(row) for row in rows]
@@ -148,6 +150,16 @@ def of_wording(db: sqlite3.Connection, sentence: str, but_project: str) -> list[
         {"wording": wording_of(sentence), "project": but_project, "limit": MAX_COMPARED},
     )
     return [_from_row(row) for row in rows]
+
+
+def is_dismissed(db: sqlite3.Connection, project: str, sentence: str) -> bool:
+    """Return whether the user dismissed the words of a sentence in a project; a paraphrase is not looked for."""
+    (found,) = db.execute(
+        """select exists (select 1 from lesson_candidates
+             where wording = :wording and project = :project and state = 'dismissed')""",
+        {"wording": wording_of(sentence), "project": project},
+    ).fetchone()
+    return bool(found)
 
 
 def of_memories(db: sqlite3.Connection, memories: Sequence[str]) -> list[Candidate]:
@@ -210,12 +222,19 @@ def forget(
 def forget_repetitions(
     db: sqlite3.Connection, is_in: Callable[[str], bool], sessions: Collection[str] | None = None
 ) -> list[str]:
-    """Remove the candidates, of these sessions or of all, that repeat something forgotten; return their ids."""
-    rows = db.execute("select id, session, sentence, after_message from lesson_candidates").fetchall()
-    gone = []
-    for row in rows:
-        if (sessions is None or row["session"] in sessions) and (is_in(row["sentence"]) or is_in(row["after_message"])):
-            gone.append(row["id"])
+    """Remove the candidates, of these sessions or of all, that repeat something forgotten; return their ids.
+
+    A candidate that the user dismissed goes for its sentence only: else what it keeps out would be learned again."""
+    of_sessions = "" if sessions is None else "where session in (select value from json_each(:sessions))"
+    rows = db.execute(
+        f"select id, state, sentence, after_message from lesson_candidates {of_sessions}",
+        {"sessions": json.dumps(sorted(sessions or ()))},
+    )
+    gone = [
+        row["id"]
+        for row in rows.fetchall()
+        if is_in(row["sentence"]) or (row["state"] != "dismissed" and is_in(row["after_message"]))
+    ]
     db.executemany("delete from lesson_candidates where id = ?", [(id_,) for id_ in gone])
     return gone
 

@@ -121,6 +121,7 @@ def health(loop: Running) -> dict[str, object]:
             "quarantined": by_status.get("quarantined", 0),
             "sessions": sessions.count(db),
             "unsure_lessons": lesson_candidates.count_open(db),
+            "ask_agent": loop.config.ask_agent,
             "stale_turns": rebuilds.count(db),
             "unindexed": loop.indexing.waiting(db),
             "index_problem": loop.indexing.problem,

@@ -80,8 +80,9 @@ def _carry_out(loop: Loop, command: str, given: Sequence[str], words: str = "") 
         raise MemoryLiteError("no lesson is named", "`claude-mem-lite lessons` lists them")
     with closing(loop.readers.open()) as db:
         # Whole ids: the beginning of one may fit another when the command is replayed.
-        ids = [verdicts.named(db, one).id for one in dict.fromkeys(given)]
-    return [id_ for one in ids for id_ in wait(loop.command({"command": command, "id": one, "text": words}))]
+        subjects = [verdicts.named(db, one) for one in dict.fromkeys(given)]
+        told = [{"command": command, "id": one.id, "text": words, **verdicts.told_of(db, one)} for one in subjects]
+    return [id_ for one in told for id_ in wait(loop.command(one))]
 
 
 def _learned(memory: Memory, said: Sequence[Candidate]) -> dict[str, object]:

@@ -44,7 +44,7 @@ from claude_mem_lite.worker.fact_keeping import FactKeeping
 from claude_mem_lite.worker.indexing import Indexing
 from claude_mem_lite.worker.intake import Intake
 from claude_mem_lite.worker.lessons.likeness import Likeness
-from claude_mem_lite.worker.lessons.questions import Questions
+from claude_mem_lite.worker.lessons.questions import Questions, may_save
 from claude_mem_lite.worker.look_pace import LookPace
 from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.modelling import MakeProvider, Modelling
@@ -360,6 +360,8 @@ class Loop:
                 self._render(self._unrendered)
         self._index()
         self._look()
+        if not self.stopping.is_set():
+            self.questions.prepare()
 
     def _back_up(self) -> None:
         if not self.stopping.is_set():
@@ -491,6 +493,8 @@ class Loop:
             payload = unit[0].told()
             cwd = text(payload.get("cwd"))
             self._facts.want(cwd)
+            if payload.get("imported") is not True and may_save(self.config, cwd):
+                self.questions.want()
             # As in a project's new folder.
             if payload.get("imported") is not True and not rendered.is_there(self.home, cwd):
                 return {projects.locate(self._memory_db, cwd).project}

@@ -40,3 +40,8 @@ class Scorer:
 def shipped_scorer() -> Scorer:
     """Return the scorer whose weights lie in the package."""
     return Scorer.load(WEIGHTS)
+
+
+def is_loaded() -> bool:
+    """Return whether the scorer of the package is in memory: to load it, with numpy, takes a quarter of a second."""
+    return shipped_scorer.cache_info().currsize > 0

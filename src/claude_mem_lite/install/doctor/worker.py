@@ -113,15 +113,18 @@ def check_composer(told: JsonObject) -> Sequence[Check]:
     ]
 
 
-def check_lessons(told: JsonObject, may_agent_judge: bool) -> Sequence[Check]:
+def check_lessons(told: JsonObject, are_tools_allowed: bool) -> Sequence[Check]:
     """Return how many sentences that may be lessons go unjudged, when neither the agent nor a model may judge them."""
     unsure = whole(told, "unsure_lessons")
-    if not unsure or may_agent_judge or str(told.get("model") or "rules") != "rules":
+    is_switched_off = told.get("ask_agent") is False
+    if not unsure or (are_tools_allowed and not is_switched_off) or str(told.get("model") or "rules") != "rules":
         return []
     found = f"{counted(unsure, 'sentence')} of yours may be lessons, and nothing may judge them"
+    needed = [] if are_tools_allowed else ["`claude-mem-lite install --allow-tools`"]
+    needed += ["`ask_agent = true` in config.toml"] if is_switched_off else []
     step = (
-        "`claude-mem-lite lessons` lists them; `claude-mem-lite install --allow-tools` lets Claude judge such ones, or "
-        "name a model in config.toml"
+        f"`claude-mem-lite lessons` lists them; {' with '.join(needed)} lets Claude judge such ones, or name a model "
+        "in config.toml"
     )
     return [Check("lessons", "ok", found, step)]
 

@@ -1,5 +1,6 @@
 """From what was found for a moment to what the hook prints: given once, within the budget, and only to who waits."""
 
+import logging
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -15,6 +16,9 @@ from claude_mem_lite.worker.answering.waiting import LaterCheckout, Waiting
 Make = Callable[[sqlite3.Connection, Occasion, Known], Made]
 Ask = Callable[[sqlite3.Connection, Place], str]
 """A question to the agent that is added to the answer, '' mostly; no receipt tells of it."""
+MIN_LEFT_TO_ASK_S = 0.06
+"""The time that must be left for a question: the vectors may have to be loaded again, which takes half of it."""
+log = logging.getLogger(__name__)
 
 
 def _nothing(_db: sqlite3.Connection, _place: Place) -> str:
@@ -38,10 +42,21 @@ def give(waiting: Waiting, event: Event, moment: HookMoment, make: Make, ask: As
             if waiting.is_over():
                 return None
             if not made.text:
-                question = ask(db, place)
+                question = _question(waiting, ask, db, place)
                 return reply(event, question) if question else None
             ids = [item.source for item in made.items]
             if loop.on_their_way.claim(event.name, event.session, ids, made.tokens, now, known):
                 record(loop, receipt_of_event(event, place.project, moment, made, now), later=True)
-                return reply(event, "\n".join(filter(None, (made.text, ask(db, place)))))
+                return reply(event, "\n".join(filter(None, (made.text, _question(waiting, ask, db, place)))))
     return None
+
+
+def _question(waiting: Waiting, ask: Ask, db: sqlite3.Connection, place: Place) -> str:
+    """Return the question, '' when it fails or comes too late: the memories of the answer are claimed already."""
+    if waiting.left_s() < MIN_LEFT_TO_ASK_S:
+        return ""
+    try:
+        return ask(db, place)
+    except Exception:  # whatever it is, the prompt is answered without a question
+        log.exception("a question failed; the prompt is answered without")
+        return ""

@@ -63,7 +63,7 @@ def prompt_context(loop: Loop, name: str, body: bytes) -> bytes | None:
 def _question(loop: Loop, db: sqlite3.Connection, waiting: Waiting, event: Event, config: Config, place: Place) -> str:
     """Return the question about a candidate of the prompt, and note that it was asked; '' mostly."""
     now = loop.clock()
-    if not loop.questions.may_ask(db, event.session, now):
+    if not loop.questions.is_ready() or not loop.questions.may_ask(db, event.session, now):
         return ""
     found = questions.candidate_to_ask(db, event, place.project, config, loop.likeness)
     if found is None or waiting.is_over() or not loop.questions.claim(db, event.session, now):

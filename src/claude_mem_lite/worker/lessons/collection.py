@@ -63,9 +63,9 @@ def keep(db: sqlite3.Connection, found: Sequence[Candidate], likeness: Likeness,
 
 def is_dismissed(db: sqlite3.Connection, project: str, text: str, likeness: Likeness) -> bool:
     """Return whether the user dismissed what a text says, or a paraphrase of it, in this project."""
-    dismissed = candidates.of_project(db, project, ("dismissed",))
-    if any(candidates.wording_of(one.sentence) == candidates.wording_of(text) for one in dismissed):
+    if candidates.is_dismissed(db, project, text):
         return True
+    dismissed = candidates.of_project(db, project, ("dismissed",))
     return bool(likeness.repeats(text, [one.sentence for one in dismissed]))
 
 

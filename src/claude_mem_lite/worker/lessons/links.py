@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import findings
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.models import JsonObject, Memory, text
+from claude_mem_lite.models import Memory
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store.lesson_candidates import Candidate
-from claude_mem_lite.timestamps import text_to_time, time_to_text
 from claude_mem_lite.worker.lessons import collection, evidence
 from claude_mem_lite.worker.lessons.likeness import Likeness
+from claude_mem_lite.worker.lessons.noted import read, written
 
 _FOUND = "lesson"
 
@@ -29,7 +29,7 @@ def answered(
         return None
     found = findings.of_event(queue, name)
     if isinstance(noted := found.get(_FOUND), dict):
-        return _read(noted)
+        return read(noted, "asked")
     asked = [one for session in sessions if session for one in candidates.of_session(db, session)]
     related = (
         one
@@ -38,7 +38,7 @@ def answered(
     )
     candidate = next(related, None)
     if candidate is not None:
-        findings.note(queue, name, {**found, _FOUND: _written(candidate)})
+        findings.note(queue, name, {**found, _FOUND: written(candidate)})
     return candidate
 
 
@@ -53,29 +53,3 @@ def refuse_dismissed(db: sqlite3.Connection, memory: Memory, likeness: Likeness)
         raise MemoryLiteError(
             "the user dismissed this as a lesson, so it was not saved", "go on without, and do not save it again"
         )
-
-
-def _written(candidate: Candidate) -> JsonObject:
-    return {
-        "project": candidate.project,
-        "session": candidate.session,
-        "turn": candidate.turn,
-        "sentence": candidate.sentence,
-        "after_message": candidate.after_message,
-        "probability": candidate.probability,
-        "created_at": time_to_text(candidate.created_at),
-    }
-
-
-def _read(noted: JsonObject) -> Candidate:
-    probability = noted.get("probability")
-    return candidates.make(
-        text(noted.get("project")),
-        text(noted.get("session")),
-        text(noted.get("turn")),
-        text(noted.get("sentence")),
-        float(probability) if isinstance(probability, int | float) else 0.0,
-        text_to_time(text(noted.get("created_at"))),
-        after_message=text(noted.get("after_message")),
-        state="asked",
-    )

@@ -12,6 +12,7 @@ from pathlib import Path
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.client_settings import config_folder_of_transcript
 from claude_mem_lite.agents.permissions import tools_allowed
+from claude_mem_lite.compress.lessons.scorer import is_loaded
 from claude_mem_lite.compress.rules.taught import OWN_COMMANDS
 from claude_mem_lite.config import Config
 from claude_mem_lite.context import render
@@ -28,6 +29,7 @@ PROMPTS_PER_QUESTION = 7
 MIN_BETWEEN = timedelta(minutes=5)
 MAX_PROMPT = 1_500
 """In a longer prompt most is pasted, and to score it takes longer than a prompt may wait: a sentence takes 1 ms."""
+_ANY_PROMPT = "We keep commits small here."
 _MAX_COMPARED = 100
 _MAX_QUOTE = 120
 _MAX_SESSIONS = 1_000
@@ -45,6 +47,23 @@ class Questions:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._claims: dict[str, _Claim] = {}
+        self._is_wanted = threading.Event()
+
+    def want(self) -> None:
+        """Have what a question needs loaded when the worker has nothing else to do."""
+        self._is_wanted.set()
+
+    def is_ready(self) -> bool:
+        """Return whether a question can be made within the time of a prompt; if not, it can at one of the next."""
+        if not is_loaded():
+            self.want()
+        return is_loaded()
+
+    def prepare(self) -> None:
+        """Load what a question needs, if it is wanted and not there. Called by the job thread."""
+        if self._is_wanted.is_set() and not is_loaded():
+            collection.unsure(_ANY_PROMPT, "")
+        self._is_wanted.clear()
 
     def may_ask(self, db: sqlite3.Connection, session: str, now: datetime) -> bool:
         """Return whether a session may be asked with this prompt."""
@@ -106,6 +125,8 @@ def candidate_to_ask(
         )
         for one in collection.unsure(redact(prompt), before)
     ]
+    if not found:
+        return None
     known = [one.sentence for one in candidates.of_project(db, project, STATES, _MAX_COMPARED)]
     return next((one for one in found if not _is_known(db, one, known, likeness)), None)
 

@@ -3,6 +3,8 @@
 Carried out from the inbox like every command; twice is as good as once."""
 
 import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -13,13 +15,16 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.models import TRUST, JsonObject, Memory, text
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import lesson_candidates as candidates
-from claude_mem_lite.store import memories, retirements, sightings
+from claude_mem_lite.store import memories, retirements, sightings, tombstones
 from claude_mem_lite.store.lesson_candidates import Candidate
 from claude_mem_lite.worker import amending, settling
 from claude_mem_lite.worker.lessons import evidence
+from claude_mem_lite.worker.lessons.noted import read, written
 
 ACCEPT, DISMISS, EDIT = "accept_lesson", "dismiss_lesson", "edit_lesson"
 COMMANDS = (ACCEPT, DISMISS, EDIT)
+MAX_SAID = 20
+"""The number of sentences behind a lesson that a command names."""
 _DISMISSED = "the user dismissed it"
 
 
@@ -36,12 +41,33 @@ def named(db: sqlite3.Connection, given: str) -> Candidate | Memory:
     return found
 
 
+def told_of(db: sqlite3.Connection, subject: Candidate | Memory) -> JsonObject:
+    """Return what a command tells of its lesson, so that it can be carried out again without it.
+
+    Replayed, it may come before the turn that said the sentence, or before a model words the lesson anew."""
+    memory = memories.find(db, subject.memory) if isinstance(subject, Candidate) else subject
+    said = [subject] if isinstance(subject, Candidate) else []
+    said += [one for one in candidates.of_memories(db, [memory.id]) if one not in said] if memory else []
+    own = [_own_words(memory, memory.created_at)] if memory else []
+    worded = {"summary": memory.summary, "made_by": memory.made_by} if memory else {}
+    return {"said": [written(one) for one in (*said[: MAX_SAID - 1], *own)], **worded}
+
+
 def carry_out(name: str, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> str:
     """Do what a command says about a lesson; return the id of its memory, or of the candidate that has none."""
-    subject = named(db, text(payload.get("id")))
+    id_ = text(payload.get("id"))
+    said = _told_in(payload, db)
+    try:
+        subject = named(db, id_)
+    except NotFound:
+        if not said or tombstones.is_buried(db, id_):
+            raise
+        return _carry_out_without_subject(name, payload, said, db, now)
     with atomic(db):
         if payload.get("command") == DISMISS:
-            return _dismiss(name, subject, db)
+            concerned = _dismiss(name, subject, db)
+            _put_dismissed(name, said, db)
+            return concerned
         words = clean(text(payload.get("text"))).strip()
         if isinstance(subject, Memory):
             return _hold(name, subject, words, db, now)
@@ -51,13 +77,55 @@ def carry_out(name: str, payload: JsonObject, db: sqlite3.Connection, now: datet
         return _accept(name, subject, words, db, now)
 
 
-def _accept(name: str, candidate: Candidate, words: str, db: sqlite3.Connection, now: datetime) -> str:
+def _carry_out_without_subject(
+    name: str, payload: JsonObject, said: Sequence[Candidate], db: sqlite3.Connection, now: datetime
+) -> str:
+    """Do what a command says by the sentences that it names; what says them is stored later, or by nobody."""
+    with atomic(db):
+        if payload.get("command") == DISMISS:
+            _put_dismissed(name, said, db)
+            return text(payload.get("id"))
+        if candidates.find(db, said[0].id) is None:
+            candidates.put(db, said[0])
+        for one in said:
+            candidates.decide(db, one.id, "accepted", time_of(name))
+        words = clean(text(payload.get("text"))).strip()
+        made_by = "user" if words else text(payload.get("made_by")) or "user"
+        return _accept(name, said[0], words or text(payload.get("summary")), db, now, made_by)
+
+
+def _told_in(payload: JsonObject, db: sqlite3.Connection) -> list[Candidate]:
+    """Return the sentences that a command names, without those that were forgotten since."""
+    told = payload.get("said")
+    found: list[Candidate] = []
+    for one in told if isinstance(told, list) else ():
+        with suppress(ValueError):
+            found += [read(one, "unsure")] if isinstance(one, dict) else []
+    return [one for one in found if not tombstones.is_buried(db, one.id, one.turn, one.session)]
+
+
+def _put_dismissed(name: str, said: Sequence[Candidate], db: sqlite3.Connection) -> None:
+    for one in said:
+        if candidates.find(db, one.id) is None:
+            candidates.put(db, one)
+        candidates.decide(db, one.id, "dismissed", time_of(name))
+
+
+def _own_words(memory: Memory, at: datetime) -> Candidate:
+    """Return what a lesson says, as a sentence to be dismissed: an agent may have worded it, or the user edited it."""
+    own = candidates.make(memory.project, memory.session, "", memory.summary, 1.0, at)
+    return replace(own, memory=memory.id)
+
+
+def _accept(
+    name: str, candidate: Candidate, words: str, db: sqlite3.Connection, now: datetime, made_by: str = "user"
+) -> str:
     """Make a lesson of a candidate, in the words of the command or in those of the prompt."""
     made = evidence.users_words(candidate, [candidate])
     if words:
         made = replace(made, kind=kind_asked(words), title=amending.title_of(words), summary=words)
-    memory = replace(made, trust=TRUST["user"], confidence=1.0, made_by="user", last_seen_at=time_of(name))
-    stored = memories.add(db, memory, candidate.turn, now)
+    memory = replace(made, trust=TRUST["user"], confidence=1.0, made_by=made_by, last_seen_at=time_of(name))
+    stored = memories.add(db, memory, candidate.turn or name, now)
     sightings.note(db, stored.id, name)
     candidates.decide(db, candidate.id, "accepted", time_of(name), stored.id)
     settling.settle(db, stored, name, now)
@@ -92,9 +160,9 @@ def _dismiss(name: str, subject: Candidate | Memory, db: sqlite3.Connection) -> 
     if isinstance(subject, Candidate):
         said = [subject, *(one for one in said if one.id != subject.id)]
     if memory is not None:
-        # In its own words too: an agent may have worded it, or the user edited it.
-        own = candidates.make(memory.project, memory.session, "", memory.summary, 1.0, at)
-        candidates.put(db, replace(own, memory=memory.id))
+        own = _own_words(memory, at)
+        if candidates.find(db, own.id) is None:  # else the user said just this, and that is the evidence
+            candidates.put(db, own)
         said.append(own)
         sightings.note(db, memory.id, name)
         if not retirements.retire(db, memory.id, "user", _DISMISSED, at) and memory.status == "retired":

@@ -1,0 +1,66 @@
+"""What a question may cost the answer to a prompt: never its memories, whatever becomes of the question."""
+
+import json
+import sqlite3
+
+from claude_mem_lite.compress.lessons.scorer import is_loaded, shipped_scorer
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
+from claude_mem_lite.models import Event, Place, ReceiptItem
+from claude_mem_lite.worker.answering.giving import MIN_LEFT_TO_ASK_S, Ask, give
+from claude_mem_lite.worker.answering.on_their_way import Known
+from claude_mem_lite.worker.answering.recording import Made
+from claude_mem_lite.worker.answering.waiting import WAY_BACK_S, Waiting
+from claude_mem_lite.worker.lessons.questions import Questions
+from claude_mem_lite.worker.loop import Loop
+from tests.running import spool_name
+from tests.worker.conftest import SetClock
+
+WAITS_S = ANSWER_WITHIN_S["UserPromptSubmit"]
+
+
+def make(_db: sqlite3.Connection, _occasion: Occasion, _known: Known) -> Made:
+    return Made("a memory", (ReceiptItem("m-1", "prompt", "near", 3),), 3, 100, 0.0)
+
+
+def make_nothing(_db: sqlite3.Connection, _occasion: Occasion, _known: Known) -> Made:
+    return Made("", (), 0, 100, 0.0)
+
+
+def question(_db: sqlite3.Connection, _place: Place) -> str:
+    return "a question"
+
+
+def failing(db: sqlite3.Connection, _place: Place) -> str:
+    return str(db.execute("select nothing from nowhere").fetchone())
+
+
+def given(loop: Loop, clock: SetClock, project: str, ask: Ask, *, left_s: float = WAITS_S, memory: bool = True) -> str:
+    age_s = WAITS_S - WAY_BACK_S - left_s
+    name = spool_name("UserPromptSubmit", int((clock.now.timestamp() - age_s) * 1e9))
+    event = Event(name, "UserPromptSubmit", "s-1", clock.now, project, prompt="Go on")
+    answer = give(Waiting(loop, name, WAITS_S), event, "prompt", make if memory else make_nothing, ask)
+    return str(json.loads(answer)["hookSpecificOutput"]["additionalContext"]) if answer else ""
+
+
+def test_a_question_is_added_to_the_memories(loop: Loop, clock: SetClock, project: str) -> None:
+    assert given(loop, clock, project, question) == "a memory\na question"
+
+
+def test_a_question_that_fails_leaves_the_memories(loop: Loop, clock: SetClock, project: str) -> None:
+    assert given(loop, clock, project, failing) == "a memory"
+    assert given(loop, clock, project, failing, memory=False) == ""
+
+
+def test_with_little_time_left_the_memories_go_without_a_question(loop: Loop, clock: SetClock, project: str) -> None:
+    assert given(loop, clock, project, question, left_s=MIN_LEFT_TO_ASK_S / 2) == "a memory"
+
+
+def test_what_a_question_needs_is_loaded_after_the_first_prompt_that_has_none() -> None:
+    shipped_scorer.cache_clear()
+    questions = Questions()
+    questions.prepare()
+    assert not is_loaded(), "nobody wants it"
+    assert not questions.is_ready()
+    questions.prepare()
+    assert questions.is_ready()
