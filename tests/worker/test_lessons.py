@@ -8,7 +8,7 @@ import pytest
 from tests.lesson_sentences import stories
 from tests.running import Json, Machine, leave, payload, query
 from tests.worker.commands import run_here
-from tests.worker.moments import answered, ask, now_name
+from tests.worker.moments import answered, ask, ask_now, now_name
 
 FIRST, SECOND = stories(2)
 SAID, AGAIN, SAVED = FIRST.said, FIRST.again, FIRST.saved
@@ -124,6 +124,20 @@ def test_what_has_nothing_to_do_with_the_question_is_the_agents_own(machine: Mac
 
     assert save(machine, cwd, OTHER, "s-1", kind="gotcha")["origin"] == "assistant"
     assert states(machine) == [(SAID, "asked")]
+
+
+def test_an_answer_comes_in_the_asked_turn_or_the_next(machine: Machine, cwd: str) -> None:
+    allow(machine)
+    for session, number, story in (("s-1", 1, FIRST), ("s-2", 2, SECOND)):
+        assert "memory_save" in ask_now(machine, session, cwd, story.said)
+        for _ in range(number):
+            leave(machine.home, payload("Stop", session, cwd, last_assistant_message="Done."), name=now_name("Stop"))
+            given = payload("UserPromptSubmit", session, cwd, prompt="Go on")
+            leave(machine.home, given, name=now_name("UserPromptSubmit"))
+            machine.drain()
+
+    assert save(machine, cwd, FIRST.saved, "s-1")["origin"] == "user"
+    assert save(machine, cwd, SECOND.saved, "s-2")["origin"] == "assistant"
 
 
 def test_an_answer_that_gives_orders_to_agents_is_held_back_and_no_lesson(machine: Machine, cwd: str) -> None:
