@@ -170,12 +170,71 @@ def test_said_again_in_the_same_session_it_stays_unsure(machine: Machine, cwd: s
     assert learned(machine) == []
 
 
-def test_the_same_words_in_two_projects_hold_everywhere(machine: Machine, cwd: str) -> None:
-    other = machine.user_home / "blog"
-    other.mkdir()
+def test_one_task_that_is_sent_twice_is_said_once(machine: Machine, cwd: str) -> None:
+    task = f"Add a page for refunds. {SAID}. Start with the form of the page."
+    turn(machine, cwd, task, "s-1")
+    turn(machine, cwd, task, "s-2")
+    turn(machine, cwd, f"{task} Then go on with the mail.", "s-3")
+    assert {sentence for sentence, _ in states(machine)} == {f"{SAID}."}
+    assert learned(machine) == []
+
+    turn(machine, cwd, AGAIN, "s-4")
+    assert [one["summary"] for one in learned(machine)] == [AGAIN]
+
+
+def test_a_sentence_of_a_long_paragraph_is_not_promoted(machine: Machine, cwd: str) -> None:
+    story = "The page of the refunds has a form with a field for the sum and one for the reason of the customer. " * 6
+    turn(machine, cwd, f"{story}{SAID}.", "s-1")
+    turn(machine, cwd, AGAIN, "s-2")
+    assert len(states(machine)) == 2
+    assert learned(machine) == []
+
+
+@pytest.fixture
+def other(machine: Machine) -> str:
+    folder = machine.user_home / "blog"
+    folder.mkdir(parents=True)
+    return str(folder)
+
+
+def test_what_two_projects_say_twice_each_in_the_same_words_holds_everywhere(
+    machine: Machine, cwd: str, other: str
+) -> None:
     turn(machine, cwd, SAID, "s-1")
-    turn(machine, str(other), SAID, "s-2")
+    turn(machine, other, f"Hmm, {SAID}", "s-2")
+    assert learned(machine) == [], "once in each project"
+    turn(machine, cwd, AGAIN, "s-3")
+    (lesson,) = learned(machine)
+    assert lesson["scope"].startswith("project:")
+
+    turn(machine, other, f"Hmm, {AGAIN}", "s-4")
     assert [one["scope"] for one in learned(machine)] == ["universal"]
+
+
+def test_what_another_project_was_sent_twice_holds_in_its_project_only(machine: Machine, cwd: str, other: str) -> None:
+    turn(machine, other, f"Hmm, {AGAIN}", "s-1")
+    turn(machine, other, f"Hmm, {AGAIN}", "s-2")
+    turn(machine, cwd, SAID, "s-3")
+    turn(machine, cwd, AGAIN, "s-4")
+    (lesson,) = learned(machine)
+    assert lesson["scope"].startswith("project:")
+
+
+def test_what_one_project_dismissed_does_not_come_back_from_two_others(
+    machine: Machine, cwd: str, other: str, tmp_path: Path
+) -> None:
+    third = tmp_path / "wiki"
+    third.mkdir()
+    turn(machine, cwd, SAID, "s-1")
+    (unsure,) = machine.get("/api/lessons")["unsure"]
+    machine.post("/api/lessons/dismiss", {"ids": [unsure["id"]]})
+
+    for number, (folder, lead) in enumerate(((other, "Hmm, "), (str(third), "Well, "))):
+        turn(machine, folder, f"{lead}{SAID}", f"t-{number}")
+        turn(machine, folder, f"{lead}{AGAIN}", f"u-{number}")
+
+    assert {one["scope"].partition(":")[0] for one in learned(machine)} == {"project"}
+    assert "stated by the user" not in start(machine, cwd)
 
 
 def test_what_was_dismissed_does_not_come_back_nor_its_paraphrase(machine: Machine, cwd: str) -> None:
