@@ -300,6 +300,22 @@ def test_what_an_agent_worded_may_be_followed_once_the_user_accepted_it(machine:
     assert "accepted by the user" in next(one for one in context.splitlines() if SAVED in one)
 
 
+def test_a_tag_does_not_make_the_words_of_an_agent_stated_by_the_user(machine: Machine, cwd: str) -> None:
+    allow(machine)
+    ask(machine, "s-1", cwd, SAID)
+    id_ = save(machine, cwd, SAVED, "s-1")["id"]
+    end(machine, cwd, "s-1")
+
+    tagged = machine.ask("PATCH", f"/api/memories/{id_}", {"cwd": cwd, "tags": ["tests"], "kind": "rule"}).body
+    assert (tagged["tags"], tagged["kind"], tagged["made_by"]) == (["tests"], "rule", "assistant")
+    context = start(machine, cwd)
+    assert "stated by the user" not in context
+    assert "standing rules" not in context
+
+    worded = machine.ask("PATCH", f"/api/memories/{id_}", {"cwd": cwd, "text": AGAIN}).body
+    assert (worded["summary"], worded["made_by"], worded["trust"]) == (AGAIN, "user", 1.0)
+
+
 def test_a_newer_lesson_about_the_same_thing_replaces_the_older(machine: Machine, cwd: str) -> None:
     allow(machine)
     ask(machine, "s-1", cwd, SAID)
