@@ -398,3 +398,20 @@ def test_forgetting_a_lesson_takes_the_sentences_along_that_made_it(machine: Mac
     (lesson,) = learned(machine)
     machine.post("/api/forget", {"ids": [lesson["id"]]})
     assert states(machine) == [(SECOND.said, "unsure")]
+
+
+def test_forgetting_a_turn_takes_its_sentence_out_of_what_the_agent_saved(machine: Machine, cwd: str) -> None:
+    allow(machine)
+    ask(machine, "s-1", cwd, SAID)
+    id_ = save(machine, cwd, SAVED, "s-1")["id"]
+    end(machine, cwd, "s-1")
+    assert any(SAID in str(row) for row in query(machine.home.inbox_db, "select found from inbox"))
+    ((turn_id,),) = query(machine.home.memory_db, "select id from passages where kind = 'turn'")
+
+    machine.post("/api/forget", {"ids": [turn_id]})
+
+    assert states(machine) == []
+    assert SAID not in str(query(machine.home.memory_db, "select * from memories"))
+    assert SAID not in str(query(machine.home.inbox_db, "select payload, found from inbox"))
+    (left,) = query(machine.home.memory_db, "select id, summary, detail from memories where kind <> 'handoff'")
+    assert tuple(left) == (id_, SAVED, "")

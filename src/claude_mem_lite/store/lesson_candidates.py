@@ -183,6 +183,17 @@ def decide(db: sqlite3.Connection, id_: str, state: State, at: datetime, memory:
     )
 
 
+def memories_after(db: sqlite3.Connection, turns: Sequence[str], sessions: Sequence[str]) -> list[str]:
+    """Return the ids of the memories that candidates of turns and sessions have become."""
+    rows = db.execute(
+        """select distinct memory from lesson_candidates where memory <> ''
+             and (turn in (select value from json_each(:turns)) or session in (select value from json_each(:sessions)))
+           order by memory""",
+        {"turns": json.dumps(list(turns)), "sessions": json.dumps(list(sessions))},
+    )
+    return [row["memory"] for row in rows]
+
+
 def forget(
     db: sqlite3.Connection,
     *,
@@ -190,13 +201,12 @@ def forget(
     sessions: Sequence[str],
     memories: Sequence[str],
     project: str | None,
-) -> list[str]:
-    """Remove the candidates of turns, sessions and a project, and those that became these memories; return their
-    ids."""
+) -> list[Candidate]:
+    """Remove the candidates of turns, sessions and a project, and those that became these memories; return them."""
     rows = db.execute(
         """delete from lesson_candidates where turn in (select value from json_each(:turns))
              or session in (select value from json_each(:sessions)) or project = :project
-             or (memory <> '' and memory in (select value from json_each(:memories))) returning id""",
+             or (memory <> '' and memory in (select value from json_each(:memories))) returning *""",
         {
             "turns": json.dumps(list(turns)),
             "sessions": json.dumps(list(sessions)),
@@ -204,19 +214,20 @@ def forget(
             "project": project,
         },
     )
-    return [row["id"] for row in rows.fetchall()]
+    return [_from_row(row) for row in rows.fetchall()]
 
 
 def forget_repetitions(
     db: sqlite3.Connection, is_in: Callable[[str], bool], sessions: Collection[str] | None = None
-) -> list[str]:
-    """Remove the candidates, of these sessions or of all, that repeat something forgotten; return their ids."""
-    rows = db.execute("select id, session, sentence, after_message from lesson_candidates").fetchall()
-    gone = []
-    for row in rows:
-        if (sessions is None or row["session"] in sessions) and (is_in(row["sentence"]) or is_in(row["after_message"])):
-            gone.append(row["id"])
-    db.executemany("delete from lesson_candidates where id = ?", [(id_,) for id_ in gone])
+) -> list[Candidate]:
+    """Remove the candidates, of these sessions or of all, that repeat something forgotten; return them."""
+    found = [_from_row(row) for row in db.execute("select * from lesson_candidates")]
+    gone = [
+        one
+        for one in found
+        if (sessions is None or one.session in sessions) and (is_in(one.sentence) or is_in(one.after_message))
+    ]
+    db.executemany("delete from lesson_candidates where id = ?", [(one.id,) for one in gone])
     return gone
 
 

@@ -62,6 +62,7 @@ def refuse_dismissed(db: sqlite3.Connection, memory: Memory, likeness: Likeness)
 
 def _written(candidate: Candidate) -> JsonObject:
     return {
+        "id": candidate.id,
         "project": candidate.project,
         "session": candidate.session,
         "turn": candidate.turn,
