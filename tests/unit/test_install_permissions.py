@@ -16,6 +16,7 @@ from claude_mem_lite.install.hooks import hook_settings
 from claude_mem_lite.install.permissions import RULES
 from claude_mem_lite.install.targets import target_of
 from claude_mem_lite.paths import Home
+from tests.git_repositories import make_checkout
 from tests.running import COMMAND
 from tests.unit.fake_worker import run
 
@@ -156,7 +157,7 @@ def test_a_rule_that_the_user_took_out_again_does_not_come_back_unasked(settings
 def test_in_a_project_the_rules_are_in_the_file_that_is_the_users_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Path
 ) -> None:
-    (tmp_path / "shop").mkdir()
+    make_checkout(tmp_path / "shop")
     monkeypatch.chdir(tmp_path / "shop")
     run("install", "--scope", "project", "--allow-tools")
     assert allowed_in(tmp_path / "shop" / ".claude" / "settings.local.json") == list(RULES)

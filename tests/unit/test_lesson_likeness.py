@@ -44,3 +44,10 @@ def test_an_answer_is_related_to_the_sentence_or_to_what_it_answered() -> None:
     assert LIKENESS.is_related(saved, "I like option C", before)
     assert not LIKENESS.is_related(saved, "I like option C", "")
     assert not LIKENESS.is_related("The nightly build uploads to the mirror", "I like option C", before)
+
+
+def test_words_of_the_agents_message_alone_do_not_relate_to_a_sentence_with_content() -> None:
+    saved = "The export job retries three times and writes its checkpoint into the bucket"
+    before = "The export job now retries three times, and it writes a checkpoint into the bucket after each batch."
+    assert not LIKENESS.is_related(saved, "I'd like shorter commit messages in this repository", before)
+    assert LIKENESS.is_related(saved, "I'd like the checkpoint kept for good", before)

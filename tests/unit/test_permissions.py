@@ -37,6 +37,12 @@ def trust(folder: Path, notes: Path | None = None) -> None:
     path.write_text(json.dumps({"projects": {str(folder): {"hasTrustDialogAccepted": True}}}))
 
 
+def register(server: str, folder: Path | None = None) -> None:
+    servers = {"mcpServers": {server: {"command": "x"}}}
+    notes = {"projects": {str(folder): servers}} if folder else servers
+    (Path.home() / ".claude.json").write_text(json.dumps(notes))
+
+
 def test_the_names_are_those_of_the_server_the_plugin_and_its_tools() -> None:
     assert f"mcp__{SERVER_NAME}" == SERVER
     assert f"mcp__plugin_{NAME}_{SERVER_NAME}" == PLUGIN_SERVER
@@ -93,9 +99,18 @@ def test_a_rule_about_something_else_denies_nothing(user: Path, tmp_path: Path, 
     assert tools_allowed(tmp_path)
 
 
-def test_a_denied_server_does_not_deny_that_of_the_plugin(user: Path, tmp_path: Path) -> None:
-    write(user, allow=[PLUGIN_SERVER], deny=[SERVER])
-    assert tools_allowed(tmp_path)
+@pytest.mark.parametrize("mode", ["", "bypassPermissions"])
+@pytest.mark.parametrize("kind", ["deny", "ask"])
+def test_a_rule_against_one_name_of_the_server_counts_against_the_other(
+    user: Path, tmp_path: Path, kind: str, mode: str
+) -> None:
+    register(SERVER_NAME)
+    for allowed, against in ((PLUGIN_SERVER, SERVER), (SERVER, PLUGIN_SERVER)):
+        write(user, allow=[allowed], **{kind: [against]})
+        assert not tools_allowed(tmp_path, mode=mode)
+        write(user, **{kind: [against]})
+        assert not tools_allowed(tmp_path, mode=mode)
+    assert permission(ClientSettings(user.parent, tmp_path), SERVER).decision == "unset"
 
 
 def test_settings_that_a_repository_brings_allow_nothing_until_the_folder_is_trusted(shop: Checkout) -> None:
@@ -116,6 +131,15 @@ def test_local_settings_allow_unless_they_came_with_the_repository(shop: Checkou
     assert tools_allowed(shop.root)
 
 
+def test_local_settings_allow_nothing_where_the_index_cannot_be_searched(shop: Checkout) -> None:
+    write(shop.root / ".claude" / "settings.local.json", allow=[SERVER])
+    shop.git("add", "--force", ".")
+    shop.git("update-index", "--index-version", "4")
+    assert not tools_allowed(shop.root)
+    trust(shop.root)
+    assert tools_allowed(shop.root)
+
+
 def test_in_a_subfolder_local_settings_of_the_root_count_and_shared_ones_do_not(shop: Checkout, user: Path) -> None:
     inside = shop.root / "src"
     inside.mkdir(exist_ok=True)
@@ -130,6 +154,8 @@ def test_outside_of_a_repository_only_the_folder_itself_counts(tmp_path: Path) -
     inside = tmp_path / "notes" / "inside"
     inside.mkdir(parents=True)
     write(tmp_path / "notes" / ".claude" / "settings.local.json", allow=[SERVER])
+    assert not tools_allowed(inside.parent), "it may have come in an archive"
+    trust(inside.parent)
     assert tools_allowed(inside.parent)
     assert not tools_allowed(inside)
 
@@ -194,12 +220,31 @@ def test_a_transcript_elsewhere_tells_no_configuration_folder(transcript: str) -
 
 
 def test_the_mode_of_the_session_counts(user: Path, tmp_path: Path) -> None:
+    register(SERVER_NAME)
     assert tools_allowed(tmp_path, mode="bypassPermissions")
     assert not tools_allowed(tmp_path, mode="acceptEdits")
     write(user, allow=[SERVER])
     assert not tools_allowed(tmp_path, mode="plan")
     write(user, ask=[SERVER, PLUGIN_SERVER])
     assert not tools_allowed(tmp_path, mode="bypassPermissions")
+
+
+def test_where_nothing_is_asked_the_server_has_to_be_there(user: Path, tmp_path: Path) -> None:
+    def is_allowed(folder: Path = tmp_path) -> bool:
+        return tools_allowed(folder, mode="bypassPermissions")
+
+    assert not is_allowed()
+    register("other")
+    assert not is_allowed()
+    register(SERVER_NAME, tmp_path)
+    assert is_allowed()
+    assert not is_allowed(tmp_path.parent)
+    (Path.home() / ".claude.json").unlink()
+    user.parent.mkdir(exist_ok=True)
+    user.write_text(json.dumps({"enabledPlugins": {f"{NAME}@market": False}}))
+    assert not is_allowed()
+    user.write_text(json.dumps({"enabledPlugins": {f"{NAME}@market": True}}))
+    assert is_allowed()
 
 
 def test_a_changed_file_is_read_again(user: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.lesson_sentences import stories
 from tests.running import Json, Machine, leave, payload, query, wait_until
 from tests.worker.commands import run_here
-from tests.worker.moments import answered, ask, now_name
+from tests.worker.moments import answered, ask, ask_now, now_name
 
 FIRST, SECOND = stories(2)
 SAID, AGAIN, SAVED = FIRST.said, FIRST.again, FIRST.saved
@@ -130,6 +130,20 @@ def test_what_has_nothing_to_do_with_the_question_is_the_agents_own(machine: Mac
     assert states(machine) == [(SAID, "asked")]
 
 
+def test_an_answer_comes_in_the_asked_turn_or_the_next(machine: Machine, cwd: str) -> None:
+    allow(machine)
+    for session, number, story in (("s-1", 1, FIRST), ("s-2", 2, SECOND)):
+        assert "memory_save" in ask_now(machine, session, cwd, story.said)
+        for _ in range(number):
+            leave(machine.home, payload("Stop", session, cwd, last_assistant_message="Done."), name=now_name("Stop"))
+            given = payload("UserPromptSubmit", session, cwd, prompt="Go on")
+            leave(machine.home, given, name=now_name("UserPromptSubmit"))
+            machine.drain()
+
+    assert save(machine, cwd, FIRST.saved, "s-1")["origin"] == "user"
+    assert save(machine, cwd, SECOND.saved, "s-2")["origin"] == "assistant"
+
+
 def test_an_answer_that_gives_orders_to_agents_is_held_back_and_no_lesson(machine: Machine, cwd: str) -> None:
     allow(machine)
     ask(machine, "s-1", cwd, SAID)
@@ -160,12 +174,71 @@ def test_said_again_in_the_same_session_it_stays_unsure(machine: Machine, cwd: s
     assert learned(machine) == []
 
 
-def test_the_same_words_in_two_projects_hold_everywhere(machine: Machine, cwd: str) -> None:
-    other = machine.user_home / "blog"
-    other.mkdir()
+def test_one_task_that_is_sent_twice_is_said_once(machine: Machine, cwd: str) -> None:
+    task = f"Add a page for refunds. {SAID}. Start with the form of the page."
+    turn(machine, cwd, task, "s-1")
+    turn(machine, cwd, task, "s-2")
+    turn(machine, cwd, f"{task} Then go on with the mail.", "s-3")
+    assert {sentence for sentence, _ in states(machine)} == {f"{SAID}."}
+    assert learned(machine) == []
+
+    turn(machine, cwd, AGAIN, "s-4")
+    assert [one["summary"] for one in learned(machine)] == [AGAIN]
+
+
+def test_a_sentence_of_a_long_paragraph_is_not_promoted(machine: Machine, cwd: str) -> None:
+    story = "The page of the refunds has a form with a field for the sum and one for the reason of the customer. " * 6
+    turn(machine, cwd, f"{story}{SAID}.", "s-1")
+    turn(machine, cwd, AGAIN, "s-2")
+    assert len(states(machine)) == 2
+    assert learned(machine) == []
+
+
+@pytest.fixture
+def other(machine: Machine) -> str:
+    folder = machine.user_home / "blog"
+    folder.mkdir(parents=True)
+    return str(folder)
+
+
+def test_what_two_projects_say_twice_each_in_the_same_words_holds_everywhere(
+    machine: Machine, cwd: str, other: str
+) -> None:
     turn(machine, cwd, SAID, "s-1")
-    turn(machine, str(other), SAID, "s-2")
+    turn(machine, other, f"Hmm, {SAID}", "s-2")
+    assert learned(machine) == [], "once in each project"
+    turn(machine, cwd, AGAIN, "s-3")
+    (lesson,) = learned(machine)
+    assert lesson["scope"].startswith("project:")
+
+    turn(machine, other, f"Hmm, {AGAIN}", "s-4")
     assert [one["scope"] for one in learned(machine)] == ["universal"]
+
+
+def test_what_another_project_was_sent_twice_holds_in_its_project_only(machine: Machine, cwd: str, other: str) -> None:
+    turn(machine, other, f"Hmm, {AGAIN}", "s-1")
+    turn(machine, other, f"Hmm, {AGAIN}", "s-2")
+    turn(machine, cwd, SAID, "s-3")
+    turn(machine, cwd, AGAIN, "s-4")
+    (lesson,) = learned(machine)
+    assert lesson["scope"].startswith("project:")
+
+
+def test_what_one_project_dismissed_does_not_come_back_from_two_others(
+    machine: Machine, cwd: str, other: str, tmp_path: Path
+) -> None:
+    third = tmp_path / "wiki"
+    third.mkdir()
+    turn(machine, cwd, SAID, "s-1")
+    (unsure,) = machine.get("/api/lessons")["unsure"]
+    machine.post("/api/lessons/dismiss", {"ids": [unsure["id"]]})
+
+    for number, (folder, lead) in enumerate(((other, "Hmm, "), (str(third), "Well, "))):
+        turn(machine, folder, f"{lead}{SAID}", f"t-{number}")
+        turn(machine, folder, f"{lead}{AGAIN}", f"u-{number}")
+
+    assert {one["scope"].partition(":")[0] for one in learned(machine)} == {"project"}
+    assert "stated by the user" not in start(machine, cwd)
 
 
 def test_what_was_dismissed_does_not_come_back_nor_its_paraphrase(machine: Machine, cwd: str) -> None:
@@ -242,6 +315,22 @@ def test_what_an_agent_worded_may_be_followed_once_the_user_accepted_it(machine:
     context = start(machine, cwd)
     assert "standing rules" in context
     assert "accepted by the user" in next(one for one in context.splitlines() if SAVED in one)
+
+
+def test_a_tag_does_not_make_the_words_of_an_agent_stated_by_the_user(machine: Machine, cwd: str) -> None:
+    allow(machine)
+    ask(machine, "s-1", cwd, SAID)
+    id_ = save(machine, cwd, SAVED, "s-1")["id"]
+    end(machine, cwd, "s-1")
+
+    tagged = machine.ask("PATCH", f"/api/memories/{id_}", {"cwd": cwd, "tags": ["tests"], "kind": "rule"}).body
+    assert (tagged["tags"], tagged["kind"], tagged["made_by"]) == (["tests"], "rule", "assistant")
+    context = start(machine, cwd)
+    assert "stated by the user" not in context
+    assert "standing rules" not in context
+
+    worded = machine.ask("PATCH", f"/api/memories/{id_}", {"cwd": cwd, "text": AGAIN}).body
+    assert (worded["summary"], worded["made_by"], worded["trust"]) == (AGAIN, "user", 1.0)
 
 
 def test_a_newer_lesson_about_the_same_thing_replaces_the_older(machine: Machine, cwd: str) -> None:
@@ -368,3 +457,20 @@ def test_forgetting_a_lesson_takes_the_sentences_along_that_made_it(machine: Mac
     (lesson,) = learned(machine)
     machine.post("/api/forget", {"ids": [lesson["id"]]})
     assert states(machine) == [(SECOND.said, "unsure")]
+
+
+def test_forgetting_a_turn_takes_its_sentence_out_of_what_the_agent_saved(machine: Machine, cwd: str) -> None:
+    allow(machine)
+    ask(machine, "s-1", cwd, SAID)
+    id_ = save(machine, cwd, SAVED, "s-1")["id"]
+    end(machine, cwd, "s-1")
+    assert any(SAID in str(row) for row in query(machine.home.inbox_db, "select found from inbox"))
+    ((turn_id,),) = query(machine.home.memory_db, "select id from passages where kind = 'turn'")
+
+    machine.post("/api/forget", {"ids": [turn_id]})
+
+    assert states(machine) == []
+    assert SAID not in str(query(machine.home.memory_db, "select * from memories"))
+    assert SAID not in str(query(machine.home.inbox_db, "select payload, found from inbox"))
+    (left,) = query(machine.home.memory_db, "select id, summary, detail from memories where kind <> 'handoff'")
+    assert tuple(left) == (id_, SAVED, "")

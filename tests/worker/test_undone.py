@@ -91,6 +91,22 @@ def test_what_is_undone_again_is_one_memory_seen_twice(work: Developing) -> None
     assert (found["title"], found["times_seen"]) == (UNDONE, 2)
 
 
+def test_an_undone_change_that_was_dismissed_does_not_come_back_and_another_is_told(work: Developing) -> None:
+    session = Session(work, "s-1")
+    for factor in (2, 3, 4):
+        session.turn("scale the total", {"src/cart.py": CART.replace("item.price for", f"item.price * {factor} for")})
+        work.write("src/cart.py", CART)
+        if found := corrections(work):
+            work.machine.post("/api/lessons/dismiss", {"ids": [found[0]["id"]]})
+    assert corrections(work) == []
+
+    session.turn("count by number", {"src/cart.py": COUNTED})
+    work.write("src/cart.py", CART)
+    session.turn("count once more", {"src/cart.py": COUNTED.replace("number", "amount")})
+
+    assert [one["title"] for one in corrections(work)] == [UNDONE.replace("total", "count")]
+
+
 @pytest.mark.parametrize("command", ["git checkout -- src/cart.py", "git stash", "cp /backup/cart.py src/cart.py"])
 def test_what_a_command_of_the_agent_may_have_put_back_was_not_the_user(work: Developing, command: str) -> None:
     session = Session(work, "s-1")

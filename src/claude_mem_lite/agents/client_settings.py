@@ -27,13 +27,15 @@ _State = tuple[int, int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Permission rules of one settings file."""
+    """Permission rules of one settings file, and its plugins."""
 
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     managed_only: bool = False
     """The administrator's switch: rules of other files do not count."""
+    plugins: tuple[str, ...] = ()
+    """The plugins that the file switches on, without their marketplaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,8 @@ class ClientSettings:
     def honours_allow(self, file: SettingsFile) -> bool:
         """Return whether the client heeds the `allow` rules of a file.
 
-        A file that came with a repository may allow nothing until the user has trusted the folder."""
-        if file.scope in ("managed", "user") or (file.scope == "local" and not _is_tracked(file.path)):
+        A file that may have come with a repository or archive allows nothing until the user has trusted the folder."""
+        if file.scope in ("managed", "user") or (file.scope == "local" and not _may_have_come_along(file.path)):
             return True
         return self.cwd is not None and self._is_trusted(str(project_root(self.cwd)))
 
@@ -78,10 +80,27 @@ class ClientSettings:
             for folder in dict.fromkeys((cwd, project_root(cwd))):
                 yield folder / ".claude" / LOCAL_NAME, "local"
 
+    def servers(self) -> frozenset[str]:
+        """Return the names of the MCP servers that the user has, everywhere or in this project."""
+        root = str(project_root(self.cwd)) if self.cwd is not None else ""
+        noted = [_noted(path, state_of(path)) for path in self._notes()]
+        return frozenset[str]().union(*(one.servers.get(place, ()) for one in noted for place in ("", root)))
+
     def _is_trusted(self, root: str) -> bool:
+        return any(root in _noted(path, state_of(path)).trusted for path in self._notes())
+
+    def _notes(self) -> Sequence[Path]:
         is_default = os.path.realpath(self.config) == os.path.realpath(Path.home() / ".claude")
-        notes = [self.config / ".claude.json", *([Path.home() / ".claude.json"] if is_default else [])]
-        return any(root in _trusted_folders(path, state_of(path)) for path in notes)
+        return [self.config / ".claude.json", *([Path.home() / ".claude.json"] if is_default else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """Notes of the client about projects: `.claude.json`."""
+
+    trusted: frozenset[str]
+    servers: Mapping[str, frozenset[str]]
+    """The MCP servers of each folder, of '' those of all."""
 
 
 def config_folder(chosen: Path | None, environment: Mapping[str, str]) -> Path:
@@ -123,33 +142,47 @@ def _rules(path: Path, state: _State) -> Rules:
     permissions = settings.get("permissions")
     held = permissions if isinstance(permissions, dict) else {}
     is_managed_only = settings.get("allowManagedPermissionRulesOnly") is True
-    return Rules(_strings(held.get("allow")), _strings(held.get("ask")), _strings(held.get("deny")), is_managed_only)
-
-
-@lru_cache(maxsize=4)
-def _trusted_folders(path: Path, state: _State) -> frozenset[str]:
-    projects = _read_object(path, MAX_NOTES_BYTES).get("projects") if state is not None else None
-    held = projects if isinstance(projects, dict) else {}
-    return frozenset(
-        folder
-        for folder, notes in held.items()
-        if isinstance(notes, dict) and notes.get("hasTrustDialogAccepted") is True
+    plugins = settings.get("enabledPlugins")
+    enabled = plugins.items() if isinstance(plugins, dict) else ()
+    return Rules(
+        _strings(held.get("allow")),
+        _strings(held.get("ask")),
+        _strings(held.get("deny")),
+        is_managed_only,
+        tuple(name.partition("@")[0] for name, is_on in enabled if is_on is True),
     )
 
 
-def _is_tracked(path: Path) -> bool:
-    """Return whether git tracks a file, so that it may have come with the repository."""
+@lru_cache(maxsize=4)
+def _noted(path: Path, state: _State) -> _Notes:
+    told = _read_object(path, MAX_NOTES_BYTES) if state is not None else {}
+    projects = told.get("projects")
+    held = {**(projects if isinstance(projects, dict) else {}), "": told}
+    folders = {folder: notes for folder, notes in held.items() if isinstance(notes, dict)}
+    trusted = (folder for folder, notes in folders.items() if notes.get("hasTrustDialogAccepted") is True)
+    named = {folder: notes.get("mcpServers") for folder, notes in folders.items()}
+    servers = {folder: frozenset(found) for folder, found in named.items() if isinstance(found, dict)}
+    return _Notes(frozenset(trusted) - {""}, servers)
+
+
+def _may_have_come_along(path: Path) -> bool:
+    """Return whether a file may have come with its folder: git tracks it, or nobody can tell."""
     found = find_checkout(path.parent)
     if found is None:
-        return False
+        return True
     root, git_folder = found
-    return _is_in_index(root, path.relative_to(root).as_posix(), state_of(git_folder / "index"))
+    return _may_be_in_index(root, path.relative_to(root).as_posix(), state_of(git_folder / "index"))
 
 
 @lru_cache(maxsize=16)
-def _is_in_index(root: Path, name: str, state: _State) -> bool:
-    repository = open_repository(str(root)) if state is not None else None
-    return repository is not None and name in repository.entries().find([name]).entries
+def _may_be_in_index(root: Path, name: str, state: _State) -> bool:
+    if state is None:
+        return False
+    repository = open_repository(str(root))
+    if repository is None:
+        return True
+    found = repository.entries().find([name])
+    return name in found.entries or not found.is_all
 
 
 def _read_object(path: Path, max_bytes: int) -> JsonObject:

@@ -11,8 +11,9 @@ from typing import Literal
 
 from claude_mem_lite.agents.client_settings import ClientSettings, SettingsFile, config_folder
 
-SERVER = "mcp__claude-mem-lite"
-PLUGIN_SERVER = "mcp__plugin_mem-lite_claude-mem-lite"
+_SERVER_NAME, _PLUGIN_NAME = "claude-mem-lite", "mem-lite"
+SERVER = f"mcp__{_SERVER_NAME}"
+PLUGIN_SERVER = f"mcp__plugin_{_PLUGIN_NAME}_{_SERVER_NAME}"
 """The same server as the plugin brings it."""
 SAVE_TOOL = "memory_save"
 GRANTED_TOOLS = ("memory_context", "memory_search", "memory_timeline", "memory_get", SAVE_TOOL)
@@ -33,14 +34,19 @@ def tools_allowed(cwd: Path, config_dir: Path | None = None, mode: str = "") -> 
     """Return whether the client lets its agent call `memory_save` in a folder without asking the user.
 
     `config_dir` is the client's configuration folder, if not the usual one; `mode` is the `permission_mode` of a hook
-    payload. Never raises: what cannot be read allows nothing."""
+    payload. The server may be there by two names: a rule against either counts against both. Never raises: what cannot
+    be read allows nothing."""
     if mode == "plan":
         return False
-    accepted = ("allowed", "unset") if mode == "bypassPermissions" else ("allowed",)
     try:
         settings = ClientSettings(config_folder(config_dir, os.environ), cwd)
         files = settings.files()
-        return any(_decide(settings, files, server).decision in accepted for server in (SERVER, PLUGIN_SERVER))
+        decisions = {server: _decide(settings, files, server).decision for server in (SERVER, PLUGIN_SERVER)}
+        if not {"denied", "asked"}.isdisjoint(decisions.values()):
+            return False
+        if "allowed" in decisions.values():
+            return True
+        return mode == "bypassPermissions" and _is_registered(settings, files)
     except (OSError, ValueError, RuntimeError):
         return False
 
@@ -48,6 +54,11 @@ def tools_allowed(cwd: Path, config_dir: Path | None = None, mode: str = "") -> 
 def permission(settings: ClientSettings, server: str = SERVER) -> Permission:
     """Return the client's decision about `memory_save`, by the name that it has on a server."""
     return _decide(settings, settings.files(), server)
+
+
+def _is_registered(settings: ClientSettings, files: Sequence[SettingsFile]) -> bool:
+    """Return whether the client has the server, by its own entry or by the plugin."""
+    return _SERVER_NAME in settings.servers() or any(_PLUGIN_NAME in file.rules.plugins for file in files)
 
 
 def _decide(settings: ClientSettings, files: Sequence[SettingsFile], server: str) -> Permission:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.inbox.naming import changes_project, tells_of
+from claude_mem_lite.inbox.naming import answers_lesson, changes_project, tells_of
 from claude_mem_lite.inbox.queue import FINISHED, Queue
 
 
@@ -29,6 +29,14 @@ def erase_telling_of(queue: Queue, ids: AbstractSet[str]) -> None:
         f"select id, name, event, payload from inbox where event in ('Command', 'Rendered') and {FINISHED}"
     ).fetchall()
     _remove(queue, [row for row in rows if tells_of(row["event"], row["payload"], ids)])
+
+
+def erase_answers(queue: Queue, ids: AbstractSet[str]) -> None:
+    """Remove finished commands that quote a sentence of the user, by its candidate, its turn or its session."""
+    rows = queue.db.execute(
+        f"select id, name, found from inbox where event = 'Command' and found <> '' and {FINISHED}"
+    ).fetchall()
+    _remove(queue, [row for row in rows if answers_lesson(row["found"], ids)])
 
 
 def erase_project_changes(queue: Queue, known_as: AbstractSet[str]) -> None:

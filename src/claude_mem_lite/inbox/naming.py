@@ -33,6 +33,16 @@ def _said_in(told: JsonObject) -> set[str]:
     return {text(one.get(name)) for one in quoted for name in ("id", "session")} - {""}
 
 
+def answers_lesson(found: str, ids: AbstractSet[str]) -> bool:
+    """Return whether a command saved the answer to a question about a sentence of one of these turns, sessions and
+    candidates."""
+    try:
+        lesson = parse(found.encode()).get("lesson") if found else None
+    except PayloadError:
+        return False
+    return isinstance(lesson, dict) and any(text(lesson.get(key)) in ids for key in ("id", "turn", "session"))
+
+
 def changes_project(payload: str, found: str, known_as: AbstractSet[str]) -> bool:
     """Return whether a command changed a project that is known by one of these ids and folders."""
     try:

@@ -55,6 +55,16 @@ def tool_calls(db: sqlite3.Connection, session: str, limit: int) -> list[CallRow
     return [CallRow(row["name"], str(row["tool"] or ""), str(row["given"])) for row in rows if row["given"] is not None]
 
 
+def count_prompts(db: sqlite3.Connection, session: str, after: str, before: str) -> int:
+    """Return how many prompts of a session came between two events, by their names, as long as they are kept."""
+    (number,) = db.execute(
+        """select count(*) from inbox where status in ('raw', 'processing', 'done', 'skipped', 'error')
+             and session = :session and event = 'UserPromptSubmit' and name > :after and name < :before""",
+        {"session": session, "after": after, "before": before},
+    ).fetchone()
+    return int(number)
+
+
 def calls_from(db: sqlite3.Connection, session: str, name: str, limit: int) -> Iterator[Row]:
     """A tool call by the name of its event, and those of the same tool that came after it in its session, in order,
     one at a time, as long as they are kept."""

@@ -28,6 +28,7 @@ from claude_mem_lite.store import (
     turns,
 )
 from claude_mem_lite.store.echoes import Echo
+from claude_mem_lite.store.lesson_candidates import Candidate
 from claude_mem_lite.store.stances import say_one_thing
 from claude_mem_lite.words import one_line, within
 
@@ -81,7 +82,8 @@ def forget(
         sessions.forget_session(db, session)
 
     echo = replace(echoes.of_memories(forgotten), said=said)
-    seen = (found for id_ in sightings.memories_in(db, behind) if (found := memories.find(db, id_)))
+    seen_in = (*sightings.memories_in(db, behind), *lesson_candidates.memories_after(db, behind, whole_sessions))
+    seen = (found for id_ in dict.fromkeys(seen_in) if (found := memories.find(db, id_)))
     gone = [one.id for one in seen if _is_rewritten_away(db, one, echo)]
     gone += [one.id for one in versions if one.id not in gone]
     left += memories.remove(db, gone, now)
@@ -102,7 +104,10 @@ def forget(
     # With common words only, anything could be a repetition: nothing is looked for elsewhere.
     if telling := [elsewhere for elsewhere, _ in repeated if elsewhere.is_telling()]:
         candidates += lesson_candidates.forget_repetitions(db, lambda text: any(one.is_in_any(text) for one in telling))
-    tombstones.bury(db, candidates, now)  # a command on one quotes it, and may be carried out once more
+    for candidate in candidates:
+        _take_out_evidence(db, candidate)
+    # A command on a candidate quotes it, and may be carried out once more.
+    tombstones.bury(db, [one.id for one in candidates], now)
     rebuilds.drop_summaries(db)
     receipts.forget(db, sources=[*ids, *gone], sessions=whole_sessions, project=project)
     if project is not None:
@@ -110,8 +115,9 @@ def forget(
     branches.drop_unused(db)
     fts.scrub(db)
     passages.scrub(db)
+    candidates_gone = tuple(one.id for one in candidates)
     turns_gone = list(dict.fromkeys((*behind, *repeating)))
-    return Forgotten([*ids, *gone], turns_gone, sorted({*told_in, *whole_sessions} - {""}), tuple(candidates))
+    return Forgotten([*ids, *gone], turns_gone, sorted({*told_in, *whole_sessions} - {""}), candidates_gone)
 
 
 def forget_again(db: sqlite3.Connection, now: datetime) -> Forgotten:
@@ -151,6 +157,23 @@ def _is_rewritten_away(db: sqlite3.Connection, memory: Memory, echo: Echo) -> bo
     if left.title and left != memory:
         memories.rewrite(db, left)
     return not left.title
+
+
+def _take_out_evidence(db: sqlite3.Connection, candidate: Candidate) -> None:
+    """Take the line that quotes a candidate out of the detail of the memory that it became."""
+    memory = memories.find(db, candidate.memory) if candidate.memory else None
+    if memory is None:
+        return
+    lines = memory.detail.split("\n")
+    left = [line for line in lines if not _quotes(line, candidate.sentence)]
+    if left != lines:
+        memories.rewrite(db, replace(memory, detail="\n".join(left)))
+
+
+def _quotes(line: str, sentence: str) -> bool:
+    quoted = line.partition(': "')[2]
+    is_cut = line.endswith("…") and sentence.startswith(quoted[:-1])  # where the detail had no more room
+    return bool(quoted) and (is_cut or quoted.startswith(f'{sentence}"'))
 
 
 def _rewrite_summary(db: sqlite3.Connection, session: str, echo: Echo, now: datetime) -> bool:

@@ -152,11 +152,12 @@ def of_wording(db: sqlite3.Connection, sentence: str, but_project: str) -> list[
     return [_from_row(row) for row in rows]
 
 
-def is_dismissed(db: sqlite3.Connection, project: str, sentence: str) -> bool:
-    """Return whether the user dismissed the words of a sentence in a project; a paraphrase is not looked for."""
+def is_dismissed(db: sqlite3.Connection, project: str | None, sentence: str) -> bool:
+    """Return whether the user dismissed the words of a sentence in a project, or in any; no paraphrase is looked for."""
+    of_one = "and project = :project" if project is not None else ""
     (found,) = db.execute(
-        """select exists (select 1 from lesson_candidates
-             where wording = :wording and project = :project and state = 'dismissed')""",
+        f"""select exists (select 1 from lesson_candidates
+              where wording = :wording {of_one} and state = 'dismissed')""",
         {"wording": wording_of(sentence), "project": project},
     ).fetchone()
     return bool(found)
@@ -195,6 +196,17 @@ def decide(db: sqlite3.Connection, id_: str, state: State, at: datetime, memory:
     )
 
 
+def memories_after(db: sqlite3.Connection, turns: Sequence[str], sessions: Sequence[str]) -> list[str]:
+    """Return the ids of the memories that candidates of turns and sessions have become."""
+    rows = db.execute(
+        """select distinct memory from lesson_candidates where memory <> ''
+             and (turn in (select value from json_each(:turns)) or session in (select value from json_each(:sessions)))
+           order by memory""",
+        {"turns": json.dumps(list(turns)), "sessions": json.dumps(list(sessions))},
+    )
+    return [row["memory"] for row in rows]
+
+
 def forget(
     db: sqlite3.Connection,
     *,
@@ -202,13 +214,12 @@ def forget(
     sessions: Sequence[str],
     memories: Sequence[str],
     project: str | None,
-) -> list[str]:
-    """Remove the candidates of turns, sessions and a project, and those that became these memories; return their
-    ids."""
+) -> list[Candidate]:
+    """Remove the candidates of turns, sessions and a project, and those that became these memories; return them."""
     rows = db.execute(
         """delete from lesson_candidates where turn in (select value from json_each(:turns))
              or session in (select value from json_each(:sessions)) or project = :project
-             or (memory <> '' and memory in (select value from json_each(:memories))) returning id""",
+             or (memory <> '' and memory in (select value from json_each(:memories))) returning *""",
         {
             "turns": json.dumps(list(turns)),
             "sessions": json.dumps(list(sessions)),
@@ -216,26 +227,25 @@ def forget(
             "project": project,
         },
     )
-    return [row["id"] for row in rows.fetchall()]
+    return [_from_row(row) for row in rows.fetchall()]
 
 
 def forget_repetitions(
     db: sqlite3.Connection, is_in: Callable[[str], bool], sessions: Collection[str] | None = None
-) -> list[str]:
-    """Remove the candidates, of these sessions or of all, that repeat something forgotten; return their ids.
+) -> list[Candidate]:
+    """Remove the candidates, of these sessions or of all, that repeat something forgotten; return them.
 
     A candidate that the user dismissed goes for its sentence only: else what it keeps out would be learned again."""
     of_sessions = "" if sessions is None else "where session in (select value from json_each(:sessions))"
     rows = db.execute(
-        f"select id, state, sentence, after_message from lesson_candidates {of_sessions}",
-        {"sessions": json.dumps(sorted(sessions or ()))},
+        f"select * from lesson_candidates {of_sessions}", {"sessions": json.dumps(sorted(sessions or ()))}
     )
     gone = [
-        row["id"]
+        _from_row(row)
         for row in rows.fetchall()
         if is_in(row["sentence"]) or (row["state"] != "dismissed" and is_in(row["after_message"]))
     ]
-    db.executemany("delete from lesson_candidates where id = ?", [(id_,) for id_ in gone])
+    db.executemany("delete from lesson_candidates where id = ?", [(one.id,) for one in gone])
     return gone
 
 

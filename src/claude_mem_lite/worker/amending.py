@@ -14,7 +14,17 @@ from claude_mem_lite.compress.language.instructions import looks_like_an_attack
 from claude_mem_lite.compress.tools.hearsay import told_by
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import KINDS, LONGEST_TITLE, OUTSIDE_ORIGINS, TRUST, JsonObject, Memory, text, texts
+from claude_mem_lite.models import (
+    KINDS,
+    LONGEST_TITLE,
+    OUTSIDE_ORIGINS,
+    TRUST,
+    JsonObject,
+    Memory,
+    is_users_wording,
+    text,
+    texts,
+)
 from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import conflicts, memories, projects, retirements, sightings, supersession, tombstones
@@ -61,7 +71,11 @@ def edit(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection,
         return
     # Under another title, kind or tag, the words are still those of whoever said them.
     is_own = (is_reworded or (bool(given) and not memory.summary)) and _may_become_own(memory, changed)
-    changed = replace(changed, made_by="user", last_seen_at=max(memory.last_seen_at, time_of(name)))
+    is_worded_anew = (changed.title, changed.summary) != (memory.title, memory.summary)
+    # The word of the user in the words of an agent or a model stays so under another tag, kind or scope.
+    is_kept = memory.origin == "user" and not is_users_wording(memory.made_by) and not is_worded_anew
+    made_by = memory.made_by if is_kept else "user"
+    changed = replace(changed, made_by=made_by, last_seen_at=max(memory.last_seen_at, time_of(name)))
     if is_own:
         status = "active" if memory.status == "quarantined" else memory.status
         changed = replace(changed, status=status, origin="user", trust=TRUST["user"], confidence=1.0)

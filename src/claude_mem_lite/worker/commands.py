@@ -313,6 +313,7 @@ def _forget(
         model_turns.erase(turns=gone.turns, sessions=whole)
         erasing.erase(queue, turns=gone.turns, sessions=whole)
         erasing.erase_telling_of(queue, {*gone.memories, *gone.candidates, *whole})
+        erasing.erase_answers(queue, {*gone.turns, *gone.candidates, *whole})
         if known_as:
             erasing.erase_project_changes(queue, known_as)
         buried.bury(queue.db, tombstones.since(db, now), {*gone.memories, *gone.turns, *gone.sessions})

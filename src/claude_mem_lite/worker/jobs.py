@@ -197,8 +197,8 @@ def _store_turn(
     prompt = asked or turns.last_prompt(db, first.session)
     previous = turns.previous_message(db, first.session, first.at)
     turn = Turn(key, first.session, project, prompt, tuple(events), earlier, previous)
-    folded = collection.without_dismissed(db, project, fold(turn), likeness)
-    digest = undone.with_undone(db, queue, turn, said_after.with_occasion(db, turn, folded))
+    digest = undone.with_undone(db, queue, turn, said_after.with_occasion(db, turn, fold(turn)))
+    digest = collection.without_dismissed(db, project, digest, likeness)
     unsure = collection.of_turn(turn, digest)
     # What is imported after later turns were seen adds memories, but how things stand is for those to say.
     is_old_news = first.imported and turns.has_later_turn(db, first.session, first.at)

@@ -6,15 +6,18 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import combinations
 
+from claude_mem_lite.compress.language.prose import sentences
+from claude_mem_lite.compress.language.spoken import spoken
 from claude_mem_lite.compress.lessons.candidates import MIN_SURE, MIN_UNSURE, LessonCandidate, lesson_candidates
 from claude_mem_lite.compress.rules.taught import is_taught, said_by_user
-from claude_mem_lite.models import Draft, Memory, Turn, TurnDigest
+from claude_mem_lite.models import UNDONE_LEAD, Draft, Memory, Turn, TurnDigest
 from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import memories, sightings, tombstones, turns
 from claude_mem_lite.store.lesson_candidates import Candidate
-from claude_mem_lite.words import overlap
+from claude_mem_lite.words import one_line, overlap, stems, within
 from claude_mem_lite.worker import quarantine
 from claude_mem_lite.worker.lessons import evidence
 from claude_mem_lite.worker.lessons.likeness import Likeness
@@ -22,8 +25,8 @@ from claude_mem_lite.worker.lessons.likeness import Likeness
 MAX_OF_PROMPT = 3
 _MIN_SAID_ALREADY = 0.6
 _MIN_WORDS_EVERYWHERE = 3
-# A prompt of this length that comes again word for word was made by a program or pasted.
-_MIN_TEMPLATE = 200
+_MAX_SAYINGS_COMPARED = 10
+_MAX_PROMPT_COMPARED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,8 @@ def keep(db: sqlite3.Connection, found: Sequence[Candidate], likeness: Likeness,
     return Collected(tuple(kept), tuple(promoted))
 
 
-def is_dismissed(db: sqlite3.Connection, project: str, text: str, likeness: Likeness) -> bool:
-    """Return whether the user dismissed what a text says, or a paraphrase of it, in this project."""
+def is_dismissed(db: sqlite3.Connection, project: str | None, text: str, likeness: Likeness) -> bool:
+    """Return whether the user dismissed what a text says, or a paraphrase of it, in this project, or in any."""
     if candidates.is_dismissed(db, project, text):
         return True
     dismissed = candidates.of_project(db, project, ("dismissed",))
@@ -72,11 +75,22 @@ def is_dismissed(db: sqlite3.Connection, project: str, text: str, likeness: Like
 def without_dismissed(db: sqlite3.Connection, project: str, digest: TurnDigest, likeness: Likeness) -> TurnDigest:
     """Return what rules made of a turn without lessons that the user dismissed."""
     drafts = tuple(
-        draft
-        for draft in digest.drafts
-        if not (is_taught(draft) and any(is_dismissed(db, project, said, likeness) for said in _said_by(draft)))
+        draft for draft in digest.drafts if not (is_taught(draft) and _is_draft_dismissed(db, project, draft, likeness))
     )
     return digest if drafts == digest.drafts else replace(digest, drafts=drafts)
+
+
+def _is_draft_dismissed(db: sqlite3.Connection, project: str, draft: Draft, likeness: Likeness) -> bool:
+    if draft.summary.startswith(UNDONE_LEAD):
+        # All of these are alike but for the names of what was undone.
+        dismissed = candidates.of_project(db, project, ("dismissed",))
+        return _is_wording_of(draft.title, [one.sentence for one in dismissed])
+    return any(is_dismissed(db, project, said, likeness) for said in _said_by(draft))
+
+
+def _is_wording_of(text: str, sayings: Sequence[str]) -> bool:
+    wording = candidates.wording_of(text)
+    return any(candidates.wording_of(one) == wording for one in sayings)
 
 
 def _said_by(draft: Draft) -> tuple[str, ...]:
@@ -119,14 +133,18 @@ def _promote(
     db: sqlite3.Connection, candidate: Candidate, likeness: Likeness, turn: str, now: datetime
 ) -> Memory | None:
     """Make a lesson of a candidate that another session has said too, with both as evidence; None: it was not."""
-    alike = _said_elsewhere(db, candidate, likeness)
+    if not _is_own(db, candidate):
+        return None
+    alike = _said_here(db, candidate, likeness)
+    elsewhere = _said_elsewhere(db, candidate)
+    is_everywhere = _holds_everywhere(db, candidate, [*alike, *elsewhere], likeness)
+    alike += elsewhere if is_everywhere else []
     if not alike:
         return None
     told = sorted((*alike, candidate), key=lambda one: (one.created_at, one.id))
     known = next((memory for one in alike if one.memory and (memory := memories.find(db, one.memory))), None)
     if known is not None and known.status != "active":
         return None
-    is_everywhere = any(one.project != candidate.project for one in alike)
     memory = _widened(known, is_everywhere) if known else _made(db, candidate, told, is_everywhere)
     if memory is None:
         return None
@@ -164,24 +182,72 @@ def _see(db: sqlite3.Connection, memory: Memory, told: Sequence[Candidate], turn
     return stored
 
 
-def _said_elsewhere(db: sqlite3.Connection, candidate: Candidate, likeness: Likeness) -> list[Candidate]:
-    """Return what other sessions of the project say alike, and what other projects say in the same words."""
+def _said_here(db: sqlite3.Connection, candidate: Candidate, likeness: Likeness) -> list[Candidate]:
+    """Return what other sessions of the project say alike."""
     here = candidates.of_project(db, candidate.project, candidates.HELD)
-    here = [one for one in here if _is_another(db, one, candidate)]
+    here = [one for one in here if one.session != candidate.session]
     found = [here[at] for at in likeness.repeats(candidate.sentence, [one.sentence for one in here])]
     found += [one for one in here if one not in found and _has_same_words(one, candidate)]
+    return [one for one in found if _is_another(db, one, candidate)]
+
+
+def _said_elsewhere(db: sqlite3.Connection, candidate: Candidate) -> list[Candidate]:
+    """Return what other projects say in the same words."""
     if len(candidates.wording_of(candidate.sentence).split()) < _MIN_WORDS_EVERYWHERE:
-        return found
-    elsewhere = candidates.of_wording(db, candidate.sentence, candidate.project)
-    return found + [one for one in elsewhere if one.state in candidates.HELD and _is_another(db, one, candidate)]
+        return []
+    found = candidates.of_wording(db, candidate.sentence, candidate.project)
+    return [one for one in found if one.state in candidates.HELD and _is_another(db, one, candidate)]
+
+
+def _holds_everywhere(
+    db: sqlite3.Connection, candidate: Candidate, alike: Sequence[Candidate], likeness: Likeness
+) -> bool:
+    """Return whether two projects say something, each of them more than once or with the user's word, and none has
+    dismissed it."""
+    if all(one.project == candidate.project for one in alike) or is_dismissed(db, None, candidate.sentence, likeness):
+        return False
+    said = {one.id: one for one in candidates.of_memories(db, [one.memory for one in alike if one.memory])}
+    said |= {one.id: one for one in (*alike, candidate)}
+    projects = {one.project for one in said.values()}
+    sure = {name for name in projects if _is_said_twice(db, [one for one in said.values() if one.project == name])}
+    return candidate.project in sure and len(sure) > 1
+
+
+def _is_said_twice(db: sqlite3.Connection, said: Sequence[Candidate]) -> bool:
+    if any(one.state == "accepted" for one in said):
+        return True
+    own = [one for one in said[:_MAX_SAYINGS_COMPARED] if _is_own(db, one)]
+    return any(_is_another(db, one, other) for one, other in combinations(own, 2))
 
 
 def _is_another(db: sqlite3.Connection, one: Candidate, other: Candidate) -> bool:
-    """Return whether the user said two things apart: not in one session or its fork, nor by the same long template."""
-    if one.session == other.session or one.created_at == other.created_at:
+    """Return whether the user said two things apart: not in one session or its fork, nor by one prompt sent twice."""
+    if one.session == other.session or one.created_at == other.created_at or not _is_own(db, one):
         return False
-    prompt = turns.texts_of(db, one.turn)[0]
-    return len(prompt) < _MIN_TEMPLATE or prompt != turns.texts_of(db, other.turn)[0]
+    prompt, again = (turns.texts_of(db, each.turn)[0][:_MAX_PROMPT_COMPARED] for each in (one, other))
+    if _plain(prompt) == _plain(again):
+        return False
+    ours, theirs = _said_beside(prompt, one.sentence), _said_beside(again, other.sentence)
+    return 2 * len(ours & theirs) <= min(len(ours), len(theirs))
+
+
+def _is_own(db: sqlite3.Connection, candidate: Candidate) -> bool:
+    """Return whether a sentence is the user's own beyond doubt: of no long paragraph, or accepted."""
+    if candidate.state == "accepted":
+        return True
+    said = spoken(turns.texts_of(db, candidate.turn)[0])
+    return any(within(one_line(redact(one)), candidates.MAX_SENTENCE) == candidate.sentence for one in said)
+
+
+def _said_beside(prompt: str, sentence: str) -> set[frozenset[str]]:
+    """Return the stems of each of the other sentences of a prompt."""
+    own = stems(sentence).keys()
+    found = {frozenset(stems(one)) for line in prompt.splitlines() for one in sentences(line)}
+    return {one for one in found if not one <= own}
+
+
+def _plain(prompt: str) -> str:
+    return one_line(prompt).casefold().rstrip(" .!")
 
 
 def _has_same_words(one: Candidate, other: Candidate) -> bool:

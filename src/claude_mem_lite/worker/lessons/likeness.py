@@ -6,6 +6,7 @@ are not alike."""
 from collections.abc import Sequence
 from functools import lru_cache
 
+from claude_mem_lite.compress.lessons.candidates import stands_alone
 from claude_mem_lite.models import Embedder
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.store.lesson_candidates import MAX_COMPARED, statement_of
@@ -19,6 +20,8 @@ MIN_RELATED_COSINE, MIN_RELATED_SHARED = 0.5, 0.5
 _MIN_STEMS = 2
 _FILLERS = frozenset(stems("since again always"))
 _MIN_COMMON_STEMS = 3
+# "Yes, go with the first" has no more, and says nothing but what it answers.
+_MAX_POINTER_STEMS = 3
 _NUMBER = lazy(r"\d+")
 
 
@@ -46,13 +49,16 @@ class Likeness:
         return [at for at, cosine in zip(near, cosines, strict=True) if cosine >= MIN_COSINE]
 
     def is_related(self, text: str, sentence: str, before: str) -> bool:
-        """Return whether a text has to do with a sentence of the user, or with what that sentence answered."""
+        """Return whether a text has to do with a sentence of the user, or with what that sentence answered.
+
+        `before` is the agent's own message: what has only its words is related to a sentence that says nothing else."""
         said, ours = set(stems(sentence)), set(stems(text))
         common = len(said & ours)
         if common >= _MIN_STEMS and common >= MIN_RELATED_SHARED * len(said):
             return True
         known = len(ours & {*said, *stems(before)})
-        if known >= _MIN_COMMON_STEMS and known >= MIN_RELATED_SHARED * len(ours):
+        may_be_of_before = common > 0 or _is_pointer(sentence)
+        if may_be_of_before and known >= _MIN_COMMON_STEMS and known >= MIN_RELATED_SHARED * len(ours):
             return True
         return self._cosines(text, [sentence])[0] >= MIN_RELATED_COSINE
 
@@ -64,6 +70,11 @@ class Likeness:
         known = [vector for vector in theirs if any(vector)] if any(ours) else []
         found = iter(cosines(ours, known) if known else ())
         return [next(found) if known and any(vector) else 0.0 for vector in theirs]
+
+
+def _is_pointer(sentence: str) -> bool:
+    """Return whether a sentence has no content of its own: "I like option C"."""
+    return len(stems(sentence)) <= _MAX_POINTER_STEMS and not stands_alone(sentence)
 
 
 def _may_be_same(sentence: str, other: str) -> bool:

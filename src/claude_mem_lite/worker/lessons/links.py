@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.inbox import findings
+from claude_mem_lite.inbox import findings, past_calls
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import lesson_candidates as candidates
@@ -16,6 +16,8 @@ from claude_mem_lite.worker.lessons import collection, evidence
 from claude_mem_lite.worker.lessons.likeness import Likeness
 from claude_mem_lite.worker.lessons.noted import read, written
 
+MAX_PROMPTS_AFTER = 1
+"""The number of prompts after the asked one until which a save may be the answer."""
 _FOUND = "lesson"
 
 
@@ -24,7 +26,8 @@ def answered(
 ) -> Candidate | None:
     """Return the candidate that a save answers, as it was when the save was first carried out; None: it answers none.
 
-    Only what is the agent's own word and waits in no quarantine can be an answer."""
+    Only what is the agent's own word and waits in no quarantine can be an answer, in the turn that was asked or the
+    one after it."""
     if memory.status != "active" or memory.origin != "assistant":
         return None
     found = findings.of_event(queue, name)
@@ -34,7 +37,9 @@ def answered(
     related = (
         one
         for one in asked
-        if one.state == "asked" and likeness.is_related(memory.summary, one.sentence, one.after_message)
+        if one.state == "asked"
+        and past_calls.count_prompts(queue.db, one.session, one.turn, name) <= MAX_PROMPTS_AFTER
+        and likeness.is_related(memory.summary, one.sentence, one.after_message)
     )
     candidate = next(related, None)
     if candidate is not None:

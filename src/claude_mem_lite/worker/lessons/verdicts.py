@@ -12,7 +12,7 @@ from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.compress.lessons.reading import kind_asked
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
-from claude_mem_lite.models import TRUST, JsonObject, Memory, text
+from claude_mem_lite.models import TRUST, UNDONE_LEAD, JsonObject, Memory, text
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import memories, retirements, sightings, tombstones
@@ -113,7 +113,8 @@ def _put_dismissed(name: str, said: Sequence[Candidate], db: sqlite3.Connection)
 
 def _own_words(memory: Memory, at: datetime) -> Candidate:
     """Return what a lesson says, as a sentence to be dismissed: an agent may have worded it, or the user edited it."""
-    own = candidates.make(memory.project, memory.session, "", memory.summary, 1.0, at)
+    words = memory.title if memory.summary.startswith(UNDONE_LEAD) else memory.summary
+    own = candidates.make(memory.project, memory.session, "", words, 1.0, at)
     return replace(own, memory=memory.id)
 
 
