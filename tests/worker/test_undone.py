@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import Json, Machine
+from tests.running import Json, Machine, query
 from tests.worker.developing import Developing
 
 CART = '''\
@@ -92,18 +92,23 @@ def test_what_is_undone_again_is_one_memory_seen_twice(work: Developing) -> None
 
 
 def test_an_undone_change_that_was_dismissed_does_not_come_back_and_another_is_told(work: Developing) -> None:
-    session = Session(work, "s-1")
-    for factor in (2, 3, 4):
-        session.turn("scale the total", {"src/cart.py": CART.replace("item.price for", f"item.price * {factor} for")})
-        work.write("src/cart.py", CART)
-        if found := corrections(work):
-            work.machine.post("/api/lessons/dismiss", {"ids": [found[0]["id"]]})
+    def undo_twice(session: Session, *changed: str) -> None:
+        for text in changed:
+            session.turn("scale the total", {"src/cart.py": text})
+            work.write("src/cart.py", CART)
+
+    scaled = [CART.replace("item.price for", f"item.price * {factor} for") for factor in (2, 3, 4)]
+    undo_twice(Session(work, "s-1"), *scaled[:2])
+    (found,) = corrections(work)
+    work.machine.post("/api/lessons/dismiss", {"ids": [found["id"]]})
+    times_seen = f"select times_seen from memories where id = '{found['id']}'"
+    seen = query(work.machine.home.memory_db, times_seen)
+
+    undo_twice(Session(work, "s-2"), *scaled)
     assert corrections(work) == []
+    assert query(work.machine.home.memory_db, times_seen) == seen
 
-    session.turn("count by number", {"src/cart.py": COUNTED})
-    work.write("src/cart.py", CART)
-    session.turn("count once more", {"src/cart.py": COUNTED.replace("number", "amount")})
-
+    undo_twice(Session(work, "s-3"), COUNTED, COUNTED.replace("number", "amount"))
     assert [one["title"] for one in corrections(work)] == [UNDONE.replace("total", "count")]
 
 
