@@ -153,7 +153,7 @@ def of_wording(db: sqlite3.Connection, sentence: str, but_project: str) -> list[
 
 
 def is_dismissed(db: sqlite3.Connection, project: str | None, sentence: str) -> bool:
-    """Return whether the user dismissed the words of a sentence in a project, or in any; no paraphrase is looked for."""
+    """Return whether the user dismissed the words of a sentence in a project, or in any; paraphrases do not count."""
     of_one = "and project = :project" if project is not None else ""
     (found,) = db.execute(
         f"""select exists (select 1 from lesson_candidates
