@@ -17,9 +17,13 @@ def test_a_remark_is_judged_by_the_agent_and_told_to_the_next_session_in_its_wor
     client: Client, api: FakeMessagesApi, product: Product, repo: Path
 ) -> None:
     product.run("install", "--allow-tools")
+    api.script("hello", say("Hello."))
     api.script(STORY.said, use(SAVE, kind="rule", text=STORY.saved), say("Understood."))
     api.script("go on", say("Done."))
 
+    client.run("hello", repo)
+    product.drain()
+    product.drain()  # the scorer is loaded once nothing else is left to do
     client.run(STORY.said, repo)
     product.drain()
     client.run("go on", repo)
