@@ -24,6 +24,7 @@ COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 COMMAND_TIMEOUT_S = 60
 WORKER_START_S = 5.0
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE")
+REMOVE_S = 5.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -71,9 +72,16 @@ class Machine:
         try:
             self._end_worker()
         finally:
-            shutil.rmtree(self.root, ignore_errors=True)
+            self._remove()
             for number, handler in zip(SIGNALS, before, strict=True):
                 signal.signal(number, handler)
+
+    def _remove(self) -> None:
+        # A command that was ended in the middle may have left a child that still writes.
+        deadline = time.monotonic() + REMOVE_S
+        while self.root.exists() and time.monotonic() < deadline:
+            shutil.rmtree(self.root, ignore_errors=True)
+            time.sleep(0.02)
 
     def make_project(self, files: Mapping[Path, str]) -> None:
         """A git repository with these files, committed."""

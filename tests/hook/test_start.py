@@ -158,6 +158,7 @@ def test_a_start_is_noted_with_its_time_in_a_private_file(hooks: Hooks, recorder
     assert count == "1"
     assert before - 0.01 <= float(at) <= time.time() + 0.01
     assert stat.S_IMODE(recorder.start_lock.stat().st_mode) == 0o600
+    assert len(records(recorder)) == 1
 
 
 @pytest.mark.parametrize("age_s", [30, -30])
