@@ -231,7 +231,7 @@ class Client:
         return _strings(self._post("/api/quarantine/drop", {"ids": list(ids)}, timeout_s=120), "dropped")
 
     def lessons(self, where: Where, *, limit: int = 50) -> JsonObject:
-        """What was learned from the user under `learned`, what is unsure under `unsure`, newest first."""
+        """Return the lessons of the user under `learned` and the unsure candidates under `unsure`, newest first."""
         return self._get("/api/lessons", [*where.as_query(), *_query(limit=limit)])
 
     def accept_lessons(self, ids: Sequence[str]) -> Sequence[str]:

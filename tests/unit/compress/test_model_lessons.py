@@ -1,6 +1,6 @@
 """Lessons in the answer of a model: only what the user said, and only about the sentences that were asked about."""
 
-from claude_mem_lite.compress.model.lessons import ToldLesson, part_of, read_lessons
+from claude_mem_lite.compress.model.lessons import ModelLesson, part_of, read_lessons
 from claude_mem_lite.models import JsonValue
 
 SAID = "No, we keep the commits small here because reviewers read them one by one"
@@ -9,14 +9,14 @@ SENT = f"Asked:\n{PROMPT}"
 LESSON = "Keep commits small, because reviewers read them one by one."
 
 
-def read(**item: JsonValue) -> tuple[ToldLesson, ...]:
+def read(**item: JsonValue) -> tuple[ModelLesson, ...]:
     return read_lessons({"lessons": [item]}, PROMPT, [SAID], SENT)
 
 
 def test_a_lesson_with_a_quote_of_the_prompt_is_taken() -> None:
-    assert read(quote=SAID, lesson=LESSON, kind="rule") == (ToldLesson(SAID, LESSON, "rule"),)
+    assert read(quote=SAID, lesson=LESSON, kind="rule") == (ModelLesson(SAID, LESSON, "rule"),)
     part = "keep the commits small here because reviewers"
-    assert read(quote=f"“{part}”", lesson=LESSON, kind="?") == (ToldLesson(SAID, LESSON, "preference"),)
+    assert read(quote=f"“{part}”", lesson=LESSON, kind="?") == (ModelLesson(SAID, LESSON, "preference"),)
 
 
 def test_what_the_user_did_not_say_is_dropped() -> None:

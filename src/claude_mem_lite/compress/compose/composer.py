@@ -111,7 +111,7 @@ class _Said:
 
     @property
     def names_cause(self) -> bool:
-        """Whether the sentence says in so many words that it is the cause."""
+        """True if the sentence says itself that it is the cause."""
         return self.fits and _NAMES_CAUSE.match(self.one.text) is not None
 
     @property

@@ -72,10 +72,10 @@ def of_tests(steps: Sequence[Step]) -> list[str]:
 def of_answers(steps: Sequence[Step]) -> Iterator[str]:
     """Yield what the user chose last when asked, in short: the log has all of it."""
     answers = [step for step in steps if isinstance(step, Answered)]
-    yield from (told_answer(step, _MAX_ANSWER) for step in answers[-_MAX_ANSWERS:])
+    yield from (answer_line(step, _MAX_ANSWER) for step in answers[-_MAX_ANSWERS:])
 
 
-def told_answer(step: Answered, max_answer: int) -> str:
+def answer_line(step: Answered, max_answer: int) -> str:
     """Return a question with what the user chose, up to some length."""
     answer = plain(_RECOMMENDED.sub("", step.answer)).rstrip(".")
     return f"Asked “{within(plain(step.question), 140)}”, the user chose: {within(answer, max_answer)}."

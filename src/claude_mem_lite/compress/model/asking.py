@@ -11,7 +11,7 @@ from claude_mem_lite.compress.language.drafts import make_draft
 from claude_mem_lite.compress.model.answers import read_drafts, read_summary
 from claude_mem_lite.compress.model.json_text import read_answer
 from claude_mem_lite.compress.model.lessons import KINDS as LESSON_KINDS
-from claude_mem_lite.compress.model.lessons import ToldLesson, part_of, read_lessons
+from claude_mem_lite.compress.model.lessons import ModelLesson, part_of, read_lessons
 from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.compress.model.providers.outcomes import OTHER_MODEL
 from claude_mem_lite.errors import ModelRefused
@@ -90,7 +90,7 @@ class Told:
     """The session so far, without its files; None when the answer held none."""
     usage: Usage
     prompt_version: str
-    lessons: tuple[ToldLesson, ...] = ()
+    lessons: tuple[ModelLesson, ...] = ()
 
 
 def ask(provider: Provider, request: TurnRequest) -> Told:

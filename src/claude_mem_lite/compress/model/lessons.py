@@ -19,7 +19,7 @@ _MIN_SHARED = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class ToldLesson:
+class ModelLesson:
     """One sentence of the user as a model words it for later sessions."""
 
     sentence: str
@@ -39,10 +39,10 @@ def part_of(sentences: Sequence[str], previous_message: str) -> str:
     )
 
 
-def read_lessons(answer: JsonObject, prompt: str, sentences: Sequence[str], sent: str) -> tuple[ToldLesson, ...]:
+def read_lessons(answer: JsonObject, prompt: str, sentences: Sequence[str], sent: str) -> tuple[ModelLesson, ...]:
     """Return the lessons of an answer whose quotes stand in the prompt, one for each sentence at most."""
     given = answer.get("lessons")
-    found: dict[str, ToldLesson] = {}
+    found: dict[str, ModelLesson] = {}
     for item in given if isinstance(given, list) else ():
         lesson = _lesson(item, prompt, sentences, sent)
         if lesson is not None:
@@ -50,7 +50,7 @@ def read_lessons(answer: JsonObject, prompt: str, sentences: Sequence[str], sent
     return tuple(found.values())
 
 
-def _lesson(item: JsonValue, prompt: str, sentences: Sequence[str], sent: str) -> ToldLesson | None:
+def _lesson(item: JsonValue, prompt: str, sentences: Sequence[str], sent: str) -> ModelLesson | None:
     if not isinstance(item, Mapping):
         return None
     quote = _plain(text(item.get("quote")))
@@ -61,7 +61,7 @@ def _lesson(item: JsonValue, prompt: str, sentences: Sequence[str], sent: str) -
     is_sound = len(told.split()) >= _MIN_WORDS and not told.endswith("?") and is_exact(told, sent)
     if overlap(quote, sentence) < _MIN_SHARED or not is_sound:
         return None
-    return ToldLesson(sentence, told, next((kind for kind in KINDS if kind == item.get("kind")), "preference"))
+    return ModelLesson(sentence, told, next((kind for kind in KINDS if kind == item.get("kind")), "preference"))
 
 
 def _plain(words: str) -> str:

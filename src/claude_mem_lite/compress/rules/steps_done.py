@@ -72,7 +72,7 @@ _NAME = re.compile(r"(?<=[^\s.:;!?]\s)[A-Z][a-z]\w*\b")
 
 
 def told_apart(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What texts say was done, and what they say was not, sentence by sentence; questions and proposals are neither."""
+    """Split the sentences of texts into those that report work done and those that deny it; leave out questions."""
     done: list[str] = []
     denied: list[str] = []
     for clause in (one.strip() for text in texts for one in _CLAUSE_END.split(text) if one.strip()):
@@ -86,7 +86,7 @@ def told_apart(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def in_the_past(texts: Iterable[str]) -> tuple[str, ...]:
-    """What texts say was done, as far as a verb in the past says so: an entry of a list may be a plan."""
+    """Return the sentences with a verb in the past: an entry of a list without one may be a plan."""
     return tuple(one for one in told_apart(texts)[0] if any(map(_is_past, _WORD.findall(one.lower()))))
 
 
@@ -146,7 +146,7 @@ def _verbs(sentence: str) -> set[str]:
 
 
 def _is_past(word: str) -> bool:
-    """Whether a word can only be a form of the past."""
+    """Return whether a word can only be a form of the past."""
     is_regular = word.endswith("ed") and word not in _NOT_PAST
     return is_regular or _IRREGULAR.get(word, word) != word
 

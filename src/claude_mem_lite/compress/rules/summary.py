@@ -41,7 +41,7 @@ _ABOUT = {
     "build": lazy(r"(?i)\b(?:builds?|compil\w+)\b"),
     "lint": lazy(r"(?i)\b(?:lint\w*|type[- ]?check\w*|mypy|ruff|eslint|tsc)\b"),
 }
-"""What a sentence about a command says, by what the command is for."""
+"""Words of sentences about a command, by the role of the command."""
 _NUMBER = lazy(r"\d+")
 _PLAN_LEAD = lazy(r"(?i)^\s*(?:please )?implement (?:the following|this) plan:?\s*")
 _PLAN_LABEL = lazy(r"(?i)^(?:implementation )?plan:\s+")

@@ -4,7 +4,7 @@ It is found by search, and never injected."""
 
 from collections.abc import Sequence
 
-from claude_mem_lite.compress.compose.facts import of_commit, told_answer
+from claude_mem_lite.compress.compose.facts import answer_line, of_commit
 from claude_mem_lite.compress.language.instructions import looks_like_instructions
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.tools.diagnostics import last_line
@@ -50,7 +50,7 @@ def log_of(steps: Sequence[Step], events: Sequence[Event] = ()) -> str:
     edits = list(map(describe, merge(step.change for step in steps if isinstance(step, Edited))))
     commits = (_commit(commit) for step in steps if isinstance(step, Ran) for commit in step.commits)
     plans = (f"Plan agreed to: {within(one_line(step.plan), _MAX_PLAN)}" for step in steps if isinstance(step, Agreed))
-    answers = (told_answer(step, _MAX_ANSWER) for step in steps if isinstance(step, Answered))
+    answers = (answer_line(step, _MAX_ANSWER) for step in steps if isinstance(step, Answered))
     parts = (answers, plans, trail(steps), _reports(events), commits, edits[:_MAX_EDITS])
     return "\n".join(_fitting([list(dict.fromkeys(part)) for part in parts]))
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from claude_mem_lite.compress.language.names import files_named
 from claude_mem_lite.compress.model.asking import Told
-from claude_mem_lite.compress.model.lessons import ToldLesson
+from claude_mem_lite.compress.model.lessons import ModelLesson
 from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.models import MOST_FILES, TRUST, Memory, Place, Turn
 from claude_mem_lite.store import lesson_candidates as candidates
@@ -43,7 +43,7 @@ def keep(
     return kept
 
 
-def _memory(lesson: ToldLesson, candidate: Candidate, turn: Turn, place: Place, made_by: str) -> Memory:
+def _memory(lesson: ModelLesson, candidate: Candidate, turn: Turn, place: Place, made_by: str) -> Memory:
     return Memory(
         id=evidence.memory_id(candidate),
         kind=lesson.kind,
