@@ -33,12 +33,19 @@ def named(db: sqlite3.Connection, given: str) -> Candidate | Memory:
     try:
         return candidates.get(db, given)
     except NotFound:
-        found = memories.get(db, given)
+        found = _lesson(db, given)
     if found.origin != "user":
         raise MemoryLiteError(
             f"{found.id} is no lesson of the user", "`claude-mem-lite retire` and `edit` change other memories"
         )
     return found
+
+
+def _lesson(db: sqlite3.Connection, given: str) -> Memory:
+    try:
+        return memories.get(db, given)
+    except NotFound as error:
+        raise NotFound(f"there is no lesson {given}", "`claude-mem-lite lessons` shows the ids") from error
 
 
 def told_of(db: sqlite3.Connection, subject: Candidate | Memory) -> JsonObject:
