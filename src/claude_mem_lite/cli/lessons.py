@@ -60,8 +60,9 @@ def lessons(ctx: click.Context, all_projects: bool, limit: int, as_json: bool) -
 def accept(ids: Sequence[str], as_json: bool) -> None:
     """Keep lessons on your word.
 
-    An unsure one becomes a lesson in your words. One that your agent or a model worded becomes a rule to be followed,
-    as if you had stated it.
+    An unsure one becomes a lesson in the words of your prompt. One that your agent or a model worded counts as yours. A
+    rule, preference, correction, convention or anti-pattern is then a rule to be followed; any other kind is a note.
+    `claude-mem-lite edit ID --kind rule` changes the kind.
 
     \b
     Example:
