@@ -346,6 +346,12 @@ def test_a_newer_lesson_about_the_same_thing_replaces_the_older(machine: Machine
     assert machine.get(f"/api/memories/{older['id']}")["superseded_by"] == newer["id"]
 
 
+def test_a_rule_with_another_value_replaces_the_older_one(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, "From now on write release notes in British spelling.", "s-1")
+    turn(machine, cwd, "From now on write release notes in American spelling.", "s-2")
+    assert [one["title"] for one in learned(machine)] == ["Write release notes in American spelling"]
+
+
 def test_forgetting_a_session_takes_its_candidates_along(machine: Machine, cwd: str) -> None:
     turn(machine, cwd, SAID, "s-1")
     machine.post("/api/forget", {"session": "s-1"})
