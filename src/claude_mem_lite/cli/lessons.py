@@ -60,7 +60,7 @@ def lessons(ctx: click.Context, all_projects: bool, limit: int, as_json: bool) -
 def accept(ids: Sequence[str], as_json: bool) -> None:
     """Keep lessons on your word.
 
-    An unsure one becomes a lesson in your words. One that your agent or a model worded becomes a rule to be followed,
+    An unsure one becomes a rule in your words. One that your agent or a model worded becomes a rule to be followed,
     as if you had stated it.
 
     \b
