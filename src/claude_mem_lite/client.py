@@ -238,9 +238,13 @@ class Client:
         """Keep lessons on the user's word; the ids of their memories."""
         return _strings(self._post("/api/lessons/accept", {"ids": list(ids)}), "accepted")
 
-    def dismiss_lessons(self, ids: Sequence[str]) -> Sequence[str]:
-        """Drop lessons and keep them from coming back; their ids."""
-        return _strings(self._post("/api/lessons/dismiss", {"ids": list(ids)}), "dismissed")
+    def lesson(self, id_: str) -> JsonObject:
+        """Return a sentence that is or was unsure, with the message that it answered, by the id or its beginning."""
+        return self._get(f"/api/lessons/{quoted(id_)}")
+
+    def dismiss_lessons(self, ids: Sequence[str]) -> JsonObject:
+        """Drop lessons and keep them from coming back; their ids under `dismissed`, what they say under `lessons`."""
+        return self._post("/api/lessons/dismiss", {"ids": list(ids)})
 
     def edit_lesson(self, id_: str, words: str) -> str:
         """Keep a lesson in other words; the id of its memory."""

@@ -121,6 +121,8 @@ def kind(written: str) -> str:
     meant = as_kind(written)
     if meant in KINDS:
         return meant
+    if meant in ("lesson", "lessons"):
+        raise click.BadParameter(f"{written!r} is no kind; `claude-mem-lite lessons` lists lessons of all kinds")
     near = difflib.get_close_matches(meant, KINDS, n=2, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"the kinds are {', '.join(KINDS)}"
     raise click.BadParameter(f"there is no kind {written!r}, {hint}")

@@ -60,6 +60,14 @@ def told_of(db: sqlite3.Connection, subject: Candidate | Memory) -> JsonObject:
     return {"said": [written(one) for one in (*said[: MAX_SAID - 1], *own)], **worded}
 
 
+def dismissal(db: sqlite3.Connection, subject: Candidate | Memory) -> JsonObject:
+    """Return what a lesson says that is to be dismissed, and whether it was dismissed before."""
+    if isinstance(subject, Candidate):
+        return {"id": subject.id, "text": subject.sentence, "already": subject.state == "dismissed"}
+    retired = retirements.of(db, [subject.id]).get(subject.id)
+    return {"id": subject.id, "text": subject.title, "already": retired is not None and retired.reason == _DISMISSED}
+
+
 def carry_out(name: str, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> str:
     """Do what a command says about a lesson; return the id of its memory, or of the candidate that has none."""
     id_ = text(payload.get("id"))
