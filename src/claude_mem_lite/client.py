@@ -368,12 +368,12 @@ class Client:
             for one in _objects(answer, "turns")
         ]
 
-    def rebuild_turns(self, body: JsonObject) -> tuple[RebuildCounts, JsonValue]:
-        """Have the memories of some turns of a session made anew, or tried; return what that changes, and after a try
-        what the next one of the session goes on from."""
+    def rebuild_turns(self, body: JsonObject) -> tuple[RebuildCounts, Sequence[JsonObject], JsonValue]:
+        """Have the memories of some turns of a session made anew, or tried; return what that changes, in numbers and
+        by memories, and after a try what the next one of the session goes on from."""
         answer = self._post("/api/rebuild/memories", body, timeout_s=IMPORT_TIMEOUT_S)
         counts = RebuildCounts(**{one.name: _whole(answer, one.name) for one in fields(RebuildCounts)})
-        return counts, answer.get("so_far")
+        return counts, _objects(answer, "changes"), answer.get("so_far")
 
     def export_page(self, after: int, where: Where) -> ExportPage:
         """The memories that were stored after one of them, as many as come at a time."""

@@ -141,6 +141,7 @@ class RebuildCounts:
     reworded: int = 0
     new: int = 0
     taken_back: int = 0
+    unsure: int = 0
 
     def __add__(self, other: "RebuildCounts") -> "RebuildCounts":
         return RebuildCounts(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))

@@ -68,7 +68,7 @@ def test_guessed_lessons_are_judged_anew_and_unsure_ones_collected(machine: Mach
     fresh = told(machine)
     assert {state for _, state in fresh[1]} == {"unsure", "promoted"}
     junk = age(machine)
-    rebuild(machine)
+    assert rebuild(machine)["unsure"] == 2
     assert told(machine) == fresh
     assert machine.get(f"/api/memories/{junk[0]}")["retired_cause"] == "rebuilt"
     rebuild(machine)

@@ -218,16 +218,16 @@ def connect() -> Client:
     return ensure_worker(chosen_home())
 
 
-def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False) -> Client:
+def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False, why: str = "") -> Client:
     """The same for a command that only reads. Where there is no data folder it makes none: it says so, for programs by
-    `nothing`, and ends well. `aside`: what is printed is the answer alone, and this is none. MemoryLiteError where
-    there was one and its disk is missing."""
+    `nothing`, for people by `why`, and ends well. `aside`: what is printed is the answer alone, and this is none.
+    MemoryLiteError where there was one and its disk is missing."""
     if not is_anything_stored():
         _refuse_missing(absolute_home())
         if as_json:
             print_json(nothing)
         else:
-            click.echo(f"{_NOTHING[0].upper()}{_NOTHING[1:]}; {_INSTALL}.", err=aside)
+            click.echo(why or f"{_NOTHING[0].upper()}{_NOTHING[1:]}; {_INSTALL}.", err=aside)
         raise click.exceptions.Exit(0)
     return connect()
 
