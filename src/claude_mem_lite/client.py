@@ -17,6 +17,7 @@ from claude_mem_lite.client_values import (
     Drained,
     ExportPage,
     Health,
+    ImportedTurns,
     ImportStart,
     PastTurns,
     QueueCounts,
@@ -324,10 +325,10 @@ class Client:
         answer = self._post("/api/import/known", {"turns": marks}, timeout_s=IMPORT_TIMEOUT_S)
         return PastTurns(*(frozenset(_strings(answer, field.name)) for field in fields(PastTurns)))
 
-    def import_turns(self, turns: Sequence[JsonObject]) -> tuple[int, int]:
-        """Store past turns and wait until they are worked on: how many are, and how many memories that made."""
+    def import_turns(self, turns: Sequence[JsonObject]) -> ImportedTurns:
+        """Store past turns and wait until they are worked on."""
         answer = self._post("/api/import", {"turns": turns}, timeout_s=IMPORT_TIMEOUT_S)
-        return _whole(answer, "turns"), _whole(answer, "memories")
+        return ImportedTurns(**{one.name: _whole(answer, one.name) for one in fields(ImportedTurns)})
 
     def settings(self, cwd: str) -> JsonObject:
         """Every setting in force in a folder, with where it comes from, under `settings`."""

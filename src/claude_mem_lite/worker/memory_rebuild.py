@@ -96,7 +96,7 @@ def rebuild_turn(
     stored += rebuilt.collect(db, composed.turn, composed.digest, likeness, composed.received_at)
     _put_log(db, composed)
     _put_summary(db, composed, now)
-    passing.retire_failures(db, composed.turn, composed.digest, composed.place.branch, now)
+    passing.retire_failures(db, composed.turn, composed.digest, composed.place.branch)
     settling.settle_turn(db, stored, composed.turn, composed.place.branch, composed.digest, now)
     rebuilds.note_made(db, key)
     return session.project
