@@ -128,7 +128,8 @@ class _Rebuilding:
         with interrupted_after():
             counts, changes, so_far = self._sending.ask(lambda client: client.rebuild_turns(body))
             self._report.counts += counts
-            self._report.changes += changes
+            # One that several turns saw may come with each of them.
+            self._report.changes += [one for one in changes if one not in self._report.changes]
         self._advance(self._report.counts.turns + self._report.counts.left)
         return so_far
 
