@@ -288,6 +288,23 @@ def test_who_accepts_what_was_dismissed_has_it_back(machine: Machine, cwd: str) 
     machine.post("/api/lessons/accept", {"ids": [lesson["id"]]})
     assert [one["id"] for one in learned(machine)] == [lesson["id"]]
     assert {state for _, state in states(machine)} == {"accepted"}
+    assert {one["created_at"] for one in learned(machine)[0]["said"]} == {one["created_at"] for one in lesson["said"]}
+
+
+@pytest.mark.parametrize("words", ["The mirror is in Oslo", "We decided to keep the mirror in Oslo"])
+def test_what_is_edited_is_a_rule_unless_its_words_tell_another_kind(machine: Machine, cwd: str, words: str) -> None:
+    turn(machine, cwd, SAID, "s-1")
+    (unsure,) = machine.get("/api/lessons")["unsure"]
+    machine.post("/api/lessons/edit", {"id": unsure["id"], "text": words})
+    assert [one["kind"] for one in learned(machine)] == ["rule"]
+
+
+def test_a_sentence_keeps_the_time_at_which_it_was_said(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, "From now on always run the linter before every commit", "s-1")
+    (lesson,) = learned(machine)
+    machine.post("/api/lessons/dismiss", {"ids": [lesson["id"]]})
+    machine.post("/api/lessons/accept", {"ids": [lesson["id"]]})
+    assert [one["created_at"] for one in learned(machine)[0]["said"]] == [lesson["created_at"]]
 
 
 def test_what_was_accepted_or_edited_is_the_users_own_word(machine: Machine, cwd: str) -> None:
@@ -297,6 +314,8 @@ def test_what_was_accepted_or_edited_is_the_users_own_word(machine: Machine, cwd
     machine.post("/api/lessons/accept", {"ids": [unsure["id"][:6]]})
     (lesson,) = learned(machine)
     assert (lesson["summary"], lesson["made_by"], lesson["confidence"]) == (SAID, "user", 1.0)
+    rules = start(machine, cwd).partition("standing rules")[2]
+    assert lesson["id"] in rules.partition("Notes")[0]
 
     machine.post("/api/lessons/edit", {"id": unsure["id"], "text": "Small commits, please"})
     (lesson,) = learned(machine)
@@ -344,6 +363,12 @@ def test_a_newer_lesson_about_the_same_thing_replaces_the_older(machine: Machine
 
     assert [one["id"] for one in learned(machine)] == [newer["id"]]
     assert machine.get(f"/api/memories/{older['id']}")["superseded_by"] == newer["id"]
+
+
+def test_a_rule_with_another_value_replaces_the_older_one(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, "From now on write release notes in British spelling.", "s-1")
+    turn(machine, cwd, "From now on write release notes in American spelling.", "s-2")
+    assert [one["title"] for one in learned(machine)] == ["Write release notes in American spelling"]
 
 
 def test_forgetting_a_session_takes_its_candidates_along(machine: Machine, cwd: str) -> None:

@@ -142,6 +142,17 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(machine: Machine, has_even
     assert tried == {**rebuild(machine), "dry_run": True}
 
 
+def test_what_changes_is_listed_by_its_titles_and_ids(machine: Machine) -> None:
+    age(machine)
+    tried = run_here(machine, "rebuild", "--memories", "--dry-run").stdout
+    assert f"Taken back:\n  {min(one['id'] for one in crumbs(machine))}  {CRUMB}\n" in tried
+    assert "Reworded:\n" in tried
+    changes = rebuild(machine)["changes"]
+    gone = {one["id"] for one in changes if one["change"] == "taken back"}
+    assert gone == {one["id"] for one in crumbs(machine)}
+    assert {one["change"] for one in changes} == {"taken back", "reworded"}
+
+
 def test_a_dry_run_of_a_session_in_several_requests_tells_what_it_leaves_open(unserved: Machine) -> None:
     session = PastSession("long")
     for number in range(MAX_BATCH_TURNS + 2):

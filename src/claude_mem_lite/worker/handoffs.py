@@ -64,16 +64,17 @@ class _Done:
         return step
 
 
-def take_up(db: sqlite3.Connection, session: str, branch: str, at: datetime, now: datetime, digest: TurnDigest) -> None:
-    """Close, or cut down to what is left, the handoffs of earlier sessions that this one works on, as of a turn that
-    began at `at`."""
+def take_up(
+    db: sqlite3.Connection, session: str, branch: str, began: datetime, ended: datetime, digest: TurnDigest
+) -> None:
+    """Close, or cut down to what is left, the handoffs of earlier sessions that this one works on, as of a turn."""
     found = sessions.find(db, session)
     if found is None:
         return
     is_shown = shown_on(db, found.project, branch)
     # All that is open, however long ago: it is told until it is done.
     left_open = memories.left_open(db, found.project, without_session=session)
-    standing = [left for left in left_open if left.last_seen_at < at and is_shown(left)]
+    standing = [left for left in left_open if left.last_seen_at < began and is_shown(left)]
     # A turn that changed and ran nothing may have spoken of plans only.
     has_worked = bool(digest.files_edited or digest.passed)
     said = digest.said.reports if has_worked else ()
@@ -84,12 +85,10 @@ def take_up(db: sqlite3.Connection, session: str, branch: str, at: datetime, now
         if digest.passed and ran_beside(db, left, session):
             done = replace(done, passed=digest.passed)
         if done.sentences or done.files or done.passed:
-            _take_up(db, left, done, session, now, is_newest=rank == 0)
+            _take_up(db, left, done, session, ended, is_newest=rank == 0)
 
 
-def _take_up(
-    db: sqlite3.Connection, left: Memory, done: _Done, session: str, now: datetime, *, is_newest: bool
-) -> None:
+def _take_up(db: sqlite3.Connection, left: Memory, done: _Done, session: str, at: datetime, *, is_newest: bool) -> None:
     steps = steps_of(left)
     undone = [step for step in steps if not done.covers(step)]
     remaining = [step for step in undone if not done.carries(step)]
@@ -97,7 +96,7 @@ def _take_up(
     goes_on = done.is_told_to_go_on and is_newest and at_its_files
     is_begun = len(undone) < len(steps)
     if (is_begun or goes_on) and not remaining:
-        retirements.retire(db, left.id, "taken up", f"session {session} took it up", now)
+        retirements.retire(db, left.id, "taken up", f"session {session} took it up", at)
     elif is_begun and remaining != steps and left.made_by != "user":
         memories.rewrite(db, cut_down(left, remaining))
 

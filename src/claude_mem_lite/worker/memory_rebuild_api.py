@@ -90,7 +90,7 @@ def rebuild_turns(asked: RebuildTurns, loop: Running) -> dict[str, object]:
     wait(loop.command({"command": memory_rebuild.COMMAND, "turns": asked.turns}))
     loop.settle(_PASS_TIMEOUT_S)  # else the next command would prolong the pass that a session's start waits for
     with closing(loop.readers.open()) as db:
-        return asdict(rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns)))
+        return _told(rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns)))
 
 
 def _try(loop: Loop, asked: RebuildTurns, events: Events, db: sqlite3.Connection, queue: Queue) -> dict[str, object]:
@@ -104,9 +104,13 @@ def _try(loop: Loop, asked: RebuildTurns, events: Events, db: sqlite3.Connection
         for key in asked.turns:
             memory_rebuild.rebuild_turn(db, queue, key, loop.config, loop.likeness, loop.clock())
         changed = rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns))
-        report = {**asdict(changed), "so_far": rebuilds.summary_row(db, asked.session)}
+        report = {**_told(changed), "so_far": rebuilds.summary_row(db, asked.session)}
         raise _TakenBack
     return report
+
+
+def _told(report: rebuild_report.Report) -> dict[str, object]:
+    return {**asdict(report), "changes": [one._asdict() for one in report.changes]}
 
 
 def _put(queue: Queue, events: Events, loop: Loop) -> None:
