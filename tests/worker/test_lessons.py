@@ -122,6 +122,12 @@ def test_the_answer_of_the_agent_is_the_users_word_in_its_wording(machine: Machi
     assert "When the user corrects you" in context
 
 
+def test_a_project_without_memories_has_the_standing_line_where_the_tool_is_allowed(machine: Machine, cwd: str) -> None:
+    assert start(machine, cwd) == ""
+    allow(machine)
+    assert "When the user corrects you" in start(machine, cwd, "next")
+
+
 def test_what_has_nothing_to_do_with_the_question_is_the_agents_own(machine: Machine, cwd: str) -> None:
     allow(machine)
     ask(machine, "s-1", cwd, SAID)
