@@ -8,8 +8,6 @@ from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import stems
 
 MIN_WORDS = 4
-_MIN_NAMED = 2
-"""Words with a meaning before a pronoun that it may stand for."""
 # "No mocks" is the rule: only with a mark behind it "no" is a lead.
 _LEAD = lazy(
     r"(?i)^(?:(?:no|nope|nah|well|sorry|wait|right|thanks|good|great|yes|yeah|yep|again|reminder"
@@ -39,7 +37,9 @@ _AUXILIARY = lazy(
     r"(?i)\b(?:is|are|am|was|were|be|has|have|had|do|does|did|can|cannot|could|must|should|shall|will|would|may|might"
     r"|\w+n'?t|(?:we|you|they|i)'(?:re|ve|ll|d))\b|(?:'s|s) (?:not|only|never|always|to)\b"
 )
-_WORD = lazy(r"[a-z']+")
+# A verb is told from a noun ("tests", "comments") by its place.
+_PLACE_OF_VERB = lazy(r"(?:^|\b(?:we|you|they|i|to|never|always|only|just|and|or|but)\s)([a-z]+)")
+_NO_NAMES = BASES | {"always", "never", "want", "need", "think", "like", "prefer"}
 _MAX_STANDING = 220
 _STANDS = lazy(
     r"(?i)\bwe (?:\w+ly |all |also |still )?(?:only|use|keep|want|need|write|run|treat|store|support|follow|call"
@@ -76,7 +76,7 @@ def stands_alone(sentence: str) -> bool:
     if _POINTS_BACK.search(text) or _POINTS_AWAY.search(text) or not _has_verb(text):
         return False
     pronoun = _PRONOUN.search(text)
-    return pronoun is None or len(stems(text[: pronoun.start()])) >= _MIN_NAMED
+    return pronoun is None or any(word not in _NO_NAMES for word in stems(text[: pronoun.start()]).values())
 
 
 def is_standing(sentence: str) -> bool:
@@ -86,5 +86,4 @@ def is_standing(sentence: str) -> bool:
 
 
 def _has_verb(text: str) -> bool:
-    words = _WORD.findall(text.lower())
-    return _AUXILIARY.search(text) is not None or any(word in BASES or word.rstrip("s") in BASES for word in words)
+    return _AUXILIARY.search(text) is not None or any(verb in BASES for verb in _PLACE_OF_VERB.findall(text.lower()))

@@ -5,13 +5,18 @@ from dataclasses import dataclass
 from claude_mem_lite.compress.language.spoken import spoken
 from claude_mem_lite.compress.language.statement import is_standing, stands_alone
 from claude_mem_lite.compress.lessons.scorer import Scorer, shipped_scorer
+from claude_mem_lite.patterns import lazy
 
 MIN_SURE = 0.5
-"""Sentences over it may be stored at once. Not tuned: what keeps others out is the form (docs/labels.md)."""
+"""Sentences over it may be stored at once; their form keeps most others out (docs/labels.md)."""
 MIN_UNSURE = 0.4
 """A candidate over it is worth judging: about one prompt in seven has one."""
 MAX_PARAGRAPH = 1_200
 """Length of a first paragraph whose sentences are worth judging; those of one over 600 are never sure."""
+# "No, use pnpm": too short for the scorer to tell which tool is meant for the step at hand alone.
+_CORRECTS = lazy(
+    r"(?i)\W*(?:no|nope|nah|stop|wait|wrong)\b[\s,.!:;–—-]+(?:(?:please|we|you|should|must|don'?t|do not)\s+)*use\s+\w"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,8 @@ def lesson_candidates(prompt: str, previous_message: str, scorer: Scorer | None 
     `previous_message` is the agent's last message before the prompt, or ''."""
     sentences = spoken(prompt, MAX_PARAGRAPH)
     probabilities = (scorer or shipped_scorer()).probabilities(sentences, previous_message)
+    if sentences and _CORRECTS.match(sentences[0]):
+        probabilities[0] = max(probabilities[0], MIN_UNSURE)
     own = spoken(prompt) if any(value >= MIN_SURE for value in probabilities) else ()
     found = [
         LessonCandidate(sentence, value, value >= MIN_SURE and sentence in own and may_be_sure(sentence))
