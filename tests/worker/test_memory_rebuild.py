@@ -413,3 +413,13 @@ def leave_live(home: Home, session: PastSession, prompt_id: str) -> None:
     for event in turn.events:
         told = {key: value for key, value in event.payload.items() if key not in ("imported", "git_branch")}
         leave(home, {**told, "prompt_id": prompt_id})
+
+
+def test_after_something_was_forgotten_the_turns_that_it_was_not_taken_out_of_are_still_read(machine: Machine) -> None:
+    fresh = said(machine)
+    kept = machine.post("/api/memories", {"kind": "note", "text": "Quokkas live on Rottnest", "cwd": "/home/dev/shop"})
+    machine.post("/api/forget", {"ids": [kept["id"]]})
+    age(machine)
+    forget_events(machine)
+    assert rebuild(machine)["left"] == 0
+    assert said(machine) == fresh

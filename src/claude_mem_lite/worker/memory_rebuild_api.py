@@ -145,7 +145,8 @@ def _is_as_stored(db: sqlite3.Connection, turn: str, arrivals: Sequence[Arrival]
     been taken out of this turn, which the transcript still has."""
     if tombstones.latest(db) is None:
         return True
-    rows = [Row(0, one.name, one.event, one.session, one.payload, 0.0) for one in arrivals]
+    # Each with an id of its own: events of one id would take each other's place.
+    rows = [Row(at, one.name, one.event, one.session, one.payload, 0.0) for at, one in enumerate(arrivals)]
     events = jobs.read_events(rows, config)
     asked = next((event.prompt for event in events if event.prompt), "")
     answered = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")

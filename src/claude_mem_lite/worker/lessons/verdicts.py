@@ -55,7 +55,7 @@ def told_of(db: sqlite3.Connection, subject: Candidate | Memory) -> JsonObject:
     memory = memories.find(db, subject.memory) if isinstance(subject, Candidate) else subject
     said = [subject] if isinstance(subject, Candidate) else []
     said += [one for one in candidates.of_memories(db, [memory.id]) if one not in said] if memory else []
-    own = [_own_words(memory, memory.created_at)] if memory else []
+    own = _own_words(memory, said, memory.created_at) if memory else []
     worded = {"summary": memory.summary, "made_by": memory.made_by} if memory else {}
     return {"said": [written(one) for one in (*said[: MAX_SAID - 1], *own)], **worded}
 
@@ -126,11 +126,15 @@ def _put_dismissed(name: str, said: Sequence[Candidate], db: sqlite3.Connection)
         candidates.decide(db, one.id, "dismissed", time_of(name))
 
 
-def _own_words(memory: Memory, at: datetime) -> Candidate:
-    """Return what a lesson says, as a sentence to be dismissed: an agent may have worded it, or the user edited it."""
+def _own_words(memory: Memory, said: Sequence[Candidate], at: datetime) -> list[Candidate]:
+    """Return what a lesson says, as a sentence to be dismissed: an agent may have worded it, or the user edited it.
+    Nothing when one of the user's sentences has the same words."""
     words = memory.title if memory.summary.startswith(UNDONE_LEAD) else memory.summary
+    wording = candidates.wording_of(words)
+    if any(candidates.wording_of(one.sentence) == wording for one in said):
+        return []
     own = candidates.make(memory.project, memory.session, "", words, 1.0, at)
-    return replace(own, memory=memory.id)
+    return [replace(own, memory=memory.id)]
 
 
 def _accept(
@@ -182,10 +186,9 @@ def _dismiss(name: str, subject: Candidate | Memory, db: sqlite3.Connection) -> 
     if isinstance(subject, Candidate):
         said = [subject, *(one for one in said if one.id != subject.id)]
     if memory is not None:
-        own = _own_words(memory, memory.created_at)
-        if candidates.find(db, own.id) is None:  # else the user said just this, and that is the evidence
+        for own in _own_words(memory, said, memory.created_at):
             candidates.put(db, own)
-        said.append(own)
+            said.append(own)
         sightings.note(db, memory.id, name)
         if not retirements.retire(db, memory.id, "user", _DISMISSED, at) and memory.status == "retired":
             retirements.note(db, memory.id, "user", _DISMISSED, at)
