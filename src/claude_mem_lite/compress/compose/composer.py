@@ -28,7 +28,7 @@ from claude_mem_lite.words import overlap, within
 
 MIN_WORTH = 0.45
 """Smallest probability of worth that gives a turn a memory."""
-MIN_TITLE = 0.45
+MIN_TITLE = 0.5
 """Smallest probability of a good headline where no commit gives the title: nothing rather than a torn one."""
 ITEM_PENALTY = 0.2
 """What an item of a list has less than its probability: it tells a part, and readers called a fifth of such headlines
