@@ -53,14 +53,6 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """Something read from the web."""
-
-    subject: str
-    place: str
-
-
-@dataclass(frozen=True, slots=True)
 class Called:
     """A tool of someone else: an MCP server's or one this product does not know."""
 
@@ -110,7 +102,7 @@ class Delegated:
     answer: str
 
 
-Step = Ran | Edited | Opened | Looked | Called | Answered | Planned | Tracked | Agreed | Delegated
+Step = Ran | Edited | Opened | Called | Answered | Planned | Tracked | Agreed | Delegated
 
 
 def all_tasks(steps: Sequence[Step]) -> tuple[str, ...]:
