@@ -10,7 +10,7 @@ from datetime import datetime
 
 from claude_mem_lite.compress.rules.fixes import is_over
 from claude_mem_lite.compress.rules.handoff import FAILING, cut_down, steps_of
-from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, is_done_by_git, told_apart
+from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, told_apart
 from claude_mem_lite.models import Memory, Session, TurnDigest, without_request
 from claude_mem_lite.store import memories, redoing, retirements, sessions, symbols, turns
 from claude_mem_lite.worker.passing import ran_beside, shown_on
@@ -48,8 +48,6 @@ class _Done:
     def covers(self, step: str) -> bool:
         if step.startswith(FAILING):
             return is_over(step.removeprefix(FAILING), self.passed)
-        if is_done_by_git(step, self.passed):
-            return True
         names = {step, self._in_names_of_now(step)}
         if any(is_about(one, said) for one in names for said in self.denied):
             return False

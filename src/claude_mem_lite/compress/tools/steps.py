@@ -38,8 +38,6 @@ class Ran:
     """Nothing hides how it ended: its tests are counted, or its exit code is its own."""
     set_back: tuple[str, ...] = ()
     """The commands of its line that set files back: `git stash`, `git checkout`."""
-    git_done: tuple[str, ...] = ()
-    """The commands of git in its line that are known to have gone well."""
 
 
 @dataclass(frozen=True, slots=True)
