@@ -61,9 +61,12 @@ def in_the_past(texts: Iterable[str]) -> tuple[str, ...]:
 
 def is_done_by(step: str, sentence: str) -> bool:
     """Return whether a sentence that says what was done says it of this step."""
-    if len(_telling(step)) < _MIN_WORDS or (_UNDOING.search(sentence) and not _UNDOING.search(step)):
+    if _UNDOING.search(sentence) and not _UNDOING.search(step):
         return False
-    return is_about(step, sentence)
+    # One word in common is no more than a subject: the verb must be the same, too.
+    verb = rf"(?i)\b{re.escape(step.split()[0])}(?:e?d|s)?\b(?!\.\w)"
+    is_same_deed = len(_telling(step)) >= _MIN_WORDS or re.search(verb, sentence) is not None
+    return is_same_deed and is_about(step, sentence)
 
 
 def is_about(step: str, text: str) -> bool:
