@@ -14,6 +14,7 @@ from claude_mem_lite.context.finding import Connect, Found, find
 from claude_mem_lite.context.items import Item, Layer
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import BALANCED, SESSIONS, Preset
+from claude_mem_lite.context.value_selection import choose_by_value
 from claude_mem_lite.models import ReceiptItem
 
 _NEVER_EMPTY_FROM = 300
@@ -103,7 +104,12 @@ def build(connect: Connect, occasion: Occasion, budget_tokens: int, preset: Pres
     def assemble(chosen: Sequence[Chosen]) -> str:
         return _assemble(chosen, occasion)
 
-    chosen = choose(found, budget_tokens, assemble)
+    def select(candidates: Sequence[Found]) -> list[Chosen]:
+        if preset.by_value:
+            return choose_by_value(candidates, budget_tokens, assemble, setting.forecast)
+        return choose(candidates, budget_tokens, assemble)
+
+    chosen = select(found)
     if preset.layers and budget_tokens >= _NEVER_EMPTY_FROM and not any(one.told for one in chosen):
         # A preset may have nothing to say where there was work: what it was is better than nothing.
         found += _found(connect, occasion, setting, (SESSIONS,))

@@ -1,4 +1,4 @@
-"""Candidates -> what is told: of each layer as much as its share allows, and the room that those before it left."""
+"""Candidates -> what is told by share: each layer tells as much as its share and the room that is left allow."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,7 +40,7 @@ class Chosen:
 def choose(found: Sequence[Found], budget_tokens: int, assemble: Assemble) -> list[Chosen]:
     """What of the candidates is told. The order of the layers is their priority, and the order within each its own:
     what does not fit ends its layer. The reserve is no layer: it is room for the frame and for what flows on."""
-    chosen = [Chosen(one.layer, list(_together(one.items))) for one in found]
+    chosen = [Chosen(one.layer, list(groups(one.items))) for one in found]
     fill = partial(_fill, chosen=chosen, budget_tokens=budget_tokens, assemble=assemble)
     caps = [one.layer.cap_tokens * budget_tokens / FULL_BUDGET for one in chosen]
     for one, cap in zip(chosen, caps, strict=True):
@@ -62,7 +62,8 @@ def choose(found: Sequence[Found], budget_tokens: int, assemble: Assemble) -> li
     return chosen
 
 
-def _together(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
+def groups(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
+    """Yield the candidates in their order, those that are told together in one."""
     joined: list[Item] = []
     for item in items:
         if item.left_out:
@@ -92,7 +93,7 @@ def _fill(
             break
         fresh = []
         for item in one.waiting[0]:
-            if where := _told_in(item, chosen):
+            if where := told_in(item, chosen):
                 one.left_out.append(replace(item, left_out=f"told in {where}"))
             else:
                 fresh.append(item)
@@ -110,7 +111,7 @@ def _fill(
     return added
 
 
-def _told_in(item: Item, chosen: Sequence[Chosen]) -> str:
+def told_in(item: Item, chosen: Sequence[Chosen]) -> str:
     """The layer that tells all memories of an item already."""
     wanted = {item.memory, *item.tells} - {""}
     for one in chosen:

@@ -29,6 +29,10 @@ class Item:
     """The id of the memory that the line tells: no other layer tells it as well."""
     tells: tuple[str, ...] = ()
     """The ids of memories that the line tells besides, in other words: a decision stands with its session, too."""
+    files: tuple[str, ...] = ()
+    """The files that the line is about, from the root of the project."""
+    worth: float = 0.0
+    """The share of the coming work that it helps with, besides by what it tells of files."""
     is_asked_for: bool = False
     """The user had it remembered in so many words, or pinned it: it goes before more of anything else."""
     is_users_rule: bool = False

@@ -13,13 +13,13 @@ from claude_mem_lite.errors import ConfigError
 # Every layer by its name, with the header of its lines.
 LAYERS: dict[str, tuple[str, Find]] = {
     "handoff": ("## Where the last session stopped", sessions.handoff),
-    "sessions": ("## Last sessions", sessions.session_index),
+    "sessions": ("## Last sessions", sessions.sessions_by_value),
     "session index": ("## Last sessions", sessions.session_index),
     "project": ("## Known about this project", knowledge.project_knowledge),
     "universal": ("## Known everywhere", knowledge.universal_knowledge),
     "language": ("## Known about its language", knowledge.language_knowledge),
     "learnings": ("## Learned so far", knowledge.learnings),
-    "changed code": ("## Code changed in the last sessions", code_changes.changed_code),
+    "changed code": ("## Code left unfinished", code_changes.unfinished_code),
     "function map": ("## Functions that the last sessions worked on", code_changes.function_map),
     "observations": ("## Earlier work", observations.observations),
     "impl": ("## Done in the last sessions", codes.impl),
@@ -27,7 +27,7 @@ LAYERS: dict[str, tuple[str, Find]] = {
     "block+next": ("## Blocked and left to do", codes.block_and_next),
 }
 # Layers find more, because some of it may be told in others; the others are bounded by their room alone.
-_MOST = {"learnings": 10, "observations": 10}
+_MOST = {"learnings": 10, "observations": 10, "sessions": 10}
 _SEARCHING = ("observations",)
 _MORE_LINES = {"handoff": "- and {} more: `claude-mem-lite list --kind handoff`"}
 
@@ -38,9 +38,11 @@ class Preset:
 
     name: str
     layers: tuple[Layer, ...]
+    by_value: bool = False
+    """Lines are told by their value, whatever their layer; the caps do not count."""
 
 
-def made_of(name: str, caps: Mapping[str, int]) -> Preset:
+def made_of(name: str, caps: Mapping[str, int], *, by_value: bool = False) -> Preset:
     """The preset with these layers and caps, in this order."""
     layers = [(layer, cap, *LAYERS[layer]) for layer, cap in caps.items() if layer != RESERVE]
     return Preset(
@@ -49,6 +51,7 @@ def made_of(name: str, caps: Mapping[str, int]) -> Preset:
             Layer(layer, header, cap, find, _MOST.get(layer), layer in _SEARCHING, _MORE_LINES.get(layer, ""))
             for layer, cap, header, find in layers
         ),
+        by_value,
     )
 
 
@@ -66,6 +69,7 @@ BALANCED = made_of(
         "observations": 400,
         RESERVE: 200,
     },
+    by_value=True,
 )
 BY_LAYERS = made_of(
     "layers",

@@ -44,6 +44,7 @@ _PATH_LIMIT = 160
 _SIGNATURE_LIMIT = 70
 _MOST_FILES_OF_A_MEMORY, _MOST_FILES_OF_A_SESSION = 3, 5
 _NAMES_LIMIT = 80
+_WORTH_OPEN, _WORTH_DECIDED, _WORTH_OF_REST = 0.06, 0.03, 0.015
 _SAYS_ALL = 0.9
 # "Decided: Decided to keep …": the text brings its label along.
 _LABELLED = re.compile(r"^Decided: (?=Decided )")
@@ -201,9 +202,10 @@ def earlier_open_line(left: Memory) -> str:
 
 
 class HandoffLine(NamedTuple):
-    """A line with the decision that it tells, if any."""
+    """A line with the decision that it tells, if any, and the share of the coming work that it helps with."""
 
     text: str
+    worth: float
     decision: str = ""
 
 
@@ -218,11 +220,11 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
         open_ = [open_line(left), *map(safe_line, facts)]
     else:
         open_ = [labelled_once(f"Next: {safe_line(step)}") for step in told.next_steps]
-    lines = list(map(HandoffLine, open_))
+    lines = [HandoffLine(text, _WORTH_OPEN) for text in open_]
     for decision in told.key_decisions:
-        lines.append(HandoffLine(_LABELLED.sub("", f"Decided: {safe_line(decision)}"), decision))
+        lines.append(HandoffLine(_LABELLED.sub("", f"Decided: {safe_line(decision)}"), _WORTH_DECIDED, decision))
     rest = (("Learned", told.learned), ("Done", told.completed), ("Asked", told.request))
-    lines += [HandoffLine(f"{label}: {safe_line(text)}") for label, text in rest if text]
+    lines += [HandoffLine(f"{label}: {safe_line(text)}", _WORTH_OF_REST) for label, text in rest if text]
     marks = [f"- [{age}] ", *["- "] * len(lines)]
     return [line._replace(text=mark + line.text) for mark, line in zip(marks, lines, strict=False)]
 

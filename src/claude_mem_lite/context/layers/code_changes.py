@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.detect import Setting
+from claude_mem_lite.context.detect import Setting, from_root
 from claude_mem_lite.context.items import Item
-from claude_mem_lite.context.layers.sessions import are_all_elsewhere, last_sessions
+from claude_mem_lite.context.layers.sessions import are_all_elsewhere, last_sessions, open_handoffs
 from claude_mem_lite.context.layers.usage import is_unused, session_factors
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.order import NO_FLOOR, newest_first
@@ -15,15 +15,35 @@ from claude_mem_lite.store import symbols
 
 # Fewer than would fit: beyond these, room for earlier work told more of what sessions were to touch (benchmarks).
 _SESSIONS, _MOST_SYMBOLS = 5, 20
+_MAX_OF_A_FILE = 3
+_WORTH = 0.02
 # Where there are many files, none takes the room of the others.
 _LEAST_OF_A_FILE = 2
 # The map is of more than what is fresh in mind, and has more room.
 _MAPPED_SESSIONS, _MOST_MAPPED = 10, 60
 
 
-def changed_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
-    """What the last sessions changed, the file that was changed last first."""
-    return _changes(db, occasion, _SESSIONS, _MOST_SYMBOLS)
+def unfinished_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
+    """Functions that sessions with something left open changed, a line a file: the rest is told by `git log`."""
+    left = [one.session for one in open_handoffs(db, occasion)][:_SESSIONS]
+    newest = symbols.newest(db, left, hidden=occasion.checkout.hidden, limit=_MOST_SYMBOLS)
+    seen = [one for one in newest if render.is_tellable(one.change)]
+    states = occasion.checkout.states([one.change for one in seen])
+    by_file: dict[str, list[str]] = {}
+    for one, now in zip(seen, states, strict=True):
+        by_file.setdefault(one.change.file, []).append(render.code_line(one.change, now).removeprefix("  - "))
+    sessions = {one.change.file: one.session for one in reversed(seen)}
+    return [
+        Item(
+            f"{render.file_line(file)}: {', '.join(lines[:_MAX_OF_A_FILE])}",
+            sessions[file],
+            "changed by a session that left something open",
+            files=tuple(from_root([file], occasion.place.root)),
+            worth=_WORTH,
+            order=f"file {place} of {len(by_file)}; {NO_FLOOR}",
+        )
+        for place, (file, lines) in enumerate(by_file.items(), 1)
+    ]
 
 
 def function_map(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001

@@ -22,6 +22,7 @@ _GUIDING: tuple[Kind, ...] = (*GUIDANCE_KINDS, "decision")
 _GROUPS = ("pinned", "stated guidance", "stated, no guidance", "not stated")
 """All of one group come before those of the next, whatever their scores."""
 _MOST_WRITTEN = 30
+_WORTH_OF_LESSON, _WORTH_OF_DECISION = 0.08, 0.05
 _MOST_CANDIDATES = 60
 
 
@@ -108,7 +109,8 @@ def _items(
             dated=told.is_dated,
             where=_where(memory.scope) if with_scopes else "",
         )
-        return replace(made, score=by_id[memory.id].score, floor=floor, order=_order(by_id[memory.id]))
+        own = by_id[memory.id]
+        return replace(made, score=own.score, floor=floor, worth=_worth(own), order=_order(own))
 
     good = [one.memory for one in candidates if not one.left_out]
     if not occasion.explained:
@@ -128,6 +130,13 @@ def _items(
         )
         for one in others
     ]
+
+
+def _worth(one: _Candidate) -> float:
+    """Return the worth of what holds: lessons and decisions by their score; what else is known is told where asked."""
+    if one.score.is_stated or one.memory.kind in GUIDANCE_KINDS:
+        return _WORTH_OF_LESSON * one.score.total * one.score.usefulness
+    return _WORTH_OF_DECISION * one.score.total * one.score.usefulness if one.memory.kind == "decision" else 0.0
 
 
 def _where(scope: str) -> str:

@@ -2,9 +2,10 @@
 
 import sqlite3
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.detect import Setting
+from claude_mem_lite.context.detect import Setting, from_root
 from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.layers.holding import Held, held
 from claude_mem_lite.context.layers.standing import verdict_of
@@ -13,11 +14,15 @@ from claude_mem_lite.context.likeness import Said
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.order import NO_FLOOR, newest_first, shown, use_floor
 from claude_mem_lite.context.scores import is_stated
-from claude_mem_lite.models import Memory, Session
+from claude_mem_lite.models import REQUEST_LEAD, Memory, Session
 from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.visibility import is_hidden
 
 MOST_SESSIONS = 10
+_MAX_CANDIDATES = 60
+_MAX_FILES = 2
+_WORTH_OF_NEWEST, _FADE = 0.03, 0.85
+_WORTH_LEFT_OPEN = 0.04
 _HANDOFF_LOOKS_BACK = 5
 _SAYS_ALL = 1.0
 GONE = "gone: its code is not here"
@@ -51,6 +56,7 @@ def _stopped(occasion: Occasion, last: Held, rank: int, number: int) -> list[Ite
             session.id,
             "where work stopped",
             tells=tuple(filter(None, (last.decided.get(line.decision),))),
+            worth=line.worth,
             order=newest_first(rank, number, session.last_event_at, why, f"line {place} of {len(lines)}", NO_FLOOR),
         )
         for place, line in enumerate(lines, 1)
@@ -88,6 +94,7 @@ def _still_open(
                 "left open earlier, and not taken up since",
                 left_out=GONE if left.session in gone else "said by a newer one" if is_said else "",
                 memory=left.id,
+                worth=_WORTH_LEFT_OPEN,
                 order=newest_first(rank, len(others), left.last_seen_at, _repeated(repeated, len(words)), NO_FLOOR),
             )
         )
@@ -118,6 +125,43 @@ def session_index(db: sqlite3.Connection, occasion: Occasion, setting: Setting) 
         )
         for rank, one in enumerate(found, 1)
     ]
+
+
+def sessions_by_value(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
+    """Headlines of past sessions with the files that tell most of the coming work; the newest are worth most."""
+    found = last_sessions(db, occasion, _MAX_CANDIDATES)
+    tagged = are_all_elsewhere(found, occasion)
+    gone = without_code(db, occasion, [one.id for one in found])
+    use = session_factors(db, [one.id for one in found])
+    items = []
+    for rank, one in enumerate(found, 1):
+        files = tuple(from_root(one.summary.files_edited, occasion.place.root))
+        branch = one.branch if tagged else ""
+        line = render.session_line(
+            replace(one, summary=replace(one.summary, files_edited=tuple(setting.forecast.telling(files, _MAX_FILES)))),
+            occasion.now,
+            occasion.dated,
+            branch=branch,
+            is_gone=one.id in gone,
+        )
+        order = newest_first(rank, len(found), one.last_event_at, use_floor(use[one.id]))
+        items.append(
+            Item(
+                line,
+                one.id,
+                f"session {rank} by recency",
+                left_out=UNUSED if is_unused(use[one.id]) else "",
+                files=files,
+                worth=_WORTH_OF_NEWEST * _FADE ** (rank - 1) if files or not _only_asked(one) else 0.0,
+                order=order,
+            )
+        )
+    return items
+
+
+def _only_asked(session: Session) -> bool:
+    """Return whether a session came to nothing: its headline is what was asked."""
+    return session.summary.headline.startswith(REQUEST_LEAD)
 
 
 def last_sessions(db: sqlite3.Connection, occasion: Occasion, limit: int) -> list[Session]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from claude_mem_lite.codebase.freshness import Freshness, Verdict
 from claude_mem_lite.context import render
+from claude_mem_lite.context.detect import from_root
 from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.user_rules import is_users_rule
@@ -105,6 +106,7 @@ def item_of(
         memory.id,
         told,
         memory=memory.id,
+        files=tuple(from_root(memory.files, occasion.place.root)),
         is_asked_for=_is_asked_for(memory),
         is_users_rule=is_users_rule(memory),
     )
