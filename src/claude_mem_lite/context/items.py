@@ -32,7 +32,7 @@ class Item:
     files: tuple[str, ...] = ()
     """The files that the line is about, from the root of the project."""
     worth: float = 0.0
-    """The share of the coming work that it helps with, besides by what it tells of files."""
+    """The share of the coming work that it helps with, besides by its files; less for each line before it."""
     is_asked_for: bool = False
     """The user had it remembered in so many words, or pinned it: it goes before more of anything else."""
     is_users_rule: bool = False
@@ -45,6 +45,8 @@ class Item:
         return self.score.explained(self.floor, self.order) if self.score else self.order
 
 
+FADE = 0.8
+"""Each further line of a layer is worth so much of the one before it."""
 Find = Callable[[sqlite3.Connection, Occasion, Setting], list[Item]]
 
 

@@ -16,10 +16,8 @@ from claude_mem_lite.context.order import shown
 
 FLOOR = 0.0006
 """The least value a token. Chosen over seven projects, each left out once (docs/context.md)."""
-_FADE = 0.8
-"""Each further line of a layer is worth so much of the one before it, but for its files."""
-_DEEPER = 0.5
-"""A memory about a file that only the headline of a session tells of counts by half."""
+_DEEPER = 0.25
+"""A memory about a file that only the headline of a session tells of counts so much."""
 _MAX_ASKED_FOR = 0.5
 """The share of the budget for what the user had remembered or pinned; what is over competes with all the rest."""
 _NOT_WORTH_IT = "not worth its tokens"
@@ -70,7 +68,7 @@ class _Selection:
 
     def value(self, group: _Group) -> _Value:
         """Return the value of lines after those that are told."""
-        own = max(item.worth for item in group.items) * _FADE ** len(self.chosen[group.layer].told)
+        own = max(item.worth for item in group.items)
         files = {file for item in group.items for file in item.files} - self.told
         if any(item.memory for item in group.items):
             of_files = self.forecast.share(files - self.named) + _DEEPER * self.forecast.share(files & self.named)

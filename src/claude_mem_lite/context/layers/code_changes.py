@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import Setting, from_root
-from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.items import FADE, Item
 from claude_mem_lite.context.layers.sessions import are_all_elsewhere, last_sessions, open_handoffs
 from claude_mem_lite.context.layers.usage import is_unused, session_factors
 from claude_mem_lite.context.occasion import Occasion
@@ -39,7 +39,7 @@ def unfinished_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting
             sessions[file],
             "changed by a session that left something open",
             files=tuple(from_root([file], occasion.place.root)),
-            worth=_WORTH,
+            worth=_WORTH * FADE ** (place - 1),
             order=f"file {place} of {len(by_file)}; {NO_FLOOR}",
         )
         for place, (file, lines) in enumerate(by_file.items(), 1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.context.detect import Setting
-from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.items import FADE, Item
 from claude_mem_lite.context.layers.conflicting import Told, items_of
 from claude_mem_lite.context.layers.sessions import last_sessions
 from claude_mem_lite.context.layers.standing import back_again, item_of, why_never, why_unsure
@@ -96,6 +96,7 @@ def _items(
 ) -> list[Item]:
     """Those that may be told, what contradicts them beside them; then the others, if they are wanted."""
     by_id = {one.memory.id: one for one in candidates}
+    places = {one.memory.id: place for place, one in enumerate(candidates)}
 
     def item(told: Told) -> Item:
         memory, low = told.memory, by_id[told.memory.id].left_out
@@ -110,7 +111,9 @@ def _items(
             where=_where(memory.scope) if with_scopes else "",
         )
         own = by_id[memory.id]
-        return replace(made, score=own.score, floor=floor, worth=_worth(own), order=_order(own))
+        return replace(
+            made, score=own.score, floor=floor, worth=_worth(own) * FADE ** places[memory.id], order=_order(own)
+        )
 
     good = [one.memory for one in candidates if not one.left_out]
     if not occasion.explained:

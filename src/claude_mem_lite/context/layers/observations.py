@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.context.detect import Setting, branch_words
-from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.items import FADE, Item
 from claude_mem_lite.context.layers.conflicting import Told, items_of
 from claude_mem_lite.context.layers.sessions import MOST_SESSIONS, last_sessions
 from claude_mem_lite.context.layers.standing import (
@@ -40,7 +40,7 @@ _LONGEST = 160
 # What is most like the work at hand is told whatever files it is about.
 _BY_RELEVANCE_ALONE = 1
 _RELEVANCE_ALONE, _MOST_NEW_FILES = 0.2, 3
-_WORTH, _FADE_OF_RECENT = 0.05, 0.9
+_WORTH = 0.025
 _OUTRANKED = "others come before it"
 log = logging.getLogger(__name__)
 
@@ -171,7 +171,7 @@ class _Spread:
             if len(_without_crowding([*told, best])) > len(told):
                 place = f"place {len(told) + 1}, by relevance alone" if alone else f"place {len(told) + 1}"
                 order = f"{self._sum(best, alone=alone)}; {place}"
-                told.append(replace(best, order=order, worth=_WORTH * self._relevance(best)))
+                told.append(replace(best, order=order, worth=_WORTH * self._relevance(best) * FADE ** len(told)))
                 self.seen |= set(best.memory.files)
         return told
 
@@ -206,7 +206,7 @@ def _recent(db: sqlite3.Connection, occasion: Occasion, known: set[str]) -> list
         replace(
             one,
             order=newest_first(rank, len(found), one.memory.created_at),
-            worth=_WORTH * one.usefulness * _FADE_OF_RECENT**rank,
+            worth=_WORTH * one.usefulness * FADE**rank,
         )
         for rank, one in enumerate(found, 1)
     ]

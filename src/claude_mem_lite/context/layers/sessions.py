@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import Setting, from_root
-from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.items import FADE, Item
 from claude_mem_lite.context.layers.holding import Held, held
 from claude_mem_lite.context.layers.standing import verdict_of
 from claude_mem_lite.context.layers.usage import UNUSED, is_unused, session_factors
@@ -21,8 +21,8 @@ from claude_mem_lite.store.visibility import is_hidden
 MOST_SESSIONS = 10
 _MAX_CANDIDATES = 60
 _MAX_FILES = 2
-_WORTH_OF_NEWEST, _FADE = 0.03, 0.85
-_WORTH_LEFT_OPEN = 0.04
+_WORTH_OF_NEWEST, _FADE_OF_SESSIONS = 0.06, 0.9
+_WORTH_LEFT_OPEN = 0.03
 _HANDOFF_LOOKS_BACK = 5
 _SAYS_ALL = 1.0
 GONE = "gone: its code is not here"
@@ -56,7 +56,7 @@ def _stopped(occasion: Occasion, last: Held, rank: int, number: int) -> list[Ite
             session.id,
             "where work stopped",
             tells=tuple(filter(None, (last.decided.get(line.decision),))),
-            worth=line.worth,
+            worth=line.worth * FADE ** (place - 1),
             order=newest_first(rank, number, session.last_event_at, why, f"line {place} of {len(lines)}", NO_FLOOR),
         )
         for place, line in enumerate(lines, 1)
@@ -94,7 +94,7 @@ def _still_open(
                 "left open earlier, and not taken up since",
                 left_out=GONE if left.session in gone else "said by a newer one" if is_said else "",
                 memory=left.id,
-                worth=_WORTH_LEFT_OPEN,
+                worth=_WORTH_LEFT_OPEN * FADE ** (rank - 1),
                 order=newest_first(rank, len(others), left.last_seen_at, _repeated(repeated, len(words)), NO_FLOOR),
             )
         )
@@ -152,16 +152,18 @@ def sessions_by_value(db: sqlite3.Connection, occasion: Occasion, setting: Setti
                 f"session {rank} by recency",
                 left_out=UNUSED if is_unused(use[one.id]) else "",
                 files=files,
-                worth=_WORTH_OF_NEWEST * _FADE ** (rank - 1) if files or not _only_asked(one) else 0.0,
+                worth=0.0 if came_to_nothing(one) else _WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1),
                 order=order,
             )
         )
     return items
 
 
-def _only_asked(session: Session) -> bool:
-    """Return whether a session came to nothing: its headline is what was asked."""
-    return session.summary.headline.startswith(REQUEST_LEAD)
+def came_to_nothing(session: Session) -> bool:
+    """Return whether nothing is known of a session but what was asked."""
+    told = session.summary
+    is_known = told.files_edited or told.completed or told.learned or told.key_decisions or told.next_steps
+    return told.headline.startswith(REQUEST_LEAD) and not is_known
 
 
 def last_sessions(db: sqlite3.Connection, occasion: Occasion, limit: int) -> list[Session]:
