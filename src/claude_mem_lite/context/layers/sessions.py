@@ -15,7 +15,7 @@ from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.order import NO_FLOOR, newest_first, shown, use_floor
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.models import REQUEST_LEAD, Memory, Session
-from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.store import memories, sessions, turns
 from claude_mem_lite.store.visibility import is_hidden
 
 MOST_SESSIONS = 10
@@ -133,8 +133,10 @@ def sessions_by_value(db: sqlite3.Connection, occasion: Occasion, setting: Setti
     tagged = are_all_elsewhere(found, occasion)
     gone = without_code(db, occasion, [one.id for one in found])
     use = session_factors(db, [one.id for one in found])
+    worked = turns.sessions_with_log(db, [one.id for one in found])
     items = []
     for rank, one in enumerate(found, 1):
+        came_to_nothing = one.id not in worked and _is_only_asked(one)
         files = tuple(from_root(one.summary.files_edited, occasion.place.root))
         branch = one.branch if tagged else ""
         line = render.session_line(
@@ -152,15 +154,15 @@ def sessions_by_value(db: sqlite3.Connection, occasion: Occasion, setting: Setti
                 f"session {rank} by recency",
                 left_out=UNUSED if is_unused(use[one.id]) else "",
                 files=files,
-                worth=0.0 if came_to_nothing(one) else _WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1),
+                worth=0.0 if came_to_nothing else _WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1),
                 order=order,
             )
         )
     return items
 
 
-def came_to_nothing(session: Session) -> bool:
-    """Return whether nothing is known of a session but what was asked."""
+def _is_only_asked(session: Session) -> bool:
+    """Return whether the summary of a session tells nothing but what was asked."""
     told = session.summary
     is_known = told.files_edited or told.completed or told.learned or told.key_decisions or told.next_steps
     return told.headline.startswith(REQUEST_LEAD) and not is_known
