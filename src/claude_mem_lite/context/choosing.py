@@ -22,6 +22,8 @@ class Chosen:
     """What is not decided on yet, in order; those that are told together in one."""
     told: list[Item] = field(default_factory=list)
     left_out: list[Item] = field(default_factory=list)
+    not_worth_it: int = 0
+    """How many of its memories are left out for their value, though there is room."""
 
     def is_full(self, more: int) -> bool:
         """Whether it may not tell so many more, whatever room there is."""
@@ -32,8 +34,8 @@ class Chosen:
         return bool(self.waiting) and not self.is_full(len(self.waiting[0]))
 
     def more_lines(self) -> list[str]:
-        """The line that says how many memories wait, where the layer has one: it takes room like any other."""
-        waiting = sum(1 for items in self.waiting for item in items if item.memory)
+        """The line that counts the memories that are not told, where the layer has one; it takes room like others."""
+        waiting = sum(1 for items in self.waiting for item in items if item.memory) + self.not_worth_it
         return [self.layer.more_line.format(waiting)] if self.told and waiting and self.layer.more_line else []
 
 

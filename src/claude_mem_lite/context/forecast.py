@@ -34,7 +34,8 @@ class Forecast:
 
     def share(self, files: Iterable[str]) -> float:
         """Return how much of the coming work files are expected to be."""
-        return sum(self.shares.get(file, 0.0) for file in set(files))
+        # fsum: the same value whatever the order of the set, which differs from process to process
+        return math.fsum(self.shares.get(file, 0.0) for file in set(files))
 
     def telling(self, files: Sequence[str], most: int) -> list[str]:
         """Return the files that tell most of the coming work, in their order."""
@@ -61,5 +62,5 @@ def forecast(past: Sequence[Edited], branch: str, touched: Iterable[str]) -> For
     # In a project with one session every file is in all of them, and yet one of them will be touched.
     if not any(expected.values()):
         expected = evidence
-    total = sum(expected.values())
+    total = math.fsum(expected.values())
     return Forecast({file: value / total for file, value in expected.items()} if total else {})

@@ -40,9 +40,13 @@ class Item:
     with_next: bool = False
     """It is told together with the item after it, or not at all."""
 
+    value: str = ""
+    """The numbers by which it was chosen among the lines of all layers; '' where shares decide."""
+
     def explained(self) -> str:
-        """Return the score as a sum with its floor, or the numbers that place a line without a score."""
-        return self.score.explained(self.floor, self.order) if self.score else self.order
+        """Return the score as a sum with its floor, or the numbers that place a line without one; then its value."""
+        order = self.score.explained(self.floor, self.order) if self.score else self.order
+        return "; ".join(filter(None, (order, self.value)))
 
 
 FADE = 0.8

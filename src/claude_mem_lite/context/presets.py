@@ -80,7 +80,7 @@ BY_CODES = made_of(
     {"impl": 300, "dec": 200, "block+next": 300, "project": 400, "universal": 300, "language": 300, RESERVE: 200},
 )
 BUILT_IN = {preset.name: preset for preset in (BALANCED, BY_LAYERS, BY_CODES)}
-(SESSIONS,) = made_of("last resort", {"sessions": 350}).layers
+LAST_RESORT = made_of("last resort", {"sessions": 350, "observations": 400}).layers
 """What is told where a preset has nothing to say."""
 
 

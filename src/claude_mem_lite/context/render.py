@@ -34,6 +34,8 @@ SAVE_LESSONS = (
     "self-contained sentence with its reason."
 )
 _LINE_LIMIT = 420
+_OPEN_LIMIT = 240
+"""Longer, what is left to do would not be worth its tokens, and nothing of it would be told."""
 _HEADLINE_LIMIT = 160
 _BRANCH_LIMIT = 60
 # Half as many again as English takes.
@@ -193,7 +195,7 @@ def unlabelled(text: str) -> str:
 def open_line(left: Memory) -> str:
     """What a session left open, with the id that leads to more; what failed then may pass by now."""
     told = left.summary.replace(FAILING, "Was failing when it stopped: ")
-    return f"{labelled_once(safe_line(told))} #{left.id}"
+    return f"{labelled_once(safe_line(told, _OPEN_LIMIT))} #{left.id}"
 
 
 def earlier_open_line(left: Memory) -> str:
@@ -219,7 +221,7 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
         facts = [fact for fact in left.facts if fact not in elsewhere]
         open_ = [open_line(left), *map(safe_line, facts)]
     else:
-        open_ = [labelled_once(f"Next: {safe_line(step)}") for step in told.next_steps]
+        open_ = [labelled_once(f"Next: {safe_line(step, _OPEN_LIMIT)}") for step in told.next_steps]
     lines = [HandoffLine(text, _WORTH_OPEN) for text in open_]
     for decision in told.key_decisions:
         lines.append(HandoffLine(_LABELLED.sub("", f"Decided: {safe_line(decision)}"), _WORTH_DECIDED, decision))

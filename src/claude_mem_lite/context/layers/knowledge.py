@@ -96,7 +96,8 @@ def _items(
 ) -> list[Item]:
     """Those that may be told, what contradicts them beside them; then the others, if they are wanted."""
     by_id = {one.memory.id: one for one in candidates}
-    places = {one.memory.id: place for place, one in enumerate(candidates)}
+    good = [one.memory for one in candidates if not one.left_out]
+    places = {memory.id: place for place, memory in enumerate(good)}
 
     def item(told: Told) -> Item:
         memory, low = told.memory, by_id[told.memory.id].left_out
@@ -111,11 +112,9 @@ def _items(
             where=_where(memory.scope) if with_scopes else "",
         )
         own = by_id[memory.id]
-        return replace(
-            made, score=own.score, floor=floor, worth=_worth(own) * FADE ** places[memory.id], order=_order(own)
-        )
+        worth = 0.0 if low else _worth(own) * FADE ** places[memory.id]
+        return replace(made, score=own.score, floor=floor, worth=worth, order=_order(own))
 
-    good = [one.memory for one in candidates if not one.left_out]
     if not occasion.explained:
         good = good[:_MOST_WRITTEN]  # writing a line takes half a millisecond, and no budget has room for more
     items = list(items_of(db, good, [one.memory for one in candidates if not one.left_out or one.is_low], item))

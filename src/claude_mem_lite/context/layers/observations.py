@@ -195,7 +195,7 @@ class _Spread:
         alike, value = self.alike[one.memory.id], self._relevance(one) if alone else self._value(one)
         use = f" × use {shown(one.usefulness)}" if one.usefulness != NEUTRAL else ""
         files = "" if alone else f" × ({shown(_RELEVANCE_ALONE)} + files {self._new_files(one)})"
-        return f"value {shown(value)} = score {shown(alike.score)} / best {shown(alike.best)}{use}{files}"
+        return f"rank {shown(value)} = score {shown(alike.score)} / best {shown(alike.best)}{use}{files}"
 
 
 def _recent(db: sqlite3.Connection, occasion: Occasion, known: set[str]) -> list[_Candidate]:

@@ -133,10 +133,10 @@ def sessions_by_value(db: sqlite3.Connection, occasion: Occasion, setting: Setti
     tagged = are_all_elsewhere(found, occasion)
     gone = without_code(db, occasion, [one.id for one in found])
     use = session_factors(db, [one.id for one in found])
-    worked = turns.sessions_with_log(db, [one.id for one in found])
+    only_asked = {one.id for one in found if _is_only_asked(one)}
+    came_to_nothing = only_asked - turns.sessions_with_log(db, sorted(only_asked))
     items = []
     for rank, one in enumerate(found, 1):
-        came_to_nothing = one.id not in worked and _is_only_asked(one)
         files = tuple(from_root(one.summary.files_edited, occasion.place.root))
         branch = one.branch if tagged else ""
         line = render.session_line(
@@ -154,7 +154,7 @@ def sessions_by_value(db: sqlite3.Connection, occasion: Occasion, setting: Setti
                 f"session {rank} by recency",
                 left_out=UNUSED if is_unused(use[one.id]) else "",
                 files=files,
-                worth=0.0 if came_to_nothing else _WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1),
+                worth=0.0 if one.id in came_to_nothing else _WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1),
                 order=order,
             )
         )
