@@ -14,7 +14,7 @@ from claude_mem_lite.context.forecast import Forecast
 from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.order import shown
 
-FLOOR = 0.0006
+FLOOR = 0.0008
 """The least value a token. Chosen over seven projects, each left out once (docs/context.md)."""
 _DEEPER = 0.25
 """A memory about a file that only the headline of a session tells of counts so much."""

@@ -21,8 +21,10 @@ from claude_mem_lite.store.visibility import is_hidden
 MOST_SESSIONS = 10
 _MAX_CANDIDATES = 60
 _MAX_FILES = 2
-_WORTH_OF_NEWEST, _FADE_OF_SESSIONS = 0.06, 0.9
-_WORTH_LEFT_OPEN = 0.03
+_WORTH_OF_NEWEST, _FADE_OF_SESSIONS = 0.1, 0.92
+_ONLY_ASKED = 0.4
+"""A session of which nothing is known but what was asked is worth so much of another: only the newest are told."""
+_WORTH_LEFT_OPEN = 0.045
 _HANDOFF_LOOKS_BACK = 5
 _SAYS_ALL = 1.0
 GONE = "gone: its code is not here"
