@@ -265,12 +265,3 @@ def _is_same(turn: PastTurnMark, prompt_id: str, at: datetime) -> bool:
     if turn.prompt_id and prompt_id:
         return turn.prompt_id == prompt_id
     return abs(turn.began_at - at) <= _SAME_MOMENT
-
-
-def sessions_with_log(db: sqlite3.Connection, sessions: Sequence[str]) -> set[str]:
-    """Return those of the sessions in which something was done that the log of a turn tells."""
-    rows = db.execute(
-        "select distinct session from prompts where log <> '' and session in (select value from json_each(:sessions))",
-        {"sessions": json.dumps(list(sessions))},
-    )
-    return {row["session"] for row in rows}

@@ -15,7 +15,7 @@ from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.order import NO_FLOOR, newest_first, shown, use_floor
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.models import REQUEST_LEAD, Memory, Session
-from claude_mem_lite.store import memories, sessions, turns
+from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.visibility import is_hidden
 
 MOST_SESSIONS = 10
@@ -135,12 +135,11 @@ def sessions_by_value(db: sqlite3.Connection, occasion: Occasion, setting: Setti
     tagged = are_all_elsewhere(found, occasion)
     gone = without_code(db, occasion, [one.id for one in found])
     use = session_factors(db, [one.id for one in found])
-    only_asked = {one.id for one in found if _is_only_asked(one)}
-    came_to_nothing = only_asked - turns.sessions_with_log(db, sorted(only_asked))
     items = []
     for rank, one in enumerate(found, 1):
         files = tuple(from_root(one.summary.files_edited, occasion.place.root))
         branch = one.branch if tagged else ""
+        worth = _WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1) * (_ONLY_ASKED if _is_only_asked(one) else 1.0)
         line = render.session_line(
             replace(one, summary=replace(one.summary, files_edited=tuple(setting.forecast.telling(files, _MAX_FILES)))),
             occasion.now,
@@ -156,7 +155,7 @@ def sessions_by_value(db: sqlite3.Connection, occasion: Occasion, setting: Setti
                 f"session {rank} by recency",
                 left_out=UNUSED if is_unused(use[one.id]) else "",
                 files=files,
-                worth=0.0 if one.id in came_to_nothing else _WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1),
+                worth=worth,
                 order=order,
             )
         )
