@@ -373,6 +373,13 @@ def test_all_rules_of_the_user_are_told_while_there_is_room(store: Store) -> Non
     assert len(told_in(build(store.connect, HERE, 2000), "project")) == 16
 
 
+def test_the_rules_of_the_user_take_no_worth_of_what_was_decided(store: Store) -> None:
+    for number in range(16):
+        store.remember(f"Stated rule {number}", kind="rule", origin="user", confidence=GENERAL)
+    store.remember("Keep carts in SQLite", kind="decision")
+    assert "Keep carts in SQLite" in build(store.connect, HERE, 2000).text
+
+
 def test_what_the_user_asked_to_be_remembered_goes_before_more_earlier_work_than_its_share(store: Store) -> None:
     long = "It was about the shop, its carts and its orders. " * 5
     for number in range(40):

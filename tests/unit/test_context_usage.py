@@ -44,23 +44,21 @@ def seen_again(store: Store, memory: Memory) -> None:
 
 def test_knowledge_that_nobody_used_falls_silent_and_comes_back_when_it_is_seen_again(store: Store) -> None:
     known = store.remember("Keep carts in SQLite", kind="decision")
-    ignored(store, known.id, 10)
-    assert told(build(store.connect, HERE, 2000), "project") == [known.id]
     ignored(store, known.id, 19)
     assert told(build(store.connect, HERE, 2000, BY_CODES), "project") == [known.id]
     ignored(store, known.id, 20)
-    built = build(store.connect, HERE, 2000)
+    built = build(store.connect, HERE, 2000, BY_CODES)
     assert (told(built, "project"), why_not(built, known.id)) == ([], {UNUSED})
     seen_again(store, known)
-    assert told(build(store.connect, HERE, 2000), "project") == [known.id]
+    assert told(build(store.connect, HERE, 2000, BY_CODES), "project") == [known.id]
 
 
 def test_knowledge_that_is_ignored_sinks_among_its_like(store: Store) -> None:
     sinking = store.remember("Keep carts in SQLite", kind="decision")
     other = store.remember("Totals are in cents", kind="decision", last_seen_at=NOW - timedelta(days=10))
-    assert told(build(store.connect, HERE, 2000), "project") == [sinking.id, other.id]
+    assert told(build(store.connect, HERE, 2000, BY_CODES), "project") == [sinking.id, other.id]
     ignored(store, sinking.id, 14)
-    built = build(store.connect, HERE, 2000)
+    built = build(store.connect, HERE, 2000, BY_CODES)
     assert told(built, "project") == [other.id, sinking.id]
     score = next(one.item.score for one in built.chosen if one.item.source == sinking.id)
     assert score is not None

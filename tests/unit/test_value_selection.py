@@ -104,9 +104,8 @@ def test_a_memory_counts_besides_the_headline_that_names_its_file_but_not_beside
     assert left_out(chosen) == {"m2": NOT_WORTH_IT}
 
 
-@pytest.mark.parametrize("how", ["is_asked_for", "is_users_rule"])
-def test_what_the_user_wants_kept_goes_first_up_to_half_of_the_budget(how: str) -> None:
-    kept = [replace(line(f"k{number}", 0.0), **{how: True}) for number in range(20)]  # type: ignore[arg-type]
+def test_what_the_user_wants_kept_goes_first_up_to_half_of_the_budget() -> None:
+    kept = [replace(line(f"k{number}", 0.0), is_asked_for=True) for number in range(20)]
     others = [line(f"o{number}") for number in range(20)]
     kept_told, others_told = told(choose(layer("others", *others), layer("kept", *kept), budget=600))[::-1]
     assert 5 < len(kept_told) <= len(others_told) <= len(kept_told) + 1
@@ -123,7 +122,7 @@ def test_what_the_user_wants_kept_has_no_floor_while_there_is_room() -> None:
 
 @pytest.mark.parametrize(("budget", "expected"), [(2000, [["a", "b"]]), (60, [[]])])
 def test_lines_that_belong_together_are_told_together_or_not_at_all(budget: int, expected: list[list[str]]) -> None:
-    pair = replace(line("a"), with_next=True), line("b", LOW)
+    pair = replace(line("a"), with_next=True), line("b", 0.0)
     assert told(choose(layer("one", *pair), budget=budget)) == expected
 
 

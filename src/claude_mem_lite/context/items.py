@@ -34,7 +34,7 @@ class Item:
     worth: float = 0.0
     """The share of the coming work that it helps with, besides by its files; less for each line before it."""
     is_asked_for: bool = False
-    """The user had it remembered in so many words, or pinned it: it goes before more of anything else."""
+    """The user had it remembered, pinned it, or put it as a rule: it goes before more of anything else."""
     is_users_rule: bool = False
     """It stands under the heading of the user's standing rules, whatever its layer."""
     with_next: bool = False

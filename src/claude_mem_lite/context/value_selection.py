@@ -41,8 +41,7 @@ class _Group:
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether the user had it remembered, pinned it, or put it as a rule."""
-        return any(item.is_asked_for or item.is_users_rule for item in self.items)
+        return any(item.is_asked_for for item in self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class _Selection:
 
     def value(self, group: _Group) -> _Value:
         """Return the value of lines after those that are told."""
-        own = max(item.worth for item in group.items)
+        own = sum(item.worth for item in group.items)
         files = {file for item in group.items for file in item.files} - self.told
         of_files = self.forecast.share(files - self.named)
         if any(item.memory for item in group.items):

@@ -9,7 +9,7 @@ from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import FADE, Item
 from claude_mem_lite.context.layers.conflicting import Told, items_of
 from claude_mem_lite.context.layers.sessions import last_sessions
-from claude_mem_lite.context.layers.standing import back_again, item_of, why_never, why_unsure
+from claude_mem_lite.context.layers.standing import back_again, is_asked_for, item_of, why_never, why_unsure
 from claude_mem_lite.context.layers.usage import UNUSED
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.scores import ALWAYS, AT_START, Score, passes, score
@@ -97,7 +97,7 @@ def _items(
     """Those that may be told, what contradicts them beside them; then the others, if they are wanted."""
     by_id = {one.memory.id: one for one in candidates}
     good = [one.memory for one in candidates if not one.left_out]
-    places = {memory.id: place for place, memory in enumerate(good)}
+    places = _places(good)
 
     def item(told: Told) -> Item:
         memory, low = told.memory, by_id[told.memory.id].left_out
@@ -132,6 +132,13 @@ def _items(
         )
         for one in others
     ]
+
+
+def _places(good: Sequence[Memory]) -> dict[str, int]:
+    """Return the places by which worths fade. What is asked for is told first, and takes no place of the others."""
+    first = [memory.id for memory in good if is_asked_for(memory)]
+    others = [memory.id for memory in good if memory.id not in first]
+    return {id_: place for ids in (first, others) for place, id_ in enumerate(ids)}
 
 
 def _worth(one: _Candidate) -> float:

@@ -107,11 +107,13 @@ def item_of(
         told,
         memory=memory.id,
         files=tuple(from_root(memory.files, occasion.place.root)),
-        is_asked_for=_is_asked_for(memory),
+        is_asked_for=is_asked_for(memory),
         is_users_rule=is_users_rule(memory),
     )
 
 
-def _is_asked_for(memory: Memory) -> bool:
-    """What rules took from a prompt in passing is less sure."""
-    return memory.pinned or (memory.origin == "user" and memory.confidence >= 1.0)
+def is_asked_for(memory: Memory) -> bool:
+    """Return whether the user had a memory remembered, pinned it, or put it as a rule.
+
+    What was taken from a prompt in passing is less sure."""
+    return memory.pinned or (memory.origin == "user" and memory.confidence >= 1.0) or is_users_rule(memory)
