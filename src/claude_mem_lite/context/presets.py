@@ -39,7 +39,7 @@ class Preset:
     name: str
     layers: tuple[Layer, ...]
     by_value: bool = False
-    """Lines are told by their value, whatever their layer; the caps do not count."""
+    """Lines are told by their value, whatever their layer: it has no caps."""
 
 
 def made_of(name: str, caps: Mapping[str, int], *, by_value: bool = False) -> Preset:
@@ -59,16 +59,7 @@ SILENT = Preset("silent", ())
 """For folders to which nothing is given."""
 BALANCED = made_of(
     "balanced",
-    {
-        "handoff": 150,
-        "sessions": 350,
-        "project": 300,
-        "universal": 150,
-        "language": 150,
-        "changed code": 300,
-        "observations": 400,
-        RESERVE: 200,
-    },
+    dict.fromkeys(("handoff", "sessions", "project", "universal", "language", "changed code", "observations"), 0),
     by_value=True,
 )
 BY_LAYERS = made_of(

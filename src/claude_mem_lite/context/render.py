@@ -133,13 +133,16 @@ def memory_line(
     return f"- [{kind}, {origin}] {mark}{line}{files}{moved}{told_of} #{memory.id}"
 
 
-def session_line(session: Session, now: datetime, dated: bool, *, branch: str, is_gone: bool) -> str:
-    """One session; the branch when its work is not in this checkout, and whether nothing is left of it."""
+def session_line(
+    session: Session, now: datetime, dated: bool, *, branch: str, is_gone: bool, files: Sequence[str]
+) -> str:
+    """One session with some of its files; the branch when its work is not in this checkout, and whether nothing is left
+    of it."""
     where = f", on branch {safe_line(branch, _BRANCH_LIMIT)}" if branch else ""
     mark = "[its code is not here] " if is_gone else ""
     line = f"- [{when(session.last_event_at, now, dated)}{where}] {mark}{safe_line(session.summary.headline)}"
-    files = named_files(session.summary.files_edited, line, _MOST_FILES_OF_A_SESSION)
-    return safe_line(line, _HEADLINE_LIMIT - len(files)) + files
+    named = named_files(files, line, _MOST_FILES_OF_A_SESSION)
+    return safe_line(line, _HEADLINE_LIMIT - len(named)) + named
 
 
 def code_of_session(session: Session, entries: str, now: datetime, dated: bool) -> str:
@@ -240,11 +243,17 @@ def opens_with(told: str, title: str) -> bool:
     return any(Said(form).share_in(first) >= _SAYS_ALL for form in (title, past(title)))
 
 
+@lru_cache(maxsize=_TOLD_AGAIN)
+def _safe_end(end: str) -> str:
+    """Return the end of a path on one line; '' for a name that may be an order."""
+    return "" if reads_like_an_order(re.sub(r"[\W_]+", " ", end)) else safe_line(end)
+
+
 def named_files(files: Sequence[str], line: str, most: int) -> str:
     """The files that a line is about and does not name, by the ends of their paths; names that may be orders are not
     repeated."""
     ends = ["/".join(path.split("/")[-2:]) for path in files if path.rsplit("/", 1)[-1] not in line]
-    safe = [safe_line(end) for end in ends if not reads_like_an_order(re.sub(r"[\W_]+", " ", end))]
+    safe = [end for end in map(_safe_end, ends) if end]
     told: list[str] = []
     for end in safe[:most]:
         if sum(map(len, told)) + len(end) <= _NAMES_LIMIT:

@@ -1,8 +1,7 @@
 """What the last sessions were about, and where the newest one stopped."""
 
 import sqlite3
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
 
 from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import Setting, from_root
@@ -111,55 +110,46 @@ def _repeated(shared: int, words: int) -> str:
 
 def session_index(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
     """One headline for each of the last sessions."""
-    found = last_sessions(db, occasion, MOST_SESSIONS)
-    tagged = are_all_elsewhere(found, occasion)
-    gone = without_code(db, occasion, [one.id for one in found])
-    use = session_factors(db, [one.id for one in found])
-    return [
-        Item(
-            render.session_line(
-                one, occasion.now, occasion.dated, branch=one.branch if tagged else "", is_gone=one.id in gone
-            ),
-            one.id,
-            f"session {rank} by recency",
-            left_out=UNUSED if is_unused(use[one.id]) else "",
-            order=newest_first(rank, len(found), one.last_event_at, use_floor(use[one.id])),
-        )
-        for rank, one in enumerate(found, 1)
-    ]
+    return _headlines(db, occasion, MOST_SESSIONS, tuple)
 
 
 def sessions_by_value(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
     """Headlines of past sessions with the files that tell most of the coming work; the newest are worth most."""
-    found = last_sessions(db, occasion, _MAX_CANDIDATES)
+    return _headlines(db, occasion, _MAX_CANDIDATES, lambda files: setting.forecast.telling(files, _MAX_FILES))
+
+
+def _headlines(
+    db: sqlite3.Connection, occasion: Occasion, limit: int, named: Callable[[Sequence[str]], Sequence[str]]
+) -> list[Item]:
+    """Return a line for each of the last sessions, with those of its files that are to be named."""
+    found = last_sessions(db, occasion, limit)
     tagged = are_all_elsewhere(found, occasion)
-    gone = without_code(db, occasion, [one.id for one in found])
+    # Only of the newest: to look at the code of all of them takes longer than all the rest.
+    gone = without_code(db, occasion, [one.id for one in found[:MOST_SESSIONS]])
     use = session_factors(db, [one.id for one in found])
     items = []
     for rank, one in enumerate(found, 1):
         files = tuple(from_root(one.summary.files_edited, occasion.place.root))
         branch = one.branch if tagged else ""
-        worth = _WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1) * (_ONLY_ASKED if _is_only_asked(one) else 1.0)
-        line = render.session_line(
-            replace(one, summary=replace(one.summary, files_edited=tuple(setting.forecast.telling(files, _MAX_FILES)))),
-            occasion.now,
-            occasion.dated,
-            branch=branch,
-            is_gone=one.id in gone,
-        )
-        order = newest_first(rank, len(found), one.last_event_at, use_floor(use[one.id]))
         items.append(
             Item(
-                line,
+                render.session_line(
+                    one, occasion.now, occasion.dated, branch=branch, is_gone=one.id in gone, files=named(files)
+                ),
                 one.id,
                 f"session {rank} by recency",
                 left_out=UNUSED if is_unused(use[one.id]) else "",
                 files=files,
-                worth=worth,
-                order=order,
+                worth=_worth(one, rank),
+                order=newest_first(rank, len(found), one.last_event_at, use_floor(use[one.id])),
             )
         )
     return items
+
+
+def _worth(session: Session, rank: int) -> float:
+    worth = _WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1)
+    return _ONLY_ASKED * worth if _is_only_asked(session) else worth
 
 
 def _is_only_asked(session: Session) -> bool:
