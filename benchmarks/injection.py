@@ -1,14 +1,18 @@
-"""`python -m benchmarks.injection DATA`: does a start context tell of the files that its session will touch?
+"""`python -m benchmarks.injection DATA…`: does a start context tell of the files that its session will touch?
 
-Sessions are walked in time through the product (injection_walk.py). From the eleventh on, each start context is
-measured by how much it covers of what the session is going to touch (injection_counting.py), by what it costs in
-tokens, and by how much of what it shows is of use: a session or a memory that has to do with a file which this one will
-touch. Beside it stand simple ways to choose, from the same home at the same moment, each written as one line a thing,
-without a frame around it. `told` counts what a line stands for, `readable` what can be read in it."""
+The sessions of each project are walked in time through the product (injection_walk.py). From the eleventh on, each
+start context is measured by how much it covers of what the session is going to touch (injection_counting.py), by what
+it costs in tokens, and by how much of what it shows is of use: a session or a memory that has to do with a file which
+this one will touch. Beside it stand simple ways to choose, from the same home at the same moment, each written as one
+line a thing, without a frame around it. `told` counts what a line stands for, `readable` what can be read in it.
+
+The bars hold for the mean over projects. BEFORE is what contexts that filled their room by shares measured, in the same
+homes."""
 
 import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.figures import Figure, keep
@@ -17,51 +21,105 @@ from benchmarks.injection_walk import FIRST, NEWEST, Listed, Visit, Walk
 from benchmarks.product import temporary_folder
 from benchmarks.ranking import Measured, bootstrapped
 from benchmarks.transcripts import Data
-from claude_mem_lite.config import Config
 
-COVERAGE = 0.53
 SMALLER = (500, 1000)
 LAST, MOST_FILES = 10, 5
-BETTER = 0.001
-"""How much better than a baseline is better."""
 PRODUCT = "the product"
-TITLES = f"the {NEWEST} newest memories by title"
+NEWEST_SESSIONS = f"the newest {LAST} sessions"
+MAX_TOKENS = 1100
+BEFORE_COVERAGE, BEFORE_USE = 0.540, 0.227
+BETTER_USE = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One way to choose, in one project."""
+
+    told: Sequence[float]
+    """Coverage, one a session that touches anything."""
+    readable: Sequence[float]
+    tokens: Sequence[int]
+    use: Sequence[float]
+    """The share of what is shown that is of use, one a session that is shown anything."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    with temporary_folder() as folder:
-        walk = Walk(Data(Path(arguments[0])), folder, SMALLER)
-        visits = list(walk.visits())
-    figures = list(_figures(visits, walk.listed))
+    measured: dict[str, dict[str, Measurement]] = {}
+    figures: list[Figure] = []
+    for place in map(Path, arguments):
+        with temporary_folder() as folder:
+            walk = Walk(Data(place), folder, SMALLER)
+            visits = list(walk.visits())
+        measured[place.name] = _measured(visits, walk.listed)
+        figures += _told(_of_project(place.name, visits, walk.listed, measured[place.name]))
+    figures += _told(_over_projects(measured))
+    title = "What a start context tells of the work to come"
+    return keep("injection", title, figures, "python -m benchmarks.injection DATA…")
+
+
+def _told(figures: Iterator[Figure]) -> Iterator[Figure]:
     for figure in figures:
         print(figure.line(), flush=True)
-    return keep(
-        "injection", "What a start context tells of the work to come", figures, "python -m benchmarks.injection DATA"
-    )
+        yield figure
 
 
-def _figures(visits: Sequence[Visit], listed: Sequence[Listed]) -> Iterator[Figure]:
+def _measured(visits: Sequence[Visit], listed: Sequence[Listed]) -> dict[str, Measurement]:
     files = Files(listed)
     ways = _ways(files, [session.id for session in listed])
-    told = {name: [way(visit) for visit in visits] for name, way in ways.items()}
-    wanted = [visit.session.files for visit in visits]
-    covered = {name: _coverage(files, wanted, all_told) for name, all_told in told.items()}
-    budget = Config().budget_tokens
-    note = f"of {len(listed)}, from number {FIRST + 1} on; {sum(map(bool, wanted))} touch a file"
-    yield Figure("sessions that ask for a context", len(visits), "", note=note)
-    same = sum(visit.is_same for visit in visits) / len(visits)
-    yield Figure(
-        "contexts that a hook got, as the API tells them", round(same, 3), "", note="a hook has no time to wait"
+    return {name: _measure(files, visits, [way(visit) for visit in visits]) for name, way in ways.items()}
+
+
+def _measure(files: Files, visits: Sequence[Visit], told: Sequence[Told]) -> Measurement:
+    pairs = [(visit.session.files, one) for visit, one in zip(visits, told, strict=True) if visit.session.files]
+    use = [precision(wanted, one.things) for wanted, one in pairs]
+    return Measurement(
+        told=[files.coverage(wanted, one.told) for wanted, one in pairs],
+        readable=[files.coverage(wanted, files.readable(one.text)) for wanted, one in pairs],
+        tokens=[one.tokens for one in told],
+        use=[share for share in use if share is not None],
     )
-    most = max(one.tokens for one in told[PRODUCT])
-    yield Figure("tokens of a context, most", most, "", bar=budget, note=_tokens(told[PRODUCT]))
-    for name in ways:
-        yield from _of_way(name, covered[name], wanted, told[name])
-    for name in ways:
-        if not name.startswith(PRODUCT):
-            yield from _against(name, covered[PRODUCT], covered[name], told[name])
-    smaller = _smaller(SMALLER[-1])
-    yield from _against(TITLES, covered[smaller], covered[TITLES], told[TITLES], smaller)
+
+
+def _of_project(
+    name: str, visits: Sequence[Visit], listed: Sequence[Listed], ways: Mapping[str, Measurement]
+) -> Iterator[Figure]:
+    same = sum(visit.is_same for visit in visits) / len(visits)
+    note = f"of {len(listed)}, from number {FIRST + 1} on; {same:.3f} of the hooks got the context in time"
+    yield Figure(f"{name}: sessions that ask for a context", len(visits), "", note=note)
+    for way, one in ways.items():
+        covered, tokens = bootstrapped(one.told), statistics.fmean(one.tokens)
+        note = (
+            f"{_interval(covered)}; readable {statistics.fmean(one.readable):.3f}; {tokens:.0f} tokens in the mean, "
+            f"most {max(one.tokens)}; of use {_mean(one.use):.3f}"
+        )
+        yield Figure(f"{name}: coverage: {way}", round(covered.mean, 3), "", note=note)
+
+
+def _over_projects(measured: Mapping[str, Mapping[str, Measurement]]) -> Iterator[Figure]:
+    """The means over projects, with the bars."""
+
+    def over(way: str, values: str) -> float:
+        return round(statistics.fmean(_mean(getattr(ways[way], values)) for ways in measured.values()), 3)
+
+    ways = next(iter(measured.values()))
+    least = {PRODUCT: BEFORE_COVERAGE, _smaller(500): over(NEWEST_SESSIONS, "told")}
+    for way in ways:
+        note = f"readable {over(way, 'readable'):.3f}"
+        yield Figure(f"mean: coverage: {way}", over(way, "told"), "", floor=least.get(way), note=note)
+    for way in ways:
+        most = MAX_TOKENS if way == PRODUCT else None
+        yield Figure(f"mean: tokens: {way}", round(over(way, "tokens")), "", bar=most)
+    for way in ways:
+        floor = round(BETTER_USE * BEFORE_USE, 3) if way == PRODUCT else None
+        yield Figure(f"mean: share of what is shown that is of use: {way}", over(way, "use"), "", floor=floor)
+    differences = [
+        one - another
+        for ways in measured.values()
+        for one, another in zip(ways[_smaller(500)].told, ways[NEWEST_SESSIONS].told, strict=True)
+    ]
+    gained = bootstrapped(differences)
+    name = f"{_smaller(500)} against {NEWEST_SESSIONS}, over all sessions"
+    yield Figure(name, round(gained.mean, 3), "", note=_interval(gained))
 
 
 def _ways(files: Files, order: Sequence[str]) -> Mapping[str, Way]:
@@ -77,10 +135,9 @@ def _ways(files: Files, order: Sequence[str]) -> Mapping[str, Way]:
     return {
         PRODUCT: lambda visit: as_given(files, visit.text, visit.shown),
         **{_smaller(budget): _within(files, budget) for budget in SMALLER},
-        f"the newest {LAST} sessions": lambda visit: sessions_told(files, visit, earlier(visit)[:LAST]),
+        NEWEST_SESSIONS: lambda visit: sessions_told(files, visit, earlier(visit)[:LAST]),
         f"the {MOST_FILES} sessions with the most files": lambda visit: sessions_told(files, visit, largest(visit)),
-        TITLES: newest_memories,
-        f"{TITLES} and files": lambda visit: newest_memories(visit, with_files=True),
+        f"the {NEWEST} newest memories by title": newest_memories,
         "the whole past": lambda visit: sessions_told(files, visit, earlier(visit)),
     }
 
@@ -93,48 +150,8 @@ def _within(files: Files, budget: int) -> Way:
     return lambda visit: as_given(files, *visit.smaller[budget])
 
 
-Covered = Mapping[str, Sequence[float]]
-
-
-def _coverage(files: Files, wanted: Sequence[frozenset[str]], told: Sequence[Told]) -> Covered:
-    """By way of counting, one a session that touches anything."""
-    pairs = [(own, one) for own, one in zip(wanted, told, strict=True) if own]
-    return {
-        "told": [files.coverage(own, one.told) for own, one in pairs],
-        "readable": [files.coverage(own, files.readable(one.text)) for own, one in pairs],
-    }
-
-
-def _of_way(name: str, covered: Covered, wanted: Sequence[frozenset[str]], told: Sequence[Told]) -> Iterator[Figure]:
-    for counted, values in covered.items():
-        floor = COVERAGE if name == PRODUCT and counted == "told" else None
-        measured = bootstrapped(values)
-        note = f"{_interval(measured)}; {_tokens(told)}"
-        yield Figure(f"coverage, {counted}: {name}", round(measured.mean, 3), "", floor=floor, note=note)
-    pairs = [(own, one) for own, one in zip(wanted, told, strict=True) if own]
-    of_sessions = [share for own, one in pairs if (share := precision(own, one.sessions.values())) is not None]
-    of_things = [share for own, one in pairs if (share := precision(own, one.things)) is not None]
-    if of_sessions:
-        yield Figure(f"shown sessions that are of use: {name}", round(statistics.fmean(of_sessions), 3), "")
-    if of_things and not name.startswith("the newest"):
-        yield Figure(f"shown things that are of use: {name}", round(statistics.fmean(of_things), 3), "")
-
-
-def _against(
-    name: str, product: Covered, other: Covered, told: Sequence[Told], product_name: str = PRODUCT
-) -> Iterator[Figure]:
-    """The product against a simple way, session by session. The whole past takes more room than there is, and grows."""
-    for counted, values in product.items():
-        measured = bootstrapped([one - another for one, another in zip(values, other[counted], strict=True)])
-        floor = None if name == "the whole past" and counted == "told" else BETTER
-        note = f"{_interval(measured)}; {_tokens(told)}"
-        what = f"{product_name} against {name}, {counted}"
-        yield Figure(what, round(measured.mean, 3), "", floor=floor, note=note)
-
-
-def _tokens(told: Sequence[Told]) -> str:
-    tokens = [one.tokens for one in told]
-    return f"{statistics.fmean(tokens):.0f} tokens in the mean, most {max(tokens)}"
+def _mean(values: Sequence[float]) -> float:
+    return statistics.fmean(values) if values else 0.0
 
 
 def _interval(measured: Measured) -> str:

@@ -92,12 +92,11 @@ def sessions_told(files: Files, visit: Visit, chosen: Sequence[str]) -> Told:
     return Told("\n".join(lines), frozenset().union(*of.values()), of, list(of.values()))
 
 
-def newest_memories(visit: Visit, *, with_files: bool = False) -> Told:
+def newest_memories(visit: Visit) -> Told:
     """The newest memories by their titles, one line each."""
     lines = []
     for one in visit.newest:
-        named = f" ({', '.join(one.files)})" if with_files and one.files else ""
-        lines.append(f"- [{one.kind}, {when(one.last_seen_at, visit.session.started_at, False)}] {one.title}{named}")
+        lines.append(f"- [{one.kind}, {when(one.last_seen_at, visit.session.started_at, False)}] {one.title}")
     own = [frozenset(one.files) for one in visit.newest]
     return Told("\n".join(lines), frozenset().union(*own), {}, own)
 

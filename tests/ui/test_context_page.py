@@ -1,6 +1,7 @@
 """The page of what Claude sees: the context of a start with its budget and reasons, and a prompt to try."""
 
 import html as escaping
+import re
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -89,14 +90,27 @@ def test_each_item_says_why_it_is_in_or_out(page: TestClient, project: str) -> N
 def test_lines_without_a_score_show_what_places_them(page: TestClient, project: str) -> None:
     html = shown(page, project=project)
     assert '<span class="small quiet">newest first: 1 of 1 (' in html
-    assert "use 1, the floor is over 0</span>" in html
+    assert re.search(
+        r"use 1, the floor is over 0; value [\d.]+ = own [\d.]+ \+ files [\d.]+; "
+        r"\d+ tokens, [\d.]+ a thousand, the floor is [\d.]+</span>",
+        html,
+    )
     assert '<span class="small quiet">score 0.' in html
+
+
+def test_what_a_layer_may_take_is_shown_where_shares_decide(page: TestClient, project: str) -> None:
+    by_value, by_shares = (shown(page, project=project, preset=name) for name in ("balanced", "layers"))
+    assert "May take" not in by_value
+    assert "Lines are chosen by their value" in by_value
+    assert "May take" in by_shares
+    assert "A layer may take more than that" in by_shares
 
 
 def test_a_sentence_comes_before_the_numbers(page: TestClient, project: str) -> None:
     start = shown(page, project=project, only="start")
-    sentence = start.index("A new session here would be told 3 things before you type anything: ")
-    assert sentence < start.index('id="injected"') < start.index("of 2,000 tokens")
+    sentence = re.search(r"A new session here would be told \d things before you type anything: ", start)
+    assert sentence
+    assert sentence.start() < start.index('id="injected"') < start.index("of 2,000 tokens")
 
 
 def test_it_begins_with_the_project_of_the_folder(served: Machine, project: str) -> None:

@@ -14,7 +14,7 @@ from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item, Layer
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.presets import BALANCED, Preset
+from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset, made_of
 from claude_mem_lite.models import Place, SessionSummary
 from claude_mem_lite.store import memories
 from tests.fakes import NOW, SHOP, Store
@@ -30,8 +30,8 @@ TOLD = SessionSummary(
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
 
 
-def context(store: Store, budget: int = 2000, occasion: Occasion | None = None) -> Context:
-    return build(store.connect, occasion or Occasion(SHOP, NOW), budget)
+def context(store: Store, budget: int = 2000, occasion: Occasion | None = None, preset: Preset = BALANCED) -> Context:
+    return build(store.connect, occasion or Occasion(SHOP, NOW), budget, preset)
 
 
 def test_an_empty_store_has_nothing_to_say(store: Store) -> None:
@@ -42,7 +42,14 @@ def test_the_next_session_learns_where_the_last_one_stopped(store: Store) -> Non
     store.session("s1", TOLD)
     store.remember("Keep freezegun out of the production dependencies", kind="decision")
     text = context(store).text
-    for fact in ("Freeze it in the logout test too", "the clock ran on", "freezegun out of", "clock is frozen"):
+    for fact in ("Freeze it in the logout test too", "freezegun out of", "Fix the login test by freezing the clock"):
+        assert fact in text
+
+
+def test_by_shares_the_next_session_learns_besides_what_was_learned_and_done(store: Store) -> None:
+    store.session("s1", TOLD)
+    text = context(store, preset=made_of("mine", {"handoff": 2000})).text
+    for fact in ("Freeze it in the logout test too", "the clock ran on", "clock is frozen"):
         assert fact in text
 
 
@@ -92,9 +99,13 @@ def test_what_is_left_open_and_has_no_room_is_counted(store: Store, budget: int)
     assert estimate_tokens(text) <= budget
 
 
-def test_nothing_is_counted_when_all_that_is_open_has_room(store: Store) -> None:
-    leave_open(store, 2)
-    assert " more: " not in context(store).text
+def test_nothing_is_counted_when_all_that_is_open_is_told(store: Store) -> None:
+    store.session("s1", SessionSummary(headline="Something else", completed="Something else was done."))
+    for page in ("cart", "till"):
+        hand_off(store, page, summary=f"Open when it stopped: Convert the {page}.")
+    text = context(store).text
+    assert text.count("Left open earlier: Convert the ") == 2
+    assert " more: " not in text
 
 
 def test_what_holds_elsewhere_takes_no_place_of_what_is_left_open_here(store: Store) -> None:
@@ -120,7 +131,7 @@ def test_one_turn_does_not_crowd_out_the_others(store: Store) -> None:
     for number in range(8):
         store.remember(f"Change file {number}", session="large", created_at=NOW - timedelta(hours=1))
     store.remember("Add a cart", session="small", created_at=NOW - timedelta(hours=3))
-    lines = [one.item.line for one in context(store).chosen if one.layer == "observations"]
+    lines = [one.item.line for one in context(store, preset=BY_LAYERS).chosen if one.layer == "observations"]
     assert len(lines) == 3
     assert any("Change file 0" in line for line in lines)
     assert any("Add a cart" in line for line in lines)
@@ -150,11 +161,23 @@ def test_sessions_are_listed_newest_first_with_their_age(store: Store) -> None:
     assert lines.index("- [2h ago] New work") < lines.index("- [3d ago] Old work")
 
 
-def test_no_more_than_ten_sessions_are_listed(store: Store) -> None:
+@pytest.mark.parametrize("preset", [BY_LAYERS, made_of("mine", {"sessions": 1800})], ids=lambda preset: preset.name)
+def test_by_shares_no_more_than_ten_sessions_are_listed(store: Store, preset: Preset) -> None:
     for number in range(15):
         store.session(f"s{number}", SessionSummary(headline=f"Session {number}"), at=NOW - timedelta(hours=number + 1))
-    chosen = [one for one in context(store).chosen if one.layer == "sessions"]
+    chosen = [one for one in context(store, preset=preset).chosen if one.layer in ("sessions", "session index")]
     assert [one.item.source for one in chosen] == [f"s{number}" for number in range(10)]
+
+
+def test_an_old_session_is_listed_for_the_files_that_no_newer_one_tells_of(store: Store) -> None:
+    for number in range(40):
+        file = "src/ledger.py" if number == 20 else "src/cart.py"
+        told = SessionSummary(headline=f"Session {number} {'word ' * 20}", files_edited=(file,))
+        store.session(f"s{number}", told, at=NOW - timedelta(hours=number + 1))
+    listed = [one.item.source for one in context(store).chosen if one.layer == "sessions"]
+    assert listed[0] == "s0"
+    assert listed[-1] == "s20"
+    assert "s19" not in listed
 
 
 def test_memories_of_another_project_are_never_candidates(store: Store) -> None:
@@ -236,25 +259,27 @@ def test_a_layer_that_fails_costs_only_itself(store: Store) -> None:
 def test_a_long_layer_is_trimmed_from_its_end_and_the_rest_of_the_room_flows_on(store: Store) -> None:
     for number in range(10):
         store.remember(f"Rule number {number} {'word ' * 60}", kind="rule", origin="user", confidence=1 - number / 100)
-    built = context(store, budget=600)
+    built = context(store, budget=600, preset=BY_CODES)
     taken = [one.item.source for one in built.chosen]
     assert built.truncated
     assert 0 < len(taken) < 10
-    assert built.tokens > 300  # the project's own cap at this budget is 90
+    assert built.tokens > 300  # the project's own cap at this budget is 120
 
 
 def test_a_layer_with_much_to_say_does_not_starve_the_next(store: Store) -> None:
     for number in range(10):
         store.remember(f"Rule number {number} {'word ' * 60}", kind="rule", origin="user")
         store.remember(f"Change number {number} {'word ' * 60}")
-    by_layer = [one.layer for one in context(store, budget=1000).chosen]
-    assert by_layer.count("project") > by_layer.count("observations") >= 1
+    by_layer = [one.layer for one in context(store, budget=1000, preset=BY_LAYERS).chosen]
+    assert by_layer.count("learnings") > 1
+    assert by_layer.count("observations") > 1
 
 
 def test_the_character_cap_holds_when_the_budget_would_allow_more(store: Store) -> None:
     for number in range(20):
-        store.remember(f"Rule {number} {'word ' * 100}", kind="rule", origin="user")
-        store.remember(f"Everywhere {number} {'word ' * 100}", kind="rule", origin="user", scope="universal")
+        rule: dict[str, Any] = {"kind": "rule", "origin": "user", "confidence": 1.0}
+        store.remember(f"Rule {number} {'word ' * 100}", **rule)
+        store.remember(f"Everywhere {number} {'word ' * 100}", scope="universal", **rule)
         store.remember(f"Change {number} {'word ' * 100}")
         store.session(f"s{number}", SessionSummary(headline="headline " * 30))
     built = context(store, budget=20_000)

@@ -94,7 +94,7 @@ def assert_holds(built: Context, preset: Preset, budget: int, *, has_session: bo
     assert FOREIGN not in built.text
     if has_session and budget >= 300:
         assert built.text
-    order = [layer.name for layer in preset.layers] + ["sessions"]
+    order = [layer.name for layer in preset.layers] + ["sessions", "observations"]
     assert sorted(built.layers, key=order.index) == list(built.layers)
     noted = dict.fromkeys(one.layer for one in built.chosen if not one.item.is_users_rule)
     headers = [built.text.index(f"\n{LAYERS[layer][0]}\n") for layer in noted]

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.context import finding
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item, Layer
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset
+from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset, made_of
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Event, Filters, Hit, Memory, Outcome, Receipt, ReceiptItem, SessionSummary
 from claude_mem_lite.store import conflicts, receipts, turns
@@ -242,7 +243,7 @@ class Searching:
 
 
 def observed(store: Store, searching: Searching) -> list[str]:
-    built = build(store.connect, replace(HERE, search=searching.search), 4000)
+    built = build(store.connect, replace(HERE, search=searching.search), 4000, BY_LAYERS)
     return [one.item.source for one in built.chosen if one.layer == "observations"]
 
 
@@ -277,12 +278,23 @@ def test_a_line_names_the_files_that_it_is_about_unless_their_names_are_orders(s
     store.remember("Count the tax", files=files)
     store.remember("Change cart.py", files=files[:1], session="other")
     store.session("s1", SessionSummary(headline="Tax " * 80, files_edited=tuple(f"src/file_{n}.py" for n in range(9))))
-    lines = build(store.connect, HERE, 2000).text.splitlines()
+    lines = build(store.connect, HERE, 2000, BY_LAYERS).text.splitlines()
     assert any("Count the tax, because it was asked for. (src/cart.py, src/tax.py) #" in line for line in lines)
     assert any("Change cart.py, because it was asked for. #" in line for line in lines)
     (session,) = [line for line in lines if "Tax Tax" in line]
     assert session.endswith("… (src/file_0.py, src/file_1.py, src/file_2.py, src/file_3.py, src/file_4.py +4)")
     assert len(session) <= 200
+
+
+def test_a_session_is_told_with_the_two_files_that_the_coming_work_is_most_likely_about(store: Store) -> None:
+    files = tuple(f"src/file_{number}.py" for number in range(9))
+    store.session("s1", SessionSummary(headline="Count the tax", files_edited=files))
+    for number in range(15):
+        edited = ("src/file_3.py", "src/file_7.py") if number == 0 else (f"src/other_{number}.py",)
+        other = SessionSummary(headline=f"Work {number}", files_edited=edited)
+        store.session(f"w{number}", other, at=NOW - timedelta(hours=number + 3))
+    lines = told_in(build(store.connect, HERE, 2000), "sessions")
+    assert "- [2h ago] Count the tax (src/file_3.py, src/file_7.py)" in lines
 
 
 def test_without_a_search_that_works_the_newest_work_is_told(store: Store) -> None:
@@ -355,10 +367,17 @@ def told_in(built: Context, layer: str) -> list[str]:
     return [one.item.line for one in built.chosen if one.layer == layer]
 
 
-def test_all_that_the_user_stated_is_told_while_there_is_room(store: Store) -> None:
+def test_all_rules_of_the_user_are_told_while_there_is_room(store: Store) -> None:
     for number in range(16):
-        store.remember(f"Stated rule {number}", kind="rule", origin="user")
+        store.remember(f"Stated rule {number}", kind="rule", origin="user", confidence=GENERAL)
     assert len(told_in(build(store.connect, HERE, 2000), "project")) == 16
+
+
+def test_the_rules_of_the_user_take_no_worth_of_what_was_decided(store: Store) -> None:
+    for number in range(16):
+        store.remember(f"Stated rule {number}", kind="rule", origin="user", confidence=GENERAL)
+    store.remember("Keep carts in SQLite", kind="decision")
+    assert "Keep carts in SQLite" in build(store.connect, HERE, 2000).text
 
 
 def test_what_the_user_asked_to_be_remembered_goes_before_more_earlier_work_than_its_share(store: Store) -> None:
@@ -367,7 +386,7 @@ def test_what_the_user_asked_to_be_remembered_goes_before_more_earlier_work_than
         store.remember(f"Stated rule {number}", summary=long, kind="rule", origin="user", confidence=1.0)
         at = NOW - timedelta(days=number + 1)
         store.remember(f"Change {number}", summary=long, session=f"w{number}", created_at=at, last_seen_at=at)
-    built = build(store.connect, HERE, 2000)
+    built = build(store.connect, HERE, 2000, made_of("mine", {"project": 600, "observations": 400}))
     assert "no room" in left_out(built, "project").values()
     assert 1 < len(told_in(built, "observations")) < 400 / 45
 

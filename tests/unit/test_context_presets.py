@@ -10,12 +10,18 @@ from claude_mem_lite.context.presets import BUILT_IN, chosen
 from claude_mem_lite.errors import ConfigError
 from tests.docs.pages import page
 
+BY_VALUE = "handoff, sessions, project, universal, language, changed code, observations"
 AGREED = {
-    "balanced": "handoff 150, sessions 350, project 300, universal 150, language 150, changed code 300, "
-    "observations 400",
     "layers": "session index 400, function map 500, learnings 300, observations 600",
     "codes": "impl 300, dec 200, block+next 300, project 400, universal 300, language 300",
 }
+
+
+def test_the_default_preset_has_layers_without_caps() -> None:
+    preset = BUILT_IN["balanced"]
+    assert preset.by_value
+    assert ", ".join(layer.name for layer in preset.layers) == BY_VALUE
+    assert f"| `balanced` | {BY_VALUE}: by value, without shares |" in page("docs/context.md").text
 
 
 @pytest.mark.parametrize("name", AGREED)

@@ -8,6 +8,7 @@ import pytest
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.layers.usage import UNUSED
 from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.presets import BY_CODES, BY_LAYERS
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Filters, Hit, Memory, Receipt, ReceiptItem, SessionSummary
 from claude_mem_lite.store import memories, receipts
@@ -44,20 +45,20 @@ def seen_again(store: Store, memory: Memory) -> None:
 def test_knowledge_that_nobody_used_falls_silent_and_comes_back_when_it_is_seen_again(store: Store) -> None:
     known = store.remember("Keep carts in SQLite", kind="decision")
     ignored(store, known.id, 19)
-    assert told(build(store.connect, HERE, 2000), "project") == [known.id]
+    assert told(build(store.connect, HERE, 2000, BY_CODES), "project") == [known.id]
     ignored(store, known.id, 20)
-    built = build(store.connect, HERE, 2000)
+    built = build(store.connect, HERE, 2000, BY_CODES)
     assert (told(built, "project"), why_not(built, known.id)) == ([], {UNUSED})
     seen_again(store, known)
-    assert told(build(store.connect, HERE, 2000), "project") == [known.id]
+    assert told(build(store.connect, HERE, 2000, BY_CODES), "project") == [known.id]
 
 
 def test_knowledge_that_is_ignored_sinks_among_its_like(store: Store) -> None:
     sinking = store.remember("Keep carts in SQLite", kind="decision")
     other = store.remember("Totals are in cents", kind="decision", last_seen_at=NOW - timedelta(days=10))
-    assert told(build(store.connect, HERE, 2000), "project") == [sinking.id, other.id]
+    assert told(build(store.connect, HERE, 2000, BY_CODES), "project") == [sinking.id, other.id]
     ignored(store, sinking.id, 14)
-    built = build(store.connect, HERE, 2000)
+    built = build(store.connect, HERE, 2000, BY_CODES)
     assert told(built, "project") == [other.id, sinking.id]
     score = next(one.item.score for one in built.chosen if one.item.source == sinking.id)
     assert score is not None
@@ -82,11 +83,11 @@ def test_work_that_nobody_used_sinks_and_falls_silent(store: Store, found: bool)
     store.session("s1", SessionSummary(headline="Some work"))
     here = replace(HERE, search=search)
     if found:
-        assert told(build(store.connect, here, 2000), "observations") == [first.id, second.id]
+        assert told(build(store.connect, here, 2000, BY_LAYERS), "observations") == [first.id, second.id]
         ignored(store, first.id, 12)
-        assert told(build(store.connect, here, 2000), "observations") == [second.id, first.id]
+        assert told(build(store.connect, here, 2000, BY_LAYERS), "observations") == [second.id, first.id]
     ignored(store, first.id, 20)
-    built = build(store.connect, here, 2000)
+    built = build(store.connect, here, 2000, BY_LAYERS)
     assert (told(built, "observations"), why_not(built, first.id)) == ([second.id], {UNUSED})
 
 
@@ -106,8 +107,13 @@ def test_a_session_that_nobody_used_is_left_out_of_the_list_but_not_of_where_wor
 
 
 def test_code_of_a_session_that_nobody_used_is_left_out(store: Store) -> None:
-    work(store, "s1", change("refresh"))
-    work(store, "s2", change("issue"), hours=3)
+    work(store, "s1", change("refresh"), left_open="Refresh all tokens")
+    work(store, "s2", change("issue"), hours=3, left_open="Issue all tokens")
     ignored(store, "s1", 8)
     text = build(store.connect, Occasion(SHOP, NOW, checkout=Seen()), 2000).text
-    assert section(text, "Code changed in the last sessions") == ["- src/auth.py", "  - def issue(token)  [MODIFIED]"]
+    assert section(text, "Code left unfinished") == ["- src/auth.py: def issue(token)  [MODIFIED]"]
+    text = build(store.connect, Occasion(SHOP, NOW, checkout=Seen()), 2000, BY_LAYERS).text
+    assert section(text, "Functions that the last sessions worked on") == [
+        "- src/auth.py",
+        "  - def issue(token)  [MODIFIED]",
+    ]

@@ -143,7 +143,9 @@ def test_the_context_tells_what_each_layer_takes_of_the_budget(served: Machine, 
     taken = {one["layer"]: one["tokens"] for one in told["shares"] if one["tokens"]}
     assert set(taken) == set(told["layers"])
     assert 0 < sum(taken.values()) <= told["tokens"]
-    assert sum(one["cap"] for one in told["shares"]) == 900  # a tenth is the reserve
+    assert {one["cap"] for one in told["shares"]} == {None}  # lines are told by their value
+    by_shares = served.get("/api/context?cwd=/&budget=1000&preset=layers")
+    assert sum(one["cap"] for one in by_shares["shares"]) == 900  # a tenth is the reserve
     assert told["presets"] == ["balanced", "layers", "codes"]
 
 

@@ -19,6 +19,7 @@ _LINE = re.compile(r"(in |out)  (?P<layer>[a-z+ ]+): (?P<source>\S+), (?P<told>.
 _NEWEST = re.compile(r"newest first: (\d+) of (\d+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)")
 _FLOOR = re.compile(r"the floor is (?:over )?[\d.]+$|no floor(?:: .+)?$")
 _CONFIDENCE = re.compile(r"confidence ([\d.]+), the floor is ([\d.]+)$")
+_RATE = re.compile(r"^(\d+) tokens, ([\d.e-]+) a thousand, the floor is ([\d.]+)$")
 _USE = re.compile(r"use ([\d.]+), the floor is over 0$")
 
 
@@ -95,7 +96,7 @@ def _formulas(segment: str) -> Iterator[str]:
 
 
 def test_sessions_are_ranked_by_the_times_that_are_printed(worked: tuple[Machine, Path]) -> None:
-    lines = [line for line in printed(worked) if line.layer == "sessions"]
+    lines = [line for line in printed(worked, "--preset", "layers") if line.layer == "session index"]
     ranks = [line.newest for line in lines]
     assert [rank and rank[1] for rank in ranks] == [str(place) for place in range(1, 11)]
     times = [rank[3] for rank in ranks if rank]
@@ -106,10 +107,22 @@ def test_sessions_are_ranked_by_the_times_that_are_printed(worked: tuple[Machine
         assert line.is_in is (float(use[1]) > 0)
 
 
+def test_by_value_a_line_is_in_when_its_printed_value_is_over_the_printed_floor(worked: tuple[Machine, Path]) -> None:
+    lines = printed(worked, "--budget", "100000")
+    weighed = [(line, found) for line in lines if (found := _RATE.search(line.segments[-1]))]
+    assert {line.is_in for line, _ in weighed} == {True, False}
+    for line, found in weighed:
+        value, rest = equation(line.segments[-2])
+        assert value == pytest.approx(rest, abs=2e-6)
+        assert float(found[2]) == pytest.approx(1000 * value / int(found[1]), abs=1e-3)
+        told_elsewhere = line.segments[0].startswith("told in ")
+        assert told_elsewhere or line.is_in is (float(found[2]) >= float(found[3])), line
+
+
 def test_what_was_left_open_is_ranked_by_the_times_that_are_printed(worked: tuple[Machine, Path]) -> None:
     lines = [line for line in printed(worked, "--budget", "100000") if line.layer == "handoff"]
     stopped = [line for line in lines if any(one.startswith("line ") for one in line.segments)]
-    assert [one for line in stopped for one in line.segments if one.startswith("line ")] == [
+    assert sorted(one for line in stopped for one in line.segments if one.startswith("line ")) == [
         f"line {place} of {len(stopped)}" for place in range(1, len(stopped) + 1)
     ]
     left = [line for line in lines if line not in stopped]
@@ -119,12 +132,14 @@ def test_what_was_left_open_is_ranked_by_the_times_that_are_printed(worked: tupl
     assert times == sorted(times, reverse=True)
     for line in left:
         share = next(equation(one)[0] for one in line.segments if one.startswith("repeated "))
-        assert line.is_in is (share < 1), line
-    assert any(not line.is_in for line in left)
+        assert line.segments[0].startswith("said by a newer one") is (share >= 1), line
+        assert not line.is_in or share < 1
 
 
 def test_earlier_work_stands_in_the_order_of_its_printed_values(worked: tuple[Machine, Path]) -> None:
-    lines = [line for line in printed(worked, "--budget", "100000") if line.layer == "observations"]
+    lines = [
+        line for line in printed(worked, "--budget", "100000", "--preset", "layers") if line.layer == "observations"
+    ]
     placed = [line for line in lines if any(one.startswith("place ") for one in line.segments)]
     assert len(placed) >= 6
     by_place = {int(_place(line).split()[1].rstrip(",")): line for line in placed}
@@ -145,7 +160,7 @@ def _place(line: Line) -> str:
 
 
 def _formula(line: Line) -> str:
-    return next(formula for one in line.segments for formula in _formulas(one) if formula.startswith("value "))
+    return next(formula for one in line.segments for formula in _formulas(one) if formula.startswith("rank "))
 
 
 def _relevance(line: Line) -> float:

@@ -105,6 +105,8 @@ def _why_nothing(answer: JsonObject) -> str:
         return "Nothing is said here: this folder is excluded (`claude-mem-lite config` shows by whom)."
     if "no room" in skipped:
         return f"Nothing fits into {field(answer, 'budget')} tokens; 300 are always enough for something."
+    if "nothing worth its tokens" in skipped:
+        return "Nothing that is known here is worth its tokens; `claude-mem-lite context --explain` lists it."
     return "Nothing to say yet: no session and no memory of this folder is known."
 
 

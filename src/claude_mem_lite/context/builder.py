@@ -13,12 +13,14 @@ from claude_mem_lite.context.detect import Setting, detect
 from claude_mem_lite.context.finding import OVERTIME, Connect, Found, find
 from claude_mem_lite.context.items import Item, Layer
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.presets import BALANCED, SESSIONS, Preset
+from claude_mem_lite.context.presets import BALANCED, LAST_RESORT, Preset
+from claude_mem_lite.context.value_selection import NO_ROOM, NOT_WORTH_IT, choose_by_value
 from claude_mem_lite.models import ReceiptItem
 
 _NEVER_EMPTY_FROM = 300
 _SHARE_OF_DETECTION = 0.4
 _UNKNOWN = Setting()
+_LAST_NAMES = frozenset(layer.name for layer in LAST_RESORT)
 _BESIDES = "told with its session"
 log = logging.getLogger(__name__)
 
@@ -103,11 +105,17 @@ def build(connect: Connect, occasion: Occasion, budget_tokens: int, preset: Pres
     def assemble(chosen: Sequence[Chosen]) -> str:
         return _assemble(chosen, occasion)
 
-    chosen = choose(found, budget_tokens, assemble)
-    if preset.layers and budget_tokens >= _NEVER_EMPTY_FROM and not any(one.told for one in chosen):
-        # A preset may have nothing to say where there was work: what it was is better than nothing.
-        found += _found(connect, occasion, setting, (SESSIONS,))
+    if preset.by_value:
+        chosen = choose_by_value(found, budget_tokens, assemble, setting.forecast)
+    else:
         chosen = choose(found, budget_tokens, assemble)
+    if preset.layers and budget_tokens >= _NEVER_EMPTY_FROM and not any(one.told for one in chosen):
+        # A preset may have nothing to say where there was work: what it was is better than nothing, in few words.
+        others = [one for one in found if one.layer.name not in _LAST_NAMES]
+        last = _last_resort(connect, occasion, setting, found)
+        chosen = [one for one in chosen if one.layer.name not in _LAST_NAMES]
+        chosen += choose(last, _NEVER_EMPTY_FROM, assemble)
+        found = [*others, *last]
     skipped = _skipped(found, chosen)
     text = assemble(chosen) or _standing_line(occasion, budget_tokens, preset, skipped)
     return Context(
@@ -155,13 +163,23 @@ def _found(connect: Connect, occasion: Occasion, setting: Setting, layers: Seque
     ]
 
 
+def _last_resort(connect: Connect, occasion: Occasion, setting: Setting, found: Sequence[Found]) -> list[Found]:
+    """The candidates that are told where a preset has nothing to say; what was found is not looked for again."""
+    known = {one.layer.name: one for one in found}
+    missing = [layer for layer in LAST_RESORT if layer.name not in known]
+    known |= {one.layer.name: one for one in _found(connect, occasion, setting, missing)}
+    return [known[layer.name] for layer in LAST_RESORT]
+
+
 def _skipped(found: Sequence[Found], chosen: Sequence[Chosen]) -> tuple[Skipped, ...]:
     skipped = []
     for candidates, one in zip(found, chosen, strict=True):
         if candidates.problem:
             skipped.append(Skipped(one.layer.name, candidates.problem))
         elif not one.told:
-            skipped.append(Skipped(one.layer.name, "no room" if one.is_cut() else "nothing to say"))
+            weighed = any(item.left_out == NOT_WORTH_IT for item in one.left_out)
+            reason = NO_ROOM if one.is_cut() else "nothing worth its tokens" if weighed else "nothing to say"
+            skipped.append(Skipped(one.layer.name, reason))
     return tuple(skipped)
 
 

@@ -1,4 +1,4 @@
-"""Candidates -> what is told: of each layer as much as its share allows, and the room that those before it left."""
+"""Candidates -> what is told by share: each layer tells as much as its share and the room that is left allow."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +22,8 @@ class Chosen:
     """What is not decided on yet, in order; those that are told together in one."""
     told: list[Item] = field(default_factory=list)
     left_out: list[Item] = field(default_factory=list)
+    not_worth_it: int = 0
+    """How many of its memories are left out for their value, though there is room."""
 
     def is_full(self, more: int) -> bool:
         """Whether it may not tell so many more, whatever room there is."""
@@ -32,15 +34,15 @@ class Chosen:
         return bool(self.waiting) and not self.is_full(len(self.waiting[0]))
 
     def more_lines(self) -> list[str]:
-        """The line that says how many memories wait, where the layer has one: it takes room like any other."""
-        waiting = sum(1 for items in self.waiting for item in items if item.memory)
+        """The line that counts the memories that are not told, where the layer has one; it takes room like others."""
+        waiting = sum(1 for items in self.waiting for item in items if item.memory) + self.not_worth_it
         return [self.layer.more_line.format(waiting)] if self.told and waiting and self.layer.more_line else []
 
 
 def choose(found: Sequence[Found], budget_tokens: int, assemble: Assemble) -> list[Chosen]:
     """What of the candidates is told. The order of the layers is their priority, and the order within each its own:
     what does not fit ends its layer. The reserve is no layer: it is room for the frame and for what flows on."""
-    chosen = [Chosen(one.layer, list(_together(one.items))) for one in found]
+    chosen = [Chosen(one.layer, list(groups(one.items))) for one in found]
     fill = partial(_fill, chosen=chosen, budget_tokens=budget_tokens, assemble=assemble)
     caps = [one.layer.cap_tokens * budget_tokens / FULL_BUDGET for one in chosen]
     for one, cap in zip(chosen, caps, strict=True):
@@ -62,7 +64,8 @@ def choose(found: Sequence[Found], budget_tokens: int, assemble: Assemble) -> li
     return chosen
 
 
-def _together(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
+def groups(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
+    """Yield the candidates in their order, those that are told together in one."""
     joined: list[Item] = []
     for item in items:
         if item.left_out:
@@ -92,7 +95,7 @@ def _fill(
             break
         fresh = []
         for item in one.waiting[0]:
-            if where := _told_in(item, chosen):
+            if where := told_in(item, chosen):
                 one.left_out.append(replace(item, left_out=f"told in {where}"))
             else:
                 fresh.append(item)
@@ -110,7 +113,7 @@ def _fill(
     return added
 
 
-def _told_in(item: Item, chosen: Sequence[Chosen]) -> str:
+def told_in(item: Item, chosen: Sequence[Chosen]) -> str:
     """The layer that tells all memories of an item already."""
     wanted = {item.memory, *item.tells} - {""}
     for one in chosen:

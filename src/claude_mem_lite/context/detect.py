@@ -5,9 +5,10 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
+from claude_mem_lite.context.forecast import SESSIONS, Edited, Forecast, forecast
 from claude_mem_lite.context.languages import main_language
 from claude_mem_lite.context.tasks import Task as Task
 from claude_mem_lite.context.tasks import task_of
@@ -40,6 +41,8 @@ class Setting:
     """The last summary, the branch and the touched files, in a few words."""
     touched: tuple[str, ...] = ()
     """Files that `git status` would name, those that sessions edited first."""
+    forecast: Forecast = field(default_factory=Forecast)
+    """The files that the coming session will probably touch."""
 
 
 def detect(db: sqlite3.Connection, place: Place, without_session: str = "", deadline: float | None = None) -> Setting:
@@ -56,13 +59,25 @@ def detect(db: sqlite3.Connection, place: Place, without_session: str = "", dead
         task=task_of(turns.last_prompts(db, last[0].id, _MOST_PROMPTS)) if last else None,
         query=_query(last[0] if last else None, place.branch, files),
         touched=tuple(files),
+        forecast=_forecast(db, place, without_session, files),
     )
+
+
+def _forecast(db: sqlite3.Connection, place: Place, without_session: str, touched: Sequence[str]) -> Forecast:
+    past = sessions.edited_files(db, place.project, without=without_session, limit=SESSIONS)
+    edited = [Edited(branch, tuple(from_root(files, place.root))) for branch, files in past]
+    return forecast(edited, place.branch, touched)
+
+
+def from_root(files: Iterable[str], root: str) -> list[str]:
+    """Return paths as seen from the root of the project."""
+    return [file.removeprefix(f"{root}/") for file in files]
 
 
 def _edited(found: Sequence[Session], root: str) -> list[str]:
     """The files that sessions edited, as seen from the root, the last edited first."""
     paths = (path for session in found for path in reversed(session.summary.files_edited))
-    inside = (path.removeprefix(f"{root}/") for path in paths)
+    inside = from_root(paths, root)
     return list(dict.fromkeys(path for path in inside if not path.startswith(("/", "~"))))[:_MOST_ASKED_ABOUT]
 
 

@@ -29,18 +29,28 @@ class Item:
     """The id of the memory that the line tells: no other layer tells it as well."""
     tells: tuple[str, ...] = ()
     """The ids of memories that the line tells besides, in other words: a decision stands with its session, too."""
+    files: tuple[str, ...] = ()
+    """The files that the line is about, from the root of the project."""
+    worth: float = 0.0
+    """The share of the coming work that it helps with, besides by its files; less for each line before it."""
     is_asked_for: bool = False
-    """The user had it remembered in so many words, or pinned it: it goes before more of anything else."""
+    """The user had it remembered, pinned it, or put it as a rule: it goes before more of anything else."""
     is_users_rule: bool = False
     """It stands under the heading of the user's standing rules, whatever its layer."""
     with_next: bool = False
     """It is told together with the item after it, or not at all."""
 
+    value: str = ""
+    """The numbers by which it was chosen among the lines of all layers; '' where shares decide."""
+
     def explained(self) -> str:
-        """Return the score as a sum with its floor, or the numbers that place a line without a score."""
-        return self.score.explained(self.floor, self.order) if self.score else self.order
+        """Return the score as a sum with its floor, or the numbers that place a line without one; then its value."""
+        order = self.score.explained(self.floor, self.order) if self.score else self.order
+        return "; ".join(filter(None, (order, self.value)))
 
 
+FADE = 0.8
+"""Each further line of a layer is worth so much of the one before it."""
 Find = Callable[[sqlite3.Connection, Occasion, Setting], list[Item]]
 
 

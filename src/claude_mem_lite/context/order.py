@@ -18,9 +18,9 @@ def moment(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def shown(value: float) -> str:
+def shown(value: float, digits: int = _DIGITS) -> str:
     """Return a number as it is printed."""
-    return f"{round(value, _DIGITS):g}"
+    return f"{round(value, digits):g}"
 
 
 def confidence_floor(confidence: float, least: float, *, is_pinned: bool = False) -> str:

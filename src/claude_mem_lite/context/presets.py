@@ -13,13 +13,13 @@ from claude_mem_lite.errors import ConfigError
 # Every layer by its name, with the header of its lines.
 LAYERS: dict[str, tuple[str, Find]] = {
     "handoff": ("## Where the last session stopped", sessions.handoff),
-    "sessions": ("## Last sessions", sessions.session_index),
+    "sessions": ("## Last sessions", sessions.sessions_by_value),
     "session index": ("## Last sessions", sessions.session_index),
     "project": ("## Known about this project", knowledge.project_knowledge),
     "universal": ("## Known everywhere", knowledge.universal_knowledge),
     "language": ("## Known about its language", knowledge.language_knowledge),
     "learnings": ("## Learned so far", knowledge.learnings),
-    "changed code": ("## Code changed in the last sessions", code_changes.changed_code),
+    "changed code": ("## Code left unfinished", code_changes.unfinished_code),
     "function map": ("## Functions that the last sessions worked on", code_changes.function_map),
     "observations": ("## Earlier work", observations.observations),
     "impl": ("## Done in the last sessions", codes.impl),
@@ -27,7 +27,7 @@ LAYERS: dict[str, tuple[str, Find]] = {
     "block+next": ("## Blocked and left to do", codes.block_and_next),
 }
 # Layers find more, because some of it may be told in others; the others are bounded by their room alone.
-_MOST = {"learnings": 10, "observations": 10}
+_MOST = {"learnings": 10, "observations": 10, "sessions": 10}
 _SEARCHING = ("observations",)
 _MORE_LINES = {"handoff": "- and {} more: `claude-mem-lite list --kind handoff`"}
 
@@ -38,9 +38,11 @@ class Preset:
 
     name: str
     layers: tuple[Layer, ...]
+    by_value: bool = False
+    """Lines are told by their value, whatever their layer: it has no caps."""
 
 
-def made_of(name: str, caps: Mapping[str, int]) -> Preset:
+def made_of(name: str, caps: Mapping[str, int], *, by_value: bool = False) -> Preset:
     """The preset with these layers and caps, in this order."""
     layers = [(layer, cap, *LAYERS[layer]) for layer, cap in caps.items() if layer != RESERVE]
     return Preset(
@@ -49,6 +51,7 @@ def made_of(name: str, caps: Mapping[str, int]) -> Preset:
             Layer(layer, header, cap, find, _MOST.get(layer), layer in _SEARCHING, _MORE_LINES.get(layer, ""))
             for layer, cap, header, find in layers
         ),
+        by_value,
     )
 
 
@@ -56,16 +59,8 @@ SILENT = Preset("silent", ())
 """For folders to which nothing is given."""
 BALANCED = made_of(
     "balanced",
-    {
-        "handoff": 150,
-        "sessions": 350,
-        "project": 300,
-        "universal": 150,
-        "language": 150,
-        "changed code": 300,
-        "observations": 400,
-        RESERVE: 200,
-    },
+    dict.fromkeys(("handoff", "sessions", "project", "universal", "language", "changed code", "observations"), 0),
+    by_value=True,
 )
 BY_LAYERS = made_of(
     "layers",
@@ -76,7 +71,7 @@ BY_CODES = made_of(
     {"impl": 300, "dec": 200, "block+next": 300, "project": 400, "universal": 300, "language": 300, RESERVE: 200},
 )
 BUILT_IN = {preset.name: preset for preset in (BALANCED, BY_LAYERS, BY_CODES)}
-(SESSIONS,) = made_of("last resort", {"sessions": 350}).layers
+LAST_RESORT = made_of("last resort", {"sessions": 350, "observations": 400}).layers
 """What is told where a preset has nothing to say."""
 
 

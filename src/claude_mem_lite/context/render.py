@@ -34,6 +34,8 @@ SAVE_LESSONS = (
     "self-contained sentence with its reason."
 )
 _LINE_LIMIT = 420
+_OPEN_LIMIT = 240
+"""Longer, what is left to do would not be worth its tokens, and nothing of it would be told."""
 _HEADLINE_LIMIT = 160
 _BRANCH_LIMIT = 60
 # Half as many again as English takes.
@@ -44,6 +46,7 @@ _PATH_LIMIT = 160
 _SIGNATURE_LIMIT = 70
 _MOST_FILES_OF_A_MEMORY, _MOST_FILES_OF_A_SESSION = 3, 5
 _NAMES_LIMIT = 80
+_WORTH_OPEN, _WORTH_DECIDED, _WORTH_OF_REST = 0.09, 0.045, 0.022
 _SAYS_ALL = 0.9
 # "Decided: Decided to keep …": the text brings its label along.
 _LABELLED = re.compile(r"^Decided: (?=Decided )")
@@ -130,13 +133,16 @@ def memory_line(
     return f"- [{kind}, {origin}] {mark}{line}{files}{moved}{told_of} #{memory.id}"
 
 
-def session_line(session: Session, now: datetime, dated: bool, *, branch: str, is_gone: bool) -> str:
-    """One session; the branch when its work is not in this checkout, and whether nothing is left of it."""
+def session_line(
+    session: Session, now: datetime, dated: bool, *, branch: str, is_gone: bool, files: Sequence[str]
+) -> str:
+    """One session with some of its files; the branch when its work is not in this checkout, and whether nothing is left
+    of it."""
     where = f", on branch {safe_line(branch, _BRANCH_LIMIT)}" if branch else ""
     mark = "[its code is not here] " if is_gone else ""
     line = f"- [{when(session.last_event_at, now, dated)}{where}] {mark}{safe_line(session.summary.headline)}"
-    files = named_files(session.summary.files_edited, line, _MOST_FILES_OF_A_SESSION)
-    return safe_line(line, _HEADLINE_LIMIT - len(files)) + files
+    named = named_files(files, line, _MOST_FILES_OF_A_SESSION)
+    return safe_line(line, _HEADLINE_LIMIT - len(named)) + named
 
 
 def code_of_session(session: Session, entries: str, now: datetime, dated: bool) -> str:
@@ -192,7 +198,7 @@ def unlabelled(text: str) -> str:
 def open_line(left: Memory) -> str:
     """What a session left open, with the id that leads to more; what failed then may pass by now."""
     told = left.summary.replace(FAILING, "Was failing when it stopped: ")
-    return f"{labelled_once(safe_line(told))} #{left.id}"
+    return f"{labelled_once(safe_line(told, _OPEN_LIMIT))} #{left.id}"
 
 
 def earlier_open_line(left: Memory) -> str:
@@ -201,9 +207,10 @@ def earlier_open_line(left: Memory) -> str:
 
 
 class HandoffLine(NamedTuple):
-    """A line with the decision that it tells, if any."""
+    """A line with the decision that it tells, if any, and the share of the coming work that it helps with."""
 
     text: str
+    worth: float
     decision: str = ""
 
 
@@ -217,12 +224,12 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
         facts = [fact for fact in left.facts if fact not in elsewhere]
         open_ = [open_line(left), *map(safe_line, facts)]
     else:
-        open_ = [labelled_once(f"Next: {safe_line(step)}") for step in told.next_steps]
-    lines = list(map(HandoffLine, open_))
+        open_ = [labelled_once(f"Next: {safe_line(step, _OPEN_LIMIT)}") for step in told.next_steps]
+    lines = [HandoffLine(text, _WORTH_OPEN) for text in open_]
     for decision in told.key_decisions:
-        lines.append(HandoffLine(_LABELLED.sub("", f"Decided: {safe_line(decision)}"), decision))
+        lines.append(HandoffLine(_LABELLED.sub("", f"Decided: {safe_line(decision)}"), _WORTH_DECIDED, decision))
     rest = (("Learned", told.learned), ("Done", told.completed), ("Asked", told.request))
-    lines += [HandoffLine(f"{label}: {safe_line(text)}") for label, text in rest if text]
+    lines += [HandoffLine(f"{label}: {safe_line(text)}", _WORTH_OF_REST) for label, text in rest if text]
     marks = [f"- [{age}] ", *["- "] * len(lines)]
     return [line._replace(text=mark + line.text) for mark, line in zip(marks, lines, strict=False)]
 
@@ -236,11 +243,17 @@ def opens_with(told: str, title: str) -> bool:
     return any(Said(form).share_in(first) >= _SAYS_ALL for form in (title, past(title)))
 
 
+@lru_cache(maxsize=_TOLD_AGAIN)
+def _safe_end(end: str) -> str:
+    """Return the end of a path on one line; '' for a name that may be an order."""
+    return "" if reads_like_an_order(re.sub(r"[\W_]+", " ", end)) else safe_line(end)
+
+
 def named_files(files: Sequence[str], line: str, most: int) -> str:
     """The files that a line is about and does not name, by the ends of their paths; names that may be orders are not
     repeated."""
     ends = ["/".join(path.split("/")[-2:]) for path in files if path.rsplit("/", 1)[-1] not in line]
-    safe = [safe_line(end) for end in ends if not reads_like_an_order(re.sub(r"[\W_]+", " ", end))]
+    safe = [end for end in map(_safe_end, ends) if end]
     told: list[str] = []
     for end in safe[:most]:
         if sum(map(len, told)) + len(end) <= _NAMES_LIMIT:

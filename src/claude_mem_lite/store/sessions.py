@@ -206,6 +206,18 @@ def newest(
     return [_from_row(row) for row in rows]
 
 
+def edited_files(
+    db: sqlite3.Connection, project: str, *, without: str = "", limit: int
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the branch and the edited files of each of a project's last sessions, the newest first."""
+    rows = db.execute(
+        """select branch, files_edited from sessions where project = :project and id <> :without and headline <> ''
+           order by last_event_at desc, id limit :limit""",
+        {"project": project, "without": without, "limit": limit},
+    )
+    return [(row["branch"], tuple(json.loads(row["files_edited"]))) for row in rows]
+
+
 def forget_session(db: sqlite3.Connection, session: str) -> None:
     """Remove a session and all that was asked and answered in it."""
     db.execute("delete from prompts where session = ?", (session,))

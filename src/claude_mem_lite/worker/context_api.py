@@ -95,8 +95,12 @@ def prompt_context(
 
 
 def _shares(built: Context, preset: Preset) -> list[dict[str, object]]:
-    """How much of the budget each layer takes, with its header, and what it may before others leave it their room."""
-    caps = {layer.name: round(layer.cap_tokens * built.budget / FULL_BUDGET) for layer in preset.layers}
+    """How much of the budget each layer takes, with its header, and what it may before others leave it their room;
+    no cap where lines are told by their value."""
+    caps = {
+        layer.name: None if preset.by_value else round(layer.cap_tokens * built.budget / FULL_BUDGET)
+        for layer in preset.layers
+    }
     lines = {name: [one.item.line for one in built.chosen if one.layer == name] for name in (*caps, *built.layers)}
     return [
         {

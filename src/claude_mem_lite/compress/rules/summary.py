@@ -30,7 +30,7 @@ _MAX_STEPS = 5
 _MAX_DECISION = 240
 _MAX_DECISIONS = 3
 _MAX_READ = 3
-_MAX_EDITED = 8
+_MAX_EDITED = 40
 _MAX_PATHS_LENGTH = 300
 
 _WORK = ("feature", "bugfix", "refactor", "change")

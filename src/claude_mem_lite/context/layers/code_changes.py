@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.detect import Setting
-from claude_mem_lite.context.items import Item
-from claude_mem_lite.context.layers.sessions import are_all_elsewhere, last_sessions
+from claude_mem_lite.context.detect import Setting, from_root
+from claude_mem_lite.context.items import FADE, Item
+from claude_mem_lite.context.layers.sessions import are_all_elsewhere, last_sessions, open_handoffs
 from claude_mem_lite.context.layers.usage import is_unused, session_factors
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.order import NO_FLOOR, newest_first
@@ -15,29 +15,61 @@ from claude_mem_lite.store import symbols
 
 # Fewer than would fit: beyond these, room for earlier work told more of what sessions were to touch (benchmarks).
 _SESSIONS, _MOST_SYMBOLS = 5, 20
+_MAX_OF_A_FILE = 3
+_MAX_READ = 200
+_WORTH = 0.02
 # Where there are many files, none takes the room of the others.
 _LEAST_OF_A_FILE = 2
 # The map is of more than what is fresh in mind, and has more room.
 _MAPPED_SESSIONS, _MOST_MAPPED = 10, 60
 
 
-def changed_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
-    """What the last sessions changed, the file that was changed last first."""
-    return _changes(db, occasion, _SESSIONS, _MOST_SYMBOLS)
+def unfinished_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
+    """Functions that sessions with something left open changed, a line a file: the rest is told by `git log`."""
+    left = _unfinished(db, occasion)
+    lines: dict[str, list[str]] = {}
+    newest: dict[str, symbols.StoredChange] = {}
+    for one, now in zip(left, occasion.checkout.states([one.change for one in left]), strict=True):
+        newest.setdefault(one.change.file, one)
+        lines.setdefault(one.change.file, []).append(render.code_line(one.change, now).removeprefix("  - "))
+    return [
+        Item(
+            _line_of_file(file, lines[file]),
+            last.session,
+            "changed by a session that left something open",
+            files=tuple(from_root([file], occasion.place.root)),
+            worth=_WORTH * FADE ** (place - 1),
+            order=newest_first(place, len(newest), last.at, NO_FLOOR),
+        )
+        for place, (file, last) in enumerate(newest.items(), 1)
+    ]
+
+
+def _unfinished(db: sqlite3.Connection, occasion: Occasion) -> list[symbols.StoredChange]:
+    """Return the changes of sessions that left something open, but for functions that a later session changed again."""
+    left = list(dict.fromkeys(one.session for one in open_handoffs(db, occasion)))[:_SESSIONS]
+    if not left:
+        return []
+    use = session_factors(db, left)
+    left = [session for session in left if not is_unused(use[session])]
+    later = [occasion.session, *(one.id for one in last_sessions(db, occasion, _MAPPED_SESSIONS))]
+    newest = symbols.newest(db, [*left, *later], hidden=occasion.checkout.hidden, limit=_MAX_READ)
+    return [one for one in newest if one.session in left and render.is_tellable(one.change)][:_MOST_SYMBOLS]
+
+
+def _line_of_file(file: str, lines: Sequence[str]) -> str:
+    more = f" +{len(lines) - _MAX_OF_A_FILE}" if len(lines) > _MAX_OF_A_FILE else ""
+    return f"{render.file_line(file)}: {', '.join(lines[:_MAX_OF_A_FILE])}{more}"
 
 
 def function_map(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
-    """The same over more sessions: which functions the work was about, and what became of them."""
-    return _changes(db, occasion, _MAPPED_SESSIONS, _MOST_MAPPED)
-
-
-def _changes(db: sqlite3.Connection, occasion: Occasion, last: int, most: int) -> list[Item]:
-    found = last_sessions(db, occasion, last)
+    """Functions that the last sessions changed, and what became of them, by file."""
+    found = last_sessions(db, occasion, _MAPPED_SESSIONS)
     if are_all_elsewhere(found, occasion):
         return []
     use = session_factors(db, [one.id for one in found])
     of_use = [one.id for one in found if not is_unused(use[one.id])]
-    newest = symbols.newest(db, of_use, hidden=occasion.checkout.hidden, limit=most)
+    newest = symbols.newest(db, of_use, hidden=occasion.checkout.hidden, limit=_MOST_MAPPED)
     seen = [one for one in newest if render.is_tellable(one.change)]
     states = occasion.checkout.states([one.change for one in seen])
     by_file: dict[str, list[Item]] = {}
@@ -48,7 +80,7 @@ def _changes(db: sqlite3.Connection, occasion: Occasion, last: int, most: int) -
         shown = line if lines else f"{render.file_line(one.change.file)}\n{line}"
         order = newest_first(rank, len(seen), one.at)
         lines.append(Item(shown, one.session, "changed in the last sessions", order=order))
-    return list(_by_file(by_file, most, explained=occasion.explained))
+    return list(_by_file(by_file, _MOST_MAPPED, explained=occasion.explained))
 
 
 def _by_file(by_file: Mapping[str, Sequence[Item]], most: int, *, explained: bool) -> Iterator[Item]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.context.detect import Setting
-from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.items import FADE, Item
 from claude_mem_lite.context.layers.conflicting import Told, items_of
 from claude_mem_lite.context.layers.sessions import last_sessions
-from claude_mem_lite.context.layers.standing import back_again, item_of, why_never, why_unsure
+from claude_mem_lite.context.layers.standing import back_again, is_asked_for, item_of, why_never, why_unsure
 from claude_mem_lite.context.layers.usage import UNUSED
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.scores import ALWAYS, AT_START, Score, passes, score
@@ -22,6 +22,7 @@ _GUIDING: tuple[Kind, ...] = (*GUIDANCE_KINDS, "decision")
 _GROUPS = ("pinned", "stated guidance", "stated, no guidance", "not stated")
 """All of one group come before those of the next, whatever their scores."""
 _MOST_WRITTEN = 30
+_WORTH_OF_LESSON, _WORTH_OF_DECISION = 0.08, 0.05
 _MOST_CANDIDATES = 60
 
 
@@ -95,6 +96,8 @@ def _items(
 ) -> list[Item]:
     """Those that may be told, what contradicts them beside them; then the others, if they are wanted."""
     by_id = {one.memory.id: one for one in candidates}
+    good = [one.memory for one in candidates if not one.left_out]
+    places = _places(good)
 
     def item(told: Told) -> Item:
         memory, low = told.memory, by_id[told.memory.id].left_out
@@ -108,9 +111,10 @@ def _items(
             dated=told.is_dated,
             where=_where(memory.scope) if with_scopes else "",
         )
-        return replace(made, score=by_id[memory.id].score, floor=floor, order=_order(by_id[memory.id]))
+        own = by_id[memory.id]
+        worth = 0.0 if low else _worth(own) * FADE ** places[memory.id]
+        return replace(made, score=own.score, floor=floor, worth=worth, order=_order(own))
 
-    good = [one.memory for one in candidates if not one.left_out]
     if not occasion.explained:
         good = good[:_MOST_WRITTEN]  # writing a line takes half a millisecond, and no budget has room for more
     items = list(items_of(db, good, [one.memory for one in candidates if not one.left_out or one.is_low], item))
@@ -128,6 +132,20 @@ def _items(
         )
         for one in others
     ]
+
+
+def _places(good: Sequence[Memory]) -> dict[str, int]:
+    """Return the places by which worths fade. What is asked for is told first, and takes no place of the others."""
+    first = [memory.id for memory in good if is_asked_for(memory)]
+    others = [memory.id for memory in good if memory.id not in first]
+    return {id_: place for ids in (first, others) for place, id_ in enumerate(ids)}
+
+
+def _worth(one: _Candidate) -> float:
+    """Return the worth of what holds: lessons and decisions by their score; what else is known is told where asked."""
+    if one.score.is_stated or one.memory.kind in GUIDANCE_KINDS:
+        return _WORTH_OF_LESSON * one.score.total * one.score.usefulness
+    return _WORTH_OF_DECISION * one.score.total * one.score.usefulness if one.memory.kind == "decision" else 0.0
 
 
 def _where(scope: str) -> str:

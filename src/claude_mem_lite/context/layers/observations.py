@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from claude_mem_lite.codebase.freshness import Freshness
 from claude_mem_lite.context.detect import Setting, branch_words
-from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.items import FADE, Item
 from claude_mem_lite.context.layers.conflicting import Told, items_of
 from claude_mem_lite.context.layers.sessions import MOST_SESSIONS, last_sessions
 from claude_mem_lite.context.layers.standing import (
@@ -40,6 +40,7 @@ _LONGEST = 160
 # What is most like the work at hand is told whatever files it is about.
 _BY_RELEVANCE_ALONE = 1
 _RELEVANCE_ALONE, _MOST_NEW_FILES = 0.2, 3
+_WORTH = 0.025
 _OUTRANKED = "others come before it"
 log = logging.getLogger(__name__)
 
@@ -87,6 +88,7 @@ class _Candidate:
     usefulness: float = NEUTRAL
     order: str = ""
     """The numbers that place it."""
+    worth: float = 0.0
 
     @property
     def turn(self) -> tuple[str, datetime]:
@@ -96,7 +98,7 @@ class _Candidate:
         note, dated = (told.note, told.is_dated) if told else ("", False)
         made = item_of(self.memory, self.verdicts, occasion, self.reason, note=note, dated=dated, limit=_LONGEST)
         floor = confidence_floor(self.memory.confidence, LEAST_CONFIDENCE, is_pinned=self.memory.pinned)
-        return replace(made, order=f"{self.order}; {floor}")
+        return replace(made, worth=self.worth * self.memory.confidence, order=f"{self.order}; {floor}")
 
 
 def _candidates(db: sqlite3.Connection, found: Sequence[Memory], occasion: Occasion, reason: str) -> list[_Candidate]:
@@ -168,7 +170,8 @@ class _Spread:
             pool.remove(best)
             if len(_without_crowding([*told, best])) > len(told):
                 place = f"place {len(told) + 1}, by relevance alone" if alone else f"place {len(told) + 1}"
-                told.append(replace(best, order=f"{self._sum(best, alone=alone)}; {place}"))
+                order = f"{self._sum(best, alone=alone)}; {place}"
+                told.append(replace(best, order=order, worth=_WORTH * self._relevance(best) * FADE ** len(told)))
                 self.seen |= set(best.memory.files)
         return told
 
@@ -192,7 +195,7 @@ class _Spread:
         alike, value = self.alike[one.memory.id], self._relevance(one) if alone else self._value(one)
         use = f" × use {shown(one.usefulness)}" if one.usefulness != NEUTRAL else ""
         files = "" if alone else f" × ({shown(_RELEVANCE_ALONE)} + files {self._new_files(one)})"
-        return f"value {shown(value)} = score {shown(alike.score)} / best {shown(alike.best)}{use}{files}"
+        return f"rank {shown(value)} = score {shown(alike.score)} / best {shown(alike.best)}{use}{files}"
 
 
 def _recent(db: sqlite3.Connection, occasion: Occasion, known: set[str]) -> list[_Candidate]:
@@ -200,7 +203,12 @@ def _recent(db: sqlite3.Connection, occasion: Occasion, known: set[str]) -> list
     newest = [memory for memory in _newest(db, occasion) if memory.id not in known]
     found = _candidates(db, newest, occasion, "recent work")
     return [
-        replace(one, order=newest_first(rank, len(found), one.memory.created_at)) for rank, one in enumerate(found, 1)
+        replace(
+            one,
+            order=newest_first(rank, len(found), one.memory.created_at),
+            worth=_WORTH * one.usefulness * FADE**rank,
+        )
+        for rank, one in enumerate(found, 1)
     ]
 
 

@@ -1,11 +1,11 @@
 """What the last sessions were about, and where the newest one stopped."""
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.detect import Setting
-from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.detect import Setting, from_root
+from claude_mem_lite.context.items import FADE, Item
 from claude_mem_lite.context.layers.holding import Held, held
 from claude_mem_lite.context.layers.standing import verdict_of
 from claude_mem_lite.context.layers.usage import UNUSED, is_unused, session_factors
@@ -13,11 +13,17 @@ from claude_mem_lite.context.likeness import Said
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.order import NO_FLOOR, newest_first, shown, use_floor
 from claude_mem_lite.context.scores import is_stated
-from claude_mem_lite.models import Memory, Session
+from claude_mem_lite.models import REQUEST_LEAD, Memory, Session
 from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.visibility import is_hidden
 
 MOST_SESSIONS = 10
+_MAX_CANDIDATES = 60
+_MAX_FILES = 2
+_WORTH_OF_NEWEST, _FADE_OF_SESSIONS = 0.1, 0.92
+_ONLY_ASKED = 0.4
+"""A session of which nothing is known but what was asked is worth so much of another: only the newest are told."""
+_WORTH_LEFT_OPEN = 0.045
 _HANDOFF_LOOKS_BACK = 5
 _SAYS_ALL = 1.0
 GONE = "gone: its code is not here"
@@ -51,6 +57,7 @@ def _stopped(occasion: Occasion, last: Held, rank: int, number: int) -> list[Ite
             session.id,
             "where work stopped",
             tells=tuple(filter(None, (last.decided.get(line.decision),))),
+            worth=line.worth * FADE ** (place - 1),
             order=newest_first(rank, number, session.last_event_at, why, f"line {place} of {len(lines)}", NO_FLOOR),
         )
         for place, line in enumerate(lines, 1)
@@ -88,6 +95,7 @@ def _still_open(
                 "left open earlier, and not taken up since",
                 left_out=GONE if left.session in gone else "said by a newer one" if is_said else "",
                 memory=left.id,
+                worth=_WORTH_LEFT_OPEN * FADE ** (rank - 1),
                 order=newest_first(rank, len(others), left.last_seen_at, _repeated(repeated, len(words)), NO_FLOOR),
             )
         )
@@ -102,22 +110,53 @@ def _repeated(shared: int, words: int) -> str:
 
 def session_index(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:  # noqa: ARG001
     """One headline for each of the last sessions."""
-    found = last_sessions(db, occasion, MOST_SESSIONS)
+    return _headlines(db, occasion, MOST_SESSIONS, tuple)
+
+
+def sessions_by_value(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
+    """Headlines of past sessions with the files that tell most of the coming work; the newest are worth most."""
+    return _headlines(db, occasion, _MAX_CANDIDATES, lambda files: setting.forecast.telling(files, _MAX_FILES))
+
+
+def _headlines(
+    db: sqlite3.Connection, occasion: Occasion, limit: int, named: Callable[[Sequence[str]], Sequence[str]]
+) -> list[Item]:
+    """Return a line for each of the last sessions, with those of its files that are to be named."""
+    found = last_sessions(db, occasion, limit)
     tagged = are_all_elsewhere(found, occasion)
-    gone = without_code(db, occasion, [one.id for one in found])
+    # Only of the newest: to look at the code of all of them takes longer than all the rest.
+    gone = without_code(db, occasion, [one.id for one in found[:MOST_SESSIONS]])
     use = session_factors(db, [one.id for one in found])
-    return [
-        Item(
-            render.session_line(
-                one, occasion.now, occasion.dated, branch=one.branch if tagged else "", is_gone=one.id in gone
-            ),
-            one.id,
-            f"session {rank} by recency",
-            left_out=UNUSED if is_unused(use[one.id]) else "",
-            order=newest_first(rank, len(found), one.last_event_at, use_floor(use[one.id])),
+    items = []
+    for rank, one in enumerate(found, 1):
+        files = tuple(from_root(one.summary.files_edited, occasion.place.root))
+        branch = one.branch if tagged else ""
+        items.append(
+            Item(
+                render.session_line(
+                    one, occasion.now, occasion.dated, branch=branch, is_gone=one.id in gone, files=named(files)
+                ),
+                one.id,
+                f"session {rank} by recency",
+                left_out=UNUSED if is_unused(use[one.id]) else "",
+                files=files,
+                worth=_worth(one, rank),
+                order=newest_first(rank, len(found), one.last_event_at, use_floor(use[one.id])),
+            )
         )
-        for rank, one in enumerate(found, 1)
-    ]
+    return items
+
+
+def _worth(session: Session, rank: int) -> float:
+    worth = _WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1)
+    return _ONLY_ASKED * worth if _is_only_asked(session) else worth
+
+
+def _is_only_asked(session: Session) -> bool:
+    """Return whether the summary of a session tells nothing but what was asked."""
+    told = session.summary
+    is_known = told.files_edited or told.completed or told.learned or told.key_decisions or told.next_steps
+    return told.headline.startswith(REQUEST_LEAD) and not is_known
 
 
 def last_sessions(db: sqlite3.Connection, occasion: Occasion, limit: int) -> list[Session]:

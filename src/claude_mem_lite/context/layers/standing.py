@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from claude_mem_lite.codebase.freshness import Freshness, Verdict
 from claude_mem_lite.context import render
+from claude_mem_lite.context.detect import from_root
 from claude_mem_lite.context.items import Item
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.user_rules import is_users_rule
@@ -105,11 +106,14 @@ def item_of(
         memory.id,
         told,
         memory=memory.id,
-        is_asked_for=_is_asked_for(memory),
+        files=tuple(from_root(memory.files, occasion.place.root)),
+        is_asked_for=is_asked_for(memory),
         is_users_rule=is_users_rule(memory),
     )
 
 
-def _is_asked_for(memory: Memory) -> bool:
-    """What rules took from a prompt in passing is less sure."""
-    return memory.pinned or (memory.origin == "user" and memory.confidence >= 1.0)
+def is_asked_for(memory: Memory) -> bool:
+    """Return whether the user had a memory remembered, pinned it, or put it as a rule.
+
+    What was taken from a prompt in passing is less sure."""
+    return memory.pinned or (memory.origin == "user" and memory.confidence >= 1.0) or is_users_rule(memory)

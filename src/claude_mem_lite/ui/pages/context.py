@@ -24,7 +24,8 @@ class _Layer:
 
     name: str
     tokens: int
-    cap: int
+    cap: int | None
+    """None where lines are chosen by their value, whatever their layer."""
     items: Sequence[JsonObject]
     left_out: Sequence[JsonObject]
     skipped: str
@@ -89,6 +90,7 @@ def _start(asked: Asked, project: str) -> dict[str, object]:
         "bars": _bars(layers, frame, budget),
         "plot_width": WIDTH,
         "sentence": _sentence(layers, tokens, budget),
+        "by_value": all(one.cap is None for one in layers),
         "share": f"{tokens / budget:.0%}" if budget else "",
         "free": max(budget - tokens, 0),
         "out": out[:_MOST_LEFT_OUT],
@@ -114,7 +116,7 @@ def _layers(told: JsonObject) -> list[_Layer]:
         _Layer(
             name=name,
             tokens=whole(one, "tokens"),
-            cap=whole(one, "cap"),
+            cap=whole(one, "cap") if one.get("cap") is not None else None,
             items=[each for each in items if each.get("layer") == name],
             left_out=[each for each in out if each.get("layer") == name],
             skipped=skipped.get(name, ""),
@@ -131,8 +133,11 @@ def _bars(layers: Sequence[_Layer], frame: int, budget: int) -> tuple[Bar, ...]:
 def _why_nothing(told: JsonObject) -> str:
     if told.get("excluded") is True:
         return "Nothing is said here: this folder is excluded in your settings."
-    if any(one.get("reason") == "no room" for one in objects(told, "layers_skipped")):
+    skipped = [one.get("reason") for one in objects(told, "layers_skipped")]
+    if "no room" in skipped:
         return "Nothing fits into this budget. 300 tokens are always enough for something."
+    if "nothing worth its tokens" in skipped:
+        return "Nothing that is known of this project is worth its tokens."
     return "There is nothing to say yet: no session and no memory of this project is known."
 
 
