@@ -115,10 +115,10 @@ def test_what_holds_elsewhere_takes_no_place_of_what_is_left_open_here(store: St
     assert "Left open earlier: Convert page1 " in context(store, preset=made_of("mine", {"handoff": 2000})).text
 
 
-def test_of_sessions_with_the_same_headline_the_newest_is_told(store: Store) -> None:
-    for name in ("s1", "s2", "s3"):
-        store.session(name, SessionSummary(headline="Asked: Implement the plan", files_edited=(f"{name}.py",)))
-    assert context(store).text.count("Asked: Implement the plan") == 1
+def test_of_sessions_with_the_same_headline_and_files_the_newest_is_told(store: Store) -> None:
+    for name, file in (("s1", "cart.py"), ("s2", "cart.py"), ("s3", "till.py")):
+        store.session(name, SessionSummary(headline="Asked: Implement the plan", files_edited=(file,)))
+    assert context(store).text.count("Asked: Implement the plan") == 2
 
 
 def test_a_handoff_that_the_user_wrote_is_given(store: Store) -> None:

@@ -129,12 +129,13 @@ def _headlines(
     gone = without_code(db, occasion, [one.id for one in found[:MOST_SESSIONS]])
     use = session_factors(db, [one.id for one in found])
     items = []
-    said: set[str] = set()
+    said: set[tuple[str, ...]] = set()
     for rank, one in enumerate(found, 1):
         files = tuple(from_root(one.summary.files_edited, occasion.place.root))
         branch = one.branch if tagged else ""
-        left_out = UNUSED if is_unused(use[one.id]) else _SAID if one.summary.headline in said else ""
-        said.add(one.summary.headline)
+        told = (one.summary.headline, *named(files))
+        left_out = UNUSED if is_unused(use[one.id]) else _SAID if told in said else ""
+        said.add(told)
         items.append(
             Item(
                 render.session_line(
