@@ -1,8 +1,8 @@
 """How the scorer of lessons does on a project when its settings and its threshold are chosen on the other projects.
 
 The constants of the product were chosen on the figures of `benchmarks.lessons`, which flatters these. Here strength,
-weight of written sentences and threshold of each project come from folds over the others alone. Cues and form of the
-features are still those that were chosen on all of them. Called by `benchmarks.lessons`."""
+weight of brief sentences and threshold of each project come from folds over the others alone. Cues, form of the
+features and forms of sure sentences are still those that were chosen on all of them. Called by `benchmarks.lessons`."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,17 @@ from dataclasses import dataclass
 from training.lessons import learn_lessons, numbers_of
 from training.prompts import LabelledPrompt
 
+from benchmarks.worth import interval
 from claude_mem_lite.compress.language.spoken import spoken
-from claude_mem_lite.compress.lessons.candidates import stands_alone
+from claude_mem_lite.compress.lessons.candidates import may_be_sure
 
-SETTINGS = tuple(itertools.product((5.0, 8.0, 12.0), (0.1, 0.2, 0.3)))
-"""Pairs of strength and weight of the sentences that nobody typed in a prompt."""
-MIN_CHOSEN, MIN_PRECISION = 8, 0.9
-"""The threshold is the lowest over which at least so many sentences stand, at least so many of them lessons."""
+SETTINGS = tuple(itertools.product((5.0, 8.0, 12.0, 20.0), (0.1, 0.2, 0.3)))
+"""Pairs of strength and weight of the brief sentences."""
+SHARES = tuple(share / 100 for share in range(6, 31, 2))
+"""Shares of the prompts over which settings are compared: what is best at one share alone is best by chance."""
+MIN_PRECISION, CERTAINTY = 0.75, 1.28
+"""The threshold is the lowest over which lessons are this frequent at the lower end of an 80 % interval: so few stand
+over it that a plain share of nine in ten is often luck."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ def chosen_without(prompts: Sequence[LabelledPrompt], project: str) -> tuple[lis
     """Return the prompts of a project, and the grades of those of its sentences that would be sure."""
     others = [prompt for prompt in prompts if prompt.project != project]
     folds = {setting: _folds(others, *setting) for setting in SETTINGS}
-    best = max(SETTINGS, key=lambda setting: (found(folds[setting], 0.15), found(folds[setting], 0.3)))
+    best = max(SETTINGS, key=lambda setting: sum(found(folds[setting], share) for share in SHARES))
     threshold = _threshold(folds[best])
     scored = list(_scored(others, [prompt for prompt in prompts if prompt.project == project], *best))
     return scored, [grade for prompt in scored for value, grade in prompt.sentences if value >= threshold]
@@ -50,25 +54,25 @@ def found(prompts: Sequence[Chosen], share: float) -> int:
     return hits
 
 
-def _folds(prompts: Sequence[LabelledPrompt], strength: float, others_weight: float) -> list[Chosen]:
+def _folds(prompts: Sequence[LabelledPrompt], strength: float, brief_weight: float) -> list[Chosen]:
     scored: list[Chosen] = []
     for project in sorted({prompt.project for prompt in prompts}):
         train, test = ([one for one in prompts if (one.project == project) is own] for own in (False, True))
-        scored += _scored(train, test, strength, others_weight)
+        scored += _scored(train, test, strength, brief_weight)
     return scored
 
 
 def _scored(
-    train: Sequence[LabelledPrompt], test: Sequence[LabelledPrompt], strength: float, others_weight: float
+    train: Sequence[LabelledPrompt], test: Sequence[LabelledPrompt], strength: float, brief_weight: float
 ) -> Iterator[Chosen]:
-    scorer = learn_lessons(train, strength, others_weight)
+    scorer = learn_lessons(train, strength, brief_weight)
     for prompt in test:
         numbers = numbers_of(prompt)
         values = [float(row[0]) for row in scorer.lesson.scores((), numbers)] if numbers else []
         own = spoken(prompt.past.prompt)
         graded = zip(prompt.sentences, values, prompt.grades, strict=True)
-        may_be_sure = tuple((value, grade) for text, value, grade in graded if text in own and stands_alone(text))
-        yield Chosen(prompt.project, prompt.grade, max(values, default=0.0), may_be_sure)
+        sure = tuple((value, grade) for text, value, grade in graded if text in own and may_be_sure(text))
+        yield Chosen(prompt.project, prompt.grade, max(values, default=0.0), sure)
 
 
 def _threshold(prompts: Sequence[Chosen]) -> float:
@@ -77,6 +81,6 @@ def _threshold(prompts: Sequence[Chosen]) -> float:
     lowest, right = 1.0, 0
     for count, (value, grade) in enumerate(ranked, 1):
         right += grade > 0
-        if count >= MIN_CHOSEN and right >= MIN_PRECISION * count:
+        if interval(right, count, CERTAINTY)[0] >= MIN_PRECISION:
             lowest = value
     return lowest

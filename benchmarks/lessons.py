@@ -23,7 +23,7 @@ from training.prompts import LabelledPrompt, labelled_prompts, written_sentences
 from benchmarks.figures import Figure, keep
 from benchmarks.lesson_choices import Chosen, chosen_without, found
 from benchmarks.worth import interval
-from claude_mem_lite.compress.lessons.candidates import MIN_SURE, MIN_UNSURE, lesson_candidates
+from claude_mem_lite.compress.lessons.candidates import MIN_UNSURE, lesson_candidates
 from claude_mem_lite.compress.lessons.reading import read
 from claude_mem_lite.compress.lessons.scorer import Scorer
 
@@ -54,7 +54,7 @@ def scored(prompt: LabelledPrompt, scorer: Scorer) -> Scored:
         prompt.project,
         prompt.grade,
         max((candidate.probability for candidate in candidates), default=0.0),
-        tuple(grades[one.sentence] for one in candidates if one.probability >= MIN_SURE and not read(one.sentence)),
+        tuple(grades[one.sentence] for one in candidates if one.is_sure and not read(one.sentence)),
         tuple(grade for sentence, grade in grades.items() if read(sentence)),
     )
 

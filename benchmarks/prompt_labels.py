@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.label_files import append, read_lines
 from benchmarks.prompt_sheets import PastPrompt, past_prompts
 
 LABELS = Path(__file__).parent / "labels" / "prompts.jsonl"
@@ -42,7 +43,7 @@ class PromptLabel:
 
 def load(path: Path = LABELS) -> list[PromptLabel]:
     """Return all labels, in the order in which they were made."""
-    return [label_of(json.loads(line)) for line in path.read_text().splitlines() if line]
+    return list(map(label_of, read_lines(path)))
 
 
 def label_of(told: Mapping[str, object]) -> PromptLabel:
@@ -85,12 +86,10 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) < 3:
         print(__doc__, file=sys.stderr)
         return 2
-    answers = [json.loads(line) for line in Path(arguments[0]).read_text().splitlines() if line.strip()]
+    answers = read_lines(Path(arguments[0]))
     prompts = [prompt for folder in arguments[2:] for prompt in past_prompts(Path(folder))]
     lines = list(references(answers, prompts, arguments[1]))
-    with LABELS.open("a") as kept:
-        kept.writelines(f"{line}\n" for line in lines)
-    print(f"{len(lines)} labels were added to {LABELS.name}")
+    append(LABELS, lines)
     return 0
 
 

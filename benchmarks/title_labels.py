@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.label_files import append, read_lines
 from benchmarks.past_turns import PastTurn, past_turns
 from claude_mem_lite.compress.compose.candidates import fingerprint
 
@@ -32,7 +33,7 @@ class TitleLabel:
 
 def load(path: Path = LABELS) -> list[TitleLabel]:
     """Return all grades, in the order in which they were given."""
-    return [_label(json.loads(line)) for line in path.read_text().splitlines() if line]
+    return list(map(_label, read_lines(path)))
 
 
 def _label(told: Mapping[str, object]) -> TitleLabel:
@@ -94,12 +95,10 @@ def main(arguments: Sequence[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     shown = titles_in(Path(arguments[0]).read_text())
-    answers = [json.loads(line) for line in Path(arguments[1]).read_text().splitlines() if line.strip()]
+    answers = read_lines(Path(arguments[1]))
     turns = [past for folder in arguments[3:] for past in past_turns(Path(folder))]
     lines = list(references(answers, shown, turns, arguments[2]))
-    with LABELS.open("a") as kept:
-        kept.writelines(f"{line}\n" for line in lines)
-    print(f"{len(lines)} turns were added to {LABELS.name}")
+    append(LABELS, lines)
     return 0
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.label_files import append, read_lines
 from benchmarks.past_turns import PastTurn, past_turns
 from claude_mem_lite.compress.compose.candidates import Candidate, fingerprint
 
@@ -52,7 +53,7 @@ class Label:
 
 def load(path: Path = LABELS) -> list[Label]:
     """Return all labels, in the order in which they were made."""
-    return [label_of(json.loads(line)) for line in path.read_text().splitlines() if line]
+    return list(map(label_of, read_lines(path)))
 
 
 def label_of(told: Mapping[str, object]) -> Label:
@@ -130,12 +131,10 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) < 3:
         print(__doc__, file=sys.stderr)
         return 2
-    answers = [json.loads(line) for line in Path(arguments[0]).read_text().splitlines() if line.strip()]
+    answers = read_lines(Path(arguments[0]))
     turns = [past for folder in arguments[2:] for past in past_turns(Path(folder))]
     lines = list(references(answers, turns, arguments[1]))
-    with LABELS.open("a") as kept:
-        kept.writelines(f"{line}\n" for line in lines)
-    print(f"{len(lines)} labels were added to {LABELS.name}")
+    append(LABELS, lines)
     return 0
 
 

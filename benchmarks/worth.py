@@ -93,11 +93,11 @@ def _share(name: str, found: Sequence[bool]) -> Figure:
     return Figure(name, round(share, 3), "", note=f"of {len(found)}; 95 % interval {low:.3f} to {high:.3f}")
 
 
-def interval(hits: int, total: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share."""
+def interval(hits: int, total: int, z: float = 1.96) -> tuple[float, float]:
+    """Return Wilson's interval of a share, by default the 95 % one."""
     if not total:
         return 0.0, 1.0
-    z, share = 1.96, hits / total
+    share = hits / total
     middle = share + z * z / (2 * total)
     spread = z * ((share * (1 - share) + z * z / (4 * total)) / total) ** 0.5
     size = 1 + z * z / total

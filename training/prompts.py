@@ -68,10 +68,15 @@ def labelled_prompts(folders: Iterable[Path], labels: Sequence[PromptLabel] | No
     return [LabelledPrompt(past, label) for past, label in keyed if label is not None]
 
 
-def written_sentences(language: str) -> list[tuple[str, bool]]:
-    """Return the sentences of a language that were written for training and tests, and whether each is a lesson."""
+def written_sentences(language: str, *, as_typed: bool | None = None) -> list[tuple[str, bool]]:
+    """Return the sentences of a language that were written for training and tests, and whether each is a lesson: all,
+    or only those that are or are not put as users put them in prompts."""
     rows = map(json.loads, SENTENCES.read_text(encoding="utf-8").splitlines())
-    return [(str(row["text"]), bool(row["teaches"])) for row in rows if row["language"] == language]
+    return [
+        (str(row["text"]), bool(row["teaches"]))
+        for row in rows
+        if row["language"] == language and as_typed in (None, bool(row.get("as_typed")))
+    ]
 
 
 def _words(text: str) -> str:

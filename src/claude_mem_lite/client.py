@@ -17,6 +17,7 @@ from claude_mem_lite.client_values import (
     Drained,
     ExportPage,
     Health,
+    ImportedTurns,
     ImportStart,
     PastTurns,
     QueueCounts,
@@ -238,9 +239,13 @@ class Client:
         """Keep lessons on the user's word; the ids of their memories."""
         return _strings(self._post("/api/lessons/accept", {"ids": list(ids)}), "accepted")
 
-    def dismiss_lessons(self, ids: Sequence[str]) -> Sequence[str]:
-        """Drop lessons and keep them from coming back; their ids."""
-        return _strings(self._post("/api/lessons/dismiss", {"ids": list(ids)}), "dismissed")
+    def lesson(self, id_: str) -> JsonObject:
+        """Return a sentence that is or was unsure, with the message that it answered, by the id or its beginning."""
+        return self._get(f"/api/lessons/{quoted(id_)}")
+
+    def dismiss_lessons(self, ids: Sequence[str]) -> JsonObject:
+        """Drop lessons and keep them from coming back; their ids under `dismissed`, what they say under `lessons`."""
+        return self._post("/api/lessons/dismiss", {"ids": list(ids)})
 
     def edit_lesson(self, id_: str, words: str) -> str:
         """Keep a lesson in other words; the id of its memory."""
@@ -320,10 +325,10 @@ class Client:
         answer = self._post("/api/import/known", {"turns": marks}, timeout_s=IMPORT_TIMEOUT_S)
         return PastTurns(*(frozenset(_strings(answer, field.name)) for field in fields(PastTurns)))
 
-    def import_turns(self, turns: Sequence[JsonObject]) -> tuple[int, int]:
-        """Store past turns and wait until they are worked on: how many are, and how many memories that made."""
+    def import_turns(self, turns: Sequence[JsonObject]) -> ImportedTurns:
+        """Store past turns and wait until they are worked on."""
         answer = self._post("/api/import", {"turns": turns}, timeout_s=IMPORT_TIMEOUT_S)
-        return _whole(answer, "turns"), _whole(answer, "memories")
+        return ImportedTurns(**{one.name: _whole(answer, one.name) for one in fields(ImportedTurns)})
 
     def settings(self, cwd: str) -> JsonObject:
         """Every setting in force in a folder, with where it comes from, under `settings`."""
@@ -364,12 +369,12 @@ class Client:
             for one in _objects(answer, "turns")
         ]
 
-    def rebuild_turns(self, body: JsonObject) -> tuple[RebuildCounts, JsonValue]:
-        """Have the memories of some turns of a session made anew, or tried; return what that changes, and after a try
-        what the next one of the session goes on from."""
+    def rebuild_turns(self, body: JsonObject) -> tuple[RebuildCounts, Sequence[JsonObject], JsonValue]:
+        """Have the memories of some turns of a session made anew, or tried; return what that changes, in numbers and
+        by memories, and after a try what the next one of the session goes on from."""
         answer = self._post("/api/rebuild/memories", body, timeout_s=IMPORT_TIMEOUT_S)
         counts = RebuildCounts(**{one.name: _whole(answer, one.name) for one in fields(RebuildCounts)})
-        return counts, answer.get("so_far")
+        return counts, _objects(answer, "changes"), answer.get("so_far")
 
     def export_page(self, after: int, where: Where) -> ExportPage:
         """The memories that were stored after one of them, as many as come at a time."""

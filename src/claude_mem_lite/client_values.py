@@ -132,6 +132,18 @@ class StaleTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedTurns:
+    """What came of some turns of transcripts."""
+
+    turns: int
+    memories: int
+    ended: int
+    """Memories, new or old, that were retired or replaced by what the turns tell."""
+    unsure_lessons: int
+    """Sentences that may be lessons and wait to be judged, of all sessions."""
+
+
+@dataclass(frozen=True, slots=True)
 class RebuildCounts:
     """Turns that were made anew and turns that were left, and what became of their memories."""
 
@@ -141,6 +153,7 @@ class RebuildCounts:
     reworded: int = 0
     new: int = 0
     taken_back: int = 0
+    unsure: int = 0
 
     def __add__(self, other: "RebuildCounts") -> "RebuildCounts":
         return RebuildCounts(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))

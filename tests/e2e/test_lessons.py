@@ -13,17 +13,22 @@ QUESTION = "may hold beyond this task"
 STANDING = "When the user corrects you"
 
 
-def test_a_remark_is_judged_by_the_agent_and_told_to_the_next_session_in_its_words(
-    client: Client, api: FakeMessagesApi, product: Product, repo: Path
-) -> None:
+def allow(product: Product, client: Client, api: FakeMessagesApi, repo: Path) -> None:
+    """Allow the memory tools, and have a first session, so that what questions need is loaded."""
     product.run("install", "--allow-tools")
     api.script("hello", say("Hello."))
-    api.script(STORY.said, use(SAVE, kind="rule", text=STORY.saved), say("Understood."))
-    api.script("go on", say("Done."))
-
     client.run("hello", repo)
     product.drain()
     product.drain()  # the scorer is loaded once nothing else is left to do
+
+
+def test_a_remark_is_judged_by_the_agent_and_told_to_the_next_session_in_its_words(
+    client: Client, api: FakeMessagesApi, product: Product, repo: Path
+) -> None:
+    allow(product, client, api, repo)
+    api.script(STORY.said, use(SAVE, kind="rule", text=STORY.saved), say("Understood."))
+    api.script("go on", say("Done."))
+
     client.run(STORY.said, repo)
     product.drain()
     client.run("go on", repo)
@@ -70,7 +75,7 @@ def test_said_in_two_sessions_it_is_stated_by_the_user_to_the_third(
 def test_what_was_dismissed_never_comes_again(
     client: Client, api: FakeMessagesApi, product: Product, repo: Path
 ) -> None:
-    product.run("install", "--allow-tools")
+    allow(product, client, api, repo)
     api.script(STORY.said, use(SAVE, kind="rule", text=STORY.saved), say("Understood."))
     api.script(STORY.again, use(SAVE, kind="rule", text=STORY.said), say("Understood."))
     api.script("go on", say("Done."))

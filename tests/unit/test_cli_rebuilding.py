@@ -1,13 +1,18 @@
 """`rebuild` waits until the worker has made everything anew, and says what came of it."""
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from claude_mem_lite.install.doctor.worker import check_composer
 from claude_mem_lite.paths import Home
 from tests.past_sessions import Json
+from tests.running import wait_until
 from tests.unit.fake_worker import HEALTH, FakeWorker, fake_worker, run
 
 TURN = "01772442001000000000-0-0123abcd-UserPromptSubmit"
@@ -75,15 +80,28 @@ def test_status_tells_why_there_is_no_search_by_meaning(worker: FakeWorker, caps
     assert "; no vectors can be made: OSError, so search goes by words alone (`claude-mem-lite doctor` says" in told
 
 
-NONE: Json = {"turns": 0, "left": 0, "kept": 0, "reworded": 0, "new": 0, "taken_back": 0}
+NONE: Json = {"turns": 0, "left": 0, "kept": 0, "reworded": 0, "new": 0, "taken_back": 0, "unsure": 0}
 
 
 def test_rebuilding_memories_says_so_when_there_is_nothing_to_do(
     worker: FakeWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     worker.answer("GET /api/rebuild/memories", {"sessions": []})
+    worker.answer("GET /api/sessions", {"sessions": [{"id": "s1"}]})
     assert run("rebuild", "--memories") == 0
     assert capsys.readouterr().out == "Every turn has the memories that this version makes of it.\n"
+    worker.answer("GET /api/sessions", {"sessions": []})
+    assert run("rebuild", "--memories") == 0
+    assert capsys.readouterr().out == "There are no sessions yet.\n"
+
+
+def test_rebuilding_memories_of_no_home_makes_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLAUDE_MEM_LITE_HOME", str(tmp_path / "none"))
+    assert run("rebuild", "--memories") == 0
+    assert capsys.readouterr().out == "There are no sessions yet.\n"
+    assert not (tmp_path / "none").exists()
 
 
 def test_rebuilding_memories_adds_up_what_the_worker_tells(
@@ -98,13 +116,37 @@ def test_rebuilding_memories_adds_up_what_the_worker_tells(
     }
     worker.answer("GET /api/rebuild/memories", {"sessions": [{"id": "s1", "turns": 1}, {"id": "s2", "turns": 1}]})
     worker.answer("GET /api/rebuild/memories/turns", {"turns": [turn]})
-    worker.answer("POST /api/rebuild/memories", {**NONE, "turns": 1, "kept": 2, "taken_back": 600})
+    worker.answer("POST /api/rebuild/memories", {**NONE, "turns": 1, "kept": 2, "taken_back": 600, "changes": []})
     assert run("rebuild", "--memories", "--json") == 0
     told = json.loads(capsys.readouterr().out)
-    assert told == {**NONE, "dry_run": False, "sessions": 2, "turns": 2, "kept": 4, "taken_back": 1200}
+    sums = {"sessions": 2, "turns": 2, "kept": 4, "taken_back": 1200, "changes": []}
+    assert told == {**NONE, "dry_run": False, **sums}
     assert run("rebuild", "--memories", "--dry-run") == 0
     out = capsys.readouterr().out
     assert out == "Would rebuild the memories of 2 turns: 4 kept, 0 reworded, 0 new, 1,200 taken back.\n"
+
+
+def test_ctrl_c_counts_the_batch_under_way_and_says_how_to_go_on(worker: FakeWorker) -> None:
+    turn: Json = {
+        "turn": TURN,
+        "prompt_id": "",
+        "began_at": "2026-03-02T09:00:00+00:00",
+        "kept_bytes": 10,
+        "is_left": False,
+    }
+    worker.answer("GET /api/rebuild/memories", {"sessions": [{"id": "s1", "turns": 1}, {"id": "s2", "turns": 1}]})
+    worker.answer("GET /api/rebuild/memories/turns", {"turns": [turn]})
+    done = worker.answer_later("POST /api/rebuild/memories", {**NONE, "turns": 1, "kept": 2, "changes": []})
+    line = [str(Path(sys.executable).parent / "claude-mem-lite"), "rebuild", "--memories"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as rebuilding:
+        wait_until(lambda: any(one.method == "POST" for one in worker.seen), "the first batch")
+        rebuilding.send_signal(signal.SIGINT)
+        done.set()
+        out, err = rebuilding.communicate(timeout=30)
+    assert rebuilding.returncode == 130
+    assert out == "Rebuilt the memories of 1 turn: 2 kept, 0 reworded, 0 new, 0 taken back.\n"
+    assert err.startswith("Rebuilding the memories of 2 turns in 2 sessions.\n")
+    assert "Stopped. What is rebuilt is kept; the same command goes on with the rest." in err
 
 
 @pytest.mark.parametrize("options", [("--dry-run",), ("--project", "shop"), ("--cwd", "/")])

@@ -83,9 +83,9 @@ def leave_open(store: Store, count: int, **more: object) -> None:
 
 
 @pytest.mark.parametrize("budget", [2000, 1000])
-def test_what_is_left_open_and_has_no_room_is_counted(store: Store, budget: int) -> None:
+def test_by_shares_what_is_left_open_and_has_no_room_is_counted(store: Store, budget: int) -> None:
     leave_open(store, 60)
-    text = context(store, budget).text
+    text = context(store, budget, preset=made_of("mine", {"handoff": 2000})).text
     told = text.count("Left open earlier: Convert page")
     assert told > 0
     assert f"\n- and {60 - told} more: `claude-mem-lite list --kind handoff`\n" in text
@@ -105,7 +105,13 @@ def test_what_holds_elsewhere_takes_no_place_of_what_is_left_open_here(store: St
     leave_open(store, 2, created_at=NOW - timedelta(days=9), last_seen_at=NOW - timedelta(days=9))
     for number in range(memories.MAX_LEFT_OPEN):
         hand_off(store, f"other-{number}", scope="language:python")
-    assert "Left open earlier: Convert page1 " in context(store).text
+    assert "Left open earlier: Convert page1 " in context(store, preset=made_of("mine", {"handoff": 2000})).text
+
+
+def test_of_sessions_with_the_same_headline_the_newest_is_told(store: Store) -> None:
+    for name in ("s1", "s2", "s3"):
+        store.session(name, SessionSummary(headline="Asked: Implement the plan", files_edited=(f"{name}.py",)))
+    assert context(store).text.count("Asked: Implement the plan") == 1
 
 
 def test_a_handoff_that_the_user_wrote_is_given(store: Store) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.codebase.freshness import Freshness, Verdict
+from claude_mem_lite.compress.rules.repairs import fix_told
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.compress.tools.fingerprints import anchors_named, anchors_of_call
 from claude_mem_lite.compress.tools.hearsay import Hearsay
@@ -158,7 +159,10 @@ def test_the_same_install_is_one_way_whatever_was_edited_beside_it(past: Past) -
             bash('git commit -am "fix: read the settings"', "[main 1a2b3c4] fix: read the settings"),
         )
     (given,) = asked(past, NO_MODULE, "python run.py")
-    assert (given.told, given.note) == ("Fixed by running pip install pyyaml", "worked 2 times, last 2026-02-28")
+    assert (given.told, given.note) == (
+        "Fixed by running pip install pyyaml; python run.py passes",
+        "worked 2 times, last 2026-02-28",
+    )
 
 
 def test_a_failure_with_a_secret_in_it_is_known_again(past: Past) -> None:
@@ -325,8 +329,24 @@ def test_a_foreign_tool_that_fails_is_told_what_was_written_down_for_it(past: Pa
 def test_at_a_failure_only_what_was_done_is_told_and_not_the_error(past: Past) -> None:
     past.fixed_by_edit("monday", 3)
     text = block(asked(past), NOW, 300).text
-    assert "[bugfix] Fixed by editing Session.is_valid in src/auth.py (3 days ago) [worked " in text
+    assert (
+        "[bugfix] Fixed by editing Session.is_valid in src/auth.py; pytest passes (14 passed) (3 days ago) [worked "
+        in text
+    )
     assert "assert" not in text
+
+
+def test_the_cause_that_somebody_stated_is_told_with_the_fix_and_its_proof(past: Past) -> None:
+    fix = past.fixed_by_edit("monday", 3)
+    stated = replace(
+        fix,
+        title="Session.is_valid compared seconds with milliseconds",
+        summary="Session.is_valid compared seconds with milliseconds. pytest passes now (14 passed).",
+    )
+    assert fix_told(stated) == (
+        "Session.is_valid compared seconds with milliseconds; fixed by editing Session.is_valid in src/auth.py; "
+        "pytest passes (14 passed)"
+    )
 
 
 def test_what_was_run_is_told_where_nothing_was_edited(past: Past) -> None:
@@ -334,7 +354,7 @@ def test_what_was_run_is_told_where_nothing_was_edited(past: Past) -> None:
         "monday", 3, bash_failed("python run.py", NO_MODULE), bash("pip install pyyaml"), bash("python run.py", "ok")
     )
     given = asked(past, NO_MODULE, "python run.py")
-    assert [one.told for one in given] == ["Fixed by running pip install pyyaml"]
+    assert [one.told for one in given] == ["Fixed by running pip install pyyaml; python run.py passes"]
 
 
 @pytest.mark.parametrize(

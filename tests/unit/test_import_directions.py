@@ -22,6 +22,7 @@ GROUPS = (
         "toml_care",
         "agents",
         "redaction",
+        "safety",
         "words",
         "code",
         "git",

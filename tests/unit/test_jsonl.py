@@ -19,13 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_mem_lite.code.values import SymbolAction
-from claude_mem_lite.compress.language.instructions import looks_like_instructions
 from claude_mem_lite.compress.tools.hearsay import told_by
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.importers import jsonl
 from claude_mem_lite.importers.jsonl import Checked, open_memories
 from claude_mem_lite.memory_lines import FIELDS, LONGEST_MEMORY, to_line, to_object, values_of
 from claude_mem_lite.models import FOREIGN_ORIGINS, KINDS, JsonValue, Memory, Origin, Status, SymbolChange
+from claude_mem_lite.safety.injection import looks_like_instructions
 from claude_mem_lite.store import exchange, memories, sessions
 from claude_mem_lite.worker.cleaning import cleaned
 from claude_mem_lite.worker.exchange import Batch, Line, read

@@ -33,6 +33,7 @@ from claude_mem_lite.store.stances import NOTHING, Stance, agree, contradict, st
         ("No longer use moment.js", "Use moment.js for dates"),
         ("The default branch is main", "The default branch is master"),
         ("Cache responses for 5 minutes", "Cache responses for 10 minutes"),
+        ("Answer in French", "Answer in German"),
         ("Nutze pnpm statt npm", "Use npm"),
         ("用 pnpm，不要用 npm", "Use npm"),
     ],

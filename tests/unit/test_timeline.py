@@ -106,7 +106,7 @@ def test_the_id_of_a_session_is_taken_as_it_is_written(store: Store) -> None:
 
 @pytest.mark.parametrize("given_id", ["", "abc", "zzzzzzzz", "%", "abcd-\x00"])
 def test_an_id_of_nothing_says_where_to_find_ids(store: Store, given_id: str) -> None:
-    with pytest.raises(NotFound, match="`claude-mem-lite sessions`"):
+    with pytest.raises(NotFound, match="`sessions` those of sessions"):
         timeline.find(store.db, given_id)
 
 

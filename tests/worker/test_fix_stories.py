@@ -104,7 +104,7 @@ def test_an_edit_beside_an_install_is_not_told_as_the_fix(up: Machine, project: 
         ),
     )
     context = told(up, "s-2", project, NO_MODULE)
-    assert "Fixed by running uv add sqlalchemy (" in context
+    assert "Fixed by running uv add sqlalchemy; pytest passes (3 passed) (" in context
     assert "cart.py" not in context
 
 

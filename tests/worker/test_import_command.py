@@ -15,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.paths import Home
+from tests.lesson_sentences import stories
 from tests.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
-from tests.running import COMMAND, WAIT_S, Machine, dump, wait_until
+from tests.running import COMMAND, WAIT_S, Machine, dump, query, wait_until
+from tests.unit.compress.build import PYTEST_FAILED, PYTEST_PASSED
 from tests.unit.fake_worker import fake_worker
 from tests.unit.fake_worker import run as run_here
 from tests.worker.commands import run_here as run_on
@@ -135,6 +137,20 @@ def test_a_second_time_adds_nothing(machine: Machine, tmp_path: Path) -> None:
     assert run(machine, tmp_path).stdout == "There was nothing new to import.\n3 turns were there already.\n"
     assert dump(machine.view.memory_db) == once
     assert machine.rows() == rows
+
+
+def test_it_tells_what_later_turns_ended_and_which_sentences_wait(machine: Machine, tmp_path: Path) -> None:
+    (story,) = stories(1)
+    session = PastSession("s1").prompt("run it").runs("pytest", PYTEST_FAILED, 1)
+    session.says("There it is: pytest fails.")
+    session.prompt(story.said).runs("pytest", PYTEST_PASSED).says("There it is.").write(tmp_path)
+    told = run(machine, tmp_path).stdout
+    assert "2 memories were retired or replaced by what came later" in told
+    assert told.endswith(
+        f"{NEXT}\nAlso: `claude-mem-lite lessons --all-projects`, for 1 sentence that may be a lesson.\n"
+    )
+    ((at,),) = query(machine.view.memory_db, "select at from retirements")
+    assert at.startswith(f"{LONG_AGO:%Y-%m-%d}")
 
 
 def test_a_session_that_went_on_is_imported_from_where_it_was(machine: Machine, tmp_path: Path) -> None:
@@ -309,12 +325,12 @@ def test_known_turns_are_not_sent(home: Home, tmp_path: Path, capsys: pytest.Cap
     session.write(tmp_path / "t")
     with fake_worker(home) as worker:
         worker.answer("POST /api/import/known", {"known": [], "excluded": [], **NOT_PAUSED})
-        worker.answer("POST /api/import", {"turns": 2, "memories": 1})
+        worker.answer("POST /api/import", {"turns": 2, "memories": 1, "ended": 0, "unsure_lessons": 0})
         assert run_here("import", "transcripts", str(tmp_path / "t")) == 0
         sent: Json = worker.last("/api/import").body
         names = [turn["name"] for turn in sent["turns"]]
         worker.answer("POST /api/import/known", {"known": names[:1], "excluded": [], **NOT_PAUSED})
-        worker.answer("POST /api/import", {"turns": 1, "memories": 1})
+        worker.answer("POST /api/import", {"turns": 1, "memories": 1, "ended": 0, "unsure_lessons": 0})
         run_here("import", "transcripts", str(tmp_path / "t"))
         again: Json = worker.last("/api/import").body
         assert [turn["name"] for turn in again["turns"]] == names[1:]

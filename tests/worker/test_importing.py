@@ -71,7 +71,7 @@ def test_a_turn_becomes_what_it_would_have_become_live(served: Machine, tmp_path
 
     found = served.get("/api/memories?all_projects=true")["memories"]
     made = [one for one in found if one["session"] == "i-live"]
-    assert told == {"turns": 1, "memories": len(made)}
+    assert told == {"turns": 1, "memories": len(made), "ended": 0, "unsure_lessons": 0}
     assert [one["kind"] for one in made] == ["bugfix"]
     assert {one["branch"] for one in made} == {"main"}
     assert made[0]["created_at"].startswith("2026-03-02T09:00")
@@ -97,7 +97,7 @@ def test_storing_the_same_turn_again_changes_nothing(served: Machine, tmp_path: 
     turns = turns_of(fixed_bug("i-twice"), tmp_path)
     store(served, turns)
     once, rows = dump(served.view.memory_db), served.row_count()
-    assert store(served, turns) == {"turns": 1, "memories": 0}
+    assert store(served, turns) == {"turns": 1, "memories": 0, "ended": 0, "unsure_lessons": 0}
     assert dump(served.view.memory_db) == once
     assert served.row_count() == rows
 
@@ -206,7 +206,7 @@ def test_nothing_of_excluded_folders_is_kept(machine: Machine, tmp_path: Path) -
         "off": [],
         "excluded_then": [turns[0].name],
     }
-    assert store(machine, turns) == {"turns": 0, "memories": 0}
+    assert store(machine, turns) == {"turns": 0, "memories": 0, "ended": 0, "unsure_lessons": 0}
     assert machine.row_count() == 0
 
 
@@ -316,6 +316,6 @@ def test_a_session_forgotten_in_the_middle_of_its_import_stays_forgotten(served:
     turns = turns_of(fixed_bug("i-between"), tmp_path)
     store(served, turns)
     served.post("/api/forget", {"session": "i-between"})
-    assert store(served, turns) == {"turns": 0, "memories": 0}
+    assert store(served, turns) == {"turns": 0, "memories": 0, "ended": 0, "unsure_lessons": 0}
     assert session_of(served, "i-between") is None
     assert [row for row in served.rows() if row.session == "i-between"] == []

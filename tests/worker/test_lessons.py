@@ -122,6 +122,12 @@ def test_the_answer_of_the_agent_is_the_users_word_in_its_wording(machine: Machi
     assert "When the user corrects you" in context
 
 
+def test_a_project_without_memories_has_the_standing_line_where_the_tool_is_allowed(machine: Machine, cwd: str) -> None:
+    assert start(machine, cwd) == ""
+    allow(machine)
+    assert "When the user corrects you" in start(machine, cwd, "next")
+
+
 def test_what_has_nothing_to_do_with_the_question_is_the_agents_own(machine: Machine, cwd: str) -> None:
     allow(machine)
     ask(machine, "s-1", cwd, SAID)
@@ -159,7 +165,7 @@ def test_said_in_two_sessions_it_is_promoted_with_both_as_evidence(machine: Mach
     turn(machine, cwd, AGAIN, "s-2")
 
     (lesson,) = learned(machine)
-    assert (lesson["summary"], lesson["origin"], lesson["made_by"]) == (AGAIN, "user", "rules")
+    assert (lesson["summary"], lesson["origin"], lesson["made_by"]) == (f"{AGAIN}.", "user", "rules")
     assert {one["session"] for one in lesson["said"]} == {"s-1", "s-2"}
     assert SAID in lesson["detail"]
     assert AGAIN in lesson["detail"]
@@ -183,7 +189,19 @@ def test_one_task_that_is_sent_twice_is_said_once(machine: Machine, cwd: str) ->
     assert learned(machine) == []
 
     turn(machine, cwd, AGAIN, "s-4")
-    assert [one["summary"] for one in learned(machine)] == [AGAIN]
+    assert [one["summary"] for one in learned(machine)] == [f"{AGAIN}."]
+
+
+def test_a_prompt_of_one_sentence_that_another_session_repeats_word_for_word_is_promoted(
+    machine: Machine, cwd: str
+) -> None:
+    turn(machine, cwd, f"No, please {SAID}", "s-1")
+    turn(machine, cwd, f"No, please {SAID}", "s-2")
+
+    (lesson,) = learned(machine)
+    assert lesson["summary"] == f"{SAID}."
+    assert {one["session"] for one in lesson["said"]} == {"s-1", "s-2"}
+    assert f'"No, please {SAID}"' in lesson["detail"]
 
 
 def test_a_sentence_of_a_long_paragraph_is_not_promoted(machine: Machine, cwd: str) -> None:
@@ -216,8 +234,9 @@ def test_what_two_projects_say_twice_each_in_the_same_words_holds_everywhere(
 
 
 def test_what_another_project_was_sent_twice_holds_in_its_project_only(machine: Machine, cwd: str, other: str) -> None:
-    turn(machine, other, f"Hmm, {AGAIN}", "s-1")
-    turn(machine, other, f"Hmm, {AGAIN}", "s-2")
+    task = f"Hmm, {AGAIN}. Add a page for refunds."
+    turn(machine, other, task, "s-1")
+    turn(machine, other, task, "s-2")
     turn(machine, cwd, SAID, "s-3")
     turn(machine, cwd, AGAIN, "s-4")
     (lesson,) = learned(machine)
@@ -288,6 +307,23 @@ def test_who_accepts_what_was_dismissed_has_it_back(machine: Machine, cwd: str) 
     machine.post("/api/lessons/accept", {"ids": [lesson["id"]]})
     assert [one["id"] for one in learned(machine)] == [lesson["id"]]
     assert {state for _, state in states(machine)} == {"accepted"}
+    assert {one["created_at"] for one in learned(machine)[0]["said"]} == {one["created_at"] for one in lesson["said"]}
+
+
+@pytest.mark.parametrize("words", ["The mirror is in Oslo", "We decided to keep the mirror in Oslo"])
+def test_what_is_edited_is_a_rule_unless_its_words_tell_another_kind(machine: Machine, cwd: str, words: str) -> None:
+    turn(machine, cwd, SAID, "s-1")
+    (unsure,) = machine.get("/api/lessons")["unsure"]
+    machine.post("/api/lessons/edit", {"id": unsure["id"], "text": words})
+    assert [one["kind"] for one in learned(machine)] == ["rule"]
+
+
+def test_a_sentence_keeps_the_time_at_which_it_was_said(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, "From now on always run the linter before every commit", "s-1")
+    (lesson,) = learned(machine)
+    machine.post("/api/lessons/dismiss", {"ids": [lesson["id"]]})
+    machine.post("/api/lessons/accept", {"ids": [lesson["id"]]})
+    assert [one["created_at"] for one in learned(machine)[0]["said"]] == [lesson["created_at"]]
 
 
 def test_what_was_accepted_or_edited_is_the_users_own_word(machine: Machine, cwd: str) -> None:
@@ -296,7 +332,9 @@ def test_what_was_accepted_or_edited_is_the_users_own_word(machine: Machine, cwd
 
     machine.post("/api/lessons/accept", {"ids": [unsure["id"][:6]]})
     (lesson,) = learned(machine)
-    assert (lesson["summary"], lesson["made_by"], lesson["confidence"]) == (SAID, "user", 1.0)
+    assert (lesson["summary"], lesson["made_by"], lesson["confidence"]) == (f"{SAID}.", "user", 1.0)
+    rules = start(machine, cwd).partition("standing rules")[2]
+    assert lesson["id"] in rules.partition("Notes")[0]
 
     machine.post("/api/lessons/edit", {"id": unsure["id"], "text": "Small commits, please"})
     (lesson,) = learned(machine)
@@ -344,6 +382,12 @@ def test_a_newer_lesson_about_the_same_thing_replaces_the_older(machine: Machine
 
     assert [one["id"] for one in learned(machine)] == [newer["id"]]
     assert machine.get(f"/api/memories/{older['id']}")["superseded_by"] == newer["id"]
+
+
+def test_a_rule_with_another_value_replaces_the_older_one(machine: Machine, cwd: str) -> None:
+    turn(machine, cwd, "From now on write release notes in British spelling.", "s-1")
+    turn(machine, cwd, "From now on write release notes in American spelling.", "s-2")
+    assert [one["title"] for one in learned(machine)] == ["Write release notes in American spelling"]
 
 
 def test_forgetting_a_session_takes_its_candidates_along(machine: Machine, cwd: str) -> None:

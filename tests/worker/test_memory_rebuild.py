@@ -142,6 +142,17 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(machine: Machine, has_even
     assert tried == {**rebuild(machine), "dry_run": True}
 
 
+def test_what_changes_is_listed_by_its_titles_and_ids(machine: Machine) -> None:
+    age(machine)
+    tried = run_here(machine, "rebuild", "--memories", "--dry-run").stdout
+    assert f"Taken back:\n  {min(one['id'] for one in crumbs(machine))}  {CRUMB}\n" in tried
+    assert "Reworded:\n" in tried
+    changes = rebuild(machine)["changes"]
+    gone = {one["id"] for one in changes if one["change"] == "taken back"}
+    assert gone == {one["id"] for one in crumbs(machine)}
+    assert {one["change"] for one in changes} == {"taken back", "reworded"}
+
+
 def test_a_dry_run_of_a_session_in_several_requests_tells_what_it_leaves_open(unserved: Machine) -> None:
     session = PastSession("long")
     for number in range(MAX_BATCH_TURNS + 2):
@@ -402,3 +413,13 @@ def leave_live(home: Home, session: PastSession, prompt_id: str) -> None:
     for event in turn.events:
         told = {key: value for key, value in event.payload.items() if key not in ("imported", "git_branch")}
         leave(home, {**told, "prompt_id": prompt_id})
+
+
+def test_after_something_was_forgotten_the_turns_that_it_was_not_taken_out_of_are_still_read(machine: Machine) -> None:
+    fresh = said(machine)
+    kept = machine.post("/api/memories", {"kind": "note", "text": "Quokkas live on Rottnest", "cwd": "/home/dev/shop"})
+    machine.post("/api/forget", {"ids": [kept["id"]]})
+    age(machine)
+    forget_events(machine)
+    assert rebuild(machine)["left"] == 0
+    assert said(machine) == fresh

@@ -66,15 +66,6 @@ def test_a_failure_whose_command_passes_in_a_later_session_is_retired_with_what_
     assert ("its command passed in session s-2",) in query(home.memory_db, "select reason from retirements")
 
 
-def test_what_a_session_did_not_push_is_closed_by_the_push_of_another(home: Home, loop: Loop) -> None:
-    leave(home, payload("UserPromptSubmit", "s-1", prompt="commit it"))
-    leave(home, payload("Stop", "s-1", last_assistant_message="Committed. Still to do: push it."))
-    assert loop.settle(30)
-    assert handoffs(home) == ["active"]
-    work(home, loop, "s-2", passed("s-2", "git push"))
-    assert handoffs(home) == ["retired"]
-
-
 def test_the_same_command_in_another_folder_is_another(home: Home, loop: Loop, tmp_path: Path) -> None:
     make_checkout(tmp_path)
     for name in ("api", "web"):

@@ -89,6 +89,9 @@ class Report:
     """Those that turns were stored of."""
     turns: int = 0
     memories: int = 0
+    ended: int = 0
+    """Memories that were retired or replaced by what the turns tell."""
+    unsure_lessons: int = 0
     known: int = 0
     excluded: int = 0
     off: int = 0
@@ -114,6 +117,8 @@ class Report:
             "sessions": len(self.sessions),
             "turns": self.turns,
             "memories": self.memories,
+            "ended": self.ended,
+            "unsure_lessons": self.unsure_lessons,
             "known": self.known,
             "excluded": self.excluded,
             "off": self.off,
@@ -193,6 +198,9 @@ def transcripts(paths: Sequence[Path], chosen: Mapping[str, str], also_paused: b
         click.echo(
             "Next: `claude-mem-lite sessions --all-projects`, or `claude-mem-lite context` in a project's folder."
         )
+        if report.unsure_lessons:
+            said = counted(report.unsure_lessons, "sentence that may be a lesson", "sentences that may be lessons")
+            click.echo(f"Also: `claude-mem-lite lessons --all-projects`, for {said}.")
 
 
 def _where_nothing_is(paths: Sequence[Path]) -> str:
@@ -244,13 +252,13 @@ class Importing:
         if paused:
             self._report.paused_files[path] = self._report.paused_files.get(path, 0) + len(paused)
         if wanted:
-            stored, memories = self._sending.ask(
-                lambda client: client.import_turns([turn.as_json() for turn in wanted])
-            )
+            done = self._sending.ask(lambda client: client.import_turns([turn.as_json() for turn in wanted]))
             self._report.sessions |= {turn.session for turn in wanted}
-            self._report.turns += stored
-            self._report.memories += memories
-            self._report.waiting += len(wanted) - stored
+            self._report.turns += done.turns
+            self._report.memories += done.memories
+            self._report.ended += done.ended
+            self._report.unsure_lessons = done.unsure_lessons
+            self._report.waiting += len(wanted) - done.turns
 
 
 def _batches(turns: Iterable[PastTurn]) -> Iterator[list[PastTurn]]:
@@ -333,6 +341,9 @@ def _sentences(report: Report, stopped: bool) -> Iterator[str]:
         yield f"Imported {new}: {made}."
     elif not stopped:
         yield "There was nothing new to import."
+    if report.ended:
+        ended = counted(report.ended, "memory was", "memories were")
+        yield f"{ended} retired or replaced by what came later; `claude-mem-lite list --status any` shows all."
     if report.known:
         yield f"{counted(report.known, 'turn was', 'turns were')} there already."
     if report.excluded:

@@ -7,21 +7,23 @@ import click
 
 from claude_mem_lite.cli import completing
 from claude_mem_lite.cli.agent_shell import refuse_agent
+from claude_mem_lite.cli.groups import HelpfulGroup
 from claude_mem_lite.cli.options import all_projects_option, connect, connect_to_look, folder, json_option, limit_option
 from claude_mem_lite.cli.output import dim, field, print_json
 from claude_mem_lite.cli.records import head, project_names
 from claude_mem_lite.cli.times import ago
 from claude_mem_lite.client_values import Where
 from claude_mem_lite.models import JsonObject, users_word
-from claude_mem_lite.told import number, objects
+from claude_mem_lite.told import number, objects, part, whole
 from claude_mem_lite.words import counted, one_line, within
 
 _MAX_SENTENCE = 300
 _MAX_SAID = 3
-_NOTHING: JsonObject = {"learned": [], "unsure": []}
+_MAX_BEFORE = 120
+_NOTHING: JsonObject = {"learned": [], "unsure": [], "more": {"learned": 0, "unsure": 0}}
 
 
-@click.group(short_help="See, accept, dismiss or edit what was learned.", invoke_without_command=True)
+@click.group(cls=HelpfulGroup, short_help="See, accept, dismiss or edit what was learned.", invoke_without_command=True)
 @all_projects_option
 @limit_option(50)
 @json_option
@@ -41,8 +43,27 @@ def lessons(ctx: click.Context, all_projects: bool, limit: int, as_json: bool) -
       claude-mem-lite lessons dismiss m4t9w2cz7e
       claude-mem-lite lessons edit m4t9w2cz7e "Keep commits small: reviewers read them one by one"
     """
-    if ctx.invoked_subcommand is not None:
-        return
+    if ctx.invoked_subcommand is None:
+        _list(all_projects, limit, as_json)
+
+
+@lessons.command("list", short_help="List lessons; the same as `lessons` alone.")
+@all_projects_option
+@limit_option(50)
+@json_option
+def list_(all_projects: bool, limit: int, as_json: bool) -> None:
+    """List lessons; the same as `lessons` alone.
+
+    Those that were learned, then those that are unsure, newest first. Reads only.
+
+    \b
+    Example:
+      claude-mem-lite lessons list --all-projects
+    """
+    _list(all_projects, limit, as_json)
+
+
+def _list(all_projects: bool, limit: int, as_json: bool) -> None:
     client = connect_to_look(_NOTHING, as_json=as_json)
     found = client.lessons(Where(folder(), all_projects=all_projects), limit=limit)
     if as_json:
@@ -50,8 +71,16 @@ def lessons(ctx: click.Context, all_projects: bool, limit: int, as_json: bool) -
         return
     every = [*objects(found, "learned"), *objects(found, "unsure")]
     names = project_names(every, client.project_names()) if all_projects else {}
+    if not every:
+        click.echo(_why_none(all_projects))
+        return
+    more = part(found, "more")
     _print_learned(objects(found, "learned"), names)
+    _print_more(whole(more, "learned"))
     _print_unsure(objects(found, "unsure"), names)
+    _print_more(whole(more, "unsure"))
+    if objects(found, "unsure"):
+        click.echo("`claude-mem-lite lessons accept ID` keeps one, `lessons dismiss ID` drops it for good.")
 
 
 @lessons.command(short_help="Keep lessons on your word.")
@@ -60,7 +89,7 @@ def lessons(ctx: click.Context, all_projects: bool, limit: int, as_json: bool) -
 def accept(ids: Sequence[str], as_json: bool) -> None:
     """Keep lessons on your word.
 
-    An unsure one becomes a lesson in your words. One that your agent or a model worded becomes a rule to be followed,
+    An unsure one becomes a rule in your words. One that your agent or a model worded becomes a rule to be followed,
     as if you had stated it.
 
     \b
@@ -91,9 +120,11 @@ def dismiss(ids: Sequence[str], as_json: bool) -> None:
     refuse_agent("lessons dismiss")
     dismissed = connect().dismiss_lessons(ids)
     if as_json:
-        print_json({"dismissed": dismissed})
+        print_json(dismissed)
         return
-    click.echo(f"Dismissed {counted(len(dismissed), 'lesson')}.")
+    for one in objects(dismissed, "lessons"):
+        done = "Was dismissed already" if one.get("already") is True else "Dismissed"
+        click.echo(f"{done}: {within(one_line(field(one, 'text')), _MAX_SENTENCE)}")
 
 
 @lessons.command(short_help="Keep a lesson in other words.")
@@ -119,7 +150,6 @@ def edit(id_: str, words: Sequence[str], as_json: bool) -> None:
 
 def _print_learned(found: Sequence[JsonObject], names: Mapping[str, str]) -> None:
     if not found:
-        click.echo("No lesson was learned here yet.")
         return
     now = datetime.now(UTC)
     click.echo("Learned:")
@@ -140,7 +170,25 @@ def _print_unsure(found: Sequence[JsonObject], names: Mapping[str, str]) -> None
         asked = "your agent was asked" if field(one, "state") == "asked" else ""
         told = (_where(one, now), asked, names.get(field(one, "project")))
         click.echo(f"{click.style(field(one, 'id'), fg='cyan')}  {_sentence(one)}  {_tail(told)}")
-    click.echo("`claude-mem-lite lessons accept ID` keeps one, `lessons dismiss ID` drops it for good.")
+        if before := one_line(field(one, "after_message")):
+            click.echo(dim(f"    in answer to: {_end(before)}"))
+
+
+def _print_more(left: int) -> None:
+    if left:
+        click.echo(f"… and {left:,} more; --limit shows more of them.")
+
+
+def _why_none(all_projects: bool) -> str:
+    wider = "" if all_projects else " --all-projects lists those of other folders."
+    return (
+        "No lesson was learned here yet. Lessons come from what you say to your agent; `claude-mem-lite import "
+        'transcripts` reads old sessions, and `claude-mem-lite remember "TEXT"` keeps a rule at once.' + wider
+    )
+
+
+def _end(message: str) -> str:
+    return message if len(message) <= _MAX_BEFORE else f"…{message[-_MAX_BEFORE:].partition(' ')[2]}"
 
 
 def _tail(told: Sequence[str | None]) -> str:

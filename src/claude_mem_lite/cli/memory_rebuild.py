@@ -11,10 +11,12 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from claude_mem_lite.cli.options import connect
+from claude_mem_lite.cli.options import connect_to_look
+from claude_mem_lite.cli.output import field as told_field
 from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.cli.progress import Advance, progress
-from claude_mem_lite.cli.sending import Sending
+from claude_mem_lite.cli.records import head
+from claude_mem_lite.cli.sending import Sending, interrupted_after
 from claude_mem_lite.client_values import RebuildCounts, StaleTurn, Where
 from claude_mem_lite.importers.transcripts import Transcript, find_transcripts, own_folders, read_transcript
 from claude_mem_lite.importers.turns import PastTurn
@@ -28,6 +30,8 @@ MAX_BATCH_TURNS = 4
 MAX_TURNS_BEFORE = 3
 """Turns before one that may have left failing what it puts right."""
 _SAME_TIME = timedelta(seconds=10)
+_NO_SESSIONS = "There are no sessions yet."
+_CHANGES = {"new": "New", "reworded": "Reworded", "taken back": "Taken back"}
 
 
 @dataclass(slots=True)
@@ -36,9 +40,10 @@ class Report:
 
     sessions: int = 0
     counts: RebuildCounts = field(default_factory=RebuildCounts)
+    changes: list[JsonObject] = field(default_factory=list)
 
     def as_json(self) -> JsonObject:
-        return {"sessions": self.sessions, **asdict(self.counts)}
+        return {"sessions": self.sessions, **asdict(self.counts), "changes": [*self.changes]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +65,26 @@ class _Source:
 
 def rebuild_memories(where: Where, *, dry_run: bool, as_json: bool) -> None:
     """Have all stale turns of a project, or of all, made anew, and say what that changed."""
-    client, report = connect(), Report()
+    report = Report()
+    client = connect_to_look({"dry_run": dry_run, **report.as_json()}, as_json=as_json, why=_NO_SESSIONS)
     found = client.stale_sessions(where)
+    if not (found or as_json or client.sessions(Where("", all_projects=True), limit=1)):
+        click.echo(_NO_SESSIONS)
+        return
     total = sum(turns for _, turns in found)
+    doing = "Checking" if dry_run else "Rebuilding"
     if found and not sys.stderr.isatty():
-        click.echo(f"Reading {counted(total, 'turn')} of {counted(len(found), 'session')}.", err=True)
+        of_what = f"{counted(total, 'turn')} in {counted(len(found), 'session')}"
+        click.echo(f"{doing} the memories of {of_what}.", err=True)
     try:
-        with progress("Reading turns", total, in_bytes=False) as advance:
+        with progress(f"{doing} memories", total, in_bytes=False) as advance:
             rebuilding = _Rebuilding(Sending(client), report, advance, dry_run=dry_run)
             for session, _ in found:
                 rebuilding.run(session)
     except KeyboardInterrupt:
         _print(report, as_json=as_json, dry_run=dry_run)
-        click.echo("Stopped. What is rebuilt is kept; run it again to go on.", err=True)
+        kept = "Nothing was changed" if dry_run else "What is rebuilt is kept; the same command goes on with the rest"
+        click.echo(f"Stopped. {kept}.", err=True)
         raise
     _print(report, as_json=as_json, dry_run=dry_run)
 
@@ -113,8 +125,11 @@ class _Rebuilding:
             "dry_run": self._dry_run,
             "so_far": so_far,
         }
-        counts, so_far = self._sending.ask(lambda client: client.rebuild_turns(body))
-        self._report.counts += counts
+        with interrupted_after():
+            counts, changes, so_far = self._sending.ask(lambda client: client.rebuild_turns(body))
+            self._report.counts += counts
+            # One that several turns saw may come with each of them.
+            self._report.changes += [one for one in changes if one not in self._report.changes]
         self._advance(self._report.counts.turns + self._report.counts.left)
         return so_far
 
@@ -181,6 +196,11 @@ def _sentences(report: Report, dry_run: bool) -> Iterator[str]:
             f"{done} the memories of {counted(counts.turns, 'turn')}: {counts.kept:,} kept, "
             f"{counts.reworded:,} reworded, {counts.new:,} new, {counts.taken_back:,} taken back."
         )
+    if dry_run:
+        yield from _titles(report.changes)
+    if counts.unsure:
+        found = counted(counts.unsure, "sentence that may be a lesson", "sentences that may be lessons")
+        yield f"{found}: `claude-mem-lite lessons` {'would list' if dry_run else 'lists'} them."
     if counts.left:
         left = counted(counts.left, "turn stays as it is", "turns stay as they are")
         yield f"{left}: nothing is left of what was done there, or it may not be read."
@@ -189,3 +209,12 @@ def _sentences(report: Report, dry_run: bool) -> Iterator[str]:
             "What was taken back is retired: `claude-mem-lite list --status retired` shows it, and "
             "`claude-mem-lite confirm ID` brings one back for good."
         )
+
+
+def _titles(changes: Sequence[JsonObject]) -> Iterator[str]:
+    """Yield what would change, memory by memory."""
+    for change, label in _CHANGES.items():
+        found = [one for one in changes if told_field(one, "change") == change]
+        if found:
+            yield f"{label}:"
+        yield from (f"  {head(one)}" for one in found)

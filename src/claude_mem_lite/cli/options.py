@@ -121,6 +121,8 @@ def kind(written: str) -> str:
     meant = as_kind(written)
     if meant in KINDS:
         return meant
+    if meant in ("lesson", "lessons"):
+        raise click.BadParameter(f"{written!r} is no kind; `claude-mem-lite lessons` lists lessons of all kinds")
     near = difflib.get_close_matches(meant, KINDS, n=2, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"the kinds are {', '.join(KINDS)}"
     raise click.BadParameter(f"there is no kind {written!r}, {hint}")
@@ -216,16 +218,16 @@ def connect() -> Client:
     return ensure_worker(chosen_home())
 
 
-def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False) -> Client:
+def connect_to_look(nothing: JsonValue, *, as_json: bool, aside: bool = False, why: str = "") -> Client:
     """The same for a command that only reads. Where there is no data folder it makes none: it says so, for programs by
-    `nothing`, and ends well. `aside`: what is printed is the answer alone, and this is none. MemoryLiteError where
-    there was one and its disk is missing."""
+    `nothing`, for people by `why`, and ends well. `aside`: what is printed is the answer alone, and this is none.
+    MemoryLiteError where there was one and its disk is missing."""
     if not is_anything_stored():
         _refuse_missing(absolute_home())
         if as_json:
             print_json(nothing)
         else:
-            click.echo(f"{_NOTHING[0].upper()}{_NOTHING[1:]}; {_INSTALL}.", err=aside)
+            click.echo(why or f"{_NOTHING[0].upper()}{_NOTHING[1:]}; {_INSTALL}.", err=aside)
         raise click.exceptions.Exit(0)
     return connect()
 

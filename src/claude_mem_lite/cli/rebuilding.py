@@ -20,7 +20,7 @@ MOST_LOOKS_IN_VAIN = 50
 
 @click.command(short_help="Make the search index anew, or the memories of an older version.")
 @click.option("--memories", is_flag=True, help="Make memories anew that an older version made of your sessions.")
-@click.option("--dry-run", is_flag=True, help="With --memories: only tell what would change.")
+@click.option("--dry-run", is_flag=True, help="With --memories: only list what would change.")
 @place_options
 @json_option
 def rebuild(memories: bool, dry_run: bool, cwd: str | None, project: str | None, as_json: bool) -> None:
@@ -34,8 +34,9 @@ def rebuild(memories: bool, dry_run: bool, cwd: str | None, project: str | None,
     one that --project or --cwd names. A turn is read once more where its events (kept for 8 days) or Claude Code's own
     transcript of its session are still there; other turns stay as they are. Memories about the same matter keep their
     ids and get the words of this version, some are new, and those that this version no longer makes are retired.
-    Nothing changes of what you stated, edited, pinned, confirmed or retired, of what an agent saved, a model told or
-    another product brought, and what was forgotten, excluded or done while memory was off stays out. `status` and
+    Lessons that an older version took from your prompts are judged anew; what may be one waits in `lessons`. Nothing
+    changes of what you remembered, accepted, edited, pinned, confirmed or retired, of what an agent saved, a model told
+    or another product brought, and what was forgotten, excluded or done while memory was off stays out. `status` and
     `doctor` tell when there are such turns; nothing is made anew unless you ask.
 
     May be stopped and run again at any time: it goes on where it was, and a second run changes nothing.

@@ -82,8 +82,8 @@ def print_timeline(answer: JsonObject) -> None:
 
 
 def whole_record(record: JsonObject) -> str:
-    """Everything about a memory, a turn or a session."""
-    shown = {"turn": _turn, "session": _session}.get(field(record, "kind"), _memory)
+    """Everything about a memory, a turn, a session or an unsure lesson."""
+    shown = {"turn": _turn, "session": _session, "lesson": _lesson}.get(field(record, "kind"), _memory)
     return "\n".join(shown(record))
 
 
@@ -204,6 +204,15 @@ def _turn(turn: JsonObject) -> Iterator[str]:
             yield f"{dim(key + ':')}\n{text}"
     yield from _fields(turn, ("session", "project"))
     yield f"{dim('created:')} {field(turn, 'created_at')}"
+
+
+def _lesson(lesson: JsonObject) -> Iterator[str]:
+    title = {"id": field(lesson, "id"), "title": field(lesson, "sentence")}
+    yield f"{head(title)}  [lesson, {field(lesson, 'state')}]"
+    if before := field(lesson, "after_message"):
+        yield f"{dim('in answer to:')}\n{before}"
+    yield from _fields(lesson, ("session", "project", "memory"))
+    yield f"{dim('said:')} {field(lesson, 'created_at')}"
 
 
 def _session(session: JsonObject) -> Iterator[str]:

@@ -21,8 +21,10 @@ from claude_mem_lite.cli.records import (
     with_project_name,
 )
 from claude_mem_lite.cli.times import ago
+from claude_mem_lite.client import Client
 from claude_mem_lite.client_values import Wanted, Where
 from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import current_folder
 from claude_mem_lite.words import query_words, within
 
@@ -128,7 +130,8 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
     """Show memories, turns and sessions in full.
 
     Of a memory everything that is known, and whether the code it tells of is still so when it is of the current
-    folder's project; of a turn all that was asked and answered, of a session its summary.
+    folder's project; of a turn all that was asked and answered, of a session its summary, of an unsure lesson the
+    sentence and the message that it answered.
     An id may be cut short to its first four or more characters. With --json a list, in the order asked for;
     exits 1 when one of them does not exist. Reads only.
 
@@ -142,7 +145,7 @@ def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
     client, found, failed = connect_to_find(), [], False
     for each in wanted:
         try:
-            found.append(client.record(each, here))
+            found.append(_record_or_lesson(client, each, here))
         except (NotFound, Ambiguous) as error:
             click.echo(f"{ctx.command_path}: {error}", err=True)
             failed = True
@@ -185,11 +188,31 @@ def timeline(id_: str, before: int, after: int, as_json: bool) -> None:
       claude-mem-lite timeline k7f3a5 --before 20 --after 0
       claude-mem-lite timeline 2f6d1c0e-8a4b-4c55-9d1e-0b7a6f3c2e11 --json
     """
-    answer = connect_to_find().timeline(memory_id(id_), before=before, after=after)
+    client, given = connect_to_find(), memory_id(id_)
+    try:
+        answer = client.timeline(given, before=before, after=after)
+    except NotFound as error:
+        session = field(_lesson(client, given, error), "session")
+        answer = client.timeline(session, before=before, after=after)
     if as_json:
         print_json(answer)
     else:
         print_timeline(answer)
+
+
+def _record_or_lesson(client: Client, id_: str, here: str) -> JsonObject:
+    try:
+        return client.record(id_, here)
+    except NotFound as error:
+        return _lesson(client, id_, error)
+
+
+def _lesson(client: Client, id_: str, error: NotFound) -> JsonObject:
+    """Return the unsure lesson of an id; the error of what has no such id when there is none."""
+    try:
+        return client.lesson(id_)
+    except NotFound:
+        raise error from None
 
 
 def _what_to_try(query: str, place: Where, wanted: Wanted) -> str:

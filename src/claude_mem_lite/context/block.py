@@ -19,6 +19,7 @@ from claude_mem_lite.words import counted, time_ago
 LOOK_DEEPER = "More of these: `claude-mem-lite show ID`."
 _FOLLOW = "to be followed unless the user says otherwise"
 _LONGEST_HEAD = 200
+_LONGEST_TOLD = 320
 _LONGEST_SHORT_HEAD = 120
 _LONGEST_LINE = 300
 _LONGEST_NOTE = 160
@@ -152,7 +153,7 @@ def _assemble(told: Sequence[_Forms], title: str) -> str:
 def _form(given: Given, now: datetime, root: str) -> _Form:
     memory = given.memory
     if given.told:
-        title = _safe(given.told, _LONGEST_HEAD, root)
+        title = _safe(given.told, _LONGEST_TOLD, root)
         return _Form(given, *[_head(given, title, now, root)] * 2)
     title = render.labelled_once(_safe(memory.title, _LONGEST_HEAD, root)).rstrip(".")
     lines = _summary(memory, root)

@@ -10,7 +10,7 @@ from claude_mem_lite.context import render
 from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.context.choosing import Chosen, choose
 from claude_mem_lite.context.detect import Setting, detect
-from claude_mem_lite.context.finding import Connect, Found, find
+from claude_mem_lite.context.finding import OVERTIME, Connect, Found, find
 from claude_mem_lite.context.items import Item, Layer
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import BALANCED, LAST_RESORT, Preset
@@ -116,7 +116,8 @@ def build(connect: Connect, occasion: Occasion, budget_tokens: int, preset: Pres
         chosen = [one for one in chosen if one.layer.name not in _LAST_NAMES]
         chosen += choose(last, _NEVER_EMPTY_FROM, assemble)
         found = [*others, *last]
-    text = assemble(chosen)
+    skipped = _skipped(found, chosen)
+    text = assemble(chosen) or _standing_line(occasion, budget_tokens, preset, skipped)
     return Context(
         text=text,
         tokens=estimate_tokens(text),
@@ -125,9 +126,20 @@ def build(connect: Connect, occasion: Occasion, budget_tokens: int, preset: Pres
         truncated=any(one.is_cut() for one in chosen),
         chosen=tuple(Placed(one.layer.name, item) for one in chosen for item in one.told),
         left_out=tuple(Placed(one.layer.name, item) for one in chosen for item in one.left_out),
-        layers_skipped=_skipped(found, chosen),
+        layers_skipped=skipped,
         build_ms=round((time.perf_counter() - began) * 1000, 2),
     )
+
+
+def _standing_line(occasion: Occasion, budget_tokens: int, preset: Preset, skipped: Sequence[Skipped]) -> str:
+    """Return the context of a project that has nothing to tell: the first lesson is said in a new one.
+
+    Nothing of a preset without layers, and nothing when time ran out: what was written ahead tells more."""
+    is_late = any(one.reason == OVERTIME for one in skipped)
+    if not (preset.layers and occasion.may_save) or occasion.since or is_late:
+        return ""
+    text = "\n".join((render.OPENING, render.SAVE_LESSONS, render.CLOSING))
+    return text if estimate_tokens(text) <= budget_tokens else ""
 
 
 def _setting(connect: Connect, occasion: Occasion) -> Setting:

@@ -22,8 +22,6 @@ class Chosen:
     """What is not decided on yet, in order; those that are told together in one."""
     told: list[Item] = field(default_factory=list)
     left_out: list[Item] = field(default_factory=list)
-    not_worth_it: int = 0
-    """How many of its memories are left out for their value, though there is room."""
 
     def is_full(self, more: int) -> bool:
         """Whether it may not tell so many more, whatever room there is."""
@@ -35,7 +33,7 @@ class Chosen:
 
     def more_lines(self) -> list[str]:
         """The line that counts the memories that are not told, where the layer has one; it takes room like others."""
-        waiting = sum(1 for items in self.waiting for item in items if item.memory) + self.not_worth_it
+        waiting = sum(1 for items in self.waiting for item in items if item.memory)
         return [self.layer.more_line.format(waiting)] if self.told and waiting and self.layer.more_line else []
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from claude_mem_lite.compress.rules.fixes import is_usage_error
-from claude_mem_lite.compress.rules.repairs import repair_told
+from claude_mem_lite.compress.rules.repairs import fix_told
 from claude_mem_lite.compress.tools.fingerprints import anchors_of_step, anchors_of_words, failed_step
 from claude_mem_lite.compress.tools.steps import Ran
 from claude_mem_lite.context.at_need import Here
@@ -149,7 +149,7 @@ def _fixes(ways: Iterable[Way], stale: Mapping[str, bool], told: Collection[str]
         if not tellable or way.trust() < LEAST_TRUST or any(one.id in told for one in way.told_by):
             continue
         best = min(tellable, key=lambda one: (one.kind != "bugfix", stale[one.id], -one.last_seen_at.timestamp()))
-        # The error was just seen, and who knows who wrote it: only what was done about it is told.
+        # The error was just seen, and who knows who wrote it: the cause, what was done and what proved it are told.
         given.append(
             Given(
                 best,
@@ -158,7 +158,7 @@ def _fixes(ways: Iterable[Way], stale: Mapping[str, bool], told: Collection[str]
                 "fix",
                 way.note(),
                 stale[best.id],
-                told=repair_told(best),
+                told=fix_told(best),
             )
         )
     return given[:_MOST_FIXES]

@@ -119,7 +119,6 @@ class _Selection:
             layer.waiting.remove(group.items)
         for item in group.items:
             where = told_in(item, self.chosen)
-            layer.not_worth_it += reason == NOT_WORTH_IT and bool(item.memory) and not where
             why = f"told in {where}" if where else reason
             layer.left_out.append(replace(item, left_out=why, value=value.explained()))
 
@@ -132,7 +131,7 @@ def floor_of(forecast: Forecast) -> float:
 def choose_by_value(found: Sequence[Found], budget_tokens: int, assemble: Assemble, forecast: Forecast) -> list[Chosen]:
     """Return the layers with the lines that are worth their tokens, in the order of the candidates."""
     # The value bounds a layer, not a number of lines.
-    chosen = [Chosen(replace(one.layer, most=None), list(groups(one.items))) for one in found]
+    chosen = [Chosen(replace(one.layer, most=None, more_line=""), list(groups(one.items))) for one in found]
     selection = _Selection(chosen, forecast, budget_tokens, assemble)
     without_room = list(_by_value(list(_asked_for_first(selection)), selection))
     for group, value in without_room:

@@ -75,7 +75,9 @@ def weigh(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
         db.execute("update memories set confidence = ? where id = ?", (sure, memory.id))
     if evidence.against and sure < LEAST:
         others = conflicts.of(db, [memory.id]).get(memory.id, ())
-        retirements.retire(db, memory.id, "contradicted", f"it was contradicted by {', '.join(others)}", now)
+        said_at = max(one.last_seen_at for one in (memory, *memories.by_ids(db, others)))
+        reason = f"it was contradicted by {', '.join(others)}"
+        retirements.retire(db, memory.id, "contradicted", reason, min(said_at, now))
 
 
 def learn(db: sqlite3.Connection, memory: Memory, now: datetime) -> Memory | None:

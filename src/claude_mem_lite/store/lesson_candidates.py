@@ -183,7 +183,16 @@ def asked_in(db: sqlite3.Connection, session: str) -> Asked:
 
 def count_open(db: sqlite3.Connection) -> int:
     """Return how many candidates nobody has judged or was asked to judge."""
-    (number,) = db.execute("select count(*) from lesson_candidates where state = 'unsure'").fetchone()
+    return count(db, None, ("unsure",))
+
+
+def count(db: sqlite3.Connection, project: str | None, states: Sequence[State]) -> int:
+    """Return how many candidates of a project, or of all, are in these states."""
+    of_one = "project = :project and" if project is not None else ""
+    (number,) = db.execute(
+        f"select count(*) from lesson_candidates where {of_one} state in (select value from json_each(:states))",
+        {"project": project, "states": json.dumps(list(states))},
+    ).fetchone()
     return int(number)
 
 

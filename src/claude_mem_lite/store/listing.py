@@ -50,6 +50,17 @@ def stated(db: sqlite3.Connection, project: str | None, kinds: Sequence[Kind], l
     return [memories.from_row(row) for row in rows]
 
 
+def count_stated(db: sqlite3.Connection, project: str | None, kinds: Sequence[Kind]) -> int:
+    """Return how many memories `stated` would list without a limit."""
+    here = "and (+scope = 'project:' || :project or +scope not like 'project:%')" if project is not None else ""
+    (number,) = db.execute(
+        f"""select count(*) from memories where status = 'active' and origin = 'user' {here}
+              and kind in (select value from json_each(:kinds))""",
+        {"project": project, "kinds": json.dumps(kinds)},
+    ).fetchone()
+    return int(number)
+
+
 def _ways(filters: Filters) -> list[conditions.Condition]:
     """Conditions that an index serves; what fits the filters fits at least one of them."""
     named = fts.naming_file(filters.file) if filters.file else ""

@@ -276,6 +276,12 @@ def count_in_sessions(db: sqlite3.Connection, sessions: Sequence[str]) -> int:
     return int(number)
 
 
+def count_ended(db: sqlite3.Connection) -> int:
+    """Return how many memories are retired or replaced."""
+    (number,) = db.execute("select count(*) from memories where status in ('retired', 'superseded')").fetchone()
+    return int(number)
+
+
 def insert(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     """Store a memory as it is, with its words; its id must be new."""
     columns = ", ".join("commit_id" if name == "commit" else name for name in COLUMNS)

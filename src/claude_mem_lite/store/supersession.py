@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from claude_mem_lite.models import FOREIGN_ORIGINS, Kind, Memory, is_users_wording
-from claude_mem_lite.store import conflicts, fts, memories
+from claude_mem_lite.patterns import lazy
+from claude_mem_lite.store import conflicts, exchanges, fts, memories
 from claude_mem_lite.store.stances import contradict, found_by
 from claude_mem_lite.timestamps import text_to_time
 
@@ -25,6 +26,8 @@ REPLACEABLE_KINDS: tuple[Kind, ...] = (
     "note",
 )
 """What lays something down that something newer may replace. What work was done stays true, whatever comes later."""
+_EXCHANGEABLE_KINDS: tuple[Kind, ...] = ("preference", "rule", "convention", "correction")
+_QUOTED = lazy(r'said(?: on \S+)?: "([^"\n]*)"')
 _MOST_CANDIDATES = 60
 _MOST_SUCCESSORS = 100
 
@@ -44,6 +47,30 @@ def settle(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     for other in opposed:
         if other not in older:
             conflicts.note(db, memory.id, other.id, now)
+    _settle_exchanged(db, memory, [one.id for one in opposed], now)
+
+
+def _settle_exchanged(db: sqlite3.Connection, memory: Memory, opposed: Sequence[str], now: datetime) -> None:
+    """Settle a rule of the user against those that are the same but for one word."""
+    if memory.kind not in _EXCHANGEABLE_KINDS or memory.origin != "user":
+        return
+    others = [memories.from_row(row) for row in _rows_about(db, memory, _EXCHANGEABLE_KINDS) if row["origin"] == "user"]
+    for other in others:
+        older, newer = sorted((other, memory), key=lambda one: _said_at(db, one, now))
+        outcome = exchanges.outcome(newer.title, older.title, _said(newer))
+        if other.id in opposed or outcome == "neither":
+            continue
+        is_newer = _said_at(db, newer, now) > _said_at(db, older, now)
+        if outcome == "replaces" and is_newer and _may_replace(newer, older) and replace_by(db, older.id, newer.id):
+            if older.id == memory.id:
+                return
+        else:
+            conflicts.note(db, memory.id, other.id, now)
+
+
+def _said(memory: Memory) -> str:
+    """Return a rule as the user said it: its title may leave out "from now on"."""
+    return "\n".join((memory.title, memory.summary, *_QUOTED.findall(memory.detail)))
 
 
 def contradicting(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
@@ -59,7 +86,16 @@ def ids_contradicting(db: sqlite3.Connection, memory: Memory) -> list[str]:
 def _rows_contradicting(db: sqlite3.Connection, memory: Memory) -> list[sqlite3.Row]:
     if memory.kind not in REPLACEABLE_KINDS or memory.status != "active" or memory.origin in FOREIGN_ORIGINS:
         return []
-    rows = db.execute(
+    rows = _rows_about(db, memory, REPLACEABLE_KINDS)
+    told = (memory.kind, memory.title)
+    return [
+        row for row in rows if row["origin"] not in FOREIGN_ORIGINS and _are_opposed(told, (row["kind"], row["title"]))
+    ]
+
+
+def _rows_about(db: sqlite3.Connection, memory: Memory, kinds: Sequence[Kind]) -> list[sqlite3.Row]:
+    """Return the active memories of the same scope that may be about the same."""
+    return db.execute(
         """select * from memories where seq in (select value from json_each(:seqs)) and +status = 'active'
              and +scope = :scope and id <> :id
              and kind in (select value from json_each(:kinds)) order by seq""",
@@ -67,18 +103,9 @@ def _rows_contradicting(db: sqlite3.Connection, memory: Memory) -> list[sqlite3.
             "seqs": json.dumps(_candidates(db, memory)),
             "scope": memory.scope,
             "id": memory.id,
-            "kinds": json.dumps(REPLACEABLE_KINDS),
+            "kinds": json.dumps(list(kinds)),
         },
-    )
-    told = (memory.kind, memory.title)
-    return [
-        row for row in rows if row["origin"] not in FOREIGN_ORIGINS and _are_opposed(told, (row["kind"], row["title"]))
-    ]
-
-
-def are_opposed(one: Memory, other: Memory) -> bool:
-    """Whether what two memories lay down contradicts each other, by their titles."""
-    return _are_opposed((one.kind, one.title), (other.kind, other.title))
+    ).fetchall()
 
 
 def replace_by(db: sqlite3.Connection, id_: str, successor: str | None) -> bool:
@@ -135,7 +162,7 @@ def replaced_by(db: sqlite3.Connection, ids: Sequence[str]) -> list[Memory]:
 
 
 def _are_opposed(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """See `are_opposed`; each by its kind and its title."""
+    """Return whether what two memories lay down contradicts each other, each by its kind and its title."""
     against = (one[0] == "anti_pattern", other[0] == "anti_pattern")
     return contradict(one[1], other[1], against=against)
 

@@ -39,8 +39,8 @@ def find(db: sqlite3.Connection, given: str) -> Memory | Passage | Session:
         return found.get(wanted) or next(iter(found.values()))
     raise NotFound(
         f"nothing has the id {given}",
-        "`claude-mem-lite list` and `search` show ids, `claude-mem-lite sessions` those of sessions; four characters "
-        "of one are enough",
+        "`claude-mem-lite list` and `search` show ids, `sessions` those of sessions, `lessons` those of lessons; four "
+        "characters of one are enough",
     )
 
 

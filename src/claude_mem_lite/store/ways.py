@@ -14,6 +14,7 @@ _FORMAT_VERBS = "keep hold put store save write log emit print return send seria
 _LANGUAGE_VERBS = "keep write rewrite implement build port reimplement"
 _STORE_VERBS = "keep hold put move store save persist"
 _HOST_VERBS = "deploy ship host release publish"
+_SPEECH_VERBS = "answer reply respond speak write"
 _STREAM_VERBS = "log print write emit send"
 
 
@@ -34,6 +35,7 @@ _HOSTS = _set(
     "heroku fly.io fly aws gcp azure vercel netlify render railway digitalocean hetzner cloudflare kubernetes"
 )
 _STREAMS = _set("stdout stderr syslog journald")
+_TONGUES = _set("english german french spanish italian portuguese dutch polish russian chinese japanese korean")
 
 SORTS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
     (FORMATS, _set(_FORMAT_VERBS)),
@@ -41,6 +43,7 @@ SORTS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
     (_STORES, _set(_STORE_VERBS)),
     (_HOSTS, _set(_HOST_VERBS)),
     (_STREAMS, _set(_STREAM_VERBS)),
+    (_TONGUES, _set(_SPEECH_VERBS)),
 )
 """Names of which one is used at a time, and the verbs with which they are."""
 _VERBS = sorted({verb for _, verbs in SORTS for verb in verbs})

@@ -10,7 +10,6 @@ from datetime import datetime
 from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.retying import tied_to_now
 from claude_mem_lite.compress.language.clean import clean
-from claude_mem_lite.compress.language.instructions import looks_like_an_attack
 from claude_mem_lite.compress.tools.hearsay import told_by
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError
@@ -25,6 +24,7 @@ from claude_mem_lite.models import (
     text,
     texts,
 )
+from claude_mem_lite.safety.injection import looks_like_an_attack
 from claude_mem_lite.scopes import project_of_scope
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import conflicts, memories, projects, retirements, sightings, supersession, tombstones

@@ -15,11 +15,11 @@ from typing import Literal, cast
 from pydantic import AwareDatetime, Field
 
 from claude_mem_lite.compress.language.clean import without_own_blocks
-from claude_mem_lite.compress.language.instructions import looks_like_an_attack, looks_like_instructions
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound
 from claude_mem_lite.models import LONGEST_TITLE, TRUST, JsonObject, JsonValue, Memory, SessionSummary
 from claude_mem_lite.redaction.redact import redact_json
+from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
 from claude_mem_lite.spool_names import is_past
 from claude_mem_lite.store import exchange, memories, project_marks, projects, sessions, tombstones
 from claude_mem_lite.store import foreign_sessions as foreign

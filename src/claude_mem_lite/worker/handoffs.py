@@ -10,7 +10,7 @@ from datetime import datetime
 
 from claude_mem_lite.compress.rules.fixes import is_over
 from claude_mem_lite.compress.rules.handoff import FAILING, cut_down, steps_of
-from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, is_done_by_git, told_apart
+from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, told_apart
 from claude_mem_lite.models import Memory, Session, TurnDigest, without_request
 from claude_mem_lite.store import memories, redoing, retirements, sessions, symbols, turns
 from claude_mem_lite.worker.passing import ran_beside, shown_on
@@ -48,8 +48,6 @@ class _Done:
     def covers(self, step: str) -> bool:
         if step.startswith(FAILING):
             return is_over(step.removeprefix(FAILING), self.passed)
-        if is_done_by_git(step, self.passed):
-            return True
         names = {step, self._in_names_of_now(step)}
         if any(is_about(one, said) for one in names for said in self.denied):
             return False
@@ -64,16 +62,17 @@ class _Done:
         return step
 
 
-def take_up(db: sqlite3.Connection, session: str, branch: str, at: datetime, now: datetime, digest: TurnDigest) -> None:
-    """Close, or cut down to what is left, the handoffs of earlier sessions that this one works on, as of a turn that
-    began at `at`."""
+def take_up(
+    db: sqlite3.Connection, session: str, branch: str, began: datetime, ended: datetime, digest: TurnDigest
+) -> None:
+    """Close, or cut down to what is left, the handoffs of earlier sessions that this one works on, as of a turn."""
     found = sessions.find(db, session)
     if found is None:
         return
     is_shown = shown_on(db, found.project, branch)
     # All that is open, however long ago: it is told until it is done.
     left_open = memories.left_open(db, found.project, without_session=session)
-    standing = [left for left in left_open if left.last_seen_at < at and is_shown(left)]
+    standing = [left for left in left_open if left.last_seen_at < began and is_shown(left)]
     # A turn that changed and ran nothing may have spoken of plans only.
     has_worked = bool(digest.files_edited or digest.passed)
     said = digest.said.reports if has_worked else ()
@@ -84,12 +83,10 @@ def take_up(db: sqlite3.Connection, session: str, branch: str, at: datetime, now
         if digest.passed and ran_beside(db, left, session):
             done = replace(done, passed=digest.passed)
         if done.sentences or done.files or done.passed:
-            _take_up(db, left, done, session, now, is_newest=rank == 0)
+            _take_up(db, left, done, session, ended, is_newest=rank == 0)
 
 
-def _take_up(
-    db: sqlite3.Connection, left: Memory, done: _Done, session: str, now: datetime, *, is_newest: bool
-) -> None:
+def _take_up(db: sqlite3.Connection, left: Memory, done: _Done, session: str, at: datetime, *, is_newest: bool) -> None:
     steps = steps_of(left)
     undone = [step for step in steps if not done.covers(step)]
     remaining = [step for step in undone if not done.carries(step)]
@@ -97,7 +94,7 @@ def _take_up(
     goes_on = done.is_told_to_go_on and is_newest and at_its_files
     is_begun = len(undone) < len(steps)
     if (is_begun or goes_on) and not remaining:
-        retirements.retire(db, left.id, "taken up", f"session {session} took it up", now)
+        retirements.retire(db, left.id, "taken up", f"session {session} took it up", at)
     elif is_begun and remaining != steps and left.made_by != "user":
         memories.rewrite(db, cut_down(left, remaining))
 

@@ -18,7 +18,7 @@ from claude_mem_lite.config_file import load_config
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox.spool import Arrival, read_arrival
 from claude_mem_lite.spool_names import is_past
-from claude_mem_lite.store import memories, turns
+from claude_mem_lite.store import lesson_candidates, memories, turns
 from claude_mem_lite.worker.api import Running
 from claude_mem_lite.worker.cleaning import without_private
 from claude_mem_lite.worker.loop import Loop
@@ -80,17 +80,20 @@ def known(asked: Known, loop: Running) -> dict[str, list[str]]:
 
 @router.post("")
 def take_in(given: Import, loop: Running) -> dict[str, int]:
-    """Store turns; returns how many of them are there now, and how many memories were made of them."""
+    """Store turns; return how many of them are there now, how many memories were made of them, how many were retired
+    or replaced by what the turns tell, and how many unsure lessons wait."""
     config = load_config(loop.home.config, os.environ)
     excludes = cache(partial(is_excluded, config))  # a turn's events share a folder; each look-up took 0.5 ms
     arrivals = [arrival for turn in given.turns for event in turn.events if (arrival := arrival_of(event, excludes))]
-    before = _memories(loop, given)
+    before = _counts(loop, given)
     added = loop.call_queue(lambda queue: queue.add(arrivals, loop.clock().timestamp()))
     _settle(loop)
     added.result()
     with closing(loop.readers.open()) as db:
         stored = turns.stored_turns(db, [turn.name for turn in given.turns])
-    return {"turns": len(stored), "memories": _memories(loop, given) - before}
+        unsure = lesson_candidates.count_open(db)
+    made, ended = (now - then for now, then in zip(_counts(loop, given), before, strict=True))
+    return {"turns": len(stored), "memories": made, "ended": max(ended, 0), "unsure_lessons": unsure}
 
 
 def of_pauses(marks: Sequence[TurnMark], loop: Loop) -> dict[str, list[str]]:
@@ -125,9 +128,11 @@ def _without_own_blocks(value: object) -> object:
     return [_without_own_blocks(item) for item in value] if isinstance(value, list) else value
 
 
-def _memories(loop: Loop, given: Import) -> int:
+def _counts(loop: Loop, given: Import) -> tuple[int, int]:
+    """Return how many memories the sessions have made so far, and how many of all hold no longer."""
     with closing(loop.readers.open()) as db:
-        return memories.count_in_sessions(db, sorted({turn.session for turn in given.turns}))
+        made = memories.count_in_sessions(db, sorted({turn.session for turn in given.turns}))
+        return made, memories.count_ended(db)
 
 
 def _settle(loop: Loop) -> None:

@@ -224,7 +224,7 @@ def _store_turn(
                 summary = others.cleared(summarize(known, turn, told, worth))
                 sessions.set_summary(db, first.session, summary, now, max(worth, headline_worth(told)))
                 keep_handoff(db, handoff(summary, told, place.branch), turn, place, others, now)
-                passing.retire_failures(db, turn, digest, place.branch, now)
+                passing.retire_failures(db, turn, digest, place.branch)
             settling.settle_turn(db, stored, turn, place.branch, digest, now)
         if not is_old_news:
             _close(db, before.status if before else "active", events)

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from pydantic import ConfigDict
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import GUIDANCE_KINDS, LONGEST_TEXT, Kind, Memory
+from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store.lesson_candidates import Candidate
-from claude_mem_lite.store.listing import stated
+from claude_mem_lite.store.listing import count_stated, stated
 from claude_mem_lite.worker.api import Limit, Running, project_of, wait
 from claude_mem_lite.worker.cleaning import is_all_private
 from claude_mem_lite.worker.lessons import verdicts
@@ -20,6 +20,8 @@ from claude_mem_lite.worker.routing import Body, Router
 
 router = Router(prefix="/api")
 _KINDS: tuple[Kind, ...] = (*GUIDANCE_KINDS, "note", "decision")
+MAX_LESSON = 500
+"""Characters of a lesson that the user words: it is given to every session."""
 
 
 class Named(Body):
@@ -43,16 +45,29 @@ class Edit(Body):
 def lessons(
     loop: Running, cwd: str = "", all_projects: bool = True, project: str = "", limit: Limit = 50
 ) -> dict[str, object]:
-    """Lessons that were learned and those that are unsure, newest first: of all projects, or of a folder's."""
+    """Lessons that were learned and those that are unsure, newest first: of all projects, or of a folder's; under
+    `more` the number of each that the limit leaves out."""
     chosen = project_of(loop, cwd, all_projects, project)
     with closing(loop.readers.open()) as db:
         found = stated(db, chosen, _KINDS, limit)
         unsure = candidates.of_project(db, chosen, candidates.OPEN, limit)
         said = candidates.of_memories(db, [memory.id for memory in found])
+        more = {
+            "learned": count_stated(db, chosen, _KINDS) - len(found),
+            "unsure": candidates.count(db, chosen, candidates.OPEN) - len(unsure),
+        }
     return {
         "learned": [_learned(memory, [one for one in said if one.memory == memory.id]) for memory in found],
         "unsure": [asdict(one) for one in unsure],
+        "more": more,
     }
+
+
+@router.get("/lessons/{id_}")
+def lesson(loop: Running, id_: str) -> dict[str, object]:
+    """One sentence of the user that is or was unsure, with the message that it answered and its session."""
+    with closing(loop.readers.open()) as db:
+        return {**asdict(candidates.get(db, id_)), "kind": "lesson"}
 
 
 @router.post("/lessons/accept")
@@ -64,14 +79,21 @@ def accept(named: Named, loop: Running) -> dict[str, object]:
 @router.post("/lessons/dismiss")
 def dismiss(named: Named, loop: Running) -> dict[str, object]:
     """Drop lessons; neither they nor a paraphrase come back in their project."""
-    return {"dismissed": _carry_out(loop, verdicts.DISMISS, named.ids)}
+    with closing(loop.readers.open()) as db:
+        told = [verdicts.dismissal(db, verdicts.named(db, one)) for one in dict.fromkeys(named.ids)]
+    return {"dismissed": _carry_out(loop, verdicts.DISMISS, named.ids), "lessons": told}
 
 
 @router.post("/lessons/edit")
 def edit(wanted: Edit, loop: Running) -> dict[str, object]:
     """Keep a lesson in other words."""
-    if is_all_private(wanted.text) or len(wanted.text) > LONGEST_TEXT:
-        raise MemoryLiteError("a lesson needs some text, and not too much", f"keep it under {LONGEST_TEXT:,}")
+    if is_all_private(wanted.text):
+        raise MemoryLiteError("the text is empty", "`claude-mem-lite lessons dismiss` drops a lesson")
+    if len(wanted.text) > MAX_LESSON:
+        raise MemoryLiteError(
+            f"the text has {len(wanted.text):,} characters, and a lesson at most {MAX_LESSON}",
+            "say it in one self-contained sentence with its reason; `claude-mem-lite remember` keeps longer texts",
+        )
     return {"edited": _carry_out(loop, verdicts.EDIT, [wanted.id], wanted.text)}
 
 

@@ -37,8 +37,8 @@ from claude_mem_lite.store import (
     turns,
 )
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.worker import jobs, left_open, matters, ownership, passing, retelling, said_after, settling
-from claude_mem_lite.worker.lessons import collection
+from claude_mem_lite.worker import jobs, left_open, matters, passing, retelling, said_after, settling
+from claude_mem_lite.worker.lessons import collection, rebuilt
 from claude_mem_lite.worker.lessons.likeness import Likeness
 
 COMMAND = "rebuild"
@@ -93,9 +93,10 @@ def rebuild_turn(
         rebuilds.note_left(db, key)
         return ""
     stored = _put_memories(db, composed, now)
+    stored += rebuilt.collect(db, composed.turn, composed.digest, likeness, composed.received_at)
     _put_log(db, composed)
     _put_summary(db, composed, now)
-    passing.retire_failures(db, composed.turn, composed.digest, composed.place.branch, now)
+    passing.retire_failures(db, composed.turn, composed.digest, composed.place.branch)
     settling.settle_turn(db, stored, composed.turn, composed.place.branch, composed.digest, now)
     rebuilds.note_made(db, key)
     return session.project
@@ -135,7 +136,7 @@ def _put_memories(db: sqlite3.Connection, composed: _Composed, now: datetime) ->
     made = [(draft, _memory(draft, composed)) for draft in composed.digest.drafts]
     made = [(draft, memory) for draft, memory in made if not tombstones.is_said_again(db, memory)]
     stored, seen = _put_work(db, composed, [memory for draft, memory in made if not is_taught(draft)])
-    stored += [memories.add(db, memory, key, composed.at) for draft, memory in made if is_taught(draft)]
+    stored += rebuilt.put(db, [memory for draft, memory in made if is_taught(draft)], key, composed.at)
     seen |= {memory.id for memory in stored}
     for memory in seen_before:
         if memory.id not in seen:
@@ -166,8 +167,11 @@ def _memory(draft: Draft, composed: _Composed) -> Memory:
 
 
 def _is_settled(db: sqlite3.Connection, memory: Memory) -> bool:
-    """Return whether somebody has a hand in a memory: then it stays, and what says the same is not told beside it."""
-    if memory.made_by != "rules" or ownership.is_users(db, memory) or sightings.commands_on(db, memory.id):
+    """Return whether somebody has a hand in a memory: then it stays, and what says the same is not told beside it.
+
+    A lesson that rules took from a prompt in passing is the user's word only by their guess."""
+    is_users = memory.pinned or bool(sightings.commands_on(db, memory.id))
+    if memory.made_by != "rules" or is_users or rebuilt.is_kept(db, memory):
         return True
     retired = retirements.of(db, [memory.id]).get(memory.id)
     return retired is not None and retired.cause in ("user", "contradicted")

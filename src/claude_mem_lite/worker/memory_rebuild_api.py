@@ -90,7 +90,7 @@ def rebuild_turns(asked: RebuildTurns, loop: Running) -> dict[str, object]:
     wait(loop.command({"command": memory_rebuild.COMMAND, "turns": asked.turns}))
     loop.settle(_PASS_TIMEOUT_S)  # else the next command would prolong the pass that a session's start waits for
     with closing(loop.readers.open()) as db:
-        return asdict(rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns)))
+        return _told(rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns)))
 
 
 def _try(loop: Loop, asked: RebuildTurns, events: Events, db: sqlite3.Connection, queue: Queue) -> dict[str, object]:
@@ -104,9 +104,13 @@ def _try(loop: Loop, asked: RebuildTurns, events: Events, db: sqlite3.Connection
         for key in asked.turns:
             memory_rebuild.rebuild_turn(db, queue, key, loop.config, loop.likeness, loop.clock())
         changed = rebuild_report.compared(before, rebuild_report.snapshot(db, asked.session, asked.turns))
-        report = {**asdict(changed), "so_far": rebuilds.summary_row(db, asked.session)}
+        report = {**_told(changed), "so_far": rebuilds.summary_row(db, asked.session)}
         raise _TakenBack
     return report
+
+
+def _told(report: rebuild_report.Report) -> dict[str, object]:
+    return {**asdict(report), "changes": [one._asdict() for one in report.changes]}
 
 
 def _put(queue: Queue, events: Events, loop: Loop) -> None:
@@ -141,7 +145,8 @@ def _is_as_stored(db: sqlite3.Connection, turn: str, arrivals: Sequence[Arrival]
     been taken out of this turn, which the transcript still has."""
     if tombstones.latest(db) is None:
         return True
-    rows = [Row(0, one.name, one.event, one.session, one.payload, 0.0) for one in arrivals]
+    # Each with an id of its own: events of one id would take each other's place.
+    rows = [Row(at, one.name, one.event, one.session, one.payload, 0.0) for at, one in enumerate(arrivals)]
     events = jobs.read_events(rows, config)
     asked = next((event.prompt for event in events if event.prompt), "")
     answered = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")

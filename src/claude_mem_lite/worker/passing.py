@@ -14,14 +14,14 @@ from claude_mem_lite.store import branches, memories, redoing, retirements, sess
 _MOST_MEMORIES = 200
 
 
-def retire_failures(db: sqlite3.Connection, turn: Turn, digest: TurnDigest, branch: str, now: datetime) -> None:
-    """Retire what failed before in the project and has passed in this turn."""
+def retire_failures(db: sqlite3.Connection, turn: Turn, digest: TurnDigest, branch: str) -> None:
+    """Retire what failed before in the project and has passed in this turn, as of the end of the turn."""
     if not digest.passed:
         return
-    began = turn.events[0].at
+    began, ended = turn.events[0].at, turn.events[-1].at
     own = redoing.of_session(db, turn.session, _MOST_MEMORIES, before=began)
     own = [one for one in own if one.last_seen_at < began]  # the turn may be rebuilt after the user confirmed one
-    _retire(db, own, digest, "its command passed later in the session", now)
+    _retire(db, own, digest, "its command passed later in the session", ended)
     of_others = memories.newest(
         db, project=turn.project, kinds=("failure",), without_session=turn.session, limit=_MOST_MEMORIES
     )
@@ -29,7 +29,7 @@ def retire_failures(db: sqlite3.Connection, turn: Turn, digest: TurnDigest, bran
     earlier = [
         one for one in of_others if one.last_seen_at < began and is_shown(one) and ran_beside(db, one, turn.session)
     ]
-    _retire(db, earlier, digest, f"its command passed in session {turn.session}", now)
+    _retire(db, earlier, digest, f"its command passed in session {turn.session}", ended)
 
 
 def shown_on(db: sqlite3.Connection, project: str, branch: str) -> Callable[[Memory], bool]:
@@ -44,8 +44,8 @@ def ran_beside(db: sqlite3.Connection, memory: Memory, session: str) -> bool:
     return theirs is not None and ours is not None and theirs.cwd == ours.cwd
 
 
-def _retire(db: sqlite3.Connection, found: list[Memory], digest: TurnDigest, reason: str, now: datetime) -> None:
+def _retire(db: sqlite3.Connection, found: list[Memory], digest: TurnDigest, reason: str, at: datetime) -> None:
     for memory in found:
         is_users = memory.pinned or memory.made_by == "user"
         if memory.kind == "failure" and not is_users and is_over(memory.title, digest.passed):
-            retirements.retire(db, memory.id, "taken up", reason, now)
+            retirements.retire(db, memory.id, "taken up", reason, at)

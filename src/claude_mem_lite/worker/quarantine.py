@@ -7,11 +7,11 @@ import sqlite3
 from dataclasses import replace
 from datetime import datetime
 
-from claude_mem_lite.compress.language.instructions import looks_like_an_attack, looks_like_instructions
 from claude_mem_lite.compress.tools.hearsay import told_by
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import FOREIGN_ORIGINS, GUIDANCE_KINDS, Memory
+from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
 from claude_mem_lite.store import memories, sightings
 from claude_mem_lite.worker import settling
 

@@ -25,7 +25,8 @@ def settle_turn(
     """Settle all that a turn added or saw again, then the handoffs that its session takes up or that passed in it."""
     for memory in stored:
         settle(db, memory, turn.key, now)
-    _safely(db, lambda: handoffs.take_up(db, turn.session, branch, turn.events[0].at, now, digest), turn.key)
+    began, ended = turn.events[0].at, turn.events[-1].at
+    _safely(db, lambda: handoffs.take_up(db, turn.session, branch, began, ended, digest), turn.key)
 
 
 def _safely(db: sqlite3.Connection, work: Callable[[], None], turn_key: str) -> None:

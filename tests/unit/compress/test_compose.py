@@ -101,6 +101,23 @@ def test_a_headline_names_its_subject_or_there_is_none(sentence: str, title: str
     assert headline.of_sentence(sentence) == title
 
 
+@pytest.mark.parametrize(
+    ("sentence", "title"),
+    [
+        (
+            "The list of tools in types.go was missing the replace tool that the agent of the other company uses.",
+            "The list of tools in types.go was missing the replace tool",
+        ),
+        ("Files that a shell command changed are not found if:", ""),
+        ("Fixed by using the date of today in the expected session id", ""),
+        ("The auto-commit only sees changes of files from these tools", ""),
+        ("Shared carts keep their orders for a week", "Shared carts keep their orders for a week"),
+    ],
+)
+def test_a_headline_is_whole_or_there_is_none(sentence: str, title: str) -> None:
+    assert headline.of_sentence(sentence) == title
+
+
 def test_a_sentence_offers_itself_and_what_stands_behind_its_dash_as_titles() -> None:
     message = "Carts last a week - the nightly job deletes only what is older than seven days.\n\nNo, it is fine."
     found = [(one.text, one.form) for one in titles_of(candidates_of(message, [Commit("fix: keep carts", "")]))]

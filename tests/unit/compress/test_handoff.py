@@ -79,30 +79,6 @@ def test_nothing_is_left_open_once_all_is_done() -> None:
     assert left_by(turn("what does Cart do?", closing="It holds items.")) is None
 
 
-PUSHED = "To git.example:shop.git\n   0a4f7d2..91b3c55  main -> main"
-
-
-@pytest.mark.parametrize(
-    ("left", "command", "printed", "is_open"),
-    [
-        ("Push the cart", "git push", PUSHED, False),
-        ("Push the cart", "git push 2>&1 | tail -3", PUSHED, False),
-        ("Push the cart", "git push 2>&1 | tail -3", " ! [rejected] main -> main (fetch first)", True),
-        ("Push the cart", "git add -A && git commit -m 'Add cart' && git push", PUSHED, False),
-        ("Push the cart", "git -c helper='!gh auth' push origin HEAD 2>&1\necho ok", PUSHED, False),
-        ("Push the cart", "git push\necho ok", "fatal: could not read from remote\nok", True),
-        ("Push the cart", "git fetch", "", True),
-        ("Push and deploy it to staging", "git push", PUSHED, True),
-        ("Commit the cart", "git commit -qm 'Add cart'", "", False),
-        ("Commit the cart", "git push", PUSHED, True),
-    ],
-)
-def test_a_step_that_is_for_git_is_closed_by_git(left: str, command: str, printed: str, *, is_open: bool) -> None:
-    first = turn("add a cart", FIX, closing=f"Added it. Still to do: {left}.")
-    assert left_by(first) is not None
-    assert (left_by(first, turn("go on", bash(command, printed), closing="There it is.")) is not None) is is_open
-
-
 def test_a_step_is_done_when_a_later_turn_of_the_session_says_so_of_what_it_ran() -> None:
     first = turn("add a cart", FIX, closing="Added it. Next: migrate the staging database to the new cart table.")
     ran = bash("./migrate staging", "done")

@@ -6,7 +6,6 @@ from claude_mem_lite.compress.tools.steps import (
     Agreed,
     Called,
     Edited,
-    Looked,
     Planned,
     Ran,
     Step,
@@ -148,8 +147,8 @@ def test_a_plan_is_read_from_the_answer_of_the_client() -> None:
     assert read_steps(call("ExitPlanMode", {}, {"plan": None, "isAgent": False})) == []
 
 
-def test_a_search_and_a_foreign_tool_are_steps_without_their_answers() -> None:
+def test_a_search_is_no_step_and_a_foreign_tool_one_without_its_answer() -> None:
     hits: list[JsonValue] = [{"title": "A page", "url": "https://a.example/x"}]
-    assert read_steps(call("WebSearch", {"query": "retries"}, {"results": hits})) == [Looked("retries", "")]
+    assert read_steps(call("WebSearch", {"query": "retries"}, {"results": hits})) == []
     made = call("mcp__github__create_issue", {"title": "A b c"}, [{"type": "text", "text": "https://a.example/7"}])
     assert read_steps(made) == [Called("mcp__github__create_issue")]

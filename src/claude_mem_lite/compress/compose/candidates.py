@@ -29,8 +29,8 @@ _TRAILER = lazy(
     r"(?i)^(?:co-authored-by|signed-off-by|reviewed-by|generated with|entire-\w+|claude-session|session-id)\b"
 )
 _WORD = re.compile(r"\w+")
-_BANNER = lazy(r"^(?:\W*\w+\W*)?[─━═]{3,}\W*")
-"""A line drawn beside a word, which stands before the first sentence below it."""
+_BANNER = lazy(r"^(?:\W*\w+\W*)?[─━═]{3,}\W*|\s*[─━═]{3,}\W*$")
+"""A line drawn beside a word, which stands before the first sentence below it, or after the last one above it."""
 
 
 @dataclass(frozen=True, slots=True)

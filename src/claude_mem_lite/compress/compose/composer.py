@@ -3,10 +3,11 @@
 The title is a commit's subject, else the sentence that states the result or the cause; the summary has the cause first
 and only sentences that stand alone; everything exact goes into facts."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
+from operator import itemgetter
 
 from claude_mem_lite.compress.compose import facts, headline
 from claude_mem_lite.compress.compose.candidates import Candidate
@@ -15,7 +16,7 @@ from claude_mem_lite.compress.compose.turn_features import is_beside
 from claude_mem_lite.compress.language.drafts import make_draft, whole_sentences
 from claude_mem_lite.compress.language.prose import capital
 from claude_mem_lite.compress.language.sentence_kinds import is_talk
-from claude_mem_lite.compress.language.verbs import impersonal
+from claude_mem_lite.compress.language.verbs import BASES, impersonal
 from claude_mem_lite.compress.rules.fixes import Fix, cause_of, failing_tests, title_of_failure, title_of_fix
 from claude_mem_lite.compress.tools.edits import FileChange, merge
 from claude_mem_lite.compress.tools.fingerprints import anchors_of_run
@@ -25,15 +26,17 @@ from claude_mem_lite.models import Draft, Origin, WorkKind
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap, within
 
-MIN_WORTH = 0.4
+MIN_WORTH = 0.45
 """Smallest probability of worth that gives a turn a memory."""
-MIN_TITLE = 0.7
+MIN_TITLE = 0.5
 """Smallest probability of a good headline where no commit gives the title: nothing rather than a torn one."""
+ITEM_PENALTY = 0.2
+"""What an item of a list has less than its probability: it tells a part, and readers called a fifth of such headlines
+good, of others two thirds."""
+MIN_TITLE_OF_CAUSE = 0.1
+"""Smallest probability of a good headline of a sentence that states the cause of what was put right."""
 MIN_CAUSE = 0.3
 """Smallest probability that a sentence states the cause of what was put right."""
-MIN_TITLE_OF_CAUSE = 0.1
-"""Smallest probability of a good headline of a sentence that states the cause: readers were glad of eight of the nine
-memories that have their title by it."""
 MIN_CARRIES = 0.15
 MIN_FITS = 0.5
 MAX_NEEDS_CONTEXT = 0.5
@@ -69,7 +72,7 @@ _NAMES_CAUSE = lazy(
 _BACK = r"^\W*(?i:this|that|these|those|it|its|they|their|both|such|same|here|also|then|each|all of)\b"
 _POINTS_BACK = lazy(_BACK)
 _POINTS_OUTSIDE = lazy(
-    rf"{_BACK}|\b(?i:these|those|both|above|below|our|your|the (?:latter|former|other|second|first one))\b"
+    rf"{_BACK}|\b(?i:these|those|both|above|below|our|your|my|me|you're|the (?:latter|former|other|second|first one))\b"
     r"|\b(?i:item|step|task|bug|option|hypothesis|phase|point|finding|issue) (?:#?\d|[A-Z]\b)"
 )
 _WORDS = lazy(r"\w+\W+\w+\W+\w+")
@@ -110,13 +113,8 @@ class _Said:
         )
 
     @property
-    def names_cause(self) -> bool:
-        """True if the sentence says itself that it is the cause."""
-        return self.fits and _NAMES_CAUSE.match(self.one.text) is not None
-
-    @property
     def states_cause(self) -> bool:
-        return self.names_cause or (self.fits and self.verdict.cause >= MIN_CAUSE)
+        return self.fits and (self.verdict.cause >= MIN_CAUSE or _NAMES_CAUSE.match(self.one.text) is not None)
 
     @property
     def value(self) -> float:
@@ -223,15 +221,25 @@ def _speaks_of(fix: Fix, text: str) -> bool:
 def _title(given: Material, said: Sequence[_Said]) -> tuple[str, _Said | None]:
     """Return the best headline of a turn without a commit, and its sentence; '' when none is good enough.
 
-    Where none is sure, it is the sentence that states the cause of what was put right, or says to be a cause."""
-    offered = [(good, title) for title, good in given.judgement.titles if title.form != "subject"]
-    sure = [(good, title) for good, title in offered if good >= MIN_TITLE]
-    if not sure:
-        is_cause = attrgetter("states_cause" if given.fixes or given.slips else "names_cause")
-        causes = [(good, title) for good, title in offered if title.form != "cut" and is_cause(said[title.at])]
-        sure = [(good, title) for good, title in causes if good >= MIN_TITLE_OF_CAUSE]
-    _, title = max(sure, key=lambda pair: pair[0], default=(0.0, None))
+    Where none is sure, it is the sentence that states the cause of what was put right."""
+    idle = not given.commits and not any(isinstance(step, Edited) for step in given.steps)
+    offered = [
+        (good - ITEM_PENALTY * (said[title.at].one.kind in ("item", "row")), title)
+        for title, good in given.judgement.titles
+        if title.form != "subject" and not (idle and _is_proposal(title.text, said[title.at].one.text))
+    ]
+    sure = [pair for pair in offered if pair[0] >= MIN_TITLE]
+    if not sure and (given.fixes or given.slips):
+        causes = [pair for pair in offered if pair[1].form != "cut" and said[pair[1].at].states_cause]
+        sure = [pair for pair in causes if pair[0] >= MIN_TITLE_OF_CAUSE]
+    _, title = max(sure, key=itemgetter(0), default=(0.0, None))
     return (capital(title.text), said[title.at]) if title else ("", None)
+
+
+def _is_proposal(title: str, sentence: str) -> bool:
+    """Return whether a headline is an instruction that its sentence does not report as done."""
+    word = title.split(" ", 1)[0].lower()
+    return word in BASES and re.search(rf"(?i)\b{re.escape(word)}\b", sentence) is not None
 
 
 def _summary(said: Sequence[_Said], title: str, head: _Said | None) -> str:
@@ -306,14 +314,14 @@ def impersonal_sentence(text: str) -> str:
 def _kind(
     given: Material, title: str, commit: Commit | None, changes: Sequence[FileChange], fix: Fix | None
 ) -> WorkKind:
-    """Return the kind by what happened: a verified fix, the type of the commit, the verb of the title, else what the
+    """Return the kind by what happened: a verified fix, the type of the commit, the verb of its subject, else what the
     judge thinks."""
     of_commit = _COMMIT_KINDS.get(_type_of(commit)) if commit else None
     if fix and of_commit != "feature":
         return "bugfix"
     if of_commit:
         return of_commit
-    if kind := _VERB_KINDS.get(title.split(" ", 1)[0].rstrip(":").lower()):
+    if commit and (kind := _VERB_KINDS.get(title.split(" ", 1)[0].rstrip(":").lower())):
         return "change" if changes and all(is_beside(change.path) for change in changes) else kind
     allowed = _COMMITTED_KINDS if commit else KINDS if changes or given.commits else ("discovery", "decision")
     return max(allowed, key=lambda kind: given.judgement.kinds[kind])

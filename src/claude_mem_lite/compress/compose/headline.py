@@ -21,7 +21,7 @@ _EMPTY_LABEL = lazy(r"^(?P<label>[^\s:`][^:`]{1,40}?):\s+(?=\S)")
 _UNFINISHED = lazy(
     r"(?i)\b(?:is|are|was|were|be|has|have|the|a|an|to|of|in|on|at|for|with|from|into|by|as|and|or|but|that|which|when"
     r"|its|their|your|not|than|via|using|per|following|both|will|can|should|would|no|so|if|it|this|uses?|like"
-    r"|includes?|shows?|between|every|each|all|any|one|because|where|while|only|also|now|new|old|same|first|only)$"
+    r"|by \w+ing|includes?|shows?|between|every|each|all|any|one|because|where|while|only|also|now|new|old|same|first)$"
 )
 _ANSWER = lazy(
     r"(?i)^(?:(?:no|yes|yep|yeah|correct|right|exactly|confirmed|but|so|however|actually|also|indeed|unfortunately|overall"
@@ -35,15 +35,22 @@ _ANSWER = lazy(
 _COUNTER = lazy(r"^\W*(?:#?\d{1,2}|[A-Z])[.):]\s+")
 _OPENS_OUTSIDE = lazy(
     r"(?i)^(?:its?|their|this|that|these|those|they|he|she|both|all|also|and|but|or|so|then|there|here|which|however"
-    r"|instead|same|such|another|otherwise|because|since|when|if|once|after|before|while|you|your|i|we|let|let's|yes|no|not"
+    r"|where|whether|how|what|why|instead|same|such|another|otherwise|because|since|when|if|once|after|before|while|you|your|i|we|let|let's|yes|no|not"
     r"|now|only|just|each|either|neither|one|two|three|four|five|none)\b"
 )
 _OPENS_CLAUSE = lazy(r"(?i)^(?:given|for|in|on|as|to|with|by|at|during|under|from|unlike|without|although|though)\b")
+_POINTS_OUTSIDE = lazy(r"(?i)\b(?:these|those|above|below|following|i|we|you|your|our|my|the (?:latter|former))\b")
+_VERB_ALONE = lazy(r"^\w+ (?:\(|by\b|via\b|using\b|with\b)")
 _CLAUSE = lazy(
     r"\s+[–—]\s+|\s+-\s+|;\s+|:\s+|,\s+(?=(?:which|so|and|but|since|because|where|making|allowing|as|if|with|while|not)\b)"
     r"|\s+(?=(?:because|since|so that|which|where|while|instead of|rather than|when|unless|by|using|via|to avoid"
     r"|to prevent)\s)|\s+\("
 )
+_ASIDE = lazy(r"\s+\([^()]*\)")
+_TORN = lazy(r"(?i)\b(?:\w+ing|needs?|to \w+|(?:is|are|was|were|be|been) \w+ed)$")
+"""A verb at the end of a cut sentence, without what belongs to it."""
+_PURPOSE = lazy(r",?\s+(?=(?:that|who|so|to|after|before|until)\s)")
+_PHRASE = lazy(r",?\s+(?=(?:with|without|for|from|in|on|at|as|through|during|into|and|across|under|per)\s)|,\s")
 
 
 def of_commit(subject: str) -> str:
@@ -57,6 +64,8 @@ def of_sentence(text: str) -> str:
     text = bare(text)
     title = cut(reported(text) or text)
     if not title or _OPENS_OUTSIDE.match(title) or titles.weight(title) < MIN_WEIGHT:
+        return ""
+    if _UNFINISHED.search(title) or _VERB_ALONE.match(title) or _POINTS_OUTSIDE.search(title):
         return ""
     is_cut = len(title) < len(text.rstrip(".")) - 2
     return "" if len(title.split()) < 3 or (is_cut and _OPENS_CLAUSE.match(title)) else title
@@ -87,14 +96,21 @@ def bare(text: str) -> str:
 
 
 def cut(title: str) -> str:
-    """Return a headline that fits, cut where it still reads as a whole; '' when there is no such place."""
+    """Return a headline that fits, without asides, cut before a clause, else before what tells a purpose, else before a
+    phrase; '' when there is no such place: cut elsewhere, a headline is torn."""
     title = title.strip().rstrip(".:;, ")
     if len(title) <= MAX_HEADLINE:
         return title
-    ends = [found.start() for found in _CLAUSE.finditer(title, MIN_HEADLINE, MAX_HEADLINE + 1)]
-    ends = ends or [at for at in range(MAX_HEADLINE, MIN_HEADLINE, -1) if title[at] == " "]
-    wholes = (_finished(title[:at]) for at in sorted(ends, reverse=True))
-    return next((whole for whole in wholes if whole), "")
+    title = _ASIDE.sub("", title)
+    if len(title) <= MAX_HEADLINE:
+        return title
+    ends = (
+        found.start()
+        for pattern in (_CLAUSE, _PURPOSE, _PHRASE)
+        for found in reversed(list(pattern.finditer(title, MIN_HEADLINE)))
+        if found.start() <= MAX_HEADLINE and not _TORN.search(title[: found.start()])
+    )
+    return next((whole for at in ends if (whole := _finished(title[:at]))), "")
 
 
 def _finished(title: str) -> str:

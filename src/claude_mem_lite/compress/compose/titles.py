@@ -4,7 +4,7 @@ the features by which the judge tells the good ones."""
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from claude_mem_lite.compress.compose import headline
 from claude_mem_lite.compress.compose.candidates import Candidate
@@ -12,13 +12,23 @@ from claude_mem_lite.compress.compose.features import Spoken, ngrams
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts
 from claude_mem_lite.compress.language.titles import weight
 from claude_mem_lite.compress.language.verbs import BASES
+from claude_mem_lite.embed.table import shared_table
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import tokens_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
 
 Form = Literal["subject", "plan", "whole", "clause", "cut", "tail"]
 FORMS: tuple[Form, ...] = ("subject", "plan", "whole", "clause", "cut", "tail")
 _SHORT, _LONG = 35, 80
 _MAX_BEST = 3
+_MAX_PROMPT = 600
+_NEARNESS_WEIGHT = 2.0
+"""Scale of a cosine beside the other numbers."""
 _NAME_FIRST = lazy(r"[\w./]*[_./(][\w./()]*\s|[a-z]+[A-Z]\w*\s|`")
 _NEGATED = lazy(
     r"(?i)\b(?:not|no longer|never|without|instead of|rather than|only|cannot|can't|doesn't|didn't|isn't)\b"
@@ -86,13 +96,41 @@ def title_rows(
     scores: Sequence[Sequence[float]],
     facts: TurnFacts,
 ) -> list[list[float]]:
-    """Return the numbers of headlines: those of their sentences, the sentences' scores, and those of their own."""
+    """Return the numbers of headlines: those of their sentences, the sentences' scores, those of their own, and the
+    nearness of each to its turn in meaning."""
+    if not titles:
+        return []
     spoken = Spoken.of(candidates)
     order = sorted(range(len(candidates)), key=lambda at: -scores[at][0])
     best = tokens_of(" ".join(candidates[at].text for at in order[:_MAX_BEST]))
+    near = _nearness(titles, candidates, [row[0] for row in scores], facts)
     return [
-        [*numbers[one.at], *scores[one.at], *_numbers(one, candidates[one.at], facts, spoken, best)] for one in titles
+        [*numbers[one.at], *scores[one.at], *_numbers(one, candidates[one.at], facts, spoken, best), *row]
+        for one, row in zip(titles, near, strict=True)
     ]
+
+
+def _nearness(
+    titles: Sequence[Title], candidates: Sequence[Candidate], carries: Sequence[float], facts: TurnFacts
+) -> list[list[float]]:
+    """Return how near the meaning of each headline is to what carries a memory of the turn and to its prompt, and which
+    headline is the nearest (AUC of good headlines over projects .831 to .845)."""
+    import numpy as np
+
+    said = _vectors([one.text for one in candidates])
+    matters = np.stack([np.array(carries, np.float32) @ said, _vectors([facts.prompt[:_MAX_PROMPT]])[0]])
+    matters /= np.maximum(np.linalg.norm(matters, axis=1, keepdims=True), 1e-6)
+    near = _vectors([one.text for one in titles]) @ matters.T
+    rows: list[list[float]] = np.hstack([near * _NEARNESS_WEIGHT, near >= near.max(axis=0)]).tolist()
+    return rows
+
+
+def _vectors(texts: Sequence[str]) -> "Vectors":
+    """Return the vectors of texts, each of length one."""
+    import numpy as np
+
+    rows = np.stack([np.frombuffer(row, dtype=np.int8) for row in shared_table().embed(texts)]).astype(np.float32)
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)  # type: ignore[no-any-return]
 
 
 def _numbers(title: Title, one: Candidate, facts: TurnFacts, spoken: Spoken, best: frozenset[str]) -> list[float]:

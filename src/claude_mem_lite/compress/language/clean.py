@@ -3,7 +3,6 @@
 Called on everything that compression looks at; never raises, whatever the text holds."""
 
 import re
-from collections import Counter
 
 from claude_mem_lite.patterns import lazy
 
@@ -28,29 +27,15 @@ _BLANK_LINES = lazy(r"\n(?:[ \t]*\n){2,}")
 
 # Only from the beginning of a run: tried at each of its characters it would take the square of its length.
 _BASE64 = lazy(r"(?<![A-Za-z0-9+/_-])(?:data:[\w/+.-]{1,60};base64,)?[A-Za-z0-9+/_-]{200,}={0,2}")
-_BASE64_LINE = lazy(r"[ \t]*[A-Za-z0-9+/]{57,}={0,2}[ \t]*")
-_BASE64_LINES = 4
 _WORDY = lazy(r"[-_/][a-z]{2,}[-_/]")
 
-_PROGRESS = lazy(
-    r"[█▉▊▋▌▍▎▏▓▒░━╸╺⣿]{4,}|[⠀-⣿].{0,80}\d|\[[#=>. *-]{8,}\]|\d{1,3}%\s*\|"
-    r"|(?:objects|deltas|files|Downloading|Extracting|Resolving)[^\n]{0,40}:?\s+\d{1,3}%"
-)
 _LONG_LINE = 1_000
 _VERY_LONG_LINE = 6_000
-_FEW_REPEATS = 3
-# A line this long that comes back this often is noise, even when others stand between.
-_LEAST_TELLING = 20
-_MANY_REPEATS = 10
-# So many lines in a row that differ by their numbers only are a log, not a table somebody wants to read.
-_MANY_ALIKE = 20
-_KEPT_ALIKE = 3
-_DIGITS = lazy(r"\d+")
 _MARK = "… ({:,} characters cut) …"
 
 
 def clean(text: str) -> str:
-    """The text without terminal noise, repetition, encoded blobs and our own injected block."""
+    """Return the text without terminal noise, encoded blobs and our own injected block."""
     text = _SURROGATES.sub("\ufffd", text)
     if _HAS_ESCAPES.search(text):
         text = _ESCAPES.sub("", _REWOUND.sub("\r", text))
@@ -63,9 +48,7 @@ def clean(text: str) -> str:
     text = without_own_blocks(text)
     if "\n" not in text and len(text) < 200:
         return text.strip()
-    lines = _fold_encoded([_short_line(line) for line in text.split("\n")])
-    lines = _fold_alike(_fold_recurring(_fold_repeats(_fold_progress(lines))))
-    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
+    return _BLANK_LINES.sub("\n\n", "\n".join(map(_short_line, text.split("\n")))).strip()
 
 
 def storable(text: str) -> str:
@@ -126,90 +109,3 @@ def _cut_base64(found: re.Match[str]) -> str:
     ):
         return blob
     return f"[base64, {len(blob):,} characters cut]"
-
-
-def _fold_encoded(lines: list[str]) -> list[str]:
-    """Base64 that was broken into lines, as one mark."""
-    kept: list[str] = []
-    run: list[str] = []
-    for line in [*lines, ""]:
-        if _BASE64_LINE.fullmatch(line):
-            run.append(line)
-            continue
-        if len(run) >= _BASE64_LINES and len(set("".join(run))) > 20:
-            kept.append(f"[base64, {sum(map(len, run)):,} characters cut]")
-        else:
-            kept += run
-        run = []
-        kept.append(line)
-    return kept[:-1]
-
-
-def _fold_progress(lines: list[str]) -> list[str]:
-    """Of a run of progress lines the last."""
-    kept: list[str] = []
-    was_progress = False
-    for line in lines:
-        is_progress = _PROGRESS.search(line[:400]) is not None
-        if is_progress and was_progress:
-            kept[-1] = line
-        else:
-            kept.append(line)
-        was_progress = is_progress
-    return kept
-
-
-def _fold_repeats(lines: list[str]) -> list[str]:
-    """A line that is repeated, once, with how often it came."""
-    kept: list[str] = []
-    at = 0
-    while at < len(lines):
-        line = lines[at]
-        times = 1
-        while at + times < len(lines) and lines[at + times] == line:
-            times += 1
-        if times >= _FEW_REPEATS and line.strip():
-            kept += (line, f"… (repeated {times} times)")
-        else:
-            kept += [line] * times
-        at += times
-    return kept
-
-
-def _fold_recurring(lines: list[str]) -> list[str]:
-    """A line that comes back again and again among others: its first occurrences."""
-    often = {
-        line: times
-        for line, times in Counter(line for line in lines if len(line) >= _LEAST_TELLING).items()
-        if times > _MANY_REPEATS
-    }
-    if not often:
-        return lines
-    kept: list[str] = []
-    seen: Counter[str] = Counter()
-    for line in lines:
-        seen[line] += 1
-        if line not in often or seen[line] <= _KEPT_ALIKE:
-            kept.append(line)
-            if seen[line] == _KEPT_ALIKE and line in often:
-                kept.append(f"… (repeated {often[line]} times)")
-    return kept
-
-
-def _fold_alike(lines: list[str]) -> list[str]:
-    """Of a long run of lines that differ by their numbers only, its first and its last."""
-    kept: list[str] = []
-    at = 0
-    while at < len(lines):
-        form = _DIGITS.sub("0", lines[at]) if _DIGITS.search(lines[at]) else ""
-        end = at + 1
-        while form and end < len(lines) and len(lines[end]) < 400 and _DIGITS.sub("0", lines[end]) == form:
-            end += 1
-        if end - at > _MANY_ALIKE:
-            kept += lines[at : at + _KEPT_ALIKE]
-            kept.append(f"… ({end - at - 2 * _KEPT_ALIKE} more lines like these)")
-            kept += lines[end - _KEPT_ALIKE : end]
-        else:
-            kept += lines[at:end]
-        at = end
-    return kept

@@ -2,9 +2,9 @@
 
 import re
 
-from claude_mem_lite.compress.language.agent_duties import SPEAKS_OF_AN_AGENT
-from claude_mem_lite.compress.language.instructions import looks_like_instructions
 from claude_mem_lite.patterns import lazy
+from claude_mem_lite.safety.agent_directives import SPEAKS_OF_AN_AGENT
+from claude_mem_lite.safety.injection import looks_like_instructions
 
 _ORDER = lazy(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|all|earlier|instructions?|rules?)\b"

@@ -70,7 +70,8 @@ _SUBJECT = lazy(r"(?i)^(?:I(?:'ve| have)?|we(?:'ve| have)?|this (?:commit|change
 _ADVERB = r"(?:(?:now|also|successfully|fully|completely|properly|correctly|already|just|then|simply)\s+)*"
 _ADVERBS = lazy(rf"(?i)^{_ADVERB}")
 _NOT_LEADING = frozenset(
-    ("given", "left", "got", "found", "put", "set", "cut", "reset", "used", "required", "ran", "split", "typed")
+    """given left got found put set cut reset used required ran split typed
+    combined shared rendered cached stored scoped mocked pinned limited generated""".split()  # noqa: SIM905
 )
 _CHOSEN = frozenset(("decided", "opted", "agreed", "picked", "went", "settled", "chose"))
 # A whole word: `run_ray_cluster()` and `added_at` are names.

@@ -3,23 +3,20 @@
 from dataclasses import dataclass
 
 from claude_mem_lite.compress.language.spoken import spoken
+from claude_mem_lite.compress.language.statement import is_standing, stands_alone
 from claude_mem_lite.compress.lessons.scorer import Scorer, shipped_scorer
 from claude_mem_lite.patterns import lazy
 
-MIN_SURE = 0.7
-"""Sentences over it are stored at once: ten of the labelled ones, all lessons. Cautious, because a lower threshold that
-is chosen on some projects does not hold on another (docs/labels.md)."""
-MIN_UNSURE = 0.34
+MIN_SURE = 0.5
+"""Sentences over it may be stored at once; their form keeps most others out (docs/labels.md)."""
+MIN_UNSURE = 0.4
 """A candidate over it is worth judging: about one prompt in seven has one."""
 MAX_PARAGRAPH = 1_200
 """Length of a first paragraph whose sentences are worth judging; those of one over 600 are never sure."""
-MIN_WORDS = 4
-_POINTS_BACK = lazy(
-    r"(?i)^\W*(?:(?:and|but|so|also|hmm+),? )*(?:this|that|it|these|those|they|them|then|yes|yeah|yep|ok(?:ay)?|sure|go"
-    r"|great|perfect|thanks?|good|therefore|instead|agree|\d+|[a-d]|(?:in )?(?:this|that|the (?:first|second|last)))\b"
-    r"|\boption \w\b"
+# "No, use pnpm": too short for the scorer to tell which tool is meant for the step at hand alone.
+_CORRECTS = lazy(
+    r"(?i)\W*(?:no|nope|nah|stop|wait|wrong)\b[\s,.!:;–—-]+(?:(?:please|we|you|should|must|don'?t|do not)\s+)*use\s+\w"
 )
-_JUST_UNSURE = MIN_SURE - 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +25,9 @@ class LessonCandidate:
 
     sentence: str
     probability: float
-    """The probability of being a lesson that lasts beyond the task; below `MIN_SURE` unless the sentence can be
-    understood alone and is the user's own beyond doubt."""
+    """The probability of being a lesson that lasts beyond the task."""
+    is_sure: bool
+    """It is likely, put as something that stands, understood alone, and the user's own beyond doubt."""
 
 
 def lesson_candidates(prompt: str, previous_message: str, scorer: Scorer | None = None) -> list[LessonCandidate]:
@@ -38,14 +36,16 @@ def lesson_candidates(prompt: str, previous_message: str, scorer: Scorer | None 
     `previous_message` is the agent's last message before the prompt, or ''."""
     sentences = spoken(prompt, MAX_PARAGRAPH)
     probabilities = (scorer or shipped_scorer()).probabilities(sentences, previous_message)
+    if sentences and _CORRECTS.match(sentences[0]):
+        probabilities[0] = max(probabilities[0], MIN_UNSURE)
     own = spoken(prompt) if any(value >= MIN_SURE for value in probabilities) else ()
     found = [
-        LessonCandidate(sentence, value if sentence in own and stands_alone(sentence) else min(value, _JUST_UNSURE))
+        LessonCandidate(sentence, value, value >= MIN_SURE and sentence in own and may_be_sure(sentence))
         for sentence, value in zip(sentences, probabilities, strict=True)
     ]
     return sorted(found, key=lambda candidate: -candidate.probability)
 
 
-def stands_alone(sentence: str) -> bool:
-    """Return whether a sentence can be understood without the agent's message before it."""
-    return len(sentence.split()) >= MIN_WORDS and not _POINTS_BACK.search(sentence)
+def may_be_sure(sentence: str) -> bool:
+    """Return whether a sentence has the form of a lesson that needs nobody to judge it."""
+    return stands_alone(sentence) and is_standing(sentence)

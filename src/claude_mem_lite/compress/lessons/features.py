@@ -4,7 +4,6 @@ Pure; the first call loads the table of word vectors."""
 
 import math
 
-from claude_mem_lite.compress.language.verbs import BASES
 from claude_mem_lite.embed.table import SCALE, shared_table
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap
@@ -34,8 +33,6 @@ _CUES = {
         "memory_file": r"\b(?:(?:claude|agents?)\.md|(?:your|to|the|project) memory|memori[sz]e)\b",
         "negation": r"\b(?:no|not|never|none|without|\w+n'?t|nothing|cannot)\b",
         "instead": r"\b(?:instead|rather|but|just|prefer|than|better|safer|cleaner|simpler)\b",
-        "asks": r"^\W*(?:can|could|would|will|should|do|does|did|is|are|was|what|how|where|which|who|when"
-        r"|have|has|any)\b",
         "review": r"\b(?:review|check|look|verify|see|confirm|test|run|investigate|analy\w+|compare|explain|summar\w+"
         r"|tell me|show)\b",
         "now": r"\b(?:now|yet|first|then|after|today|for now|this time|once)\b",
@@ -45,8 +42,6 @@ _CUES = {
 }
 _LENGTHS = ((0, 14), (15, 39), (40, 120), (121, 300), (301, 1_000))
 _MAX_PREVIOUS = 700
-_WORD = lazy(r"[A-Za-z']+")
-_CODE = lazy(r"[/`_]|\w\.\w|[a-z][A-Z]|#\d")
 
 
 def lesson_numbers(sentence: str) -> list[float]:
@@ -55,29 +50,20 @@ def lesson_numbers(sentence: str) -> list[float]:
 
 
 def previous_numbers(sentence: str, previous_message: str) -> list[float]:
-    """Return how a sentence relates to the end of the agent's message before it: shared words, and denial of them."""
-    shared = overlap(sentence, previous_message[-_MAX_PREVIOUS:])
+    """Return how a sentence relates to the end of the agent's message before it: none, and denial of its words."""
     denies = any(_CUES[cue].search(sentence) for cue in ("negation", "wrong", "pushback"))
-    return [float(not previous_message), shared, shared * denies]
+    return [float(not previous_message), denies * overlap(sentence, previous_message[-_MAX_PREVIOUS:])]
 
 
 def _form(sentence: str) -> list[float]:
     text = sentence.rstrip()
-    first = next(iter(_WORD.findall(text)), "").lower()
     return [
         math.log1p(len(text)) / 5,
-        len(text.split()) / 30,
         *(float(low <= len(text) <= high) for low, high in _LENGTHS),
         float(text.endswith("?")),
         float("?" in text),
-        float(text.endswith("!")),
-        float(text.endswith(":")),
-        float(first in BASES),
-        float(first in ("please", "also", "and", "ok", "now", "then")),
-        float(bool(_CODE.search(text))),
         float(any(map(str.isdigit, text))),
         float(text[:1].isupper()),
-        text.count(",") / 3,
     ]
 
 

@@ -31,12 +31,6 @@ _WHY = lazy(
 _DASH = lazy(r"\s[–—-]\s")
 _POINTING = lazy(r"(?:Stop|Don't|Never|Always) \w+ (?:it|them|that|this|those)(?: \w{1,5})?$")
 _LEAST_RULE = 4
-# "No mocks" is the rule: only with a mark behind it "no" is a lead.
-_LEAD = lazy(
-    r"(?i)^(?:(?:no|nope|nah|well|sorry|wait|right|thanks|good|great|yes|yeah|yep|again|reminder"
-    r"|one (?:more )?thing)\s*[,.!:;–—-]+\s*|(?:(?:hi|hello|hey)(?: there| claude)?|claude|please|pls|fyi"
-    r"|just so you know|but|so|also|and|ok(?:ay)?|hm+|oh|btw|actually|just)\b(?:\s*[,.!:;–—-]+\s*|\s+))+(?=\S)"
-)
 _CJK = lazy(r"[\u4e00-\u9fff]")
 
 _WISHES = {
@@ -79,11 +73,6 @@ def _without_why(body: str) -> str:
 def _is_whole(rule: str) -> bool:
     """Whether a rule without its reason still says what it did."""
     return len(_CJK.findall(rule)) >= _LEAST_RULE or len(rule.split()) >= _LEAST_RULE
-
-
-def without_lead(text: str) -> str:
-    """Return a sentence without what only leads to it: "no, ", "please ", "ok so "."""
-    return _LEAD.sub("", text, count=1)
 
 
 def of_the_user(text: str) -> str:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.language.sentence_kinds import states_decision
 from claude_mem_lite.compress.language.spoken import LONGEST_SENTENCE
+from claude_mem_lite.compress.language.statement import without_lead
 from claude_mem_lite.compress.lessons import chinese, german
 from claude_mem_lite.compress.lessons.asked_kinds import is_order, named_kind
-from claude_mem_lite.compress.lessons.lesson import GENERAL, STATED, Lesson, order, says_something, without_lead
+from claude_mem_lite.compress.lessons.lesson import GENERAL, STATED, Lesson, order, says_something
 from claude_mem_lite.compress.lessons.scopes import is_about_here, without_scope
 from claude_mem_lite.models import Kind
 from claude_mem_lite.patterns import lazy

@@ -22,7 +22,7 @@ _USAGE_ERROR = lazy(
 )
 _NO_FILE = lazy(r"(?i)no such file or directory")
 _ASSERTION = lazy(r"AssertionError|assert\b|.*\s(?:==|!=)\s")
-_PLACE = lazy(r"^\S+?:\d+(?::\d+)?:\s*")
+_PLACE = lazy(r"^(?:\S+?:\d+(?::\d+)?:\s*)?(?:[^\w\s\"'`(\[<./~$-]+\s+)?")
 _MAX_NAME_WORDS = 6
 _MAX_OPEN = 30
 _MAX_CARRIED_FILES = 5
@@ -127,11 +127,9 @@ def _runs(steps: Sequence[Step]) -> Iterator[tuple[int, Ran]]:
 def passed(steps: Sequence[Step]) -> tuple[str, ...]:
     """Return the commands whose last run of a turn is known to have gone well, in whatever folder they were run."""
     last = {(ran.command, ran.selection.folder): ran for _, ran in _runs(steps)}
-    by_git = [part for step in steps if isinstance(step, Ran) for part in step.git_done]
     failed = {ran.command for ran in last.values() if ran.failed}
     unsure = {ran.command for ran in last.values() if not ran.is_sure}
-    others = [ran.command for ran in last.values() if ran.command not in unsure]
-    return tuple(one for one in dict.fromkeys((*others, *by_git)) if one not in failed)
+    return tuple(dict.fromkeys(ran.command for ran in last.values() if ran.command not in failed | unsure))
 
 
 def named(command: str) -> str:

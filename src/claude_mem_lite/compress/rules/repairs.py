@@ -27,6 +27,8 @@ _MISSING = lazy(
 _WORD = lazy(r"\w+")
 _PLACE_BEHIND = lazy(r"\s\([^()\s]*:\d+(?::\d+)?\)$")
 _PROSE = lazy(r"(?i)(?:^|/)(?:[^/]*\.(?:md|mdx|rst|adoc)|license[^/]*|changelog[^/]*)$")
+_PROOF = lazy(r"(?:^|(?<=[.!?] ))((?:[^.!?\n]|[.!?](?! )){1,160}?) passes now( \([^()]{1,80}\))?\.$")
+_ERROR_TOLD = lazy(r"\bfailed(?: \([^()]*\))?: ")
 _RECORDED = lazy(r"Fixed by (editing \S.{0,400} and )?running (\S.{0,300}?)( and editing \S.{0,400})?\.")
 
 
@@ -97,9 +99,22 @@ def is_no_slip(failure: Ran, repair: Repair) -> bool:
     return bool(repair.commands) and (not repair.changes or bool(_missing(failure)))
 
 
-def repair_told(fix: Memory) -> str:
-    """Return what a memory of a fix says was done, in words that are none of the error's: as rules noted it, else its
-    places. '' when it says neither."""
+def fix_told(fix: Memory) -> str:
+    """Return a memory of a fix in one sentence: the cause as somebody put it, what was done, and what proved it.
+
+    '' when it does not say what was done.
+    The title tells the cause, but for one that rules made of the error: who knows who wrote that."""
+    done = _repair_told(fix)
+    if not done:
+        return ""
+    proof = _PROOF.search(fix.summary)
+    cause = "" if fix.kind != "bugfix" or _ERROR_TOLD.search(fix.summary) else fix.title.rstrip(".")
+    told = "; ".join(part for part in (cause, done, f"{proof[1]} passes{proof[2] or ''}" if proof else "") if part)
+    return told[:1].upper() + told[1:]
+
+
+def _repair_told(fix: Memory) -> str:
+    """Return what was done, in words that are none of the error's: as rules noted it, else its places; else ''."""
     names: dict[str, list[str]] = {file: [] for file in fix.files}
     for symbol in fix.symbols:
         names.setdefault(symbol.file, []).append(symbol.name)
@@ -110,7 +125,7 @@ def repair_told(fix: Memory) -> str:
     # What was edited beside an install may be work of its own.
     shown = (running, editing if not noted or noted[1] or noted[3] else "")
     parts = [part for part in shown if part]
-    return f"Fixed by {' and '.join(parts)}" if parts else ""
+    return f"fixed by {' and '.join(parts)}" if parts else ""
 
 
 def _editing(places: Sequence[tuple[str, Sequence[str]]]) -> str:

@@ -10,7 +10,7 @@ from claude_mem_lite.compress.language.verbs import impersonal, past
 from claude_mem_lite.compress.rules.fixes import is_over, named
 from claude_mem_lite.compress.rules.handoff import FAILING
 from claude_mem_lite.compress.rules.next_steps import says_all_done
-from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, is_done_by_git, told_apart
+from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, told_apart
 from claude_mem_lite.compress.rules.taught import asked_for, only_greets, only_teaches
 from claude_mem_lite.compress.tools.shell import main_part
 from claude_mem_lite.models import FOREIGN_ORIGINS, REQUEST_LEAD, Draft, SessionSummary, Turn, TurnDigest
@@ -130,11 +130,11 @@ def _learned(digest: TurnDigest, done: str) -> str:
 
 def _still_true(learned: str, digest: TurnDigest) -> str:
     """Return what was learned, without the commands said to fail that have passed, once nothing fails any more."""
-    ran = [command for command in digest.passed if not command.startswith("git ")]
-    if not ran or any(draft.kind == "failure" for draft in digest.drafts):
+    if not digest.passed or any(draft.kind == "failure" for draft in digest.drafts):
         return learned
-    kept = [part for part in sentences(learned) if not _FAILS.search(part) or not any(_is_of(part, one) for one in ran)]
-    return " ".join(kept)
+    fails = [part for part in sentences(learned) if _FAILS.search(part)]
+    over = [part for part in fails if any(_is_of(part, command) for command in digest.passed)]
+    return " ".join(part for part in sentences(learned) if part not in over)
 
 
 def _is_of(sentence: str, command: str) -> bool:
@@ -183,7 +183,6 @@ def _undone(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) ->
         for step in before
         if overlap(step, finished) < 0.6
         and not any(_is_entry(step, task) for task in ticked)
-        and not is_done_by_git(step, digest.passed)
         and (any(is_about(step, text) for text in denied) or not any(is_done_by(step, text) for text in said_done))
     ]
 

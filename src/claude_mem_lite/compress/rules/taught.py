@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from claude_mem_lite.compress.language.drafts import make_draft
 from claude_mem_lite.compress.language.names import files_named
-from claude_mem_lite.compress.language.prose import capital
 from claude_mem_lite.compress.language.spoken import is_brief, spoken
+from claude_mem_lite.compress.language.statement import statement_of
 from claude_mem_lite.compress.lessons.asked_kinds import named_kind
-from claude_mem_lite.compress.lessons.candidates import MIN_SURE, lesson_candidates
-from claude_mem_lite.compress.lessons.lesson import ONCE, Lesson, of_the_user, order, without_lead
+from claude_mem_lite.compress.lessons.candidates import lesson_candidates
+from claude_mem_lite.compress.lessons.lesson import ONCE, Lesson, of_the_user, order
 from claude_mem_lite.compress.lessons.reading import read
 from claude_mem_lite.compress.lessons.scopes import without_scope
 from claude_mem_lite.compress.tools.steps import Answered
@@ -33,6 +33,7 @@ _HELLO = (
     r"(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag)|moin)"
     r"(?: (?:there|claude|again|all|everyone|zusammen))?"
 )
+_PUSHBACK = lazy(r"(?i)^\W*(?:no|nope|nah|wait|sorry|but|again)\b")
 _GREETING = lazy(rf"(?i)^\s*(?:{_HELLO}\s*[,.!–—-]+\s*)+(?=\S)")
 _ONLY_GREETING = lazy(rf"(?i)\s*{_HELLO}(?:[\s,.!?–—👋-]+{_HELLO})*[\s,.!?–—👋-]*")
 OWN_COMMANDS = "/mem-lite:"
@@ -90,7 +91,7 @@ def lessons_in(prompt: str, previous_message: str) -> list[tuple[str, Lesson]]:
     stated = {sentence: lesson for sentence in sentences if (lesson := read(sentence)) is not None}
     if len(stated) < len(sentences):
         found = lesson_candidates(prompt, previous_message)
-        sure = [one.sentence for one in found if one.probability >= MIN_SURE and one.sentence not in stated]
+        sure = [one.sentence for one in found if one.is_sure and one.sentence not in stated]
         stated |= {sentence: _worded(sentence) for sentence in sure}
     return [(sentence, stated[sentence]) for sentence in dict.fromkeys(sentences) if sentence in stated]
 
@@ -98,8 +99,8 @@ def lessons_in(prompt: str, previous_message: str) -> list[tuple[str, Lesson]]:
 def _worded(sentence: str) -> Lesson:
     """Return a sentence of which the scorer is sure as a lesson. Readers' kinds cannot be learned from the words (.36
     right on projects not trained on, .33 for the most frequent), so only first words that name one count."""
-    scoped = without_scope(without_lead(sentence))
-    kind = named_kind(scoped.text) or ("correction" if scoped.text != sentence and not scoped.scope else "convention")
+    scoped = without_scope(statement_of(sentence))
+    kind = named_kind(scoped.text) or ("correction" if _PUSHBACK.match(sentence) else "convention")
     return Lesson(kind, order(of_the_user(scoped.text)), ONCE, scoped.scope)
 
 
@@ -128,12 +129,12 @@ def _lessons(turn: Turn) -> Iterator[tuple[str, Lesson]]:
 
 def _draft(sentence: str, lesson: Lesson) -> Draft:
     said = within(sentence.strip(), _LONGEST_QUOTE)
-    body = without_scope(without_lead(said)).text
+    body = without_scope(statement_of(said)).text
     is_told = len(body) <= len(lesson.title) + _LONGEST_LEAD or overlap(body, lesson.title) >= _TOLD
     made = make_draft(
         lesson.kind,
         lesson.title,
-        f"{lesson.title}." if is_told else capital(of_the_user(body)),
+        f"{lesson.title}." if is_told else statement_of(of_the_user(body)),
         detail=f'The user said: "{said}"',
         files=files_named(sentence),
         origin="user",

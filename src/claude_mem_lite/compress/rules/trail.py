@@ -5,7 +5,6 @@ It is found by search, and never injected."""
 from collections.abc import Sequence
 
 from claude_mem_lite.compress.compose.facts import answer_line, of_commit
-from claude_mem_lite.compress.language.instructions import looks_like_instructions
 from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
 from claude_mem_lite.compress.tools.diagnostics import last_line
 from claude_mem_lite.compress.tools.edits import describe, merge
@@ -15,6 +14,7 @@ from claude_mem_lite.compress.tools.shell import Commit
 from claude_mem_lite.compress.tools.steps import Agreed, Answered, Edited, Ran, Step
 from claude_mem_lite.models import Event
 from claude_mem_lite.patterns import lazy
+from claude_mem_lite.safety.injection import looks_like_instructions
 from claude_mem_lite.words import one_line, within
 
 _MOST_LINES = 12

@@ -19,7 +19,7 @@ from claude_mem_lite.compress.rules.judged import judged
 from claude_mem_lite.compress.rules.taught import says_back, taught
 from claude_mem_lite.compress.rules.trail import SILENT_ROLES, log_of, trail
 from claude_mem_lite.compress.tools.folders import folder_of
-from claude_mem_lite.compress.tools.steps import Called, Edited, Looked, Opened, Ran, Step, all_tasks, open_tasks
+from claude_mem_lite.compress.tools.steps import Called, Edited, Opened, Ran, Step, all_tasks, open_tasks
 from claude_mem_lite.compress.tools.tool_calls import read_steps
 from claude_mem_lite.models import LONGEST_DETAIL, MOST_OF_A_TURN, Draft, Said, Turn, TurnDigest
 from claude_mem_lite.words import overlap
@@ -100,7 +100,7 @@ def _with_trail(drafts: list[Draft], trail: str) -> list[Draft]:
 
 def _leaves_trace(step: Step) -> bool:
     """Return whether a step may be told in a memory, the open tasks or the log: not what only read or listed."""
-    return not isinstance(step, Opened | Looked | Called) and not (isinstance(step, Ran) and step.role in SILENT_ROLES)
+    return not isinstance(step, Opened | Called) and not (isinstance(step, Ran) and step.role in SILENT_ROLES)
 
 
 def _distinct(drafts: Sequence[Draft]) -> list[Draft]:

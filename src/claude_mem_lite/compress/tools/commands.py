@@ -1,7 +1,7 @@
 """A shell command that an agent ran -> what it was for, whether it failed and why, what it did."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
@@ -27,8 +27,6 @@ _MOST_ERRORS = 6
 _SHOWING = ("explore", "files", "commit")
 _SIGNALS = {124: "timed out", 134: "aborted", 137: "killed", 139: "segmentation fault", 143: "terminated"}
 _ALL_FINE = lazy(r"(?i)\b(?:0|no) (?:issues|errors|problems|remaining)|all checks passed|^success", re.MULTILINE)
-
-_GIT_OPTIONS = lazy(r"^git (?:-[cC] (?:[^\s'\"]|'[^']*'|\"[^\"]*\")+ )+")
 
 # What the client adds to the output of a command.
 _OF_CLIENT = lazy(r"(?m)^Shell cwd was reset to [^\n]*\n?")
@@ -64,8 +62,7 @@ def read_command(call: ToolCall, folder: Folder) -> list[Step]:
     if outside:
         return [replace(ran, commits=made)]
     written = [Edited(change) for change in read_shell_edits(command, folder) if not is_scratch(change.path)]
-    done = tuple(_git_done(command, output))
-    return [*written, replace(ran, commits=made, results=_results(command, output), git_done=done)]
+    return [*written, replace(ran, commits=made, results=_results(command, output))]
 
 
 def _ended(call: ToolCall) -> _End | None:
@@ -117,18 +114,6 @@ def _is_sure(command: str, role: shell.Role, run: TestRun | None) -> bool:
     if run:
         return bool(run.passed or run.failed)
     return not shell.hides_exit(command) or (role in ("build", "lint") and shell.shows_end(command))
-
-
-def _git_done(command: str, output: str) -> Iterator[str]:
-    """The commands of git that went well: all of a line whose exit code says so, else those whose output does."""
-    parts = [_GIT_OPTIONS.sub("git ", part) for part in shell.parts(command)]
-    # In lines of their own only the last one's exit code is told.
-    is_sure = not shell.hides_exit(command) and (len(parts) == 1 or ("&&" in command and "\n" not in command.strip()))
-    for part in parts:
-        is_commit = shell.role(part) == "commit"
-        shown = any(one.hash for one in shell.commits(part, output)) if is_commit else None
-        if part.startswith("git ") and (is_sure or shown or results_of(part, output)):
-            yield shell.key(part)
 
 
 def _told_run(run: TestRun | None, fetched: bool) -> TestRun | None:

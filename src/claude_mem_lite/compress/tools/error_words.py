@@ -1,8 +1,8 @@
 """The words of an error that may be told again: anybody may have written them, so none that tell their reader what to
 do. Of such an error its class and place are left."""
 
-from claude_mem_lite.compress.language.instructions import looks_like_instructions
 from claude_mem_lite.patterns import lazy
+from claude_mem_lite.safety.injection import looks_like_instructions
 from claude_mem_lite.words import within
 
 _LONGEST = 4_000

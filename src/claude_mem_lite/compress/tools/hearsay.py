@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from claude_mem_lite.compress.language.instructions import head_and_tail, looks_like_instructions
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.tools import shell
 from claude_mem_lite.compress.tools.others_files import calls_reading_others
 from claude_mem_lite.compress.tools.responses import COMMAND_TOOLS, WEB_TOOLS, flatten, typed_command
 from claude_mem_lite.models import Draft, Event, JsonValue, Memory, Origin, SessionSummary, ToolCall, TurnDigest, text
 from claude_mem_lite.patterns import lazy
+from claude_mem_lite.safety.injection import head_and_tail, looks_like_instructions
 
 _OWN_TOOLS = lazy(r"(?i)read|view|edit|write|update|notebook|bash|shell|glob|grep|^ls$|lsp|search_file")
 # Planning and asking tell nothing of the world; what a sub-agent heard is in its own calls.

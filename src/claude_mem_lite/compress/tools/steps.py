@@ -38,8 +38,6 @@ class Ran:
     """Nothing hides how it ended: its tests are counted, or its exit code is its own."""
     set_back: tuple[str, ...] = ()
     """The commands of its line that set files back: `git stash`, `git checkout`."""
-    git_done: tuple[str, ...] = ()
-    """The commands of git in its line that are known to have gone well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +48,6 @@ class Edited:
 @dataclass(frozen=True, slots=True)
 class Opened:
     path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """Something read from the web."""
-
-    subject: str
-    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +100,7 @@ class Delegated:
     answer: str
 
 
-Step = Ran | Edited | Opened | Looked | Called | Answered | Planned | Tracked | Agreed | Delegated
+Step = Ran | Edited | Opened | Called | Answered | Planned | Tracked | Agreed | Delegated
 
 
 def all_tasks(steps: Sequence[Step]) -> tuple[str, ...]:

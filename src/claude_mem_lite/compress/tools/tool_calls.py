@@ -14,7 +14,6 @@ from claude_mem_lite.compress.tools.steps import (
     Called,
     Delegated,
     Edited,
-    Looked,
     Opened,
     Planned,
     Step,
@@ -42,8 +41,6 @@ def read_steps(event: Event) -> list[Step]:
     if call.tool in READ_TOOLS:
         path = text(call.input.get("file_path")) or text(call.input.get("path"))
         return [Opened(folder_of(event).name(path))] if path.strip() and len(path) < 1_000 else []
-    if call.tool in WEB_TOOLS:
-        return _web(call)
     if call.tool in _AGENT_TOOLS:
         task = line(text(call.input.get("description")))
         return [Delegated(task, clip(clean(flatten(call.response)), 20_000))]
@@ -79,12 +76,6 @@ def _failure(call: ToolCall) -> list[Step]:
     if call.tool in known or len(error) < 12 or shell.was_refused(error):
         return []
     return [Called(call.tool, diagnostics.first_error(error) or line(error))]
-
-
-def _web(call: ToolCall) -> list[Step]:
-    subject = text(call.input.get("query")) or text(call.input.get("prompt"))
-    place = text(call.input.get("url"))
-    return [Looked(line(clean(clip(subject, 1_000))), line(place))] if subject or place else []
 
 
 def _planned(entries: JsonValue, name: str) -> Planned:

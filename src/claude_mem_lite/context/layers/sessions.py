@@ -23,9 +23,10 @@ _MAX_FILES = 2
 _WORTH_OF_NEWEST, _FADE_OF_SESSIONS = 0.1, 0.92
 _ONLY_ASKED = 0.4
 """A session of which nothing is known but what was asked is worth so much of another: only the newest are told."""
-_WORTH_LEFT_OPEN = 0.045
+_WORTH_LEFT_OPEN = 0.02
 _HANDOFF_LOOKS_BACK = 5
 _SAYS_ALL = 1.0
+_SAID = "said by a newer one"
 GONE = "gone: its code is not here"
 _MOST_TIED = 60
 
@@ -93,7 +94,7 @@ def _still_open(
                 f"- [{render.when(left.last_seen_at, occasion.now, occasion.dated)}] {render.earlier_open_line(left)}",
                 left.session,
                 "left open earlier, and not taken up since",
-                left_out=GONE if left.session in gone else "said by a newer one" if is_said else "",
+                left_out=GONE if left.session in gone else _SAID if is_said else "",
                 memory=left.id,
                 worth=_WORTH_LEFT_OPEN * FADE ** (rank - 1),
                 order=newest_first(rank, len(others), left.last_seen_at, _repeated(repeated, len(words)), NO_FLOOR),
@@ -128,9 +129,12 @@ def _headlines(
     gone = without_code(db, occasion, [one.id for one in found[:MOST_SESSIONS]])
     use = session_factors(db, [one.id for one in found])
     items = []
+    said: set[str] = set()
     for rank, one in enumerate(found, 1):
         files = tuple(from_root(one.summary.files_edited, occasion.place.root))
         branch = one.branch if tagged else ""
+        left_out = UNUSED if is_unused(use[one.id]) else _SAID if one.summary.headline in said else ""
+        said.add(one.summary.headline)
         items.append(
             Item(
                 render.session_line(
@@ -138,7 +142,7 @@ def _headlines(
                 ),
                 one.id,
                 f"session {rank} by recency",
-                left_out=UNUSED if is_unused(use[one.id]) else "",
+                left_out=left_out,
                 files=files,
                 worth=_worth(one, rank),
                 order=newest_first(rank, len(found), one.last_event_at, use_floor(use[one.id])),

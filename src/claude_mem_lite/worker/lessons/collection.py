@@ -10,7 +10,7 @@ from itertools import combinations
 
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.language.spoken import spoken
-from claude_mem_lite.compress.lessons.candidates import MIN_SURE, MIN_UNSURE, LessonCandidate, lesson_candidates
+from claude_mem_lite.compress.lessons.candidates import MIN_UNSURE, LessonCandidate, lesson_candidates
 from claude_mem_lite.compress.rules.taught import is_taught, said_by_user
 from claude_mem_lite.models import UNDONE_LEAD, Draft, Memory, Turn, TurnDigest
 from claude_mem_lite.redaction.redact import redact
@@ -40,7 +40,7 @@ class Collected:
 def unsure(prompt: str, previous_message: str) -> list[LessonCandidate]:
     """Return the candidates of a prompt that need somebody to judge them, best first."""
     found = lesson_candidates(prompt, previous_message)
-    return [one for one in found if MIN_UNSURE <= one.probability < MIN_SURE][:MAX_OF_PROMPT]
+    return [one for one in found if one.probability >= MIN_UNSURE and not one.is_sure][:MAX_OF_PROMPT]
 
 
 def of_turn(turn: Turn, digest: TurnDigest) -> list[Candidate]:
@@ -221,12 +221,11 @@ def _is_said_twice(db: sqlite3.Connection, said: Sequence[Candidate]) -> bool:
 
 
 def _is_another(db: sqlite3.Connection, one: Candidate, other: Candidate) -> bool:
-    """Return whether the user said two things apart: not in one session or its fork, nor by one prompt sent twice."""
+    """Return whether the user said two things apart: not in one session or its fork, nor in one task sent twice. A
+    prompt that has nothing beside the sentence is no task."""
     if one.session == other.session or one.created_at == other.created_at or not _is_own(db, one):
         return False
     prompt, again = (turns.texts_of(db, each.turn)[0][:_MAX_PROMPT_COMPARED] for each in (one, other))
-    if _plain(prompt) == _plain(again):
-        return False
     ours, theirs = _said_beside(prompt, one.sentence), _said_beside(again, other.sentence)
     return 2 * len(ours & theirs) <= min(len(ours), len(theirs))
 
@@ -244,10 +243,6 @@ def _said_beside(prompt: str, sentence: str) -> set[frozenset[str]]:
     own = stems(sentence).keys()
     found = {frozenset(stems(one)) for line in prompt.splitlines() for one in sentences(line)}
     return {one for one in found if not one <= own}
-
-
-def _plain(prompt: str) -> str:
-    return one_line(prompt).casefold().rstrip(" .!")
 
 
 def _has_same_words(one: Candidate, other: Candidate) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from claude_mem_lite.compress.language.names import files_named
-from claude_mem_lite.compress.language.prose import capital
+from claude_mem_lite.compress.language.statement import statement_of
 from claude_mem_lite.compress.lessons.reading import kind_asked
 from claude_mem_lite.models import LONGEST_DETAIL, LONGEST_TITLE, MOST_FILES, TRANSCRIPT_TRUST, TRUST, Memory
 from claude_mem_lite.spool_names import is_past
@@ -29,13 +29,14 @@ def memory_id(candidate: Candidate) -> str:
 
 
 def users_words(candidate: Candidate, evidence: Sequence[Candidate], *, is_everywhere: bool = False) -> Memory:
-    """Return the memory of a candidate in its own words, with all that was said as evidence."""
+    """Return the memory of a candidate as one statement in its own words, with all that was said as evidence."""
+    said = statement_of(candidate.sentence)
     is_past_word = any(is_past(one.turn) for one in evidence)
     return Memory(
         id=memory_id(candidate),
-        kind=kind_asked(candidate.sentence),
-        title=within(capital(candidate.sentence.rstrip(" .")), LONGEST_TITLE),
-        summary=candidate.sentence,
+        kind=kind_asked(said),
+        title=within(said.rstrip("."), LONGEST_TITLE),
+        summary=said,
         detail=detail_of(SAID_LEAD, evidence),
         files=tuple(files_named(candidate.sentence))[:MOST_FILES],
         created_at=candidate.created_at,

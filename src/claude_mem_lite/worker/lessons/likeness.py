@@ -6,7 +6,7 @@ are not alike."""
 from collections.abc import Sequence
 from functools import lru_cache
 
-from claude_mem_lite.compress.lessons.candidates import stands_alone
+from claude_mem_lite.compress.language.statement import stands_alone
 from claude_mem_lite.models import Embedder
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.store.lesson_candidates import MAX_COMPARED, statement_of

@@ -12,7 +12,7 @@ from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.compress.lessons.reading import kind_asked
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
-from claude_mem_lite.models import TRUST, UNDONE_LEAD, JsonObject, Memory, text
+from claude_mem_lite.models import GUIDANCE_KINDS, TRUST, UNDONE_LEAD, JsonObject, Memory, text
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import memories, retirements, sightings, tombstones
@@ -55,9 +55,17 @@ def told_of(db: sqlite3.Connection, subject: Candidate | Memory) -> JsonObject:
     memory = memories.find(db, subject.memory) if isinstance(subject, Candidate) else subject
     said = [subject] if isinstance(subject, Candidate) else []
     said += [one for one in candidates.of_memories(db, [memory.id]) if one not in said] if memory else []
-    own = [_own_words(memory, memory.created_at)] if memory else []
+    own = _own_words(memory, said, memory.created_at) if memory else []
     worded = {"summary": memory.summary, "made_by": memory.made_by} if memory else {}
     return {"said": [written(one) for one in (*said[: MAX_SAID - 1], *own)], **worded}
+
+
+def dismissal(db: sqlite3.Connection, subject: Candidate | Memory) -> JsonObject:
+    """Return what a lesson says that is to be dismissed, and whether it was dismissed before."""
+    if isinstance(subject, Candidate):
+        return {"id": subject.id, "text": subject.sentence, "already": subject.state == "dismissed"}
+    retired = retirements.of(db, [subject.id]).get(subject.id)
+    return {"id": subject.id, "text": subject.title, "already": retired is not None and retired.reason == _DISMISSED}
 
 
 def carry_out(name: str, payload: JsonObject, db: sqlite3.Connection, now: datetime) -> str:
@@ -118,11 +126,15 @@ def _put_dismissed(name: str, said: Sequence[Candidate], db: sqlite3.Connection)
         candidates.decide(db, one.id, "dismissed", time_of(name))
 
 
-def _own_words(memory: Memory, at: datetime) -> Candidate:
-    """Return what a lesson says, as a sentence to be dismissed: an agent may have worded it, or the user edited it."""
+def _own_words(memory: Memory, said: Sequence[Candidate], at: datetime) -> list[Candidate]:
+    """Return what a lesson says, as a sentence to be dismissed: an agent may have worded it, or the user edited it.
+    Nothing when one of the user's sentences has the same words."""
     words = memory.title if memory.summary.startswith(UNDONE_LEAD) else memory.summary
+    wording = candidates.wording_of(words)
+    if any(candidates.wording_of(one.sentence) == wording for one in said):
+        return []
     own = candidates.make(memory.project, memory.session, "", words, 1.0, at)
-    return replace(own, memory=memory.id)
+    return [replace(own, memory=memory.id)]
 
 
 def _accept(
@@ -132,7 +144,7 @@ def _accept(
     made = evidence.users_words(candidate, [candidate])
     if words:
         made = replace(made, kind=kind_asked(words), title=amending.title_of(words), summary=words)
-    memory = replace(made, trust=TRUST["user"], confidence=1.0, made_by=made_by, last_seen_at=time_of(name))
+    memory = _as_rule(replace(made, trust=TRUST["user"], confidence=1.0, made_by=made_by, last_seen_at=time_of(name)))
     stored = memories.add(db, memory, candidate.turn or name, now)
     sightings.note(db, stored.id, name)
     candidates.decide(db, candidate.id, "accepted", time_of(name), stored.id)
@@ -152,12 +164,18 @@ def _hold(name: str, memory: Memory, words: str, db: sqlite3.Connection, now: da
     held = replace(held, last_seen_at=max(memory.last_seen_at, time_of(name)))
     if words:
         held = replace(held, title=amending.title_of(words), summary=words, made_by="user")
+    held = _as_rule(held)
     sightings.note(db, memory.id, name)
     memories.rewrite(db, held)
     for one in candidates.of_memories(db, [memory.id]):
         candidates.decide(db, one.id, "accepted", time_of(name))
     settling.settle(db, held, name, now)
     return memory.id
+
+
+def _as_rule(memory: Memory) -> Memory:
+    """Return what the user accepts as something to be followed: of words that tell no kind, the kind is rule."""
+    return memory if memory.kind in GUIDANCE_KINDS else replace(memory, kind="rule")
 
 
 def _dismiss(name: str, subject: Candidate | Memory, db: sqlite3.Connection) -> str:
@@ -168,10 +186,9 @@ def _dismiss(name: str, subject: Candidate | Memory, db: sqlite3.Connection) -> 
     if isinstance(subject, Candidate):
         said = [subject, *(one for one in said if one.id != subject.id)]
     if memory is not None:
-        own = _own_words(memory, at)
-        if candidates.find(db, own.id) is None:  # else the user said just this, and that is the evidence
+        for own in _own_words(memory, said, memory.created_at):
             candidates.put(db, own)
-        said.append(own)
+            said.append(own)
         sightings.note(db, memory.id, name)
         if not retirements.retire(db, memory.id, "user", _DISMISSED, at) and memory.status == "retired":
             retirements.note(db, memory.id, "user", _DISMISSED, at)

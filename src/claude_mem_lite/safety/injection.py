@@ -7,9 +7,9 @@ and "always use HTTPS" are no orders to an agent."""
 
 import unicodedata
 
-from claude_mem_lite.compress.language.agent_duties import DUTIES
-from claude_mem_lite.compress.language.instruction_forms import MARKS, SENTENCES
 from claude_mem_lite.patterns import lazy
+from claude_mem_lite.safety.agent_directives import DUTIES
+from claude_mem_lite.safety.injection_patterns import MARKS, SENTENCES
 
 _LONGEST_READ = 40_000
 _MANY_HIDDEN = 3

@@ -6,7 +6,7 @@ done has to be an agent's work on a checkout."""
 
 from typing import Final
 
-from claude_mem_lite.compress.language.instruction_forms import AI, form
+from claude_mem_lite.safety.injection_patterns import AI, form
 
 # "The ssh-agent", "a build agent", "the user agent": programs, and people, that are called so.
 _OTHER_AGENTS = (

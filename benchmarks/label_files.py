@@ -1,0 +1,17 @@
+"""Files of answers and labels: one JSON object a line."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def read_lines(path: Path) -> list[Mapping[str, object]]:
+    """Return the objects of a file."""
+    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+
+
+def append(path: Path, lines: list[str]) -> None:
+    """Add labels to a file, and say so."""
+    with path.open("a") as kept:
+        kept.writelines(f"{line}\n" for line in lines)
+    print(f"{len(lines)} labels were added to {path.name}")
