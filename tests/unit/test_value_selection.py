@@ -157,14 +157,11 @@ def test_every_candidate_is_told_or_left_out_once() -> None:
             assert sorted(listed) == sorted(item.source for item in candidates.items), budget
 
 
-def test_what_is_not_told_is_counted_within_the_budget() -> None:
+def test_what_is_not_told_is_not_counted() -> None:
     found = layer("one", *(line(f"m{number}", memory=True) for number in range(12)), more_line="- and {} more")
-    low = [line(f"low{number}", LOW, memory=True) for number in range(3)]
-    found = replace(found, items=[*found.items, *low])
-    for budget in range(40, 500, 7):
+    for budget in range(40, 500, 20):
         chosen = choose(found, budget=budget)
-        number = 15 - len(chosen[0].told)
-        assert text(chosen) == "" or text(chosen).endswith(f"\n- and {number} more")
+        assert "more" not in text(chosen)
         assert len(text(chosen)) / 3.5 <= budget
 
 
