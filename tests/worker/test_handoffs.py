@@ -1,5 +1,6 @@
 """What a session leaves open is closed by the one that takes it up, and nothing that is still open is lost."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -360,9 +361,9 @@ def test_of_many_things_left_open_the_newest_are_told_and_the_others_listed_as_l
     text, _, explained = shown.partition("tokens by estimate")
     told = [country for country in countries if f"rates of {country}" in text]
     assert told == countries[-len(told) :]
-    assert 1 < len(told) < len(countries)
+    assert 0 < len(told) < len(countries)
     out = explained.split("\nout  ")
-    listed = [part for part in out if part.startswith("handoff: ") and "no room" in part]
+    listed = [part for part in out if part.startswith("handoff: ") and re.search("no room|not worth its tokens", part)]
     assert all(any(f"rates of {country}" in part for part in listed) for country in countries if country not in told)
 
 

@@ -135,8 +135,9 @@ def test_a_prompt_is_told_the_new_name(work: Developing) -> None:
     assert "was renamed to rounded" in changed
 
 
-def test_the_changed_code_of_a_start_is_told_with_the_new_name(work: Developing) -> None:
+def test_the_map_of_functions_of_a_start_has_the_new_name(work: Developing) -> None:
     added(work)
     work.write("src/price.py", RENAMED)
-    line = next(line for line in work.context().split("\n") if "def round_price" in line)
+    context = work.machine.get(f"/api/context?cwd={work.root}&preset=layers")["context"]
+    line = next(line for line in context.split("\n") if "def round_price" in line)
     assert line.endswith("[NEW, then RENAMED to rounded outside of sessions]")

@@ -31,6 +31,8 @@ class Forecast:
     """Shares of the coming work by file; all together 1, or none when nothing is known."""
 
     shares: Mapping[str, float] = field(default_factory=dict)
+    sessions: int = 0
+    """How many past sessions it was made from."""
 
     def share(self, files: Iterable[str]) -> float:
         """Return how much of the coming work files are expected to be."""
@@ -63,4 +65,4 @@ def forecast(past: Sequence[Edited], branch: str, touched: Iterable[str]) -> For
     if not any(expected.values()):
         expected = evidence
     total = math.fsum(expected.values())
-    return Forecast({file: value / total for file, value in expected.items()} if total else {})
+    return Forecast({file: value / total for file, value in expected.items()} if total else {}, len(past))

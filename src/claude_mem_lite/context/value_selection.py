@@ -16,6 +16,8 @@ from claude_mem_lite.context.order import shown
 
 FLOOR = 0.0008
 """The least value a token. Chosen over seven projects, each left out once (docs/context.md)."""
+_MIN_SESSIONS = 10
+"""In a project with fewer sessions the floor is lower by as much: each thing that is known is more of all there is."""
 _DEEPER = 0.25
 """A memory about a file that only the headline of a session tells of counts so much."""
 _MAX_ASKED_FOR = 0.5
@@ -49,7 +51,8 @@ class _Value:
     own: float
     of_files: float
     tokens: int
-    has_floor: bool
+    floor: float | None
+    """None for what the user wants kept."""
 
     @property
     def a_token(self) -> float:
@@ -57,14 +60,14 @@ class _Value:
 
     @property
     def is_too_low(self) -> bool:
-        return self.has_floor and self.a_token < FLOOR
+        return self.floor is not None and self.a_token < self.floor
 
     def explained(self) -> str:
         """Return the value as a sum, with its cost and the floor, both for a thousand tokens."""
         own, of_files = round(self.own, _DIGITS_OF_VALUE), round(self.of_files, _DIGITS_OF_VALUE)
         value, *parts = (shown(one, _DIGITS_OF_VALUE) for one in (own + of_files, own, of_files))
         rate = shown(_PER_THOUSAND * self.a_token)
-        floor = f"the floor is {shown(_PER_THOUSAND * FLOOR)}" if self.has_floor else _NO_FLOOR
+        floor = _NO_FLOOR if self.floor is None else f"the floor is {shown(_PER_THOUSAND * self.floor)}"
         sum_ = f"value {value} = own {parts[0]} + files {parts[1]}"
         return f"{sum_}; {self.tokens} tokens, {rate} a thousand, {floor}"
 
@@ -91,7 +94,7 @@ class _Selection:
         of_files = self.forecast.share(files - self.named)
         if any(item.memory for item in group.items):
             of_files += _DEEPER * self.forecast.share(files & self.named)
-        return _Value(own, of_files, group.tokens, not group.is_asked_for)
+        return _Value(own, of_files, group.tokens, None if group.is_asked_for else floor_of(self.forecast))
 
     def tell(self, group: _Group, budget: int, why: str) -> bool:
         """Add lines if there is room; of those that another layer tells already nothing is added."""
@@ -118,6 +121,11 @@ class _Selection:
             where = told_in(item, self.chosen)
             why = f"told in {where}" if where else reason
             layer.left_out.append(replace(item, left_out=why, value=value.explained()))
+
+
+def floor_of(forecast: Forecast) -> float:
+    """Return the least value a token in a project with so many sessions."""
+    return FLOOR * min(max(forecast.sessions, 1), _MIN_SESSIONS) / _MIN_SESSIONS
 
 
 def choose_by_value(found: Sequence[Found], budget_tokens: int, assemble: Assemble, forecast: Forecast) -> list[Chosen]:
