@@ -110,6 +110,8 @@ SAVED_BY_AGENT = "assistant"
 """`made_by` of what an agent saved; of what a model worded, it is PROVIDER/MODEL."""
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 PassageKind = Literal["turn", "session"]
+RAW = "raw"
+"""The layer of raw text that is given as an answer."""
 
 
 @dataclass(frozen=True, slots=True)

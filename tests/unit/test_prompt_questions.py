@@ -14,11 +14,14 @@ from claude_mem_lite.context.prompt.building import PromptContext, build_for_pro
 from claude_mem_lite.context.prompt.excerpts import sentences_about
 from claude_mem_lite.context.prompt.questions import MAX_LENGTH, is_question
 from claude_mem_lite.context.prompt.synonyms import defaults
+from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.embed.table import StaticTable
-from claude_mem_lite.models import Hit, Memory, Passage
+from claude_mem_lite.models import RAW, Hit, Memory, Passage, Receipt
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.store import passages, receipts
 from claude_mem_lite.worker.indexing import Indexing
+from claude_mem_lite.worker.outcomes import given_of
 from tests.docs.pages import page
 from tests.fakes import NOW, SHOP, Store
 
@@ -87,7 +90,7 @@ def test_raw_text_answers_a_question_with_the_sentences_that_do(store: Store) ->
     given = ask(store)
     assert "closed before the final flush" in given.text
     assert '[earlier turn] asked: "the invoice export loses a row"' in given.text
-    (item,) = (one for one in given.items if one.layer == "turn")
+    (item,) = (one for one in given.items if one.layer == RAW)
     assert item.reason.startswith("answers a question")
 
 
@@ -104,7 +107,7 @@ def test_a_memory_answers_a_question_before_raw_text(store: Store) -> None:
 def test_what_nothing_answers_is_met_with_silence(store: Store, prompt: str) -> None:
     store.turn("k", "the invoice export loses a row", ANSWER, session="before", at=NOW)
     given = ask(store, prompt)
-    assert (given.text, given.why_silent) == ("", "nothing answers the question")
+    assert (given.text, given.why_silent) == ("", "nothing is sure enough to help")
 
 
 def test_neither_its_own_turns_nor_what_was_told_before_is_an_answer(store: Store) -> None:
@@ -113,6 +116,23 @@ def test_neither_its_own_turns_nor_what_was_told_before_is_an_answer(store: Stor
     assert first.text
     assert not ask(store, told=[item.source for item in first.items]).text
     assert not ask(store, session="before").text
+
+
+def test_receipts_know_the_raw_text_that_was_given_until_it_is_gone(store: Store) -> None:
+    store.turn("k", "the invoice export loses a row", ANSWER, session="before", at=NOW)
+    given = ask(store)
+    (source,) = {item.source for item in given.items if item.layer == RAW}
+    receipt = Receipt("r", "now", SHOP.project, "prompt", given.items, (), (), 10, 10, 1.0, NOW, NOW)
+    with atomic(store.db):
+        receipts.add(store.db, receipt)
+    assert receipts.titles(store.db, [source]) == {source: ("turn", "the invoice export loses a row")}
+    known = given_of(store.db, source)
+    assert known is not None
+    assert known.session == "before"
+    with atomic(store.db):
+        passages.remove_of_session(store.db, "before")
+        receipts.forget(store.db, sources=(), sessions=(), project=None)
+    assert not receipts.newest(store.db, limit=1)[0].items
 
 
 def test_answers_are_explained_as_a_sum_that_holds(store: Store) -> None:

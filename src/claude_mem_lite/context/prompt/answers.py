@@ -3,7 +3,7 @@
 `docs/moments.md` tells how the numbers were chosen."""
 
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,8 +11,8 @@ from claude_mem_lite.context.at_need import Here
 from claude_mem_lite.context.block import Given
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt.excerpts import sentences_about
-from claude_mem_lite.context.prompt.scoring import source_of
-from claude_mem_lite.models import Filters, Hit, Memory, Passage
+from claude_mem_lite.context.prompt.scoring import Floor, source_of
+from claude_mem_lite.models import RAW, Filters, Hit, Memory, Passage
 
 Ask = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]
 """As `search.hybrid.Search.search`."""
@@ -39,13 +39,22 @@ class Answer:
     """A hit of a question, and why it is not given."""
 
     given: Given
-    explained: str
+    sure: float
+    parts: Mapping[str, float]
+    """The share of the words and the nearness that make it sure."""
+    floor: Floor
     left_out: str = ""
+
+    def explained(self) -> str:
+        """Return the sureness as a sum with its floor: `sure 1.62 = words 0.7 + 2 × cosine 0.46; the floor is 1.35`."""
+        near = f" + {_OF_COSINE:g} × cosine {self.parts['cosine']:g}" if "cosine" in self.parts else ""
+        return f"sure {self.sure:g} = words {self.parts['words']:g}{near}; the floor is {self.floor.value:g}"
 
 
 def sureness(hit: Hit) -> float:
     """Return how sure it is that a hit answers the question: the share of the words, and twice the nearness."""
-    return round(round(hit.share, _DIGITS) + _OF_COSINE * round(hit.cosine or 0.0, _DIGITS), _DIGITS)
+    parts = _parts(hit)
+    return round(parts["words"] + _OF_COSINE * parts.get("cosine", 0.0), _DIGITS)
 
 
 def answers(db: sqlite3.Connection, question: str, occasion: Occasion, here: Here, ask: Ask) -> list[Answer]:
@@ -64,7 +73,7 @@ def answers(db: sqlite3.Connection, question: str, occasion: Occasion, here: Her
         # Finding the sentences takes longer than all else.
         excerpt = "" if left_out else sentences_about(_text(hit.found), hit.matched, MAX_EXCERPT)
         given = _given(hit, excerpt, is_stale=stale.get(hit.found.id, False))
-        found.append(Answer(given, _explained(hit), left_out))
+        found.append(Answer(given, sureness(hit), _parts(hit), Floor(_floor(hit)), left_out))
     return found
 
 
@@ -89,7 +98,7 @@ def _given(hit: Hit, excerpt: str, *, is_stale: bool) -> Given:
     reason = f"answers a question, sure {sure:g}, words {', '.join(list(hit.matched)[:_MAX_NAMED])}"
     if isinstance(found, Memory):
         return Given(found, reason, sure, source_of(found.kind), is_stale=is_stale, excerpt=excerpt)
-    return Given(_stand_in(found), reason, sure, found.kind, label=_LABELS[found.kind], excerpt=excerpt)
+    return Given(_stand_in(found), reason, sure, RAW, label=_LABELS[found.kind], excerpt=excerpt)
 
 
 def _stand_in(passage: Passage) -> Memory:
@@ -108,7 +117,6 @@ def _stand_in(passage: Passage) -> Memory:
     )
 
 
-def _explained(hit: Hit) -> str:
-    """Return the sureness as a sum with its floor: `sure 1.62 = words 0.7 + 2 × cosine 0.46; the floor is 1.35`."""
-    near = f" + {_OF_COSINE:g} × cosine {round(hit.cosine, _DIGITS):g}" if hit.cosine is not None else ""
-    return f"sure {sureness(hit):g} = words {round(hit.share, _DIGITS):g}{near}; the floor is {_floor(hit):g}"
+def _parts(hit: Hit) -> dict[str, float]:
+    near = {} if hit.cosine is None else {"cosine": round(hit.cosine, _DIGITS)}
+    return {"words": round(hit.share, _DIGITS), **near}

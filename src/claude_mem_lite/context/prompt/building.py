@@ -14,7 +14,8 @@ from claude_mem_lite.context.layers.standing import note_since, verdict_of, why_
 from claude_mem_lite.context.likeness import why_said_already
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt import keywords, scoring
-from claude_mem_lite.context.prompt.answers import Answer, Ask, answers
+from claude_mem_lite.context.prompt.answers import Ask, answers
+from claude_mem_lite.context.prompt.candidates import Candidate
 from claude_mem_lite.context.prompt.keywords import Keywords
 from claude_mem_lite.context.prompt.questions import is_question
 from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, Score, Shared
@@ -46,41 +47,6 @@ _OLD = 200
 # Reading one for its words takes half a millisecond.
 _MOST_READ = 16
 _OF_A_WORD, _OF_ALL_WORDS = 0.4, 0.4
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory with its score, and why it is not given."""
-
-    memory: Memory
-    score: Score | None
-    """None for one that is only told beside what it contradicts."""
-    floor: Floor
-    found: tuple[str, ...] = ()
-    """The words of the prompt that it has."""
-    shared: Shared | None = None
-    """How much these count; None until it was read."""
-    left_out: str = ""
-    is_stale: bool = False
-    since: str = ""
-    """What its code is called now and where it is."""
-    answer: Answer | None = None
-    """What speaks for it where the prompt is a question; then it has no score."""
-
-    @property
-    def total(self) -> float:
-        return self.score.total if self.score else 0.0
-
-    @property
-    def reason(self) -> str:
-        return f"{scoring.source_of(self.memory.kind)}, score {self.total:.2f}, words {', '.join(self.found[:5])}"
-
-    def explained(self) -> tuple[str, ...]:
-        """Its score, match, floor and shared words, each as a line that can be checked by hand."""
-        if self.answer is not None:
-            return (self.answer.explained,)
-        scored = (self.score.explained(), self.score.match.explained()) if self.score else ()
-        return (*scored, self.floor.explained(), *((self.shared.explained(),) if self.shared else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +87,17 @@ def build_for_prompt(
         silent = "the budget of the session is used up"
     elif asked.strength < _LEAST_STRENGTH:
         silent = "the prompt says too little to go by"
-    elif ask is not None and asked.strength >= _LEAST_ASKED and is_question(asked.text):
-        candidates = [
-            Candidate(one.given.memory, None, in_force, left_out=one.left_out, answer=one)
-            for one in answers(db, asked.text, occasion, here, ask)
-        ]
-        silent = "" if any(not one.left_out for one in candidates) else "nothing answers the question"
     else:
-        in_force = scoring.floor_among(fts.highest(db), floor)
-        candidates = _Choosing(db, asked, occasion, here, in_force).candidates(weigh)
+        if ask is not None and asked.strength >= _LEAST_ASKED and is_question(asked.text):
+            found = answers(db, asked.text, occasion, here, ask)
+            candidates = [
+                Candidate(one.given.memory, None, one.floor, left_out=one.left_out, answer=one) for one in found
+            ]
+        if all(one.left_out for one in candidates):
+            in_force = scoring.floor_among(fts.highest(db), floor)
+            candidates = _Choosing(db, asked, occasion, here, in_force).candidates(weigh)
+        else:
+            in_force = candidates[0].floor
         silent = "" if any(not one.left_out for one in candidates) else "nothing is sure enough to help"
     chosen = [one for one in candidates if not one.left_out][:MOST_ITEMS]
     given = list(map(_given, chosen))

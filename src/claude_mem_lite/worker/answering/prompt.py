@@ -10,7 +10,8 @@ from pathlib import Path
 from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt.answers import Ask
-from claude_mem_lite.context.prompt.building import Candidate, PromptContext, Weigh, build_for_prompt
+from claude_mem_lite.context.prompt.building import PromptContext, Weigh, build_for_prompt
+from claude_mem_lite.context.prompt.candidates import Candidate
 from claude_mem_lite.context.prompt.scoring import source_of
 from claude_mem_lite.context.prompt.synonyms import Synonyms, defaults, load
 from claude_mem_lite.db.connection import atomic
@@ -100,7 +101,7 @@ def build_now(
 
 
 def _weighing(one: Candidate) -> Weighing:
-    return Weighing(one.memory.id, source_of(one.memory.kind), one.score.total if one.score else None, one.left_out)
+    return Weighing(one.memory.id, source_of(one.memory.kind), one.value, one.left_out)
 
 
 def _or_nothing(search: Callable[Asked, list[Found]]) -> Callable[Asked, list[Found]]:
