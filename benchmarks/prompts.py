@@ -9,7 +9,7 @@ the score, and the plain formula (prompts_plain.py). A floor of raw text is laid
 prompts is above it, which flatters it.
 
 Of several data folders only what the product gives is told, of each and in the mean over those that were given
-anything; two are walked at a time."""
+anything; four are walked at a time."""
 
 import itertools
 import statistics
@@ -32,7 +32,7 @@ from claude_mem_lite.context.prompt.scoring import FLOOR
 
 PRECISION, SHARE = 0.75, 0.20
 SHARE_OF_PROJECTS = 0.15
-AT_ONCE = 2
+AT_ONCE = 4
 STRICT_PRECISION, STRICT_SHARE = 0.92, 0.09
 MEDIAN_TOKENS = 300
 FIRST_PROMPTS = 6
@@ -48,9 +48,10 @@ Choice = Callable[[Asked], Sequence[str]]
 
 def main(arguments: Sequence[str]) -> int:
     if len(arguments) > 1:
-        figures = list(over_projects(list(map(Path, arguments))))
-        for figure in figures:
+        figures = []
+        for figure in over_projects(list(map(Path, arguments))):
             print(figure.line(), flush=True)
+            figures.append(figure)
         return keep(
             "prompts_projects", "What prompts are given, by project", figures, "python -m benchmarks.prompts DATA …"
         )

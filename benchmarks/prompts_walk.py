@@ -203,5 +203,6 @@ def _remembering(weigh: Weigh) -> Weigh:
 
 
 def _sessions(db: sqlite3.Connection, items: Sequence[ReceiptItem]) -> tuple[str, ...]:
-    found = (memories.find(db, item.source) or passages.get(db, item.source) for item in items)
-    return tuple(one.session for one in found)
+    """The session that each item is of; the summary of a session has its id."""
+    found = ((item.source, memories.find(db, item.source) or passages.find(db, item.source)) for item in items)
+    return tuple(one.session if one else source for source, one in found)

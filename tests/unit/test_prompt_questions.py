@@ -107,7 +107,7 @@ def test_a_memory_answers_a_question_before_raw_text(store: Store) -> None:
 def test_what_nothing_answers_is_met_with_silence(store: Store, prompt: str) -> None:
     store.turn("k", "the invoice export loses a row", ANSWER, session="before", at=NOW)
     given = ask(store, prompt)
-    assert (given.text, given.why_silent) == ("", "nothing is sure enough to help")
+    assert (given.text, given.why_silent) == ("", "nothing answers the question")
 
 
 def test_neither_its_own_turns_nor_what_was_told_before_is_an_answer(store: Store) -> None:

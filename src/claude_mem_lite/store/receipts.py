@@ -249,7 +249,7 @@ def forget(db: sqlite3.Connection, *, sources: Sequence[str], sessions: Sequence
     gone = "session in (select value from json_each(:sessions)) or project = :project"
     db.execute(
         f"""delete from receipt_items where source in (select value from json_each(:sources))
-              or (layer = :raw and source not in (select id from passages))
+              or (layer = :raw and source not in (select id from passages union select id from sessions))
               or receipt in (select spool_name from receipts where {gone})""",
         values,
     )

@@ -87,17 +87,14 @@ def build_for_prompt(
         silent = "the budget of the session is used up"
     elif asked.strength < _LEAST_STRENGTH:
         silent = "the prompt says too little to go by"
+    elif ask is not None and asked.strength >= _LEAST_ASKED and is_question(asked.text):
+        found = answers(db, asked.text, occasion, here, ask)
+        in_force = found[0].floor if found else in_force
+        candidates = [Candidate(one.given.memory, None, one.floor, left_out=one.left_out, answer=one) for one in found]
+        silent = "" if any(not one.left_out for one in found) else "nothing answers the question"
     else:
-        if ask is not None and asked.strength >= _LEAST_ASKED and is_question(asked.text):
-            found = answers(db, asked.text, occasion, here, ask)
-            candidates = [
-                Candidate(one.given.memory, None, one.floor, left_out=one.left_out, answer=one) for one in found
-            ]
-        if all(one.left_out for one in candidates):
-            in_force = scoring.floor_among(fts.highest(db), floor)
-            candidates = _Choosing(db, asked, occasion, here, in_force).candidates(weigh)
-        else:
-            in_force = candidates[0].floor
+        in_force = scoring.floor_among(fts.highest(db), floor)
+        candidates = _Choosing(db, asked, occasion, here, in_force).candidates(weigh)
         silent = "" if any(not one.left_out for one in candidates) else "nothing is sure enough to help"
     chosen = [one for one in candidates if not one.left_out][:MOST_ITEMS]
     given = list(map(_given, chosen))
