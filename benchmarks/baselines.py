@@ -48,6 +48,11 @@ class Chunks:
         gather = best_of if best else added
         return lambda text: gather((self._sessions[row], score) for row, score in self._matches(text).items())
 
+    def best_texts(self, text: str, number: int) -> list[str]:
+        """The chunks that words find for a text, best first."""
+        found = self._matches(text)
+        return [self._texts[row] for row in sorted(found, key=lambda row: -found[row])[:number]]
+
     def by_meaning(self) -> Rank:
         return lambda text: best_of((self._sessions[row], score) for row, score in self._near(text).items())
 

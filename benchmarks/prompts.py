@@ -1,4 +1,4 @@
-"""`python -m benchmarks.prompts DATA`: is what prompts are given of use, and are most of them left alone?
+"""`python -m benchmarks.prompts DATA [DATA …]`: is what prompts are given of use, and are most of them left alone?
 
 All prompts that were typed, from the eleventh session on, are walked in time through the product (prompts_walk.py).
 Told is how many of them are given something, how much of that is of use (prompts_counting.py), what it costs in tokens,
@@ -6,13 +6,17 @@ and how both change with the floor below which nothing is given. A turn that cha
 whether memory helped it, so turns with edits and turns without are told apart: judged are those with edits, and all
 together stand beside them. Compared with it are raw text found by words (prompts_raw.py), with and without a floor on
 the score, and the plain formula (prompts_plain.py). A floor of raw text is laid where the wanted share of these same
-prompts is above it, which flatters it."""
+prompts is above it, which flatters it.
+
+Of several data folders only what the product gives is told, of each and in the mean over those that were given
+anything; four are walked at a time."""
 
 import itertools
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from benchmarks.figures import Figure, keep, p95
@@ -27,6 +31,8 @@ from claude_mem_lite.context.prompt.building import MOST_ITEMS
 from claude_mem_lite.context.prompt.scoring import FLOOR
 
 PRECISION, SHARE = 0.75, 0.20
+SHARE_OF_PROJECTS = 0.15
+AT_ONCE = 4
 STRICT_PRECISION, STRICT_SHARE = 0.92, 0.09
 MEDIAN_TOKENS = 300
 FIRST_PROMPTS = 6
@@ -41,18 +47,52 @@ Choice = Callable[[Asked], Sequence[str]]
 
 
 def main(arguments: Sequence[str]) -> int:
+    if len(arguments) > 1:
+        figures = []
+        for figure in over_projects(list(map(Path, arguments))):
+            print(figure.line(), flush=True)
+            figures.append(figure)
+        return keep(
+            "prompts_projects", "What prompts are given, by project", figures, "python -m benchmarks.prompts DATA …"
+        )
     data = Data(Path(arguments[0]))
     began = time.monotonic()
-    with temporary_folder() as folder:
-        walk = Walk(data, folder)
-        asked = list(asked_in_time(walk))
+    asked, listed = walked(data.folder)
     took_s = time.monotonic() - began
-    order = [one.id for one in walk.listed]
+    order = [one.id for one in listed]
     raw = {name: raw_found(data, order, asked, is_split=is_split) for name, is_split in RAW.items()}
-    figures = list(all_figures(asked, walk.listed, raw, took_s))
+    figures = list(all_figures(asked, listed, raw, took_s))
     for figure in figures:
         print(figure.line(), flush=True)
     return keep("prompts", "What prompts are given", figures, "python -m benchmarks.prompts DATA")
+
+
+def walked(folder: Path) -> tuple[list[Asked], list[Listed]]:
+    """All prompts of a data folder at their moments, and its sessions."""
+    with temporary_folder() as scratch:
+        walk = Walk(Data(folder), scratch)
+        return list(asked_in_time(walk)), walk.listed
+
+
+def over_projects(folders: Sequence[Path]) -> Iterator[Figure]:
+    """What the product gives to turns with edits, by project and in the mean."""
+    measured: list[Rates] = []
+    with ProcessPoolExecutor(AT_ONCE) as pool:
+        for folder, (asked, listed) in zip(folders, pool.map(walked, folders), strict=True):
+            judging = _Judging(asked, listed)
+            edited = rates(with_edits(judging.by(lambda one: one.product.sessions), True))
+            measured.append(edited)
+            yield _figure(f"{folder.name}: precision, {JUDGED}", edited.precision, edited.told())
+            for place, floor in enumerate(FLOORS):
+                at = rates(with_edits(judging.by(lambda one, place=place: one.at_floors[place].sessions), True))  # type: ignore[misc]
+                chosen = " (chosen)" if floor == FLOOR else ""
+                yield _figure(f"{folder.name}: curve, floor {floor}{chosen}", at.precision, at.told())
+    given = [one.precision for one in measured if one.items]
+    told = f"of {len(given)} projects that were given anything"
+    yield _figure(f"mean over projects: precision, {JUDGED}", statistics.fmean(given), told, PRECISION)
+    share = statistics.fmean(one.share for one in measured)
+    told = f"of all {len(measured)} projects"
+    yield _figure(f"mean over projects: share of prompts given something, {JUDGED}", share, told, SHARE_OF_PROJECTS)
 
 
 def all_figures(

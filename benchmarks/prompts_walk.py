@@ -26,7 +26,7 @@ from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.importers.turns import PastTurn
 from claude_mem_lite.models import Filters, ReceiptItem, Weighed
 from claude_mem_lite.places import find_place
-from claude_mem_lite.store import memories, receipts
+from claude_mem_lite.store import memories, passages, receipts
 from claude_mem_lite.worker.answering.prompt import EVENT, budget_of_prompt, prompt_context, synonyms_of
 from claude_mem_lite.worker.answering.recording import mark_printed
 from claude_mem_lite.worker.answering.waiting import LaterCheckout
@@ -164,7 +164,8 @@ class _Asking:
     ) -> PromptContext:
         budget = budget_of_prompt(self._loop.config, 0)
         known = told | self._told.at_start
-        built = build_for_prompt(db, self._prompt, occasion, known, budget, synonyms_of(self._loop), weigh, floor)
+        ask = self._loop.search.search
+        built = build_for_prompt(db, self._prompt, occasion, known, budget, synonyms_of(self._loop), weigh, floor, ask)
         told |= {item.source for item in built.items}
         return built
 
@@ -202,4 +203,6 @@ def _remembering(weigh: Weigh) -> Weigh:
 
 
 def _sessions(db: sqlite3.Connection, items: Sequence[ReceiptItem]) -> tuple[str, ...]:
-    return tuple(memories.get(db, item.source).session for item in items)
+    """The session that each item is of; the summary of a session has its id."""
+    found = ((item.source, memories.find(db, item.source) or passages.find(db, item.source)) for item in items)
+    return tuple(one.session if one else source for source, one in found)

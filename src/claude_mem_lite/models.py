@@ -110,6 +110,8 @@ SAVED_BY_AGENT = "assistant"
 """`made_by` of what an agent saved; of what a model worded, it is PROVIDER/MODEL."""
 SessionStatus = Literal["active", "completed", "interrupted", "failed"]
 PassageKind = Literal["turn", "session"]
+RAW = "raw"
+"""The layer of raw text that is given as an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,6 +442,12 @@ class Hit:
     """The ids of hits that say nearly the same and were folded into this one."""
     is_certain: bool | None = None
     """False for a hit that is only the nearest there is; None for hits of a search without reasons."""
+    matched: Mapping[str, float] = field(default_factory=dict)
+    """The words of the query that it has, with how rare each is; none for hits of a search without reasons."""
+    share: float = 0.0
+    """The share that these have of all words of the query, by how rare they are."""
+    cosine: float | None = None
+    """How near it is to the query in meaning; None where nobody can tell, or nobody asked."""
 
 
 @dataclass(frozen=True, slots=True)

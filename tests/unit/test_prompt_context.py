@@ -18,10 +18,10 @@ from claude_mem_lite.context.prompt.synonyms import defaults
 from claude_mem_lite.context.usefulness import LOUDEST
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.embed.table import StaticTable
-from claude_mem_lite.models import Memory, Receipt, ReceiptItem
+from claude_mem_lite.models import Memory, Receipt, ReceiptItem, SessionSummary
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import conflicts, receipts
+from claude_mem_lite.store import conflicts, receipts, sessions
 from claude_mem_lite.worker.indexing import Indexing
 from tests.arithmetic import equation
 from tests.docs.pages import page
@@ -29,6 +29,8 @@ from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
 QUESTION = "Which database did we choose for billing, and why?"
 DECIDED = "Decided to keep invoices in PostgreSQL because SQLite locked under concurrent webhooks."
+LOW = 1.0
+"""A floor for tests of what is told beside others."""
 OTHERS = (
     ("gotcha", "Mock the clock in invoice tests", "Due dates differ around midnight unless the clock is fixed."),
     ("preference", "Use pnpm, not npm", "The user wants pnpm for all JavaScript packages."),
@@ -178,7 +180,7 @@ def test_both_sides_of_a_contradiction_are_told(project: Project) -> None:
     other = project.remember("decision", "Keep invoices in SQLite", "One file is enough for a single machine.")
     with atomic(project.store.db):
         conflicts.note(project.store.db, decision.id, other.id, NOW)
-    given = project.ask()
+    given = project.ask(floor=LOW)
     assert {item.source for item in given.items} == {decision.id, other.id}
     assert f"conflicts with #{other.id}" in given.text
     assert f"{decision.last_seen_at:%Y-%m-%d}" in given.text
@@ -191,7 +193,7 @@ def test_what_is_told_only_beside_its_opposite_is_explained_as_such(project: Pro
     other = project.remember("note", title, title, last_seen_at=NOW - timedelta(days=900))
     with atomic(project.store.db):
         conflicts.note(project.store.db, decision.id, other.id, NOW)
-    given = project.ask(occasion=Occasion(SHOP, NOW, explained=True))
+    given = project.ask(occasion=Occasion(SHOP, NOW, explained=True), floor=LOW)
     assert {item.source for item in given.items} == {decision.id, other.id}
     (found,) = (one for one in given.candidates if one.memory.id == other.id)
     assert found.left_out == ""
@@ -256,9 +258,10 @@ def test_a_question_in_chinese_finds_what_was_said_in_chinese(project: Project) 
 
 
 def test_the_same_branch_and_the_rest_of_a_session_speak_for_a_memory() -> None:
-    alone = scoring.Score(1.0, 1.0, scoring.Match(1.0, 0.9), support=0.0, branch=1.0, use=1.0)
+    alone = scoring.Score(1.0, 1.0, scoring.Match(1.0, 0.9), support=0.0, branch=1.0, files=1.0, use=1.0)
     assert replace(alone, support=1.0).total > alone.total
     assert replace(alone, branch=1.25).total > alone.total
+    assert replace(alone, files=16.0).total > alone.total
     assert replace(alone, weight=0.5).total < alone.total
     assert replace(alone, recency=0.5).total < alone.total
     assert scoring.supports([("a", 1.0), ("a", 2.0), ("a", 0.5), ("b", 4.0), ("", 3.0), ("", 2.0)]) == {
@@ -276,6 +279,33 @@ def test_work_on_the_same_branch_comes_first(project: Project) -> None:
     assert branches.pop(SHOP.branch) > 1.0
     assert set(branches.values()) == {1.0}
     assert project.ask().candidates[0].memory.branch == SHOP.branch
+
+
+@pytest.mark.parametrize(
+    ("at_work", "named", "factor"),
+    [
+        (("src/billing.py",), (), 16.0),
+        ((), ("billing.py",), 8.0),
+        (("src/billing.py",), ("billing.py",), 16.0),
+        (("billing.py",), ("cart.py",), 1.0),
+    ],
+)
+def test_the_same_file_speaks_for_a_memory(
+    project: Project, at_work: tuple[str, ...], named: tuple[str, ...], factor: float
+) -> None:
+    decision = project.decide(files=("src/billing.py",))
+    assert scoring.files_of(decision, frozenset(at_work), named) == factor
+
+
+def test_a_file_that_the_session_is_at_work_on_or_the_prompt_names_is_found(project: Project) -> None:
+    decision = project.decide(files=("src/billing.py",))
+    assert part(project.ask("PostgreSQL for billing"), decision, "files") == 1.0
+    assert part(project.ask("PostgreSQL for billing, see src/Billing.py."), decision, "files") == 8.0
+    project.store.turn("k", "look at billing", "done", session="now", at=NOW)
+    with atomic(project.store.db):
+        sessions.set_summary(project.store.db, "now", SessionSummary(files_edited=("src/billing.py",)), NOW)
+    given = project.ask("PostgreSQL for billing", occasion=Occasion(SHOP, NOW, session="now"))
+    assert part(given, decision, "files") == 16.0
 
 
 def test_only_what_is_a_sessions_own_speaks_for_the_rest_of_it(project: Project) -> None:
@@ -363,7 +393,7 @@ def test_a_handoff_of_another_failure_is_told_beside_it(project: Project) -> Non
     title = "make frobulator fails: signature mismatch"
     failure = project.remember("failure", title, "The frobulator build broke.", session="x")
     left = project.remember("handoff", f"Left open: {title[:30]}", "Sign it after make frobulator.", session="x")
-    given = project.ask("why does make frobulator fail with a signature mismatch?")
+    given = project.ask("why does make frobulator fail with a signature mismatch?", floor=LOW)
     assert {item.source for item in given.items} == {failure.id, left.id}
 
 

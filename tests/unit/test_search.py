@@ -72,7 +72,7 @@ def test_hits_without_reasons_are_the_same_hits(store: Store) -> None:
     explained = search.search(store.db, "signing keys", Filters(), NOW, 3)
     assert all(hit.why for hit in explained)
     found = search.unexplained(store.db, "signing keys", Filters(), NOW, 3)
-    assert found == [replace(hit, why=(), is_certain=None) for hit in explained]
+    assert found == [replace(hit, why=(), is_certain=None, matched={}, share=0.0) for hit in explained]
 
 
 def test_a_word_that_most_have_is_scored_only_beside_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

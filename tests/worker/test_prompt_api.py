@@ -35,13 +35,14 @@ def test_it_tells_what_the_hook_would_give_and_nothing_counts_as_given(told: Mac
 
 
 def test_each_candidate_is_explained_by_its_parts(told: Machine, tmp_path: Path) -> None:
-    explained = look(told, tmp_path, ABOUT_IT, explain="true")
-    best, *others = explained["candidates"]
-    assert best["title"] == DECISION
-    assert best["score"] >= explained["floor"]
-    assert best["left_out"] == ""
-    assert {"weight", "recency", "match"} <= set(best["parts"])
-    assert all(one["left_out"] for one in others)
+    for prompt, parts in (("back up the shopping carts, a SQLite file", "weight match"), (ABOUT_IT, "words cosine")):
+        explained = look(told, tmp_path, prompt, explain="true")
+        best, *others = explained["candidates"]
+        assert best["title"] == DECISION
+        assert best["score"] >= best["floor"]
+        assert best["left_out"] == ""
+        assert set(parts.split()) <= set(best["parts"])
+        assert all(one["left_out"] for one in others)
 
 
 def test_silence_has_a_reason(told: Machine, tmp_path: Path) -> None:
@@ -76,7 +77,7 @@ def test_a_broken_configuration_is_named(told: Machine, tmp_path: Path) -> None:
 def test_own_synonyms_are_used_from_the_next_prompt_on_and_a_broken_file_is_only_logged(
     told: Machine, tmp_path: Path
 ) -> None:
-    asked = "where do we hold the trolleys, and why sqlite?"
+    asked = "hold the trolleys in sqlite"
     before = look(told, tmp_path, asked, explain="true")["candidates"]
     told.home.synonyms.write_text('trolleys = ["carts", "shopping"]\nhold = ["keep"]\n')
     after = look(told, tmp_path, asked, explain="true")["candidates"]

@@ -30,6 +30,11 @@ def told(machine: Machine, project: str) -> Machine:
     return machine
 
 
+def started(machine: Machine, project: str) -> Json:
+    """The receipt of the start; a prompt that asks something may have one of its own after it."""
+    return next(one for one in listed(machine, project) if one["moment"] == "startup")
+
+
 def test_a_session_that_is_over_tells_what_it_had_use_for(told: Machine, project: str) -> None:
     start(told, MINE, project)
     given = listed(told, project)[0]
@@ -39,7 +44,7 @@ def test_a_session_that_is_over_tells_what_it_had_use_for(told: Machine, project
         told.hook(one["hook_event_name"], one)
     told.hook("SessionEnd", payload("SessionEnd", MINE, project, reason="exit"))
     told.drain()
-    given = listed(told, project)[0]
+    given = started(told, project)
     outcomes = {(item["title"], item["outcome"]) for item in given["items"]}
     assert ("The quokka sleeps at noon", "ignored") in outcomes
     assert {item["outcome"] for item in given["items"] if item["source"] == EARLIER} == {"unknown"}
@@ -69,7 +74,7 @@ def test_a_session_that_goes_on_later_is_judged_again(told: Machine, project: st
             told.hook(one["hook_event_name"], one)
         told.hook("SessionEnd", payload("SessionEnd", MINE, project, reason="exit"))
         told.drain()
-    assert {item["outcome"] for item in listed(told, project)[0]["items"]} == {"unknown"}
+    assert {item["outcome"] for item in started(told, project)["items"]} == {"unknown"}
 
 
 def test_the_same_end_told_twice_changes_nothing(told: Machine, project: str) -> None:

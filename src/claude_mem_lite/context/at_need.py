@@ -9,7 +9,7 @@ from claude_mem_lite.context.languages import language_of
 from claude_mem_lite.context.layers.standing import note_since, verdict_of, why_not
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.scores import is_stated
-from claude_mem_lite.models import FOREIGN_ORIGINS, Memory
+from claude_mem_lite.models import FOREIGN_ORIGINS, Memory, Passage
 from claude_mem_lite.store import conflicts, memories
 from claude_mem_lite.store.visibility import is_hidden
 
@@ -47,6 +47,13 @@ class Here:
         if is_of_another and is_hidden(memory.branch, memory.created_at, self._occasion.checkout.hidden):
             return "of a branch that is not merged here"
         return ""
+
+    def why_not_raw(self, passage: Passage) -> str:
+        """Why raw text may not be told; '' when it may."""
+        if passage.id in self._told:
+            return "given in this session before"
+        session = self._occasion.session
+        return "of this session itself" if session and passage.session == session else ""
 
     def tellable(self, found: Iterable[Memory]) -> Mapping[str, bool]:
         """The ids of those that may be told now, each with whether its code has changed since."""

@@ -23,6 +23,7 @@ _LONGEST_TOLD = 320
 _LONGEST_SHORT_HEAD = 120
 _LONGEST_LINE = 300
 _LONGEST_NOTE = 160
+_LONGEST_EXCERPT = 1000
 _MOST_FILES = 3
 # Of a text of megabytes only the beginning is looked at: cleaning all of it takes longer than anybody waits.
 _LOOKED_AT = 20
@@ -47,6 +48,10 @@ class Given:
     """It is told together with the one after it, or not at all."""
     told: str = ""
     """What is told in place of its title and summary, when those are not to be repeated."""
+    label: str = ""
+    """What it is called in place of its kind."""
+    excerpt: str = ""
+    """What is told in place of its summary: the sentences of it that answer a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +161,7 @@ def _form(given: Given, now: datetime, root: str) -> _Form:
         title = _safe(given.told, _LONGEST_TOLD, root)
         return _Form(given, *[_head(given, title, now, root)] * 2)
     title = render.labelled_once(_safe(memory.title, _LONGEST_HEAD, root)).rstrip(".")
-    lines = _summary(memory, root)
+    lines = [_safe(given.excerpt, _LONGEST_EXCERPT, root)] if given.excerpt else _summary(memory, root)
     if lines and render.opens_with(lines[0], title):
         # The summary says it all: as a head of its own the title would be told twice.
         title, lines = (lines[0].rstrip("."), []) if len(lines[0]) <= _LONGEST_HEAD else (title, lines)
@@ -171,7 +176,7 @@ def _head(given: Given, title: str, now: datetime, root: str) -> str:
     memory = given.memory
     stale = "[may be stale] " if given.is_stale else ""
     note = f" [{_safe(given.note, _LONGEST_NOTE, root)}]" if given.note else ""
-    return f"[{memory.kind}] {stale}{title} ({_seen(given, now)}){note}  #{memory.id}"
+    return f"[{given.label or memory.kind}] {stale}{title} ({_seen(given, now)}){note}  #{memory.id}"
 
 
 def _seen(given: Given, now: datetime) -> str:

@@ -31,7 +31,7 @@ class Certainty:
     @property
     def value(self) -> float:
         """The sum of both terms as they are shown, so that it can be checked by hand."""
-        return round(self._share + self._cosine, _DIGITS)
+        return round(self.share + self._cosine, _DIGITS)
 
     @property
     def floor(self) -> float:
@@ -45,13 +45,14 @@ class Certainty:
         near = "" if self.cosine is None else f" {'-' if self._cosine < 0 else '+'} cosine {abs(self._cosine):g}"
         named = " + ".join(f"{word} {weight:g}" for word, weight in self.found.items()) or "0"
         return (
-            f"certainty {self.value:g} = words {self._share:g}{near}; "
-            f"words {self._share:g} = ({named}) / {round(self.asked, _DIGITS):g}; "
+            f"certainty {self.value:g} = words {self.share:g}{near}; "
+            f"words {self.share:g} = ({named}) / {round(self.asked, _DIGITS):g}; "
             f"the floor is {self.floor:g}{', by words alone' if self.cosine is None else ''}"
         )
 
     @property
-    def _share(self) -> float:
+    def share(self) -> float:
+        """The share of the words that the hit has."""
         return round(sum(self.found.values()) / round(self.asked, _DIGITS), _DIGITS) if self.found else 0.0
 
     @property

@@ -156,7 +156,8 @@ class Search:
             known = {word: weights[word] for word in matched if word in weights}
             certainty = Certainty(known, asked, cosines[one.candidate.document])
             why = (*_why(one.candidate, matched, now), certainty.explained())
-            hits.append(replace(_hit(one), why=why, is_certain=certainty.is_certain()))
+            told = replace(_hit(one), why=why, is_certain=certainty.is_certain())
+            hits.append(replace(told, matched=known, share=certainty.share, cosine=certainty.cosine))
         return hits
 
     def _searched(

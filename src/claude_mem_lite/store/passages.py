@@ -150,6 +150,11 @@ def by_seq(db: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, Passage]:
     return {row["seq"]: _from_row(row) for row in rows}
 
 
+def find(db: sqlite3.Connection, id_: str) -> Passage | None:
+    row = db.execute(f"{_SOURCES} where passages.id = ?", (id_,)).fetchone()
+    return _from_row(row) if row else None
+
+
 def get(db: sqlite3.Connection, id_or_prefix: str) -> Passage:
     """A turn by its id or the beginning of it; a session by the whole id that search once showed for its summary."""
     nobody = NotFound(f"there is no passage {id_or_prefix}", "`claude-mem-lite search` shows the ids")

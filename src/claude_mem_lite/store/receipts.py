@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.models import NEED_MOMENTS, Outcome, Receipt, ReceiptItem, Tally
+from claude_mem_lite.models import LONGEST_TITLE, NEED_MOMENTS, RAW, Outcome, Receipt, ReceiptItem, Tally
 from claude_mem_lite.store.ids import SHORTEST_PREFIX, ambiguous, beginning_with, short_id
 from claude_mem_lite.store.sessions import TITLE
 from claude_mem_lite.timestamps import text_to_time, time_to_text
@@ -218,12 +218,16 @@ def mark(db: sqlite3.Connection, outcomes: Mapping[Giving, Outcome]) -> None:
 
 
 def titles(db: sqlite3.Connection, sources: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The kind and the title of each of these memories and sessions, of those that are still there."""
+    """The kind and the title of each of these memories, sessions and turns, of those that are still there."""
     rows = db.execute(
         f"""select id, kind, title from memories where id in (select value from json_each(:sources))
            union all
            select id, 'session', {TITLE} from sessions
-           where id in (select value from json_each(:sources))""",
+           where id in (select value from json_each(:sources))
+           union all
+           select passages.id, passages.kind, substr(prompts.text, 1, {LONGEST_TITLE}) from passages
+           join prompts on passages.kind = 'turn' and prompts.turn = passages.source
+           where passages.id in (select value from json_each(:sources))""",
         {"sources": json.dumps(list(sources))},
     )
     return {row["id"]: (row["kind"], row["title"]) for row in rows}
@@ -238,12 +242,14 @@ def trim(db: sqlite3.Connection, before: datetime) -> int:
 
 
 def forget(db: sqlite3.Connection, *, sources: Sequence[str], sessions: Sequence[str], project: str | None) -> None:
-    """Remove what tells of these memories and sessions in any receipt, and the receipts of these sessions and of a
-    project."""
-    values = {"sources": json.dumps([*sources, *sessions]), "sessions": json.dumps(list(sessions)), "project": project}
+    """Remove what receipts tell of these memories and sessions, or of raw text that is gone, and the receipts of
+    these sessions and of a project."""
+    named = {"sources": json.dumps([*sources, *sessions]), "sessions": json.dumps(list(sessions))}
+    values = {**named, "project": project, "raw": RAW}
     gone = "session in (select value from json_each(:sessions)) or project = :project"
     db.execute(
         f"""delete from receipt_items where source in (select value from json_each(:sources))
+              or (layer = :raw and source not in (select id from passages union select id from sessions))
               or receipt in (select spool_name from receipts where {gone})""",
         values,
     )

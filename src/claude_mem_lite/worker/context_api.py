@@ -12,7 +12,8 @@ from claude_mem_lite.context.builder import Context, Placed
 from claude_mem_lite.context.choosing import FULL_BUDGET
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import LAYERS, SILENT, Preset, chosen, known
-from claude_mem_lite.context.prompt.building import Candidate, no_item_fits
+from claude_mem_lite.context.prompt.building import no_item_fits
+from claude_mem_lite.context.prompt.candidates import Candidate
 from claude_mem_lite.worker.answering.prompt import budget_of_prompt, build_now
 from claude_mem_lite.worker.answering.waiting import LaterCheckout
 from claude_mem_lite.worker.api import Running, place_of, require_settings
@@ -118,8 +119,8 @@ def _candidate(one: Candidate) -> dict[str, object]:
         "id": one.memory.id,
         "kind": one.memory.kind,
         "title": one.memory.title,
-        "score": one.score.total if one.score else None,
-        "parts": one.score.parts() if one.score else {},
+        "score": one.value,
+        "parts": one.parts(),
         "floor": None if one.floor.exception else one.floor.value,
         "explained": one.explained(),
         "words": one.found,

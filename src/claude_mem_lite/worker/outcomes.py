@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.models import NEED_MOMENTS, Outcome, Session, without_request
-from claude_mem_lite.store import memories, rarity, receipts, sessions
+from claude_mem_lite.store import memories, passages, rarity, receipts, sessions
 from claude_mem_lite.store.rarity import WordWeights
 from claude_mem_lite.worker import evidence, fix_outcomes
 from claude_mem_lite.worker.evidence import Evidence, prose_stems
@@ -39,7 +39,7 @@ _COMPOUND = re.compile(r"[a-z0-9][A-Z]|\w_\w|[A-Za-z]\d")
 
 @dataclass(frozen=True, slots=True)
 class Knowable:
-    """What a memory or a session can be known by."""
+    """What a memory, a session or raw text can be known by."""
 
     ids: frozenset[str]
     """All forms of its ids that count."""
@@ -112,7 +112,7 @@ def _words_share(text: str, work: Evidence, weights: WordWeights) -> float:
 
 
 def given_of(db: sqlite3.Connection, source: str) -> Knowable | None:
-    """A memory or a session by its id, as long as it is there."""
+    """A memory, a session or raw text by its id, as long as it is there."""
     memory = memories.find(db, source)
     if memory is not None:
         changed = tuple((symbol.file, symbol.name) for symbol in memory.symbols)
@@ -120,7 +120,10 @@ def given_of(db: sqlite3.Connection, source: str) -> Knowable | None:
         told = f"{memory.title}\n{without_request(memory.summary)}"
         return Knowable(_forms(memory.id), memory.session, told, memory.files, changed)
     session = sessions.find(db, source)
-    return _given_session(session) if session else None
+    if session is not None:
+        return _given_session(session)
+    raw = passages.find(db, source)
+    return Knowable(_forms(raw.id), raw.session, raw.title, ()) if raw else None
 
 
 def _given_session(session: Session) -> Knowable:

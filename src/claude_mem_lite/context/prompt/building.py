@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from claude_mem_lite.context.at_need import Here
 from claude_mem_lite.context.block import Given, block, with_relations
@@ -13,7 +14,10 @@ from claude_mem_lite.context.layers.standing import note_since, verdict_of, why_
 from claude_mem_lite.context.likeness import why_said_already
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt import keywords, scoring
+from claude_mem_lite.context.prompt.answers import Ask, answers
+from claude_mem_lite.context.prompt.candidates import Candidate
 from claude_mem_lite.context.prompt.keywords import Keywords
+from claude_mem_lite.context.prompt.questions import is_question
 from claude_mem_lite.context.prompt.scoring import FLOOR, Floor, Match, Score, Shared
 from claude_mem_lite.context.prompt.synonyms import Synonyms
 from claude_mem_lite.context.scores import is_stated
@@ -29,6 +33,7 @@ _MOST_LOOKED_AT = 8
 # A prompt with less to go by fits anything; so does a memory that shares less with it, unless its title has it all.
 _LEAST_STRENGTH = 1.0
 _LEAST_SHARED = 1.3
+_LEAST_ASKED = 2.0
 # What has nearly all that the prompt speaks of is given at half the floor: questions are short.
 _MOST_WORDS, _LEAST_OF_MOST = 0.75, 2.0
 _WITH_MOST_WORDS = 0.5
@@ -42,37 +47,6 @@ _OLD = 200
 # Reading one for its words takes half a millisecond.
 _MOST_READ = 16
 _OF_A_WORD, _OF_ALL_WORDS = 0.4, 0.4
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory with its score, and why it is not given."""
-
-    memory: Memory
-    score: Score | None
-    """None for one that is only told beside what it contradicts."""
-    floor: Floor
-    found: tuple[str, ...] = ()
-    """The words of the prompt that it has."""
-    shared: Shared | None = None
-    """How much these count; None until it was read."""
-    left_out: str = ""
-    is_stale: bool = False
-    since: str = ""
-    """What its code is called now and where it is."""
-
-    @property
-    def total(self) -> float:
-        return self.score.total if self.score else 0.0
-
-    @property
-    def reason(self) -> str:
-        return f"{scoring.source_of(self.memory.kind)}, score {self.total:.2f}, words {', '.join(self.found[:5])}"
-
-    def explained(self) -> tuple[str, ...]:
-        """Its score, match, floor and shared words, each as a line that can be checked by hand."""
-        scored = (self.score.explained(), self.score.match.explained()) if self.score else ()
-        return (*scored, self.floor.explained(), *((self.shared.explained(),) if self.shared else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +74,11 @@ def build_for_prompt(
     synonyms: Synonyms,
     weigh: Weigh,
     floor: float = FLOOR,
+    ask: Ask | None = None,
 ) -> PromptContext:
-    """What is given for a prompt, within the budget. `told` are the ids of what the session was given before."""
+    """What is given for a prompt, within the budget. `told` are the ids of what the session was given before.
+
+    A prompt that asks about the past is answered by `ask`, if that is given."""
     began = time.perf_counter()
     asked, here = keywords.read(prompt, synonyms), Here(occasion, told)
     candidates: list[Candidate] = []
@@ -110,6 +87,11 @@ def build_for_prompt(
         silent = "the budget of the session is used up"
     elif asked.strength < _LEAST_STRENGTH:
         silent = "the prompt says too little to go by"
+    elif ask is not None and asked.strength >= _LEAST_ASKED and is_question(asked.text):
+        found = answers(db, asked.text, occasion, here, ask)
+        in_force = found[0].floor if found else in_force
+        candidates = [Candidate(one.given.memory, None, one.floor, left_out=one.left_out, answer=one) for one in found]
+        silent = "" if any(not one.left_out for one in found) else "nothing answers the question"
     else:
         in_force = scoring.floor_among(fts.highest(db), floor)
         candidates = _Choosing(db, asked, occasion, here, in_force).candidates(weigh)
@@ -154,6 +136,8 @@ def no_item_fits(budget_tokens: int) -> str:
 
 
 def _given(one: Candidate) -> Given:
+    if one.answer is not None:
+        return one.answer.given
     source = scoring.source_of(one.memory.kind)
     return Given(one.memory, one.reason, one.total, source, one.since, one.is_stale)
 
@@ -198,11 +182,18 @@ class _Choosing:
             match=match,
             support=support.get(memory.session, 0.0),
             branch=scoring.branch_of(memory, self.occasion.place.branch),
+            files=scoring.files_of(memory, self._at_work, self.asked.file_names),
             use=factor(tally, is_stated=is_stated(memory)),
         )
         is_hopeful = score.total >= self._lowest.value
         left_out = self._why_not(memory) if is_hopeful else _BELOW
         return Candidate(memory, score, scoring.floor_of_kind(self.floor, memory.kind), left_out=left_out)
+
+    @cached_property
+    def _at_work(self) -> frozenset[str]:
+        """The files that the session has read or edited, as far as its turns are over."""
+        session = sessions.find(self.db, self.occasion.session) if self.occasion.session else None
+        return frozenset((*session.summary.files_edited, *session.summary.files_read)) if session else frozenset()
 
     @property
     def _lowest(self) -> Floor:

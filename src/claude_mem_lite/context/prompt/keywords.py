@@ -40,6 +40,7 @@ COMMON = frozenset(
     work working works write wrong""".split()  # noqa: SIM905
 )
 _NAME = re.compile(r"[A-Za-z_][\w./-]*(?:[a-z][A-Z]|[\w]_[\w]|\w/\w|\w\.\w)[\w./-]*")
+_FILE_NAME = re.compile(r"[\w.-]*\w\.\w[\w.-]*")
 _OF_COMMON, _OF_WORD, _OF_NAME = 0.3, 1.0, 1.5
 _DIGITS = 3
 _GOALS = re.compile(r"(?i)\b(?:goals?|milestones?|missions?|objectives?|roadmap|ziele?|meilensteine?)\b")
@@ -75,6 +76,11 @@ class Keywords:
     @property
     def speaks_of_goals(self) -> bool:
         return _GOALS.search(self.text) is not None
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """What could be the name of a file, in lower case."""
+        return frozenset(name.strip(".-") for name in _FILE_NAME.findall(self.text.lower()))
 
     def found_in(self, memory: Memory) -> list[str]:
         """The words that a memory has, itself or as a synonym."""

@@ -4,13 +4,14 @@ docs/moments.md tells how the numbers were chosen."""
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory
 
-FLOOR = 2.2
+FLOOR = 3.0
 """Below this nothing is given."""
 _WEIGHTS: dict[str, float] = {
     "guidance": 1.0,
@@ -37,7 +38,7 @@ _SOURCES: dict[Kind, str] = {
 _LEANING_ON_WEIGHT = 0.25
 _LEANING_ON_RECENCY = 0.25
 # The logarithm is of two more than there are memories.
-_ENOUGH = 102
+_ENOUGH = 22
 _OF_GUIDANCE = 0.5
 _MONTH_DAYS = 30.0
 # Unrelated texts are about so near.
@@ -46,6 +47,9 @@ _BY_MEANING_ALONE = 1.0
 # Where nobody can tell what is meant, words have to say more.
 _UNTOLD_MEANING = 0.4
 _SAME_BRANCH = 1.25
+# Of what shares words with a prompt, this tells best if it is about the work at hand.
+_SAME_FILE = 16.0
+_NAMED_FILE = 8.0
 _DIGITS = 3
 
 
@@ -86,6 +90,8 @@ class Score:
     """What else the same session has to say on it."""
     branch: float
     """More than 1 for work on the same branch."""
+    files: float
+    """More than 1 for a file that the session is at work on, or that the prompt names."""
     use: float
     """What came of it when it was given before."""
 
@@ -103,6 +109,7 @@ class Score:
             "match": self.match.value,
             "support": _shown(self.support),
             "branch": _shown(self.branch),
+            "files": _shown(self.files),
             "use": _shown(self.use),
         }
 
@@ -160,7 +167,7 @@ class Shared:
 
 
 def floor_among(number: int, floor: float = FLOOR) -> Floor:
-    """The floor where there are so many memories: among few it is lower, since hardly any fits by chance."""
+    """The floor where there are so many memories: among very few it is lower, since no word of theirs is rare."""
     share = _shown(math.log(number + 2) / math.log(_ENOUGH))
     return Floor(floor).times(share, f"among {number} memories") if share < 1 else Floor(floor)
 
@@ -192,6 +199,18 @@ def recency_of(memory: Memory, now: datetime) -> float:
 
 def branch_of(memory: Memory, branch: str) -> float:
     return _SAME_BRANCH if branch and memory.branch == branch else 1.0
+
+
+def files_of(memory: Memory, at_work: AbstractSet[str], named: Collection[str]) -> float:
+    """Return the factor for the files of a memory: those that the session is at work on, or whose names, in lower case,
+    stand in the prompt."""
+    if not at_work.isdisjoint(memory.files):
+        return _SAME_FILE
+    return _NAMED_FILE if any(_name(file) in named for file in memory.files) else 1.0
+
+
+def _name(file: str) -> str:
+    return file.rpartition("/")[2].lower()
 
 
 def supports(matches: Sequence[tuple[str, float]]) -> dict[str, float]:

@@ -9,13 +9,15 @@ from pathlib import Path
 
 from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.prompt.building import Candidate, PromptContext, Weigh, build_for_prompt
+from claude_mem_lite.context.prompt.answers import Ask
+from claude_mem_lite.context.prompt.building import PromptContext, Weigh, build_for_prompt
+from claude_mem_lite.context.prompt.candidates import Candidate
 from claude_mem_lite.context.prompt.scoring import source_of
 from claude_mem_lite.context.prompt.synonyms import Synonyms, defaults, load
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ConfigError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
-from claude_mem_lite.models import Event, Place, Weighed
+from claude_mem_lite.models import Event, Place
 from claude_mem_lite.paths import state_of
 from claude_mem_lite.store import lesson_candidates
 from claude_mem_lite.worker.answering.giving import give
@@ -24,7 +26,7 @@ from claude_mem_lite.worker.answering.recording import Made, Weighing, explain
 from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, read_event, settings
 from claude_mem_lite.worker.lessons import questions
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.patience import Asked, patient
+from claude_mem_lite.worker.patience import Asked, Found, patient
 
 EVENT = "UserPromptSubmit"
 # What search needs may have to be loaded first. What is left is for all that follows it.
@@ -89,23 +91,25 @@ def build_now(
 ) -> PromptContext:
     """What a prompt is given with all that the worker knows, within the patience of who waits."""
     weigh: Weigh = loop.search.weigh
+    ask: Ask = loop.search.search
     if occasion.until is not None:
         now = time.monotonic()
         until = now + _SHARE_OF_SEARCH * (occasion.until - now)
         weigh = _or_nothing(patient(weigh, loop.readers.open, until))
-    return build_for_prompt(db, prompt, occasion, told, budget_tokens, synonyms_of(loop), weigh)
+        ask = _or_nothing(patient(ask, loop.readers.open, until))
+    return build_for_prompt(db, prompt, occasion, told, budget_tokens, synonyms_of(loop), weigh, ask=ask)
 
 
 def _weighing(one: Candidate) -> Weighing:
-    return Weighing(one.memory.id, source_of(one.memory.kind), one.score.total if one.score else None, one.left_out)
+    return Weighing(one.memory.id, source_of(one.memory.kind), one.value, one.left_out)
 
 
-def _or_nothing(weigh: Callable[Asked, list[Weighed]]) -> Callable[Asked, list[Weighed]]:
+def _or_nothing(search: Callable[Asked, list[Found]]) -> Callable[Asked, list[Found]]:
     """The same search, which finds nothing when it took too long."""
 
-    def asked(*given: Asked.args, **named: Asked.kwargs) -> list[Weighed]:
+    def asked(*given: Asked.args, **named: Asked.kwargs) -> list[Found]:
         try:
-            return weigh(*given, **named)
+            return search(*given, **named)
         except TimeoutError:
             log.warning("search took too long for a prompt")
             return []

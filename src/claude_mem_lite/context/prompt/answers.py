@@ -1,0 +1,122 @@
+"""Search hits for a prompt that asks about the past -> those that answer it, with the sentences that do, or none.
+
+`docs/moments.md` tells how the numbers were chosen."""
+
+import sqlite3
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from claude_mem_lite.context.at_need import Here
+from claude_mem_lite.context.block import Given
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.prompt.excerpts import sentences_about
+from claude_mem_lite.context.prompt.scoring import Floor, source_of
+from claude_mem_lite.models import RAW, Filters, Hit, Memory, Passage
+
+Ask = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]
+"""As `search.hybrid.Search.search`."""
+FLOOR = 1.35
+"""Below this not even the best hit answers a question, and nothing is given."""
+FLOOR_BY_WORDS = FLOOR / 3
+"""The floor where nothing tells the meaning of the question, and words have to do."""
+MAX_ANSWERS = 3
+MAX_HITS = 6
+MAX_EXCERPT = 900
+"""The characters of a hit that are given."""
+# A hit beside the best one may be a little less sure.
+_OF_OTHERS = 0.75
+_OF_COSINE = 2.0
+_DIGITS = 2
+_MAX_NAMED = 5
+_BELOW = "below the floor of answers"
+_OUTRANKED = "others come before it"
+_LABELS = {"turn": "earlier turn", "session": "earlier session"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A hit of a question, and why it is not given."""
+
+    given: Given
+    sure: float
+    parts: Mapping[str, float]
+    """The share of the words and the nearness that make it sure."""
+    floor: Floor
+    left_out: str = ""
+
+    def explained(self) -> str:
+        """Return the sureness as a sum with its floor: `sure 1.62 = words 0.7 + 2 × cosine 0.46; the floor is 1.35`."""
+        near = f" + {_OF_COSINE:g} × cosine {self.parts['cosine']:g}" if "cosine" in self.parts else ""
+        return f"sure {self.sure:g} = words {self.parts['words']:g}{near}; the floor is {self.floor.value:g}"
+
+
+def sureness(hit: Hit) -> float:
+    """Return how sure it is that a hit answers the question: the share of the words, and twice the nearness."""
+    parts = _parts(hit)
+    return round(parts["words"] + _OF_COSINE * parts.get("cosine", 0.0), _DIGITS)
+
+
+def answers(db: sqlite3.Connection, question: str, occasion: Occasion, here: Here, ask: Ask) -> list[Answer]:
+    """Return what search finds for a question, best first, those that answer it without a reason to leave them out."""
+    hits = ask(db, question, Filters(project=occasion.place.project), occasion.now, MAX_HITS)
+    stale = here.tellable([hit.found for hit in hits if isinstance(hit.found, Memory)])
+    why = {hit.found.id: _why_not(hit, here, stale) for hit in hits}
+    is_answered = any(not why[hit.found.id] and sureness(hit) >= _floor(hit) for hit in hits)
+    found: list[Answer] = []
+    for hit in hits:
+        left_out = why[hit.found.id]
+        if not left_out and (not is_answered or sureness(hit) < _OF_OTHERS * _floor(hit)):
+            left_out = _BELOW
+        if not left_out and sum(not one.left_out for one in found) == MAX_ANSWERS:
+            left_out = _OUTRANKED
+        # Finding the sentences takes longer than all else.
+        excerpt = "" if left_out else sentences_about(_text(hit.found), hit.matched, MAX_EXCERPT)
+        given = _given(hit, excerpt, is_stale=stale.get(hit.found.id, False))
+        found.append(Answer(given, sureness(hit), _parts(hit), Floor(_floor(hit)), left_out))
+    return found
+
+
+def _why_not(hit: Hit, here: Here, tellable: Collection[str]) -> str:
+    if isinstance(hit.found, Passage):
+        return here.why_not_raw(hit.found)
+    return "" if hit.found.id in tellable else here.why_not(hit.found) or "gone: its code is not here"
+
+
+def _floor(hit: Hit) -> float:
+    return FLOOR_BY_WORDS if hit.cosine is None else FLOOR
+
+
+def _text(found: Memory | Passage) -> str:
+    if isinstance(found, Memory):
+        return "\n".join((found.summary, *found.facts, found.detail))
+    return found.answered or found.text
+
+
+def _given(hit: Hit, excerpt: str, *, is_stale: bool) -> Given:
+    found, sure = hit.found, sureness(hit)
+    reason = f"answers a question, sure {sure:g}, words {', '.join(list(hit.matched)[:_MAX_NAMED])}"
+    if isinstance(found, Memory):
+        return Given(found, reason, sure, source_of(found.kind), is_stale=is_stale, excerpt=excerpt)
+    return Given(_stand_in(found), reason, sure, RAW, label=_LABELS[found.kind], excerpt=excerpt)
+
+
+def _stand_in(passage: Passage) -> Memory:
+    """Return raw text as a memory that is not stored, for whoever words what is given."""
+    title = f'asked: "{passage.title}"' if passage.kind == "turn" else passage.title
+    return Memory(
+        id=passage.id,
+        kind="note",
+        title=title,
+        summary="",
+        created_at=passage.created_at,
+        last_seen_at=passage.created_at,
+        scope=f"project:{passage.project}",
+        project=passage.project,
+        session=passage.session,
+    )
+
+
+def _parts(hit: Hit) -> dict[str, float]:
+    near = {} if hit.cosine is None else {"cosine": round(hit.cosine, _DIGITS)}
+    return {"words": round(hit.share, _DIGITS), **near}

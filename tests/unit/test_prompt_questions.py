@@ -1,0 +1,176 @@
+"""Prompts that ask about the past: recognised, answered with the sentences that answer them, or met with silence."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from claude_mem_lite.context.at_need import Here
+from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.prompt import answers, scoring
+from claude_mem_lite.context.prompt.answers import FLOOR, MAX_ANSWERS, sureness
+from claude_mem_lite.context.prompt.building import PromptContext, build_for_prompt
+from claude_mem_lite.context.prompt.excerpts import sentences_about
+from claude_mem_lite.context.prompt.questions import MAX_LENGTH, is_question
+from claude_mem_lite.context.prompt.synonyms import defaults
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.models import RAW, Hit, Memory, Passage, Receipt
+from claude_mem_lite.search.hybrid import Search
+from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.store import passages, receipts
+from claude_mem_lite.worker.indexing import Indexing
+from claude_mem_lite.worker.outcomes import given_of
+from tests.docs.pages import page
+from tests.fakes import NOW, SHOP, Store
+
+QUESTION = "Why did the nightly invoice export lose its last row?"
+ANSWER = (
+    "I looked at the exporter first. The nightly invoice export lost its last row because the buffer was closed before "
+    "the final flush. Now close() flushes. All tests pass."
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "memory.db") as made:
+        yield made
+
+
+def ask(store: Store, prompt: str = QUESTION, told: Sequence[str] = (), session: str = "now") -> PromptContext:
+    indexing = Indexing(store.db, StaticTable())
+    indexing.begin()
+    while indexing.step():
+        pass
+    search = Search(StaticTable(), VectorIndex())
+    occasion = Occasion(SHOP, NOW, session, explained=True)
+    return build_for_prompt(
+        store.db, prompt, occasion, told, 2_000, defaults(), search.weigh, scoring.FLOOR, search.search
+    )
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        QUESTION,
+        "The build died on Ubuntu. What in the shell was the cause?",
+        "What did we decide about the cart storage?",
+        "Which flag turns the cache off?",
+        "remind me, where do we keep the carts?",
+        "Flushing failed with status 405. Why?",
+        "Is the retry limit per host, and how many are allowed?",
+    ],
+)
+def test_a_question_about_the_past_is_one(prompt: str) -> None:
+    assert is_question(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "fix the export",
+        "Can you fix the export of invoices?",
+        "could you please tell me which flag it is?",
+        "what do you think?",
+        "Why not use a set here?",
+        "What if we used a set?",
+        "Shall I run the tests?",
+        "Add a test for the export. It lost a row yesterday.",
+        "Why does it fail? " + "Here is the log. " * (MAX_LENGTH // 10),
+        "",
+    ],
+)
+def test_a_request_is_no_question(prompt: str) -> None:
+    assert not is_question(prompt)
+
+
+def test_raw_text_answers_a_question_with_the_sentences_that_do(store: Store) -> None:
+    store.turn("k", "the invoice export loses a row", ANSWER, session="before", at=NOW)
+    given = ask(store)
+    assert "closed before the final flush" in given.text
+    assert '[earlier turn] asked: "the invoice export loses a row"' in given.text
+    (item,) = (one for one in given.items if one.layer == RAW)
+    assert item.reason.startswith("answers a question")
+
+
+def test_a_memory_answers_a_question_before_raw_text(store: Store) -> None:
+    memory = store.remember("Nightly invoice export lost its last row", summary=ANSWER, session="before")
+    given = ask(store)
+    assert given.items[0].source == memory.id
+    assert "final flush" in given.text
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Which Redis port does the mail gateway listen on?", "How tall is Mount Kilimanjaro?"]
+)
+def test_what_nothing_answers_is_met_with_silence(store: Store, prompt: str) -> None:
+    store.turn("k", "the invoice export loses a row", ANSWER, session="before", at=NOW)
+    given = ask(store, prompt)
+    assert (given.text, given.why_silent) == ("", "nothing answers the question")
+
+
+def test_neither_its_own_turns_nor_what_was_told_before_is_an_answer(store: Store) -> None:
+    store.turn("k", "the invoice export loses a row", ANSWER, session="before", at=NOW)
+    first = ask(store)
+    assert first.text
+    assert not ask(store, told=[item.source for item in first.items]).text
+    assert not ask(store, session="before").text
+
+
+def test_receipts_know_the_raw_text_that_was_given_until_it_is_gone(store: Store) -> None:
+    store.turn("k", "the invoice export loses a row", ANSWER, session="before", at=NOW)
+    given = ask(store)
+    (source,) = {item.source for item in given.items if item.layer == RAW}
+    receipt = Receipt("r", "now", SHOP.project, "prompt", given.items, (), (), 10, 10, 1.0, NOW, NOW)
+    with atomic(store.db):
+        receipts.add(store.db, receipt)
+    assert receipts.titles(store.db, [source]) == {source: ("turn", "the invoice export loses a row")}
+    known = given_of(store.db, source)
+    assert known is not None
+    assert known.session == "before"
+    with atomic(store.db):
+        passages.remove_of_session(store.db, "before")
+        receipts.forget(store.db, sources=(), sessions=(), project=None)
+    assert not receipts.newest(store.db, limit=1)[0].items
+
+
+def test_answers_are_explained_as_a_sum_that_holds(store: Store) -> None:
+    store.turn("k", "the invoice export loses a row", ANSWER, session="before", at=NOW)
+    (line,) = ask(store).candidates[0].explained()
+    assert line.startswith("sure ")
+    assert line.endswith(f"the floor is {FLOOR:g}")
+
+
+def test_words_count_once_and_nearness_twice() -> None:
+    memory = Memory("m", "decision", "t", "s", NOW, NOW, "universal", "")
+    hit = Hit(memory, 1.0, (), share=0.5, cosine=0.4)
+    assert sureness(hit) == 1.3
+    assert sureness(replace(hit, cosine=None)) == 0.5
+
+
+def test_a_few_are_given_and_only_beside_one_that_answers(store: Store) -> None:
+    sure = [Hit(_turn(str(number)), 1.0, (), share=0.8, cosine=0.6) for number in range(5)]
+    near, far = ([replace(hit, cosine=cosine) for hit in sure[1:]] for cosine in (0.2, 0.05))
+    for hits, number in ((sure, MAX_ANSWERS), (near, 0), ([sure[0], *near], MAX_ANSWERS), ([sure[0], *far], 1)):
+        occasion = Occasion(SHOP, NOW)
+        found = answers.answers(store.db, QUESTION, occasion, Here(occasion, ()), lambda *_, hits=hits: hits)
+        assert sum(not one.left_out for one in found) == number
+
+
+def _turn(name: str) -> Passage:
+    return Passage(name, "turn", f"asked {name}", f"answered {name}", f"s{name}", SHOP.project, NOW)
+
+
+def test_the_sentences_around_the_words_are_told() -> None:
+    text = "Nothing here. " * 40 + "The cache is off. Set CACHE=0 to do that. " + "Nothing more. " * 40
+    told = sentences_about(text, {"cache": 1.0, "set": 0.2}, 60)
+    assert told.startswith("… ")
+    assert "The cache is off. Set CACHE=0" in told
+    assert len(told) <= 60
+    assert sentences_about("", {"cache": 1.0}, 60) == ""
+    assert len(sentences_about("word " * 100, {"word": 1.0}, 60)) <= 60
+
+
+def test_the_floor_of_answers_is_in_the_docs() -> None:
+    assert f"{FLOOR:g}" in page("docs/moments.md").text
