@@ -26,7 +26,7 @@ MAX_HITS = 6
 MAX_EXCERPT = 900
 """The characters of a hit that are given."""
 # A hit beside the best one may be a little less sure.
-_OF_OTHERS = 0.75
+_OF_OTHERS = 0.9
 _OF_COSINE = 2.0
 _DIGITS = 2
 _MAX_NAMED = 5
