@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from claude_mem_lite.compress.language.instructions import looks_like_an_attack, looks_like_instructions
 from claude_mem_lite.context.at_need import Here
 from claude_mem_lite.context.block import Given
 from claude_mem_lite.context.occasion import Occasion
@@ -25,7 +26,7 @@ MAX_HITS = 6
 MAX_EXCERPT = 900
 """The characters of a hit that are given."""
 # A hit beside the best one may be a little less sure.
-_OF_OTHERS = 0.75
+_OF_OTHERS = 0.9
 _OF_COSINE = 2.0
 _DIGITS = 2
 _MAX_NAMED = 5
@@ -72,6 +73,7 @@ def answers(db: sqlite3.Connection, question: str, occasion: Occasion, here: Her
             left_out = _OUTRANKED
         # Finding the sentences takes longer than all else.
         excerpt = "" if left_out else sentences_about(_text(hit.found), hit.matched, MAX_EXCERPT)
+        left_out = left_out or _why_not_trusted(hit.found, excerpt)
         given = _given(hit, excerpt, is_stale=stale.get(hit.found.id, False))
         found.append(Answer(given, sureness(hit), _parts(hit), Floor(_floor(hit)), left_out))
     return found
@@ -81,6 +83,15 @@ def _why_not(hit: Hit, here: Here, tellable: Collection[str]) -> str:
     if isinstance(hit.found, Passage):
         return here.why_not_raw(hit.found)
     return "" if hit.found.id in tellable else here.why_not(hit.found) or "gone: its code is not here"
+
+
+def _why_not_trusted(found: Memory | Passage, excerpt: str) -> str:
+    """Return why raw text is not given: an agent may have repeated the orders of a page. Memories were checked when
+    they were made."""
+    if isinstance(found, Memory):
+        return ""
+    why = looks_like_an_attack(found.title) or looks_like_instructions(excerpt)
+    return f"not trusted: it {why}" if why else ""
 
 
 def _floor(hit: Hit) -> float:
