@@ -15,7 +15,7 @@ from tests.arithmetic import by_hand, equation
 from tests.running import Json, Machine, open_machine, wait_until
 from tests.worker.commands import run_here
 
-PROMPT = "why do the shopping carts stay in SQLite, and which payment provider refunds an order?"
+PROMPT = "let the shopping carts stay in SQLite, and have the payment provider refund an order"
 SUBJECTS = ("shopping carts in SQLite", "refunds by the payment provider", "orders and invoices", "the search page")
 VERBS = ("Keep", "Move", "Test", "Cache", "Log", "Rename")
 REASONS = ("one file is easy to back up", "the provider times out", "customers asked for it", "the table was locked")

@@ -111,7 +111,13 @@ def whole_clauses(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     ends = [found.start() for found in _CLAUSE_END.finditer(text, limit // 3, limit)]
-    return text[: ends[-1]].rstrip(" ,;:–—-") if ends else within(text, limit)
+    return _closed(text[: ends[-1]].rstrip(" ,;:–—-")) if ends else within(text, limit)
+
+
+def _closed(text: str) -> str:
+    """The text without a bracket that a cut has left open."""
+    start = text.rfind("(")
+    return text[:start].rstrip(" ,;:–—-") if start > 0 and ")" not in text[start:] else text
 
 
 def _tidy(text: str) -> str:

@@ -64,7 +64,7 @@ _LEAD = lazy(
     r"|understood|noted|got it|will do"
     r"|completed?|success)\b\s*[,.!:;–—-]+\s+"
     r"|(?:also|now|then|finally|next|first|second|so|and|in addition|additionally|as requested"
-    r"|successfully)\b,?\s+)+(?=\S)"
+    r"|successfully)\b,?\s+)+(?=[^\s:=+*/<>|&-])"
 )
 _SUBJECT = lazy(r"(?i)^(?:I(?:'ve| have)?|we(?:'ve| have)?|this (?:commit|change|pr))\s+(?:(?:have|has|had)\s+)?")
 _ADVERB = r"(?:(?:now|also|successfully|fully|completely|properly|correctly|already|just|then|simply)\s+)*"

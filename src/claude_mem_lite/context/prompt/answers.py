@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from claude_mem_lite.compress.language.instructions import looks_like_an_attack, looks_like_instructions
 from claude_mem_lite.context.at_need import Here
 from claude_mem_lite.context.block import Given
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt.excerpts import sentences_about
 from claude_mem_lite.context.prompt.scoring import Floor, source_of
 from claude_mem_lite.models import RAW, Filters, Hit, Memory, Passage
+from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
 
 Ask = Callable[[sqlite3.Connection, str, Filters, datetime, int], list[Hit]]
 """As `search.hybrid.Search.search`."""
