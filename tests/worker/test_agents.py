@@ -111,7 +111,7 @@ def test_two_hooks_of_one_event_get_one_answer(taught: Loop, clock: SetClock, pr
 
 
 def test_the_answer_of_the_worker_before_counts(home: Home, taught: Loop, clock: SetClock, project: str) -> None:
-    prompt = told("UserPromptSubmit", project, prompt_id="p", prompt="how do the ledger tests run? make ledger-test?")
+    prompt = told("UserPromptSubmit", project, prompt_id="p", prompt="run the ledger tests with make ledger-test")
     raw = json.dumps(prompt).encode()
     first, second = (now_name(clock, "UserPromptSubmit", at) for at in range(2))
     assert prompt_context(taught, first, raw) is not None
@@ -144,7 +144,7 @@ def test_a_start_is_answered_in_the_form_of_its_agent(
 
 
 def test_an_agent_that_takes_nothing_at_a_prompt_is_given_nothing(taught: Loop, clock: SetClock, project: str) -> None:
-    prompt = {**CURSOR, "workspace_roots": [project], "prompt": "how do the ledger tests run? make ledger-test?"}
+    prompt = {**CURSOR, "workspace_roots": [project], "prompt": "run the ledger tests with make ledger-test"}
     name = now_name(clock, "UserPromptSubmit_cursor")
     assert prompt_context(taught, name, json.dumps(prompt).encode()) is None
     taught.settle(30)
