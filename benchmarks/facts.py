@@ -8,6 +8,8 @@ without a model, and each fact is asked for by its own words with the product's 
 - *found*: in one of the ten best memories the fact can be read; raw text is not asked. For a number it must be a
   memory of the same session, because the same number means something else elsewhere; a test, an error, a function, a
   version or a command is the same thing wherever it is told.
+- *found, turns too*: as found, but in one of the ten best hits of any sort: what is kept of a turn (its closing message,
+  and the log of what was edited, run and answered) counts as well.
 - *found in its session*: the same, but the memory must be of the session the fact was drawn from, for every kind.
 - *found with what was wanted*: as found, but asked for with the first words of that turn's prompt as well. "2 issues"
   alone was said of many runs; one who looks for it knows what the work was about. Told, not judged.
@@ -28,7 +30,15 @@ from pathlib import Path
 from benchmarks.drawing import KINDS, Fact, draw
 from benchmarks.figures import Figure, keep
 from benchmarks.product import imported
-from benchmarks.stored import all_memories, all_sessions, memory_finder, memory_text, remembered, summary_text
+from benchmarks.stored import (
+    all_memories,
+    all_sessions,
+    memory_finder,
+    memory_text,
+    remembered,
+    summary_text,
+    text_finder,
+)
 from benchmarks.transcripts import Data
 
 NUMBER = 200
@@ -44,6 +54,7 @@ class Outcome:
     found: bool
     found_in_session: bool
     found_with_wanted: bool
+    found_with_turns: bool
 
 
 class Store:
@@ -51,6 +62,7 @@ class Store:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._find = memory_finder(db)
+        self._find_any = text_finder(db)
         self._project = {session.id: session.project for session in all_sessions(db)}
         self._texts: dict[str, list[str]] = defaultdict(list)
         for memory in all_memories(db):
@@ -66,12 +78,17 @@ class Store:
             found=_is_it(fact, telling),
             found_in_session=fact.session in telling,
             found_with_wanted=_is_it(fact, self._telling(fact, f"{fact.wanted} {fact.query}")),
+            found_with_turns=_is_it(fact, self._telling_with_turns(fact)),
         )
 
     def _telling(self, fact: Fact, query: str) -> list[str]:
         """The sessions of the best hits in which the fact can be read."""
         found = self._find(query, self._project.get(fact.session), TOP)
         return [memory.session for memory in found if can_be_read(fact, _plain(memory_text(memory)))]
+
+    def _telling_with_turns(self, fact: Fact) -> list[str]:
+        found = self._find_any(fact.query, self._project.get(fact.session), TOP)
+        return [session for session, text in found if can_be_read(fact, _plain(text))]
 
 
 def _is_it(fact: Fact, telling: Sequence[str]) -> bool:
@@ -121,6 +138,7 @@ def main(arguments: Sequence[str]) -> int:
 def _figures(runs: Sequence[Sequence[Outcome]]) -> list[Figure]:
     figures = [
         _share("facts found by search and read", [[outcome.found for outcome in run] for run in runs], floor=80),
+        _share("facts found, turns too", [[outcome.found_with_turns for outcome in run] for run in runs]),
         _share("facts found in their own session", [[outcome.found_in_session for outcome in run] for run in runs]),
         _share("facts found with what was wanted", [[outcome.found_with_wanted for outcome in run] for run in runs]),
         _share("facts readable in the stored text", [[outcome.readable for outcome in run] for run in runs]),

@@ -79,6 +79,17 @@ def memory_finder(db: sqlite3.Connection) -> Callable[[str, str | None, int], li
     return find
 
 
+def text_finder(db: sqlite3.Connection) -> Callable[[str, str | None, int], list[tuple[str, str]]]:
+    """The product's own search, what is kept of turns too: query, project and limit -> session and text, best first."""
+    search, now = Search(StaticTable(), VectorIndex()), last_moment(db)
+
+    def find(query: str, project: str | None, limit: int) -> list[tuple[str, str]]:
+        found = [hit.found for hit in search.search(db, query, Filters(project=project), now, limit)]
+        return [(one.session, memory_text(one) if isinstance(one, Memory) else one.text) for one in found]
+
+    return find
+
+
 def sessions_by_memories(db: sqlite3.Connection) -> Rank:
     """Sessions ranked by memories and summaries alone: summaries are put beside the memories, in a copy."""
     copy = sqlite3.connect(":memory:", isolation_level=None)
