@@ -8,8 +8,8 @@ without a model, and each fact is asked for by its own words with the product's 
 - *found*: in one of the ten best memories the fact can be read; raw text is not asked. For a number it must be a
   memory of the same session, because the same number means something else elsewhere; a test, an error, a function, a
   version or a command is the same thing wherever it is told.
-- *found, turns too*: as found, but in one of the ten best hits of any sort: what is kept of a turn (its closing message,
-  and the log of what was edited, run and answered) counts as well.
+- *found, turns too*: as found, but in one of the ten best hits of any sort: what is kept of a turn (its closing
+  message, and the log of what was edited, run and answered) counts as well.
 - *found in its session*: the same, but the memory must be of the session the fact was drawn from, for every kind.
 - *found with what was wanted*: as found, but asked for with the first words of that turn's prompt as well. "2 issues"
   alone was said of many runs; one who looks for it knows what the work was about. Told, not judged.
