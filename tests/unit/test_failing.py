@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.codebase.freshness import Freshness, Verdict
-from claude_mem_lite.compress.rules.repairs import fix_told
+from claude_mem_lite.compress.rules.repairs import describe_fix
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.compress.tools.fingerprints import anchors_named, anchors_of_call
 from claude_mem_lite.compress.tools.hearsay import Hearsay
@@ -343,7 +343,7 @@ def test_the_cause_that_somebody_stated_is_told_with_the_fix_and_its_proof(past:
         title="Session.is_valid compared seconds with milliseconds",
         summary="Session.is_valid compared seconds with milliseconds. pytest passes now (14 passed).",
     )
-    assert fix_told(stated) == (
+    assert describe_fix(stated) == (
         "Session.is_valid compared seconds with milliseconds; fixed by editing Session.is_valid in src/auth.py; "
         "pytest passes (14 passed)"
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from claude_mem_lite.compress.rules.fixes import is_usage_error
-from claude_mem_lite.compress.rules.repairs import fix_told
+from claude_mem_lite.compress.rules.repairs import describe_fix
 from claude_mem_lite.compress.tools.fingerprints import anchors_of_step, anchors_of_words, failed_step
 from claude_mem_lite.compress.tools.steps import Ran
 from claude_mem_lite.context.at_need import Here
@@ -158,7 +158,7 @@ def _fixes(ways: Iterable[Way], stale: Mapping[str, bool], told: Collection[str]
                 "fix",
                 way.note(),
                 stale[best.id],
-                told=fix_told(best),
+                told=describe_fix(best),
             )
         )
     return given[:_MOST_FIXES]

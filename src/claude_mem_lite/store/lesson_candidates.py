@@ -83,7 +83,7 @@ def make(
     )
 
 
-def statement_of(sentence: str) -> str:
+def without_pushback(sentence: str) -> str:
     """Return a sentence without the words of pushback before it: "no, the docs are fine" denies nothing."""
     return _PUSHBACK.sub("", sentence)
 
@@ -91,7 +91,7 @@ def statement_of(sentence: str) -> str:
 def wording_of(sentence: str) -> str:
     """Return the stems of a sentence in the order of the alphabet, with whether it denies: equal for sentences of the
     same words."""
-    said = statement_of(sentence)
+    said = without_pushback(sentence)
     return " ".join((*sorted(stems(said)), *(["-"] if denies(said) else [])))
 
 

@@ -217,7 +217,7 @@ def _store_turn(
         if is_new:
             symbols.add(db, key, turn, place.branch, digest.code, last.at)
             stored = [memories.add(db, memory, key, now) for memory in made]
-            stored += collection.keep(db, unsure, likeness, key, now).promoted
+            stored += collection.keep(db, unsure, likeness, key, now)
             if not is_old_news and any(event.kind != "SessionEnd" for event in events):
                 told = others.cleared_digest(digest)
                 known, worth = (before.summary, before.headline_worth) if before else (None, 0.0)

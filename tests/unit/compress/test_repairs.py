@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.rules.repairs import fix_told
+from claude_mem_lite.compress.rules.repairs import describe_fix
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.compress.tools.hearsay import Hearsay
 from claude_mem_lite.models import Draft, Event, Turn
@@ -49,7 +49,7 @@ def bugfixes(folded: Turn) -> list[Draft]:
 def repairs(folded: Turn) -> list[str]:
     """What a session in which the same fails is told was done."""
     others = Hearsay(folded.events)
-    return [fix_told(memory_of(one, folded, SHOP, 0, AT, others)).partition("; ")[0] for one in bugfixes(folded)]
+    return [describe_fix(memory_of(one, folded, SHOP, 0, AT, others)).partition("; ")[0] for one in bugfixes(folded)]
 
 
 def after(*earlier: Event, then: Turn) -> Turn:

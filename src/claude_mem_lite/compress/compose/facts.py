@@ -37,7 +37,7 @@ def passes(fix: Fix) -> str:
 
 
 def of_fix(fix: Fix, told: str) -> list[str]:
-    """Return the commands of a fix, from which `fix_told` reads them, and the errors that are not told."""
+    """Return the commands of a fix, from which `describe_fix` reads them, and the errors that are not told."""
     errors = fix.failure.errors
     causes = fixes.failing_tests(fix.failure) or [
         f"Cause: {fixes.cause_of(fix.failure)}",

@@ -99,12 +99,12 @@ def is_no_slip(failure: Ran, repair: Repair) -> bool:
     return bool(repair.commands) and (not repair.changes or bool(_missing(failure)))
 
 
-def fix_told(fix: Memory) -> str:
+def describe_fix(fix: Memory) -> str:
     """Return a memory of a fix in one sentence: the cause as somebody put it, what was done, and what proved it.
 
     '' when it does not say what was done.
     The title tells the cause, but for one that rules made of the error: who knows who wrote that."""
-    done = _repair_told(fix)
+    done = _describe_repair(fix)
     if not done:
         return ""
     proof = _PROOF.search(fix.summary)
@@ -113,7 +113,7 @@ def fix_told(fix: Memory) -> str:
     return told[:1].upper() + told[1:]
 
 
-def _repair_told(fix: Memory) -> str:
+def _describe_repair(fix: Memory) -> str:
     """Return what was done, in words that are none of the error's: as rules noted it, else its places; else ''."""
     names: dict[str, list[str]] = {file: [] for file in fix.files}
     for symbol in fix.symbols:

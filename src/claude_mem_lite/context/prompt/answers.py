@@ -61,8 +61,8 @@ def sureness(hit: Hit) -> float:
 def answers(db: sqlite3.Connection, question: str, occasion: Occasion, here: Here, ask: Ask) -> list[Answer]:
     """Return what search finds for a question, best first, those that answer it without a reason to leave them out."""
     hits = ask(db, question, Filters(project=occasion.place.project), occasion.now, MAX_HITS)
-    stale = here.tellable([hit.found for hit in hits if isinstance(hit.found, Memory)])
-    why = {hit.found.id: _why_not(hit, here, stale) for hit in hits}
+    tellable = here.tellable([hit.found for hit in hits if isinstance(hit.found, Memory)])
+    why = {hit.found.id: _why_not(hit, here, tellable) for hit in hits}
     is_answered = any(not why[hit.found.id] and sureness(hit) >= _floor(hit) for hit in hits)
     found: list[Answer] = []
     for hit in hits:
@@ -74,7 +74,7 @@ def answers(db: sqlite3.Connection, question: str, occasion: Occasion, here: Her
         # Finding the sentences takes longer than all else.
         excerpt = "" if left_out else sentences_about(_text(hit.found), hit.matched, MAX_EXCERPT)
         left_out = left_out or _why_not_trusted(hit.found, excerpt)
-        given = _given(hit, excerpt, is_stale=stale.get(hit.found.id, False))
+        given = _given(hit, excerpt, is_stale=tellable.get(hit.found.id, False))
         found.append(Answer(given, sureness(hit), _parts(hit), Floor(_floor(hit)), left_out))
     return found
 

@@ -4,7 +4,7 @@ Called by the worker for every turn, inside the transaction that stores it."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
 
@@ -29,14 +29,6 @@ _MAX_SAYINGS_COMPARED = 10
 _MAX_PROMPT_COMPARED = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """What became of the unsure candidates of a turn."""
-
-    kept: tuple[Candidate, ...] = ()
-    promoted: tuple[Memory, ...] = ()
-
-
 def unsure(prompt: str, previous_message: str) -> list[LessonCandidate]:
     """Return the candidates of a prompt that need somebody to judge them, best first."""
     found = lesson_candidates(prompt, previous_message)
@@ -49,19 +41,20 @@ def of_turn(turn: Turn, digest: TurnDigest) -> list[Candidate]:
     return [one for one in _found(turn) if not _is_taught_already(one.sentence, taught)]
 
 
-def keep(db: sqlite3.Connection, found: Sequence[Candidate], likeness: Likeness, turn: str, now: datetime) -> Collected:
-    """Store candidates, or promote those that were said before; return both. What the user dismissed is left out."""
-    kept: list[Candidate] = []
+def keep(
+    db: sqlite3.Connection, found: Sequence[Candidate], likeness: Likeness, turn: str, now: datetime
+) -> list[Memory]:
+    """Store candidates, and promote those that were said before; return the lessons made. What the user dismissed is
+    left out."""
     promoted: list[Memory] = []
     for one in found:
         if is_dismissed(db, one.project, one.sentence, likeness):
             continue
         candidate = _as_known(db, one, likeness)
         candidates.put(db, candidate)
-        kept.append(candidate)
         if candidate.state in candidates.OPEN and (memory := _promote(db, candidate, likeness, turn, now)):
             promoted.append(memory)
-    return Collected(tuple(kept), tuple(promoted))
+    return promoted
 
 
 def is_dismissed(db: sqlite3.Connection, project: str | None, text: str, likeness: Likeness) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from claude_mem_lite.compress.language.statement import stands_alone
 from claude_mem_lite.models import Embedder
 from claude_mem_lite.patterns import lazy
-from claude_mem_lite.store.lesson_candidates import MAX_COMPARED, statement_of
+from claude_mem_lite.store.lesson_candidates import MAX_COMPARED, without_pushback
 from claude_mem_lite.store.stances import contradict, denies
 from claude_mem_lite.words import stems
 
@@ -78,7 +78,7 @@ def _is_pointer(sentence: str) -> bool:
 
 
 def _may_be_same(sentence: str, other: str) -> bool:
-    sentence, other = statement_of(sentence), statement_of(other)
+    sentence, other = without_pushback(sentence), without_pushback(other)
     ours, theirs = _stems(sentence), _stems(other)
     if min(len(ours), len(theirs)) < _MIN_STEMS or len(ours & theirs) < MIN_SHARED * len(ours | theirs):
         return False

@@ -40,4 +40,4 @@ def collect(
     at = turn.events[-1].at
     if tombstones.has_between(db, at, received_at):
         return []
-    return list(collection.keep(db, collection.of_turn(turn, digest), likeness, turn.key, at).promoted)
+    return collection.keep(db, collection.of_turn(turn, digest), likeness, turn.key, at)
