@@ -418,14 +418,14 @@ def test_show_tells_all_of_a_turn(worker: FakeWorker, capsys: pytest.CaptureFixt
 
 
 def test_show_tells_the_summary_of_a_session(worker: FakeWorker, capsys: pytest.CaptureFixture[str]) -> None:
-    summary = {"headline": "Mended the login", "completed": "A lock.", "next_steps": ["Ship it", "Tell them"]}
+    summary = {"headline": "Mended the login", "completed": "A lock.", "next_steps": ["Ship it, at last", "Tell them"]}
     worker.answer("GET /api/records/s1s1", {**SESSION, "kind": "session", "summary": summary, "turns": 2})
     run("show", "s1s1")
     shown = capsys.readouterr().out.splitlines()
     assert shown[:4] == [
         "s1  Mended the login  [session, completed]",
         "completed: A lock.",
-        "next_steps: Ship it, Tell them",
+        "next_steps: Ship it, at last; Tell them",
         "turns: 2",
     ]
 

@@ -1,7 +1,6 @@
 """What a session leaves open is closed by the one that takes it up, and nothing that is still open is lost."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -251,16 +250,6 @@ def test_what_is_open_is_read_from_a_handoff_and_written_back(store: Store) -> N
     assert steps_of(left) == ["a b", "c d", "Blocked by e"]
     assert steps_of(cut_down(left, ["c d", "Blocked by e"])) == ["c d", "Blocked by e"]
     assert cut_down(left, ["c d", "Blocked by e"]).title == "Left open: c d (and 1 more)"
-
-
-def test_what_a_handoff_of_the_first_version_broke_off_at_is_a_step(store: Store) -> None:
-    lead = "The session broke off while at this: Migrate the invoices. Then the refunds…."
-    left = handoff(store, f"{lead} Open when it stopped: Document the export endpoint.")
-    assert steps_of(left) == ["Migrate the invoices. Then the refunds", "Document the export endpoint"]
-    assert steps_of(cut_down(left, steps_of(left)[:1]))[0].startswith("Migrate the invoices")
-    assert steps_of(replace(left, summary=lead)) == ["Migrate the invoices. Then the refunds"]
-    failing = replace(left, summary=f"{lead} Still failing: pytest fails: a.")
-    assert steps_of(failing) == ["Migrate the invoices. Then the refunds", "Still failing: pytest fails: a"]
 
 
 def test_a_failure_is_one_step_of_a_handoff_whatever_marks_its_error_has(store: Store) -> None:

@@ -18,6 +18,8 @@ FIELDS_SHOWN = ("scope", "project", "session", "branch", "commit", "origin", "co
 RAW_KINDS = ("turn", "session")
 SUMMARY_SHOWN = ("request", "investigated", "learned", "completed", "notes")
 SUMMARY_LISTS_SHOWN = ("key_decisions", "next_steps", "files_edited", "files_read")
+_SENTENCES = ("facts", "key_decisions", "next_steps")
+"""Lists whose entries may hold commas themselves."""
 _LONGEST_LINE = 300
 _STALE = {"changed": "[may be stale]", "gone": "[code is gone]"}
 _STATES = {
@@ -244,7 +246,7 @@ def _border(session: str, headline: str) -> str:
 def _lists(record: JsonObject, keys: tuple[str, ...]) -> Iterator[str]:
     for key in keys:
         if values := items(record, key):
-            yield f"{dim(key + ':')} {', '.join(plain(value) for value in values)}"
+            yield f"{dim(key + ':')} {('; ' if key in _SENTENCES else ', ').join(map(plain, values))}"
 
 
 def _fields(record: JsonObject, keys: tuple[str, ...]) -> Iterator[str]:

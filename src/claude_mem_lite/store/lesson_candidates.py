@@ -181,11 +181,6 @@ def asked_in(db: sqlite3.Connection, session: str) -> Asked:
     return Asked(int(number), text_to_time(last) if last else None)
 
 
-def count_open(db: sqlite3.Connection) -> int:
-    """Return how many candidates nobody has judged or was asked to judge."""
-    return count(db, None, ("unsure",))
-
-
 def count(db: sqlite3.Connection, project: str | None, states: Sequence[State]) -> int:
     """Return how many candidates of a project, or of all, are in these states."""
     of_one = "project = :project and" if project is not None else ""

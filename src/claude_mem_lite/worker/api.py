@@ -120,7 +120,7 @@ def health(loop: Running) -> dict[str, object]:
             "active": by_status.get("active", 0),
             "quarantined": by_status.get("quarantined", 0),
             "sessions": sessions.count(db),
-            "unsure_lessons": lesson_candidates.count_open(db),
+            "unsure_lessons": lesson_candidates.count(db, None, lesson_candidates.OPEN),
             "ask_agent": loop.config.ask_agent,
             "stale_turns": rebuilds.count(db),
             "unindexed": loop.indexing.waiting(db),

@@ -91,7 +91,7 @@ def take_in(given: Import, loop: Running) -> dict[str, int]:
     added.result()
     with closing(loop.readers.open()) as db:
         stored = turns.stored_turns(db, [turn.name for turn in given.turns])
-        unsure = lesson_candidates.count_open(db)
+        unsure = lesson_candidates.count(db, None, lesson_candidates.OPEN)
     made, ended = (now - then for now, then in zip(_counts(loop, given), before, strict=True))
     return {"turns": len(stored), "memories": made, "ended": max(ended, 0), "unsure_lessons": unsure}
 

@@ -16,8 +16,6 @@ FAILING = "Still failing: "
 """Before the title of a failure, in the notes of a summary and in a handoff."""
 _TITLE = "Left open: "
 OPEN = "Open when it stopped: "
-_BROKEN_OFF = "The session broke off while at this: "
-"""Before the request of a turn that broke off, in handoffs of the first version."""
 _MAX_ITEM = 140
 _MAX_SUMMARY = 800
 _MAX_FILES = 5
@@ -50,12 +48,10 @@ def steps_of(left: Memory) -> list[str]:
 
 
 def _steps_in(text: str) -> list[str]:
-    if OPEN not in text and _BROKEN_OFF not in text:
+    if OPEN not in text:
         return [part for part in re.split(r"(?<=[.;])\s+", text) if part]
-    before, _, after = text.partition(OPEN)
-    broken_off = before.partition(_BROKEN_OFF)[2]
-    parts = [part for step in after.split("; ") for part in step.split(". ")]
-    return [bare for part in (broken_off, *parts) if (bare := part.strip().rstrip(".…"))]
+    parts = [part for step in text.partition(OPEN)[2].split("; ") for part in step.split(". ")]
+    return [bare for part in parts if (bare := part.strip().rstrip(".…"))]
 
 
 def cut_down(left: Memory, remaining: Sequence[str]) -> Memory:
