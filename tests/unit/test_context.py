@@ -13,6 +13,7 @@ from claude_mem_lite.context.budget import MOST_UTF16_UNITS, estimate_tokens, ut
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.detect import Setting
 from claude_mem_lite.context.items import Item, Layer
+from claude_mem_lite.context.layers.sessions import MAX_OPEN_SESSIONS
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset, made_of
 from claude_mem_lite.models import Place, SessionSummary
@@ -63,8 +64,16 @@ def test_what_a_session_left_open_is_told_once_with_the_state_it_was_in(store: S
     hand_off(store, "s1")
     text = context(store).text
     assert "- [2h ago] Open when it stopped: Freeze it in the logout test too. #" in text
-    assert "- Branch: main" in text
+    assert "- [2h ago] Branch: main" in text
     assert text.count("Freeze it in the logout test too") == 1
+
+
+def test_where_a_session_stopped_that_is_not_the_newest_has_its_date_on_every_line(store: Store) -> None:
+    store.session("s1", TOLD, at=NOW - timedelta(days=3))
+    store.session("s2", SessionSummary(headline="Asked: What is a clock?", request="What is a clock?"))
+    stopped = context(store).text.partition("## Where the last session stopped\n")[2].partition("\n## ")[0]
+    assert stopped
+    assert all(line.startswith("- [3d ago] ") for line in stopped.splitlines())
 
 
 def test_what_an_older_session_left_open_is_not_taken_for_knowledge(store: Store) -> None:
@@ -108,10 +117,41 @@ def test_what_holds_elsewhere_takes_no_place_of_what_is_left_open_here(store: St
     assert "Left open earlier: Convert page1 " in context(store, preset=made_of("mine", {"handoff": 2000})).text
 
 
-def test_of_sessions_with_the_same_headline_and_files_the_newest_is_told(store: Store) -> None:
+def test_of_sessions_with_the_same_headline_the_newest_is_told(store: Store) -> None:
     for name, file in (("s1", "cart.py"), ("s2", "cart.py"), ("s3", "till.py")):
         store.session(name, SessionSummary(headline="Asked: Implement the plan", files_edited=(file,)))
-    assert context(store).text.count("Asked: Implement the plan") == 2
+    assert context(store).text.count("Asked: Implement the plan") == 1
+
+
+def test_sessions_whose_prompts_begin_alike_are_told_by_what_each_was_asked_alone(store: Store) -> None:
+    for name, part in (("s1", "carts"), ("s2", "refunds"), ("s3", "taxes")):
+        request = f"Work through the ticket. Rewrite the page for {part}."
+        headline = "Asked: Work through the ticket"
+        store.session(name, SessionSummary(headline=headline, request=request, files_edited=(f"{part}.py",)))
+    text = context(store).text.partition("## Last sessions")[2]
+    assert "Work through the ticket" not in text
+    assert all(f"Asked: Rewrite the page for {part} (" in text for part in ("carts", "refunds", "taxes"))
+
+
+def test_a_session_that_came_to_nothing_is_listed_only_where_none_came_to_anything(store: Store) -> None:
+    store.session("s1", SessionSummary(headline="Asked: Why is the till slow?", request="Why is the till slow?"))
+    assert "[2h ago] Asked: Why is the till slow?" in context(store).text
+    store.session("s2", SessionSummary(headline="Round prices at the till", files_edited=("till.py",)))
+    listed = context(store).text.partition("## Last sessions")[2]
+    assert "Round prices at the till" in listed
+    assert "Why is the till slow?" not in listed
+
+
+@pytest.mark.parametrize("changed", [0, MAX_OPEN_SESSIONS - 1, MAX_OPEN_SESSIONS])
+def test_what_was_left_open_is_told_until_some_sessions_have_changed_files_since(store: Store, changed: int) -> None:
+    hand_off(store, "older")
+    for number in range(changed):
+        told = SessionSummary(headline=f"Change part {number}", files_edited=(f"part{number}.py",))
+        store.session(f"then-{number}", told, at=NOW - timedelta(minutes=30 - number))
+    for number in range(2 * MAX_OPEN_SESSIONS):
+        told = SessionSummary(headline=f"Explain part {number}", learned=f"Part {number} is slow.")
+        store.session(f"asks-{number}", told, at=NOW - timedelta(minutes=20 - number))
+    assert ("Freeze it in the logout test too" in context(store).text) == (changed < MAX_OPEN_SESSIONS)
 
 
 def test_a_handoff_that_the_user_wrote_is_given(store: Store) -> None:
@@ -142,7 +182,7 @@ def test_a_decision_that_names_itself_one_is_given_no_second_label(store: Store)
     store.remember("SQLite", kind="decision", summary="Chose SQLite.")
     lines = context(store).text.splitlines()
     assert "- [2h ago] Decided to keep UTC." in lines
-    assert "- Decided: Chose SQLite." in lines
+    assert "- [2h ago] Decided: Chose SQLite." in lines
 
 
 def test_a_memory_whose_summary_says_its_title_is_told_once(store: Store) -> None:

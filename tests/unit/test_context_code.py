@@ -274,5 +274,5 @@ def test_the_branch_of_a_handoff_is_told_on_that_branch_only(store: Store) -> No
     work(store, "s1", branch="feature/a")
     store.remember("Left", id=memories.handoff_id("s1"), kind="handoff", session="s1", facts=("Branch: feature/a",))
     on_it, elsewhere = (Place(SHOP.project, SHOP.name, SHOP.root, branch) for branch in ("feature/a", "main"))
-    assert "- Branch: feature/a" in told(store, Seen(), on_it)
+    assert "] Branch: feature/a" in told(store, Seen(), on_it)
     assert "Branch: feature/a" not in told(store, Seen(), elsewhere)

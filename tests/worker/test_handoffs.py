@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.compress.rules.handoff import cut_down, steps_of
-from claude_mem_lite.compress.rules.steps_done import is_done_by, told_apart
+from claude_mem_lite.compress.rules.steps_done import is_done_by, may_be_done, told_apart
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import memories, retirements
 from claude_mem_lite.store.memories import handoff_id
@@ -72,6 +72,31 @@ def test_a_session_that_works_on_something_else_leaves_it_standing(begun: tuple[
     machine, root, first = begun
     work(machine, f"other-{first}", root, "Rename the login button", {"login.py": "x = 1\n"}, "Renamed the button.")
     assert left_by(machine, first)["status"] == "active"
+
+
+def test_a_step_that_names_a_file_is_doubtful_once_a_session_has_edited_it(served: Machine, tmp_path: Path) -> None:
+    first = f"names-{tmp_path.name}"
+    said = "Added the till. Next steps: split receipt.py by country; print the sums of a day."
+    work(served, first, tmp_path, "Add a till", {"till.py": "def till():\n    return 1\n"}, said)
+    assert "plit receipt.py" in left_by(served, first)["summary"]
+    work(served, f"then-{first}", tmp_path, "Round receipts", {"receipt.py": "x = 1\n"}, "Rounded the receipts.")
+    left = left_by(served, first)
+    assert left["status"] == "active"
+    assert "print the sums of a day" in left["summary"]
+    assert "receipt.py" not in left["summary"]
+
+
+@pytest.mark.parametrize(
+    ("step", "subject", "is_doubtful"),
+    [
+        ("Version bump in the manifest to 4.0", "Bump version to 4.0.1", True),
+        ("Stream large exports in chunks of a megabyte, with a test for each driver", "Stream exports in chunks", True),
+        ("Add a test that validates the manifest of version 3", "Bump version to 4.1.0", False),
+        ("Document the export endpoint", "Add the export button", False),
+    ],
+)
+def test_a_step_that_a_commit_speaks_of_is_doubtful(step: str, subject: str, is_doubtful: bool) -> None:
+    assert may_be_done(step, (), (subject,)) is is_doubtful
 
 
 def test_a_session_that_does_all_that_was_open_takes_it_up(begun: tuple[Machine, Path, str]) -> None:

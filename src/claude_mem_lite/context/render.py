@@ -230,8 +230,8 @@ def handoff_lines(session: Session, left: Memory | None, branch: str, age: str) 
         lines.append(HandoffLine(_LABELLED.sub("", f"Decided: {safe_line(decision)}"), _WORTH_DECIDED, decision))
     rest = (("Learned", told.learned), ("Done", told.completed), ("Asked", told.request))
     lines += [HandoffLine(f"{label}: {safe_line(text)}", _WORTH_OF_REST) for label, text in rest if text]
-    marks = [f"- [{age}] ", *["- "] * len(lines)]
-    return [line._replace(text=mark + line.text) for mark, line in zip(marks, lines, strict=False)]
+    # Each for itself: any of them may be the only one that is told.
+    return [line._replace(text=f"- [{age}] {line.text}") for line in lines]
 
 
 @lru_cache(maxsize=_TOLD_AGAIN)

@@ -141,6 +141,15 @@ def asked_since(db: sqlite3.Connection, session: str, since: datetime, limit: in
     return [Asked(row["text"], tuple(row["tasks"].splitlines())) for row in rows]
 
 
+def tasks_before(db: sqlite3.Connection, session: str, moment: datetime) -> list[str]:
+    """The entries of the to-do lists of the turns of a session that began before a moment."""
+    rows = db.execute(
+        "select tasks from prompts where session = :session and created_at < :moment and tasks <> ''",
+        {"session": session, "moment": time_to_text(moment)},
+    )
+    return [task for row in rows for task in row["tasks"].splitlines()]
+
+
 def last_turns(db: sqlite3.Connection, session: str, limit: int) -> list[SpokenTurn]:
     """What was asked, answered and set out to be done in the last turns of a session, newest first."""
     rows = db.execute(

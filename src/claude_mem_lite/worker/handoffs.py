@@ -1,6 +1,7 @@
 """Handoffs are closed by the session that takes them up: what it did is crossed off, and what it did not do stays.
 
-Called by the worker in the transaction that stores a turn. In doubt a handoff stands: better told twice than lost."""
+Called by the worker in the transaction that stores a turn. A step that may have been done (`may_be_done`) is closed,
+too: what is told as open and is not misleads more than what only search finds."""
 
 import re
 import sqlite3
@@ -10,7 +11,7 @@ from datetime import datetime
 
 from claude_mem_lite.compress.rules.fixes import is_over
 from claude_mem_lite.compress.rules.handoff import FAILING, cut_down, steps_of
-from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, told_apart
+from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, may_be_done, subjects_of, told_apart
 from claude_mem_lite.models import Memory, Session, TurnDigest, without_request
 from claude_mem_lite.store import memories, redoing, retirements, sessions, symbols, turns
 from claude_mem_lite.worker.passing import ran_beside, shown_on
@@ -42,6 +43,8 @@ class _Done:
     is_told_to_go_on: bool
     renames: tuple[tuple[str, str], ...] = ()
     """What functions and classes were called when the step was left, and since, in order."""
+    subjects: tuple[str, ...] = ()
+    """The subjects of its commits."""
     passed: tuple[str, ...] = ()
     """The commands that went well where the step was left."""
 
@@ -51,7 +54,8 @@ class _Done:
         names = {step, self._in_names_of_now(step)}
         if any(is_about(one, said) for one in names for said in self.denied):
             return False
-        return any(is_done_by(one, said) for one in names for said in self.sentences)
+        is_doubtful = any(may_be_done(one, self.files, self.subjects) for one in names)
+        return is_doubtful or any(is_done_by(one, said) for one in names for said in self.sentences)
 
     def carries(self, step: str) -> bool:
         return any(is_about(one, left) for one in {step, self._in_names_of_now(step)} for left in self.open)
@@ -117,7 +121,7 @@ def _done_since(db: sqlite3.Connection, session: Session, since: datetime) -> _D
     said, denied = told_apart((*work, *completed, *(tasks if files or made else ())))
     goes_on = _is_told_to_go_on([one.prompt for one in asked], is_whole=is_whole)
     renames = tuple(symbols.renames_since(db, session.project, since))
-    return _Done(said, denied, files, told.next_steps, goes_on, renames)
+    return _Done(said, denied, files, told.next_steps, goes_on, renames, subjects_of(made))
 
 
 def _is_told_to_go_on(prompts: Sequence[str], *, is_whole: bool) -> bool:

@@ -221,7 +221,8 @@ def _store_turn(
             if not is_old_news and any(event.kind != "SessionEnd" for event in events):
                 told = others.cleared_digest(digest)
                 known, worth = (before.summary, before.headline_worth) if before else (None, 0.0)
-                summary = others.cleared(summarize(known, turn, told, worth))
+                listed = turns.tasks_before(db, first.session, first.at)
+                summary = others.cleared(summarize(known, turn, told, worth, listed))
                 sessions.set_summary(db, first.session, summary, now, max(worth, headline_worth(told)))
                 keep_handoff(db, handoff(summary, told, place.branch), turn, place, others, now)
                 passing.retire_failures(db, turn, digest, place.branch)

@@ -271,7 +271,8 @@ def _put_summary(db: sqlite3.Connection, composed: _Composed, now: datetime) -> 
         return
     told = composed.others.cleared_digest(composed.digest)
     known, worth = before
-    summary = composed.others.cleared(summarize(known, turn, told, worth))
+    listed = turns.tasks_before(db, session.id, turn.events[0].at)
+    summary = composed.others.cleared(summarize(known, turn, told, worth, listed))
     worth = max(worth, headline_worth(told))
     if turns.latest_turn(db, session.id) != turn.key:
         rebuilds.put_summary(db, session.id, turn.key, summary, worth)

@@ -21,9 +21,11 @@ WITH_STEPS = turn(
 def left_by(*turns: Turn, branch: str = "") -> Draft | None:
     summary: SessionSummary | None = None
     left = None
+    listed: list[str] = []
     for one in turns:
         digest = fold(one)
-        summary = summarize(summary, one, digest)
+        summary = summarize(summary, one, digest, listed_before=listed)
+        listed += digest.tasks
         left = handoff(summary, digest, branch)
     return left
 
@@ -87,6 +89,50 @@ def test_a_step_is_done_when_a_later_turn_of_the_session_says_so_of_what_it_ran(
     assert left_by(first, turn("go on", closing=said)) is not None
     denied = "Did not migrate the staging database to the new cart table."
     assert left_by(first, turn("go on", ran, closing=denied)) is not None
+
+
+LISTED = turn("add refunds", todos(("Model refunds", "completed"), ("Show refunds in the till", "in_progress")))
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        turn("go on", FIX),
+        turn("go on", closing="The refunds are in the till now."),
+        turn("go on", todos(("Print a receipt", "completed"))),
+    ],
+)
+def test_an_entry_of_a_list_is_open_only_until_a_later_turn_does_or_says_anything(later: Turn) -> None:
+    assert left_by(LISTED) is not None
+    assert left_by(LISTED, turn("wait")) is not None
+    assert left_by(LISTED, later) is None
+
+
+@pytest.mark.parametrize(
+    "entry", ["Wait for CI", "Merge PR", "Run tests and lint", "Ask clarifying questions", "Task 4: Write design doc"]
+)
+def test_an_entry_that_any_work_has_is_not_left_open(entry: str) -> None:
+    assert left_by(turn("add refunds", todos((entry, "pending")))) is None
+    assert left_by(turn("add refunds", todos((f"{entry} of the refunds", "pending")))) is not None
+
+
+def test_a_step_whose_file_was_edited_later_is_doubtful_and_not_told() -> None:
+    first = turn(
+        "add a cart", write("cart.py", "x = 1\n"), closing="Added it. Next: move the clock out of src/auth.py."
+    )
+    assert left_by(first) is not None
+    assert left_by(first, turn("go on", write("till.py", "x = 1\n"), closing="Wrote the till.")) is not None
+    assert left_by(first, turn("go on", FIX, closing="Compares seconds.")) is None
+
+
+@pytest.mark.parametrize("said", ["Added checkout.", "I've moved the clock.", "Fixed what was still open."])
+def test_a_report_of_what_was_done_is_no_step_wherever_it_stands(said: str) -> None:
+    assert left_by(turn("go on", FIX, closing=f"The cart is there.\n\n## Remaining\n- {said}")) is None
+
+
+def test_what_is_left_behind_a_report_is_a_step() -> None:
+    said = "Added the cart, but checkout still needs tests."
+    assert left_by(turn("go on", FIX, closing=said)) is not None
 
 
 LEFT = [

@@ -3,6 +3,7 @@
 Measured by `python -m benchmarks.left_steps`: a rule stays only while it is right four times in five. Pure."""
 
 from claude_mem_lite.compress.compose.candidates import Candidate
+from claude_mem_lite.compress.language.verbs import reported
 from claude_mem_lite.patterns import lazy
 
 _LEFT = (
@@ -46,6 +47,8 @@ _ALL_DONE = lazy(
     r"|all (?:of the |the |\w+ )?(?:next steps|remaining|to-?dos?|tasks?|items?|steps?|follow-?ups?)(?: \w+){0,2} "
     r"(?:(?:is|are|have been|were|now) )*(?:done|complete|completed|finished|addressed|implemented|resolved)\b)"
 )
+# What was done, then what was not: "Added the cart, but checkout still needs tests".
+_AND_LEFT = lazy(r"(?i)[;:–—]|\b(?:but|though|although|while|however|yet)\b")
 _CONDITION = lazy(r"(?i)^\W*(?:if|when|whenever|once|unless|until|as soon as|after|while)\b")
 _FINISHED = lazy(r"(?i)^\W*~~|✅|✔|\b(?:done|merged|complete|completed|resolved)\W*$")
 _ASIDE = lazy(
@@ -63,6 +66,8 @@ def step_of(said: Candidate) -> str:
         return ""
     if label := _LABEL.match(text):
         return text[label.end() :]
+    if reported(text) and not _AND_LEFT.search(text):
+        return ""
     if said.kind in _ITEMS and said.first_of_passage and len(text.split()) >= _MIN_WORDS and _is_listed(said):
         return text
     is_stated = said.kind != "row" and not _ASIDE.search(text) and any(stated.search(text) for stated in _STATED)

@@ -1,15 +1,22 @@
-"""Open steps that a session's account of its work says are done. Read for the session itself and by handoffs.
+"""Open steps that a session's account of its work says are done, and those of which that is doubtful. Read for the
+session itself and by handoffs.
 
-In doubt a step is open: only sentences count that say what was done, none that deny it or take it back."""
+Of sentences only those count that say what was done, none that deny it or take it back. A step whose file was edited,
+or that a commit speaks of, is doubtful, and no longer told."""
 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from claude_mem_lite.compress.language.names import files_named
+from claude_mem_lite.models import Draft, Memory
 from claude_mem_lite.words import query_words, tokens_of, words_among
 
 _MAX_KEPT = 1_024
 _MIN_SHARED = 0.7
+_MIN_OF_SUBJECT = 0.6
+"""Smallest share of the words of a commit's subject that a step must have for the commit to speak of it."""
+_COMMIT = re.compile(r"^Commit [^:]*: ")
 _MIN_WORDS = 2
 # Words of any step: that one thing was added says nothing of another that is to be.
 _COMMON = frozenset(
@@ -74,6 +81,28 @@ def is_about(step: str, text: str) -> bool:
     words = _telling(step)
     shared = len(words_among(words, _tokens(text)))
     return bool(words) and shared >= max(_MIN_SHARED * len(words), min(_MIN_WORDS, len(words)))
+
+
+def may_be_done(step: str, files: Iterable[str], subjects: Iterable[str]) -> bool:
+    """Return whether a file that a step names was edited, or a commit speaks of the step."""
+    named = set(map(_file_name, files_named(step)))
+    return not named.isdisjoint(map(_file_name, files)) or any(_speaks_of(subject, step) for subject in subjects)
+
+
+def subjects_of(made: Iterable[Draft | Memory]) -> tuple[str, ...]:
+    """Return the subjects of the commits that memories are built on."""
+    facts = (fact for one in made for fact in one.facts if _COMMIT.match(fact))
+    return tuple(_COMMIT.sub("", fact, count=1) for fact in facts)
+
+
+def _speaks_of(subject: str, step: str) -> bool:
+    words = _telling(subject)
+    shared = len(words_among(words, _tokens(step)))
+    return is_about(step, subject) or shared >= max(_MIN_OF_SUBJECT * len(words), _MIN_WORDS)
+
+
+def _file_name(path: str) -> str:
+    return path.rsplit("/", 1)[-1].lower()
 
 
 # Each sentence is compared with every step that is open, a hundred of them and more.

@@ -10,12 +10,12 @@ from claude_mem_lite.compress.language.verbs import impersonal, past
 from claude_mem_lite.compress.rules.fixes import is_over, named
 from claude_mem_lite.compress.rules.handoff import FAILING
 from claude_mem_lite.compress.rules.next_steps import says_all_done
-from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, told_apart
+from claude_mem_lite.compress.rules.steps_done import is_about, is_done_by, may_be_done, subjects_of, told_apart
 from claude_mem_lite.compress.rules.taught import asked_for, only_greets, only_teaches
 from claude_mem_lite.compress.tools.shell import main_part
 from claude_mem_lite.models import FOREIGN_ORIGINS, REQUEST_LEAD, Draft, SessionSummary, Turn, TurnDigest
 from claude_mem_lite.patterns import lazy
-from claude_mem_lite.words import overlap, within
+from claude_mem_lite.words import overlap, query_words, within
 
 MAX_HEADLINE = 200
 MAX_REQUEST = 260
@@ -42,15 +42,27 @@ _ABOUT = {
     "lint": lazy(r"(?i)\b(?:lint\w*|type[- ]?check\w*|mypy|ruff|eslint|tsc)\b"),
 }
 """Words of sentences about a command, by the role of the command."""
+# Words of steps that any work has: nobody is helped by being told that they were open.
+_CHORES = frozenset(
+    """ask clarify clarifying question questions propose approach approaches present design get approval write doc docs
+    review reviews user transition implementation implement planning plan wait watch ci pr prs create open merge push
+    commit changes run check checks test tests lint build full suite pass verify verification final findings address
+    post summary report github trade offs phase task step dev pm ta""".split()  # noqa: SIM905
+)
 _NUMBER = lazy(r"\d+")
 _PLAN_LEAD = lazy(r"(?i)^\s*(?:please )?implement (?:the following|this) plan:?\s*")
 _PLAN_LABEL = lazy(r"(?i)^(?:implementation )?plan:\s+")
 
 
 def summarize(
-    previous: SessionSummary | None, turn: Turn, digest: TurnDigest, headline_worth: float = 0.0
+    previous: SessionSummary | None,
+    turn: Turn,
+    digest: TurnDigest,
+    headline_worth: float = 0.0,
+    listed_before: Sequence[str] = (),
 ) -> SessionSummary:
-    """Return what the session amounts to once this turn is over; `headline_worth` is that of the headline so far."""
+    """Return what the session amounts to once this turn is over; `headline_worth` is that of the headline so far, and
+    `listed_before` the entries of the to-do lists of earlier turns."""
     before = previous or SessionSummary()
     done = _done(digest)
     read = _newest(before.files_read, digest.files_read, _MAX_READ)
@@ -60,7 +72,7 @@ def summarize(
         investigated=_investigated(read),
         learned=_still_true(_grown(before.learned, _learned(digest, done), _MAX_LEARNED), digest),
         completed=_grown(before.completed, done, _MAX_COMPLETED),
-        next_steps=_next_steps(before.next_steps, turn, digest, done),
+        next_steps=_next_steps(_listed_now(before.next_steps, digest, listed_before), turn, digest, done),
         files_read=read,
         files_edited=_newest(before.files_edited, digest.files_edited, _MAX_EDITED),
         notes=_notes(before.notes, digest),
@@ -98,7 +110,7 @@ def _best(digest: TurnDigest) -> Draft | None:
 
 def _asked(prompt: str) -> str:
     """Return what was asked for, as long as nothing came of it."""
-    said = "" if only_greets(prompt) or only_teaches(prompt) else prompt_text(asked_for(prompt))
+    said = "" if only_greets(prompt) or only_teaches(prompt) else _said(prompt)
     first = next(iter(sentences(said)), "")
     return f"{REQUEST_LEAD}{whole_clauses(first, _MAX_ASKED).rstrip('.')}" if first else ""
 
@@ -107,9 +119,13 @@ def _request(prompt: str) -> str:
     """Return the prompt as it was put; of a plan that was pasted, how it begins. A greeting is none."""
     if only_greets(prompt):
         return ""
+    return whole_sentences(sentences(_said(prompt)), MAX_REQUEST)
+
+
+def _said(prompt: str) -> str:
+    """Return the prose of a prompt without what it teaches, and of a plan without the words that only announce it."""
     prompt = asked_for(prompt)
-    said = prompt_text(_PLAN_LEAD.sub("", prompt)) or prompt_text(prompt)
-    return whole_sentences(sentences(_PLAN_LABEL.sub("", said)), MAX_REQUEST)
+    return _PLAN_LABEL.sub("", prompt_text(_PLAN_LEAD.sub("", prompt)) or prompt_text(prompt))
 
 
 def _done(digest: TurnDigest) -> str:
@@ -161,13 +177,28 @@ def _grown(before: str, new: str, limit: int) -> str:
 
 def _next_steps(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) -> tuple[str, ...]:
     """Return what is left: what the turn names, then what was left before and is not done."""
-    listed = [within(task, _MAX_STEP) for task in digest.open_tasks or ()]
+    listed = [within(task, _MAX_STEP) for task in digest.open_tasks or () if not _is_chore(task)]
     # What a sentence says of several items reads better as the items.
     stated = [step for text in digest.said.next_steps if (step := _step(text)) and not _says(" ".join(listed), step)]
     new = [*stated, *(task for task in listed if not any(_says(step, task) for step in stated))]
     undone = () if _is_all_done(digest, done) else _undone(before, turn, digest, done)
     old = [step for step in undone if not any(_same(step, one) for one in new)]
     return tuple(dict.fromkeys((*new, *old)))[:_MAX_STEPS]
+
+
+def _listed_now(before: Sequence[str], digest: TurnDigest, listed_before: Sequence[str]) -> list[str]:
+    """Return the steps without the entries of older lists, once a turn has done or said anything since.
+
+    Agents tick off by numbers, or not at all: of 18 recorded sessions that went on after a list with open entries, none
+    had left them."""
+    if digest.open_tasks is None and not (digest.said.sentences or _has_worked(digest, "")):
+        return list(before)
+    return [step for step in before if not any(_is_entry(step, task) for task in listed_before)]
+
+
+def _is_chore(task: str) -> bool:
+    """Return whether an entry of a list is a part of how work is done, whatever it is about."""
+    return not set(query_words(_NUMBER.sub(" ", task))) - _CHORES
 
 
 def _undone(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) -> list[str]:
@@ -182,6 +213,7 @@ def _undone(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) ->
         step
         for step in before
         if overlap(step, finished) < 0.6
+        and not may_be_done(step, digest.files_edited, subjects_of(digest.drafts))
         and not any(_is_entry(step, task) for task in ticked)
         and (any(is_about(step, text) for text in denied) or not any(is_done_by(step, text) for text in said_done))
     ]

@@ -2,10 +2,12 @@
 
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from claude_mem_lite.context import render
 from claude_mem_lite.context.detect import Setting, from_root
 from claude_mem_lite.context.items import FADE, Item
+from claude_mem_lite.context.layers.headlines import told_as
 from claude_mem_lite.context.layers.holding import Held, held
 from claude_mem_lite.context.layers.standing import verdict_of
 from claude_mem_lite.context.layers.usage import UNUSED, is_unused, session_factors
@@ -21,18 +23,20 @@ MOST_SESSIONS = 10
 _MAX_CANDIDATES = 60
 _MAX_FILES = 2
 _WORTH_OF_NEWEST, _FADE_OF_SESSIONS = 0.1, 0.92
-_ONLY_ASKED = 0.4
-"""A session of which nothing is known but what was asked is worth so much of another: only the newest are told."""
 _WORTH_LEFT_OPEN = 0.02
 _HANDOFF_LOOKS_BACK = 5
+MAX_OPEN_SESSIONS = 3
+"""What a session left open is told until so many sessions after it have changed files: by then one comes back to few of
+such steps (docs/context.md)."""
 _SAYS_ALL = 1.0
 _SAID = "said by a newer one"
+_CAME_TO_NOTHING = "came to nothing"
 GONE = "gone: its code is not here"
 _MOST_TIED = 60
 
 
 def handoff(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -> list[Item]:
-    """Where the last session stopped, then all that others left open until it is done, retired or forgotten."""
+    """Where the last session stopped, then what the few before it left open and nobody has done since."""
     found = last_sessions(db, occasion, _HANDOFF_LOOKS_BACK)
     if are_all_elsewhere(found, occasion):
         return []  # what is open on another branch is not to be gone on with here
@@ -66,7 +70,8 @@ def _stopped(occasion: Occasion, last: Held, rank: int, number: int) -> list[Ite
 
 
 def open_handoffs(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:
-    """What other sessions left open here and nobody has taken up since, the newest first."""
+    """What the last few of other sessions left open here and nobody has taken up since, the newest first."""
+    at_work = [one for one in last_sessions(db, occasion, MOST_SESSIONS) if one.summary.files_edited]
     found = memories.left_open(
         db,
         occasion.place.project,
@@ -75,7 +80,12 @@ def open_handoffs(db: sqlite3.Connection, occasion: Occasion) -> list[Memory]:
         hidden=occasion.checkout.hidden,
     )
     # What the user stated or pinned is told in a layer of its own.
-    return [left for left in found if not is_stated(left)]
+    return [left for left in found if not is_stated(left) and _told_since(left, at_work) < MAX_OPEN_SESSIONS]
+
+
+def _told_since(left: Memory, sessions_at_work: Sequence[Session]) -> int:
+    """Return how many sessions have changed files since what was left open."""
+    return sum(one.last_event_at > left.last_seen_at and one.id != left.session for one in sessions_at_work)
 
 
 def _still_open(
@@ -128,33 +138,29 @@ def _headlines(
     # Only of the newest: to look at the code of all of them takes longer than all the rest.
     gone = without_code(db, occasion, [one.id for one in found[:MOST_SESSIONS]])
     use = session_factors(db, [one.id for one in found])
+    headlines = told_as([one.summary for one in found])
+    is_any_known = not all(map(_is_only_asked, found))
     items = []
-    said: set[tuple[str, ...]] = set()
-    for rank, one in enumerate(found, 1):
+    for rank, (one, headline) in enumerate(zip(found, headlines, strict=True), 1):
         files = tuple(from_root(one.summary.files_edited, occasion.place.root))
         branch = one.branch if tagged else ""
-        told = (one.summary.headline, *named(files))
-        left_out = UNUSED if is_unused(use[one.id]) else _SAID if told in said else ""
-        said.add(told)
+        is_nothing = is_any_known and _is_only_asked(one)
+        left_out = UNUSED if is_unused(use[one.id]) else _CAME_TO_NOTHING if is_nothing else "" if headline else _SAID
+        told = replace(one, summary=replace(one.summary, headline=headline or one.summary.headline))
         items.append(
             Item(
                 render.session_line(
-                    one, occasion.now, occasion.dated, branch=branch, is_gone=one.id in gone, files=named(files)
+                    told, occasion.now, occasion.dated, branch=branch, is_gone=one.id in gone, files=named(files)
                 ),
                 one.id,
                 f"session {rank} by recency",
                 left_out=left_out,
                 files=files,
-                worth=_worth(one, rank),
+                worth=_WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1),
                 order=newest_first(rank, len(found), one.last_event_at, use_floor(use[one.id])),
             )
         )
     return items
-
-
-def _worth(session: Session, rank: int) -> float:
-    worth = _WORTH_OF_NEWEST * _FADE_OF_SESSIONS ** (rank - 1)
-    return _ONLY_ASKED * worth if _is_only_asked(session) else worth
 
 
 def _is_only_asked(session: Session) -> bool:
