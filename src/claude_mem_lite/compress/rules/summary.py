@@ -189,8 +189,7 @@ def _next_steps(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str
 def _listed_now(before: Sequence[str], digest: TurnDigest, listed_before: Sequence[str]) -> list[str]:
     """Return the steps without the entries of older lists, once a turn has done or said anything since.
 
-    Agents tick off by numbers, or not at all: of 18 recorded sessions that went on after a list with open entries, none
-    had left them."""
+    Agents tick off by numbers, or not at all: most recorded sessions went on to the work after such a list."""
     if digest.open_tasks is None and not (digest.said.sentences or _has_worked(digest, "")):
         return list(before)
     return [step for step in before if not any(_is_entry(step, task) for task in listed_before)]
