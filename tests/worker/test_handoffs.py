@@ -89,10 +89,12 @@ def test_a_step_that_names_a_file_is_doubtful_once_a_session_has_edited_it(serve
 @pytest.mark.parametrize(
     ("step", "subject", "is_doubtful"),
     [
-        ("Version bump in the manifest to 4.0", "Bump version to 4.0.1", True),
+        ("Print the sums of a day on paper that the till has", "Print sums of a day", True),
         ("Stream large exports in chunks of a megabyte, with a test for each driver", "Stream exports in chunks", True),
         ("Add a test that validates the manifest of version 3", "Bump version to 4.1.0", False),
         ("Document the export endpoint", "Add the export button", False),
+        ("Update the Swiss tax table", "Update the German tax table", False),
+        ("Decide what export_rows returns for an empty cart", "Let export_rows raise", True),
     ],
 )
 def test_a_step_that_a_commit_speaks_of_is_doubtful(step: str, subject: str, is_doubtful: bool) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from claude_mem_lite.compress.rules.handoff import handoff
+from claude_mem_lite.compress.rules.steps_done import subjects_of
 from claude_mem_lite.compress.rules.summary import summarize
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.models import Draft, SessionSummary, Turn
@@ -123,6 +124,13 @@ def test_a_step_whose_file_was_edited_later_is_doubtful_and_not_told() -> None:
     assert left_by(first) is not None
     assert left_by(first, turn("go on", write("till.py", "x = 1\n"), closing="Wrote the till.")) is not None
     assert left_by(first, turn("go on", FIX, closing="Compares seconds.")) is None
+
+
+def test_the_subject_of_a_commit_is_read_without_its_type_and_size() -> None:
+    told = "Commit 1a2b3c4 on main: feat(till): print sums of a day (2 files changed, 3 insertions(+))"
+    plain = "Commit 1a2b3c4: Print receipts (again)"
+    made = [Draft("feature", "x", "y", facts=("Edited till.py", told)), Draft("feature", "x", "y", facts=(plain,))]
+    assert subjects_of(made) == ("print sums of a day", "Print receipts (again)")
 
 
 @pytest.mark.parametrize("said", ["Added checkout.", "I've moved the clock.", "Fixed what was still open."])

@@ -14,9 +14,9 @@ from claude_mem_lite.words import query_words, tokens_of, words_among
 
 _MAX_KEPT = 1_024
 _MIN_SHARED = 0.7
-_MIN_OF_SUBJECT = 0.6
-"""Smallest share of the words of a commit's subject that a step must have for the commit to speak of it."""
-_COMMIT = re.compile(r"^Commit [^:]*: ")
+_COMMIT = re.compile(r"^Commit [^:]*: (?:\w+(?:\([^)]*\))?!?: )?(?P<subject>.*?)(?: \(\d+ files? changed.*\))?$")
+# Names of code, numbers of issues and words that are put together: two texts seldom share one by chance.
+_NAME = re.compile(r"#\d+|[^\W\d]\w*(?:[-_.]\w+)+|_\w{3,}|[^\W\d_]*[a-z][A-Z]\w*")
 _MIN_WORDS = 2
 # Words of any step: that one thing was added says nothing of another that is to be.
 _COMMON = frozenset(
@@ -91,14 +91,21 @@ def may_be_done(step: str, files: Iterable[str], subjects: Iterable[str]) -> boo
 
 def subjects_of(made: Iterable[Draft | Memory]) -> tuple[str, ...]:
     """Return the subjects of the commits that memories are built on."""
-    facts = (fact for one in made for fact in one.facts if _COMMIT.match(fact))
-    return tuple(_COMMIT.sub("", fact, count=1) for fact in facts)
+    found = (_COMMIT.match(fact) for one in made for fact in one.facts)
+    return tuple(commit["subject"] for commit in found if commit)
 
 
 def _speaks_of(subject: str, step: str) -> bool:
+    """Return whether the subject of a commit shares a name with a step, or one of them most words of the other."""
+    if not _names(subject).isdisjoint(_names(step)):
+        return True
     words = _telling(subject)
     shared = len(words_among(words, _tokens(step)))
-    return is_about(step, subject) or shared >= max(_MIN_OF_SUBJECT * len(words), _MIN_WORDS)
+    return is_about(step, subject) or shared >= max(_MIN_SHARED * len(words), _MIN_WORDS)
+
+
+def _names(text: str) -> set[str]:
+    return {name.lower() for name in _NAME.findall(text)}
 
 
 def _file_name(path: str) -> str:

@@ -208,11 +208,12 @@ def _undone(before: Sequence[str], turn: Turn, digest: TurnDigest, done: str) ->
     has_worked = _has_worked(digest, done)
     said_done = (*told_apart((done,))[0], *digest.said.reports) if has_worked else ()
     denied = told_apart((done, *digest.said.sentences))[1] if has_worked else ()
+    subjects = subjects_of(digest.drafts)
     return [
         step
         for step in before
         if overlap(step, finished) < 0.6
-        and not may_be_done(step, digest.files_edited, subjects_of(digest.drafts))
+        and not may_be_done(step, digest.files_edited, subjects)
         and not any(_is_entry(step, task) for task in ticked)
         and (any(is_about(step, text) for text in denied) or not any(is_done_by(step, text) for text in said_done))
     ]
