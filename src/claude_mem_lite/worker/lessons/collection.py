@@ -10,7 +10,7 @@ from itertools import combinations
 
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.language.spoken import spoken
-from claude_mem_lite.compress.lessons.candidates import MIN_UNSURE, LessonCandidate, lesson_candidates
+from claude_mem_lite.compress.lessons.candidates import LessonCandidate, lesson_candidates
 from claude_mem_lite.compress.rules.taught import is_taught, said_by_user
 from claude_mem_lite.models import UNDONE_LEAD, Draft, Memory, Turn, TurnDigest
 from claude_mem_lite.redaction.redact import redact
@@ -31,8 +31,7 @@ _MAX_PROMPT_COMPARED = 20_000
 
 def unsure(prompt: str, previous_message: str) -> list[LessonCandidate]:
     """Return the candidates of a prompt that need somebody to judge them, best first."""
-    found = lesson_candidates(prompt, previous_message)
-    return [one for one in found if one.probability >= MIN_UNSURE and not one.is_sure][:MAX_OF_PROMPT]
+    return [one for one in lesson_candidates(prompt, previous_message) if one.is_unsure][:MAX_OF_PROMPT]
 
 
 def candidates_in(said: str, before: str, project: str, session: str, turn: str, at: datetime) -> list[Candidate]:
