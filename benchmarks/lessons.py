@@ -6,6 +6,7 @@ The prompts of each data folder are scored by a model that was trained on the la
   highest scores.
 - *sure*: of the sentences that would be stored at once as the user's word, the share that readers took for a lesson,
   strong or weak. Sentences that ask to be remembered are stored as well; they are left out here.
+- *unsure*: the same of the candidates that are kept aside until somebody judges them.
 - *stated*: the same of the sentences in which the user states a lesson in so many words, by `reading.py`.
 
 The constants of the product were chosen on these figures; benchmarks/lesson_choices.py tells what comes of choosing
@@ -23,9 +24,10 @@ from training.prompts import LabelledPrompt, labelled_prompts, written_sentences
 from benchmarks.figures import Figure, keep
 from benchmarks.lesson_choices import Chosen, chosen_without, found
 from benchmarks.worth import interval
-from claude_mem_lite.compress.lessons.candidates import MIN_UNSURE, lesson_candidates
+from claude_mem_lite.compress.lessons.candidates import lesson_candidates
 from claude_mem_lite.compress.lessons.reading import read
 from claude_mem_lite.compress.lessons.scorer import Scorer
+from claude_mem_lite.worker.lessons.collection import MAX_OF_PROMPT
 
 BARS = ((0.15, 0.55), (0.30, 0.70))
 """Share of the prompts, and the share of the strong lessons that has to be among them."""
@@ -44,6 +46,8 @@ class Scored:
     """Grades of the sentences that would be stored at once."""
     stated: tuple[int, ...]
     """Grades of the sentences that state a lesson in so many words."""
+    unsure: tuple[int, ...]
+    """Grades of the candidates that need somebody to judge them."""
 
 
 def scored(prompt: LabelledPrompt, scorer: Scorer) -> Scored:
@@ -56,6 +60,7 @@ def scored(prompt: LabelledPrompt, scorer: Scorer) -> Scored:
         max((candidate.probability for candidate in candidates), default=0.0),
         tuple(grades[one.sentence] for one in candidates if one.is_sure and not read(one.sentence)),
         tuple(grade for sentence, grade in grades.items() if read(sentence)),
+        tuple(grades[one.sentence] for one in candidates if one.is_unsure)[:MAX_OF_PROMPT],
     )
 
 
@@ -72,8 +77,9 @@ def figures_of(name: str, prompts: Sequence[Scored]) -> Iterator[Figure]:
     yield _share(f"{name}: sure ones are lessons", _lessons(sure), len(sure), MIN_PRECISION if is_all else None)
     stated = [grade for prompt in prompts for grade in prompt.stated]
     yield _share(f"{name}: stated ones are lessons", _lessons(stated), len(stated))
-    asked = sum(prompt.best >= MIN_UNSURE and not prompt.sure for prompt in prompts)
-    yield _share(f"{name}: prompts with an unsure candidate", asked, len(prompts))
+    unsure = [grade for prompt in prompts for grade in prompt.unsure]
+    yield _share(f"{name}: unsure candidates are lessons", _lessons(unsure), len(unsure))
+    yield _share(f"{name}: prompts with an unsure candidate", sum(bool(one.unsure) for one in prompts), len(prompts))
 
 
 def _highest(prompts: Sequence[Scored], share: float) -> Iterator[Scored]:

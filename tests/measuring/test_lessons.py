@@ -41,8 +41,8 @@ def test_an_empty_prompt_has_no_scores() -> None:
 
 
 def test_strong_lessons_are_counted_among_the_highest_prompts_of_each_project() -> None:
-    rest = [Scored(project, 0, 0.1, (), ()) for project in ("a", "b") for _ in range(19)]
-    prompts = [Scored("a", 2, 0.9, (2,), ()), *rest, Scored("b", 2, 0.05, (), ())]
+    rest = [Scored(project, 0, 0.1, (), (), ()) for project in ("a", "b") for _ in range(19)]
+    prompts = [Scored("a", 2, 0.9, (2,), (), ()), *rest, Scored("b", 2, 0.05, (), (), ())]
     told = {figure.name: figure for figure in figures_of("all", prompts)}
     assert told["all: strong lessons among 15% of the prompts"].value == 0.5
     assert told["all: sure ones are lessons"].value == 1.0

@@ -128,6 +128,16 @@ def test_a_project_without_memories_has_the_standing_line_where_the_tool_is_allo
     assert "When the user corrects you" in start(machine, cwd, "next")
 
 
+def test_what_is_rendered_ahead_asks_no_agent_to_save(machine: Machine, cwd: str) -> None:
+    allow(machine)
+    turn(machine, cwd, "Remember that invoices are immutable", "s-1")
+
+    assert "When the user corrects you" in start(machine, cwd)
+    rendered = machine.home.rendered_for(cwd).read_text("utf-8")
+    assert "invoices are immutable" in rendered.lower()
+    assert "memory_save" not in rendered, "it is printed to any agent, under any permission"
+
+
 def test_what_has_nothing_to_do_with_the_question_is_the_agents_own(machine: Machine, cwd: str) -> None:
     allow(machine)
     ask(machine, "s-1", cwd, SAID)

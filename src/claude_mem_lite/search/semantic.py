@@ -4,7 +4,7 @@ Sketches of all documents are held in memory, and followed as the worker puts ne
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ _MOST_CANDIDATES = 6_000
 _MOST_SHARE = 0.02
 _LEAST_LOOKED_AT = 100
 _LOADED_AT_ONCE = 16_384
+_SOME_MORE = 10
 
 
 class VectorIndex:
@@ -39,22 +40,32 @@ class VectorIndex:
             return []
         held = self._up_to_date(db)
         admitted = sketches.admitted(held, _scopes(filters), passages=filters.admits_passages())
-        found: dict[int, bytes] = {}
+        found: list[tuple[int, float]] = []
         looked_at: set[int] = set()
         for number in (max(_CANDIDATES, 4 * limit), max(_MOST_CANDIDATES, 12 * limit, int(_MOST_SHARE * len(held)))):
             ranked = sketches.nearest(held, vector, admitted, number)
             left = [document for document in ranked if document not in looked_at]
             size = max(2 * limit, _LEAST_LOOKED_AT)
             while left and len(found) < limit:
-                found |= vectors.exact(db, _fitting(db, filters, left[:size]))
+                found += self._first_fitting(db, filters, self.cosines(db, vector, left[:size]), limit)
                 looked_at.update(left[:size])
                 left, size = left[size:], 3 * size
             if len(found) >= limit or len(ranked) < number:
                 break
-        if not found:
-            return []
-        near = zip(found, sketches.cosines(vector, list(found.values())), strict=True)
-        return sorted(near, key=lambda one: (-one[1], -one[0]))[:limit]
+        return sorted(found, key=_by_nearness)[:limit]
+
+    def _first_fitting(
+        self, db: sqlite3.Connection, filters: Filters, cosines: Mapping[int, float], limit: int
+    ) -> list[tuple[int, float]]:
+        """The nearest documents that fit the filters: which do is read of no more than it takes to find so many."""
+        near = sorted(cosines.items(), key=_by_nearness)
+        found: list[tuple[int, float]] = []
+        while near and len(found) < limit:
+            size = limit + _SOME_MORE
+            fitting = _fitting(db, filters, [document for document, _ in near[:size]])
+            found += [one for one in near[:size] if one[0] in fitting]
+            near = near[size:]
+        return found
 
     def cosines(self, db: sqlite3.Connection, vector: bytes, wanted: Sequence[int]) -> dict[int, float]:
         """How near each of these documents is to a vector; not those that have none yet."""
@@ -109,13 +120,17 @@ def _scopes(filters: Filters) -> list[int] | None:
     return None
 
 
-def _fitting(db: sqlite3.Connection, filters: Filters, candidates: Sequence[int]) -> list[int]:
+def _by_nearness(one: tuple[int, float]) -> tuple[float, int]:
+    return -one[1], -one[0]
+
+
+def _fitting(db: sqlite3.Connection, filters: Filters, candidates: Sequence[int]) -> set[int]:
     """The candidates that fit all filters."""
     of_memories, of_passages = documents.apart(candidates)
     fitting = {documents.of_memory(seq) for seq in conditions.matching(db, filters, of_memories)}
     if of_passages:
         fitting |= {documents.of_passage(seq) for seq in conditions.matching_passages(db, filters, of_passages)}
-    return [one for one in candidates if one in fitting]
+    return fitting
 
 
 @contextmanager

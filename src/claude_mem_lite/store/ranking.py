@@ -26,13 +26,15 @@ MOST_COUNTED = 250_000
 # So many are counted of common words that are asked beside rare ones.
 _MOST_BESIDE = 80_000
 _MOST_NEWEST = 1_000
+# A third of all rows.
+_MANY = 3
 _MOST_WORDS = 24
 # Of a pasted page, the rarest are chosen among so many, by a count that takes 30 µs a word.
 _MOST_LOOKED_AT = 96
 _ROUGHLY = 500
 _MOST_BEGINNINGS = 3
 _SHORTEST_BEGINNING = 4
-_SOME_MORE = 50
+_SOME_MORE = 20
 _LEAST_SCORE = 1e-6
 
 
@@ -72,15 +74,18 @@ def best_rows(
     Only rows that match `held`, an expression of FTS5, unless it is empty, and that fit. All of them are found when
     they are fewer than `limit`."""
     everything = highest_row(db, index)
-    within = _rows_with(db, index, held) if held else everything
-    terms = _terms(db, index, words, held) if within and limit > 0 else []
+    within = _rows_with(db, index, held, everything) if held else everything
+    terms = _terms(db, index, words, held, everything) if within and limit > 0 else []
     kept = _affordable(terms, everything, within, index.most_scored)
     left = [term for term in terms if term not in kept]
     matches = [_any_of(kept)] if kept else []
     if kept and (told := _countable(kept, left, index.most_beside)):
         # Rows that have common words besides the rare ones are scored by all of them: what has every word comes first.
         matches.append(f"({_any_of(kept)}) AND ({_any_of(told)})")
-    found = dict(_scored(db, index, matches, held, within > index.most_scored, fits, limit))
+    is_wide = within > index.most_scored
+    # Where many rows match `held`, the best few are soon found to fit, and asking the index takes longer.
+    narrowing = "" if is_wide and within > everything // _MANY else held
+    found = dict(_scored(db, index, matches, narrowing, is_wide, fits, limit))
     for match, counted in _by_and_by(left) if left and not index.is_hasty else ():
         if len(found) >= limit:
             break
@@ -134,18 +139,19 @@ def mend(db: sqlite3.Connection, index: WordIndex) -> None:
         db.execute(f"insert into {index.table} ({index.table}) values ('rebuild')")
 
 
-def _terms(db: sqlite3.Connection, index: WordIndex, words: Sequence[str], held: str) -> list[_Term]:
+def _terms(db: sqlite3.Connection, index: WordIndex, words: Sequence[str], held: str, everything: int) -> list[_Term]:
     """What can be found of the words, rarest first. A word that nobody wrote is taken for the beginning of one."""
     rows: dict[str, int] = {}
     beginnings = 0
     for word in _rarest(db, index, words, held):
         asked = phrase(word)
-        rows[asked] = _rows_with(db, index, asked) if index.is_hasty or count(db, index, _and(asked, held), 1) else 0
+        is_there = index.is_hasty or count(db, index, _and(asked, held), 1)
+        rows[asked] = _rows_with(db, index, asked, everything) if is_there else 0
         if rows[asked] or is_beginning(word) or len(word) < _SHORTEST_BEGINNING or beginnings == _MOST_BEGINNINGS:
             continue
         beginnings += 1
         asked = f'"{word}" *'
-        rows[asked] = _rows_with(db, index, asked)
+        rows[asked] = _rows_with(db, index, asked, everything)
     return sorted((_Term(*one) for one in rows.items() if one[1]), key=lambda term: term.rows)
 
 
@@ -252,23 +258,16 @@ def _fitting(rows: Iterator[tuple[int, float]], fits: Fits, most: int) -> list[t
     return found[:most]
 
 
-def _rows_with(db: sqlite3.Connection, index: WordIndex, match: str) -> int:
-    """How many rows match. Of a large index, beyond what may be scored, it is estimated from how close together the
-    first of them are."""
-    most = index.most_scored if highest_row(db, index) > SMALL else SMALL
-    # Stepping over rows takes half the time of looking at their numbers.
-    if (number := count(db, index, match, most + 1)) <= most:
-        return number
-    first, reached = _nth_row(db, index, match, 0), _nth_row(db, index, match, most)
-    return int((most + 1) * (highest_row(db, index) - first + 1) / (reached - first + 1))
-
-
-def _nth_row(db: sqlite3.Connection, index: WordIndex, match: str, n: int) -> int:
-    (number,) = db.execute(
-        f"select rowid from {index.table} where {index.table} match :match limit 1 offset :n",
-        {"match": match, "n": n},
+def _rows_with(db: sqlite3.Connection, index: WordIndex, match: str, everything: int) -> int:
+    """Return how many rows of `everything` match. Of a large index, beyond what may be scored, it is estimated from how
+    close together the first of them are."""
+    most = index.most_scored if everything > SMALL else SMALL
+    number, first, reached = db.execute(
+        f"""select count(*), min(rowid), max(rowid)
+            from (select rowid from {index.table} where {index.table} match :match limit :most)""",
+        {"match": match, "most": most + 1},
     ).fetchone()
-    return int(number)
+    return int(number) if number <= most else int((most + 1) * (everything - first + 1) / (reached - first + 1))
 
 
 def highest_row(db: sqlite3.Connection, index: WordIndex) -> int:

@@ -22,7 +22,6 @@ from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.project_list import folders as folders_of_project
 from claude_mem_lite.store.projects import locate
-from claude_mem_lite.worker.lessons.questions import may_save
 from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.looking import time_for_context
 
@@ -54,9 +53,9 @@ def refresh(
         identity = _identity(folder)  # first: another folder may be put in its place meanwhile
         place = locate(db, folder)
         here = in_folder(config, folder)
-        is_allowed = may_save(here, folder)
         checkout = see(db, place, look_time)
-        occasion = Occasion(place, now, dated=True, checkout=checkout, search=search, may_save=is_allowed)
+        # Without the line about saving: which agent will start here, and with which permissions, is not known yet.
+        occasion = Occasion(place, now, dated=True, checkout=checkout, search=search)
         context = build(connect, occasion, here.budget_tokens, chosen(here))
         try:
             _write(home, folder, identity, context, now)

@@ -2,7 +2,14 @@
 
 import pytest
 
-from claude_mem_lite.compress.lessons.candidates import MIN_SURE, MIN_UNSURE, lesson_candidates
+from claude_mem_lite.compress.lessons.candidates import (
+    MIN_SURE,
+    MIN_UNSURE,
+    LessonCandidate,
+    lesson_candidates,
+    may_be_sure,
+)
+from claude_mem_lite.compress.lessons.features import is_request_at_hand
 
 
 def test_candidates_are_the_sentences_of_the_user_with_the_likeliest_lesson_first() -> None:
@@ -26,11 +33,23 @@ def test_only_what_stands_alone_is_sure() -> None:
     assert not pointing.is_sure
 
 
-@pytest.mark.parametrize("said", ["No, use pnpm", "No, please use pnpm, not npm", "no, we use tabs instead of spaces"])
-def test_a_short_correction_is_an_unsure_candidate(said: str) -> None:
-    (found,) = lesson_candidates(said, "I installed it with npm and indented with spaces.")
-    assert found.probability >= MIN_UNSURE
-    assert not found.is_sure
+@pytest.mark.parametrize(
+    ("said", "is_one_off"),
+    [
+        ("implement the above", True),
+        ("Please update the README for the new make targets", True),
+        ("We now need to make changes in both repos, src/cli and src/web", True),
+        ("Ask @reviewer to look at the release", True),
+        ("Update the README because users copy commands from there", False),
+        ("Run the linter before each commit", False),
+        ("We only support Python 3.11 and later", False),
+        ("Why add a note and not just remove the parameter?", False),
+    ],
+)
+def test_a_request_with_an_object_at_hand_is_neither_sure_nor_worth_judging(said: str, is_one_off: bool) -> None:
+    assert is_request_at_hand(said) is is_one_off
+    assert LessonCandidate(said, 0.9, is_sure=False).is_unsure is not is_one_off
+    assert not (is_one_off and may_be_sure(said))
 
 
 @pytest.mark.parametrize("said", ["Continue", "Run it again", "Fix the test and commit", "no, add it below"])

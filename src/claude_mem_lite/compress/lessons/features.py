@@ -4,6 +4,8 @@ Pure; the first call loads the table of word vectors."""
 
 import math
 
+from claude_mem_lite.compress.language.statement import statement_of
+from claude_mem_lite.compress.language.verbs import BASES
 from claude_mem_lite.embed.table import SCALE, shared_table
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import overlap
@@ -40,6 +42,19 @@ _CUES = {
         r"|obsolete|deprecated|legacy)\b",
     }.items()
 }
+_LASTING = ("reason", "duty", "intended", "wrong", "memory_file")
+"""The cues that make more of an order than a step of the task."""
+_WISH = lazy(
+    r"(?i)(?:let'?s|(?:we|i|you)(?: \w+)?(?:'d| would)? (?:need|want|have|like)(?: you)? to|go ahead|\w+ @)(?=\W)"
+)
+_AT_HAND = lazy(
+    r"(?i)\b(?:the|this|that|these|those|it|them|above|below|previous)\b|[@/`_#]|\d|\w\.\w|(?-i:[a-z][A-Z])"
+)
+_BEYOND = lazy(
+    r"(?i)\b(?:every|each|whenever|everywhere|always|never|from now on|going forward"
+    r"|in (?:this|our) (?:repo\w*|project|code ?base))\b"
+)
+_FIRST_WORD = lazy(r"\w+")
 _LENGTHS = ((0, 14), (15, 39), (40, 120), (121, 300), (301, 1_000))
 _MAX_PREVIOUS = 700
 
@@ -53,6 +68,17 @@ def previous_numbers(sentence: str, previous_message: str) -> list[float]:
     """Return how a sentence relates to the end of the agent's message before it: none, and denial of its words."""
     denies = any(_CUES[cue].search(sentence) for cue in ("negation", "wrong", "pushback"))
     return [float(not previous_message), denies * overlap(sentence, previous_message[-_MAX_PREVIOUS:])]
+
+
+def is_request_at_hand(sentence: str) -> bool:
+    """Return whether a sentence orders or wishes one thing that the conversation has at hand ("implement the above",
+    "update the README"), and nothing in it says that it holds beyond that."""
+    text = statement_of(sentence)
+    first = _FIRST_WORD.match(text)
+    is_request = _WISH.match(text) is not None or (first is not None and first[0].lower() in BASES)
+    if not is_request or _AT_HAND.search(text) is None:
+        return False
+    return _BEYOND.search(text) is None and not any(_CUES[cue].search(sentence) for cue in _LASTING)
 
 
 def _form(sentence: str) -> list[float]:

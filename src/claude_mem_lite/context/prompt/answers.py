@@ -3,7 +3,7 @@
 `docs/moments.md` tells how the numbers were chosen."""
 
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -62,20 +62,11 @@ def answers(db: sqlite3.Connection, question: str, occasion: Occasion, here: Her
     """Return what search finds for a question, best first, those that answer it without a reason to leave them out."""
     hits = ask(db, question, Filters(project=occasion.place.project), occasion.now, MAX_HITS)
     tellable = here.tellable([hit.found for hit in hits if isinstance(hit.found, Memory)])
-    why = {hit.found.id: _why_not(hit, here, tellable) for hit in hits}
-    is_answered = any(not why[hit.found.id] and sureness(hit) >= _floor(hit) for hit in hits)
+    why_not = [_why_not(hit, here, tellable) for hit in hits]
     found: list[Answer] = []
-    for hit in hits:
-        left_out = why[hit.found.id]
-        if not left_out and (not is_answered or sureness(hit) < _OF_OTHERS * _floor(hit)):
-            left_out = _BELOW
-        if not left_out and sum(not one.left_out for one in found) == MAX_ANSWERS:
-            left_out = _OUTRANKED
-        # Finding the sentences takes longer than all else.
-        excerpt = "" if left_out else sentences_about(_text(hit.found), hit.matched, MAX_EXCERPT)
-        left_out = left_out or _why_not_trusted(hit.found, excerpt)
-        given = _given(hit, excerpt, is_stale=tellable.get(hit.found.id, False))
-        found.append(Answer(given, sureness(hit), _parts(hit), Floor(_floor(hit)), left_out))
+    for hit, why in zip(hits, _with_floors(hits, why_not), strict=True):
+        is_full = sum(not one.left_out for one in found) == MAX_ANSWERS
+        found.append(_answer(hit, why or (_OUTRANKED if is_full else ""), is_stale=tellable.get(hit.found.id, False)))
     return found
 
 
@@ -83,6 +74,20 @@ def _why_not(hit: Hit, here: Here, tellable: Collection[str]) -> str:
     if isinstance(hit.found, Passage):
         return here.why_not_raw(hit.found)
     return "" if hit.found.id in tellable else here.why_not(hit.found) or "gone: its code is not here"
+
+
+def _with_floors(hits: Sequence[Hit], why_not: Sequence[str]) -> list[str]:
+    """Return why each hit is left out: nothing is given unless one that may be told is over the floor."""
+    pairs = list(zip(hits, why_not, strict=True))
+    is_answered = any(not why and sureness(hit) >= _floor(hit) for hit, why in pairs)
+    return [why or ("" if is_answered and sureness(hit) >= _OF_OTHERS * _floor(hit) else _BELOW) for hit, why in pairs]
+
+
+def _answer(hit: Hit, left_out: str, *, is_stale: bool) -> Answer:
+    """Return a hit with its excerpt; one that is left out has none, because finding the sentences takes longest."""
+    excerpt = "" if left_out else sentences_about(_text(hit.found), hit.matched, MAX_EXCERPT)
+    left_out = left_out or _why_not_trusted(hit.found, excerpt)
+    return Answer(_given(hit, excerpt, is_stale=is_stale), sureness(hit), _parts(hit), Floor(_floor(hit)), left_out)
 
 
 def _why_not_trusted(found: Memory | Passage, excerpt: str) -> str:

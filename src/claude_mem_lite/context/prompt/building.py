@@ -93,8 +93,9 @@ def build_for_prompt(
         candidates = [Candidate(one.given.memory, None, one.floor, left_out=one.left_out, answer=one) for one in found]
         silent = "" if any(not one.left_out for one in found) else "nothing answers the question"
     else:
-        in_force = scoring.floor_among(fts.highest(db), floor)
-        candidates = _Choosing(db, asked, occasion, here, in_force).candidates(weigh)
+        number = fts.highest(db)
+        in_force = scoring.floor_among(number, floor)
+        candidates = _Choosing(db, asked, occasion, here, in_force, number).candidates(weigh)
         silent = "" if any(not one.left_out for one in candidates) else "nothing is sure enough to help"
     chosen = [one for one in candidates if not one.left_out][:MOST_ITEMS]
     given = list(map(_given, chosen))
@@ -151,14 +152,16 @@ class _Choosing:
     occasion: Occasion
     here: Here
     floor: Floor
+    number: int
+    """About how many memories there are."""
 
     def candidates(self, weigh: Weigh) -> list[Candidate]:
         """What could be given, the best first."""
         filters = Filters(project=self.occasion.place.project)
         weighed = weigh(self.db, self.asked.text, self.asked.asked, filters, _MOST_WEIGHED)
-        young = weighed[:_MOST_READ] if (number := fts.highest(self.db)) < _OLD else []
+        young = weighed[:_MOST_READ] if self.number < _OLD else []
         matches = {one.memory.id: Match(one.words, one.cosine) for one in weighed}
-        matches |= {one.memory.id: self._match_among_few(one, number) for one in young}
+        matches |= {one.memory.id: self._match_among_few(one) for one in young}
         own = [one.memory for one in weighed if one.memory.origin not in FOREIGN_ORIGINS]
         support = scoring.supports([(memory.session, matches[memory.id].value) for memory in own])
         tallies = receipts.standing_tallies(self.db, list(matches), at_need=True)
@@ -169,11 +172,11 @@ class _Choosing:
         scored.sort(key=lambda one: (-one.total, one.memory.id))
         return self._checked(scored)
 
-    def _match_among_few(self, one: Weighed, number: int) -> Match:
+    def _match_among_few(self, one: Weighed) -> Match:
         """Among few memories no word is rare: there it counts how many of the words were found."""
         found = self.asked.strength_in(self.asked.found_in(one.memory))
         by_share = found * (_OF_A_WORD + _OF_ALL_WORDS * found / self.asked.strength)
-        return Match((number * one.words + _YOUNG * by_share) / (number + _YOUNG), one.cosine)
+        return Match((self.number * one.words + _YOUNG * by_share) / (self.number + _YOUNG), one.cosine)
 
     def _candidate(self, memory: Memory, match: Match, support: Mapping[str, float], tally: Tally) -> Candidate:
         score = Score(
@@ -182,7 +185,7 @@ class _Choosing:
             match=match,
             support=support.get(memory.session, 0.0),
             branch=scoring.branch_of(memory, self.occasion.place.branch),
-            files=scoring.files_of(memory, self._at_work, self.asked.file_names),
+            files=scoring.files_of(memory, self._at_work, self._named),
             use=factor(tally, is_stated=is_stated(memory)),
         )
         is_hopeful = score.total >= self._lowest.value
@@ -195,7 +198,11 @@ class _Choosing:
         session = sessions.find(self.db, self.occasion.session) if self.occasion.session else None
         return frozenset((*session.summary.files_edited, *session.summary.files_read)) if session else frozenset()
 
-    @property
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        return self.asked.file_names
+
+    @cached_property
     def _lowest(self) -> Floor:
         """The floor of what has most words of the prompt, under which nothing is given."""
         return self._floor_with_most("")

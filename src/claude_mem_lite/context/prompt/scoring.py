@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory
 
@@ -77,7 +78,7 @@ class Match:
         return f"match {self.value:g} = ({words} + {_BY_MEANING_ALONE:g}) × {near}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Score:
     """A memory's score for a prompt, by its factors.
 
@@ -95,7 +96,7 @@ class Score:
     use: float
     """What came of it when it was given before."""
 
-    @property
+    @cached_property
     def total(self) -> float:
         told = self.parts()
         evidence = told.pop("match") + told.pop("support")

@@ -3,14 +3,14 @@
 Called by the worker for every turn, inside the transaction that stores it."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
 
 from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.language.spoken import spoken
-from claude_mem_lite.compress.lessons.candidates import MIN_UNSURE, LessonCandidate, lesson_candidates
+from claude_mem_lite.compress.lessons.candidates import LessonCandidate, lesson_candidates
 from claude_mem_lite.compress.rules.taught import is_taught, said_by_user
 from claude_mem_lite.models import UNDONE_LEAD, Draft, Memory, Turn, TurnDigest
 from claude_mem_lite.redaction.redact import redact
@@ -20,7 +20,7 @@ from claude_mem_lite.store.lesson_candidates import Candidate
 from claude_mem_lite.words import one_line, overlap, stems, within
 from claude_mem_lite.worker import quarantine
 from claude_mem_lite.worker.lessons import evidence
-from claude_mem_lite.worker.lessons.likeness import Likeness
+from claude_mem_lite.worker.lessons.likeness import Likeness, has_same_words
 
 MAX_OF_PROMPT = 3
 _MIN_SAID_ALREADY = 0.6
@@ -31,14 +31,27 @@ _MAX_PROMPT_COMPARED = 20_000
 
 def unsure(prompt: str, previous_message: str) -> list[LessonCandidate]:
     """Return the candidates of a prompt that need somebody to judge them, best first."""
-    found = lesson_candidates(prompt, previous_message)
-    return [one for one in found if one.probability >= MIN_UNSURE and not one.is_sure][:MAX_OF_PROMPT]
+    return [one for one in lesson_candidates(prompt, previous_message) if one.is_unsure][:MAX_OF_PROMPT]
+
+
+def candidates_in(said: str, before: str, project: str, session: str, turn: str, at: datetime) -> list[Candidate]:
+    """Return the unsure candidates of what the user said after a message of the agent, best first, without secrets."""
+    after_message = redact(before[-2 * candidates.MAX_AFTER :])
+    return [
+        candidates.make(project, session, turn, redact(one.sentence), one.probability, at, after_message=after_message)
+        for one in unsure(said, before)
+    ]
 
 
 def of_turn(turn: Turn, digest: TurnDigest) -> list[Candidate]:
     """Return the unsure candidates of a turn, without those that rules have made a memory of; nothing is stored."""
     taught = [draft for draft in digest.drafts if is_taught(draft)]
-    return [one for one in _found(turn) if not _is_taught_already(one.sentence, taught)]
+    found = (
+        one
+        for event, said, before in said_by_user(turn)
+        for one in candidates_in(said, before, turn.project, turn.session, turn.key, event.at)
+    )
+    return [one for one in found if not _is_taught_already(one.sentence, taught)]
 
 
 def keep(
@@ -77,31 +90,12 @@ def _is_draft_dismissed(db: sqlite3.Connection, project: str, draft: Draft, like
     if draft.summary.startswith(UNDONE_LEAD):
         # All of these are alike but for the names of what was undone.
         dismissed = candidates.of_project(db, project, ("dismissed",))
-        return _is_wording_of(draft.title, [one.sentence for one in dismissed])
+        return any(has_same_words(draft.title, one.sentence) for one in dismissed)
     return any(is_dismissed(db, project, said, likeness) for said in _said_by(draft))
-
-
-def _is_wording_of(text: str, sayings: Sequence[str]) -> bool:
-    wording = candidates.wording_of(text)
-    return any(candidates.wording_of(one) == wording for one in sayings)
 
 
 def _said_by(draft: Draft) -> tuple[str, ...]:
     return tuple(dict.fromkeys((draft.title, draft.summary)))
-
-
-def _found(turn: Turn) -> Iterator[Candidate]:
-    for event, said, before in said_by_user(turn):
-        for one in unsure(said, before):
-            yield candidates.make(
-                turn.project,
-                turn.session,
-                turn.key,
-                redact(one.sentence),
-                one.probability,
-                event.at,
-                after_message=redact(before[-2 * candidates.MAX_AFTER :]),
-            )
 
 
 def _is_taught_already(sentence: str, taught: Sequence[Draft]) -> bool:
@@ -180,7 +174,7 @@ def _said_here(db: sqlite3.Connection, candidate: Candidate, likeness: Likeness)
     here = candidates.of_project(db, candidate.project, candidates.HELD)
     here = [one for one in here if one.session != candidate.session]
     found = [here[at] for at in likeness.repeats(candidate.sentence, [one.sentence for one in here])]
-    found += [one for one in here if one not in found and _has_same_words(one, candidate)]
+    found += [one for one in here if one not in found and has_same_words(one.sentence, candidate.sentence)]
     return [one for one in found if _is_another(db, one, candidate)]
 
 
@@ -236,8 +230,3 @@ def _said_beside(prompt: str, sentence: str) -> set[frozenset[str]]:
     own = stems(sentence).keys()
     found = {frozenset(stems(one)) for line in prompt.splitlines() for one in sentences(line)}
     return {one for one in found if not one <= own}
-
-
-def _has_same_words(one: Candidate, other: Candidate) -> bool:
-    wording = candidates.wording_of(one.sentence)
-    return bool(wording) and wording == candidates.wording_of(other.sentence)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from claude_mem_lite.compress.language.statement import stands_alone
 from claude_mem_lite.models import Embedder
 from claude_mem_lite.patterns import lazy
-from claude_mem_lite.store.lesson_candidates import MAX_COMPARED, without_pushback
+from claude_mem_lite.store.lesson_candidates import MAX_COMPARED, without_pushback, wording_of
 from claude_mem_lite.store.stances import contradict, denies
 from claude_mem_lite.words import stems
 
@@ -32,6 +32,12 @@ def _stems(sentence: str) -> frozenset[str]:
 
 def _numbers(sentence: str) -> set[str]:
     return set(_NUMBER.findall(sentence))
+
+
+def has_same_words(sentence: str, other: str) -> bool:
+    """Return whether two sentences are of the same words, and those say something."""
+    wording = wording_of(sentence)
+    return bool(wording) and wording == wording_of(other)
 
 
 class Likeness:

@@ -113,18 +113,7 @@ def candidate_to_ask(
     if not may_save_in(config, event):
         return None
     before = turns.previous_message(db, event.session)
-    found = [
-        candidates.make(
-            project,
-            event.session,
-            event.name,
-            one.sentence,
-            one.probability,
-            event.at,
-            after_message=redact(before[-2 * candidates.MAX_AFTER :]),
-        )
-        for one in collection.unsure(redact(prompt), before)
-    ]
+    found = collection.candidates_in(redact(prompt), before, project, event.session, event.name, event.at)
     if not found:
         return None
     known = [one.sentence for one in candidates.of_project(db, project, STATES, _MAX_COMPARED)]

@@ -19,6 +19,7 @@ from claude_mem_lite.store import memories, retirements, sightings, tombstones
 from claude_mem_lite.store.lesson_candidates import Candidate
 from claude_mem_lite.worker import amending, settling
 from claude_mem_lite.worker.lessons import evidence
+from claude_mem_lite.worker.lessons.likeness import has_same_words
 from claude_mem_lite.worker.lessons.noted import read, written
 
 ACCEPT, DISMISS, EDIT = "accept_lesson", "dismiss_lesson", "edit_lesson"
@@ -130,8 +131,7 @@ def _own_words(memory: Memory, said: Sequence[Candidate], at: datetime) -> list[
     """Return what a lesson says, as a sentence to be dismissed: an agent may have worded it, or the user edited it.
     Nothing when one of the user's sentences has the same words."""
     words = memory.title if memory.summary.startswith(UNDONE_LEAD) else memory.summary
-    wording = candidates.wording_of(words)
-    if any(candidates.wording_of(one.sentence) == wording for one in said):
+    if any(has_same_words(words, one.sentence) for one in said):
         return []
     own = candidates.make(memory.project, memory.session, "", words, 1.0, at)
     return [replace(own, memory=memory.id)]
