@@ -1,5 +1,6 @@
 """What a failing command and an opened file are given by a real worker."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,9 +35,7 @@ def told(machine: Machine, project: str) -> Machine:
 def mended(machine: Machine, project: str) -> Machine:
     """A worker that has seen a failing test and what put it right."""
     machine.start_worker()
-    for given in _mending("earlier", project):
-        leave(machine.home, given, name=now_name(given["hook_event_name"]))
-    machine.drain()
+    _work(machine, _mending("earlier", project))
     return machine
 
 
@@ -49,10 +48,31 @@ def test_a_file_with_a_gotcha_brings_it_along(told: Machine, project: str) -> No
         wait_until_given(told, number)
     given = [one for one in receipts(told) if one.given_at]
     assert {(one.session.partition("-")[0], one.moment, one.budget) for one in given} == {
-        (tool, "file", 300) for tool in tools
+        (tool, "file", 120) for tool in tools
     }
-    assert all(0 < one.tokens <= 300 for one in given)
+    assert all(0 < one.tokens <= 120 for one in given)
     assert {layer for _, layer in items(told)} == {"file"}
+
+
+def test_an_opened_file_brings_the_cause_of_an_earlier_fix(machine: Machine, project: str) -> None:
+    machine.start_worker()
+    cause = (
+        "The total of the cart was 10 too high because `total` counted the shipping twice. I removed it in src/cart.py."
+    )
+    closing = payload("Stop", "earlier", project, last_assistant_message=cause)
+    _work(machine, [*_mending("earlier", project)[:-1], closing])
+    context = hooked_in_time(machine, "PostToolUse", _opening("later", project))
+    assert context.startswith("<claude-mem-lite>\n--- memory (1 item, for reference) ---\n[bugfix] ")
+    assert "because `total` counted the shipping twice" in context
+    assert len(context.splitlines()) == 5
+
+
+def test_a_file_that_was_only_edited_brings_nothing(machine: Machine, project: str) -> None:
+    machine.start_worker()
+    closing = "I renamed the parameter of total in src/cart.py. All tests pass."
+    prompt, _, edit, *_ = _mending("earlier", project)
+    _work(machine, [prompt, edit, payload("Stop", "earlier", project, last_assistant_message=closing)])
+    assert opened(machine, "later", project) == ""
 
 
 def test_a_file_is_told_of_once_a_session(told: Machine, project: str) -> None:
@@ -194,6 +214,12 @@ def failed(machine: Machine, session: str, cwd: str, *, error: str = FAILURE) ->
 def _failing(session: str, cwd: str, error: str = FAILURE) -> Json:
     given = {"command": "pytest -q"}
     return payload("PostToolUseFailure", session, cwd, tool_name="Bash", tool_input=given, error=error)
+
+
+def _work(machine: Machine, events: Sequence[Json]) -> None:
+    for given in events:
+        leave(machine.home, given, name=now_name(given["hook_event_name"]))
+    machine.drain()
 
 
 def _mending(session: str, cwd: str) -> list[Json]:

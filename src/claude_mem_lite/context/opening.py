@@ -1,21 +1,26 @@
-"""A file that is read or edited -> what to mind there: gotchas, rules and decisions about it.
+"""A file that is read or edited -> what would change what is done there: lessons, decisions, causes, discoveries.
 
-Called while a hook waits; reads only. Work that was done on a file is not told: nobody is interrupted for that."""
+Called while a hook waits; reads only. That a file was edited is not told: nobody is interrupted for that."""
 
+import math
 import os
 import posixpath
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.code.anchors import read_anchor
+from claude_mem_lite.compress.language.names import NAME, TELLING_NAME, files_named
 from claude_mem_lite.context.at_need import Here
 from claude_mem_lite.context.block import Given
+from claude_mem_lite.context.likeness import Said
 from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.reason import reason_in
 from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.context.usefulness import factor
 from claude_mem_lite.models import Kind, Memory, Tally
-from claude_mem_lite.store import fts, memories, receipts
+from claude_mem_lite.store import fts, memories, receipts, symbols
+from claude_mem_lite.words import query_words, tokens_of
 
 MOST = 3
 SOURCE = "file"
@@ -25,10 +30,19 @@ _WEIGHTS: dict[Kind, float] = {
     "correction": 1.0,
     "gotcha": 0.95,
     "convention": 0.9,
-    "decision": 0.8,
-    "architecture": 0.75,
-    "pattern": 0.7,
+    "pattern": 0.85,
+    "architecture": 0.8,
+    "decision": 0.75,
+    "bugfix": 0.6,
+    "discovery": 0.5,
 }
+_FOUND_OUT: tuple[Kind, ...] = ("bugfix", "discovery")
+"""What work found out: told by its cause, or not at all."""
+_MAX_SYMBOLS = 24
+_MIN_NAME_LENGTH = 6
+_MAX_CHECKED = 2
+_MAX_FILES_OF_ITS_OWN = 2
+_SAYS_THE_SAME = 0.9
 _DAYS_TO_HALF = 90
 _MOST_LOOKED_AT = 60
 _MOST_NAMES = 24
@@ -46,33 +60,91 @@ _SECONDS_A_DAY = 86_400
 
 
 def about_file(db: sqlite3.Connection, path: str, occasion: Occasion, told: Collection[str]) -> list[Given]:
-    """What is known of a file that one must mind, the weightiest first, three at most; nothing for a file that is not
-    of the project. `told` are the ids of what the session knows already."""
+    """Return what is known of a file that would change what is done there, the weightiest first, three at most; nothing
+    for a file that is not of the project. `told` are the ids of what the session knows already."""
     file = name_in(occasion.place.root, path)
     if not file:
         return []
-    rows = fts.about_files(db, _asked_for(file), occasion.place.project, _MOST_LOOKED_AT)
-    if not rows:
-        return []
     here = Here(occasion, told)
-    found = [
-        one
-        for one in memories.by_seq(db, rows).values()
-        if one.kind in _WEIGHTS and here.holds(one) and is_about(one, file)
-    ]
-    stale = here.tellable(found)
-    tellable = [one for one in found if one.id in stale]
-    if not tellable:
+    found = {memory.id: (memory, line) for memory, line in _found(db, file, occasion) if here.holds(memory)}
+    stale = here.tellable([memory for memory, _ in found.values()])
+    if not stale:
         return []
-    tallies = receipts.standing_tallies(db, [one.id for one in tellable], at_need=True)
+    tallies = receipts.standing_tallies(db, list(stale), at_need=True)
     given: list[Given] = []
-    for one in tellable:
-        useful = factor(tallies.get(one.id, Tally()), is_stated=is_stated(one))
-        weight = _weight(one, occasion) * useful
-        given.append(Given(one, f"about {file}", round(weight, 3), SOURCE, is_stale=stale[one.id]))
+    for memory, line in (found[id_] for id_ in stale):
+        useful = factor(tallies.get(memory.id, Tally()), is_stated=is_stated(memory))
+        weight = round(_weight(memory, occasion) * useful, 3)
+        given.append(Given(memory, f"about {file}", weight, SOURCE, is_stale=stale[memory.id], told=line))
     given.sort(key=lambda one: (one.score or 0.0, one.memory.last_seen_at), reverse=True)
-    chosen = [replace(one, note=here.since(one.memory)) for one in given[:MOST]]
+    chosen = [replace(one, note=here.since(one.memory)) for one in _each_once(given)[:MOST]]
     return [*chosen, *here.opposites(db, chosen, SOURCE)]
+
+
+def _each_once(given: Sequence[Given]) -> list[Given]:
+    """Return those that say something of their own: a fault that came back is told by the lesson of it alone."""
+    kept: list[tuple[Given, Said]] = []
+    for one in given:
+        said = Said(one.told or one.memory.title)
+        if not any(said.share_in(other) >= _SAYS_THE_SAME for _, other in kept):
+            kept.append((one, said))
+    return [one for one, _ in kept]
+
+
+def _found(db: sqlite3.Connection, file: str, occasion: Occasion) -> Iterator[tuple[Memory, str]]:
+    """Yield the memories that are about a file, each with its line; '' for those that are told by their title."""
+    project = occasion.place.project
+    names = _Names(db, project, file)
+    for memory in memories.by_seq(db, fts.about_files(db, _asked_for(file), project, _MOST_LOOKED_AT)).values():
+        if memory.kind in _WEIGHTS and memory.kind not in _FOUND_OUT and is_about(memory, file):
+            line = "" if is_stated(memory) else reason_in(memory, names.may_be_in)
+            if line or memory.kind != "decision" or is_stated(memory):
+                yield memory, line
+    rows = fts.of_kinds_naming(db, [*_telling_names(file), *names.symbols], _FOUND_OUT, project, _MOST_LOOKED_AT)
+    for memory in memories.by_seq(db, rows).values():
+        if not (is_about(memory, file) or names.may_be_in(f"{memory.title}\n{memory.summary}")):
+            continue
+        line = reason_in(memory, names.may_be_in)
+        if line and ((is_about(memory, file) and _is_rare(memory, line, file)) or names.are_in(line)):
+            yield memory, line
+
+
+def _is_rare(memory: Memory, line: str, file: str) -> bool:
+    """Return whether a memory tells much about a file: it has few others, or its line has a word of the path."""
+    if len(memory.files) > _MOST_FILES:
+        return False
+    path = posixpath.splitext(file)[0].split("/")
+    words = {word for part in path if part.lower() not in _GENERAL_NAMES for word in query_words(part)}
+    return len(memory.files) <= _MAX_FILES_OF_ITS_OWN or not words.isdisjoint(tokens_of(line))
+
+
+class _Names:
+    """What a text may call a file by: its path, and the functions and classes that sessions changed in it."""
+
+    def __init__(self, db: sqlite3.Connection, project: str, file: str) -> None:
+        self._db, self._project, self._file = db, project, file
+        bare = (name.rpartition(".")[2] for name in symbols.newest_names(db, project, file, _MAX_SYMBOLS))
+        telling = (name for name in bare if len(name) >= _MIN_NAME_LENGTH and TELLING_NAME.search(name))
+        self.symbols = tuple(dict.fromkeys(telling))
+
+    def may_be_in(self, line: str) -> bool:
+        """Return whether a line names the file, or a function or class that others may have too."""
+        return self._is_file_in(line) or not set(self.symbols).isdisjoint(NAME.findall(line))
+
+    def are_in(self, line: str) -> bool:
+        """Return whether a line names the file, or a function or class that is in no other."""
+        if self._is_file_in(line):
+            return True
+        said = [name for name in dict.fromkeys(NAME.findall(line)) if name in self.symbols]
+        return any(not symbols.is_elsewhere(self._db, self._project, self._file, name) for name in said[:_MAX_CHECKED])
+
+    def _is_file_in(self, line: str) -> bool:
+        return any(_is_meant(name, self._file) and not _is_general(name) for name in files_named(line))
+
+
+def _telling_names(file: str) -> list[str]:
+    name = posixpath.basename(file)
+    return [file if name.lower() in _GENERAL_NAMES else name]
 
 
 def name_in(root: str, path: str) -> str:
@@ -104,7 +176,8 @@ def is_about(memory: Memory, file: str) -> bool:
 def _weight(memory: Memory, occasion: Occasion) -> float:
     days = max((occasion.now - memory.last_seen_at).total_seconds() / _SECONDS_A_DAY, 0.0)
     recency = 1.0 if is_stated(memory) else 1 / (1 + days / _DAYS_TO_HALF)
-    return _WEIGHTS[memory.kind] * memory.confidence * memory.trust * recency
+    rarity = 1 / math.sqrt(max(len(memory.files), 1))
+    return _WEIGHTS[memory.kind] * memory.confidence * memory.trust * recency * rarity
 
 
 def _below(root: str, path: str) -> str:

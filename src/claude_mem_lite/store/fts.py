@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 
-from claude_mem_lite.models import Filters, Memory
+from claude_mem_lite.models import Filters, Kind, Memory
 from claude_mem_lite.store import conditions, marks, ranking
 from claude_mem_lite.words import index_text, query_words
 
@@ -113,6 +113,19 @@ def about_files(db: sqlite3.Connection, paths: Sequence[str], project: str, limi
     named = " OR ".join(map(marks.file_mark, paths))
     scopes = " OR ".join(map(marks.scope_mark, (f"project:{project}", "universal")))
     match = f"marks : ({named}) AND marks : ({scopes})"
+    return _rows(db, match, "rowid desc", limit) if named else []
+
+
+def of_kinds_naming(
+    db: sqlite3.Connection, names: Sequence[str], kinds: Sequence[Kind], project: str, limit: int
+) -> list[int]:
+    """Return the row numbers of memories of a project and these kinds that name any of these files, functions or
+    classes in a text or among their files, newest first. A name counts as a whole."""
+    said = [words[: 1 if name.isidentifier() else None] for name in names if (words := _file_words(name))]
+    named = " OR ".join(f"({' AND '.join(map(ranking.phrase, words))})" for words in said)
+    of_kind = " OR ".join(map(marks.kind_mark, kinds))
+    in_project = marks.scope_mark(f"project:{project}")
+    match = f"{{title summary facts files}} : ({named}) AND marks : ({of_kind}) AND marks : {in_project}"
     return _rows(db, match, "rowid desc", limit) if named else []
 
 

@@ -102,6 +102,26 @@ def touched_by_others(db: sqlite3.Connection, project: str, session: str, file: 
     return row is not None
 
 
+def newest_names(db: sqlite3.Connection, project: str, file: str, limit: int) -> list[str]:
+    """Return the names of functions and classes that sessions changed in a file, the newest first."""
+    rows = db.execute(
+        """select name from symbol_changes where project = :project and file = :file and name <> ''
+             group by name order by max(seq) desc limit :limit""",
+        {"project": project, "file": file, "limit": limit},
+    )
+    return [row["name"] for row in rows]
+
+
+def is_elsewhere(db: sqlite3.Connection, project: str, file: str, name: str) -> bool:
+    """Return whether sessions changed a function or class of this name, in whatever class, in another file too."""
+    row = db.execute(
+        """select 1 from symbol_changes
+             where project = :project and file <> :file and (name = :name or name like '%.' || :name) limit 1""",
+        {"project": project, "file": file, "name": name},
+    ).fetchone()
+    return row is not None
+
+
 def renames_since(db: sqlite3.Connection, project: str, since: datetime) -> list[tuple[str, str]]:
     """What functions and classes of a project were called before and are called since, in order; without the names of
     the classes they are in."""

@@ -28,6 +28,8 @@ from claude_mem_lite.worker.loop import Loop
 
 MOST_TOKENS = 300
 """Of one answer."""
+MAX_FILE_TOKENS = 120
+"""Of the answer to an opened file: files are opened far more often than commands fail."""
 FILE_TOOLS = {
     "Read": "file_path",
     "Edit": "file_path",
@@ -139,7 +141,8 @@ def _arrived(
 def _answer(call: _Call, moment: HookMoment, find: Find) -> bytes | None:
     def make(db: sqlite3.Connection, occasion: Occasion, known: Known) -> Made:
         began = time.perf_counter()
-        budget = min(MOST_TOKENS, known.left(call.config.prompt_budget_tokens))
+        most = MAX_FILE_TOKENS if moment == "file" else MOST_TOKENS
+        budget = min(most, known.left(call.config.prompt_budget_tokens))
         found = with_relations(db, find(db, occasion, known.ids)) if budget else []
         told = block(found, occasion.now, budget, root=occasion.place.root)
         if call.config.debug and found:

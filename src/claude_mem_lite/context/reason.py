@@ -1,0 +1,51 @@
+"""The one sentence of a memory that would change what an agent does: the cause of a fault, the reason of a decision.
+
+Called where a file is opened (opening.py). Pure; a memory that only reports work has no such sentence."""
+
+from collections.abc import Callable, Iterator
+
+from claude_mem_lite.compress.language.prose import sentences
+from claude_mem_lite.compress.language.sentence_kinds import is_talk, reads_like_an_order
+from claude_mem_lite.context.render import opens_with
+from claude_mem_lite.models import Memory, without_request
+from claude_mem_lite.patterns import lazy
+
+_MAX_LENGTH = 230
+_MAX_READ = 4_000
+_REASON = lazy(
+    r"(?i)\b(?:because|since (?!(?:v?\d|then|last)\b)|due to|caus(?:e[sd]?|ing)|root cause|so that|to (?:avoid|prevent)"
+    r"|prevent(?:s|ing)|otherwise|lead(?:s|ing) to|result(?:s|ed|ing) in|which means|unless|must|never"
+    r"|only (?:when|if|after|once|works?|accepts?|supports?))\b"
+)
+_FAULT = lazy(
+    r"(?i)\b(?:can(?:not|'t)|(?:do|does|did|is|are)(?: not|n't)|no longer|silently|ignor(?:es|ed)|requires?|rejects?"
+    r"|throws?|threw|raises?|crash(?:es|ed)?|races? (?:with|condition)|deadlocks?|hangs?|leak(?:s|ed)|breaks?|broke)\b"
+)
+_POINTS_AWAY = lazy(r"(?i)^(?:this|that|these|those|it|they|both|all|same|such|here|there|also|and|but|then|so)\b")
+_ERROR_TITLE = lazy(r"(?i)^fix \w+ failure: |^fix \S+: \w*(?:error|exception)\b")
+
+
+def reason_in(memory: Memory, is_about: Callable[[str], bool]) -> str:
+    """Return the title with the sentence that gives its reason, on one line; '' when a memory has no reason.
+
+    `is_about` tells whether a line names what is asked about: such a line goes before others, and a stated reason
+    before a fault alone."""
+    lines = [line for line in _lines(memory) if len(line) <= _MAX_LENGTH]
+    lines.sort(key=lambda line: (not is_about(line), _REASON.search(line) is None))
+    return next((line for line in lines if not reads_like_an_order(line)), "")
+
+
+def _lines(memory: Memory) -> Iterator[str]:
+    title = memory.title.rstrip(". ")
+    # Such a title repeats an error, and who knows who wrote that.
+    is_error = _ERROR_TITLE.match(title) is not None
+    if _REASON.search(title) and not is_error:
+        yield title
+    for said in sentences(without_request(memory.summary[:_MAX_READ])):
+        sentence = said.rstrip(". ")
+        is_reason = _REASON.search(sentence) or _FAULT.search(sentence)
+        if is_reason and not _POINTS_AWAY.match(sentence) and not is_talk(sentence):
+            is_whole = is_error or opens_with(sentence, title)
+            yield sentence if is_whole else f"{title}: {sentence}"
+            if is_whole and not is_error:
+                return  # the fault that the title names; what follows may be about another
