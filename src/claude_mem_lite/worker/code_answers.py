@@ -3,10 +3,10 @@
 import sqlite3
 from typing import Literal
 
-from claude_mem_lite.codebase import graph
-from claude_mem_lite.codebase.graph import Edge
-from claude_mem_lite.codebase.lookup import Definition, Lookup
-from claude_mem_lite.codebase.resolving import Resolver
+from claude_mem_lite.codebase.callgraph import graph
+from claude_mem_lite.codebase.callgraph.graph import Edge
+from claude_mem_lite.codebase.callgraph.lookup import Definition, Lookup
+from claude_mem_lite.codebase.callgraph.resolve import Resolver
 
 _MOST_SYMBOLS = 50
 What = Literal["symbols", "callers", "callees"]

@@ -10,12 +10,12 @@ from typing import Annotated, Literal, NoReturn
 
 from pydantic import Field
 
+from claude_mem_lite.codebase.callgraph.source_scope import LANGUAGES, Walks, why_not_read, within
 from claude_mem_lite.config import is_excluded, project_settings
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.places import find_place
 from claude_mem_lite.project_file import NAME
 from claude_mem_lite.worker.api import Running, place_of, require_settings
-from claude_mem_lite.worker.code_files import LANGUAGES, Walks, why_not_read, within
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.maintenance import give_back_memory
 from claude_mem_lite.worker.routing import Router

@@ -1,4 +1,4 @@
-"""Questions about one checkout to code.db, each asked once: definitions, calls and names, by name. It only reads."""
+"""Queries of code.db about one checkout: definitions, calls and names, by name. It only reads."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
-from claude_mem_lite.code.calling.values import Call, Name, NameKind, steps
+from claude_mem_lite.code.callgraph.references import Call, Name, NameKind
 from claude_mem_lite.code.languages import language_of
 from claude_mem_lite.code.values import SymbolKind
 from claude_mem_lite.codebase.tables import batches, marks
@@ -103,14 +103,6 @@ class Lookup:
             self._names[key] = [_name(row) for row in rows]
         return self._names[key]
 
-    def fields(self, file: str, scope: str) -> list[Name]:
-        """The attributes a class declares with their types, in order."""
-        rows = self._db.execute(
-            "select * from names where file = ? and scope = ? and kind = 'type' order by rowid",
-            (self.files.get(file), scope),
-        )
-        return [_name(row) for row in rows]
-
     def other_names(self, simple: str) -> set[str]:
         """The names under which something of this name is known elsewhere: imported as, or assigned to."""
         known, new = {simple}, {simple}
@@ -120,13 +112,6 @@ class Lookup:
             known |= new
         return known - {"*"}
 
-    def holders(self, simple: str) -> set[str]:
-        """The names of variables and attributes that may hold an instance of a class of this simple name."""
-        rows = self._db.execute(
-            "select name from names where kind in ('value', 'type') and target like ?", (f"%{simple}%",)
-        )
-        return {row["name"] for row in rows}
-
     def subclasses(self, simple: str) -> list[tuple[str, str]]:
         """Classes that name one of this simple name as their base, as file and qualified name."""
         return self._by_base.get(simple, [])
@@ -134,10 +119,9 @@ class Lookup:
     @cached_property
     def _by_base(self) -> dict[str, list[tuple[str, str]]]:
         found: dict[str, list[tuple[str, str]]] = {}
-        for row in self._db.execute("select file, scope, target from names where kind = 'base'"):
-            names = [step.lstrip(".~") for step in steps(row["target"]) if step[0] not in "(["]
-            if names and row["file"] in self._paths:
-                found.setdefault(names[-1], []).append((self._paths[row["file"]], row["scope"]))
+        for row in self._db.execute("select file, scope, leaf from names where kind = 'base'"):
+            if row["file"] in self._paths:
+                found.setdefault(row["leaf"], []).append((self._paths[row["file"]], row["scope"]))
         return found
 
     def calls_of(self, names: Iterable[str]) -> list[tuple[str, Call]]:
@@ -190,7 +174,7 @@ def family(path: str) -> str:
 
 
 def _name(row: sqlite3.Row) -> Name:
-    return Name(row["scope"], row["name"], cast(NameKind, row["kind"]), row["target"], row["module"])
+    return Name(row["scope"], row["name"], cast(NameKind, row["kind"]), row["target"], row["origin"])
 
 
 def _call(row: sqlite3.Row) -> Call:

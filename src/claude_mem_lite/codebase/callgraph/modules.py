@@ -3,7 +3,7 @@
 import posixpath
 from functools import lru_cache
 
-from claude_mem_lite.codebase.lookup import Lookup, family
+from claude_mem_lite.codebase.callgraph.lookup import Lookup, family
 from claude_mem_lite.codebase.working_tree import WorkingTree
 
 _JAVASCRIPT_ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts")

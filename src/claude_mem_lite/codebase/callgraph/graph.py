@@ -3,16 +3,14 @@
 import difflib
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 
-from claude_mem_lite.code.calling.values import Call
+from claude_mem_lite.code.callgraph.references import Call
 from claude_mem_lite.code.languages import language_of
-from claude_mem_lite.codebase.lookup import Definition, Lookup, family
-from claude_mem_lite.codebase.meanings import CONSTRUCTORS, FEW, Value
-from claude_mem_lite.codebase.resolving import Resolver
+from claude_mem_lite.codebase.callgraph.lookup import Definition, Lookup, family
+from claude_mem_lite.codebase.callgraph.resolve import CONSTRUCTORS, MAX_POSSIBLE, Resolver
 
-_MOST_SUGGESTED = 5
+MAX_SUGGESTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +60,15 @@ def suggest(lookup: Lookup, text: str) -> list[str]:
     """Names that are near to one that does not exist, best first."""
     name = _parts(text)[1]
     if _is_file(text) and "/" in text:
-        return difflib.get_close_matches(text, list(lookup.files), _MOST_SUGGESTED)
+        return difflib.get_close_matches(text, list(lookup.files), MAX_SUGGESTED)
     simple = name.rpartition(".")[2]
     known = lookup.simple_names()
     same = [one for one in known if one.lower() == simple.lower()]
     # All pairs would take a second in a large project; people get the beginning right, or ask for a part.
     likely = [one for one in known if one[:1].lower() == simple[:1].lower() or simple.lower() in one.lower()]
-    near = difflib.get_close_matches(simple, likely, _MOST_SUGGESTED)
-    names = list(dict.fromkeys((*same, *near)))[:_MOST_SUGGESTED]
-    return list(dict.fromkeys(one.name for near in names for one in lookup.defined(near)))[:_MOST_SUGGESTED]
+    near = difflib.get_close_matches(simple, likely, MAX_SUGGESTED)
+    names = list(dict.fromkeys((*same, *near)))[:MAX_SUGGESTED]
+    return list(dict.fromkeys(one.name for near in names for one in lookup.defined(near)))[:MAX_SUGGESTED]
 
 
 def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
@@ -82,8 +80,6 @@ def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
     meant = {symbol.key, *_made_by(lookup, resolver, symbol)}
     for _, made in meant - {symbol.key}:
         names |= lookup.other_names(made.rpartition(".")[2])
-    if simple == "__call__":  # an instance is called by the name of what holds it
-        names |= lookup.holders(symbol.name.rpartition(".")[0].rpartition(".")[2])
     overridden = resolver.overridden(symbol)
     found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
     unclear: list[tuple[str, Call]] = []
@@ -96,7 +92,9 @@ def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
             unclear.append((file, call))
         if meant & keys or (overridden & keys and not reached.is_exact):
             found.setdefault((file, call.within), []).append((call.line, reached.sure and bool(meant & keys)))
-    if len(unclear) <= FEW and _namesakes(lookup, symbol) <= FEW:  # so few can be looked at one by one
+    if (
+        len(unclear) <= MAX_POSSIBLE and _namesakes(lookup, symbol) <= MAX_POSSIBLE
+    ):  # so few can be looked at one by one
         for file, call in unclear:
             found.setdefault((file, call.within), []).append((call.line, False))
         unclear = []
@@ -129,10 +127,8 @@ def _made_by(lookup: Lookup, resolver: Resolver, symbol: Definition) -> set[tupl
     made = [resolver.class_at(symbol.file, owner)]
     for one in made if is_named_so else ():  # it grows meanwhile
         for heir in lookup.subclasses(one[1].rpartition(".")[2]):
-            with suppress(RecursionError):
-                known = resolver.member(Value("class", *heir), name).known
-                if heir not in made and symbol.key in {(value.file, value.name) for value in known}:
-                    made.append(heir)
+            if heir not in made and resolver.inherits(*heir, symbol):
+                made.append(heir)
     return set(made)
 
 
@@ -140,11 +136,8 @@ def _heirs(lookup: Lookup, resolver: Resolver, symbol: Definition, names: Iterab
     """How many classes name a class as their base, under any of its names."""
     if symbol.kind != "class":
         return 0
-    count = 0
-    for one in {heir for name in names for heir in lookup.subclasses(name)}:
-        with suppress(RecursionError):
-            count += symbol.key in resolver.classes_above(*one)
-    return count
+    heirs = {heir for name in names for heir in lookup.subclasses(name)}
+    return sum(symbol.key in resolver.bases(*heir) for heir in heirs)
 
 
 def _namesakes(lookup: Lookup, symbol: Definition) -> int:
