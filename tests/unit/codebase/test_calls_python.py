@@ -239,6 +239,14 @@ def test_names_that_stand_for_each_other_in_a_long_row_stop_no_answer(project: P
     assert project.callers("renew") == {"use.py::use"}
 
 
+def test_modules_that_hand_a_name_on_in_a_long_row_stop_no_answer(project: Project) -> None:
+    for number in range(300):
+        project.write(f"m{number}.py", f"from m{number + 1} import f\nfrom m{number + 1} import *\n")
+    project.write("m300.py", "def f(): pass\n\ndef g(): pass\n")
+    project.write("use.py", "from m0 import f, g\nfrom m300 import f as near\n\ndef use():\n    g()\n    near()\n")
+    assert project.callers("f") == {"use.py::use"}
+
+
 def test_a_class_at_the_end_of_a_long_row_of_classes_stops_no_answer(project: Project) -> None:
     row = "".join(f"class C{number + 1}(C{number}): pass\n" for number in range(2000))
     project.write("a.py", "class C0:\n    def __init__(self): pass\n    def renew(self): pass\n" + row)

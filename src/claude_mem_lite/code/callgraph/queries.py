@@ -3,10 +3,13 @@
 call                           the callee: a name, or a member of an expression
 variable, field                the target of an assignment, or a parameter; `field` belongs to the class around
 type, value                    the declared type or the assigned value of a variable
+declared                       a variable of Go: its type stands after a list of names
 returns, base                  a return type, a base class
 module, imported, alias, star  the parts of an import; without `imported`, the import is of the module itself
+specifier, taken               a name in a list of JavaScript; its module stands elsewhere in the statement
 export, exported               another name of a definition for importing files
 
+A pattern has no node after a list: each item would wait for it, and time would grow with the square of the list.
 The tags queries of the grammars are not used: they have no receivers, and none of C, C++ and TypeScript has calls."""
 
 _PYTHON = """
@@ -38,14 +41,10 @@ _JAVASCRIPT = """
 (decorator (identifier) @call)
 (import_statement (import_clause (identifier) @default) source: (string (string_fragment) @module))
 (import_statement (import_clause (namespace_import (identifier) @alias)) source: (string (string_fragment) @module))
-(import_statement (import_clause (named_imports (import_specifier name: (_) @imported alias: (_)? @alias)))
-  source: (string (string_fragment) @module))
-(export_statement (export_clause (export_specifier name: (_) @imported alias: (_)? @alias))
-  source: (string (string_fragment) @module))
+[(import_specifier) (export_specifier)] @specifier
 (export_statement "*" @star source: (string (string_fragment) @module))
 (export_statement "default" @export declaration: (_ name: (_) @exported))
 (export_statement "default" @export value: (identifier) @exported)
-(export_statement (export_clause (export_specifier name: (_) @exported alias: (_) @export)) !source)
 (assignment_expression left: (member_expression) @exports right: (identifier) @exported
   (#eq? @exports "module.exports"))
 (assignment_expression left: (member_expression) @exports right: (object (pair key: (_) @export value: (_) @exported))
@@ -54,9 +53,7 @@ _JAVASCRIPT = """
   right: (identifier) @exported (#any-of? @exports "module.exports" "exports"))
 (variable_declarator name: (identifier) @alias value: (call_expression function: (identifier) @require
   arguments: (arguments (string (string_fragment) @module))) (#eq? @require "require"))
-(variable_declarator name: (object_pattern [(shorthand_property_identifier_pattern) @imported
-  (pair_pattern key: (_) @imported value: (_) @alias)]) value: (call_expression function: (identifier) @require
-  arguments: (arguments (string (string_fragment) @module))) (#eq? @require "require"))
+(variable_declarator name: (object_pattern [(shorthand_property_identifier_pattern) (pair_pattern)] @taken))
 (assignment_expression left: (_) @variable right: (_) @value)
 (arrow_function parameter: (identifier) @variable)
 (for_in_statement left: (identifier) @variable)
@@ -88,10 +85,8 @@ _GO = """
 (import_spec !name path: (_) @module)
 (import_spec name: (package_identifier) @alias path: (_) @module)
 (import_spec name: (dot) @star path: (_) @module)
-(field_declaration name: (_) @variable type: (_) @type)
+([(field_declaration name: (_) @declared) (parameter_declaration name: (_) @declared) (var_spec name: (_) @declared)])
 (field_declaration !name type: (_) @base)
-(parameter_declaration name: (_) @variable type: (_) @type)
-(var_spec name: (_) @variable type: (_) @type)
 (var_spec . name: (_) @variable value: (expression_list . (_) @value) !type)
 (short_var_declaration left: (expression_list . (_) @variable) right: (expression_list . (_) @value))
 (range_clause left: (expression_list (identifier) @variable))

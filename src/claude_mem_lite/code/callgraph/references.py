@@ -25,6 +25,7 @@ _MAX_MATCHES = 50_000
 # Deeper queries take time with the square of the depth (22 s for a chain of 50,000 calls).
 _MAX_DEPTH = 2_000
 _FUNCTION_VALUES = ("function_expression", "arrow_function", "generator_function", "class", "object", "lambda")
+_MAX_LIST_DEPTH = 3
 _MIXINS = ("include", "extend", "prepend")
 
 
@@ -97,6 +98,8 @@ class _Reader:
         node = {name: nodes[0] for name, nodes in captures.items()}
         if "call" in node:
             self._call(node["call"])
+        elif "specifier" in node or "taken" in node:
+            self._list_item(node)
         elif "module" in node or "import" in node or "use" in node:
             self._import(node)
         elif "exported" in node:
@@ -107,9 +110,13 @@ class _Reader:
         elif "returns" in node:
             function = self._scopes.symbol(node["returns"].start_byte)
             self._add(function, RETURNS, "value", type_path(text_of(node["returns"])), function)
-        elif "variable" in node or "field" in node:
-            for variable in captures.get("variable", []) + captures.get("field", []):
-                self._variable(variable, node, is_field="field" in node)
+        elif "declared" in node and (parent := node["declared"].parent) is not None:
+            declared_type = parent.child_by_field_name("type")
+            self._variable(node["declared"], {"type": declared_type} if declared_type is not None else {})
+        elif "variable" in node:
+            self._variable(node["variable"], node)
+        elif "field" in node:
+            self._variable(node["field"], node, is_field=True)
 
     def _call(self, node: "Node") -> None:
         at = member_of(node)
@@ -138,7 +145,20 @@ class _Reader:
         for module, imported, alias in _imports(self._language, node):
             self._add(scope, alias, "import", imported, module)
 
-    def _variable(self, target: "Node", node: "dict[str, Node]", *, is_field: bool) -> None:
+    def _list_item(self, node: "dict[str, Node]") -> None:
+        """Read a name of `import { a as b } from "m"`, of the same `export`, or of `const { a: b } = require("m")`."""
+        item = node.get("specifier") or node["taken"]
+        name = text_of(item.child_by_field_name("name") or item.child_by_field_name("key") or item)
+        alias = text_of(item.child_by_field_name("alias") or item.child_by_field_name("value")) or name
+        scope = self._scopes.symbol(item.start_byte)
+        if module := _module_around(item):
+            self._add(scope, alias, "import", name, module)
+        elif "taken" in node:
+            self._add(scope, alias, "value", UNKNOWN)
+        elif alias != name:
+            self._add(scope, alias, "value", name)
+
+    def _variable(self, target: "Node", node: "dict[str, Node]", *, is_field: bool = False) -> None:
         value = node.get("value")
         if value is not None and value.type in _FUNCTION_VALUES:
             return
@@ -161,6 +181,21 @@ def _callee_path(node: "Node") -> str:
         return path_of(node, is_callee=True)
     holder = before.prev_sibling  # in a macro of Rust there are tokens only
     return f"{path_of(holder) if holder is not None else UNKNOWN}.{text_of(node)}"
+
+
+def _module_around(item: "Node") -> str:
+    """Return the module of the import, export or `require` around a name in a list; empty when there is none."""
+    statement = item.parent
+    for _ in range(_MAX_LIST_DEPTH):
+        if statement is None:
+            return ""
+        if (source := statement.child_by_field_name("source")) is not None:
+            return text_of(source).strip("\"'`")
+        value = statement.child_by_field_name("value")
+        if value is not None and text_of(value.child_by_field_name("function")) == "require":
+            return text_of(value.child_by_field_name("arguments")).strip("()\"'`")
+        statement = statement.parent
+    return ""
 
 
 def _imports(language: str, node: "dict[str, Node]") -> list[tuple[str, str, str]]:

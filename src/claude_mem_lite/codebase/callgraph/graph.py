@@ -1,4 +1,4 @@
-"""Who calls whom in a checkout: symbols by name, the callers of one, what one calls. It only reads what is cached."""
+"""Symbols of a checkout by name, their callers and their callees. It only reads the cache."""
 
 import difflib
 from collections import Counter
@@ -15,10 +15,10 @@ MAX_SUGGESTED = 5
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One end of calls: who calls, or who is called, and where that is written."""
+    """A caller or a callee, with the lines of the calls."""
 
     file: str
-    """Of the caller or the called."""
+    """Of the caller or the callee."""
     name: str
     """Empty for the top level of a file."""
     definition: Definition | None
@@ -31,21 +31,21 @@ class Edge:
 class Callers:
     edges: tuple[Edge, ...]
     unclear: int
-    """Calls of something of this name that may be any of many."""
+    """The number of calls of this name that may reach any of many methods."""
     heirs: int = 0
-    """Of a class: how many name it as their base."""
+    """Of a class: the number of classes that name it as their base."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callees:
     edges: tuple[Edge, ...]
     foreign: tuple[tuple[str, int], ...]
-    """What is called that the project does not define, and how often."""
+    """The callees that the project does not define, with the number of calls."""
     unclear: int
 
 
 def find_symbols(lookup: Lookup, text: str) -> list[Definition]:
-    """The symbols somebody means: `renew`, `Session.renew`, `src/auth.py::Session.renew`, or all of `src/auth.py`."""
+    """Return the symbols of `renew`, `Session.renew`, `src/auth.py::Session.renew`, or all of `src/auth.py`."""
     file, name = _parts(text)
     found = lookup.defined(name.rpartition(".")[2]) if name else []
     meant = [one for one in found if _ends_with(one.name, name, ".") and _ends_with(one.file, file, "/")]
@@ -57,7 +57,7 @@ def find_symbols(lookup: Lookup, text: str) -> list[Definition]:
 
 
 def suggest(lookup: Lookup, text: str) -> list[str]:
-    """Names that are near to one that does not exist, best first."""
+    """Return the names nearest to a name that does not exist, best first."""
     name = _parts(text)[1]
     if _is_file(text) and "/" in text:
         return difflib.get_close_matches(text, list(lookup.files), MAX_SUGGESTED)
@@ -72,9 +72,9 @@ def suggest(lookup: Lookup, text: str) -> list[str]:
 
 
 def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
-    """Everything that calls a symbol, in the order of files; itself too, if it does.
+    """Return the callers of a symbol, in the order of files; a recursive symbol is one of them.
 
-    A call of a method that the symbol overrides may be one of it, and making an instance is one of a constructor."""
+    A call of an overridden method may be one of the symbol, and making an instance is a call of its constructor."""
     simple = symbol.name.rpartition(".")[2]
     names = lookup.other_names(simple)
     meant = {symbol.key, *_made_by(lookup, resolver, symbol)}
@@ -103,7 +103,7 @@ def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
 
 
 def callees(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callees:
-    """Everything that is called within a symbol, in the order of files."""
+    """Return the callees of a symbol, in the order of files."""
     found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
     foreign: Counter[str] = Counter()
     unclear = 0
@@ -119,7 +119,7 @@ def callees(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callees:
 
 
 def _made_by(lookup: Lookup, resolver: Resolver, symbol: Definition) -> set[tuple[str, str]]:
-    """The classes whose instances a constructor makes, as file and name: its own, and those that inherit it."""
+    """Return the classes that a constructor makes, as file and name: its own, and those that inherit it."""
     owner, _, name = symbol.name.rpartition(".")
     is_named_so = name in CONSTRUCTORS
     if symbol.kind != "method" or not (is_named_so or name == owner.rpartition(".")[2]):
@@ -133,7 +133,7 @@ def _made_by(lookup: Lookup, resolver: Resolver, symbol: Definition) -> set[tupl
 
 
 def _heirs(lookup: Lookup, resolver: Resolver, symbol: Definition, names: Iterable[str]) -> int:
-    """How many classes name a class as their base, under any of its names."""
+    """Return the number of classes that name a class as their base, under any of its names."""
     if symbol.kind != "class":
         return 0
     heirs = {heir for name in names for heir in lookup.subclasses(name)}
@@ -141,7 +141,7 @@ def _heirs(lookup: Lookup, resolver: Resolver, symbol: Definition, names: Iterab
 
 
 def _namesakes(lookup: Lookup, symbol: Definition) -> int:
-    """How many methods a call of a method's name may mean."""
+    """Return the number of methods with the name of a method."""
     found = lookup.defined(symbol.name.rpartition(".")[2])
     return sum(one.kind == "method" and family(one.file) == family(symbol.file) for one in found)
 
@@ -152,7 +152,7 @@ def _edge(lookup: Lookup, file: str, name: str, calls: Iterable[tuple[int, bool]
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """File, or empty, and name of what somebody typed."""
+    """Return the file, or nothing, and the name of a name as typed."""
     text = text.strip().removesuffix("()")
     file, mark, name = text.partition("::")
     if mark and (language_of(file) or "/" in file):
@@ -161,12 +161,12 @@ def _parts(text: str) -> tuple[str, str]:
 
 
 def _is_file(text: str) -> bool:
-    """Whether it may be the path of a file; `Game.go` may be a name too."""
+    """Return whether a text may be the path of a file; `Game.go` may be a name too."""
     return "::" not in text and language_of(text) != ""
 
 
 def _dotted(name: str) -> str:
-    """A qualified name as we write it, whatever the language does."""
+    """Return a qualified name with dots, whatever the language uses."""
     return name.replace("::", ".").replace("#", ".").strip(".")
 
 

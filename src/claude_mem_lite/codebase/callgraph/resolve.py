@@ -3,7 +3,7 @@
 A path is followed through declared types, made instances and base classes. Nothing is inferred beyond that: a call on
 an object of unknown type may reach any method of its name."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,10 +66,8 @@ class Resolver:
         """Return the definitions that a call in a file reaches."""
         path = f"{call.receiver}.{call.name}" if call.receiver else call.name
         found = self._evaluate(file, call.within, path)
-        definitions = self._called(found)
-        if definitions:
-            is_exact = self._names_class(file, call)
-            return Reached(definitions, sure=UNKNOWN[0] not in found, is_exact=is_exact)
+        if definitions := self._called(found):
+            return Reached(definitions, sure=UNKNOWN[0] not in found, is_exact=self._names_class(file, call))
         if call.receiver and UNKNOWN[0] in found:
             return self._guess(file, call.name)
         return Reached(is_foreign=True)
@@ -144,13 +142,16 @@ class Resolver:
     # Paths.
 
     def _evaluate(self, file: str, within: str, path: str) -> Values:
-        """Return the meanings of a path within a symbol; unknown while it is being looked for."""
-        key = ("path", file, within, path)
+        """Return the meanings of a path within a symbol."""
+        return self._once(("path", file, within, path), lambda: self._follow(file, within, path), UNKNOWN)
+
+    def _once(self, key: tuple[str, ...], find: Callable[[], Values], otherwise: Values) -> Values:
+        """Return the values of a key, found once; `otherwise` while they are looked for, and beyond a depth."""
         if key not in self._found:
-            self._found[key] = UNKNOWN
+            self._found[key] = otherwise
             self._depth += 1
             if self._depth < _MAX_DEPTH:
-                self._found[key] = self._follow(file, within, path)
+                self._found[key] = find()
             self._depth -= 1
         return self._found[key]
 
@@ -265,12 +266,11 @@ class Resolver:
         return _as_modules(find_module(self._lookup, file, f"{row.origin}.{row.target}") if _is_python(file) else [])
 
     def _of_module(self, file: str, name: str) -> Values:
-        key = ("module", file, name)
-        if key not in self._found:
-            self._found[key] = ()
-            found = self._in_scope(file, "", name) or _as_modules(submodule(self._lookup, file, name)[:1], ())
-            self._found[key] = found or self._by_star(file, name)
-        return self._found[key]
+        return self._once(("module", file, name), lambda: self._find_in_module(file, name), ())
+
+    def _find_in_module(self, file: str, name: str) -> Values:
+        found = self._in_scope(file, "", name) or _as_modules(submodule(self._lookup, file, name)[:1], ())
+        return found or self._by_star(file, name)
 
     def _by_star(self, file: str, name: str) -> Values:
         """Return what `from m import *` and the like bring."""
