@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 UNKNOWN = "?"
 _MAX_STEPS = 12
-_MAX_TEXT_BYTES = 200
 _MEMBERS = frozenset(
     """attribute member_expression selector_expression field_expression field_access scoped_identifier call
     scoped_type_identifier qualified_identifier qualified_type scope_resolution method_invocation nested_identifier
@@ -48,9 +47,9 @@ _TYPE_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[A-Za-z_$][\w$]*)*")
 _LIST = re.compile(r"^[\[\]]|\[\]$")
 
 
-def text_of(node: "Node | None") -> str:
+def text_of(node: "Node | None", max_bytes: int = 200) -> str:
     """Return the text of a node; nothing for a text that is longer than names and types are."""
-    if node is None or node.end_byte - node.start_byte > _MAX_TEXT_BYTES:
+    if node is None or node.end_byte - node.start_byte > max_bytes:
         return ""
     return (node.text or b"").decode("utf-8", "replace")
 

@@ -26,6 +26,7 @@ _MAX_MATCHES = 50_000
 _MAX_DEPTH = 2_000
 _FUNCTION_VALUES = ("function_expression", "arrow_function", "generator_function", "class", "object", "lambda")
 _MAX_LIST_DEPTH = 3
+_MAX_USE_BYTES = 2_000
 _MIXINS = ("include", "extend", "prepend")
 
 
@@ -202,7 +203,7 @@ def _imports(language: str, node: "dict[str, Node]") -> list[tuple[str, str, str
     """Return module, imported name and local name of each name that an import brings."""
     module = text_of(node.get("module")).strip("\"'`")
     if "use" in node:
-        return _used(text_of(node["use"]), "")
+        return _used(text_of(node["use"], _MAX_USE_BYTES), "")
     if "import" in node:  # Java
         holder, _, last = text_of(node["import"]).rpartition(".")
         following = node["import"].next_named_sibling
