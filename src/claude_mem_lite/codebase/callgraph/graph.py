@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from claude_mem_lite.code.callgraph.references import Call
 from claude_mem_lite.code.languages import language_of
 from claude_mem_lite.codebase.callgraph.lookup import Definition, Lookup, family
-from claude_mem_lite.codebase.callgraph.resolve import CONSTRUCTORS, MAX_POSSIBLE, Resolver
+from claude_mem_lite.codebase.callgraph.resolve import CONSTRUCTORS, Resolver
+from claude_mem_lite.codebase.callgraph.values import MAX_POSSIBLE
 
 MAX_SUGGESTED = 5
 

@@ -3,18 +3,26 @@
 A path is followed through declared types, made instances and base classes. Nothing is inferred beyond that: a call on
 an object of unknown type may reach any method of its name."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable
 
 from claude_mem_lite.code.callgraph.builtin_names import BUILTINS, COMMON_METHODS
 from claude_mem_lite.code.callgraph.paths import UNKNOWN as UNKNOWN_PATH
 from claude_mem_lite.code.callgraph.references import RETURNS, Call, Name
 from claude_mem_lite.codebase.callgraph.lookup import Definition, Lookup, family
 from claude_mem_lite.codebase.callgraph.modules import find_module, siblings, submodule
+from claude_mem_lite.codebase.callgraph.values import (
+    FOREIGN,
+    MAX_POSSIBLE,
+    UNKNOWN,
+    Reached,
+    Value,
+    Values,
+    as_modules,
+    as_value,
+    few,
+    unique,
+)
 
-MAX_POSSIBLE = 5
-"""So many possible definitions are named; a longer list would help nobody."""
 CONSTRUCTORS = ("__init__", "__new__", "constructor", "initialize")
 """Methods that making an instance calls; in Java and C++ they have the name of their class instead."""
 _SEES_OWN_CLASS = ("java", "cpp", "ruby")  # a plain name may be a member of the class around it
@@ -23,34 +31,6 @@ _SEES_PROJECT = ("java", "cpp", "ruby", "rust")  # a name may come from anywhere
 _SCATTERED = ("go", "cpp", "rust", "ruby")  # the methods of a class may stand in other files
 _MAX_DEPTH = 40
 _MAX_BASES = 24
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A meaning of a path; `foreign` is not the project's, `super` stands for the bases of a class."""
-
-    kind: Literal["class", "instance", "super", "function", "module", "foreign", "unknown"]
-    file: str = ""
-    name: str = ""
-
-
-Values = tuple[Value, ...]
-FOREIGN: Values = (Value("foreign"),)
-UNKNOWN: Values = (Value("unknown"),)
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """The definitions that a call reaches."""
-
-    definitions: tuple[Definition, ...] = ()
-    sure: bool = True
-    is_foreign: bool = False
-    """The callee is not the project's."""
-    is_open: bool = False
-    """The callee may be one of so many that none is named."""
-    is_exact: bool = False
-    """The call names the class of the method: it reaches no method that overrides that one."""
 
 
 class Resolver:
@@ -168,7 +148,7 @@ class Resolver:
             if values == UNKNOWN:
                 values = self._qualified(file, qualified)
             else:
-                values = _unique(one for value in values for one in self._step(value, step))
+                values = unique(one for value in values for one in self._step(value, step))
         return values
 
     def _owner(self, file: str, within: str) -> tuple[str, str] | None:
@@ -196,7 +176,7 @@ class Resolver:
         if value.kind == "module":
             return self._of_module(value.file, name) or FOREIGN
         if value.kind == "function":  # a property
-            return _unique(one for held in self._result(value) for one in self._member(held, name))
+            return unique(one for held in self._result(value) for one in self._member(held, name))
         if value.kind in ("foreign", "unknown"):
             return (value,)
         return self._of_class(value, name) or UNKNOWN
@@ -206,7 +186,7 @@ class Resolver:
         for file, owner in (*own, *self.bases(value.file, value.name)):
             definition = self._own_member(file, owner, name)
             if definition is not None:
-                return (_as_value(definition),)
+                return (as_value(definition),)
             if found := self._stated(file, owner, name):
                 return found
         return ()
@@ -243,7 +223,7 @@ class Resolver:
         qualified = f"{scope}.{name}" if scope else name
         definition = self._lookup.definition(file, qualified)
         if definition is not None:
-            return (_as_value(definition),)
+            return (as_value(definition),)
         found = self._stated(file, scope, name)
         if not found and family(file) != "python" and self._lookup.has_members(file, qualified):
             return (Value("class", file, qualified),)  # an object of JavaScript, a module of Rust
@@ -252,72 +232,50 @@ class Resolver:
     def _stated(self, file: str, scope: str, name: str) -> Values:
         """Return the meanings of a name that is no definition; none when the scope does not know the name."""
         rows = self._lookup.names(file, scope, name)
-        return _unique(value for row in rows for value in self._meaning(file, row))
+        return unique(value for row in rows for value in self._meaning(file, row))
 
     def _meaning(self, file: str, row: Name) -> Values:
         if row.kind != "import":
             return self._evaluate(file, row.origin, row.target)
         modules = find_module(self._lookup, file, row.origin)
         if not row.target:
-            return _as_modules(modules)
-        found = _unique(value for path in modules for value in self._of_module(path, row.target))
+            return as_modules(modules)
+        found = unique(value for path in modules for value in self._of_module(path, row.target))
         if found:
             return found
-        return _as_modules(find_module(self._lookup, file, f"{row.origin}.{row.target}") if _is_python(file) else [])
+        return as_modules(
+            find_module(self._lookup, file, f"{row.origin}.{row.target}") if family(file) == "python" else []
+        )
 
     def _of_module(self, file: str, name: str) -> Values:
         return self._once(("module", file, name), lambda: self._find_in_module(file, name), ())
 
     def _find_in_module(self, file: str, name: str) -> Values:
-        found = self._in_scope(file, "", name) or _as_modules(submodule(self._lookup, file, name)[:1], ())
+        found = self._in_scope(file, "", name) or as_modules(submodule(self._lookup, file, name)[:1], ())
         return found or self._by_star(file, name)
 
     def _by_star(self, file: str, name: str) -> Values:
         """Return what `from m import *` and the like bring."""
         rows = self._lookup.names(file, "", "*")
         modules = {path for row in rows for path in find_module(self._lookup, file, row.origin)} - {file}
-        return _unique(value for path in sorted(modules) for value in self._of_module(path, name))
+        return unique(value for path in sorted(modules) for value in self._of_module(path, name))
 
     def _beyond_file(self, file: str, name: str) -> Values:
         language = family(file)
         found = self._by_star(file, name)
         if not found and language in _SEES_FOLDER:
-            found = _unique(value for path in siblings(self._lookup, file) for value in self._in_scope(path, "", name))
+            found = unique(value for path in siblings(self._lookup, file) for value in self._in_scope(path, "", name))
         if not found and language in _SEES_PROJECT:
             known = [one for one in self._lookup.defined(name) if family(one.file) == language and one.kind != "method"]
-            found = _few(known)
+            found = few(known)
         if not found and language == "rust":
-            found = _as_modules(find_module(self._lookup, file, name), ())
+            found = as_modules(find_module(self._lookup, file, name), ())
         return found or (FOREIGN if name in BUILTINS else UNKNOWN)
 
     def _qualified(self, file: str, path: str) -> Values:
         """Return the definitions of a qualified name anywhere: `geo::Circle`, where namespaces are no symbols."""
-        return (_few(self._anywhere(file, path)) if family(file) in _SEES_PROJECT else ()) or UNKNOWN
+        return (few(self._anywhere(file, path)) if family(file) in _SEES_PROJECT else ()) or UNKNOWN
 
     def _anywhere(self, file: str, name: str) -> list[Definition]:
         found = self._lookup.defined(name.rpartition(".")[2])
         return [one for one in found if f".{one.name}".endswith(f".{name}") and family(one.file) == family(file)]
-
-
-def _few(found: list[Definition]) -> Values:
-    """Return definitions as values: one is sure, a class that several files add to is one, many are none."""
-    if len({one.name for one in found}) == 1 and all(one.kind == "class" for one in found):
-        return (_as_value(found[0]),)
-    values = tuple(_as_value(one) for one in found)
-    return values if len(values) < 2 else values + UNKNOWN if len(values) <= MAX_POSSIBLE else ()
-
-
-def _as_value(definition: Definition) -> Value:
-    return Value("class" if definition.kind == "class" else "function", definition.file, definition.name)
-
-
-def _as_modules(paths: list[str], otherwise: Values = FOREIGN) -> Values:
-    return tuple(Value("module", path) for path in paths) or otherwise
-
-
-def _is_python(file: str) -> bool:
-    return family(file) == "python"
-
-
-def _unique(values: Iterable[Value]) -> Values:
-    return tuple(dict.fromkeys(values))
