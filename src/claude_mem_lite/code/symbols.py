@@ -37,6 +37,13 @@ def read_definitions(text: str, language: str) -> tuple[Symbol, ...] | None:
     return _Sweep(data).definitions(parts)
 
 
+def read_scopes(text: str, language: str) -> list[Part] | None:
+    """Return the parts of a text that qualify names, in order, each with its qualified name; None as `read_symbols`."""
+    data = encoded(text)
+    parts = find_parts(data, language) if len(text) <= MAX_TEXT_BYTES else None
+    return None if parts is None else [part for part, _ in _Sweep(data).qualify(parts)]
+
+
 def _folded(same: list[Symbol]) -> Symbol:
     if len(same) == 1:
         return same[0]
@@ -55,6 +62,12 @@ class _Sweep:
         self._comments: dict[int, int] = {}
 
     def definitions(self, parts: list[Part]) -> tuple[Symbol, ...]:
+        # In broken text the grammar may suppose a name that is not there.
+        found = self.qualify(parts)
+        return tuple(self._symbol(part, kind) for part, kind in found if part.role in DEFINING and part.own_name)
+
+    def qualify(self, parts: list[Part]) -> list[tuple[Part, SymbolKind]]:
+        """Qualify the names of parts by the parts around them; return those that qualify others, with their kind."""
         self._comments = {part.end: part.start for part in parts if part.role == "comment"}
         found = []
         for part in parts:
@@ -65,8 +78,7 @@ class _Sweep:
                 found.append((part, self._enter(part, holder)))
             else:
                 self._pass(part, holder)
-        # In broken text the grammar may suppose a name that is not there.
-        return tuple(self._symbol(part, kind) for part, kind in found if part.role in DEFINING and part.own_name)
+        return found
 
     def _pass(self, part: Part, holder: Part | None) -> None:
         """Take note of what is no definition: it belongs to the one around it, or to the next."""

@@ -2,7 +2,7 @@
 
 import re
 
-from claude_mem_lite.code.calling.values import NO_CALLS, FileCalls
+from claude_mem_lite.code.callgraph.references import References, read_references
 from claude_mem_lite.code.languages import encoded, language_of, parse_bytes
 from claude_mem_lite.code.symbols import read_symbols
 from claude_mem_lite.codebase.tables import ReadFile, simple_of
@@ -24,7 +24,8 @@ def read_file(tree: WorkingTree, path: str, now_ns: int, *, with_calls: bool = F
     state = found.state if found.state.changed_ns < now_ns - _TICK_NS else None
     text, language = redact(hide(found.text)), language_of(path)
     symbols = read_symbols(text, language)
-    return ReadFile(path, state, symbols, _calls(text, language) if with_calls else None)
+    references = (read_references(text, language) or References()) if with_calls else None
+    return ReadFile(path, state, symbols, references)
 
 
 def is_whole(tree: WorkingTree, path: str) -> bool:
@@ -62,9 +63,3 @@ def name_now(tree: WorkingTree, path: str, name: str, body: str) -> str:
 
 def _word(text: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w$]){re.escape(text)}(?![\w$])")
-
-
-def _calls(text: str, language: str) -> FileCalls:
-    from claude_mem_lite.code.calls import read_calls  # on use: a megabyte that few workers need
-
-    return read_calls(text, language) or NO_CALLS

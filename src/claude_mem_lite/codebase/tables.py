@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite import __version__
-from claude_mem_lite.code.calling.values import FileCalls, leaf
+from claude_mem_lite.code.callgraph.references import References
 from claude_mem_lite.code.values import Symbol
 from claude_mem_lite.codebase.working_tree import FileState
 from claude_mem_lite.db.connection import atomic, open_for_writing
 
-_FORMAT = 3
+_FORMAT = 4
 _VERSION = zlib.crc32(f"{__version__} {_FORMAT}".encode()) & 0x7FFFFFFF
 _MAGIC = b"SQLite format 3\x00"
 _FOLDER_FILES = ("__init__", "index", "mod")
@@ -66,7 +66,7 @@ _SCHEMA = (
         name text not null,
         kind text not null,
         target text not null,
-        module text not null,
+        origin text not null,
         leaf text not null
     )""",
     "create index names_by_name on names (file, scope, name)",
@@ -82,7 +82,7 @@ class ReadFile:
     state: FileState | None
     """None: it may have changed within the moment it was read, so it is read again the next time."""
     symbols: tuple[Symbol, ...] | None
-    calls: FileCalls | None = None
+    references: References | None = None
     """None: nobody has looked."""
 
 
@@ -217,7 +217,7 @@ def _insert(db: sqlite3.Connection, checkout: int, file: ReadFile) -> None:
         stem_of(file.path),
         _from_state(file.state),
         file.symbols is not None,
-        file.calls is not None,
+        file.references is not None,
     )
     number = db.execute(
         "insert into files (checkout, path, stem, state, is_read, has_calls) values (?, ?, ?, ?, ?, ?)", row
@@ -229,14 +229,17 @@ def _insert(db: sqlite3.Connection, checkout: int, file: ReadFile) -> None:
             for at, one in enumerate(file.symbols or ())
         ],
     )
-    if file.calls is not None:
+    if file.references is not None:
         db.executemany(
             "insert into calls values (?, ?, ?, ?, ?)",
-            [(number, one.name, one.receiver, one.line, one.within) for one in file.calls.calls],
+            [(number, call.name, call.receiver, call.line, call.within) for call in file.references.calls],
         )
         db.executemany(
             "insert into names values (?, ?, ?, ?, ?, ?, ?)",
-            [(number, one.scope, one.name, one.kind, one.target, one.module, leaf(one)) for one in file.calls.names],
+            [
+                (number, name.scope, name.name, name.kind, name.target, name.origin, simple_of(name.target))
+                for name in file.references.names
+            ],
         )
 
 

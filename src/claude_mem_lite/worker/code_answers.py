@@ -1,25 +1,25 @@
-"""What the API of the call graph answers, from code that has been read. Imported when somebody asks."""
+"""Responses of the call graph API, from cached code. Imported on the first request."""
 
 import sqlite3
 from typing import Literal
 
-from claude_mem_lite.codebase import graph
-from claude_mem_lite.codebase.graph import Edge
-from claude_mem_lite.codebase.lookup import Definition, Lookup
-from claude_mem_lite.codebase.resolving import Resolver
+from claude_mem_lite.codebase.callgraph import graph
+from claude_mem_lite.codebase.callgraph.graph import Edge
+from claude_mem_lite.codebase.callgraph.lookup import Definition, Lookup
+from claude_mem_lite.codebase.callgraph.resolve import Resolver
 
-_MOST_SYMBOLS = 50
+_MAX_SYMBOLS = 50
 What = Literal["symbols", "callers", "callees"]
 
 
-def told(db: sqlite3.Connection, root: str, what: What, name: str, limit: int) -> dict[str, object]:
-    """The symbols of a name in a checkout, with their callers or callees; or the nearest names."""
+def code_response(db: sqlite3.Connection, root: str, what: What, name: str, limit: int) -> dict[str, object]:
+    """Return the symbols of a name in a checkout, with their callers or callees; or the nearest names."""
     lookup = Lookup(db, root)
     found = graph.find_symbols(lookup, name)
     if not found:
         return {"symbols": [], "total": 0, "suggestions": graph.suggest(lookup, name)}
     resolver = Resolver(lookup)
-    shown = found[: limit if what == "symbols" else min(limit, _MOST_SYMBOLS)]
+    shown = found[: limit if what == "symbols" else min(limit, _MAX_SYMBOLS)]
     symbols = [{**_symbol(one), **_more(lookup, resolver, what, one, limit)} for one in shown]
     return {"symbols": symbols, "total": len(found), "suggestions": []}
 

@@ -1,6 +1,7 @@
-"""The API of the call graph: symbols by name, their callers and what they call, over a project's source files.
+"""The API of the call graph: symbols by name, their callers and callees, over a project's source files.
 
-A request reads code for a moment at most; while more is to be read it says how far it is, and is asked again."""
+A request reads code for two seconds at most; while more is to be read the response has the progress, and the client
+asks again."""
 
 import posixpath
 import sqlite3
@@ -10,12 +11,12 @@ from typing import Annotated, Literal, NoReturn
 
 from pydantic import Field
 
+from claude_mem_lite.codebase.callgraph.source_scope import LANGUAGES, Walks, why_not_read, within
 from claude_mem_lite.config import is_excluded, project_settings
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.places import find_place
 from claude_mem_lite.project_file import NAME
 from claude_mem_lite.worker.api import Running, place_of, require_settings
-from claude_mem_lite.worker.code_files import LANGUAGES, Walks, why_not_read, within
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.maintenance import give_back_memory
 from claude_mem_lite.worker.routing import Router
@@ -37,8 +38,8 @@ def code(
     project: str = "",
     limit: Limit = 50,
 ) -> dict[str, object]:
-    """Symbols of a name under `symbols`, with their callers or callees; or how far the reading is, under `reading`."""
-    from claude_mem_lite.worker.code_answers import told  # on use: most workers never need it
+    """Return the symbols of a name with their callers or callees; or the progress of the reading, under `reading`."""
+    from claude_mem_lite.worker.code_answers import code_response  # on use: most workers never need it
 
     cwd, _ = place_of(loop, cwd, project)
     root = _root(loop, cwd)
@@ -54,7 +55,7 @@ def code(
             return {"reading": {"done": read.done, "total": read.total}}
         _walks.forget()
         with loop.looking.cache.reading() as db:
-            answer = told(db, root, what, name, limit)
+            answer = code_response(db, root, what, name, limit)
     except (OSError, sqlite3.OperationalError) as error:
         raise MemoryLiteError(
             f"what code holds could not be kept: {error}", "make room on the disk if it is full"
@@ -85,7 +86,7 @@ def _raise_without_code(root: str, *, by_git: bool) -> NoReturn:
 
 
 def _root(loop: Loop, cwd: str) -> str:
-    """The checkout that a folder is in, if its code may be looked at."""
+    """Return the checkout around a folder, if its code may be read."""
     require_settings(loop, "no code is read")
     root = find_place(cwd).root
     if is_excluded(loop.config, cwd) or is_excluded(loop.config, root):
@@ -97,7 +98,7 @@ def _root(loop: Loop, cwd: str) -> str:
 
 
 def _permitted(loop: Loop, root: str, paths: Sequence[str]) -> Sequence[str]:
-    """Without the files of folders inside the checkout that are excluded."""
+    """Return paths without those of excluded folders inside the checkout."""
     if not loop.config.exclude and not project_settings(root).exclude:
         return paths
     folders = {posixpath.dirname(path) for path in paths}

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
 
-from claude_mem_lite.codebase import graph
 from claude_mem_lite.codebase.cache import CallsRead, CodeCache
-from claude_mem_lite.codebase.graph import Edge
-from claude_mem_lite.codebase.lookup import Definition, Lookup
+from claude_mem_lite.codebase.callgraph import graph
+from claude_mem_lite.codebase.callgraph.graph import Edge
+from claude_mem_lite.codebase.callgraph.lookup import Definition, Lookup
+from claude_mem_lite.codebase.callgraph.resolve import Resolver
 from claude_mem_lite.codebase.project import find_sources
-from claude_mem_lite.codebase.resolving import Resolver
 
 POSSIBLE = "?"
 """After a name: that it is called is possible, not sure."""

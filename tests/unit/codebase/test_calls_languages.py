@@ -144,7 +144,7 @@ def test_go_by_package_import_and_receiver(project: Project) -> None:
         """,
     )
     assert project.callers("New") == {"cmd/main.go::main"}
-    assert project.callers("Store.Get") == {"cmd/main.go::main", "cmd/main.go::use"}
+    assert project.callers("Store.Get") == {"cmd/main.go::main", "cmd/main.go::use?"}
     assert project.callees("Store.Get") == {"store/log.go::Log.Line", "store/log.go::Store.find"}
     assert project.callers("newLog") == project.callers("store/store.go::Store") == {"store/store.go::New"}
 

@@ -1,7 +1,5 @@
 """Who calls whom in Python, in projects of a few lines."""
 
-import pytest
-
 from tests.unit.codebase.asking import Project
 
 
@@ -110,20 +108,18 @@ def test_types_that_are_declared_tell_which_method_is_meant(project: Project) ->
         def unrelated(things: dict): things.get(1)
         """,
     )
-    callers = {"attribute", "declared", "of_property", "of_loop"}
+    callers = {"attribute", "declared", "of_property", "of_loop?"}  # items of containers have no type
     expected = {f"use.py::Use.{name}" for name in callers}
     assert project.callers("Store.get") == expected | {
         f"use.py::{n}" for n in ("parameter", "made", "variable", "returned")
     }
-    assert project.callers("Other.get") == set()
+    assert project.callers("Other.get") == {"use.py::Use.of_loop?"}
 
 
 def test_a_local_name_for_a_function_is_that_function(project: Project) -> None:
     project.write(
         "a.py",
         """
-        from functools import partial
-
         class A:
             def method(self): pass
 
@@ -137,15 +133,10 @@ def test_a_local_name_for_a_function_is_that_function(project: Project) -> None:
         def g():
             run = f
             run()
-
-        def h():
-            partial(f, 1)
-            later = partial(f, 1)
-            later()
         """,
     )
     assert project.callers("A.method") == {"a.py::A.loop"}
-    assert project.callers("f") == {"a.py::g", "a.py::h"}
+    assert project.callers("f") == {"a.py::g"}
 
 
 def test_a_function_inside_another_is_called_by_its_own_name(project: Project) -> None:
@@ -202,28 +193,6 @@ def test_an_object_of_unknown_type_may_be_of_any_class_when_they_are_few(project
     assert project.callees("f") == set()
 
 
-def test_an_instance_that_is_called_runs_its_call_method(project: Project) -> None:
-    project.write(
-        "a.py",
-        """
-        class Worker:
-            def __call__(self): pass
-
-        class Boss:
-            def __init__(self):
-                self.worker = Worker()
-
-            def order(self):
-                self.worker()
-
-        def f():
-            worker = Worker()
-            worker()
-        """,
-    )
-    assert project.callers("Worker.__call__") == {"a.py::Boss.order", "a.py::f"}
-
-
 def test_modules_that_import_each_other_and_names_that_stand_for_each_other_are_no_trap(project: Project) -> None:
     project.write(
         "a.py", "from b import x as y, g\nfrom a import f\n\nz = z\ny = x = y\n\ndef f():\n    g()\n    y()\n    z()\n"
@@ -262,82 +231,20 @@ def test_calls_of_a_name_that_builtin_things_have_are_counted_when_they_are_many
     assert (project.callers("Leaf.get"), project.unclear("Leaf.get")) == (set(), 6)
 
 
-@pytest.mark.parametrize(
-    "meaning",
-    [
-        'Union[int, "Thing"]',
-        'Optional["Thing"]',
-        'Type["Thing"]',
-        '"Thing"',
-        'Union["Other", Leaf]',
-        'Callable[[], "Thing"]',
-    ],
-)
-def test_a_type_that_stands_for_itself_ends_somewhere(meaning: str, project: Project) -> None:
+def test_names_that_stand_for_each_other_in_a_long_row_stop_no_answer(project: Project) -> None:
+    row = "".join(f"t{number} = t{number + 1}\n" for number in range(2000)) + "t2000 = Leaf\n"
     project.write("a.py", "class Leaf:\n    def get(self): pass\n    def renew(self): pass\n")
-    project.write(
-        "use.py",
-        f"""
-        from typing import *
-        from a import Leaf
-
-        Thing = {meaning}
-        Other = Optional["Thing"]
-
-        def use(x: Thing, y: Leaf):
-            x.get()
-            x().get()
-            x[0].get()
-            y.renew()
-        """,
-    )
-    assert {name.rstrip("?") for name in project.callers("get")} == {"use.py::use"}
+    project.write("use.py", f"from a import Leaf\n{row}def use(y: Leaf):\n    t0().get()\n    y.renew()\n")
+    assert project.callers("get") == {"use.py::use?"}
     assert project.callers("renew") == {"use.py::use"}
 
 
-def test_types_that_stand_for_each_other_in_a_long_row_stop_no_answer(project: Project) -> None:
-    row = "".join(f'T{number} = Optional["T{number + 1}"]\n' for number in range(2000)) + "T2000 = Leaf\n"
-    project.write("a.py", "class Leaf:\n    def get(self): pass\n    def renew(self): pass\n")
-    project.write(
-        "use.py",
-        "from typing import Optional\nfrom a import Leaf\n"
-        + row
-        + "def use(x: T0, y: Leaf):\n    x.get()\n    y.renew()\n",
-    )
-    assert project.callers("get") == project.callers("renew") == {"use.py::use"}
-
-
-def test_many_types_that_all_stand_for_each_other_mean_what_any_of_them_means(project: Project) -> None:
-    names = ", ".join(f'"T{number}"' for number in range(12))
-    row = "".join(f"T{number} = Union[{names}]\n" for number in range(11))
-    project.write("a.py", "class Leaf:\n    def get(self): pass\n    def renew(self): pass\n")
-    project.write(
-        "use.py",
-        "from typing import Type, Union\nfrom a import Leaf\n"
-        + row
-        + "T11 = Union[Leaf, Type[T3]]\n\ndef use(x: T0):\n    x.get()\n    x().renew()\n",
-    )
-    assert project.callees("use") == {"a.py::Leaf.get", "a.py::Leaf.renew?"}
-
-
-def test_an_attribute_whose_type_is_said_to_be_its_own_ends_somewhere(project: Project) -> None:
-    project.write(
-        "a.py",
-        """
-        class Leaf:
-            own: "Leaf.own"
-            one: "Union[Leaf.two, Leaf.three]"
-            two: "Union[Leaf.one, Leaf.three]"
-            three: "Union[Leaf.one, Leaf.two]"
-            def get(self): pass
-
-        def use(leaf: Leaf):
-            leaf.own.get()
-            leaf.one.get()
-            leaf.get()
-        """,
-    )
-    assert project.callers("get") == {"a.py::use"}
+def test_modules_that_hand_a_name_on_in_a_long_row_stop_no_answer(project: Project) -> None:
+    for number in range(300):
+        project.write(f"m{number}.py", f"from m{number + 1} import f\nfrom m{number + 1} import *\n")
+    project.write("m300.py", "def f(): pass\n\ndef g(): pass\n")
+    project.write("use.py", "from m0 import f, g\nfrom m300 import f as near\n\ndef use():\n    g()\n    near()\n")
+    assert project.callers("f") == {"use.py::use"}
 
 
 def test_a_class_at_the_end_of_a_long_row_of_classes_stops_no_answer(project: Project) -> None:

@@ -6,11 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.codebase import graph
-from claude_mem_lite.codebase.lookup import Lookup
-from claude_mem_lite.codebase.meanings import Values
 from claude_mem_lite.codebase.project import find_sources
-from claude_mem_lite.codebase.resolving import Resolver
 from tests.unit.codebase.asking import Project
 
 CALL = "from a import f\n\ndef g():\n    f()\n"
@@ -95,28 +91,6 @@ def test_the_classes_that_inherit_from_a_class_are_counted(project: Project) -> 
     project.write("b.py", "import a\nfrom a import A as Base\n\nclass C(Base): pass\n\nclass D(a.A): pass\n")
     project.write("c.py", "class A: pass\n\nclass E(A): pass\n")
     assert (project.heirs("a.py::A"), project.heirs("c.py::A"), project.heirs("B")) == (3, 1, 0)
-
-
-class OddResolver(Resolver):
-    """One that cannot follow what is called `odd`."""
-
-    def chain(self, file: str, within: str, chain: str) -> Values:
-        if chain == "odd":
-            raise RecursionError
-        return super().chain(file, within, chain)
-
-
-def test_a_call_that_cannot_be_followed_stops_no_answer(project: Project) -> None:
-    project.write("a.py", "class Leaf:\n    def renew(self): pass\n\ndef f():\n    odd.renew()\n")
-    project.write("b.py", "from a import Leaf\n\ndef g(leaf: Leaf):\n    leaf.renew()\n")
-    project.read()
-    with project.cache.reading() as db:
-        lookup = Lookup(db, str(project.root))
-        (renew,) = graph.find_symbols(lookup, "renew")
-        (f,) = graph.find_symbols(lookup, "f")
-        found = graph.callers(lookup, OddResolver(lookup), renew)
-        assert [(edge.name, edge.sure) for edge in found.edges] == [("f", False), ("g", True)]
-        assert graph.callees(lookup, OddResolver(lookup), f).unclear == 1
 
 
 # Changes.

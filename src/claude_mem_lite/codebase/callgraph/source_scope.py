@@ -1,4 +1,4 @@
-"""Which files the API of the call graph reads, and why it does not read another one."""
+"""The source files that the call graph reads, and the reasons why it does not read another file."""
 
 import os
 import threading
@@ -17,7 +17,7 @@ _KEPT_S = 30.0
 
 
 class Walks:
-    """The files that the last walk found, kept while they are being read: a large folder takes seconds to walk."""
+    """The files of the last walk, kept while they are being read: a large folder takes seconds to walk."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -25,7 +25,7 @@ class Walks:
         self._kept: tuple[str, float, Sources] | None = None
 
     def find_sources(self, root: str) -> Sources:
-        """The source files of a checkout; raises MemoryLiteError for a folder that is too much to walk through."""
+        """Return the source files of a checkout; raises MemoryLiteError for a folder that is too large to walk."""
         tracked = find_tracked(root)
         if tracked is not None:
             return tracked
@@ -39,19 +39,19 @@ class Walks:
         return kept[2] if kept and kept[0] == root and self._now() < kept[1] + _KEPT_S else walk(root)
 
     def keep(self, root: str, sources: Sources) -> None:
-        """Remember what was found, because the reading goes on."""
+        """Remember the files of a walk, because the reading goes on."""
         if not sources.by_git:
             with self._lock:
                 self._kept = (root, self._now(), sources)
 
     def forget(self) -> None:
-        """The reading is over: the next one looks anew."""
+        """Drop the files of the last walk, because the reading is over."""
         with self._lock:
             self._kept = None
 
 
 def within(root: str, cwd: str, name: str) -> str:
-    """A name with the file in it as a path from the root, when it is given from the top or from where one is."""
+    """Return a name with its file as a path from the root; the file may be absolute or relative to `cwd`."""
     file, mark, rest = name.strip().partition("::")
     if not file.startswith(("/", "./", "../")) or "\0" in file + cwd:
         return name
@@ -65,7 +65,7 @@ def within(root: str, cwd: str, name: str) -> str:
 
 
 def why_not_read(root: str, cwd: str, name: str, sources: Sources, permitted: Sequence[str]) -> str:
-    """Why nothing is known of a file that is there, as the rest of a sentence; empty when there is no such file."""
+    """Return the reason why an existing file is not read, as the rest of a sentence; empty for any other name."""
     file, names_symbol, _ = name.strip().partition("::")
     if not {"/", "."} & set(file):  # a program without an ending may be called like what somebody looks for
         return ""
@@ -79,7 +79,7 @@ def why_not_read(root: str, cwd: str, name: str, sources: Sources, permitted: Se
 
 
 def _reason(path: str, size: int, sources: Sources, permitted: Sequence[str]) -> str:
-    """Why a file is not read; empty for one that is."""
+    """Return the reason why a file is not read; empty for one that is."""
     if not language_of(path):
         return f"is in a language that is not read; the languages are {LANGUAGES}"
     if path in sources.paths and path not in permitted:
@@ -94,7 +94,7 @@ def _reason(path: str, size: int, sources: Sources, permitted: Sequence[str]) ->
 
 
 def _size(root: str, path: str) -> int | None:
-    """How large a file of the checkout is; None when there is none."""
+    """Return the size of a file of the checkout; None when there is none."""
     try:
         with WorkingTree(root) as tree:
             state = tree.state(path)

@@ -1,26 +1,25 @@
-"""Who calls whom in a checkout: symbols by name, the callers of one, what one calls. It only reads what is cached."""
+"""Symbols of a checkout by name, their callers and their callees. It only reads the cache."""
 
 import difflib
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 
-from claude_mem_lite.code.calling.values import Call
+from claude_mem_lite.code.callgraph.references import Call
 from claude_mem_lite.code.languages import language_of
-from claude_mem_lite.codebase.lookup import Definition, Lookup, family
-from claude_mem_lite.codebase.meanings import CONSTRUCTORS, FEW, Value
-from claude_mem_lite.codebase.resolving import Resolver
+from claude_mem_lite.codebase.callgraph.lookup import Definition, Lookup, family
+from claude_mem_lite.codebase.callgraph.resolve import CONSTRUCTORS, Resolver
+from claude_mem_lite.codebase.callgraph.values import MAX_POSSIBLE
 
-_MOST_SUGGESTED = 5
+MAX_SUGGESTED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One end of calls: who calls, or who is called, and where that is written."""
+    """A caller or a callee, with the lines of the calls."""
 
     file: str
-    """Of the caller or the called."""
+    """Of the caller or the callee."""
     name: str
     """Empty for the top level of a file."""
     definition: Definition | None
@@ -33,21 +32,21 @@ class Edge:
 class Callers:
     edges: tuple[Edge, ...]
     unclear: int
-    """Calls of something of this name that may be any of many."""
+    """The number of calls of this name that may reach any of many methods."""
     heirs: int = 0
-    """Of a class: how many name it as their base."""
+    """Of a class: the number of classes that name it as their base."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callees:
     edges: tuple[Edge, ...]
     foreign: tuple[tuple[str, int], ...]
-    """What is called that the project does not define, and how often."""
+    """The callees that the project does not define, with the number of calls."""
     unclear: int
 
 
 def find_symbols(lookup: Lookup, text: str) -> list[Definition]:
-    """The symbols somebody means: `renew`, `Session.renew`, `src/auth.py::Session.renew`, or all of `src/auth.py`."""
+    """Return the symbols of `renew`, `Session.renew`, `src/auth.py::Session.renew`, or all of `src/auth.py`."""
     file, name = _parts(text)
     found = lookup.defined(name.rpartition(".")[2]) if name else []
     meant = [one for one in found if _ends_with(one.name, name, ".") and _ends_with(one.file, file, "/")]
@@ -59,31 +58,29 @@ def find_symbols(lookup: Lookup, text: str) -> list[Definition]:
 
 
 def suggest(lookup: Lookup, text: str) -> list[str]:
-    """Names that are near to one that does not exist, best first."""
+    """Return the names nearest to a name that does not exist, best first."""
     name = _parts(text)[1]
     if _is_file(text) and "/" in text:
-        return difflib.get_close_matches(text, list(lookup.files), _MOST_SUGGESTED)
+        return difflib.get_close_matches(text, list(lookup.files), MAX_SUGGESTED)
     simple = name.rpartition(".")[2]
     known = lookup.simple_names()
     same = [one for one in known if one.lower() == simple.lower()]
     # All pairs would take a second in a large project; people get the beginning right, or ask for a part.
     likely = [one for one in known if one[:1].lower() == simple[:1].lower() or simple.lower() in one.lower()]
-    near = difflib.get_close_matches(simple, likely, _MOST_SUGGESTED)
-    names = list(dict.fromkeys((*same, *near)))[:_MOST_SUGGESTED]
-    return list(dict.fromkeys(one.name for near in names for one in lookup.defined(near)))[:_MOST_SUGGESTED]
+    near = difflib.get_close_matches(simple, likely, MAX_SUGGESTED)
+    names = list(dict.fromkeys((*same, *near)))[:MAX_SUGGESTED]
+    return list(dict.fromkeys(one.name for near in names for one in lookup.defined(near)))[:MAX_SUGGESTED]
 
 
 def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
-    """Everything that calls a symbol, in the order of files; itself too, if it does.
+    """Return the callers of a symbol, in the order of files; a recursive symbol is one of them.
 
-    A call of a method that the symbol overrides may be one of it, and making an instance is one of a constructor."""
+    A call of an overridden method may be one of the symbol, and making an instance is a call of its constructor."""
     simple = symbol.name.rpartition(".")[2]
     names = lookup.other_names(simple)
     meant = {symbol.key, *_made_by(lookup, resolver, symbol)}
     for _, made in meant - {symbol.key}:
         names |= lookup.other_names(made.rpartition(".")[2])
-    if simple == "__call__":  # an instance is called by the name of what holds it
-        names |= lookup.holders(symbol.name.rpartition(".")[0].rpartition(".")[2])
     overridden = resolver.overridden(symbol)
     found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
     unclear: list[tuple[str, Call]] = []
@@ -96,7 +93,9 @@ def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
             unclear.append((file, call))
         if meant & keys or (overridden & keys and not reached.is_exact):
             found.setdefault((file, call.within), []).append((call.line, reached.sure and bool(meant & keys)))
-    if len(unclear) <= FEW and _namesakes(lookup, symbol) <= FEW:  # so few can be looked at one by one
+    if (
+        len(unclear) <= MAX_POSSIBLE and _namesakes(lookup, symbol) <= MAX_POSSIBLE
+    ):  # so few can be looked at one by one
         for file, call in unclear:
             found.setdefault((file, call.within), []).append((call.line, False))
         unclear = []
@@ -105,7 +104,7 @@ def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
 
 
 def callees(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callees:
-    """Everything that is called within a symbol, in the order of files."""
+    """Return the callees of a symbol, in the order of files."""
     found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
     foreign: Counter[str] = Counter()
     unclear = 0
@@ -121,7 +120,7 @@ def callees(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callees:
 
 
 def _made_by(lookup: Lookup, resolver: Resolver, symbol: Definition) -> set[tuple[str, str]]:
-    """The classes whose instances a constructor makes, as file and name: its own, and those that inherit it."""
+    """Return the classes that a constructor makes, as file and name: its own, and those that inherit it."""
     owner, _, name = symbol.name.rpartition(".")
     is_named_so = name in CONSTRUCTORS
     if symbol.kind != "method" or not (is_named_so or name == owner.rpartition(".")[2]):
@@ -129,26 +128,21 @@ def _made_by(lookup: Lookup, resolver: Resolver, symbol: Definition) -> set[tupl
     made = [resolver.class_at(symbol.file, owner)]
     for one in made if is_named_so else ():  # it grows meanwhile
         for heir in lookup.subclasses(one[1].rpartition(".")[2]):
-            with suppress(RecursionError):
-                known = resolver.member(Value("class", *heir), name).known
-                if heir not in made and symbol.key in {(value.file, value.name) for value in known}:
-                    made.append(heir)
+            if heir not in made and resolver.inherits(*heir, symbol):
+                made.append(heir)
     return set(made)
 
 
 def _heirs(lookup: Lookup, resolver: Resolver, symbol: Definition, names: Iterable[str]) -> int:
-    """How many classes name a class as their base, under any of its names."""
+    """Return the number of classes that name a class as their base, under any of its names."""
     if symbol.kind != "class":
         return 0
-    count = 0
-    for one in {heir for name in names for heir in lookup.subclasses(name)}:
-        with suppress(RecursionError):
-            count += symbol.key in resolver.classes_above(*one)
-    return count
+    heirs = {heir for name in names for heir in lookup.subclasses(name)}
+    return sum(symbol.key in resolver.bases(*heir) for heir in heirs)
 
 
 def _namesakes(lookup: Lookup, symbol: Definition) -> int:
-    """How many methods a call of a method's name may mean."""
+    """Return the number of methods with the name of a method."""
     found = lookup.defined(symbol.name.rpartition(".")[2])
     return sum(one.kind == "method" and family(one.file) == family(symbol.file) for one in found)
 
@@ -159,7 +153,7 @@ def _edge(lookup: Lookup, file: str, name: str, calls: Iterable[tuple[int, bool]
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """File, or empty, and name of what somebody typed."""
+    """Return the file, or nothing, and the name of a name as typed."""
     text = text.strip().removesuffix("()")
     file, mark, name = text.partition("::")
     if mark and (language_of(file) or "/" in file):
@@ -168,12 +162,12 @@ def _parts(text: str) -> tuple[str, str]:
 
 
 def _is_file(text: str) -> bool:
-    """Whether it may be the path of a file; `Game.go` may be a name too."""
+    """Return whether a text may be the path of a file; `Game.go` may be a name too."""
     return "::" not in text and language_of(text) != ""
 
 
 def _dotted(name: str) -> str:
-    """A qualified name as we write it, whatever the language does."""
+    """Return a qualified name with dots, whatever the language uses."""
     return name.replace("::", ".").replace("#", ".").strip(".")
 
 

@@ -1,9 +1,9 @@
-"""Which files of a checkout an import means, by the rules of each language; none for what is not the project's own."""
+"""The files of a checkout that an import means, by the rules of each language; none for foreign modules."""
 
 import posixpath
 from functools import lru_cache
 
-from claude_mem_lite.codebase.lookup import Lookup, family
+from claude_mem_lite.codebase.callgraph.lookup import Lookup, family
 from claude_mem_lite.codebase.working_tree import WorkingTree
 
 _JAVASCRIPT_ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts")
@@ -12,7 +12,7 @@ _RUST_LEADS = ("crate", "self", "super")
 
 
 def find_module(lookup: Lookup, file: str, module: str) -> list[str]:
-    """The files that an import's module is, seen from the file with the import; of Go and Java, those of its folder."""
+    """Return the files of a module that a file imports; in Go and Java, those of its folder."""
     language = family(file)
     if language == "python":
         return _python(lookup, file, module)
@@ -26,13 +26,13 @@ def find_module(lookup: Lookup, file: str, module: str) -> list[str]:
 
 
 def submodule(lookup: Lookup, file: str, name: str) -> list[str]:
-    """The module of a name inside the package that a file stands for."""
+    """Return the module of a name inside the package that a file stands for."""
     folder, _, own = file.rpartition("/")
     return _existing(lookup, _python_files(_join(folder, name))) if own.startswith("__init__.") else []
 
 
 def siblings(lookup: Lookup, file: str) -> list[str]:
-    """The other files of the same folder and language."""
+    """Return the other files of the same folder and language."""
     folder = posixpath.dirname(file)
     return [path for path in lookup.by_folder.get(folder, ()) if path != file and family(path) == family(file)]
 
@@ -55,7 +55,7 @@ def _python_named(lookup: Lookup, module: str) -> list[str]:
 
 
 def _starts_at_a_root(lookup: Lookup, path: str, module: str) -> bool:
-    """Whether a file is this module for whoever imports it: `json` is not the `json` of a package."""
+    """Return whether a file is this module for importing files: `json` is not the `json` of a package."""
     # The checkout may be the package itself, so its own name counts too.
     whole = f"{posixpath.basename(lookup.root)}/{path}".rpartition(".")[0].removesuffix("/__init__").split("/")
     parts = module.split(".")
@@ -109,7 +109,7 @@ def _go(lookup: Lookup, module: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _go_name(root: str) -> str:
-    """What the module of a checkout is called, by its go.mod."""
+    """Return the name of the module of a checkout, by its go.mod."""
     try:
         with WorkingTree(root) as tree:
             found = tree.text("go.mod")
@@ -122,7 +122,7 @@ def _go_name(root: str) -> str:
 
 
 def _java(lookup: Lookup, module: str) -> list[str]:
-    """The files of a package, or the one of a class."""
+    """Return the files of a package, or the one of a class."""
     path = module.replace(".", "/")
     folders = [paths for folder, paths in lookup.by_folder.items() if f"/{folder}".endswith(f"/{path}")]
     of_class = [one for one in lookup.with_stem(path.rpartition("/")[2]) if f"/{one}".endswith(f"/{path}.java")]
@@ -130,7 +130,7 @@ def _java(lookup: Lookup, module: str) -> list[str]:
 
 
 def _rust(lookup: Lookup, file: str, module: str) -> list[str]:
-    """By the last name of the path that is a file's: the way there is not followed step by step."""
+    """Return the file with the last name of a path that is a file's; the modules between are not followed."""
     parts = [part for part in module.split("::") if part]
     for part in reversed(parts):
         if part not in _RUST_LEADS:
@@ -143,7 +143,7 @@ def _rust(lookup: Lookup, file: str, module: str) -> list[str]:
 
 
 def _nearest(file: str, paths: list[str]) -> list[str]:
-    """The one that has most of its path in common with a file."""
+    """Return the path that has most in common with the path of a file."""
     return sorted(paths, key=lambda path: (-len(posixpath.commonprefix([path, file])), path))[:1]
 
 

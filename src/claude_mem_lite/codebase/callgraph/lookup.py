@@ -1,4 +1,4 @@
-"""Questions about one checkout to code.db, each asked once: definitions, calls and names, by name. It only reads."""
+"""Queries of code.db about one checkout: definitions, calls and names, by name. It only reads."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
-from claude_mem_lite.code.calling.values import Call, Name, NameKind, steps
+from claude_mem_lite.code.callgraph.references import Call, Name, NameKind
 from claude_mem_lite.code.languages import language_of
 from claude_mem_lite.code.values import SymbolKind
 from claude_mem_lite.codebase.tables import batches, marks
@@ -14,7 +14,7 @@ from claude_mem_lite.codebase.tables import batches, marks
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A symbol and where it is defined."""
+    """A symbol and the place of its definition."""
 
     file: str
     name: str
@@ -29,7 +29,7 @@ class Definition:
 
 
 class Lookup:
-    """What is known of a checkout; for one request, because it remembers all it was told."""
+    """The cached code of a checkout; for one request, because it remembers every answer."""
 
     def __init__(self, db: sqlite3.Connection, root: str) -> None:
         self._db = db
@@ -41,13 +41,13 @@ class Lookup:
 
     @cached_property
     def files(self) -> dict[str, int]:
-        """The files whose calls are known, with their numbers."""
+        """The files whose calls are cached, with their ids."""
         rows = self._db.execute("select path, id from files where checkout = ? and has_calls", (self._checkout,))
         return {row["path"]: row["id"] for row in rows}
 
     @cached_property
     def by_folder(self) -> dict[str, list[str]]:
-        """The same files by the folder they are in."""
+        """The same files by folder."""
         found: dict[str, list[str]] = {}
         for path in self.files:
             found.setdefault(path.rpartition("/")[0], []).append(path)
@@ -58,14 +58,14 @@ class Lookup:
         return {number: path for path, number in self.files.items()}
 
     def defined(self, simple: str) -> list[Definition]:
-        """Every symbol of a simple name, in the order of files."""
+        """Return every symbol of a simple name, in the order of files."""
         if simple not in self._simple:
             rows = self._db.execute("select * from symbols where simple = ?", (simple,))
             self._simple[simple] = self._definitions(rows)
         return self._simple[simple]
 
     def definition(self, file: str, name: str) -> Definition | None:
-        """The symbol of a qualified name in a file."""
+        """Return the symbol of a qualified name in a file."""
         found = self.defined(name.rpartition(".")[2])
         return next((one for one in found if one.file == file and one.name == name), None)
 
@@ -74,11 +74,11 @@ class Lookup:
         return definition is not None and definition.kind == "class"
 
     def of_file(self, file: str) -> list[Definition]:
-        """Everything a file defines."""
+        """Return the symbols of a file."""
         return self._definitions(self._db.execute("select * from symbols where file = ?", (self.files.get(file),)))
 
     def has_members(self, file: str, name: str) -> bool:
-        """Whether a file defines something that is qualified by a name."""
+        """Return whether a file defines members of a name."""
         found = self._db.execute(
             "select 1 from symbols where file = ? and name >= ? and name < ? limit 1",
             (self.files.get(file), f"{name}.", f"{name}/"),
@@ -86,7 +86,7 @@ class Lookup:
         return found.fetchone() is not None
 
     def simple_names(self) -> list[str]:
-        """The simple names of all symbols."""
+        """Return the simple names of all symbols."""
         rows = self._db.execute(
             "select distinct simple from symbols join files on files.id = file where checkout = ? and has_calls",
             (self._checkout,),
@@ -94,7 +94,7 @@ class Lookup:
         return [row[0] for row in rows]
 
     def names(self, file: str, scope: str, name: str) -> list[Name]:
-        """What a name stands for in a scope of a file."""
+        """Return the entries of a name in a scope of a file."""
         key = (file, scope, name)
         if key not in self._names:
             rows = self._db.execute(
@@ -103,16 +103,8 @@ class Lookup:
             self._names[key] = [_name(row) for row in rows]
         return self._names[key]
 
-    def fields(self, file: str, scope: str) -> list[Name]:
-        """The attributes a class declares with their types, in order."""
-        rows = self._db.execute(
-            "select * from names where file = ? and scope = ? and kind = 'type' order by rowid",
-            (self.files.get(file), scope),
-        )
-        return [_name(row) for row in rows]
-
     def other_names(self, simple: str) -> set[str]:
-        """The names under which something of this name is known elsewhere: imported as, or assigned to."""
+        """Return a name with the names that it is imported as or assigned to anywhere."""
         known, new = {simple}, {simple}
         while new:
             rows = self._db.execute(f"select file, name from names where leaf in ({marks(new)})", tuple(new))
@@ -120,35 +112,27 @@ class Lookup:
             known |= new
         return known - {"*"}
 
-    def holders(self, simple: str) -> set[str]:
-        """The names of variables and attributes that may hold an instance of a class of this simple name."""
-        rows = self._db.execute(
-            "select name from names where kind in ('value', 'type') and target like ?", (f"%{simple}%",)
-        )
-        return {row["name"] for row in rows}
-
     def subclasses(self, simple: str) -> list[tuple[str, str]]:
-        """Classes that name one of this simple name as their base, as file and qualified name."""
+        """Return the classes that name a class of this simple name as their base, as file and name."""
         return self._by_base.get(simple, [])
 
     @cached_property
     def _by_base(self) -> dict[str, list[tuple[str, str]]]:
         found: dict[str, list[tuple[str, str]]] = {}
-        for row in self._db.execute("select file, scope, target from names where kind = 'base'"):
-            names = [step.lstrip(".~") for step in steps(row["target"]) if step[0] not in "(["]
-            if names and row["file"] in self._paths:
-                found.setdefault(names[-1], []).append((self._paths[row["file"]], row["scope"]))
+        for row in self._db.execute("select file, scope, leaf from names where kind = 'base'"):
+            if row["file"] in self._paths:
+                found.setdefault(row["leaf"], []).append((self._paths[row["file"]], row["scope"]))
         return found
 
     def calls_of(self, names: Iterable[str]) -> list[tuple[str, Call]]:
-        """Every call of something of one of these names, with its file."""
+        """Return the calls of these names, each with its file."""
         found: list[sqlite3.Row] = []
         for some in batches(sorted(names)):
             found += self._db.execute(f"select * from calls where name in ({marks(some)}) order by rowid", some)
         return [(self._paths[row["file"]], _call(row)) for row in found if row["file"] in self._paths]
 
     def calls_in(self, file: str, name: str) -> list[Call]:
-        """Every call that stands within a symbol."""
+        """Return the calls within a symbol."""
         rows = self._db.execute(
             "select * from calls where file = ? and (within = ? or within >= ? and within < ?) order by line",
             (self.files.get(file), name, f"{name}.", f"{name}/"),  # a slash comes right after the dot
@@ -156,7 +140,7 @@ class Lookup:
         return [_call(row) for row in rows]
 
     def with_stem(self, stem: str) -> list[str]:
-        """The files that are a module of this name."""
+        """Return the files that are a module of this name."""
         if stem not in self._stems:
             rows = self._db.execute(
                 "select path from files where checkout = ? and stem = ? and has_calls order by path",
@@ -184,13 +168,13 @@ class Lookup:
 
 
 def family(path: str) -> str:
-    """The languages that call each other's functions, by the name of one of them."""
+    """Return the group of languages that call each other's functions, by the name of one of them."""
     language = language_of(path)
     return {"typescript": "javascript", "tsx": "javascript", "c": "cpp"}.get(language, language)
 
 
 def _name(row: sqlite3.Row) -> Name:
-    return Name(row["scope"], row["name"], cast(NameKind, row["kind"]), row["target"], row["module"])
+    return Name(row["scope"], row["name"], cast(NameKind, row["kind"]), row["target"], row["origin"])
 
 
 def _call(row: sqlite3.Row) -> Call:
