@@ -51,7 +51,8 @@ _POINTS_OUTSIDE = lazy(r"(?i)\b(?:these|those|above|below|following|i|we|you|you
 _VERB_ALONE = lazy(r"^\w+ (?:\(|by\b|via\b|using\b|with\b)")
 _CLAUSE = lazy(
     r"\s+[–—]\s+|\s+-\s+|;\s+|:\s+|,\s+(?=(?:which|so|and|but|since|because|where|making|allowing|as|if|with|while|not)\b)"
-    r"|\s+(?=(?:because|since|so that|which|where|while|instead of|rather than|when|unless|by|using|via|to avoid"
+    r"|\s+(?=(?:because|since|so that|which|where|while|but|even (?:when|if|though|after|before)"
+    r"|instead of|rather than|when|unless|by|using|via|to avoid"
     r"|to prevent)\s)|\s+\("
 )
 _ASIDE = lazy(r"\s+\([^()]*\)")
@@ -100,7 +101,7 @@ def bare(text: str) -> str:
             text = text[found.end() :]
     label = _EMPTY_LABEL.match(text)
     if label and titles.weight(label["label"]) < MIN_LABEL_WEIGHT and len(text[label.end() :].split()) >= 4:
-        text = text if tells_its_subject(text[label.end() :]) else text[label.end() :]
+        text = text if _is_telling(label) else text[label.end() :]
     return without_lead(text)
 
 
