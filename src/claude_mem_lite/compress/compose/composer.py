@@ -263,7 +263,10 @@ def _summary(said: Sequence[_Said], title: str, head: _Said | None) -> str:
     found, and what else carries."""
     if message := _message(said):
         return message
-    chosen = _chosen([one for one in said if not _is_other_fault(one, head, title)], title)
+    # A heading with no sentence of its own stands above all those below it.
+    is_above = head is not None and all(one.sentence.under != head.sentence.text for one in said)
+    covers_all = is_above and head is not None and head.sentence.source == "heading"
+    chosen = _chosen([one for one in said if covers_all or not _is_other_fault(one, head, title)], title)
     chosen = chosen or _chosen([one for one in said if overlap(title, one.sentence.text) >= _MIN_SHARED], title)
     chosen = chosen or ([head] if head and head.sentence.source in ("body", "closing") else [])
     return whole_sentences((impersonal_sentence(one.sentence.text) for one in chosen), _MAX_SUMMARY)
