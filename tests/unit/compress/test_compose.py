@@ -365,13 +365,16 @@ def test_a_fault_that_was_only_told_is_a_discovery() -> None:
 
 def test_a_summary_tells_the_fault_of_its_title_and_no_other_of_the_list() -> None:
     closing = (
-        "I reviewed the shop and found two faults.\n\n"
         "### Vouchers are applied twice because apply_voucher() does not check the order's state\n"
         "`apply_voucher()` runs again on each reload, because the order stays in the state open until it is paid.\n\n"
         "### Session tokens never expire since the cleanup job compares seconds with milliseconds\n"
         "The cleanup job divides nothing, so that every token is a thousand times too young to be deleted.\n"
     )
-    for draft in composed("Review the shop.", read("src/shop.py"), closing=closing):
+    asked = turn("Review the shop.", read("src/shop.py"), closing=closing)
+    steps = [step for event in asked.events for step in read_steps(event)]
+    found = compose(material_of(asked, closing, steps, (), lenient_judge()))
+    assert found
+    for draft in found:
         is_voucher = "oucher" in draft.title
         assert ("token" in draft.summary) != is_voucher
         assert ("apply_voucher" in draft.summary) == is_voucher

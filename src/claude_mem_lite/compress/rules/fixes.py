@@ -24,7 +24,7 @@ _USAGE_ERROR = lazy(
 _NO_FILE = lazy(r"(?i)no such file or directory")
 _ASSERTION = lazy(r"AssertionError|assert\b|.*\s(?:==|!=)\s")
 _PLACE = lazy(r"^(?:\S+?:\d+(?::\d+)?:\s*)?(?:[^\w\s\"'`(\[<./~$-]+\s+)?")
-_MAX_NAME_WORDS, _MAX_NAME = 6, 50
+_MAX_NAME_WORDS, _MAX_NAME = 6, 60
 _MAX_OPEN = 30
 _MAX_CARRIED_FILES = 5
 """Work of several turns that touched more files tells nobody which part of it helped."""
@@ -134,8 +134,9 @@ def passed(steps: Sequence[Step]) -> tuple[str, ...]:
 
 
 def named(command: str) -> str:
-    """Return a command as the title of its failure names it."""
-    return titles.cut(command, _MAX_NAME_WORDS, _MAX_NAME)
+    """Return a command as the title of its failure names it; one that is cut still tells what it was run on."""
+    name = titles.cut(command, _MAX_NAME_WORDS)
+    return name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
 
 
 def title_of_failure(ran: Ran) -> str:
