@@ -4,7 +4,7 @@ import re
 
 from claude_mem_lite.words import one_line
 
-_TAG = re.compile(r"<(?=[/!?a-z])", re.I)
+_TAG = re.compile(r"<(?=[/!?a-z])(?:([^<>\n]{0,200})>)?", re.I)
 # Control and format characters, private ones, halves of pairs, variants and fillers: nobody sees what is written with
 # them, a model does. White space is not among them.
 _UNSEEN = re.compile(
@@ -17,9 +17,14 @@ _UNSEEN = re.compile(
 _RULE = re.compile("-{3,}")
 
 
+def without_tags(text: str) -> str:
+    """Text in which no tag opens or closes a block: each keeps its words, between other brackets."""
+    return _TAG.sub(lambda found: "‹" if found[1] is None else f"‹{found[1]}›", text)
+
+
 def harmless(text: str) -> str:
     """Text on one line, with nothing in it that is not seen, unable to open or close any block, ours included."""
-    return _TAG.sub("‹", one_line(_UNSEEN.sub("", text)))
+    return without_tags(one_line(_UNSEEN.sub("", text)))
 
 
 def unframed(text: str) -> str:

@@ -8,6 +8,7 @@ from claude_mem_lite.compress.compose import facts, headline
 from claude_mem_lite.compress.compose.candidates import candidates_of, fingerprint, plan_headings
 from claude_mem_lite.compress.compose.composer import MAX_CARDS, compose, impersonal_sentence
 from claude_mem_lite.compress.compose.judge import NOTHING, WEIGHTS, shipped_judge
+from claude_mem_lite.compress.compose.spelling import keep_case, lower_case_names
 from claude_mem_lite.compress.compose.titles import titles_of
 from claude_mem_lite.compress.compose.turn import material_of
 from claude_mem_lite.compress.language.sentence_kinds import states_decision
@@ -23,6 +24,7 @@ from tests.unit.compress.build import (
     bash,
     bash_failed,
     edit,
+    lenient_judge,
     read,
     subagent_stop,
     turn,
@@ -297,3 +299,92 @@ def test_the_log_of_a_turn_has_its_edits_commits_and_runs() -> None:
     log = log_of(steps)
     assert "src/auth.py" in log
     assert "Commit 3f2a91c on main: fix(auth): compare expiry in seconds, not milliseconds" in log
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("db/7_prices.down.sql: Removed the column tax again.", "db/7_prices.down.sql: Removed the column tax again."),
+        ("rates.py — returns cents for every currency.", "rates.py — returns cents for every currency."),
+        ("Rollback: restores the four old indexes of orders.", "Rollback: restores the four old indexes of orders."),
+        ("rates.py:12 - Added a retry for the Swiss table.", "Added a retry for the Swiss table."),
+    ],
+)
+def test_a_place_stays_where_the_sentence_needs_it(sentence: str, told: str) -> None:
+    assert headline.bare(sentence) == told
+
+
+@pytest.mark.parametrize(
+    ("sentence", "title"),
+    [
+        (
+            "The importer of the rates takes every line as a number of cents but the shop's loader rejects that form",
+            "The importer of the rates takes every line as a number of cents",
+        ),
+        (
+            "The nightly job finds the open carts of archived shops even after the shop was renamed by its owner",
+            "The nightly job finds the open carts of archived shops",
+        ),
+    ],
+)
+def test_a_headline_is_not_cut_between_a_verb_and_what_belongs_to_it(sentence: str, title: str) -> None:
+    assert headline.cut(sentence) == title
+
+
+@pytest.mark.parametrize("size", [1, 30, 200])
+def test_the_titles_of_failures_and_fixes_are_no_longer_than_a_headline(size: int) -> None:
+    name = "test_" + "x" * size
+    output = PYTEST_FAILED.replace("test_login", name)
+    [draft] = composed(
+        "Fix the tests.",
+        bash_failed(f"uv run pytest tests/{name}.py -k {name} --strict --verbose", output),
+        closing=f"pytest still fails in {name}.py: the session expires.",
+    ) or [Draft("failure", "", "")]
+    assert len(draft.title) <= headline.MAX_HEADLINE
+
+
+def test_a_tool_keeps_its_lower_case_at_the_beginning_of_a_sentence() -> None:
+    steps = [Ran("fetchall rates --force", "run", "", ""), Ran("docker build .", "build", "", "")]
+    names = lower_case_names(steps, ["Docker builds fail.", "Run `tidy all` first."])
+    assert names == {"fetchall", "tidy"}
+    assert keep_case("Fetchall skips old rates. Tidy, too. Docker is fine.", names) == (
+        "fetchall skips old rates. tidy, too. Docker is fine."
+    )
+
+
+def test_a_fault_that_was_only_told_is_a_discovery() -> None:
+    closing = (
+        "## Root cause\nThe price import is broken because the vendored parser has no support for the decimal comma: "
+        "every Swiss price is read as zero cents."
+    )
+    asked = turn("Why are Swiss prices zero?", write("notes.md", "# Prices\n"), closing=closing)
+    steps = [step for event in asked.events for step in read_steps(event)]
+    found = compose(material_of(asked, closing, steps, (), lenient_judge()))
+    assert [draft.kind for draft in found] == ["discovery"]
+
+
+def test_a_summary_tells_the_fault_of_its_title_and_no_other_of_the_list() -> None:
+    closing = (
+        "### Vouchers are applied twice because apply_voucher() does not check the order's state\n"
+        "`apply_voucher()` runs again on each reload, because the order stays in the state open until it is paid.\n\n"
+        "### Session tokens never expire since the cleanup job compares seconds with milliseconds\n"
+        "The cleanup job divides nothing, so that every token is a thousand times too young to be deleted.\n"
+    )
+    asked = turn("Review the shop.", read("src/shop.py"), closing=closing)
+    steps = [step for event in asked.events for step in read_steps(event)]
+    found = compose(material_of(asked, closing, steps, (), lenient_judge()))
+    assert found
+    for draft in found:
+        is_voucher = "oucher" in draft.title
+        assert ("token" in draft.summary) != is_voucher
+        assert ("apply_voucher" in draft.summary) == is_voucher
+
+
+def test_a_fix_opens_with_a_sentence_about_it_or_with_its_error() -> None:
+    closing = "All tests of the login pass now.\n\nThe prices were wrong because cents were read as francs."
+    for draft in composed(
+        "Make the tests pass.", bash_failed("pytest -q", PYTEST_FAILED), FIX, bash("pytest -q", PYTEST_PASSED),
+        closing=closing,
+    ):  # fmt: skip
+        if draft.title.startswith("Fix "):
+            assert draft.summary.startswith("pytest failed: ")

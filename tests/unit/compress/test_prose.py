@@ -128,3 +128,15 @@ def test_a_choice_is_a_decision(text: str) -> None:
 )
 def test_a_description_is_no_decision(text: str) -> None:
     assert not kinds.states_decision(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Read **/*.toml and *.cfg", "count(*) is slow, sum(*) too", "load(*names, **options) drops a name", "a * b > c"],
+)
+def test_asterisks_of_code_stay(text: str) -> None:
+    assert plain(text) == text
+
+
+def test_half_of_what_is_bold_loses_its_marks() -> None:
+    assert plain("**Prices of `rates.py` are cents** now") == "Prices of rates.py are cents now"

@@ -5,18 +5,19 @@ and only sentences that stand alone; everything exact goes into facts."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
 
 from claude_mem_lite.compress.compose import facts, headline
 from claude_mem_lite.compress.compose.candidates import Candidate
-from claude_mem_lite.compress.compose.judge import KINDS, Judgement, Verdict
+from claude_mem_lite.compress.compose.judge import CONTENTS, KINDS, Judgement, Verdict
+from claude_mem_lite.compress.compose.spelling import keep_case, lower_case_names
 from claude_mem_lite.compress.compose.turn_features import is_beside
 from claude_mem_lite.compress.language.drafts import make_draft, whole_sentences
 from claude_mem_lite.compress.language.prose import capital
 from claude_mem_lite.compress.language.sentence_kinds import is_talk
-from claude_mem_lite.compress.language.verbs import BASES, impersonal
+from claude_mem_lite.compress.language.verbs import BASES, impersonal, reported
 from claude_mem_lite.compress.rules.fixes import Fix, cause_of, failing_tests, title_of_failure, title_of_fix
 from claude_mem_lite.compress.tools.edits import FileChange, merge
 from claude_mem_lite.compress.tools.fingerprints import anchors_of_run
@@ -50,6 +51,8 @@ _MAX_SUMMARY = 700
 _MAX_EXPLANATION = 260
 _MAX_ASIDE = 120
 _MIN_SHARED = 0.25
+_MIN_EXPLAINED = 0.4
+"""Smallest share of the words of a sentence that a failure has, for the sentence to open the memory of its fix."""
 _MIN_NAME = 4
 """Fewest characters of a name that is looked for in a text."""
 _SAME = 0.8
@@ -60,10 +63,15 @@ _COMMIT_KINDS: dict[str, WorkKind] = {
     "refactor": "refactor", "docs": "change", "chore": "change", "test": "change", "ci": "change", "build": "change",
 }  # fmt: skip
 _VERB_KINDS: dict[str, WorkKind] = {
-    "fix": "bugfix", "add": "feature", "extract": "refactor", "rename": "refactor",
+    "fix": "bugfix", "add": "feature", "extract": "refactor", "rename": "refactor", "optimize": "change",
+    "trim": "change", "tweak": "change", "update": "change", "bump": "change", "document": "change",
 }  # fmt: skip
 _COMMITTED_KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "change")
 _FAILS = lazy(r"(?i)\b(?:fail(?:s|ed|ing|ures?)?|broken|breaks|crash\w*)\b")
+_IS_THERE = lazy(
+    r"(?i)\b(?:is|are|has|have|does|do|can|cannot|can't|isn't|aren't|hasn't|doesn't|don't|needs?|lacks?)\b"
+)
+_IS_PAST = lazy(r"(?i)\b(?:was|were|had|did|wasn't|weren't|hadn't|didn't|now|no longer|will)\b")
 _IS_OVER = lazy(r"(?i)\b(?:no longer|fix(?:ed|es)|resolve[sd]|solved|passes|passing|repaired|works|now green)\b")
 _NAMES_CAUSE = lazy(
     r"(?i)^\W*(?:the )?(?:root )?cause(?: \([^)]*\))?(?:\s*:| (?:was|is) )"
@@ -76,7 +84,8 @@ _POINTS_OUTSIDE = lazy(
     r"|\b(?i:item|step|task|bug|option|hypothesis|phase|point|finding|issue) (?:#?\d|[A-Z]\b)"
 )
 _WORDS = lazy(r"\w+\W+\w+\W+\w+")
-_ORDER = ("cause", "finding", "decision", "result", "verified")
+_FAULTS = ("cause", "finding")
+_LISTED = ("item", "row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +110,7 @@ class Material:
 class _Said:
     """A candidate with its verdict."""
 
-    one: Candidate
+    sentence: Candidate
     verdict: Verdict
 
     @property
@@ -114,15 +123,11 @@ class _Said:
 
     @property
     def states_cause(self) -> bool:
-        return self.fits and (self.verdict.cause >= MIN_CAUSE or _NAMES_CAUSE.match(self.one.text) is not None)
+        return self.fits and (self.verdict.cause >= MIN_CAUSE or _NAMES_CAUSE.match(self.sentence.text) is not None)
 
     @property
     def value(self) -> float:
         return self.verdict.carries * self.verdict.fits
-
-    @property
-    def role(self) -> str:
-        return max(_ORDER, key=lambda role: float(getattr(self.verdict, role)))
 
 
 def compose(given: Material) -> list[Draft]:
@@ -132,15 +137,20 @@ def compose(given: Material) -> list[Draft]:
     known = {anchor for card in cards for anchor in card.anchors}
     beside = [fix for fix in given.fixes if known.isdisjoint(anchors_of_run(fix.failure))]
     fixed = [card for fix in beside if (card := _fix_card(fix, said))]
-    drafts = [*cards, *fixed][:MAX_CARDS]
-    return [*drafts, *(card for ran in given.unfixed[-1:] if (card := _failure_card(ran, said)))]
+    failing = [card for ran in given.unfixed[-1:] if (card := _failure_card(ran, said))]
+    names = lower_case_names(given.steps, [sentence.text for sentence in given.candidates])
+    return [_spelled(draft, names) for draft in (*[*cards, *fixed][:MAX_CARDS], *failing)]
+
+
+def _spelled(draft: Draft, names: frozenset[str]) -> Draft:
+    return replace(draft, title=keep_case(draft.title, names), summary=keep_case(draft.summary, names))
 
 
 def _cards(given: Material, said: Sequence[_Said]) -> list[Draft]:
     telling = [at for at, commit in enumerate(given.commits, 1) if headline.of_commit(commit.subject)]
     fixes = (*given.fixes, *given.slips)
     if given.judgement.worth < MIN_WORTH and not any(
-        _speaks_of(fix, one.one.text) for fix, one in _causes(fixes, said)
+        _speaks_of(fix, one.sentence.text) for fix, one in _causes(fixes, said)
     ):
         return []
     if len(telling) < 2:
@@ -152,7 +162,7 @@ def _cards(given: Material, said: Sequence[_Said]) -> list[Draft]:
 
 def _about(said: Sequence[_Said], commit: int) -> list[_Said]:
     """Return the sentences of one of several commits; those of the closing message speak of all of them."""
-    return [one for one in said if one.one.ref == f"c{commit}" or one.one.ref.startswith(f"c{commit}.")]
+    return [one for one in said if one.sentence.ref == f"c{commit}" or one.sentence.ref.startswith(f"c{commit}.")]
 
 
 def _card(given: Material, said: Sequence[_Said], commit: Commit | None, *, several: bool = False) -> Draft | None:
@@ -165,13 +175,15 @@ def _card(given: Material, said: Sequence[_Said], commit: Commit | None, *, seve
     summary = _summary(useful, title, head)
     message = f"{commit.subject} {commit.body}" if commit else ""
     fix = None if several else _fix_of(given, head, f"{title} {summary} {message}")
-    if fix:
-        summary = f"{summary or facts.failed(fix)} {facts.passes(fix)}"
+    if fix and summary and any(_tells(f"{title} {summary}", one) for one in said if one.states_cause):
+        summary = f"{summary} {facts.passes(fix)}"
+    elif fix:
+        summary = " ".join(filter(None, (facts.failed(fix), summary or facts.helped(fix), facts.passes(fix))))
     if not summary:
         return None
     changes = merge(step.change for step in given.steps if isinstance(step, Edited))
     return make_draft(
-        _kind(given, title, commit, changes, fix),
+        _kind(given, title, commit, changes, fix, head),
         title,
         summary,
         facts=[
@@ -189,12 +201,16 @@ def _card(given: Material, said: Sequence[_Said], commit: Commit | None, *, seve
     )
 
 
+def _tells(text: str, one: _Said) -> bool:
+    return overlap(one.sentence.text, text) >= _SAME
+
+
 def _is_useful(said: _Said) -> bool:
     """Return whether a sentence may be told at all: no talk, no bare status, nothing that only leads on."""
-    text = said.one.text
+    text = said.sentence.text
     if not _WORDS.search(text):
         return False
-    return said.one.source in ("subject", "heading", "plan") or not is_talk(text)
+    return said.sentence.source in ("subject", "heading", "plan") or not is_talk(text)
 
 
 def _fix_of(given: Material, head: _Said | None, told: str) -> Fix | None:
@@ -224,9 +240,9 @@ def _title(given: Material, said: Sequence[_Said]) -> tuple[str, _Said | None]:
     Where none is sure, it is the sentence that states the cause of what was put right."""
     idle = not given.commits and not any(isinstance(step, Edited) for step in given.steps)
     offered = [
-        (good - ITEM_PENALTY * (said[title.at].one.kind in ("item", "row")), title)
+        (good - ITEM_PENALTY * (said[title.at].sentence.kind in ("item", "row")), title)
         for title, good in given.judgement.titles
-        if title.form != "subject" and not (idle and _is_proposal(title.text, said[title.at].one.text))
+        if title.form != "subject" and not (idle and _is_proposal(title.text, said[title.at].sentence.text))
     ]
     sure = [pair for pair in offered if pair[0] >= MIN_TITLE]
     if not sure and (given.fixes or given.slips):
@@ -247,21 +263,25 @@ def _summary(said: Sequence[_Said], title: str, head: _Said | None) -> str:
     found, and what else carries."""
     if message := _message(said):
         return message
-    chosen = _chosen(said, title)
-    chosen = chosen or ([head] if head and head.one.source in ("body", "closing") else [])
-    return whole_sentences((impersonal_sentence(one.one.text) for one in chosen), _MAX_SUMMARY)
+    # A heading with no sentence of its own stands above all those below it.
+    is_above = head is not None and all(one.sentence.under != head.sentence.text for one in said)
+    covers_all = is_above and head is not None and head.sentence.source == "heading"
+    chosen = _chosen([one for one in said if covers_all or not _is_other_fault(one, head, title)], title)
+    chosen = chosen or _chosen([one for one in said if overlap(title, one.sentence.text) >= _MIN_SHARED], title)
+    chosen = chosen or ([head] if head and head.sentence.source in ("body", "closing") else [])
+    return whole_sentences((impersonal_sentence(one.sentence.text) for one in chosen), _MAX_SUMMARY)
 
 
 def _message(said: Sequence[_Said]) -> str:
     """Return the beginning of a commit's message in its own order, lists joined to the sentence that leads them."""
     parts: list[str] = []
     for one in said:
-        if one.one.source != "body":
+        if one.sentence.source != "body":
             continue
-        text = one.one.text.rstrip(".")
-        if one.one.kind != "text" and parts and one.one.first_of_passage:
+        text = one.sentence.text.rstrip(".")
+        if one.sentence.kind != "text" and parts and one.sentence.first_of_passage:
             parts[-1] += f"{' ' if parts[-1].endswith(':') else '; '}{text}"
-        elif one.one.kind != "text" and not one.one.first_of_passage and parts:
+        elif one.sentence.kind != "text" and not one.sentence.first_of_passage and parts:
             parts[-1] += f" ({text})" if len(text) < _MAX_ASIDE else ""
         else:
             parts.append(text)
@@ -271,26 +291,48 @@ def _message(said: Sequence[_Said]) -> str:
 
 
 def _chosen(said: Sequence[_Said], title: str) -> list[_Said]:
-    usable = [one for one in said if one.one.source in ("body", "closing") and one.fits and not _is_title(one, title)]
-    usable = [one for one in usable if not _POINTS_OUTSIDE.search(one.one.text)]
+    usable = [
+        one for one in said if one.sentence.source in ("body", "closing") and one.fits and not _is_title(one, title)
+    ]
+    usable = [one for one in usable if not _POINTS_OUTSIDE.search(one.sentence.text)]
     chosen: list[_Said] = []
     for value in (_cause, _outcome, _value, _value):
-        left = [one for one in usable if all(overlap(one.one.text, other.one.text) < _SAME for other in chosen)]
+        left = [
+            one for one in usable if all(overlap(one.sentence.text, other.sentence.text) < _SAME for other in chosen)
+        ]
         best = max(left, key=partial(_weighed, value, title), default=None)
         if best is not None and value(best) >= _MIN_VALUE and len(chosen) < _MAX_SENTENCES:
             chosen.append(best)
     order = {id(one): at for at, one in enumerate(said)}
-    return sorted(chosen, key=lambda one: (_ORDER.index(one.role), order[id(one)]))
+    return sorted(chosen, key=lambda one: (CONTENTS.index(one.verdict.role), order[id(one)]))
+
+
+def _is_other_fault(one: _Said, head: _Said | None, title: str) -> bool:
+    """Return whether a sentence tells another fault than the title, where a message lists several of them."""
+    if (
+        head is None
+        or one is head
+        or one.verdict.role not in _FAULTS
+        or overlap(one.sentence.text, title) >= _MIN_SHARED
+    ):
+        return False
+    ours, theirs = head.sentence, one.sentence
+    if ours.source == "heading":
+        return theirs.under not in ("", ours.text)
+    are_apart = ours.under != theirs.under or (
+        ours.kind in _LISTED and theirs.kind in _LISTED and theirs.first_of_passage
+    )
+    return head.verdict.role in _FAULTS and ours.source == "closing" and are_apart
 
 
 def _weighed(value: Callable[[_Said], float], title: str, one: _Said) -> float:
     """Return what a sentence counts: more when it speaks of what the title says."""
-    return value(one) * (1 + overlap(title, one.one.text))
+    return value(one) * (1 + overlap(title, one.sentence.text))
 
 
 def _is_title(one: _Said, title: str) -> bool:
     """Return whether a sentence says no more than the title."""
-    text = headline.bare(one.one.text)
+    text = headline.bare(one.sentence.text)
     return overlap(text, title) >= _SAME and len(text) <= len(title) + _LONGER
 
 
@@ -312,19 +354,39 @@ def impersonal_sentence(text: str) -> str:
 
 
 def _kind(
-    given: Material, title: str, commit: Commit | None, changes: Sequence[FileChange], fix: Fix | None
+    given: Material,
+    title: str,
+    commit: Commit | None,
+    changes: Sequence[FileChange],
+    fix: Fix | None,
+    head: _Said | None,
 ) -> WorkKind:
-    """Return the kind by what happened: a verified fix, the type of the commit, the verb of its subject, else what the
-    judge thinks."""
+    """Return the kind by what happened: a verified fix, the type of the commit, the verb of its subject or of the
+    plan's heading, else what the judge thinks. A fault that was only told is a discovery."""
     of_commit = _COMMIT_KINDS.get(_type_of(commit)) if commit else None
     if fix and of_commit != "feature":
         return "bugfix"
     if of_commit:
         return of_commit
-    if commit and (kind := _VERB_KINDS.get(title.split(" ", 1)[0].rstrip(":").lower())):
+    is_planned = head is not None and head.sentence.source == "plan"
+    if (commit or is_planned) and (kind := _VERB_KINDS.get(title.split(" ", 1)[0].rstrip(":").lower())):
         return "change" if changes and all(is_beside(change.path) for change in changes) else kind
     allowed = _COMMITTED_KINDS if commit else KINDS if changes or given.commits else ("discovery", "decision")
+    if not (commit or fix) and head is not None and _is_only_told(given, head):
+        allowed = ("discovery", "decision")
     return max(allowed, key=lambda kind: given.judgement.kinds[kind])
+
+
+def _is_only_told(given: Material, head: _Said) -> bool:
+    """Return whether the title states a fault that is still there, and nothing says that anything was done about it."""
+    text = head.sentence.text
+    if head.verdict.role not in _FAULTS or not _IS_THERE.search(text) or _IS_PAST.search(text):
+        return False
+    said = (_Said(*pair) for pair in zip(given.candidates, given.judgement.verdicts, strict=True))
+    done = [
+        one for one in said if one.sentence.source == "closing" and (one.verdict.role == "result" or _reports_work(one))
+    ]
+    return not any(one.value >= _MIN_VALUE for one in done)
 
 
 def _type_of(commit: Commit) -> str:
@@ -337,7 +399,10 @@ def _fix_card(fix: Fix, said: Sequence[_Said]) -> Draft | None:
     about = _about_run(fix.failure, said)
     if not about and (fix.own_work or not failing_tests(fix.failure)):
         return None
-    explained = f"{_explained(about[0])} " if about else ""
+    explaining = [one for one in about if one.states_cause or _reports_work(one)]
+    best = max(explaining, key=lambda one: _nearness(one, fix.failure), default=None)
+    is_near = best is not None and _nearness(best, fix.failure) >= _MIN_EXPLAINED
+    explained = f"{_explained(best)} " if best and is_near else ""
     summary = f"{explained}{facts.failed(fix)} {facts.helped(fix)} {facts.passes(fix)}"
     return make_draft(
         "bugfix",
@@ -353,7 +418,16 @@ def _fix_card(fix: Fix, said: Sequence[_Said]) -> Draft | None:
 
 def _about_run(ran: Ran, said: Sequence[_Said]) -> list[_Said]:
     """Return the sentences that speak of a failed command, its cause or its errors."""
-    return [one for one in said if overlap(one.one.text, _seen(ran)) >= _MIN_SHARED and _is_useful(one)]
+    return [one for one in said if _nearness(one, ran) >= _MIN_SHARED and _is_useful(one)]
+
+
+def _nearness(one: _Said, ran: Ran) -> float:
+    return overlap(one.sentence.text, _seen(ran))
+
+
+def _reports_work(one: _Said) -> bool:
+    """Return whether a sentence says what was done; that something passes now is no work."""
+    return reported(headline.bare(one.sentence.text)) != ""
 
 
 def _seen(ran: Ran) -> str:
@@ -361,20 +435,25 @@ def _seen(ran: Ran) -> str:
 
 
 def _explained(one: _Said) -> str:
-    return whole_sentences([impersonal_sentence(one.one.text)], _MAX_EXPLANATION)
+    return whole_sentences([impersonal_sentence(one.sentence.text)], _MAX_EXPLANATION)
 
 
 def _failure_card(ran: Ran, said: Sequence[_Said]) -> Draft | None:
     """Return the memory of a command that still fails, if the closing message speaks of it: else somebody went on."""
-    about = [one for one in _about_run(ran, said) if _FAILS.search(one.one.text) and not _IS_OVER.search(one.one.text)]
+    about = [
+        one
+        for one in _about_run(ran, said)
+        if _FAILS.search(one.sentence.text) and not _IS_OVER.search(one.sentence.text)
+    ]
     if not about:
         return None
+    nearest = max(about, key=lambda one: _nearness(one, ran))
     totals = f" ({ran.run.totals()})" if ran.run else ""
     cause = within(cause_of(ran), 300).rstrip(".")
     return make_draft(
         "failure",
         title_of_failure(ran),
-        f"{ran.command} failed{totals}: {cause}. {_explained(about[0])}",
+        f"{ran.command} failed{totals}: {cause}. {_explained(nearest)}",
         facts=[*failing_tests(ran), *(f"Error: {error}" for error in ran.errors[:3])],
         anchors=anchors_of_run(ran),
         origin="web" if ran.fetched else "command",

@@ -40,7 +40,7 @@ def of_fix(fix: Fix, told: str) -> list[str]:
     """Return the commands of a fix, from which `describe_fix` reads them, and the errors that are not told."""
     errors = fix.failure.errors
     causes = fixes.failing_tests(fix.failure) or [
-        f"Cause: {fixes.cause_of(fix.failure)}",
+        f"Error: {fixes.cause_of(fix.failure)}",
         *(f"Error: {error}" for error in errors[1:3]),
     ]
     ran = [helped(fix)] if fix.repair.commands else []

@@ -1,17 +1,24 @@
 """A commit subject or a sentence -> a headline of at most 90 characters that names its subject, or nothing."""
 
+import re
+
 from claude_mem_lite.compress.language import titles
-from claude_mem_lite.compress.language.verbs import reported, without_lead
+from claude_mem_lite.compress.language.verbs import BASES, reported, tells_its_subject, without_lead
 from claude_mem_lite.patterns import lazy
 
-MAX_HEADLINE = 90
+MAX_HEADLINE = titles.MAX_HEADLINE
 MIN_HEADLINE = 30
 """Fewest characters that a cut leaves."""
 MAX_DROPPED = 8
 MIN_COMMIT_WEIGHT, MIN_LABEL_WEIGHT = 2.0, 2.0
 MIN_WEIGHT = 3.0
 """Smallest `titles.weight` of a headline."""
-_PLACE = lazy(r"^[\w./-]+\.\w{1,5}(?::\d[\d-]*)?\s*(?:\([^)]*\)\s*)?(?:[-–—:]|->|→)\s+")
+_PLACE = lazy(r"^[\w./-]+\.\w{1,5}(?::\d[\d-]*)?\s*(?:\([^)]*\)\s*)?[-–—:]\s+")
+_TELLING_PLACE = lazy(
+    r"(?i)(?:^|[/._-])(?:down|up|rollback|undo|tests?|spec|e2e|fixtures?|mocks?|examples?|legacy|old|dev|staging|prod"
+    r"|production)(?=[/._-])"
+)
+"""A file of another side of the work: what is done there is not what is done elsewhere."""
 _LABEL = lazy(
     r"(?i)^(?:(?:the )?(?:root )?(?:cause|issue|problem|bug|fix|finding|key finding|reason|result|summary|changes?"
     r"|solution|decision|note|important|caveat|confirmed|verdict|answer|short answer|bottom line|tl;?dr|why|what)"
@@ -21,7 +28,8 @@ _EMPTY_LABEL = lazy(r"^(?P<label>[^\s:`][^:`]{1,40}?):\s+(?=\S)")
 _UNFINISHED = lazy(
     r"(?i)\b(?:is|are|was|were|be|has|have|the|a|an|to|of|in|on|at|for|with|from|into|by|as|and|or|but|that|which|when"
     r"|its|their|your|not|than|via|using|per|following|both|will|can|should|would|no|so|if|it|this|uses?|like"
-    r"|by \w+ing|includes?|shows?|between|every|each|all|any|one|because|where|while|only|also|now|new|old|same|first)$"
+    r"|by \w+ing|includes?|shows?|between|every|each|all|any|one|even|because|where|while|only|also|now"
+    r"|new|old|same|first)$"
 )
 _ANSWER = lazy(
     r"(?i)^(?:(?:no|yes|yep|yeah|correct|right|exactly|confirmed|but|so|however|actually|also|indeed|unfortunately|overall"
@@ -43,11 +51,12 @@ _POINTS_OUTSIDE = lazy(r"(?i)\b(?:these|those|above|below|following|i|we|you|you
 _VERB_ALONE = lazy(r"^\w+ (?:\(|by\b|via\b|using\b|with\b)")
 _CLAUSE = lazy(
     r"\s+[–—]\s+|\s+-\s+|;\s+|:\s+|,\s+(?=(?:which|so|and|but|since|because|where|making|allowing|as|if|with|while|not)\b)"
-    r"|\s+(?=(?:because|since|so that|which|where|while|instead of|rather than|when|unless|by|using|via|to avoid"
+    r"|\s+(?=(?:because|since|so that|which|where|while|but|even (?:when|if|though|after|before)"
+    r"|instead of|rather than|when|unless|by|using|via|to avoid"
     r"|to prevent)\s)|\s+\("
 )
 _ASIDE = lazy(r"\s+\([^()]*\)")
-_TORN = lazy(r"(?i)\b(?:\w+ing|needs?|to \w+|(?:is|are|was|were|be|been) \w+ed)$")
+_TORN = lazy(r"(?i)\b(?:\w+ing(?: (?:it|them|the \w+))?|needs?|to \w+|(?:is|are|was|were|be|been) \w+ed)$")
 """A verb at the end of a cut sentence, without what belongs to it."""
 _PURPOSE = lazy(r",?\s+(?=(?:that|who|so|to|after|before|until)\s)")
 _PHRASE = lazy(r",?\s+(?=(?:with|without|for|from|in|on|at|as|through|during|into|and|across|under|per)\s)|,\s")
@@ -87,12 +96,18 @@ def ends_clause(rest: str) -> bool:
 def bare(text: str) -> str:
     """Return a sentence without its number, label, place and words of politeness."""
     for pattern in (_COUNTER, _PLACE, _LABEL, _LABEL, _ANSWER):
-        stripped = pattern.sub("", text, count=1)
-        text = stripped if len(stripped.split()) >= 3 else text
+        found = pattern.match(text)
+        if found and len(text[found.end() :].split()) >= 3 and not (pattern is _PLACE and _is_telling(found)):
+            text = text[found.end() :]
     label = _EMPTY_LABEL.match(text)
     if label and titles.weight(label["label"]) < MIN_LABEL_WEIGHT and len(text[label.end() :].split()) >= 4:
-        text = text[label.end() :]
+        text = text if _is_telling(label) else text[label.end() :]
     return without_lead(text)
+
+
+def _is_telling(place: re.Match[str]) -> bool:
+    """Return whether a sentence needs the place before it: as its subject, or to say on which side it holds."""
+    return _TELLING_PLACE.search(place[0]) is not None or tells_its_subject(place.string[place.end() :])
 
 
 def cut(title: str) -> str:
@@ -108,9 +123,17 @@ def cut(title: str) -> str:
         found.start()
         for pattern in (_CLAUSE, _PURPOSE, _PHRASE)
         for found in reversed(list(pattern.finditer(title, MIN_HEADLINE)))
-        if found.start() <= MAX_HEADLINE and not _TORN.search(title[: found.start()])
+        if found.start() <= MAX_HEADLINE and not _is_torn(title[: found.start()], title[found.end() :])
     )
     return next((whole for at in ends if (whole := _finished(title[:at]))), "")
+
+
+def _is_torn(title: str, rest: str) -> bool:
+    """Return whether a cut parts a verb from what belongs to it: "rejects | that shape", "add a field | to a table"."""
+    word, _, behind = rest.partition(" ")
+    if word == "to" and behind.split(" ", 1)[0].lower() not in BASES:
+        return True
+    return _TORN.search(title) is not None or (word == "that" and tells_its_subject(title.rpartition(" ")[2]))
 
 
 def _finished(title: str) -> str:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 ROLES = ("carries", "cause", "result", "decision", "finding", "verified", "next", "needs_context", "fits", "head")
 """What a sentence may be, in the order of the judge's outputs."""
+CONTENTS = ("cause", "finding", "decision", "result", "verified")
+"""What a sentence may tell, in the order of a summary."""
 KINDS: tuple[WorkKind, ...] = ("bugfix", "feature", "refactor", "decision", "discovery", "change")
 MODELS = ("sentence", "worth", "kind", "title")
 WEIGHTS = Path(__file__).parent / "judge.npz"
@@ -53,6 +55,11 @@ class Verdict:
     """A sentence that likely carries the memory would be good in its summary, and stands alone there."""
     head: float
     """The sentence says what the title says."""
+
+    @property
+    def role(self) -> str:
+        """Return what the sentence most likely tells."""
+        return max(CONTENTS, key=lambda role: float(getattr(self, role)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.features import Spoken, ngrams
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts
 from claude_mem_lite.compress.language.titles import weight
-from claude_mem_lite.compress.language.verbs import BASES
+from claude_mem_lite.compress.language.verbs import BASES, tells_its_subject
 from claude_mem_lite.embed.table import shared_table
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.words import tokens_of
@@ -70,7 +70,7 @@ def _of(at: int, one: Candidate) -> Iterator[Title]:
         rest = headline.bare(one.text).rstrip(".")[len(text) :]
         yield Title(at, text, _form(rest), max(len(rest), 0))
     head, *others = _HALVES.split(headline.bare(one.text), maxsplit=1)
-    if others and (text := headline.of_sentence(others[0])):
+    if others and not tells_its_subject(others[0]) and (text := headline.of_sentence(others[0])):
         form: Form = "tail" if len(text) >= len(others[0].rstrip(".")) - headline.MAX_DROPPED else "cut"
         yield Title(at, text, form, len(head))
 

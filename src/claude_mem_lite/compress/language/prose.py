@@ -32,7 +32,9 @@ _TAG = lazy(
 )
 _IMAGE = lazy(r"!\[[^\]\n]{0,200}\]\([^)\s]{0,500}\)")
 _LINK = lazy(r"\[([^\]\n]{1,300})\]\(([^)\s]{1,500})\)")
-_EMPHASIS = lazy(r"(?<![\w*/.])(\*\*\*|\*\*|\*)(?=\S)([^*\n]{1,400}?)(?<=\S)\1(?![\w*/.])")
+_EMPHASIS = lazy(r"(?<![\w*/.])(\*\*\*|\*\*|\*)(?=[^\s)\],;])([^*\n]{1,400}?)(?<=[^\s(\[,])\1(?![\w*/.])")
+# `**/*.py` and `f(x, **options)` are code; any other pair of asterisks is half of what was bold.
+_HALF_BOLD = lazy(r"(?<![/(*])(?<!, )\*\*(?![/*]|kwargs\b)")
 # `__init__` is a name; only several words between underscores are bold.
 _UNDERLINED = lazy(r"(?<!\w)__(\S[^_\n]{0,200} [^_\n]{0,200}\S)__(?!\w)")
 _CODE_SPAN = lazy(r"`([^`\n]{1,400})`")
@@ -145,7 +147,8 @@ def _without_marks(text: str) -> str:
     text = _UNDERLINED.sub(r"\1", text) if "__" in text else text
     if "*" in text:
         # Twice: bold may stand inside italics. What is left of a pair was parted by a code span.
-        text = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text)).replace("**", "")
+        text = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text))
+        text = _HALF_BOLD.sub("", text)
     return text
 
 

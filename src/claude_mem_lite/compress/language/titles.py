@@ -6,7 +6,9 @@ from claude_mem_lite.compress.language.prose import capital, plain
 from claude_mem_lite.models import LONGEST_TITLE
 from claude_mem_lite.patterns import lazy
 
-_MOST_CHARACTERS = 120
+MAX_HEADLINE = 90
+"""Most characters of a title that rules make."""
+_MAX_CHARACTERS = 120
 
 _COMMIT_PREFIX = lazy(r"^(?P<type>[a-z]{2,12})(?:\((?P<scope>[^)\n]{1,60})\))?!?:\s+(?P<rest>\S.*)$")
 _DANGLING_WORDS = """
@@ -28,12 +30,12 @@ _EMPTY_SUBJECT = lazy(
 _CONTENT_WORD = lazy(r"[A-Za-z_][\w./:-]{2,}|\d+\w*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
-def cut(text: str, words: int) -> str:
-    """The first words of a line that is no sentence, such as an error."""
+def cut(text: str, words: int, limit: int = _MAX_CHARACTERS) -> str:
+    """The first words of a line that is no sentence, such as an error, within a limit."""
     kept = text.split()[:words]
-    while len(" ".join(kept)) > _MOST_CHARACTERS and len(kept) > 1:
+    while len(" ".join(kept)) > limit and len(kept) > 1:
         kept.pop()
-    return _without_dangling(" ".join(kept)[:_MOST_CHARACTERS])
+    return _without_dangling(" ".join(kept)[:limit])
 
 
 def from_commit(subject: str) -> tuple[str, str]:

@@ -37,6 +37,9 @@ _PARTICIPLES = {
 }  # fmt: skip
 
 
+_THIRD_PERSON = (("ies", "y"), ("es", ""), ("s", ""))
+
+
 def _past(verb: str) -> str:
     if verb.endswith("e"):
         return verb + "d"
@@ -76,6 +79,12 @@ _NOT_LEADING = frozenset(
 _CHOSEN = frozenset(("decided", "opted", "agreed", "picked", "went", "settled", "chose"))
 # A whole word: `run_ray_cluster()` and `added_at` are names.
 _WORD = lazy(r"[A-Za-z]+(?![\w(\[./:-]*[\w(\[])")
+
+
+def tells_its_subject(text: str) -> bool:
+    """Return whether a text says what something before it does: "drops the column" needs its "down.sql:"."""
+    word = text.split(" ", 1)[0].lower()
+    return any(word.endswith(end) and f"{word[: -len(end)]}{base}" in BASES for end, base in _THIRD_PERSON)
 
 
 def base_of(past: str) -> str:

@@ -20,6 +20,7 @@ from claude_mem_lite.compress.model.grounds import (
 from claude_mem_lite.models import WORK_KINDS, Draft, JsonObject, JsonValue, SessionSummary, WorkKind
 from claude_mem_lite.patterns import lazy
 from claude_mem_lite.redaction.redact import redact
+from claude_mem_lite.safe_text import without_tags
 from claude_mem_lite.words import one_line, within
 
 _OTHER_NAMES: dict[str, WorkKind] = {
@@ -49,7 +50,6 @@ _ORDER = lazy(
     r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:previous|prior|above|earlier|all|your)\b"
     r".{0,20}\b(?:instructions?|rules?|prompts?|orders?)\b|^\W*(?:system|assistant|human|user|important)\s*:"
 )
-_TAG = lazy(r"<(?=[/!?a-z])", re.I)
 _MARKUP = lazy(r"\*\*|__|`")
 _PATH_ALONE = lazy(r"[\w.@~-]*(?:[/\\.][\w.@~-]+)+/?")
 _PROSE_LIMITS = {"headline": 200, "request": 400, "investigated": 300, "learned": 500, "completed": 700, "notes": 300}
@@ -186,7 +186,7 @@ def _safe(text: str) -> str:
     """Return text of a model without secrets, sentences that speak to the reader, and blocks that look like ours."""
     if text.strip(" \n.").lower() in _PADDING:
         return ""
-    lines = _TAG.sub("‹", redact(clean(text[:20_000]))).split("\n")
+    lines = without_tags(redact(clean(text[:20_000]))).split("\n")
     kept = (" ".join(part for part in sentences(line) if not _ORDER.search(part)) for line in lines)
     return "\n".join(kept).strip()
 

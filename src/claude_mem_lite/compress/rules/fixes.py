@@ -12,6 +12,7 @@ from claude_mem_lite.compress.tools.selections import read_selection
 from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
 from claude_mem_lite.compress.tools.verification import verifies
 from claude_mem_lite.patterns import lazy
+from claude_mem_lite.words import within
 
 FAILS = " fails: "
 _ROLES = ("test", "build", "lint", "install", "run")
@@ -23,7 +24,7 @@ _USAGE_ERROR = lazy(
 _NO_FILE = lazy(r"(?i)no such file or directory")
 _ASSERTION = lazy(r"AssertionError|assert\b|.*\s(?:==|!=)\s")
 _PLACE = lazy(r"^(?:\S+?:\d+(?::\d+)?:\s*)?(?:[^\w\s\"'`(\[<./~$-]+\s+)?")
-_MAX_NAME_WORDS = 6
+_MAX_NAME_WORDS, _MAX_NAME = 6, 60
 _MAX_OPEN = 30
 _MAX_CARRIED_FILES = 5
 """Work of several turns that touched more files tells nobody which part of it helped."""
@@ -133,19 +134,22 @@ def passed(steps: Sequence[Step]) -> tuple[str, ...]:
 
 
 def named(command: str) -> str:
-    """Return a command as the title of its failure names it."""
-    return titles.cut(command, _MAX_NAME_WORDS)
+    """Return a command as the title of its failure names it; one that is cut still tells what it was run on."""
+    name = titles.cut(command, _MAX_NAME_WORDS)
+    return name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
 
 
 def title_of_failure(ran: Ran) -> str:
     """Return what a command that still fails is called."""
-    return f"{named(ran.command)}{FAILS}{short_cause(ran, 14)}"
+    name = f"{named(ran.command)}{FAILS}"
+    return name + short_cause(ran, 14, titles.MAX_HEADLINE - len(name))
 
 
 def is_over(title: str, passed: Sequence[str]) -> bool:
     """Return whether a failure, by its title, is gone: its command has passed, or one that runs the same tests."""
     command = title.partition(FAILS)[0]
-    if any(named(one) == command for one in passed):
+    # Older titles have more of a long command.
+    if any(command in (named(one), titles.cut(one, _MAX_NAME_WORDS)) for one in passed):
         return True
     # Of a longer command the title has only the beginning.
     is_whole = len(command.split()) < _MAX_NAME_WORDS and shell.role(command) == "test"
@@ -168,26 +172,32 @@ def failing_tests(ran: Ran) -> list[str]:
     return [f"Failing test: {test.name}{': ' + test.error if test.error else ''}" for test in failures]
 
 
-def short_cause(ran: Ran, words: int) -> str:
+def short_cause(ran: Ran, words: int, limit: int = titles.MAX_HEADLINE) -> str:
     """Return what went wrong, for a title: without the place, and without the values that an assertion compared."""
     if not ran.run or not ran.run.failures:
-        return titles.cut(_without_place(cause_of(ran)), words)
+        return titles.cut(_without_place(cause_of(ran)), words, limit)
     test = ran.run.failures[0]
     error = _without_place(test.error)
-    return titles.cut(test.name if not error or _ASSERTION.match(error) else f"{test.name}: {error}", words)
+    return titles.cut(test.name if not error or _ASSERTION.match(error) else f"{test.name}: {error}", words, limit)
 
 
 def title_of_fix(fix: Fix) -> str:
     """Return what was put right, by its failing test or first error: all that is left when nobody said it."""
     run = fix.failure.run
     if not run or not run.failures:
-        return f"Fix {fix.failure.role} failure: {short_cause(fix.failure, 12)}"
+        lead = f"Fix {fix.failure.role} failure: "
+        return lead + short_cause(fix.failure, 12, titles.MAX_HEADLINE - len(lead))
     test = run.failures[0]
     name, error = re.split(r"::| › | > ", test.name)[-1], _without_place(test.error)
     if error and not _ASSERTION.match(error):
-        return f"Fix {titles.cut(f'{name}: {error}', 14)}"
+        return titles.cut(f"Fix {name}: {error}", 15, titles.MAX_HEADLINE)
     symbol = next((symbol.name for change in fix.changes for symbol in change.symbols), "")
-    return f"Fix {symbol} to make {name} pass" if symbol else f"Fix failing {name}"
+    by_symbol = f"Fix {symbol} to make {name} pass"
+    return (
+        by_symbol
+        if symbol and len(by_symbol) <= titles.MAX_HEADLINE
+        else within(f"Fix failing {name}", titles.MAX_HEADLINE)
+    )
 
 
 def _without_place(error: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.composer import Material, impersonal_sentence
 from claude_mem_lite.compress.compose.judge import Judgement, Verdict
+from claude_mem_lite.compress.compose.spelling import keep_case, lower_case_names
 from claude_mem_lite.compress.language.prose import capital
 from claude_mem_lite.compress.language.sentence_kinds import is_talk, states_decision
 from claude_mem_lite.compress.rules.next_steps import step_of
@@ -18,7 +19,6 @@ _MIN_TITLE = 0.5
 _MIN_CARRIES, _MAX_NEEDS_CONTEXT = 0.2, 0.5
 """Smallest probability of carrying something, and largest of needing context, of a sentence in a summary."""
 _MAX_OF_A_ROLE = 2
-_ROLES = ("cause", "finding", "decision", "result", "verified")
 _PROPOSALS = lazy(
     r"(?i)\b(?:suggest\w*|recommend\w*|propos\w+|options?|ideas?|plans?|planned|future|optional|possible|potential"
     r"|should|could|would|might|consider|questions?)\b|^(?:open|next|follow[- ]?ups?|improvements?)\b"
@@ -38,12 +38,13 @@ def judged(given: Material) -> Said:
     # A step to come is never told as done.
     pairs = zip(own, given.judgement.verdicts, strict=True)
     said = [pair for at, pair in enumerate(pairs) if at not in steps_left]
+    names = lower_case_names(given.steps, [sentence.text for sentence in own])
     return Said(
         worth=given.judgement.worth,
-        headline=_headline(given.judgement, steps_left),
-        results=_told(said, "result"),
-        findings=_told(said, "cause", "finding"),
-        decisions=_decisions(said),
+        headline=keep_case(_headline(given.judgement, steps_left), names),
+        results=tuple(keep_case(text, names) for text in _told(said, "result")),
+        findings=tuple(keep_case(text, names) for text in _told(said, "cause", "finding")),
+        decisions=tuple(keep_case(text, names) for text in _decisions(said)),
         next_steps=tuple(dict.fromkeys(steps_left.values())),
         sentences=tuple(found.text for found, _ in said if found.source == "closing"),
         reports=_reports(said),
@@ -61,7 +62,7 @@ def _headline(judgement: Judgement, left: Collection[int]) -> str:
 def _told(said: Sequence[Judged], *roles: str) -> tuple[str, ...]:
     """Return the sentences that carry most in some roles, in the order of the message."""
     usable = [(at, verdict) for at, (found, verdict) in enumerate(said) if _is_usable(found, verdict)]
-    best = sorted((one for one in usable if _role(one[1]) in roles), key=lambda one: -one[1].carries)[:_MAX_OF_A_ROLE]
+    best = sorted((one for one in usable if one[1].role in roles), key=lambda one: -one[1].carries)[:_MAX_OF_A_ROLE]
     return tuple(impersonal_sentence(said[at][0].text) for at, _ in sorted(best, key=lambda one: one[0]))
 
 
@@ -90,7 +91,3 @@ def _reports(said: Sequence[Judged]) -> tuple[str, ...]:
 
 def _is_proposed(found: Candidate) -> bool:
     return any(_PROPOSALS.search(above) for above in (found.under, found.lead) if above)
-
-
-def _role(verdict: Verdict) -> str:
-    return max(_ROLES, key=lambda role: float(getattr(verdict, role)))

@@ -5,6 +5,7 @@ In doubt nothing is one: a wrong fix is worse than none. Pure; called for every 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from claude_mem_lite.compress.language.prose import capital
 from claude_mem_lite.compress.tools.edits import FileChange, is_manifest, merge
 from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
 from claude_mem_lite.models import Memory
@@ -110,7 +111,7 @@ def describe_fix(fix: Memory) -> str:
     proof = _PROOF.search(fix.summary)
     cause = "" if fix.kind != "bugfix" or _ERROR_TOLD.search(fix.summary) else fix.title.rstrip(".")
     told = "; ".join(part for part in (cause, done, f"{proof[1]} passes{proof[2] or ''}" if proof else "") if part)
-    return told[:1].upper() + told[1:]
+    return told if cause else capital(told)
 
 
 def _describe_repair(fix: Memory) -> str:
