@@ -22,7 +22,7 @@ MOST_FILES = 20
 MOST_ANCHORS = 24
 MOST_OF_A_TURN = 12
 """How many memories rules make of one turn."""
-COMPOSER_VERSION = 2
+COMPOSER_VERSION = 3
 """Raised when the same turn gives other memories than before: `rebuild --memories` makes those of older versions anew.
 0 stands for all that was made before turns had a version."""
 REQUEST_LEAD = "Asked: "
