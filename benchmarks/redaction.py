@@ -19,7 +19,7 @@ from benchmarks.transcripts import Data
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.redaction.commands import COMMANDS
 from claude_mem_lite.redaction.connections import CONNECTIONS
-from claude_mem_lite.redaction.formats import FORMATS
+from claude_mem_lite.redaction.formats import formats
 from claude_mem_lite.redaction.keys import JWT_SIGNS, KEY_SIGNS
 from claude_mem_lite.redaction.redact import redact_json, texts_of
 from claude_mem_lite.redaction.signs import Signs
@@ -30,7 +30,7 @@ IMPORT_BAR_MB_PER_MINUTE = 50
 OF_RULES = [
     KEY_SIGNS,
     JWT_SIGNS,
-    *(one.signs for one in FORMATS),
+    *(one.signs for one in formats()),
     *(spot.signs for spot in (*CONNECTIONS, *COMMANDS)),
 ]
 
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     figures = list(_measured("made-up text", list(_made_up()), with_re2))
     if arguments:
         figures += _measured("recorded sessions", list(_recorded(Path(arguments[0]))), with_re2)
-    figures.append(Figure("formats", len(FORMATS), "patterns"))
+    figures.append(Figure("formats", len(formats()), "patterns"))
     figures.append(Figure("commands, connections and files", len(COMMANDS) + len(CONNECTIONS), "patterns"))
     for figure in figures:
         print(figure.line())

@@ -20,7 +20,7 @@ from claude_mem_lite.redaction import (
     values,
     view,
 )
-from claude_mem_lite.redaction.rules import ALL_RULES
+from claude_mem_lite.redaction.rules import all_rules
 
 _parser = importlib.import_module("re._parser")
 SEPARATORS = (
@@ -57,7 +57,7 @@ def tokens() -> list[str]:
     found: set[str] = set()
     for pattern in _patterns():
         found.update(_literals(_parser.parse(pattern)))
-    found.update(sign.lstrip("*").rstrip(".") for rule in ALL_RULES for sign in rule.signs)
+    found.update(sign.lstrip("*").rstrip(".") for rule in all_rules() for sign in rule.signs)
     return sorted(token for token in found if len(token) >= _MIN_LITERAL)
 
 
@@ -78,7 +78,7 @@ def repeated(unit: str, size: int) -> str:
 
 
 def _patterns() -> Iterator[str]:
-    yield from (rule.pattern for rule in ALL_RULES)
+    yield from (rule.pattern for rule in all_rules())
     for module in _MODULES:
         yield from (value.pattern for value in vars(module).values() if isinstance(value, re.Pattern))
 

@@ -187,10 +187,6 @@ class Client:
         answer = self._post("/api/forget", {"ids": list(ids), "session": session, "project": project}, timeout_s=120)
         return _strings(answer, "forgotten")
 
-    def restore(self, memory: JsonObject) -> JsonObject:
-        """Take back that a memory was forgotten, by what `memory` told of it before; returns it as it is now."""
-        return self._post("/api/memories/restore", {"memory": memory})
-
     def ask(self, asker: Asker, *, query: str = "", scope: str = "", category: str = "") -> JsonObject:
         """What an agent is told that asks, under `text`; `sent` wants its `name` once it was told, if it has one."""
         return self._post("/api/ask", {**asker.as_body(), "query": query, "scope": scope, "category": category})

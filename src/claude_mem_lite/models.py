@@ -15,8 +15,6 @@ LONGEST_TEXT = 20_000
 """What a user may give as the text of one."""
 LONGEST_PROMPT = 4_000
 """Of a prompt that something is looked for by: what comes after is pasted, and says little of what is wanted."""
-LONGEST_RESTORED = 508 * 1024
-"""What a command that restores one may hold as JSON: the inbox cuts what is longer than 512 KiB."""
 MOST_FACTS = 12
 MOST_FILES = 20
 MOST_ANCHORS = 24

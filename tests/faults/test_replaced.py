@@ -62,8 +62,7 @@ def begun(machine: Machine) -> Path:
 
 
 @pytest.mark.parametrize("successor", [SQLITE, UNLIKE], ids=["replaced-by-its-words", "replaced-by-command"])
-@pytest.mark.parametrize("is_taken_back", [False, True], ids=["forgotten", "taken-back"])
-def test_it_is_not_brought_back_to_life(machine: Machine, begun: Path, successor: str, is_taken_back: bool) -> None:
+def test_it_is_not_brought_back_to_life(machine: Machine, begun: Path, successor: str) -> None:
     old = decide(machine, VALKEY)
     new = decide(machine, successor)
     if successor == UNLIKE:
@@ -71,27 +70,13 @@ def test_it_is_not_brought_back_to_life(machine: Machine, begun: Path, successor
     told = record(machine, new)
     assert [one["id"] for one in told["replaced"]] == [old["id"]]
     forget(machine, new)
-    if is_taken_back:
-        machine.post("/api/memories/restore", {"memory": told})
     before = state(machine)
-    assert (old["id"], "superseded", new["id"] if is_taken_back else None) in before
+    assert (old["id"], "superseded", None) in before
 
     recover(machine)
     assert state(machine) == before
     assert begun in [one.path for one in backups.all_in(machine.home.backups)]
     go_back_to(machine, begun)
-    assert state(machine) == before
-
-
-def test_one_that_the_user_brought_back_stays_active(machine: Machine, begun: Path) -> None:
-    old, new = decide(machine, VALKEY), decide(machine, SQLITE)
-    told = record(machine, new)
-    forget(machine, new)
-    assert machine.ask("PATCH", f"/api/memories/{old['id']}", {"status": "active"}).status == 200
-    machine.post("/api/memories/restore", {"memory": told})
-    before = state(machine)
-    assert {(old["id"], "active", None), (new["id"], "active", None)} <= set(before)
-    recover(machine)
     assert state(machine) == before
 
 

@@ -297,7 +297,7 @@ def newer_version(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
         for module in ("worker.wiring", "worker.catching_up", "worker.recovering", "db.backups", "db.soundness"):
             name = f"claude_mem_lite.{module}.MEMORY_MIGRATIONS"
             later.setattr(name, (*MEMORY_MIGRATIONS, m999_later))
-        for module in ("worker.wiring", "worker.salvaging", "db.soundness"):
+        for module in ("worker.wiring", "worker.recovering", "db.soundness"):
             later.setattr(f"claude_mem_lite.{module}.INBOX_MIGRATIONS", (*INBOX_MIGRATIONS, i999_later))
         with worked(home) as loop:
             do(home, loop, "count the plums")

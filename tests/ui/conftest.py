@@ -29,5 +29,5 @@ def page(served: Machine) -> TestClient:
 def browser_of(machine: Machine, folder: str = "") -> TestClient:
     """A browser's requests, with the token and the name of one open page, which was started in a folder."""
     app = make_app(Client(machine.home), TOKEN, PORT, folder=folder)
-    headers = {"authorization": f"Bearer {TOKEN}", "x-page": "page-1"}
+    headers = {"authorization": f"Bearer {TOKEN}"}
     return TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers)

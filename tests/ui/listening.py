@@ -1,4 +1,4 @@
-"""An open page, as the server knows it: it says that it is there, and reads what changed, until it is left."""
+"""An open page, as the server knows it: it reads what changed until it is left."""
 
 import threading
 from collections.abc import Iterator
@@ -6,22 +6,9 @@ from contextlib import contextmanager
 
 import anyio
 from anyio.from_thread import start_blocking_portal
-from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Message, Scope
 
 from tests.ui.conftest import PORT, TOKEN
-
-
-@contextmanager
-def listening(app: ASGIApp, page: str) -> Iterator[None]:
-    """The page is left when this is."""
-    headers = {"authorization": f"Bearer {TOKEN}", "x-page": page}
-    browser = TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers)
-    assert browser.get("/here").status_code == 204
-    try:
-        yield
-    finally:
-        assert browser.post("/do/leave", json={}).status_code == 204
 
 
 @contextmanager

@@ -11,11 +11,8 @@ from urllib.parse import parse_qsl, quote
 import pytest
 from starlette.testclient import TestClient
 
-from claude_mem_lite.client import Client
-from claude_mem_lite.ui.server import make_app
 from tests.running import Json, Machine, leave, open_machine, payload, turn
-from tests.ui.conftest import PORT, TOKEN, browser_of
-from tests.ui.listening import listening
+from tests.ui.conftest import browser_of
 from tests.ui.sound_html import faults
 from tests.worked import ending
 from tests.worker.developing import Developing
@@ -253,10 +250,7 @@ def own() -> Iterator[tuple[Machine, TestClient]]:
     """A machine of one test's own, with an open page on it."""
     with open_machine() as machine:
         machine.start_worker()
-        app = make_app(Client(machine.home), TOKEN, PORT)
-        headers = {"authorization": f"Bearer {TOKEN}", "x-page": "page-1"}
-        with listening(app, "page-1"):
-            yield machine, TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers)
+        yield machine, browser_of(machine)
 
 
 def test_an_empty_home_is_told_what_to_do_whichever_status_is_the_usual_one(own: tuple[Machine, TestClient]) -> None:
@@ -289,29 +283,3 @@ def test_a_place_that_is_none_is_told_so(page: TestClient) -> None:
     answer = page.get("/part/", params={"before": "nowhere"})
     assert answer.status_code == 502
     assert "no such place in the feed" in answer.text
-
-
-def test_what_was_forgotten_from_this_tab_can_be_undone_above_the_feed(own: tuple[Machine, TestClient]) -> None:
-    machine, page = own
-    note = machine.post("/api/memories", {"kind": "note", "text": "Zebras <b>bite</b>", "cwd": ZOO})
-    told = page.post("/do/forget", json={"id": note["id"]}).json()["message"]
-    assert told == "Forgotten. You can undo it until you close or reload this tab."
-    html = shown(page)
-    assert "Forgotten: Zebras &lt;b&gt;bite&lt;/b&gt;" in html
-    assert html.index(f'id="undo-{note["id"]}"') < html.index('id="feed"')
-    assert "Forgotten:" not in page.get("/part/", headers={"x-page": "page-2"}).text
-    assert page.post("/do/undo", json={"id": note["id"]}).status_code == 200
-    html = shown(page)
-    assert "Forgotten:" not in html
-    assert f'href="/memories/{note["id"]}"' in html
-
-
-def test_many_forgotten_ones_do_not_push_the_feed_away(own: tuple[Machine, TestClient]) -> None:
-    machine, page = own
-    for name in ("Ibis", "Jackal", "Kudu", "Lemur", "Marmot"):
-        note = machine.post("/api/memories", {"kind": "note", "text": f"{name}s sleep in the {name} house", "cwd": ZOO})
-        page.post("/do/forget", json={"id": note["id"]})
-    html = shown(page)
-    assert html.count("Forgotten: ") == 5
-    assert "<summary>2 more can be undone</summary>" in html
-    assert html.index("Lemurs") < html.index("<summary>2 more") < html.index("Jackals")

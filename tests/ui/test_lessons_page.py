@@ -24,7 +24,7 @@ def machine() -> Iterator[Machine]:
 
 @pytest.fixture
 def page(machine: Machine) -> TestClient:
-    headers = {"authorization": f"Bearer {TOKEN}", "x-page": "page-1"}
+    headers = {"authorization": f"Bearer {TOKEN}"}
     return TestClient(make_app(Client(machine.home), TOKEN, PORT), base_url=f"http://127.0.0.1:{PORT}", headers=headers)
 
 

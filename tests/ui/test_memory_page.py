@@ -2,7 +2,6 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from shutil import rmtree
@@ -13,7 +12,6 @@ from starlette.testclient import TestClient
 
 from claude_mem_lite.ui.actions_memory import mark_of
 from tests.running import Json, Machine
-from tests.ui.listening import listening
 from tests.worker.developing import Developing
 
 SCRIPT = "<script>alert('title')</script>"
@@ -49,13 +47,6 @@ def edit(page: TestClient, memory: Json, **changes: Json) -> Json:
 
 def stored(machine: Machine, id_: str) -> Json:
     return machine.get(f"/api/memories/{id_}")
-
-
-@pytest.fixture
-def open_page(page: TestClient) -> Iterator[TestClient]:
-    """A page whose stream is open."""
-    with listening(page.app, "page-1"):
-        yield page
 
 
 def test_all_of_a_memory_is_shown(served: Machine, page: TestClient) -> None:
@@ -162,20 +153,11 @@ def test_it_is_replaced_by_another_that_is_named(served: Machine, page: TestClie
     assert "nothing was given" in refused(page, "replace", id=new["id"])
 
 
-def test_what_was_forgotten_is_gone_at_once_and_undone_on_the_same_page(served: Machine, open_page: TestClient) -> None:
-    kept = stored(served, remember(served, "The pangolin house has a quokkaphone", "note", tags=["zoo"])["id"])
-    assert "Undo brings back the memory alone" in shown(open_page, f"/memories/{kept['id']}")
-    assert "undo" in do(open_page, "forget", id=kept["id"])["message"]
-    assert served.ask("GET", f"/api/memories/{kept['id']}").status == 404
+def test_what_is_forgotten_is_gone_from_every_file(served: Machine, page: TestClient) -> None:
+    kept = remember(served, "The pangolin house has a quokkaphone", "note", tags=["zoo"])
+    assert do(page, "forget", id=kept["id"]) == {"message": "Forgotten for good.", "go": "/"}
+    assert page.get(f"/part/memories/{kept['id']}").status_code == 404
     assert served.files_with("quokkaphone") == []
-    html = shown(open_page, f"/memories/{kept['id']}")
-    assert 'data-do="undo"' in html
-    assert "what the session's summary and other memories said of it, and so do the receipts" in html
-    do(open_page, "undo", id=kept["id"])
-    now = stored(served, kept["id"])
-    assert {**now, "seq": 0} == {**kept, "seq": 0}
-    assert "undoing a “Forget” does not bring them back" in shown(open_page, f"/memories/{kept['id']}")
-    assert "cannot be undone" in refused(open_page, "undo", id=kept["id"])
 
 
 def test_forgetting_stands_last_and_asks_first(page: TestClient, developing: Developing) -> None:
@@ -186,7 +168,7 @@ def test_forgetting_stands_last_and_asks_first(page: TestClient, developing: Dev
     doing = html.partition('class="doing"')[2].partition("</section>")[0]
     buttons = re.findall(r'data-do="(\w+)"', doing.partition("<template")[0])
     assert buttons == ["confirm", "pin", "retire", "edit", "replace", "replace", "retire", "forget"]
-    assert 'id="forget" data-asks="ask-forget" data-yes="Forget"' in doing
+    assert 'id="forget" data-asks="ask-forget" data-yes="Forget" aria-haspopup="dialog" data-delay="Forgotten"' in doing
     question = doing.partition('<template id="ask-forget">')[2]
     for told in (
         "the memory",
@@ -195,7 +177,7 @@ def test_forgetting_stands_last_and_asks_first(page: TestClient, developing: Dev
         "1 entry in receipts",
         "backups that hold it",
         "databases that a restore or a repair put aside",
-        "Undo brings back the memory alone",
+        "You have ten seconds to undo that",
     ):
         assert told in question
     assert 'data-do="retire"' in question
@@ -235,45 +217,6 @@ def test_shell_lines_and_markdown_are_shown_as_such(served: Machine, page: TestC
     assert "<pre><code>$ make feed</code></pre>" in html
     assert "<ul><li><strong>hay</strong> for <code>tapirs</code></li></ul>" in html
     assert "<pre><code>&lt;b&gt;raw&lt;/b&gt;</code></pre>" in html
-
-
-def test_another_page_cannot_undo_it(served: Machine, open_page: TestClient) -> None:
-    kept = remember(served, "Okapis hum", "note")
-    do(open_page, "forget", id=kept["id"])
-    other = {"x-page": "page-2"}
-    assert open_page.get(f"/part/memories/{kept['id']}", headers=other).status_code == 404
-    assert open_page.post("/do/undo", json={"id": kept["id"]}, headers=other).status_code == 409
-
-
-def test_once_the_page_is_left_nothing_can_be_undone(served: Machine, page: TestClient) -> None:
-    kept = remember(served, "Servals jump", "note")
-    with listening(page.app, "page-1"):
-        do(page, "forget", id=kept["id"])
-    assert page.get(f"/part/memories/{kept['id']}").status_code == 404
-    with listening(page.app, "page-1"):
-        assert "cannot be undone" in refused(page, "undo", id=kept["id"])
-
-
-def test_without_a_page_forgetting_is_for_good_and_says_so(served: Machine, page: TestClient) -> None:
-    kept = remember(served, "Margays climb", "note")
-    page.headers.pop("x-page")
-    assert do(page, "forget", id=kept["id"]) == {"message": "Forgotten for good.", "go": "/"}
-    assert page.get(f"/part/memories/{kept['id']}").status_code == 404
-
-
-def test_by_the_beginning_of_an_id_it_can_be_undone_too(served: Machine, open_page: TestClient) -> None:
-    kept = remember(served, "Genets climb as well", "note")
-    told = do(open_page, "forget", id=str(kept["id"])[:7])
-    assert told["go"] == f"/memories/{kept['id']}"
-    assert "Undo</button>" in shown(open_page, str(told["go"]))
-
-
-def test_what_is_too_long_to_be_brought_back_says_so_before(served: Machine, open_page: TestClient) -> None:
-    kept = remember(served, "A tale of stoats", "note")
-    with closing(sqlite3.connect(served.home.memory_db)) as db, db:
-        db.execute("update memories set detail = ? where id = ?", ("stoats " * 100_000, kept["id"]))
-    assert 'data-yes="Forget for good"' in shown(open_page, f"/memories/{kept['id']}")
-    assert do(open_page, "forget", id=kept["id"])["message"] == "Forgotten for good."
 
 
 @pytest.fixture

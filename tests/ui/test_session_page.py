@@ -11,7 +11,6 @@ from starlette.testclient import TestClient
 from tests.fakes import NOW, Store
 from tests.running import Json, Machine, leave, open_machine, payload, turn
 from tests.ui.conftest import browser_of
-from tests.ui.listening import listening
 from tests.worked import ending
 
 SCRIPT = "<script>alert(1)</script>"
@@ -52,19 +51,6 @@ def test_a_session_tells_its_summary_its_turns_and_what_is_remembered(served: Ma
     assert html.index("Count the wombats") < html.rindex("Count the ferrets")
     assert 'href="/memories/' in html
     assert 'href="/context?project=' in html
-
-
-def test_a_memory_names_its_session_also_after_it_was_forgotten_and_brought_back(
-    served: Machine, page: TestClient
-) -> None:
-    worked(served, "s-undone", "Count the badgers in the basket", "Count the stoats in the basket")
-    id_ = shown(page, "/sessions/s-undone").partition('href="/memories/')[2].partition('"')[0]
-    with listening(page.app, "page-1"):
-        assert page.post("/do/forget", json={"id": id_}).status_code == 200
-        assert page.post("/do/undo", json={"id": id_}).status_code == 200
-    headline = shown(page, "/sessions/s-undone").partition("<h1>")[2].partition("</h1>")[0]
-    assert "the stoats" in headline
-    assert f'<a href="/sessions/s-undone" title="s-undone">{headline}</a>' in shown(page, f"/memories/{id_}")
 
 
 def test_what_it_was_given_is_told_with_the_reason_and_what_came_of_it(served: Machine, page: TestClient) -> None:

@@ -256,9 +256,6 @@ def test_the_page_asks_for_what_it_shows(home: Home, worker: FakeWorker) -> None
     worker.answer("GET /api/days", {"days": [{"day": "2026-03-01"}]})
     assert client.days(7, project="p") == [{"day": "2026-03-01"}]
     assert worker.last("/api/days").query == (("days", "7"), ("project", "p"))
-    worker.answer("POST /api/memories/restore", {"id": "m"})
-    assert client.restore({"id": "m"}) == {"id": "m"}
-    assert worker.last("/api/memories/restore").body == {"memory": {"id": "m"}}
 
 
 def test_a_project_can_stand_for_a_folder(home: Home, worker: FakeWorker) -> None:

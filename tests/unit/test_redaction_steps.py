@@ -16,14 +16,14 @@ from claude_mem_lite.models import JsonValue
 from claude_mem_lite.redaction import headers, literals, names, sentences
 from claude_mem_lite.redaction.commands import COMMANDS
 from claude_mem_lite.redaction.connections import CONNECTIONS
-from claude_mem_lite.redaction.formats import FORMATS, Format
+from claude_mem_lite.redaction.formats import Format, formats
 from claude_mem_lite.redaction.redact import redact, redact_json
 from claude_mem_lite.redaction.rules import rules_for
 from claude_mem_lite.redaction.spots import Spot
 from tests.planted import planted
 from tests.regex_steps import Count, Steps, is_endless
 
-RULES: tuple[Format | Spot, ...] = (*FORMATS, *CONNECTIONS, *COMMANDS)
+RULES: tuple[Format | Spot, ...] = (*formats(), *CONNECTIONS, *COMMANDS)
 PATTERNS = {one.pattern: one.signs for one in RULES}
 PLAIN_UNITS = ("a", "A1", "-", " ", "\n", "=", '"', ":", "a/", "\\n")
 LENGTH = 100

@@ -189,19 +189,6 @@ def test_a_forgotten_project_leaves_no_trace_of_its_folder(machine: Machine, fol
     assert not [row for row in machine.rows() if "rename_project" in row.payload or "move_project" in row.payload]
 
 
-def test_a_memory_that_is_taken_back_after_a_merge_comes_back_to_the_project_of_now(
-    machine: Machine, folder: Path
-) -> None:
-    work(machine, folder / "shop", "Sort the cart")
-    remember(machine, folder / "blog", "Posts are numbered per author")
-    (found,) = machine.get(f"/api/memories?cwd={folder / 'blog'}")["memories"]
-    record = machine.get(f"/api/memories/{found['id']}")
-    machine.post("/api/forget", {"ids": [found["id"]]})
-    run_here(machine, "projects", "merge", str(folder / "blog"), "shop")
-    machine.post("/api/memories/restore", {"memory": record})
-    assert titles(machine, "numbered posts", folder / "shop") == ["Posts are numbered per author"]
-
-
 def test_what_was_forgotten_before_a_merge_stays_forgotten_after_it(machine: Machine, folder: Path) -> None:
     work(machine, folder / "shop", "Sort the cart")
     work(machine, folder / "blog", "Write a post")

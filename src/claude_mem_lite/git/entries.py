@@ -9,15 +9,25 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from claude_mem_lite.git.index import FIRST_ENTRY_AT, read_number
+from claude_mem_lite.git.index import (
+    EXTENDED,
+    FIRST_ENTRY_AT,
+    HEAD_BYTES,
+    MAX_PATH_LENGTH,
+    VERSIONS,
+    RawEntry,
+    leads_out,
+    walk,
+)
 
-_HEAD_BYTES = 40
 _HEAD = struct.Struct(">8xII8xI8xI")  # when it was changed in seconds and nanoseconds, its mode, its size
 _PLAIN_MODES = (0o100644, 0o100755)
 _MODES = frozenset((*_PLAIN_MODES, 0o120000, 0o160000, 0o040000))
-_ASSUMED_UNCHANGED, _EXTENDED, _SKIPPED = 0x80, 0x40, 0x40
+_MODE_AT = 24
+_MODE_BYTES = frozenset(mode.to_bytes(4, "big") for mode in _MODES)
+_ASSUMED_UNCHANGED, _SKIPPED = 0x80, 0x40
 _NAME_LENGTH = 0xFFF
-_LONGEST_ENTRY = 4096 + 100
+_LONGEST_ENTRY = MAX_PATH_LENGTH + 100
 _MOST_PROBES = 64
 _ENDING = re.compile(rb"\.([A-Za-z+]{1,6})\0")
 _WINDOWS, _WINDOW_BYTES = 64, 8 * 1024
@@ -49,7 +59,7 @@ class Entries:
         self._content = content
         self._id_bytes = id_bytes
         self._version = int.from_bytes(content[4:8], "big")
-        is_known = content[:4] == b"DIRC" and self._version in (2, 3, 4)
+        is_known = content[:4] == b"DIRC" and self._version in VERSIONS
         self.count = int.from_bytes(content[8:12], "big") if is_known else 0
         """How many files it says it has."""
 
@@ -97,43 +107,29 @@ class Entries:
 
     def _from(self, at: int) -> Iterator[Entry]:
         """The entries from where one begins."""
-        path, number = b"", 0
-        while number < self.count:
-            read = self._read(at, path)
-            if read is None:
+        for raw in walk(self._content, at, self.count, self._id_bytes, self._version):
+            entry = self._entry(raw)
+            if entry is None:
                 return
-            entry, path, at = read
-            number += 1
             yield entry
 
-    def _read(self, at: int, before: bytes) -> tuple[Entry, bytes, int] | None:
-        """The entry at an offset, its name, and where the next one begins; None when there is none."""
-        content, id_end = self._content, at + _HEAD_BYTES + self._id_bytes
-        if id_end + 4 > len(content):
-            return None
+    def _entry(self, raw: RawEntry) -> Entry | None:
+        """What stands at an entry; None unless its mode is known, and its name as long as it says."""
+        content, (at, name, _) = self._content, raw
+        id_end = at + HEAD_BYTES + self._id_bytes
         mtime_s, mtime_ns, mode, size = _HEAD.unpack_from(content, at)
-        if mode not in _MODES:
+        if mode not in _MODES or not self._fits(at, name):
             return None
-        flags = content[id_end]
-        name_at = id_end + (4 if flags & _EXTENDED else 2)
-        kept = b""
-        if self._version == 4:
-            try:
-                dropped, name_at = read_number(content, name_at)
-            except IndexError:
-                return None
-            kept = before[: max(0, len(before) - dropped)]
-        name_end = content.find(b"\0", name_at, name_at + _LONGEST_ENTRY)
-        name = kept + content[name_at:name_end]
-        length = (flags << 8 | content[id_end + 1]) & _NAME_LENGTH
-        if name_end < 0 or not name or length not in (_NAME_LENGTH, len(name)):
-            return None
-        path = name.decode("utf-8", "replace")
-        is_left_out = flags & _ASSUMED_UNCHANGED or (flags & _EXTENDED and content[id_end + 2] & _SKIPPED)
-        is_watched = mode in _PLAIN_MODES and not is_left_out and _can_be_named(path)
-        id_ = content[at + _HEAD_BYTES : id_end].hex()
-        entry = Entry(path, id_, mtime_s, mtime_ns, size, is_watched)
-        return entry, name, name_end + 1 if self._version == 4 else at + ((name_end - at) // 8 + 1) * 8
+        flags, path = content[id_end], name.decode("utf-8", "replace")
+        is_left_out = flags & _ASSUMED_UNCHANGED or (flags & EXTENDED and content[id_end + 2] & _SKIPPED)
+        is_watched = mode in _PLAIN_MODES and not is_left_out and "\ufffd" not in path and not leads_out(name)
+        return Entry(path, content[at + HEAD_BYTES : id_end].hex(), mtime_s, mtime_ns, size, is_watched)
+
+    def _fits(self, at: int, name: bytes) -> bool:
+        """Return whether a name has the length that its entry says."""
+        flags_at = at + HEAD_BYTES + self._id_bytes
+        length = (self._content[flags_at] << 8 | self._content[flags_at + 1]) & _NAME_LENGTH
+        return length in (_NAME_LENGTH, len(name))
 
     def _lower_bound(self, name: bytes) -> int:
         """Where the first entry begins whose name is not before this one."""
@@ -156,18 +152,15 @@ class Entries:
             found = self._next_begin(found[2], found[2] + 8)
         return found[0] if found else len(self._content)
 
-    def _next_begin(self, start: int, end: int) -> tuple[int, bytes, int] | None:
-        """The first entry that begins in a stretch: where, its name, and where the next begins.
+    def _next_begin(self, start: int, end: int) -> RawEntry | None:
+        """The first entry that begins in a stretch.
 
         Entries begin at multiples of eight from the first, with a known mode and the length of the name."""
-        at = start + (FIRST_ENTRY_AT - start) % 8
-        while at < end:
-            read = self._read(at, b"")
-            if read is not None:
-                return at, read[1], read[2]
-            at += 8
+        content = self._content
+        for at in range(start + (FIRST_ENTRY_AT - start) % 8, end, 8):
+            if content[at + _MODE_AT : at + _MODE_AT + 4] not in _MODE_BYTES:
+                continue
+            for raw in walk(content, at, 1, self._id_bytes, self._version):
+                if self._fits(at, raw[1]):
+                    return raw
         return None
-
-
-def _can_be_named(path: str) -> bool:
-    return "\ufffd" not in path and path[0] != "/" and (".." not in path or ".." not in path.split("/"))

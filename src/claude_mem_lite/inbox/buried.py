@@ -5,26 +5,23 @@ Owns the tables `tombstones`, the copy of those in memory.db, and `leaving`, wha
 import sqlite3
 from collections.abc import Iterable
 
-from claude_mem_lite.db import lifting
+from claude_mem_lite.db import tombstone_merge
 from claude_mem_lite.db.connection import atomic
 
 
 def add(db: sqlite3.Connection, names: Iterable[tuple[str, str]]) -> None:
     """Nothing by these names may come back; each with when it was forgotten."""
     with atomic(db):
-        lifting.put(db, "name", names)
+        tombstone_merge.merge(db, "name", names)
 
 
 def bury(db: sqlite3.Connection, names: Iterable[tuple[str, str]], leaving: Iterable[str]) -> None:
     """Keep the names of what was forgotten, and which are to leave the backups."""
-    add(db, names)
+    known = list(names)
+    with atomic(db):
+        tombstone_merge.drop_marks(db, "name", [name for name, _ in known])
+        tombstone_merge.merge(db, "name", known)
     note_leaving(db, leaving)
-
-
-def lift(db: sqlite3.Connection, names: Iterable[tuple[str, str]], back: Iterable[str]) -> None:
-    """Know whose tombstones were lifted; what is back need not leave the backups any more."""
-    add(db, names)
-    note_left(db, back)
 
 
 def all_of(db: sqlite3.Connection) -> list[tuple[str, str]]:

@@ -1,17 +1,22 @@
-"""What an inbox lacks, out of the copies of its events: each comes back as it was, done or not.
+"""Events that an inbox lacks, out of the file it replaces and of their copies: each comes back as it was, done or not.
 
 A worker calls it before it opens its databases. What is done, and what memory.db has lost of that, is found by the
 counts, as ever (`replaying`)."""
 
+import logging
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.db.soundness import is_of_the_machine, not_a_file, reading
 from claude_mem_lite.inbox import copies
 from claude_mem_lite.inbox.copies import Copy, Line
 from claude_mem_lite.inbox.queue import digest, known_of
+
+_TABLES = ("inbox", "model_turns", "tombstones", "leaving")
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,35 @@ def is_behind(db: sqlite3.Connection, folder: Path) -> bool:
     """Whether an inbox does not know what was copied last."""
     last = copies.last_line(folder)
     return last is not None and set(last.names) > known_of(db, last.names)
+
+
+def copy_readable(old: Path, db: sqlite3.Connection) -> int:
+    """Copy the rows of an inbox into a new one, each table up to the first row that cannot be read; return how many
+    events they are.
+
+    sqlite3.Error when the new one cannot be written: with a full disk an inbox must not look as if it were empty."""
+    if not old.exists() or not_a_file(old):
+        return 0
+    with atomic(db):
+        for table in _TABLES:
+            columns = [row["name"] for row in db.execute(f"pragma table_info({table})")]
+            marks = ", ".join("?" for _ in columns)
+            db.executemany(
+                f"insert or ignore into {table} ({', '.join(columns)}) values ({marks})", _rows(old, table, columns)
+            )
+    (copied,) = db.execute("select count(*) from inbox").fetchone()
+    return int(copied)
+
+
+def _rows(old: Path, table: str, columns: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    try:
+        with reading(old) as db:
+            for row in db.execute(f"select {', '.join(columns)} from {table}"):
+                yield tuple(row)
+    except sqlite3.DatabaseError as error:
+        if is_of_the_machine(error):
+            raise
+        log.warning("a table cannot be read to its end", extra={"table": table})
 
 
 def put_back(db: sqlite3.Connection, folder: Path) -> int:

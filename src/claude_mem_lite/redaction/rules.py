@@ -2,10 +2,11 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 
 from claude_mem_lite.redaction.commands import COMMANDS
 from claude_mem_lite.redaction.connections import CONNECTIONS
-from claude_mem_lite.redaction.formats import FORMATS, Format
+from claude_mem_lite.redaction.formats import Format, formats
 from claude_mem_lite.redaction.keys import JWT_SIGNS, KEY_SIGNS, without_jwts, without_keys
 from claude_mem_lite.redaction.names import small, without_named, words_in
 from claude_mem_lite.redaction.reveals import SIGNS as REVEALING_SIGNS
@@ -14,10 +15,7 @@ from claude_mem_lite.redaction.signs import Signs
 from claude_mem_lite.redaction.spots import Spot
 
 _SPOTS = (*CONNECTIONS, *COMMANDS)
-ALL_RULES: tuple[Format | Spot, ...] = (*FORMATS, *_SPOTS)
-_SIGNS = Signs([KEY_SIGNS, JWT_SIGNS, REVEALING_SIGNS, *(rule.signs for rule in ALL_RULES)])
-_KEYS, _JWTS, _REVEALING, _FIRST_FORMAT = 0, 1, 2, 3
-_FIRST_SPOT = _FIRST_FORMAT + len(FORMATS)
+_KEYS, _JWTS, _REVEALING, _FIRST_RULE = 0, 1, 2, 3
 _SHORTEST = 8
 # Colours hide a token that `grep` found, and are taken out later on.
 _UNSEEN = re.compile(r"[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+(?=[!-~！-～])")
@@ -64,15 +62,27 @@ class Rules:
         return without_named(text, self.words, self.found) if self.words else text
 
 
+@cache
+def all_rules() -> tuple[Format | Spot, ...]:
+    """Return the formats and spots, in the order in which they are applied."""
+    return (*formats(), *_SPOTS)
+
+
+@cache
+def _signs() -> Signs:
+    return Signs([KEY_SIGNS, JWT_SIGNS, REVEALING_SIGNS, *(rule.signs for rule in all_rules())])
+
+
 def rules_for(text: str) -> Rules:
     """The rules that can change a text, or any part of it."""
     text = _plain(text)
-    seen = sorted(_SIGNS.seen_in(text))
+    seen = sorted(_signs().seen_in(text))
+    rules = [all_rules()[number - _FIRST_RULE] for number in seen if number >= _FIRST_RULE]
     return Rules(
         has_keys=_KEYS in seen,
         has_jwts=_JWTS in seen,
-        formats=[FORMATS[number - _FIRST_FORMAT] for number in seen if _FIRST_FORMAT <= number < _FIRST_SPOT],
-        spots=[_SPOTS[number - _FIRST_SPOT] for number in seen if number >= _FIRST_SPOT],
+        formats=[rule for rule in rules if isinstance(rule, Format)],
+        spots=[rule for rule in rules if isinstance(rule, Spot)],
         words=words_in(small(text)),
         reveals=_REVEALING in seen,
     )

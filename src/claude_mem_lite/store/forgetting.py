@@ -1,6 +1,6 @@
 """Forgetting: a memory goes from every table, and what repeats it goes with it.
 
-Called by the worker on the user's word. `restoring` can bring back a memory, but not what went with it."""
+Called by the worker on the user's word."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from claude_mem_lite.db import lifting
+from claude_mem_lite.db import tombstone_merge
 from claude_mem_lite.models import Memory, without_request
 from claude_mem_lite.store import project_change_log, project_marks
 from claude_mem_lite.timestamps import text_to_time, time_to_text
@@ -27,10 +27,11 @@ _TELLING_TITLE = 4
 
 def bury(db: sqlite3.Connection, names: Iterable[str], now: datetime) -> None:
     """Nothing by these names may come back."""
-    at, lifted = time_to_text(now), lifting.marks(db, "memory")
+    known = [name for name in names if name]
+    tombstone_merge.drop_marks(db, "memory", known)
     db.executemany(
         "insert or ignore into tombstones (memory, forgotten_at) values (?, ?)",
-        [(name, lifting.later(at, lifted.get(name))) for name in names if name],
+        [(name, time_to_text(now)) for name in known],
     )
 
 
@@ -79,28 +80,13 @@ def has_between(db: sqlite3.Connection, start: datetime, end: datetime) -> bool:
 
 def put(db: sqlite3.Connection, names: Iterable[tuple[str, str]]) -> int:
     """Take over names that another database has; returns how much that changed."""
-    return lifting.put(db, "memory", names)
+    return tombstone_merge.merge(db, "memory", names)
 
 
 def bury_memory(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     """Neither the memory may come back, nor, by an import, what says the same under another id."""
     salt = next(iter(_salts(db)), _SALT + secrets.token_hex(16))
     bury(db, (salt, memory.id, *_said(salt, memory)), now)
-
-
-def is_lifted(db: sqlite3.Connection, name: str) -> bool:
-    """Whether something by this name was forgotten and stored again; it may have been forgotten once more since."""
-    return is_buried(db, lifting.mark(name))
-
-
-def lift_memory(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
-    """A memory that was forgotten is wanted back, and what says the same need not be kept out any more."""
-    names = (memory.id, *(said for salt in _salts(db) for said in _said(salt, memory)))
-    rows = db.execute(
-        "select memory, forgotten_at from tombstones where memory in (select value from json_each(:names))",
-        {"names": json.dumps(names)},
-    ).fetchall()
-    put(db, [(lifting.mark(row["memory"]), max(time_to_text(now), row["forgotten_at"])) for row in rows])
 
 
 def note_left(db: sqlite3.Connection, command: str, left: Iterable[tuple[str, str]], now: datetime) -> None:

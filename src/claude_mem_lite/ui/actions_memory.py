@@ -1,6 +1,6 @@
 """What can be done to a memory from its page, and about what is held back: each as the command of that name does it.
 
-What can be undone, to forget and to drop, is in `undo.py`."""
+`forget` and `drop` erase at once: the page waits before it sends them, so that they can be taken back until then."""
 
 import hashlib
 import json
@@ -155,6 +155,16 @@ def _approve(client: Client, given: JsonObject) -> JsonObject:
     return {"message": f"Let {number} out of quarantine: found by search from now on."}
 
 
+def _forget(client: Client, given: JsonObject) -> JsonObject:
+    client.forget(ids=[id_of(given)], session=None, project=None)
+    return {"message": "Forgotten for good.", "go": "/"}
+
+
+def _drop(client: Client, given: JsonObject) -> JsonObject:
+    dropped = client.drop(texts(given.get("ids")))
+    return {"message": f"Dropped {counted(len(dropped), 'memory', 'memories')} for good."}
+
+
 MEMORY_ACTIONS: Mapping[str, Action] = {
     "pin": _pin,
     "confirm": _confirm,
@@ -164,4 +174,6 @@ MEMORY_ACTIONS: Mapping[str, Action] = {
     "edit": _edit,
     "replace": _replace,
     "approve": _approve,
+    "forget": _forget,
+    "drop": _drop,
 }

@@ -3,7 +3,7 @@
 Everything that is put into a template is escaped there; besides, only `markdown.py` makes HTML, of fixed tags."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
@@ -42,8 +42,6 @@ class Asked:
     client: Client
     path: Mapping[str, str]
     query: QueryParams
-    forgotten: Mapping[str, JsonObject] = field(default_factory=dict)
-    """What was forgotten from the page that asks and can be undone, by id."""
     folder: str = ""
     """Where the command that serves the page was called."""
 

@@ -33,7 +33,6 @@ from claude_mem_lite.ui.pages.quarantine import quarantine
 from claude_mem_lite.ui.pages.search import search
 from claude_mem_lite.ui.pages.session import session, turn
 from claude_mem_lite.ui.parts import Action, Asked, Part, render
-from claude_mem_lite.ui.undo import PageAction, Undo, undoable
 from claude_mem_lite.worker_start import ensure_worker
 
 Answer = TypeVar("Answer")
@@ -47,7 +46,7 @@ _UNKNOWN = (
     "This link is no longer good: it is not whole, or of a `claude-mem-lite ui` that has ended. "
     "Run `claude-mem-lite ui` for another."
 )
-_GUARDED = ("/part/", "/do/", "/events", "/here")
+_GUARDED = ("/part/", "/do/", "/events")
 """What tells or changes something: here the token is needed."""
 _STATIC = {"app.js": "text/javascript", "style.css": "text/css", "icon.svg": "image/svg+xml"}
 """All that is served as it lies there, by its name: no path of a request ever becomes one of the disk."""
@@ -90,29 +89,24 @@ def make_app(
     async def page(_: Request) -> Response:
         return HTMLResponse(shell)
 
-    undo = Undo()
     routes = [
         Route("/static/{name}", static),
         Route("/enter", _entering(enter, was_used), methods=["POST"]),
         Route("/events", _events(client, is_ending)),
-        Route("/here", _hearing(undo.heard)),
-        Route("/do/leave", _hearing(undo.left), methods=["POST"]),
     ]
     for path, part in _PARTS.items():
-        routes += [Route(path, page), Route(f"/part{path}", _showing(client, undo, part, folder))]
-    anywhere = {**MEMORY_ACTIONS, **LESSON_ACTIONS, **PROJECT_ACTIONS, **HEALTH_ACTIONS}
-    doing = {**{name: _on_any_page(do) for name, do in anywhere.items()}, **undoable(undo)}
-    routes += [Route(f"/do/{name}", _doing(client, undo, do), methods=["POST"]) for name, do in doing.items()]
+        routes += [Route(path, page), Route(f"/part{path}", _showing(client, part, folder))]
+    actions = {**MEMORY_ACTIONS, **LESSON_ACTIONS, **PROJECT_ACTIONS, **HEALTH_ACTIONS}
+    routes += [Route(f"/do/{name}", _doing(client, do), methods=["POST"]) for name, do in actions.items()]
     routes += [Route(f"/{place}/{{unknown:path}}", _nothing) for place in ("static", "part", "do")]
     routes.append(Route("/{unknown:path}", page))
     app = Starlette(routes=routes, exception_handlers={Exception: _broken})
     return Gate(app, token, port, is_open=lambda path: not path.startswith(_GUARDED))
 
 
-def _showing(client: Client, undo: Undo, part: Part, folder: str) -> Callable[[Request], Awaitable[Response]]:
+def _showing(client: Client, part: Part, folder: str) -> Callable[[Request], Awaitable[Response]]:
     async def show(request: Request) -> Response:
-        undo.heard(_page(request))
-        asked = Asked(client, dict(request.path_params), request.query_params, undo.of(_page(request)), folder)
+        asked = Asked(client, dict(request.path_params), request.query_params, folder)
         try:
             return HTMLResponse(await run_in_threadpool(_with_worker, client, lambda: part(asked)))
         except MemoryLiteError as error:
@@ -121,24 +115,17 @@ def _showing(client: Client, undo: Undo, part: Part, folder: str) -> Callable[[R
     return show
 
 
-def _doing(client: Client, undo: Undo, do: PageAction) -> Callable[[Request], Awaitable[Response]]:
+def _doing(client: Client, do: Action) -> Callable[[Request], Awaitable[Response]]:
     async def act(request: Request) -> Response:
         given = await _sent(request)
         if given is None:
             return JSONResponse({"error": "what was sent is no JSON object"}, 400)
-        undo.heard(_page(request))
         try:
-            return JSONResponse(
-                await run_in_threadpool(_with_worker, client, lambda: do(client, given, _page(request)))
-            )
+            return JSONResponse(await run_in_threadpool(_with_worker, client, lambda: do(client, given)))
         except MemoryLiteError as error:
             return JSONResponse({"error": f"{error.message}: {error.next_step}".removesuffix(": ")}, 409)
 
     return act
-
-
-def _on_any_page(do: Action) -> PageAction:
-    return lambda client, given, _: do(client, given)
 
 
 async def _nothing(_: Request) -> Response:
@@ -163,14 +150,6 @@ def _events(client: Client, is_ending: IsEnding) -> Callable[[Request], Awaitabl
     return events
 
 
-def _hearing(note: Callable[[str], None]) -> Callable[[Request], Awaitable[Response]]:
-    async def hearing(request: Request) -> Response:
-        note(_page(request))
-        return Response(status_code=204)
-
-    return hearing
-
-
 async def _sent(request: Request) -> dict[str, JsonValue] | None:
     """The object that a request sends; None when it is none."""
     try:
@@ -178,11 +157,6 @@ async def _sent(request: Request) -> dict[str, JsonValue] | None:
     except (ValueError, RecursionError):
         return None
     return given if isinstance(given, dict) else None
-
-
-def _page(request: Request) -> str:
-    """The name that an open page gave itself when it was loaded."""
-    return request.headers.get("x-page", "")
 
 
 def _with_worker(client: Client, ask: Callable[[], Answer]) -> Answer:

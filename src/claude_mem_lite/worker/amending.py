@@ -164,8 +164,7 @@ def reinstate(name: str, memory: Memory, db: sqlite3.Connection, now: datetime) 
 def supersede(name: str, memory: Memory, payload: JsonObject, db: sqlite3.Connection) -> None:
     """Another memory holds in the place of this one, pinned or not, because the user says so; `confirm` undoes it."""
     given = text(payload.get("successor"))
-    was_forgotten = tombstones.is_buried(db, given) or tombstones.is_lifted(db, given)
-    successor = memories.find(db, given) if was_forgotten else memories.get(db, given)
+    successor = memories.find(db, given) if tombstones.is_buried(db, given) else memories.get(db, given)
     if successor is None:  # forgotten since: that this one does not hold any more was said all the same
         with atomic(db):
             sightings.note(db, memory.id, name)

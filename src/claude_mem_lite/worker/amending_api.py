@@ -1,17 +1,15 @@
-"""The API that changes one memory on the user's word: edit, pin, confirm, retire, reinstate, supersede,
-forget, restore.
+"""The API that changes one memory on the user's word: edit, pin, confirm, retire, reinstate, supersede, forget.
 
 Writes through the inbox."""
 
 from contextlib import closing
-from typing import Literal, cast
+from typing import Literal
 
 from pydantic import ConfigDict, Field
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.models import LONGEST_TEXT, JsonObject, Kind, text
+from claude_mem_lite.models import LONGEST_TEXT, JsonObject, Kind
 from claude_mem_lite.store import memories, story
-from claude_mem_lite.worker import restoring
 from claude_mem_lite.worker.api import Running, Tags, wait
 from claude_mem_lite.worker.cleaning import is_all_private
 from claude_mem_lite.worker.loop import Loop
@@ -45,21 +43,6 @@ class Change(Body):
     cwd: str | None = None
     """Where the user stands: the project that `project` means, and the code that is confirmed. '' is nowhere; when it
     is not named, where the memory's own project was last worked on."""
-
-
-class Restore(Body):
-    memory: dict[str, object]
-    """As `GET /memories/ID` gave it before it was forgotten."""
-
-
-@router.post("/memories/restore")
-def restore(wanted: Restore, loop: Running) -> dict[str, object]:
-    """Store a memory again that was forgotten, under its own id and with its own dates, and return it as it is now."""
-    asked = restoring.command_of(cast("JsonObject", wanted.memory))  # what comes from JSON is JSON
-    with closing(loop.readers.open()) as db:
-        restoring.refuse(db, text(asked["id"]))
-    (id_,) = wait(loop.command(asked))
-    return _shown(loop, id_)
 
 
 @router.patch("/memories/{id_}")

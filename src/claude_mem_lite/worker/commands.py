@@ -47,7 +47,7 @@ from claude_mem_lite.store import (
 )
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.store.project_splits import Split
-from claude_mem_lite.worker import agent_saves, amending, located, ownership, quarantine, restoring, settling
+from claude_mem_lite.worker import agent_saves, amending, located, ownership, quarantine, settling
 from claude_mem_lite.worker.lessons import links, verdicts
 from claude_mem_lite.worker.lessons.likeness import Likeness
 from claude_mem_lite.worker.scopes import named_scope
@@ -81,8 +81,6 @@ def carry_out(
         for id_ in texts(payload.get("ids")):
             quarantine.must_wait(memories.get(db, id_))
         return _forget(name, {"ids": payload.get("ids")}, queue, model_turns, db, now)
-    if payload.get("command") == "restore":
-        return [restoring.restore(name, payload, queue, db, now)]
     if payload.get("command") in PROJECT_COMMANDS:
         return [_change_projects(name, payload, queue, db, now)]
     if payload.get("command") in verdicts.COMMANDS:

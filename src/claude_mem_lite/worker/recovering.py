@@ -26,7 +26,7 @@ from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.inbox import copies, putting_back, replaying
 from claude_mem_lite.models import text
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import rendered, salvaging
+from claude_mem_lite.worker import rendered
 
 DAMAGED, BEFORE_RESTORE = "damaged-", "before-restore-"
 # A folder or a file of any other name is the user's, and is neither emptied nor deleted.
@@ -139,8 +139,9 @@ def _look_after_inbox(home: Home, now: datetime, ended_badly: bool, *, is_to_res
     aside = _new_aside(home, DAMAGED if trouble else BEFORE_RESTORE, home.inbox_db, now)
     log.error("the inbox is made anew", extra={"aside": aside})
     new = replacing.new_file(home.inbox_db)
-    saved = salvaging.salvage(home.inbox_db, new, now)
     with closing(open_for_writing(new)) as db:
+        migrate(db, INBOX_MIGRATIONS, now)
+        saved = putting_back.copy_readable(home.inbox_db, db)
         given_back = putting_back.put_back(db, home.spool_kept)
     told = f"inbox.db {trouble or 'was of a newer version'}, and a new one was begun."
     if home.inbox_db.exists():

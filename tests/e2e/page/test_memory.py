@@ -1,16 +1,19 @@
-"""A memory in a real browser: read, edited, pinned, confirmed, retired, replaced, forgotten and taken back."""
+"""A memory in a real browser: read, edited, pinned, confirmed, retired, replaced, and forgotten after a delay."""
 
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.page.past import VERSIONS
 from tests.e2e.page.serving import DECISION, FIX, Served, opened, window
+from tests.running import wait_until
 
 NEWS = "#news"
+PENDING = "#pending"
 HEADING = "h1"
 
 
@@ -33,9 +36,12 @@ def stored(served: Served, title: str) -> dict[str, object]:
 
 
 def forget(page: Page) -> None:
-    """Forget the memory of a page, as asked."""
+    """Forget the memory of a page, as asked, on a clock that the test moves."""
+    page.clock.install()
+    page.clock.pause_at(datetime.now(UTC) + timedelta(minutes=1))
     page.get_by_role("button", name="Forget…").click()
     page.get_by_role("dialog").get_by_role("button", name="Forget", exact=True).click()
+    expect(page.locator(PENDING)).to_have_text("Forgotten in 10 s · Undo")
 
 
 def test_all_of_it_is_told(browser: Browser, served: Served) -> None:
@@ -116,7 +122,7 @@ def test_forgetting_asks_and_takes_no_for_an_answer(note: Page, served: Served) 
     title = str(note.locator(HEADING).text_content())
     note.get_by_role("button", name="Forget…").click()
     question = note.get_by_role("dialog", name="Forget this memory?")
-    for told in ("the memory", "receipts", "backups that hold it", "Undo brings back the memory alone"):
+    for told in ("the memory", "receipts", "backups that hold it", "You have ten seconds to undo that"):
         expect(question).to_contain_text(told)
     question.get_by_role("button", name="Cancel").click()
     expect(question).to_be_hidden()
@@ -128,42 +134,55 @@ def test_forgetting_asks_and_takes_no_for_an_answer(note: Page, served: Served) 
     assert stored(served, title)["status"] == "retired"
 
 
-def test_forget_and_undo(note: Page, served: Served) -> None:
+def is_stored(served: Served, title: str) -> bool:
+    """Return whether any file still holds a title."""
+    return any(title.encode() in path.read_bytes() for path in served.machine.home.rglob("*.db"))
+
+
+def test_forget_waits_and_is_undone_until_it_is_sent(note: Page, served: Served) -> None:
     title = str(note.locator(HEADING).text_content())
     forget(note)
-    expect(note.locator(NEWS)).to_contain_text("You can undo it until you close or reload this tab")
-    assert title not in served.machine.run("list", "--json")
+    expect(note.locator(PENDING).get_by_role("button", name="Undo")).to_be_focused()
+    note.clock.run_for(9_000)
+    expect(note.locator(PENDING)).to_have_text("Forgotten in 1 s · Undo")
     note.get_by_role("button", name="Undo").click()
-    expect(note.get_by_role("button", name="Forget…")).to_be_visible()
-    assert title in served.machine.run("list", "--json")
+    expect(note.locator(PENDING)).to_be_hidden()
+    note.clock.run_for(60_000)
+    expect(note.locator(NEWS)).to_contain_text("nothing was erased")
+    assert stored(served, title)["status"] == "active"
 
 
-def test_older_versions_go_with_a_memory_and_come_back_with_it(browser: Browser, past: Served) -> None:
-    before = [stored(past, title) for title in VERSIONS]
-    newest = before[-1]
+def test_forget_is_sent_after_the_delay_with_older_versions(browser: Browser, past: Served) -> None:
+    newest = stored(past, VERSIONS[-1])
     with opened(browser, past, f"/memories/{newest['id']}") as page:
         expect(page.locator("main")).to_contain_text(VERSIONS[-2])
         forget(page)
-        expect(page.locator(NEWS)).to_contain_text("You can undo it until you close or reload this tab")
-        assert not any(VERSIONS[0].encode() in path.read_bytes() for path in past.machine.home.rglob("*.db"))
-        page.get_by_role("button", name="Undo").click()
-        expect(page.get_by_role("button", name="Forget…")).to_be_visible()
-        page.locator("main a", has_text=VERSIONS[-2]).first.click()
-        expect(page.locator(HEADING)).to_contain_text(VERSIONS[-2])
-        expect(page.locator("main .problem a")).to_have_text(VERSIONS[-1])
-    after = [stored(past, title) for title in VERSIONS]
-    kept = ("id", "status", "superseded_by")
-    assert [[one[name] for name in kept] for one in after] == [[one[name] for name in kept] for one in before]
+        page.clock.run_for(10_000)
+        expect(page.locator(NEWS)).to_have_text("Forgotten for good.")
+        expect(page.locator(PENDING)).to_be_hidden()
+        expect(page).to_have_url(f"{past.address}/")
+        assert not any(is_stored(past, title) for title in VERSIONS[:-1])
+        assert VERSIONS[-1] not in past.machine.run("list", "--json", "--all-projects")
 
 
-def test_what_was_forgotten_stays_so_once_the_page_is_left(note: Page, served: Served) -> None:
+def test_the_delay_goes_on_while_other_pages_are_read(note: Page, served: Served) -> None:
     title = str(note.locator(HEADING).text_content())
     forget(note)
-    expect(note.get_by_role("button", name="Undo")).to_be_visible()
+    note.get_by_role("link", name="Search", exact=True).click()
+    note.locator("#query").fill("something that is typed")
+    expect(note.locator(PENDING)).to_contain_text("Undo")
+    note.clock.run_for(10_000)
+    expect(note.locator(NEWS)).to_have_text("Forgotten for good.")
+    expect(note.locator("#query")).to_have_value("something that is typed")
+    assert not is_stored(served, title)
+
+
+def test_forget_is_sent_at_once_when_the_page_is_left(note: Page, served: Served) -> None:
+    title = str(note.locator(HEADING).text_content())
+    forget(note)
     note.goto(f"{served.address}/search?query=parcels")
-    expect(note.locator("#results")).not_to_contain_text(title)
+    wait_until(lambda: not is_stored(served, title), "the memory to be forgotten")
     assert title not in served.machine.run("list", "--json")
-    assert not any(title.encode() in path.read_bytes() for path in served.machine.home.rglob("*.db"))
 
 
 def test_a_memory_that_is_not_there_says_so(browser: Browser, served: Served) -> None:

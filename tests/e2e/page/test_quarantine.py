@@ -1,7 +1,8 @@
-"""Quarantine in a real browser: read, let out, dropped and taken back."""
+"""Quarantine in a real browser: read, let out, and dropped after a delay."""
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -31,13 +32,17 @@ def test_let_out_and_drop(held: Page, served: Served) -> None:
     before = held.locator(".item").count()
     held.locator(".item").first.get_by_role("button", name="Let it out").click()
     expect(held.locator(".item")).to_have_count(before - 1)
+    left = len(json.loads(served.machine.run("quarantine", "--json")))
+    held.clock.install()
+    held.clock.pause_at(datetime.now(UTC) + timedelta(minutes=1))
     held.locator(".item").first.get_by_role("button", name="Drop it…").click()
     held.get_by_role("dialog", name="Drop this?").get_by_role("button", name="Drop it").click()
-    expect(held.locator(".dropped")).to_contain_text("Dropped:")
-    left = len(json.loads(served.machine.run("quarantine", "--json")))
+    expect(held.locator("#pending")).to_have_text("Dropped in 10 s · Undo")
     held.get_by_role("button", name="Undo").click()
-    expect(held.locator(".dropped")).to_have_count(0)
-    assert len(json.loads(served.machine.run("quarantine", "--json"))) == left + 1
-    held.get_by_role("button", name="Drop all" if left else "Drop it…").click()
+    held.clock.run_for(60_000)
+    assert len(json.loads(served.machine.run("quarantine", "--json"))) == left
+    held.get_by_role("button", name="Drop all" if left > 1 else "Drop it…").click()
     held.get_by_role("dialog").get_by_role("button", name="Drop").click()
+    expect(held.locator("#pending")).to_contain_text("Undo")
+    held.clock.run_for(10_000)
     expect(held.locator(".empty")).to_contain_text("Nothing is in quarantine")

@@ -72,7 +72,6 @@ def feed(asked: Asked) -> str:
         fresh=fresh,
         projects=asked.client.projects(),
         is_narrow=any(chosen[name] for name in _FURTHER),
-        forgotten=list(asked.forgotten.values()),
     )
 
 

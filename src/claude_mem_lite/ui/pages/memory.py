@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 
 from claude_mem_lite.code.anchors import read_anchor
-from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import LONGEST_TEXT, JsonObject, text, texts
 from claude_mem_lite.told import part
 from claude_mem_lite.ui.actions_memory import mark_of, said
 from claude_mem_lite.ui.parts import Asked, render
 from claude_mem_lite.ui.repetition import listed
 from claude_mem_lite.ui.texts import MOST_SHOWN, shortened
-from claude_mem_lite.ui.undo import can_be_undone
 
 _LONGEST_FACT = 1_000
 _MOST_FACTS = 50
@@ -22,14 +20,8 @@ _FRESHNESS = {
 
 
 def memory(asked: Asked) -> str:
-    """The page; all of a long text; or, of what was forgotten from here, how to undo that."""
-    id_ = asked.path["id"]
-    try:
-        story = asked.client.story(id_)
-    except NotFound:
-        if (forgotten := asked.forgotten.get(id_)) is None:
-            raise
-        return render("memory_forgotten.html", memory=forgotten)
+    """The page, or all of a long text."""
+    story = asked.client.story(asked.path["id"])
     told = asked.client.record(text(story.get("id")))
     if asked.chosen("all"):
         return render("memory_whole.html", memory=told, text=shortened(said(told), is_all=True))
@@ -43,7 +35,6 @@ def memory(asked: Asked) -> str:
         freshness=_freshness(told),
         reasons=_reasons(told),
         mark=mark_of(told),
-        can_be_undone=can_be_undone(told),
     )
 
 

@@ -10,13 +10,12 @@ _LONGEST = 2_000
 
 
 def quarantine(asked: Asked) -> str:
-    """The page, or only its list; what was dropped from it can be undone there."""
+    """The page, or only its list."""
     waiting = asked.client.quarantine(Where("", all_projects=True), limit=_AT_ONCE + 1)
     values = {
         "waiting": [_shown(one) for one in waiting[:_AT_ONCE]],
         "ids": [text(one.get("id")) for one in waiting[:_AT_ONCE]],
         "has_more": len(waiting) > _AT_ONCE,
-        "forgotten": [one for one in asked.forgotten.values() if one.get("status") == "quarantined"],
     }
     is_list = asked.chosen("only") == "list"
     return render("quarantine_list.html" if is_list else "quarantine.html", **values)

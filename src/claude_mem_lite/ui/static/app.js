@@ -4,6 +4,7 @@
 const KEY = "claude-mem-lite";
 const main = document.getElementById("main");
 const news = document.getElementById("news");
+const pending = document.getElementById("pending");
 const live = document.getElementById("live");
 const help = document.getElementById("help");
 const question = document.getElementById("question");
@@ -14,7 +15,7 @@ const TYPED_MS = 120;
 const GOING_MS = 1500;
 const READ_FROM = 300;
 const MOST_LEFT = 20;
-const HERE_MS = 20_000;
+const DELAY_S = 10;
 // Titles of pages are kept by the browser for long: none of them tells what is remembered.
 const TITLES = {search: "Search", context: "What Claude sees", projects: "Projects", lessons: "Lessons",
   quarantine: "Quarantine", health: "Health", memories: "A memory", sessions: "A session", turns: "A turn"};
@@ -40,12 +41,15 @@ async function enter() {
 }
 
 const token = await enter().catch(() => "");
-// By this name the server knows what was forgotten here and can be undone, until the tab is closed or loaded anew.
-const page = crypto.randomUUID();
 
 function ask(path, options = {}) {
-  const headers = {...options.headers, Authorization: `Bearer ${token}`, "X-Page": page};
+  const headers = {...options.headers, Authorization: `Bearer ${token}`};
   return fetch(path, {...options, headers});
+}
+
+function send(name, given, options = {}) {
+  const headers = {"Content-Type": "application/json"};
+  return ask(`/do/${name}`, {...options, method: "POST", headers, body: JSON.stringify(given)});
 }
 
 // `undo` names what takes it back, as the server said.
@@ -183,7 +187,8 @@ function here() {
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-do]");
-  if (button) return (!button.dataset.asks || (await isSure(button))) && act(button);
+  if (button && button.dataset.asks && !(await isSure(button))) return;
+  if (button) return button.dataset.delay ? delay(button) : act(button);
   if (event.target.closest("[data-offer]")) return show(here());
   const link = event.target.closest("a[href]");
   if (!link || link.origin !== location.origin || event.ctrlKey || event.metaKey || event.shiftKey || link.target) return;
@@ -269,8 +274,9 @@ function asQuery(form) {
   return chosen.size ? `${path}?${chosen}` : path;
 }
 
-// `data-do` names what is to be done, `data-with` what with; a form adds its fields.
-async function act(element) {
+// `data-do` names what is to be done, `data-with` what with; a form adds its fields. `at` is where it was pressed: whoever
+// is elsewhere when it is done stays there.
+async function act(element, at = location.pathname) {
   const given = element.dataset.with ? JSON.parse(element.dataset.with) : {};
   if (element instanceof HTMLFormElement) {
     const fields = new FormData(element);
@@ -280,18 +286,14 @@ async function act(element) {
   element.closest("dialog")?.close();
   element.setAttribute("aria-busy", "true");
   try {
-    const answer = await ask(`/do/${element.dataset.do}`, {
-      method: "POST",
-      headers: {"Content-Type": "application/json"},
-      body: JSON.stringify(given),
-    });
+    const answer = await send(element.dataset.do, given);
     if (answer.status === 401) return lockedOut();
     const isTold = answer.headers.get("Content-Type")?.startsWith("application/json");
     const told = isTold ? await answer.json() : {error: await answer.text()};
     if (!told.error) {
       element.closest("details")?.removeAttribute("open");
       for (const box of element.querySelectorAll("input.select:checked")) box.checked = false;
-      await show(told.go ?? here(), {isNew: Boolean(told.go), keep: !told.go});
+      if (at === location.pathname) await show(told.go ?? here(), {isNew: Boolean(told.go), keep: !told.go});
     }
     tell(told.error ?? told.message ?? "Done.", Boolean(told.error), told.undo);
     const isLost = document.activeElement === document.body || document.activeElement === main;
@@ -302,6 +304,54 @@ async function act(element) {
     element.removeAttribute("aria-busy");
   }
 }
+
+// What erases is sent after a delay, or when the page is left: until then it can be undone, and after it nothing of what was
+// forgotten is kept anywhere.
+
+const delayed = new Map();
+
+function delay(button) {
+  const key = button.dataset.do + button.dataset.with;
+  if (delayed.has(key)) return;
+  const at = location.pathname;
+  const line = document.createElement("p");
+  const timer = document.createElement("span");
+  const undo = document.createElement("button");
+  let left = DELAY_S;
+  const tick = () => (timer.textContent = `${button.dataset.delay} in ${left} s`);
+  const ticking = setInterval(() => {
+    left -= 1;
+    tick();
+    if (left > 0) return;
+    stop();
+    act(button, at);
+  }, 1000);
+  function stop() {
+    clearInterval(ticking);
+    delayed.delete(key);
+    line.remove();
+  }
+  timer.role = "timer";  // each second is shown, and not read out
+  tick();
+  undo.type = "button";
+  undo.textContent = "Undo";
+  undo.addEventListener("click", () => {
+    stop();
+    tell("Undone: nothing was erased.");
+    main.focus({preventScroll: true});
+  });
+  line.append(timer, " · ", undo);
+  pending.append(line);
+  delayed.set(key, () => {
+    stop();
+    send(button.dataset.do, JSON.parse(button.dataset.with), {keepalive: true});
+  });
+  undo.focus({preventScroll: true});
+}
+
+addEventListener("pagehide", () => {
+  for (const sendNow of [...delayed.values()]) sendNow();
+});
 
 // What changed. A stream read by hand: the browser's own reader of such streams sends no token. One tab reads for all of
 // them, because a browser has six connections to a server; when it is closed, another does.
@@ -356,12 +406,6 @@ function hear({state, isChanged}) {
     else if (offer) offer.hidden = false;
   }
 }
-
-// What was forgotten here can be undone as long as the server hears that the page is open.
-setInterval(() => ask("/here").catch(() => {}), HERE_MS);
-addEventListener("pagehide", () => {
-  ask("/do/leave", {method: "POST", keepalive: true, headers: {"Content-Type": "application/json"}, body: "{}"});
-});
 
 // Keys.
 
