@@ -16,13 +16,13 @@ from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.checkout import Checkout
 from claude_mem_lite.context.occasion import Occasion, Search
 from claude_mem_lite.context.presets import chosen
+from claude_mem_lite.context.prompt.lesson_question import may_save
 from claude_mem_lite.hook.kernel import folder_identity
 from claude_mem_lite.models import Event, JsonObject, JsonValue, Place, Receipt, ReceiptItem, text, texts
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions
 from claude_mem_lite.store.project_list import folders as folders_of_project
 from claude_mem_lite.store.projects import locate
-from claude_mem_lite.worker.lessons.questions import may_save
 from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.looking import time_for_context
 
