@@ -12,9 +12,9 @@ from benchmarks.stage import Stage, stage
 from benchmarks.synthetic import Language, topic_of
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import KINDS, Event, Memory, SessionSummary
 from claude_mem_lite.places import find_place
-from claude_mem_lite.store import memories as memory_table
 from claude_mem_lite.store import sessions as session_table
 from claude_mem_lite.store.ids import short_id
 
@@ -76,4 +76,4 @@ def fill(made: Stage, *, memories: int, sessions: int) -> None:
                     project=place.project,
                     session=f"s{number % sessions}",
                 )
-                memory_table.add(db, memory, str(number), now)
+                remember.add(db, memory, str(number), now)

@@ -17,6 +17,7 @@ from benchmarks.synthetic import BATCH, NOW, Language, SyntheticTurn, batch
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import Event, Memory, Place
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import memories, sessions, turns
@@ -111,7 +112,7 @@ def _add(db: sqlite3.Connection, made: Sequence[Memory]) -> Iterator[float]:
     for memory in made:
         began = time.perf_counter()
         with atomic(db):
-            memories.add(db, memory, f"turn of {memory.id}", memory.created_at)
+            remember.add(db, memory, f"turn of {memory.id}", memory.created_at)
         yield (time.perf_counter() - began) * 1000
 
 

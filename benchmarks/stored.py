@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks.ranking import Rank, added
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import KINDS, Filters, Memory, Session, SessionSummary
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.hybrid import Search
@@ -96,7 +97,7 @@ def sessions_by_memories(db: sqlite3.Connection) -> Rank:
     copy.row_factory = sqlite3.Row
     db.backup(copy)
     for session in all_sessions(db):
-        memory_table.add(copy, _as_memory(session), session.id, session.last_event_at)
+        remember.add(copy, _as_memory(session), session.id, session.last_event_at)
 
     def rank(text: str) -> list[str]:
         scores = dict(fts.search(copy, query_words(text), Filters(), 400))

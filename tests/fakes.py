@@ -20,6 +20,7 @@ from claude_mem_lite.config import Config
 from claude_mem_lite.db.connection import atomic, open_for_reading, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.errors import ModelError
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import (
     CallLimits,
     Completion,
@@ -33,7 +34,7 @@ from claude_mem_lite.models import (
     Usage,
 )
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import memories, sessions, turns
+from claude_mem_lite.store import sessions, turns
 from claude_mem_lite.store.ids import short_id
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -89,7 +90,7 @@ class Store:
         )
         made = replace(made, **more)  # type: ignore[arg-type]
         with atomic(self.db):
-            return memories.add(self.db, made, turn or title, made.created_at)
+            return remember.add(self.db, made, turn or title, made.created_at)
 
     def session(
         self, id_: str, summary: SessionSummary, *, place: Place = SHOP, at: datetime = NOW - timedelta(hours=2)

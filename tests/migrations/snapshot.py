@@ -13,8 +13,9 @@ from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import Event, Memory, Place, SessionSummary
-from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.store import sessions
 
 RELEASED = Path(__file__).parent / "released"
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -49,7 +50,7 @@ def _remember(db: sqlite3.Connection) -> None:
         project=place.project,
         session="s1",
     )
-    memories.add(db, memory, "t1", NOW)
+    remember.add(db, memory, "t1", NOW)
 
 
 def _write(name: str, db: sqlite3.Connection) -> None:

@@ -17,10 +17,11 @@ from claude_mem_lite.context.checkout import Unseen
 from claude_mem_lite.context.failing import known_fixes
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.knowledge import remember
+from claude_mem_lite.knowledge.turn_memories import memory_of
 from claude_mem_lite.models import Event, Memory, Outcome, Place, Receipt, ReceiptItem, ToolCall
 from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.store import learning, memories, receipts, sessions, turns
-from claude_mem_lite.worker.jobs import memory_of
 from tests.fakes import NOW, SHOP, Store
 from tests.unit.compress.build import AUTH, PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, edit, spoken_of, turn
 
@@ -64,7 +65,7 @@ class Past:
             turns.add_turn(self.store.db, made.key, stop, made.prompt, "")
             for position, draft in enumerate(fold(made).drafts):
                 memory = memory_of(draft, made, self.place, position, at, Hearsay(made.events))
-                found.append(memories.add(self.store.db, memory, made.key, at))
+                found.append(remember.add(self.store.db, memory, made.key, at))
                 learning.learn(self.store.db, found[-1], at)
         return found
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from claude_mem_lite.context.prompt.lesson_question import PROMPTS_PER_QUESTION, Questions, asked, question
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.store import lesson_candidates
 from claude_mem_lite.store.lesson_candidates import Candidate
-from claude_mem_lite.worker.lessons.questions import PROMPTS_PER_QUESTION, Questions, asked, question
 from tests.fakes import NOW, SHOP, Store
 
 SESSION = "s-1"

@@ -12,9 +12,10 @@ from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import JsonObject, Memory, Receipt, ReceiptItem
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import memories, receipts
+from claude_mem_lite.store import receipts
 from claude_mem_lite.worker import outcomes
 from tests.fakes import NOW, SHOP, Store
 from tests.running import spool_name
@@ -118,7 +119,7 @@ def test_a_fix_that_was_seen_in_the_session_helped_though_its_events_are_gone(wo
     working.store.turn("fixing", "Run the tests", "They pass now.", session=HERE)
     again = replace(working.fix, id="another00001", session=HERE, title="Set the flamingo clock right")
     with atomic(working.store.db):
-        memories.add(working.store.db, again, "fixing", NOW)
+        remember.add(working.store.db, again, "fixing", NOW)
     assert working.outcome() == "used"
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
+from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import LONGEST_TITLE, Memory
 from claude_mem_lite.store import (
     branches,
@@ -19,7 +20,6 @@ from claude_mem_lite.store import (
     passages,
     rebuilds,
     receipts,
-    redoing,
     sessions,
     sightings,
     supersession,
@@ -147,7 +147,7 @@ def leave_replaced_again(db: sqlite3.Connection, command: str) -> None:
 
 def made_in(db: sqlite3.Connection, turn: str) -> list[str]:
     """The ids of the memories that a turn made, and of those that were seen in no other."""
-    made = (memory.id for memory in redoing.of_turn(db, turn))
+    made = (memory.id for memory in turn_rewrite.of_turn(db, turn))
     return list(dict.fromkeys((*made, *sightings.only_in(db, turn))))
 
 
@@ -198,12 +198,12 @@ def _rewrite_summary(db: sqlite3.Connection, session: str, echo: Echo, now: date
 def _files_told(db: sqlite3.Connection, session: str) -> set[str]:
     """The files that what is still known of a session tells of: other turns worked on them."""
     told = {stored.change.file for stored in symbols.of_session(db, session)}
-    return told | {file for memory in redoing.of_session(db, session, _MOST_OF_A_SESSION) for file in memory.files}
+    return told | {file for memory in turn_rewrite.of_session(db, session, _MOST_OF_A_SESSION) for file in memory.files}
 
 
 def _what_is_left(db: sqlite3.Connection, session: str) -> str:
     """What a session was about, by what is still remembered of it, or was asked in it."""
-    titles = (memory.title for memory in redoing.of_session(db, session, limit=1))
+    titles = (memory.title for memory in turn_rewrite.of_session(db, session, limit=1))
     return within(one_line(next(titles, "") or turns.last_prompt(db, session)), LONGEST_TITLE)
 
 

@@ -10,10 +10,8 @@ from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Kind, Memory
 from claude_mem_lite.store import conflicts, documents, fts, renames, sightings, tombstones, unindexed
 from claude_mem_lite.store.ids import one_by_prefix, short_id
-from claude_mem_lite.store.known import find_same, is_said_since
 from claude_mem_lite.store.memory_rows import COLUMNS, values_of
 from claude_mem_lite.store.memory_rows import from_row as from_row  # for whoever reads the table with joins of its own
-from claude_mem_lite.store.sameness import joined
 from claude_mem_lite.store.visibility import Hidden, not_hidden
 from claude_mem_lite.timestamps import time_to_text
 
@@ -27,25 +25,6 @@ def handoff_id(session: str) -> str:
     return short_id("handoff", session)
 
 
-def add(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Memory:
-    """Store a memory seen in a turn, or count the turn as one more sighting of what is known already."""
-    if tombstones.is_buried(db, memory.id):
-        return memory
-    known = find_same(db, memory)
-    if known is None:
-        insert(db, memory, now)
-        sightings.note(db, memory.id, turn)
-        return memory
-    if known.id != memory.id:
-        more = joined(known, memory)
-        known = replace(more, times_seen=known.times_seen + sightings.note(db, known.id, turn))
-        if known.status == "retired" and is_said_since(db, known, memory):
-            db.execute("delete from retirements where memory = ?", (known.id,))
-            known = replace(known, status="active")
-        _overwrite(db, known)
-    return known
-
-
 def put(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> None:
     """Store a memory under its id, in the place of what it was before: one that is told anew as work goes on.
 
@@ -57,7 +36,7 @@ def put(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Non
         insert(db, memory, now)
     elif row["made_by"] != "user":
         before = from_row(row)
-        _overwrite(db, replace(memory, created_at=before.created_at, pinned=before.pinned), stored_at=now)
+        overwrite(db, replace(memory, created_at=before.created_at, pinned=before.pinned), stored_at=now)
         if memory.status == "active":
             db.execute("delete from retirements where memory = ?", (memory.id,))
     sightings.note(db, memory.id, turn)
@@ -257,7 +236,7 @@ def remove_derived(db: sqlite3.Connection, seq: int) -> None:
 def rewrite(db: sqlite3.Connection, memory: Memory) -> None:
     """Put a changed memory in the place of the one with its id."""
     if db.execute("select 1 from memories where id = ?", (memory.id,)).fetchone():
-        _overwrite(db, memory)
+        overwrite(db, memory)
 
 
 def count(db: sqlite3.Connection, since: datetime | None = None) -> int:
@@ -293,7 +272,7 @@ def insert(db: sqlite3.Connection, memory: Memory, now: datetime) -> None:
     _index(db, row["seq"], memory)
 
 
-def _overwrite(db: sqlite3.Connection, memory: Memory, stored_at: datetime | None = None) -> None:
+def overwrite(db: sqlite3.Connection, memory: Memory, stored_at: datetime | None = None) -> None:
     """Change a memory where it stands; its words follow."""
     assignments = ", ".join(f"{'commit_id' if name == 'commit' else name} = :{name}" for name in COLUMNS)
     row = db.execute(

@@ -15,6 +15,7 @@ from claude_mem_lite.errors import MemoryLiteError, NotFound
 from claude_mem_lite.inbox import buried, erasing, findings, past_calls
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import (
     KINDS,
     MOST_FILES,
@@ -216,7 +217,7 @@ def _remember(
         memory = links.as_users_word(memory, candidate) if candidate else memory
     memory = tie(memory, place, text(payload.get("cwd")) or place.root)
     with atomic(db):
-        stored = memories.add(db, memory, name, now)
+        stored = remember.add(db, memory, name, now)
         if candidate is not None:
             lesson_candidates.put(db, candidate)
             lesson_candidates.decide(db, candidate.id, "promoted", at, stored.id)

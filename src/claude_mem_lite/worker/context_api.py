@@ -14,11 +14,11 @@ from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import LAYERS, SILENT, Preset, chosen, known
 from claude_mem_lite.context.prompt.building import no_item_fits
 from claude_mem_lite.context.prompt.candidates import Candidate
+from claude_mem_lite.context.prompt.lesson_question import may_save
 from claude_mem_lite.worker.answering.prompt import budget_of_prompt, build_now
 from claude_mem_lite.worker.answering.waiting import LaterCheckout
 from claude_mem_lite.worker.api import Running, place_of, require_settings
 from claude_mem_lite.worker.building import build_start
-from claude_mem_lite.worker.lessons.questions import may_save
 from claude_mem_lite.worker.routing import Router
 
 _OTHERWISE = "sessions are given nothing"

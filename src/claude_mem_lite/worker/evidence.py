@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from claude_mem_lite.compress.language.clean import without_own_blocks
 from claude_mem_lite.inbox import past_calls
 from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import JsonObject, JsonValue, Session, load_json
 from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import redoing, symbols, turns
+from claude_mem_lite.store import symbols, turns
 from claude_mem_lite.words import stems
 
 _MOST_TURNS = 300
@@ -143,7 +144,7 @@ def work_of(db: sqlite3.Connection, queue: Queue, session: Session) -> Work | No
         if len(text) <= _LONGEST_INPUT
     )
     changed = symbols.of_session(db, session.id)
-    made = redoing.of_session(db, session.id, _MOST_MEMORIES)
+    made = turn_rewrite.of_session(db, session.id, _MOST_MEMORIES)
     return Work(
         said=_said([*_spoken(spoken), *given_texts]),
         calls={one.name: given for one, given in inputs.items()},

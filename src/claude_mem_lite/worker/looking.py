@@ -23,7 +23,7 @@ from claude_mem_lite.codebase.cache import CodeCache
 from claude_mem_lite.codebase.elsewhere import Elsewhere
 from claude_mem_lite.codebase.working_tree import is_bare
 from claude_mem_lite.git.repository import Repository, open_repository
-from claude_mem_lite.models import Memory, Place
+from claude_mem_lite.models import Place
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import projects, sessions
 from claude_mem_lite.worker.branching import Branching, store_branches
@@ -31,7 +31,6 @@ from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.last_verdicts import LastVerdicts
 from claude_mem_lite.worker.look_time import LookTime
 from claude_mem_lite.worker.seen import SeenCheckout
-from claude_mem_lite.worker.tying import tie
 from claude_mem_lite.worker.walking import Here, PassedOver, Root, Walk
 
 LOOK_S = 0.04
@@ -120,10 +119,10 @@ class Looking:
         elsewhere = Elsewhere(place.root, repository)
         return SeenCheckout(db, self.cache, place, elsewhere, look_time, self._last_verdicts, hidden)
 
-    def tied(self, memory: Memory, place: Place, folder: str) -> Memory:
-        """What is asked to be remembered in a folder, with what ties it to the code that it names."""
+    def may_read(self, place: Place) -> bool:
+        """Return whether the code of a place may be read, and count it as in use."""
         self.used_at = time.monotonic()
-        return memory if self._may_not_look(place) else tie(self.cache, memory, place, folder)
+        return not self._may_not_look(place)
 
     def _look(
         self,

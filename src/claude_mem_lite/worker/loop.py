@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.config_file import load_config
+from claude_mem_lite.context.prompt.lesson_question import Questions, may_save
 from claude_mem_lite.db import completeness, progress
 from claude_mem_lite.db.checkpoints import Checkpoints
 from claude_mem_lite.db.open_files import OpenFiles
@@ -27,7 +28,7 @@ from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.copies import Copies
 from claude_mem_lite.inbox.model_turns import ModelTurns
 from claude_mem_lite.inbox.queue import Queue, Row
-from claude_mem_lite.models import Embedder, JsonObject, text, texts
+from claude_mem_lite.models import Embedder, JsonObject, Memory, Place, text, texts
 from claude_mem_lite.paths import Home, state_of
 from claude_mem_lite.search.hybrid import Search
 from claude_mem_lite.search.semantic import VectorIndex
@@ -44,7 +45,6 @@ from claude_mem_lite.worker.fact_keeping import FactKeeping
 from claude_mem_lite.worker.indexing import Indexing
 from claude_mem_lite.worker.intake import Intake
 from claude_mem_lite.worker.lessons.likeness import Likeness
-from claude_mem_lite.worker.lessons.questions import Questions, may_save
 from claude_mem_lite.worker.look_pace import LookPace
 from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.modelling import MakeProvider, Modelling
@@ -52,6 +52,7 @@ from claude_mem_lite.worker.package import Package
 from claude_mem_lite.worker.pause_watch import PauseWatch
 from claude_mem_lite.worker.suspicion import DamageWatch
 from claude_mem_lite.worker.twins import Twins
+from claude_mem_lite.worker.tying import tie
 
 POLL_S = 2.0
 IMPORT_QUIET_S = 1.0
@@ -470,7 +471,7 @@ class Loop:
             if unit[0].event == "Rendered":
                 jobs.record_rendered(unit[0], self._queue, self._memory_db, self._start_of(unit[0]), now)
                 return set()
-            tie, likeness = self.looking.tied, self.likeness
+            tie, likeness = self._link_to_code, self.likeness
             stored = jobs.process(unit, self._queue, self._memory_db, self.config, tie, likeness, now)
         except PayloadError as error:
             self._queue.fail(ids, error.message, now.timestamp(), final=True)
@@ -500,6 +501,10 @@ class Loop:
                 return {projects.locate(self._memory_db, cwd).project}
         return {stored.turn.project} if stored else set()
 
+    def _link_to_code(self, memory: Memory, place: Place, folder: str) -> Memory:
+        """Link a memory that was stated in a folder to the code that it names, where that code may be read."""
+        return tie(self.looking.cache, memory, place, folder) if self.looking.may_read(place) else memory
+
     def _do(self, name: str, told: JsonObject, now: datetime) -> list[str]:
         """What a command says, and what follows from it for all that is derived."""
         if told.get("command") == memory_rebuild.COMMAND:
@@ -511,7 +516,7 @@ class Loop:
         if told.get("by") == commands.BY_AGENT:
             self._take_in()  # what it wants kept is held against all that it heard before
         queue, turns, db = self._queue, self._model_turns, self._memory_db
-        code, tie = self.looking.cache, self.looking.tied
+        code, tie = self.looking.cache, self._link_to_code
         result = commands.carry_out(name, told, queue, turns, db, code, tie, self.likeness, now)
         self.modelling.note_command()
         if is_forgetting:

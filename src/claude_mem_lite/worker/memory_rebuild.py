@@ -20,15 +20,14 @@ from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox import past_calls
 from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.knowledge import remember, turn_events, turn_memories, turn_rewrite
 from claude_mem_lite.models import Draft, Memory, Place, Session, SessionSummary, Turn, TurnDigest
 from claude_mem_lite.store import (
     conflicts,
-    known,
     learning,
     memories,
     model_calls,
     rebuilds,
-    redoing,
     renames,
     retirements,
     sessions,
@@ -37,7 +36,7 @@ from claude_mem_lite.store import (
     turns,
 )
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.worker import jobs, left_open, matters, passing, retelling, said_after, settling
+from claude_mem_lite.worker import left_open, matters, passing, retelling, said_after, settling
 from claude_mem_lite.worker.lessons import collection, rebuilt
 from claude_mem_lite.worker.lessons.likeness import Likeness
 
@@ -107,13 +106,13 @@ def _compose(
 ) -> _Composed | None:
     """Return a turn as this composer tells it; None when its events are gone, excluded by now or beyond it."""
     rows = past_calls.rows_of(queue.db, key)
-    events = jobs.read_events(rows, config)
+    events = turn_events.read_events(rows, config)
     if not events or any(is_excluded(config, folder) for folder in {session.cwd, *(event.cwd for event in events)}):
         return None
     earlier = left_open.earlier(
         events,
         partial(past_calls.calls_before, queue.db, key, left_open.TOOLS),
-        partial(jobs.read_events, config=config),
+        partial(turn_events.read_events, config=config),
     )
     previous = turns.previous_message(db, session.id, events[0].at)
     turn = Turn(key, session.id, session.project, turns.prompt_of(db, key), tuple(events), earlier, previous)
@@ -124,7 +123,7 @@ def _compose(
         return None
     digest = collection.without_dismissed(db, session.project, digest, likeness)
     digest = said_after.with_occasion(db, turn, digest)
-    place = retelling.place_then(session, redoing.of_turn(db, key))
+    place = retelling.place_then(session, turn_rewrite.of_turn(db, key))
     received_at = datetime.fromtimestamp(max(row.received_at for row in rows), UTC)
     return _Composed(session, turn, digest, place, Hearsay((*earlier, *events)), received_at)
 
@@ -147,14 +146,14 @@ def _put_memories(db: sqlite3.Connection, composed: _Composed, now: datetime) ->
 def _put_work(db: sqlite3.Connection, composed: _Composed, work: Sequence[Memory]) -> tuple[list[Memory], set[str]]:
     """Store what a turn tells besides the user's lessons; return the new and the changed memories, and the ids of
     those that keep their place."""
-    key, old = composed.turn.key, redoing.of_turn(db, composed.turn.key)
+    key, old = composed.turn.key, turn_rewrite.of_turn(db, composed.turn.key)
     settled = {memory.id for memory in old if _is_settled(db, memory)}
     paired = _with_first_work(matters.pair(old, work), [one for one in old if one.id not in settled], work)
     ids, stored, kept = _free_ids(db, key), [], set()
     for position, memory in enumerate(work):
         before = paired.get(position)
         if before is None or (before.id not in settled and _is_told_elsewhere(db, memory, before, old)):
-            stored.append(memories.add(db, replace(memory, id=next(ids)), key, composed.at))
+            stored.append(remember.add(db, replace(memory, id=next(ids)), key, composed.at))
             continue
         kept.add(before.id)
         if before.id not in settled and (changed := _reword(db, before, memory)):
@@ -163,7 +162,7 @@ def _put_work(db: sqlite3.Connection, composed: _Composed, work: Sequence[Memory
 
 
 def _memory(draft: Draft, composed: _Composed) -> Memory:
-    return jobs.memory_of(draft, composed.turn, composed.place, 0, composed.at, composed.others)
+    return turn_memories.memory_of(draft, composed.turn, composed.place, 0, composed.at, composed.others)
 
 
 def _is_settled(db: sqlite3.Connection, memory: Memory) -> bool:
@@ -190,7 +189,7 @@ def _is_told_elsewhere(db: sqlite3.Connection, memory: Memory, before: Memory, o
     """Return whether another turn has told a memory whose words have changed: then this turn only saw it again."""
     if _says_the_same(before, memory):
         return False
-    same = known.find_same(db, replace(memory, id=""))
+    same = remember.find_same(db, replace(memory, id=""))
     return same is not None and same.id not in {one.id for one in old}
 
 

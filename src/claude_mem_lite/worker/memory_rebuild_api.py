@@ -19,9 +19,10 @@ from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox import past_turns
 from claude_mem_lite.inbox.queue import Queue, Row
 from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.knowledge import turn_events
 from claude_mem_lite.store import rebuilds, tombstones, turns
 from claude_mem_lite.words import one_line
-from claude_mem_lite.worker import jobs, memory_rebuild, rebuild_report
+from claude_mem_lite.worker import memory_rebuild, rebuild_report
 from claude_mem_lite.worker.api import Meant, Running, require_settings, wait
 from claude_mem_lite.worker.importing import PastEvent, TurnMark, arrival_of, of_pauses
 from claude_mem_lite.worker.loop import Loop
@@ -147,7 +148,7 @@ def _is_as_stored(db: sqlite3.Connection, turn: str, arrivals: Sequence[Arrival]
         return True
     # Each with an id of its own: events of one id would take each other's place.
     rows = [Row(at, one.name, one.event, one.session, one.payload, 0.0) for at, one in enumerate(arrivals)]
-    events = jobs.read_events(rows, config)
+    events = turn_events.read_events(rows, config)
     asked = next((event.prompt for event in events if event.prompt), "")
     answered = next((event.message for event in reversed(events) if event.message and not event.agent_id), "")
     said = (asked, Hearsay(events).without_orders(answered))

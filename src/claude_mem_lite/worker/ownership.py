@@ -5,7 +5,6 @@ carried out."""
 
 import sqlite3
 
-from claude_mem_lite.context.scores import is_stated
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import sightings
@@ -28,7 +27,7 @@ def refuse_agent(db: sqlite3.Connection, memory: Memory, project: str, command: 
 
 def is_users(db: sqlite3.Connection, memory: Memory) -> bool:
     """Whether the user stands for a memory, whoever worded it first."""
-    return is_stated(memory) or memory.made_by == "user" or _is_confirmed(db, memory)
+    return memory.pinned or "user" in (memory.origin, memory.made_by) or _is_confirmed(db, memory)
 
 
 def _is_confirmed(db: sqlite3.Connection, memory: Memory) -> bool:

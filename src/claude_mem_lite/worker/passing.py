@@ -8,8 +8,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from claude_mem_lite.compress.rules.fixes import is_over
+from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import Memory, Turn, TurnDigest
-from claude_mem_lite.store import branches, memories, redoing, retirements, sessions
+from claude_mem_lite.store import branches, memories, retirements, sessions
 
 _MOST_MEMORIES = 200
 
@@ -19,7 +20,7 @@ def retire_failures(db: sqlite3.Connection, turn: Turn, digest: TurnDigest, bran
     if not digest.passed:
         return
     began, ended = turn.events[0].at, turn.events[-1].at
-    own = redoing.of_session(db, turn.session, _MOST_MEMORIES, before=began)
+    own = turn_rewrite.of_session(db, turn.session, _MOST_MEMORIES, before=began)
     own = [one for one in own if one.last_seen_at < began]  # the turn may be rebuilt after the user confirmed one
     _retire(db, own, digest, "its command passed later in the session", ended)
     of_others = memories.newest(

@@ -25,11 +25,12 @@ from claude_mem_lite.compress.tools.hearsay import Hearsay
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.inbox.model_turns import ModelTurns
+from claude_mem_lite.knowledge import turn_events, turn_memories, turn_rewrite
 from claude_mem_lite.models import WORK_KINDS, Draft, Memory, Place, Session, Turn, TurnDigest
-from claude_mem_lite.store import redoing, retirements, sessions, turns
+from claude_mem_lite.store import retirements, sessions, turns
 from claude_mem_lite.store.memories import find, handoff_id
 from claude_mem_lite.words import within
-from claude_mem_lite.worker import jobs, left_open, settling
+from claude_mem_lite.worker import left_open, settling
 from claude_mem_lite.worker.lessons import collection, judgement
 from claude_mem_lite.worker.lessons.likeness import Likeness
 
@@ -58,14 +59,14 @@ def question_about(
 ) -> Question | str:
     """Return the question about a turn, from its events as they stand in the inbox; or why none may be asked."""
     rows = inbox.rows_of(turn)
-    events = jobs.read_events(rows, config)
+    events = turn_events.read_events(rows, config)
     session = sessions.find(db, events[0].session) if events else None
     if session is None:
         return "its events are gone"
     if any(is_excluded(config, event.cwd) for event in events):
         return "its folder is excluded now"
     earlier = left_open.earlier(
-        events, partial(inbox.calls_before, turn, left_open.TOOLS), partial(jobs.read_events, config=config)
+        events, partial(inbox.calls_before, turn, left_open.TOOLS), partial(turn_events.read_events, config=config)
     )
     previous = turns.previous_message(db, session.id, events[0].at)
     whole = Turn(turn, session.id, session.project, turns.prompt_of(db, turn), tuple(events), earlier, previous)
@@ -93,7 +94,7 @@ def store(
         turn = replace(question.turn, project=session.project)  # which may have been merged while the model was asked
         by_rules_now = collection.without_dismissed(db, turn.project, question.digest, likeness)
         question = replace(question, turn=turn, digest=by_rules_now)
-        place, others = place_then(session, redoing.of_turn(db, turn.key)), Hearsay((*turn.earlier, *turn.events))
+        place, others = place_then(session, turn_rewrite.of_turn(db, turn.key)), Hearsay((*turn.earlier, *turn.events))
         by_rules = set(question.digest.drafts)
         drafts = [
             draft if draft in by_rules else _tied(draft, question)
@@ -101,17 +102,17 @@ def store(
         ]
         memories = []
         for position, draft in enumerate(drafts):
-            made = jobs.memory_of(draft, turn, place, position, turn.events[-1].at, others)
+            made = turn_memories.memory_of(draft, turn, place, position, turn.events[-1].at, others)
             is_by_rules = draft in by_rules
             if is_by_rules and is_taught(draft) and (known := find(db, made.id)):
                 made = replace(made, files=known.files, anchors=known.anchors)  # tied to the code of then
             memories.append(made if is_by_rules else replace(made, made_by=made_by, prompt_version=told.prompt_version))
-        stored = redoing.retell(db, turn.key, memories, told.usage, now)
+        stored = turn_rewrite.retell(db, turn.key, memories, told.usage, now)
         stored += judgement.keep(db, turn, told, place, made_by, likeness, now)
         for memory in stored:
             settling.settle(db, memory, turn.key, now)
         summary = others.cleared(told.summary) if told.summary is not None else None
-        if summary is not None and redoing.retell_session(db, turn.session, turn.key, summary, now):
+        if summary is not None and turn_rewrite.retell_session(db, turn.session, turn.key, summary, now):
             _retell_handoff(db, question, place, others, now)
 
 
@@ -122,7 +123,7 @@ def _retell_handoff(db: sqlite3.Connection, question: Question, place: Place, ot
     # What the user retired, or another session took up meanwhile, is not open again for being told in other words.
     if session is not None and not settled:
         left = handoff(session.summary, others.cleared_digest(question.digest), place.branch)
-        jobs.keep_handoff(db, left, question.turn, place, others, now)
+        turn_memories.keep_handoff(db, left, question.turn, place, others, now)
 
 
 def material_of(db: sqlite3.Connection, session: Session) -> str:
@@ -137,7 +138,7 @@ def material_of(db: sqlite3.Connection, session: Session) -> str:
 
 def _known(db: sqlite3.Connection, session: Session, before: datetime | None = None) -> list[Memory]:
     """What the session has stored, without what pages and foreign tools said: retold, that would be trusted."""
-    return [one for one in redoing.of_session(db, session.id, _MOST_KNOWN, before) if one.trust >= _LEAST_TRUST]
+    return [one for one in turn_rewrite.of_session(db, session.id, _MOST_KNOWN, before) if one.trust >= _LEAST_TRUST]
 
 
 def _tied(draft: Draft, question: Question) -> Draft:

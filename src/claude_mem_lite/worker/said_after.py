@@ -7,8 +7,9 @@ import sqlite3
 from dataclasses import replace
 
 from claude_mem_lite.compress.rules.taught import is_taught
+from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import FOREIGN_ORIGINS, WORK_KINDS, Draft, Memory, Turn, TurnDigest
-from claude_mem_lite.store import occasions, redoing
+from claude_mem_lite.store import occasions
 
 _MOST_LOOKED_AT = 12
 
@@ -17,7 +18,7 @@ def with_occasion(db: sqlite3.Connection, turn: Turn, digest: TurnDigest) -> Tur
     """What rules made of a turn, with the work that what it teaches was said after."""
     if not any(draft.origin == "user" and is_taught(draft) for draft in digest.drafts):
         return digest
-    known = redoing.of_session(db, turn.session, _MOST_LOOKED_AT, before=turn.events[0].at)
+    known = turn_rewrite.of_session(db, turn.session, _MOST_LOOKED_AT, before=turn.events[0].at)
     work = next((one for one in reversed(known) if _is_work(one)), None)
     return replace(digest, drafts=tuple(_after(draft, work) for draft in digest.drafts)) if work else digest
 

@@ -11,8 +11,9 @@ from claude_mem_lite.compress.model.prompts import load
 from claude_mem_lite.config import Config, is_excluded
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import ModelError, ModelUnavailable, NotFound
+from claude_mem_lite.knowledge import turn_rewrite
 from claude_mem_lite.models import Provider, Session, SessionSummary, Usage
-from claude_mem_lite.store import redoing, sessions, turns
+from claude_mem_lite.store import sessions, turns
 from claude_mem_lite.worker import caps, retelling
 from claude_mem_lite.worker.calls import Calls, Result
 from claude_mem_lite.worker.clock import Clock
@@ -88,9 +89,9 @@ class Summarizing:
             future.set_result(Summarized(found.summary, reason=reason))
             return
         with atomic(self._db):
-            redoing.retell_session(self._db, session, latest, result.summary, self._clock())
+            turn_rewrite.retell_session(self._db, session, latest, result.summary, self._clock())
         self._note_told(found.project)
-        future.set_result(Summarized(redoing.over(found.summary, result.summary), made_by, result.usage))
+        future.set_result(Summarized(turn_rewrite.over(found.summary, result.summary), made_by, result.usage))
 
 
 def _ask(provider: Provider, material: str) -> Told:

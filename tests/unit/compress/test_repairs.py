@@ -7,8 +7,8 @@ import pytest
 from claude_mem_lite.compress.rules.repairs import describe_fix
 from claude_mem_lite.compress.rules.turns import fold
 from claude_mem_lite.compress.tools.hearsay import Hearsay
+from claude_mem_lite.knowledge.turn_memories import memory_of
 from claude_mem_lite.models import Draft, Event, Turn
-from claude_mem_lite.worker.jobs import memory_of
 from tests.fakes import SHOP
 from tests.unit.compress.build import (
     AT,

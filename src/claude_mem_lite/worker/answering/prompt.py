@@ -9,6 +9,7 @@ from pathlib import Path
 
 from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.prompt import lesson_question
 from claude_mem_lite.context.prompt.answers import Ask
 from claude_mem_lite.context.prompt.building import PromptContext, Weigh, build_for_prompt
 from claude_mem_lite.context.prompt.candidates import Candidate
@@ -24,7 +25,6 @@ from claude_mem_lite.worker.answering.giving import give
 from claude_mem_lite.worker.answering.on_their_way import Known
 from claude_mem_lite.worker.answering.recording import Made, Weighing, explain
 from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, read_event, settings
-from claude_mem_lite.worker.lessons import questions
 from claude_mem_lite.worker.loop import Loop
 from claude_mem_lite.worker.patience import Asked, Found, patient
 
@@ -67,17 +67,17 @@ def _question(loop: Loop, db: sqlite3.Connection, waiting: Waiting, event: Event
     now = loop.clock()
     if not loop.questions.is_ready() or not loop.questions.may_ask(db, event.session, now):
         return ""
-    found = questions.candidate_to_ask(db, event, place.project, config, loop.likeness)
+    found = lesson_question.candidate_to_ask(db, event, place.project, config, loop.likeness)
     if found is None or waiting.is_over() or not loop.questions.claim(db, event.session, now):
         return ""
-    candidate = questions.asked(found, now)
+    candidate = lesson_question.asked(found, now)
 
     def write(db: sqlite3.Connection) -> None:
         with atomic(db):
             lesson_candidates.put(db, candidate)
 
     loop.call(write, later=True)
-    return questions.question(candidate)
+    return lesson_question.question(candidate)
 
 
 def budget_of_prompt(config: Config, used_tokens: int) -> int:

@@ -12,6 +12,7 @@ from claude_mem_lite.context.builder import Context
 from claude_mem_lite.context.finding import OVERTIME
 from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import chosen
+from claude_mem_lite.context.prompt.lesson_question import may_save_in
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.hook.kernel import ANSWER_WITHIN_S
 from claude_mem_lite.models import Event, Place
@@ -19,7 +20,6 @@ from claude_mem_lite.store import projects, receipts
 from claude_mem_lite.worker.answering.recording import Made, receipt_of_event, record
 from claude_mem_lite.worker.answering.waiting import Waiting, find_raw, is_to_be_told
 from claude_mem_lite.worker.building import build_start
-from claude_mem_lite.worker.lessons.questions import may_save_in
 from claude_mem_lite.worker.loop import Loop
 
 # From the time in the spool name; what is left after 1.1 s is for building and the way back.

@@ -12,6 +12,7 @@ from claude_mem_lite.compress.language.prose import sentences
 from claude_mem_lite.compress.language.spoken import spoken
 from claude_mem_lite.compress.lessons.candidates import LessonCandidate, lesson_candidates
 from claude_mem_lite.compress.rules.taught import is_taught, said_by_user
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import UNDONE_LEAD, Draft, Memory, Turn, TurnDigest
 from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.store import lesson_candidates as candidates
@@ -157,7 +158,7 @@ def _widened(memory: Memory, is_everywhere: bool) -> Memory:
 def _see(db: sqlite3.Connection, memory: Memory, told: Sequence[Candidate], turn: str, now: datetime) -> Memory:
     """Store a memory, or see it again, in all the turns that said it."""
     if memories.find(db, memory.id) is None:
-        memory = memories.add(db, memory, turn, now)
+        memory = remember.add(db, memory, turn, now)
     seen = sum(sightings.note(db, memory.id, one.turn) for one in told)
     stored = replace(
         memory,

@@ -7,9 +7,10 @@ from claude_mem_lite.compress.language.names import files_named
 from claude_mem_lite.compress.model.asking import Told
 from claude_mem_lite.compress.model.lessons import ModelLesson
 from claude_mem_lite.compress.model.prompts import load
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import MOST_FILES, TRUST, Memory, Place, Turn
 from claude_mem_lite.store import lesson_candidates as candidates
-from claude_mem_lite.store import memories, tombstones
+from claude_mem_lite.store import tombstones
 from claude_mem_lite.store.lesson_candidates import Candidate
 from claude_mem_lite.worker import amending, quarantine
 from claude_mem_lite.worker.lessons import collection, evidence
@@ -37,7 +38,7 @@ def keep(
         if memory.status != "active" or tombstones.is_said_again(db, memory):
             continue
         worded = evidence.in_other_words(memory, candidate, evidence.WORDED_BY_MODEL_LEAD)
-        stored = memories.add(db, worded, turn.key, now)
+        stored = remember.add(db, worded, turn.key, now)
         candidates.decide(db, candidate.id, "promoted", now, stored.id)
         kept.append(stored)
     return kept

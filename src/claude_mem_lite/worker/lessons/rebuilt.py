@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import UNDONE_LEAD, Memory, Turn, TurnDigest
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import memories, retirements, tombstones
@@ -23,7 +24,7 @@ def put(db: sqlite3.Connection, made: Sequence[Memory], turn: str, at: datetime)
     """Store the lessons that rules make of a turn now, also those that an earlier rebuild retired."""
     stored = []
     for memory in made:
-        known = memories.add(db, memory, turn, at)
+        known = remember.add(db, memory, turn, at)
         retired = retirements.of(db, [known.id]).get(known.id)
         if retired is not None and retired.cause == "rebuilt" and retirements.revive(db, known.id):
             known = memories.find(db, known.id) or known

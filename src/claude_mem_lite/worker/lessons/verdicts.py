@@ -12,6 +12,7 @@ from claude_mem_lite.compress.language.clean import clean
 from claude_mem_lite.compress.lessons.reading import kind_asked
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import GUIDANCE_KINDS, TRUST, UNDONE_LEAD, JsonObject, Memory, text
 from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import lesson_candidates as candidates
@@ -145,7 +146,7 @@ def _accept(
     if words:
         made = replace(made, kind=kind_asked(words), title=amending.title_of(words), summary=words)
     memory = _as_rule(replace(made, trust=TRUST["user"], confidence=1.0, made_by=made_by, last_seen_at=time_of(name)))
-    stored = memories.add(db, memory, candidate.turn or name, now)
+    stored = remember.add(db, memory, candidate.turn or name, now)
     sightings.note(db, stored.id, name)
     candidates.decide(db, candidate.id, "accepted", time_of(name), stored.id)
     settling.settle(db, stored, name, now)

@@ -1,17 +1,37 @@
-"""What is known already when a memory is to be stored: one that says the same. Called by the table of memories."""
+"""Store a memory, or count it as a sighting of one that says the same."""
 
 import json
 import sqlite3
 from dataclasses import replace
+from datetime import datetime
 
 from claude_mem_lite.models import Kind, Memory
-from claude_mem_lite.store import fts
+from claude_mem_lite.store import fts, memories, sightings, tombstones
 from claude_mem_lite.store.memory_rows import from_row
-from claude_mem_lite.store.sameness import TOLD_KINDS, say_the_same
+from claude_mem_lite.store.sameness import TOLD_KINDS, joined, say_the_same
 from claude_mem_lite.store.stances import found_by
 from claude_mem_lite.timestamps import time_to_text
 
-_MOST_CANDIDATES = 30
+_MAX_CANDIDATES = 30
+
+
+def add(db: sqlite3.Connection, memory: Memory, turn: str, now: datetime) -> Memory:
+    """Store a memory seen in a turn, or count the turn as one more sighting of what is known already."""
+    if tombstones.is_buried(db, memory.id):
+        return memory
+    known = find_same(db, memory)
+    if known is None:
+        memories.insert(db, memory, now)
+        sightings.note(db, memory.id, turn)
+        return memory
+    if known.id != memory.id:
+        more = joined(known, memory)
+        known = replace(more, times_seen=known.times_seen + sightings.note(db, known.id, turn))
+        if known.status == "retired" and _is_said_since(db, known, memory):
+            db.execute("delete from retirements where memory = ?", (known.id,))
+            known = replace(known, status="active")
+        memories.overwrite(db, known)
+    return known
 
 
 def find_same(db: sqlite3.Connection, memory: Memory) -> Memory | None:
@@ -30,7 +50,7 @@ def find_same(db: sqlite3.Connection, memory: Memory) -> Memory | None:
     return next((one for one in settled if say_the_same(replace(one, status="active"), memory)), None)
 
 
-def is_said_since(db: sqlite3.Connection, known: Memory, memory: Memory) -> bool:
+def _is_said_since(db: sqlite3.Connection, known: Memory, memory: Memory) -> bool:
     """Whether the user says again what was retired: only that brings it back, not an old session that is read late."""
     row = db.execute("select at from retirements where memory = ?", (known.id,)).fetchone()
     return memory.origin == "user" and row is not None and row["at"] < time_to_text(memory.last_seen_at)
@@ -51,10 +71,10 @@ def _alike(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
     held = """(memories.status = 'active' or (memories.status = 'retired' and exists (select 1 from retirements
         where retirements.memory = memories.id and cause in ('user', 'contradicted'))))"""
     kinds: tuple[Kind, ...] = (memory.kind,)
-    alike = fts.alike(db, memory, _MOST_CANDIDATES)
+    alike = fts.alike(db, memory, _MAX_CANDIDATES)
     if memory.origin == "user" and memory.kind in TOLD_KINDS:
         words = found_by(memory.title, is_against=memory.kind == "anti_pattern")
-        kinds, alike = TOLD_KINDS, [*alike, *fts.naming(db, words, memory.scope, _MOST_CANDIDATES)]
+        kinds, alike = TOLD_KINDS, [*alike, *fts.naming(db, words, memory.scope, _MAX_CANDIDATES)]
     rows = db.execute(
         # The signs keep SQLite from looking at all of the scope and kind (6 ms at 20,000) where it has the rows.
         f"""select * from memories where seq in (select value from json_each(:alike))
@@ -69,7 +89,7 @@ def _alike(db: sqlite3.Connection, memory: Memory) -> list[Memory]:
             "kinds": json.dumps(kinds),
             "title": memory.title,
             "alike": json.dumps(alike),
-            "limit": _MOST_CANDIDATES,
+            "limit": _MAX_CANDIDATES,
         },
     )
     return [from_row(row) for row in rows]

@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
+from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import Memory, SessionSummary, Usage
 from claude_mem_lite.store import conflicts, memories, sessions, sightings, supersession, turns
 from claude_mem_lite.store.ids import short_id
@@ -53,7 +54,7 @@ def retell(db: sqlite3.Connection, turn: str, told: Sequence[Memory], usage: Usa
         beside = short_id(turn, str(position), _BESIDE)
         new = replace(memory, id=beside) if memory.id in kept else memory
         # Stored when the turn was first told: a session that was given the rules' words is not given it as news.
-        stored.append(memories.add(db, new, turn, stored_at))
+        stored.append(remember.add(db, new, turn, stored_at))
         counted = counted or _count(db, new.id, usage)
     return stored
 
