@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from claude_mem_lite.patterns import lazy
 from claude_mem_lite.redaction.signs import compiled
 
 # Where a token may begin: not inside a word, but behind an escape ("\nghp_…" in a string that holds JSON, %3D, \u003d).
 _EDGES = (r"(?<![A-Za-z0-9_]{})", r"(?<=\\[nrt]{})", r"(?<=%[0-9A-F][0-9A-F]{})", r"(?<=\\u00[0-9a-f][0-9a-f]{})")
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_EDGE = lazy(r"<edge(?: ([^>]+))?>")
+_EDGE = re.compile(r"<edge(?: ([^>]+))?>")
 _TABLE = Path(__file__).with_name("token_formats.toml")
 Test = Callable[[str], bool]
 
