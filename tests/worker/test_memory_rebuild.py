@@ -81,7 +81,9 @@ def test_what_was_done_is_searchable_again_in_place_of_what_is_taken_back(machin
 
 
 def found_by_path(machine: Machine) -> list[Json]:
-    return [one for one in machine.get("/api/search?query=tax.py&all_projects=true")["hits"] if one["kind"] == "turn"]
+    """Return the turns that are found by a path in their log; the prompts have "tax" alone."""
+    hits = machine.get("/api/search?query=tax.py&all_projects=true")["hits"]
+    return [one for one in hits if one["kind"] == "turn" and "tax.py" in one["summary"]]
 
 
 def test_the_log_of_a_turn_that_forgetting_cut_does_not_come_back_with_its_events(unserved: Machine) -> None:
