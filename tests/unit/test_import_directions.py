@@ -24,6 +24,7 @@ GROUPS = (
         "redaction",
         "safety",
         "words",
+        "sentence_words",
         "code",
         "git",
         "places",

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from claude_mem_lite.patterns import lazy
-from claude_mem_lite.store.stance_forms import DENIALS, FILLERS, NUMBER, SEVERAL_AT_ONCE, stem, words_of
+from claude_mem_lite.sentence_words import DENIALS, words_of
+from claude_mem_lite.store.stance_forms import FILLERS, NUMBER, SEVERAL_AT_ONCE, stem
 from claude_mem_lite.words import STOPWORDS
 
 _LEAST_SHARED = 3

@@ -6,7 +6,8 @@ together), so a rule replaces another only where the word stands for a value and
 from typing import Literal
 
 from claude_mem_lite.patterns import lazy
-from claude_mem_lite.store.stance_forms import DENIALS, FILLERS, NUMBER, words_of
+from claude_mem_lite.sentence_words import DENIALS, words_of
+from claude_mem_lite.store.stance_forms import FILLERS, NUMBER
 from claude_mem_lite.words import STOPWORDS
 
 Outcome = Literal["replaces", "conflicts", "neither"]

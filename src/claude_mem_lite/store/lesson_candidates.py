@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple, get_args
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.patterns import lazy
+from claude_mem_lite.sentence_words import denies
 from claude_mem_lite.store.ids import one_by_prefix, short_id
-from claude_mem_lite.store.stances import denies
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 from claude_mem_lite.words import one_line, stems, within
 

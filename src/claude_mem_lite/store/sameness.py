@@ -16,9 +16,9 @@ from claude_mem_lite.models import (
     without_request,
 )
 from claude_mem_lite.patterns import lazy
+from claude_mem_lite.sentence_words import DENIALS, denials, denies
 from claude_mem_lite.store.differing import in_same_order
-from claude_mem_lite.store.stance_forms import DENIALS
-from claude_mem_lite.store.stances import agree, content_words, contradict, denials, denies
+from claude_mem_lite.store.stances import agree, content_words, contradict
 from claude_mem_lite.words import STOPWORDS
 
 TOLD_KINDS: tuple[Kind, ...] = ("preference", "rule", "correction", "convention", "anti_pattern")

@@ -1,9 +1,7 @@
 """The forms of sentences that lay something down, and the words that matter in them. Read by stances."""
 
 import re
-from functools import lru_cache
 
-from claude_mem_lite.models import LONGEST_TITLE
 from claude_mem_lite.patterns import lazy
 
 FILLERS = frozenset(
@@ -13,11 +11,6 @@ FILLERS = frozenset(
 GENERAL = frozenset(
     "project projects repo repository codebase code everything everywhere here now always".split()  # noqa: SIM905
 )
-DENIALS = frozenset(
-    """not no never nor don't dont doesn't isn't aren't won't can't cannot mustn't shouldn't without avoid stop
-    nicht kein keine keinen nie""".split()  # noqa: SIM905
-)
-
 _TAKE = r"(?:use|uses|using|used|prefer|prefers|choose|chose|chosen|pick|picked|adopt|adopted|adopting|go with"
 _TAKE += r"|went with|stick (?:with|to)|stay (?:with|on)|keep using|want|take|nutze|nutzen|benutze|benutzen"
 _TAKE += r"|verwende|verwenden|nimm)"
@@ -67,24 +60,9 @@ TAIL = lazy(
 )
 PLACES = ("in", "on", "inside", "within", "when")
 ABOUT = ("for", "in", "on", "as", "inside", "within", "when", "für")
-WORD = lazy(r"[\w+#][\w.+#/@'’-]*[\w+#]|\w")
 NUMBER = lazy(r"v?\d[\d.]*[a-z%]{0,3}")
 SEVERAL_AT_ONCE = frozenset(("matrix", "suite"))
 """Where versions stand beside each other."""
-
-
-def words_of(text: str) -> tuple[str, ...]:
-    """The words of a sentence in order, names and versions whole."""
-    return _words_of_title(text) if len(text) <= LONGEST_TITLE else _split(text)
-
-
-@lru_cache(maxsize=2_048)  # what is new is held against the same titles again and again, several times each
-def _words_of_title(title: str) -> tuple[str, ...]:
-    return _split(title)
-
-
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(word.lower().replace("’", "'").rstrip(".") for word in WORD.findall(text))
 
 
 def stem(word: str) -> str:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from claude_mem_lite.patterns import lazy
+from claude_mem_lite.sentence_words import DENIALS, denies, words_of
 from claude_mem_lite.store import ways
 from claude_mem_lite.store.alternatives import FAMILIES, ROLES, SAME_NAMES
 from claude_mem_lite.store.differing import are_reversed, differ_by_a_number, differ_by_an_opposite
 from claude_mem_lite.store.stance_forms import (
     ABOUT,
-    DENIALS,
     FILLERS,
     FORMS,
     GENERAL,
@@ -23,7 +23,6 @@ from claude_mem_lite.store.stance_forms import (
     SEVERAL_AT_ONCE,
     TAIL,
     stem,
-    words_of,
 )
 from claude_mem_lite.words import STOPWORDS
 
@@ -103,16 +102,6 @@ def agree(one: str, other: str) -> bool:
 def say_one_thing(one: str, other: str) -> bool:
     """Whether two sentences are one statement, numbers and spelling aside."""
     return denies(one) == denies(other) and _names(content_words(one)) == _names(content_words(other))
-
-
-def denials(text: str) -> list[str]:
-    """The words of a text that deny, in order of the alphabet."""
-    return sorted(word for word in words_of(text) if word in DENIALS)
-
-
-def denies(text: str) -> bool:
-    """Whether a text says what is not, or is not to be."""
-    return not DENIALS.isdisjoint(words_of(text))
 
 
 def found_by(title: str, *, is_against: bool) -> list[str]:

@@ -9,8 +9,9 @@ from functools import lru_cache
 from claude_mem_lite.compress.language.statement import stands_alone
 from claude_mem_lite.models import Embedder
 from claude_mem_lite.patterns import lazy
+from claude_mem_lite.sentence_words import denies
 from claude_mem_lite.store.lesson_candidates import MAX_COMPARED, without_pushback, wording_of
-from claude_mem_lite.store.stances import contradict, denies
+from claude_mem_lite.store.stances import contradict
 from claude_mem_lite.words import stems
 
 # Of the candidates of five recorded projects seven pairs of different sessions are over both bounds; all say the same.
