@@ -12,16 +12,16 @@ from datetime import UTC, datetime, timedelta
 from benchmarks.anchored_repository import MadeRepository
 from benchmarks.anchored_sources import path_of
 from benchmarks.stage import Stage
-from claude_mem_lite.code.anchors import anchor_to
-from claude_mem_lite.code.changes import compare
-from claude_mem_lite.code.languages import language_of
-from claude_mem_lite.code.symbols import read_symbols
-from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.syntax.anchors import anchor_to
+from claude_mem_lite.code.syntax.changes import compare
+from claude_mem_lite.code.syntax.languages import language_of
+from claude_mem_lite.code.syntax.symbols import read_symbols
+from claude_mem_lite.code.syntax.values import CodeChange
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.models import WORK_KINDS, Event, Memory, Place, SessionSummary, SymbolChange, Turn
-from claude_mem_lite.places import find_place
-from claude_mem_lite.store import memories, sessions, symbols
+from claude_mem_lite.store import memories, sessions, symbol_changes
 from claude_mem_lite.store.ids import short_id
 
 SESSIONS = 500
@@ -88,7 +88,9 @@ def _store(
         commit=place.commit,
     )
     memories.put(db, memory, f"turn {at}", moment)
-    symbols.add(db, f"turn {at}", Turn(f"turn {at}", session, place.project, "", ()), place.branch, changes, moment)
+    symbol_changes.add(
+        db, f"turn {at}", Turn(f"turn {at}", session, place.project, "", ()), place.branch, changes, moment
+    )
     return set(functions)
 
 

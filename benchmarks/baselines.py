@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from benchmarks.ranking import Rank, added, best_of
 from benchmarks.transcripts import RawTurn
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import Filters
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.words import index_text, query_words
-from claude_mem_lite.worker.indexing import read_documents
+from claude_mem_lite.search.indexer import read_documents
+from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.text import index_text, query_words
 
 CHUNK_CHARACTERS = 900
 CANDIDATES = 200

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, keep, p95
 from benchmarks.stage import Stage, stage
-from claude_mem_lite.client_values import Where
+from claude_mem_lite.client.responses import Where
 from claude_mem_lite.models import JsonObject
 
 MOST_NAMES = 300

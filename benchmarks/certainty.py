@@ -35,15 +35,16 @@ from benchmarks.transcripts import Data
 from benchmarks.unrelated_queries import SORTS, UNRELATED
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import Filters, Hit, Memory
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.certainty import FLOOR, FLOOR_BY_WORDS
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import memories, passages
-from claude_mem_lite.words import STOPWORDS
-from claude_mem_lite.worker.indexing import Indexing
+from claude_mem_lite.search.indexer import Indexing
+from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.store import memories
+from claude_mem_lite.store.index import passages
+from claude_mem_lite.text import STOPWORDS
 
 HITS = 10
 FLOORS = tuple(round(0.4 + 0.05 * step, 2) for step in range(15))

@@ -23,16 +23,16 @@ from benchmarks.staleness import Walk
 from benchmarks.stored import remembered
 from benchmarks.transcripts import Data
 from claude_mem_lite.agents.claude_code import event_from_payload
-from claude_mem_lite.code.changes import combined
-from claude_mem_lite.code.languages import language_of
-from claude_mem_lite.code.symbols import read_symbols
-from claude_mem_lite.code.values import CodeChange
-from claude_mem_lite.compress.tools import file_states
-from claude_mem_lite.compress.tools.edits import read_change
-from claude_mem_lite.compress.tools.folders import folder_of
+from claude_mem_lite.code.syntax.changes import combined
+from claude_mem_lite.code.syntax.languages import language_of
+from claude_mem_lite.code.syntax.symbols import read_symbols
+from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.compress.toolcalls import edit_states
+from claude_mem_lite.compress.toolcalls.edits import read_change
+from claude_mem_lite.compress.toolcalls.folders import folder_of
 from claude_mem_lite.inbox.payload import parse, to_stored
 from claude_mem_lite.models import Event, JsonValue, ToolCall, text
-from claude_mem_lite.store import symbols
+from claude_mem_lite.store import symbol_changes
 
 PASSES = 3
 _UNREAD = ".unread"
@@ -44,7 +44,9 @@ def main(arguments: Sequence[str]) -> int:
     with temporary_folder() as folder, product(folder / "home", folder) as made:
         visits = list(Walk(made, folder, sessions).visits())
         with remembered(made.home) as db:
-            changes = {session.id: [one.change for one in symbols.of_session(db, session.id)] for session in sessions}
+            changes = {
+                session.id: [one.change for one in symbol_changes.of_session(db, session.id)] for session in sessions
+            }
             figures += _of_symbols(sessions, changes, _stored(db))
     figures += _of_edits(_edits(sessions))
     figures += stale_figures(visits, sessions)
@@ -93,7 +95,7 @@ def _of_edits(edits: Sequence[Event]) -> Iterator[Figure]:
     note = f"{read} of {len(of_source)}; the others are told by the look of their lines"
     yield Figure("edits of source files whose functions are read", round(read / len(of_source), 3), "", note=note)
     times = _times(of_source, lambda event: event.tool)
-    cold = _times(of_source, lambda event: event.tool, before_each=file_states._symbols.cache_clear)
+    cold = _times(of_source, lambda event: event.tool, before_each=edit_states._symbols.cache_clear)
     unread = _times(of_source, _unread)
     size = statistics.median(len(_original(event)) for event in of_source)
     how = f"of the processor, each edit the median of {PASSES} times; files of {size / 1000:.0f} KB in the median"

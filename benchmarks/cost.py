@@ -19,18 +19,18 @@ from benchmarks.figures import Figure, keep
 from benchmarks.product import imported
 from benchmarks.stored import remembered
 from benchmarks.transcripts import Data, strings
-from claude_mem_lite.compress.model.asking import ask
-from claude_mem_lite.compress.model.digest import is_worth_asking
-from claude_mem_lite.compress.model.providers.prices import Prices, prices_of
+from claude_mem_lite.compress.model.prices import Prices, prices_of
+from claude_mem_lite.compress.model.request import ask
+from claude_mem_lite.compress.model.turn_digest import is_worth_asking
 from claude_mem_lite.config import DEFAULT_MODELS, Config
 from claude_mem_lite.context.budget import estimate_tokens
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ModelRefused
-from claude_mem_lite.inbox.model_turns import ModelTurns
+from claude_mem_lite.inbox.model_queue import ModelTurns
+from claude_mem_lite.knowledge.rewrite_turn import Question, question_about
 from claude_mem_lite.models import CallLimits, Completion, JsonObject
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import sessions as session_table
-from claude_mem_lite.worker.retelling import Question, question_about
 
 MODEL = DEFAULT_MODELS["anthropic"]
 MOST_SENT = 10

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from benchmarks.anchored_look import spread
 from benchmarks.figures import Figure, keep, p95
-from claude_mem_lite.context.detect import detect
+from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.manifests.facts import read_facts, signature
+from claude_mem_lite.context.project_setting import detect
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
-from claude_mem_lite.manifests.facts import read_facts, signature
 from claude_mem_lite.models import Event, SessionSummary
-from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions
 
 _SIZES = (1_000, 10_000, 100_000)

@@ -15,7 +15,7 @@ from typing import cast
 from benchmarks.figures import Figure, keep
 from benchmarks.transcripts import Data, RawTurn
 from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.redaction.redact import redact_json
+from claude_mem_lite.safety.redact import redact_json
 
 _MARK = re.compile(r"\[redacted:([\w-]+)\]")
 _AROUND = 50

@@ -14,7 +14,7 @@ from benchmarks.ranking import ROUNDS, Measured
 from benchmarks.sightings import PastSession
 from benchmarks.staleness import Seen, Visit
 from benchmarks.truth import LAX, SHARE, STRICT
-from claude_mem_lite.codebase.freshness import Verdict
+from claude_mem_lite.code.freshness.verdicts import Verdict
 
 Which = Callable[[Seen], bool]
 JUDGED_TWICE = ("without a look: stale", "with a look: stale", "still true and not given")

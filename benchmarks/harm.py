@@ -22,23 +22,24 @@ from benchmarks import harm_hooks
 from benchmarks.figures import Figure, keep
 from benchmarks.poison import attacks, orders
 from benchmarks.synthetic import BATCH, NOW, Language, batch
-from claude_mem_lite.compress.tools.fingerprints import anchors_of_call
+from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_call
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.failing import known_fixes
-from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.opening import about_file
-from claude_mem_lite.context.prompt.building import build_for_prompt
+from claude_mem_lite.context.failure_hints import known_fixes
+from claude_mem_lite.context.file_hints import about_file
+from claude_mem_lite.context.prompt.builder import build_for_prompt
 from claude_mem_lite.context.prompt.synonyms import defaults
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic, open_for_reading, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
+from claude_mem_lite.knowledge import transfer
+from claude_mem_lite.knowledge.quarantine import checked
 from claude_mem_lite.models import Memory, Place, ToolCall
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import exchange, memories
+from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.store import memories
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.worker.quarantine import checked
 
 PAIRS = 20
 BULK = 4_400
@@ -108,10 +109,10 @@ def _fill(path: Path) -> list[Pair]:
                     project = places[at % len(places)].project
                     memories.insert(db, replace(memory, project=project, scope=f"project:{project}"), NOW)
         given = [checked(one) for pair in pairs for one in (pair.good, pair.bad)]
-        exchange.take_in(db, [exchange.Given(one, ()) for one in given], NOW)
+        transfer.take_in(db, [transfer.Given(one, ()) for one in given], NOW)
         with atomic(db):
             memories.remove(db, [pair.bad.id for pair in pairs if pair.sort == "forgotten"], NOW)
-        exchange.take_in(db, [exchange.Given(checked(pair.bad), ()) for pair in pairs], NOW)
+        transfer.take_in(db, [transfer.Given(checked(pair.bad), ()) for pair in pairs], NOW)
     return pairs
 
 

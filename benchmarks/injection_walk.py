@@ -16,14 +16,14 @@ from pathlib import Path
 from benchmarks.injection_worker import MovedClock, send_hook, served
 from benchmarks.sightings import PastSession, Tree, past_sessions, tree_at, write_tree
 from benchmarks.transcripts import Data
-from claude_mem_lite.client import Client
-from claude_mem_lite.client_values import Wanted, Where
-from claude_mem_lite.importers.turns import PastTurn
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.responses import Wanted, Where
+from claude_mem_lite.client.worker_process import wait_until
+from claude_mem_lite.clock import utc_now
+from claude_mem_lite.event_names import time_of
+from claude_mem_lite.importers.transcript_turns import PastTurn
 from claude_mem_lite.models import WORK_KINDS, JsonObject, JsonValue, text, texts
 from claude_mem_lite.paths import Home
-from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.worker.clock import utc_now
-from claude_mem_lite.worker_start import wait_until
 
 FIRST = 10
 """How many sessions are only remembered."""

@@ -12,13 +12,13 @@ from datetime import datetime
 
 import uvicorn
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.worker_process import is_answering, wait_until
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.answering import prompt
-from claude_mem_lite.worker.app import make_app
+from claude_mem_lite.worker.answers import prompt
+from claude_mem_lite.worker.api.app import make_app
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.wiring import open_loop
-from claude_mem_lite.worker_start import is_answering, wait_until
+from claude_mem_lite.worker.services import open_loop
 
 _START_S = 30.0
 _HOOK_S = 60.0

@@ -25,9 +25,9 @@ from benchmarks.figures import Figure, keep
 from benchmarks.lesson_choices import Chosen, chosen_without, found
 from benchmarks.worth import interval
 from claude_mem_lite.compress.lessons.candidates import lesson_candidates
-from claude_mem_lite.compress.lessons.reading import read
+from claude_mem_lite.compress.lessons.reader import read
 from claude_mem_lite.compress.lessons.scorer import Scorer
-from claude_mem_lite.worker.lessons.collection import MAX_OF_PROMPT
+from claude_mem_lite.knowledge.lessons.collection import MAX_OF_PROMPT
 
 BARS = ((0.15, 0.55), (0.30, 0.70))
 """Share of the prompts, and the share of the strong lessons that has to be among them."""

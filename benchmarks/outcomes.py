@@ -29,12 +29,12 @@ from benchmarks.sightings import PastSession, prompt_of
 from benchmarks.stored import remembered
 from benchmarks.transcripts import Data, is_typed
 from claude_mem_lite.db.connection import open_for_reading
+from claude_mem_lite.event_names import time_of
 from claude_mem_lite.inbox.queue import Queue
+from claude_mem_lite.knowledge import rarity, usage_evidence
+from claude_mem_lite.knowledge.outcomes import MIN_USED, given_of, outcome_of, score
 from claude_mem_lite.models import Outcome
-from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import memories, rarity, sessions
-from claude_mem_lite.worker import evidence
-from claude_mem_lite.worker.outcomes import MIN_USED, given_of, outcome_of, score
+from claude_mem_lite.store import memories, sessions
 
 LABELS = Path(__file__).with_name("outcomes_labels.json")
 CHOSEN_ON = ("agent-swarm", "cc-backend", "coding")
@@ -99,7 +99,7 @@ def _of_session(walk: Walk, session: str, labels: Sequence[Label], project: str)
     started_at = next(one.started_at for one in walk.listed if one.id == session)
     with remembered(walk.home) as db, closing(open_for_reading(walk.home.inbox_db)) as inbox:
         told = sessions.find(db, session)
-        work = evidence.work_of(db, Queue(inbox), told) if told else None
+        work = usage_evidence.work_of(db, Queue(inbox), told) if told else None
         if told is None or work is None:
             raise SystemExit(f"{session} was not imported")
         common, weights = rarity.common_files(db, told.project, session), rarity.WordWeights(db, told.project)

@@ -27,9 +27,9 @@ from benchmarks.product import temporary_folder
 from benchmarks.scale_home import fill
 from benchmarks.scale_queries import queries
 from benchmarks.synthetic import Language
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.worker_process import ensure_worker, stop_worker
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker_start import ensure_worker, stop_worker
 
 SIZE = 100_000
 TIMES = 20

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from claude_mem_lite.agents.claude_code import event_from_payload
 from claude_mem_lite.compress.compose.candidates import Candidate, candidates_of, plan_headings
-from claude_mem_lite.compress.tools.shell import Commit
-from claude_mem_lite.compress.tools.steps import Agreed, Ran, Step
-from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.compress.toolcalls.shell import Commit
+from claude_mem_lite.compress.toolcalls.steps import Agreed, Ran, Step
+from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
 from claude_mem_lite.models import Turn
 

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.transcripts import Data, session_of
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.worker_process import ensure_worker, stop_worker
 from claude_mem_lite.paths import HOME_VARIABLE, Home
-from claude_mem_lite.worker_start import ensure_worker, stop_worker
 
 COMMAND = Path(sys.executable).with_name("claude-mem-lite")
 DRAIN_S = 1800.0

@@ -12,9 +12,9 @@ from pathlib import Path
 from benchmarks.past_turns import past_turns
 from benchmarks.transcripts import is_typed
 from claude_mem_lite.compress.compose.candidates import fingerprint
-from claude_mem_lite.compress.language.clean import clean, clip
-from claude_mem_lite.compress.language.prose import passages, sentences
-from claude_mem_lite.words import one_line, within
+from claude_mem_lite.compress.prose.clean import clean, clip
+from claude_mem_lite.compress.prose.markdown import passages, sentences
+from claude_mem_lite.text import one_line, within
 
 _MAX_BEFORE = 700
 _MAX_PROMPT = 6_000

@@ -25,17 +25,17 @@ from benchmarks.product import temporary_folder
 from benchmarks.prompt_speed_asked import PLACES, Asked, Checkouts, all_asked, store_fixes
 from benchmarks.scale_home import fill
 from benchmarks.synthetic import NOW, Language
-from claude_mem_lite.client import Client
-from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.prompt.building import build_for_prompt
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.worker_process import ensure_worker, stop_worker
+from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.context.prompt.builder import build_for_prompt
 from claude_mem_lite.context.prompt.synonyms import defaults
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.worker_start import ensure_worker, stop_worker
+from claude_mem_lite.search.vector_index import VectorIndex
 
 SIZE = 100_000
 PROMPTS = 300

@@ -27,7 +27,7 @@ from benchmarks.prompts_plain import LEAST
 from benchmarks.prompts_raw import TOP, Found, above, given_once, raw_found
 from benchmarks.prompts_walk import FLOORS, Answer, Asked, asked_in_time
 from benchmarks.transcripts import Data
-from claude_mem_lite.context.prompt.building import MOST_ITEMS
+from claude_mem_lite.context.prompt.builder import MOST_ITEMS
 from claude_mem_lite.context.prompt.scoring import FLOOR
 
 PRECISION, SHARE = 0.75, 0.20

@@ -6,12 +6,13 @@ session; what scores above 0.1 is given, as many as the product would at most.""
 import sqlite3
 from collections.abc import Collection
 
-from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.prompt import keywords, scoring
-from claude_mem_lite.context.prompt.building import MOST_ITEMS
+from claude_mem_lite.context.prompt.builder import MOST_ITEMS
 from claude_mem_lite.context.prompt.synonyms import Synonyms
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import Filters, Memory
-from claude_mem_lite.store import fts, memories
+from claude_mem_lite.store import memories
+from claude_mem_lite.store.index import fts
 
 LEAST = 0.1
 _CANDIDATES = 60

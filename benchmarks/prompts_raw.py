@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from benchmarks.baselines import chunks_of
 from benchmarks.prompts_walk import Asked
 from benchmarks.transcripts import Data, RawTurn
-from claude_mem_lite.words import STOPWORDS, index_text, query_words
+from claude_mem_lite.text import STOPWORDS, index_text, query_words
 
 TOP = 5
 _WORD = re.compile(r"\w+")

@@ -18,18 +18,19 @@ from benchmarks.injection_worker import hook_name, served, unhurried
 from benchmarks.prompts_plain import plain_choice
 from benchmarks.sightings import prompt_of
 from benchmarks.transcripts import EDITING_TOOLS, is_typed
-from claude_mem_lite.client import Client
-from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.prompt.building import PromptContext, Weigh, build_for_prompt
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.context.prompt.builder import PromptContext, Weigh, build_for_prompt
 from claude_mem_lite.context.prompt.scoring import FLOOR
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.importers.turns import PastTurn
+from claude_mem_lite.importers.transcript_turns import PastTurn
 from claude_mem_lite.models import Filters, ReceiptItem, Weighed
-from claude_mem_lite.places import find_place
-from claude_mem_lite.store import memories, passages, receipts
-from claude_mem_lite.worker.answering.prompt import EVENT, budget_of_prompt, prompt_context, synonyms_of
-from claude_mem_lite.worker.answering.recording import mark_printed
-from claude_mem_lite.worker.answering.waiting import LaterCheckout
+from claude_mem_lite.store import memories, receipts
+from claude_mem_lite.store.index import passages
+from claude_mem_lite.worker.answers.hook_request import LaterCheckout
+from claude_mem_lite.worker.answers.prompt import EVENT, budget_of_prompt, prompt_context, synonyms_of
+from claude_mem_lite.worker.answers.recording import mark_printed
 from claude_mem_lite.worker.loop import Loop
 
 FLOORS = tuple(sorted({0.9, 1.2, 1.5, 1.8, 2.1, 2.4, 2.7, 3.0, 3.3, 3.6, 4.0, 4.5, 5.0, FLOOR}))

@@ -27,12 +27,12 @@ from benchmarks.product import temporary_folder
 from benchmarks.ranking import bootstrapped
 from benchmarks.stored import last_moment, memory_text, remembered
 from benchmarks.transcripts import Data
-from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.models import Filters, Memory, Passage
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
-from claude_mem_lite.worker.answering.prompt import budget_of_prompt, build_now
+from claude_mem_lite.worker.answers.prompt import budget_of_prompt, build_now
 from claude_mem_lite.worker.loop import Loop
 
 QUESTIONS = Path(__file__).parent / "labels" / "questions.jsonl"

@@ -10,11 +10,11 @@ import numpy as np
 from benchmarks.figures import Figure, p95
 from benchmarks.stage import Stage, stage
 from benchmarks.synthetic import Language, topic_of
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import KINDS, Event, Memory, SessionSummary
-from claude_mem_lite.places import find_place
 from claude_mem_lite.store import sessions as session_table
 from claude_mem_lite.store.ids import short_id
 

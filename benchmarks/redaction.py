@@ -17,12 +17,12 @@ from typing import TypeVar, cast
 from benchmarks.figures import Figure, keep
 from benchmarks.transcripts import Data
 from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.redaction.commands import COMMANDS
-from claude_mem_lite.redaction.connections import CONNECTIONS
-from claude_mem_lite.redaction.formats import formats
-from claude_mem_lite.redaction.keys import JWT_SIGNS, KEY_SIGNS
-from claude_mem_lite.redaction.redact import redact_json, texts_of
-from claude_mem_lite.redaction.signs import Signs
+from claude_mem_lite.safety.commands import COMMANDS
+from claude_mem_lite.safety.connection_secrets import CONNECTIONS
+from claude_mem_lite.safety.prefilter import Signs
+from claude_mem_lite.safety.private_keys import JWT_SIGNS, KEY_SIGNS
+from claude_mem_lite.safety.redact import redact_json, texts_of
+from claude_mem_lite.safety.token_formats import formats
 
 ROUNDS = 5
 Given = TypeVar("Given")

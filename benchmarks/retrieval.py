@@ -27,12 +27,12 @@ from benchmarks.product import product, temporary_folder
 from benchmarks.ranking import MEASURES, Measured, Outcome, Rank, difference, outcome_of, over_queries
 from benchmarks.stored import last_moment, remembered
 from benchmarks.transcripts import Data, Query, plain_turns
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import Filters
-from claude_mem_lite.search.fusion import RULE, Rule
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.search.rank_fusion import RULE, Rule
 from claude_mem_lite.search.sessions import rank_sessions
+from claude_mem_lite.search.vector_index import VectorIndex
 
 HITS = 200
 FOLDS = 5

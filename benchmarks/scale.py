@@ -26,16 +26,16 @@ from benchmarks.product import temporary_folder
 from benchmarks.scale_home import Filled, fill
 from benchmarks.scale_queries import QUERIES, WARMING, ScaleQuery, filtered, queries
 from benchmarks.synthetic import NOW, Language
-from claude_mem_lite.client import Client
-from claude_mem_lite.client_values import Where
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.responses import Where
+from claude_mem_lite.client.worker_process import ensure_worker, stop_worker
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import fts, passages
-from claude_mem_lite.words import query_words
-from claude_mem_lite.worker_start import ensure_worker, stop_worker
+from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.store.index import fts, passages
+from claude_mem_lite.text import query_words
 
 SIZES = (10_000, 100_000, 1_000_000)
 JUDGED = ("all queries", "in one project", "over all projects", "with common words")

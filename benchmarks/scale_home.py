@@ -16,12 +16,12 @@ from pathlib import Path
 from benchmarks.synthetic import BATCH, NOW, Language, SyntheticTurn, batch
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import Event, Memory, Place
 from claude_mem_lite.paths import Home
+from claude_mem_lite.search.indexer import Indexing
 from claude_mem_lite.store import memories, sessions, turns
-from claude_mem_lite.worker.indexing import Indexing
 
 ONE_BY_ONE = 100
 # What each table is counted as, with its indexes and the tables that FTS5 keeps for it.

@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 
 from benchmarks.transcripts import Data
+from claude_mem_lite.event_names import time_of
+from claude_mem_lite.importers.transcript_turns import PastEvent, PastTurn
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
-from claude_mem_lite.importers.turns import PastEvent, PastTurn
 from claude_mem_lite.models import JsonObject, JsonValue, text
-from claude_mem_lite.spool_names import time_of
 
 EDITING_TOOLS = ("Edit", "Write")
 Tree = Mapping[str, str]

@@ -24,16 +24,16 @@ from benchmarks.sightings import PastSession, prompt_of
 from benchmarks.silent_prompts import NEW_TOPICS, OTHER_LANGUAGES, PASTED_LOGS, REAL, SMALL_TALK
 from benchmarks.synthetic import BATCH, NOW, SPAN, Language, batch
 from benchmarks.transcripts import Data
-from claude_mem_lite.client import Client
-from claude_mem_lite.client_values import Wanted, Where
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.responses import Wanted, Where
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import WORK_KINDS, Memory, text
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
+from claude_mem_lite.search.indexer import Indexing
 from claude_mem_lite.store import memories
-from claude_mem_lite.worker.indexing import Indexing
 
 MEMORIES = 5_000
 MOST_ANSWERED = 0.02

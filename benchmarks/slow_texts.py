@@ -9,7 +9,7 @@ import time
 from benchmarks.figures import Figure, keep
 from benchmarks.slow_tokens import repeated, texts
 from claude_mem_lite.inbox.payload import STORED_LIMIT
-from claude_mem_lite.redaction.redact import redact
+from claude_mem_lite.safety.redact import redact
 
 SMALL = 4_000
 LARGE = STORED_LIMIT

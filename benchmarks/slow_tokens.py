@@ -8,19 +8,19 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from claude_mem_lite.redaction import (
-    connections,
-    headers,
-    keys,
-    literals,
-    names,
-    sentences,
-    settings,
-    tables,
-    values,
-    view,
+from claude_mem_lite.safety import (
+    code_literals,
+    connection_secrets,
+    http_headers,
+    named_secrets,
+    private_keys,
+    prose_secrets,
+    secret_settings,
+    secret_values,
+    table_secrets,
+    unescaped_view,
 )
-from claude_mem_lite.redaction.rules import all_rules
+from claude_mem_lite.safety.rules import all_rules
 
 _parser = importlib.import_module("re._parser")
 SEPARATORS = (
@@ -48,7 +48,18 @@ SEPARATORS = (
     "|",
     ",",
 )
-_MODULES = (connections, headers, keys, literals, names, sentences, settings, tables, values, view)
+_MODULES = (
+    connection_secrets,
+    http_headers,
+    private_keys,
+    code_literals,
+    named_secrets,
+    prose_secrets,
+    secret_settings,
+    table_secrets,
+    secret_values,
+    unescaped_view,
+)
 _MIN_LITERAL = 2
 
 

@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import claude_mem_lite
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.worker_process import ensure_worker, is_answering, stop_worker
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker_start import ensure_worker, is_answering, stop_worker
 
 HOOK = Path(claude_mem_lite.__file__).parent / "hook" / "hook.py"
 

@@ -19,21 +19,21 @@ from benchmarks.product import Product
 from benchmarks.sightings import PastSession, Tree, tree_at, write_tree
 from benchmarks.stored import remembered
 from benchmarks.truth import SHARE, Standing, Truth, named_files
-from claude_mem_lite.codebase.freshness import Verdict, is_anchored
+from claude_mem_lite.client.worker_process import ensure_worker
+from claude_mem_lite.clock import utc_now
+from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.freshness.time_budget import LookTime
+from claude_mem_lite.code.freshness.verdicts import Verdict, is_anchored
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.importers.turns import PastTurn
+from claude_mem_lite.event_names import time_of
+from claude_mem_lite.importers.transcript_turns import PastTurn
 from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
-from claude_mem_lite.spool_names import time_of
 from claude_mem_lite.store import memories
-from claude_mem_lite.worker.clock import utc_now
-from claude_mem_lite.worker.look_time import LookTime
-from claude_mem_lite.worker.looking import Looking
-from claude_mem_lite.worker_start import ensure_worker
 
 FIRST = 10
 """How many sessions are only remembered."""

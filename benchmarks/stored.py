@@ -11,17 +11,17 @@ from pathlib import Path
 
 from benchmarks.ranking import Rank, added
 from claude_mem_lite.db.connection import open_for_reading
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.knowledge import remember
 from claude_mem_lite.models import KINDS, Filters, Memory, Session, SessionSummary
 from claude_mem_lite.paths import Home
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import fts
+from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store import memories as memory_table
 from claude_mem_lite.store import sessions as session_table
+from claude_mem_lite.store.index import fts
 from claude_mem_lite.store.listing import listed
-from claude_mem_lite.words import query_words
+from claude_mem_lite.text import query_words
 
 EVERYTHING = 1_000_000
 Tables = dict[str, list[tuple[object, ...]]]

@@ -18,10 +18,10 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from claude_mem_lite.embed.table import DATA
+from claude_mem_lite.embed.embedder import DATA
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory, SymbolChange
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.words import STOPWORDS
+from claude_mem_lite.text import STOPWORDS
 
 SEED = 12
 BATCH = 3000

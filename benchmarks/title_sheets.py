@@ -18,7 +18,7 @@ from claude_mem_lite.compress.compose.composer import impersonal_sentence
 from claude_mem_lite.compress.compose.headline import of_commit
 from claude_mem_lite.compress.compose.judge import Judge, Judgement
 from claude_mem_lite.compress.compose.titles import Title, titles_of
-from claude_mem_lite.words import one_line, within
+from claude_mem_lite.text import one_line, within
 
 MAX_TITLES, MAX_RANDOM, MAX_SENTENCES = 8, 3, 7
 _MAX_PROMPT, _MAX_MESSAGE, _MAX_SENTENCE = 350, 2_600, 330

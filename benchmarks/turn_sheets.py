@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.past_turns import PastTurn, past_turns
-from claude_mem_lite.compress.rules.trail import trail
-from claude_mem_lite.compress.tools.edits import describe, merge
-from claude_mem_lite.compress.tools.steps import Agreed, Answered, Delegated, Edited, open_tasks
-from claude_mem_lite.words import one_line, within
+from claude_mem_lite.compress.rules.command_log import trail
+from claude_mem_lite.compress.toolcalls.edits import describe, merge
+from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Delegated, Edited, open_tasks
+from claude_mem_lite.text import one_line, within
 
 _MAX_PROMPT = 1_000
 _MAX_BEFORE = 400

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from benchmarks.figures import Figure
 from benchmarks.reading import fill
 from benchmarks.stage import Stage, payload, stage
-from claude_mem_lite.client_values import Where
+from claude_mem_lite.client.responses import Where
 from claude_mem_lite.worker import maintenance
 
 STARTS = 10

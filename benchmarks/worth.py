@@ -24,7 +24,7 @@ from claude_mem_lite.compress.compose.composer import compose
 from claude_mem_lite.compress.compose.judge import Judge
 from claude_mem_lite.compress.compose.turn import material_of
 from claude_mem_lite.models import WORK_KINDS, Draft
-from claude_mem_lite.words import overlap
+from claude_mem_lite.text import overlap
 
 TOLD = 0.8
 Way = Callable[[Example], Sequence[Draft]]

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from claude_mem_lite.code.anchors import anchor_to
-from claude_mem_lite.code.changes import compare
-from claude_mem_lite.code.languages import language_of
-from claude_mem_lite.code.symbols import read_symbols
-from claude_mem_lite.code.values import ABSENT, PRESENT, CodeChange, Symbol
+from claude_mem_lite.code.syntax.anchors import anchor_to
+from claude_mem_lite.code.syntax.changes import compare
+from claude_mem_lite.code.syntax.languages import language_of
+from claude_mem_lite.code.syntax.symbols import read_symbols
+from claude_mem_lite.code.syntax.values import ABSENT, PRESENT, CodeChange, Symbol
 
 LOAD = """\
 def load(path):

@@ -4,9 +4,9 @@ Which of them the scorer is unsure about is asked when a test runs: another scor
 
 from dataclasses import dataclass
 
-from claude_mem_lite.compress.rules.taught import taught
+from claude_mem_lite.compress.rules.corrections import taught
+from claude_mem_lite.knowledge.lessons.collection import unsure
 from claude_mem_lite.models import Event, Turn
-from claude_mem_lite.worker.lessons.collection import unsure
 from tests.fakes import NOW
 
 

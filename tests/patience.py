@@ -5,18 +5,26 @@ Tests of a limit set it themselves."""
 import importlib
 
 _LIMITS_S = (
-    ("claude_mem_lite.context.detect", "DETECT_S", 10.0),
-    ("claude_mem_lite.worker.looking", "LOOK_S", 10.0),
-    ("claude_mem_lite.worker.looking", "WITHIN_S", 10.0),
-    ("claude_mem_lite.worker.looking", "_SHARE_OF_PATIENCE", 1.0),
-    ("claude_mem_lite.worker.looking", "_BRANCHES_S", 10.0),
-    ("claude_mem_lite.worker.staleness", "_ANSWER_S", 10.0),
-    ("claude_mem_lite.worker.staleness", "_ANSWER_WITHIN_S", 10.0),
-    ("claude_mem_lite.worker.tying", "_LONGEST_S", 10.0),
-    ("claude_mem_lite.worker.answering.waiting", "LOOK_AT_NEED_S", 10.0),
-    ("claude_mem_lite.worker.api", "_RETRY_LOOK_S", 0.02),  # how often a drain looks: each test would wait for 0.2
+    ("claude_mem_lite.context.project_setting", "DETECT_S", 10.0),
+    ("claude_mem_lite.code.freshness.scanner", "LOOK_S", 10.0),
+    ("claude_mem_lite.code.freshness.scanner", "WITHIN_S", 10.0),
+    ("claude_mem_lite.code.freshness.scanner", "_SHARE_OF_PATIENCE", 1.0),
+    ("claude_mem_lite.code.freshness.scanner", "_BRANCHES_S", 10.0),
+    ("claude_mem_lite.worker.api.staleness", "_ANSWER_S", 10.0),
+    ("claude_mem_lite.worker.api.staleness", "_ANSWER_WITHIN_S", 10.0),
+    ("claude_mem_lite.knowledge.code_links", "_LONGEST_S", 10.0),
+    ("claude_mem_lite.worker.answers.hook_request", "LOOK_AT_NEED_S", 10.0),
+    (
+        "claude_mem_lite.worker.api.status",
+        "_RETRY_LOOK_S",
+        0.02,
+    ),  # how often a drain looks: each test would wait for 0.2
     ("claude_mem_lite.worker.loop", "IMPORT_QUIET_S", 60.0),
-    ("claude_mem_lite.worker.answering.start", "_MOST_PATIENCE_S", 1.0),  # the hook itself waits for no more than 1.5
+    (
+        "claude_mem_lite.worker.answers.session_start",
+        "_MOST_PATIENCE_S",
+        1.0,
+    ),  # the hook itself waits for no more than 1.5
 )
 
 

@@ -23,13 +23,13 @@ from typing import Any, NoReturn
 import pytest
 
 import claude_mem_lite
-from claude_mem_lite.compress.model.providers.choose import make_provider
+from claude_mem_lite.clock import Clock
+from claude_mem_lite.compress.model.provider_setup import make_provider
 from claude_mem_lite.models import Embedder
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.clock import Clock
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.modelling import MakeProvider
-from claude_mem_lite.worker.wiring import open_loop
+from claude_mem_lite.worker.models.scheduler import MakeProvider
+from claude_mem_lite.worker.services import open_loop
 from tests.patience import be_patient
 from tests.warm import ForkedWorker, fork_worker
 

@@ -29,12 +29,12 @@ _EVERY = (
     "uvicorn.loops.asyncio",
     "uvicorn.protocols.http.h11_impl",
     "uvicorn.protocols.websockets.auto",
-    "claude_mem_lite.search.sketches",
-    "claude_mem_lite.worker.api_routes",
-    "claude_mem_lite.worker.app",
-    "claude_mem_lite.worker.log",
+    "claude_mem_lite.search.sign_index",
+    "claude_mem_lite.worker.api.api_routes",
+    "claude_mem_lite.worker.api.app",
+    "claude_mem_lite.worker.json_log",
     "claude_mem_lite.worker.process",
-    "claude_mem_lite.worker.wiring",
+    "claude_mem_lite.worker.services",
     "mmap",
     "numpy",
     "numpy.typing",
@@ -147,7 +147,7 @@ def main() -> None:
 
 def _compile_patterns() -> None:
     """What each worker would do with its first turn, for more than all the rest of that turn takes."""
-    from claude_mem_lite.patterns import Lazy
+    from claude_mem_lite.lazy_regex import Lazy
 
     for each in gc.get_objects():
         if isinstance(each, Lazy):

@@ -16,7 +16,7 @@ from claude_mem_lite.compress.compose.headline import bare
 from claude_mem_lite.compress.compose.judge import ROLES
 from claude_mem_lite.compress.compose.titles import Title, titles_of
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts, facts_of
-from claude_mem_lite.words import overlap
+from claude_mem_lite.text import overlap
 
 MIN_ALIKE = 0.3
 """From which share of common words on a sentence says what a title says."""

@@ -16,7 +16,7 @@ from claude_mem_lite.compress.compose.turn_features import (
     probable_title,
     worth_numbers,
 )
-from claude_mem_lite.compress.language.linear import Linear
+from claude_mem_lite.compress.prose.linear_model import Linear
 from training.examples import Example
 from training.logistic import Matrix, fit, rows, vocabulary
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from claude_mem_lite import project_file
-from claude_mem_lite.project_file import ProjectSettings
+from claude_mem_lite import project_config
+from claude_mem_lite.project_config import ProjectSettings
 
 PROVIDERS = ("rules", "anthropic", "openai", "claude-cli")
 DEFAULT_MODELS = {"anthropic": "claude-haiku-4-5-20251001", "claude-cli": "claude-haiku-4-5-20251001"}
@@ -105,7 +105,7 @@ class Config:
 
 def project_settings(folder: str) -> ProjectSettings:
     """What the repository that a folder is in says itself, as far as it may."""
-    return project_file.find(folder, PRESETS)
+    return project_config.find(folder, PRESETS)
 
 
 def in_folder(config: Config, folder: str, environment: Mapping[str, str] = os.environ) -> Config:

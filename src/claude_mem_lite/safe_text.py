@@ -2,7 +2,7 @@
 
 import re
 
-from claude_mem_lite.words import one_line
+from claude_mem_lite.text import one_line
 
 _TAG = re.compile(r"<(?=[/!?a-z])(?:([^<>\n]{0,200})>)?", re.I)
 # Control and format characters, private ones, halves of pairs, variants and fillers: nobody sees what is written with

@@ -2,8 +2,8 @@
 
 from functools import lru_cache
 
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import LONGEST_TITLE
-from claude_mem_lite.patterns import lazy
 
 DENIALS = frozenset(
     """not no never nor don't dont doesn't isn't aren't won't can't cannot mustn't shouldn't without avoid stop

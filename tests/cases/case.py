@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from claude_mem_lite.agents.claude_code import event_from_payload, why_skipped
-from claude_mem_lite.compress.language.clean import clean
-from claude_mem_lite.compress.rules.summary import summarize
-from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.compress.prose.clean import clean
+from claude_mem_lite.compress.rules.session_summary import summarize
+from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.inbox.payload import parse, to_stored
 from claude_mem_lite.models import Event, JsonObject, JsonValue, Kind, Turn, TurnDigest
-from claude_mem_lite.words import one_line
+from claude_mem_lite.text import one_line
 from tests.patches import patch
 
 CWD = "/home/dev/shop"

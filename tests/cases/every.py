@@ -1,6 +1,6 @@
 """All cases, and what is lost of them."""
 
-from claude_mem_lite.words import one_line
+from claude_mem_lite.text import one_line
 from tests.cases import (
     agents,
     builds,

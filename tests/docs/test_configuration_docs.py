@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.cli.settings_reference import with_table
-from claude_mem_lite.compress.model.digest import MIN_RAW
+from claude_mem_lite.cli.reference.settings import with_table
+from claude_mem_lite.compress.model.turn_digest import MIN_RAW
 from claude_mem_lite.config import Config
-from claude_mem_lite.config_file import load_config
-from claude_mem_lite.project_file import ALLOWED, MOST_BYTES, NAME
+from claude_mem_lite.config_loader import load_config
+from claude_mem_lite.project_config import ALLOWED, MOST_BYTES, NAME
 from tests.docs.pages import ROOT, page, pages
 
 PAGE = page("docs/configuration.md")
@@ -17,7 +17,7 @@ EXAMPLES = [(one.name, body) for one in pages() for body in one.blocks("toml")]
 
 
 def test_every_setting_is_documented_as_the_program_has_it() -> None:
-    told = "run `python -m claude_mem_lite.cli.settings_reference docs/configuration.md`"
+    told = "run `python -m claude_mem_lite.cli.reference.settings docs/configuration.md`"
     assert with_table(PAGE.text) == PAGE.text, told
     assert all(f"| `{key}` |" in PAGE.text for key in Config.__slots__)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.importers.jsonl import parse
-from claude_mem_lite.memory_lines import FIELDS, LONGEST_MEMORY, REQUIRED, to_object, values_of
-from claude_mem_lite.worker.exchange import Batch, Line, read
+from claude_mem_lite.export_format import FIELDS, LONGEST_MEMORY, REQUIRED, to_object, values_of
+from claude_mem_lite.importers.memory_file import parse
+from claude_mem_lite.worker.api.transfer import Batch, Line, read
 from tests.docs.pages import page
 from tests.fakes import Store
 

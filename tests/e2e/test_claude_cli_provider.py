@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.compress.model.asking import TurnRequest, ask
-from claude_mem_lite.compress.model.providers.claude_cli import ClaudeCliProvider
+from claude_mem_lite.compress.model.claude_cli_provider import ClaudeCliProvider
+from claude_mem_lite.compress.model.request import TurnRequest, ask
 from claude_mem_lite.errors import ModelRefused, ModelUnavailable
 from tests.e2e.client import Client
 from tests.e2e.fake_messages_api import FakeMessagesApi, refuse, say

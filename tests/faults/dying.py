@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.wiring import open_loop
+from claude_mem_lite.worker.services import open_loop
 from tests.fakes import FakeEmbedder
 
 _FILE_STEPS = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "open")

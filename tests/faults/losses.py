@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from claude_mem_lite.db import backups, recoveries
+from claude_mem_lite.db import backup_files, recovery_log
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeEmbedder
@@ -73,7 +73,7 @@ def notes(home: Home) -> set[str]:
 
 def told(home: Home) -> str:
     """All that the user is told of recoveries."""
-    return "\n".join(recoveries.sentence(one) for one in recoveries.all_of(home))
+    return "\n".join(recovery_log.sentence(one) for one in recovery_log.all_of(home))
 
 
 def aside(home: Home) -> list[str]:
@@ -83,7 +83,7 @@ def aside(home: Home) -> list[str]:
 
 
 def backup_names(home: Home) -> list[str]:
-    return [one.path.name for one in backups.all_in(home.backups)]
+    return [one.path.name for one in backup_files.all_in(home.backups)]
 
 
 # Damages: each leaves a file as no SQLite would.

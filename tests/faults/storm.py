@@ -16,7 +16,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from claude_mem_lite.db import backups
+from claude_mem_lite.db import backup_files
 from claude_mem_lite.paths import Home
 from tests.faults.losses import told
 from tests.running import (
@@ -134,7 +134,7 @@ def replaced_by_foreign(storm: Storm) -> None:
         for number in range(3):
             hook(elsewhere, f"count the pears of tree {number}", number)
         elsewhere.drain()
-        backups.copy(elsewhere.home.memory_db, fresh)
+        backup_files.copy(elsewhere.home.memory_db, fresh)
     with closing(sqlite3.connect(fresh)) as db, db:
         db.execute("update progress set done = done + 10000")
     fresh.rename(storm.home.memory_db)
@@ -377,7 +377,7 @@ def _run(storm: Storm, damage: Damage, prompts: int) -> Outcome:
     machine.drain()
     storm.copies.mkdir()
     for path in (storm.home.memory_db, storm.home.inbox_db):
-        backups.copy(path, storm.copies / path.name)
+        backup_files.copy(path, storm.copies / path.name)
     if prompts % 4 == 0:  # in every other size of a storm there is a backup
         machine.post("/api/backup", {})
     with ThreadPoolExecutor(1) as pool:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups, lineage
+from claude_mem_lite.db import backup_files, lineage
 from claude_mem_lite.db.connection import open_for_writing
+from claude_mem_lite.db.integrity import damage_of
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
-from claude_mem_lite.db.soundness import damage_of
 from claude_mem_lite.errors import MemoryLiteError, SchemaTooNew
 from claude_mem_lite.inbox.queue import KEEP_FINISHED_S
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import backups_api
-from claude_mem_lite.worker.wiring import open_loop
+from claude_mem_lite.worker.api import backups_api
+from claude_mem_lite.worker.services import open_loop
 from tests.faults.losses import (
     WAIT_S,
     Moment,
@@ -91,7 +91,7 @@ def test_a_backup_holds_what_was_stored_before_it(home: Home) -> None:
         remember(loop, "Pears are green")
         made = back_up(loop)
         remember(loop, "Plums are blue")
-    held = backups.look_into(made)
+    held = backup_files.look_into(made)
     assert (held.sessions, held.steps_behind) == (1, 0)
     assert query(made, "select summary from memories where kind = 'note'") == [("Pears are green",)]
 
@@ -177,7 +177,7 @@ def test_tombstones_outlive_the_loss_of_memory(home: Home) -> None:
         do(home, loop, "count the apples")
         old = back_up(loop).read_bytes()
         forget(loop, secret)
-    for one in backups.all_in(home.backups):
+    for one in backup_files.all_in(home.backups):
         one.path.unlink()
     # A copy of before the forgetting is all there is.
     (home.backups / "memory-20260101T000000Z-000000000001.db").write_bytes(old)
@@ -238,7 +238,7 @@ def test_a_worker_on_a_full_disk_says_that_no_backup_was_made_and_works_on(
     with worked(home) as loop:
         do(home, loop, "count the apples")
         with monkeypatch.context() as patched:
-            patched.setattr(backups, "sync", no_room)
+            patched.setattr(backup_files, "sync", no_room)
             asked = loop.backing_up.make_soon()
             loop.wake()
             with pytest.raises(MemoryLiteError, match="No space left"):
@@ -261,7 +261,7 @@ def test_what_was_forgotten_waits_in_the_backups_until_there_is_room_for_a_new_o
         secret = remember(loop, "The vault opens with zanzibarium")
         made = back_up(loop)
         with monkeypatch.context() as patched:
-            patched.setattr(backups, "sync", no_room)
+            patched.setattr(backup_files, "sync", no_room)
             forget(loop, secret)
             assert made.exists(), "it is all there is beside memory.db"
             assert loop.settle(30)
@@ -277,9 +277,9 @@ def test_a_backup_that_a_killed_worker_left_unfinished_is_removed(home: Home) ->
 
 
 def test_a_backup_under_way_gives_way_and_is_made_afterwards(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, begun = backups.make, []
+    real, begun = backup_files.make, []
 
-    def slow(source: Path, folder: Path, now: datetime, note: object) -> backups.Backup:
+    def slow(source: Path, folder: Path, now: datetime, note: object) -> backup_files.Backup:
         def wait(db: sqlite3.Connection) -> None:
             note(db)  # type: ignore[operator]
             begun.append(db)
@@ -288,7 +288,7 @@ def test_a_backup_under_way_gives_way_and_is_made_afterwards(home: Home, monkeyp
 
         return real(source, folder, now, wait)
 
-    monkeypatch.setattr(backups, "make", slow)
+    monkeypatch.setattr(backup_files, "make", slow)
     with worked(home) as loop:
         secret = remember(loop, "The vault opens with zanzibarium")
         asked = loop.backing_up.make_soon()
@@ -311,9 +311,9 @@ def test_who_hears_that_a_backup_is_made_finds_it_counted(home: Home) -> None:
 def test_a_backup_that_nobody_waits_for_is_made_though_it_had_to_give_way(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, begun = backups.make, []
+    real, begun = backup_files.make, []
 
-    def slow(source: Path, folder: Path, now: datetime, note: object) -> backups.Backup:
+    def slow(source: Path, folder: Path, now: datetime, note: object) -> backup_files.Backup:
         def wait(db: sqlite3.Connection) -> None:
             note(db)  # type: ignore[operator]
             begun.append(db)
@@ -327,7 +327,7 @@ def test_a_backup_that_nobody_waits_for_is_made_though_it_had_to_give_way(
         do(home, loop, "count the apples")
         back_up(loop)
         clock.advance(hours=1)
-        monkeypatch.setattr(backups, "make", slow)
+        monkeypatch.setattr(backup_files, "make", slow)
         secret = remember(loop, "The vault opens with zanzibarium")
         loop.backing_up.want_soon()
         loop.wake()
@@ -345,7 +345,7 @@ def test_a_backup_by_command_is_read_throughout_once(home: Home, monkeypatch: py
 
     with worked(home) as loop:
         remember(loop, "Pears are green")
-        monkeypatch.setattr(backups, "damage_of", noted)
+        monkeypatch.setattr(backup_files, "damage_of", noted)
         made = backups_api.make(loop)
     assert made["memories"] == 1
     assert len(looks) == 1
@@ -360,7 +360,7 @@ def test_a_backup_is_made_while_nothing_can_be_taken_in(home: Home) -> None:
         loop.wake()
         wait_until(lambda: "IntegrityError" in loop.failure, "a look at the spool that fails")
         made = back_up(loop)
-    assert backups.look_into(made).sessions == 1
+    assert backup_files.look_into(made).sessions == 1
 
 
 def test_whoever_asked_for_a_backup_hears_why_none_can_be_begun(home: Home) -> None:
@@ -383,21 +383,21 @@ def test_a_file_that_is_no_backup_is_refused_in_plain_words(home: Home, tmp_path
         db.execute("create table shopping (what)")
     for path in (text, other):
         with pytest.raises(MemoryLiteError, match="is no backup of claude-mem-lite"):
-            backups.look_into(path)
+            backup_files.look_into(path)
     with pytest.raises(MemoryLiteError, match="there is no file"):
-        backups.look_into(tmp_path / "nowhere.db")
+        backup_files.look_into(tmp_path / "nowhere.db")
 
 
 def test_a_backup_of_a_newer_version_is_refused_and_not_chosen(home: Home) -> None:
     small_home(home)
-    older = backups.make(home.memory_db, home.backups, NOW)
+    older = backup_files.make(home.memory_db, home.backups, NOW)
     with closing(open_for_writing(home.memory_db)) as db:
         db.execute("insert into migrations values ('m999_from_the_future', '2030')")
         db.execute("update progress set done = 100")
-    newer = backups.make(home.memory_db, home.backups, NOW)
+    newer = backup_files.make(home.memory_db, home.backups, NOW)
     with pytest.raises(SchemaTooNew, match="m999_from_the_future"):
-        backups.look_into(newer.path)
-    assert [one.path for one in backups.good_ones(home.backups, lineage.of_file(home.memory_db))] == [older.path]
+        backup_files.look_into(newer.path)
+    assert [one.path for one in backup_files.good_ones(home.backups, lineage.of_file(home.memory_db))] == [older.path]
 
 
 def test_nothing_is_told_of_backups_that_are_made_as_they_should(home: Home) -> None:
@@ -410,4 +410,4 @@ def test_nothing_is_told_of_backups_that_are_made_as_they_should(home: Home) -> 
 def test_a_file_with_a_time_that_there_is_not_is_no_backup(home: Home) -> None:
     home.backups.mkdir()
     (home.backups / "memory-20261301T000000Z-000000000001.db").touch()
-    assert backups.all_in(home.backups) == []
+    assert backup_files.all_in(home.backups) == []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups
+from claude_mem_lite.db import backup_files
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
 from tests.faults.losses import Moment, backup_names, do, spoil_root, worked
@@ -84,9 +84,9 @@ def test_a_copy_that_is_not_what_was_written_does_not_become_a_backup(
         if path.is_file():
             spoil_root(path, "memories")
 
-    monkeypatch.setattr(backups, "sync", lose)
+    monkeypatch.setattr(backup_files, "sync", lose)
     with pytest.raises(sqlite3.DatabaseError, match="the copy is damaged"):
-        backups.make(home.memory_db, home.backups, NOW)
+        backup_files.make(home.memory_db, home.backups, NOW)
     assert list(home.backups.iterdir()) == []
     assert query(home.memory_db, "select text from prompts") == before
 

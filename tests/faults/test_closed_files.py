@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.install.hooks import hook_command
+from claude_mem_lite.install.hook_config import hook_command
 from claude_mem_lite.paths import Home
 from tests.faults.losses import prompts
 from tests.running import WAIT_S, Machine, cannot, payload, wait_until

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import recoveries
+from claude_mem_lite.db import recovery_log
 from claude_mem_lite.db.connection import open_for_writing
-from claude_mem_lite.db.replacing import write_json
-from claude_mem_lite.db.soundness import damage_of
+from claude_mem_lite.db.file_swap import write_json
+from claude_mem_lite.db.integrity import damage_of
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import recovering
+from claude_mem_lite.worker import recovery_startup
 from tests.faults.losses import (
     DAMAGES,
     Moment,
@@ -63,7 +63,7 @@ def test_a_damaged_memory_is_recovered_from_the_newest_backup_and_the_inbox(
         pass
     assert dump(home.memory_db) == before
     assert "The backup of " in told(home)
-    assert recoveries.all_of(home)[0].replayed > 0
+    assert recovery_log.all_of(home)[0].replayed > 0
     if damage.__name__ != "remove":
         assert aside(home) == ["damaged/memory.db"]
 
@@ -158,14 +158,14 @@ def test_when_no_backup_can_be_read_the_newest_sound_database_that_was_set_aside
         write_json(home.restore_order, {"backup": str(made)})
         with worked(home, clock) as loop:
             do(home, loop, "count the plums")
-    oldest, newest = recovering.set_aside(home)
+    oldest, newest = recovery_startup.set_aside(home)
     for one in home.backups.iterdir():
         fill_with_garbage(one)
     spoil_header(home.memory_db)
     clock.advance(hours=1)
     with worked(home, clock):
         pass
-    assert f"`claude-mem-lite restore {newest / 'memory.db'}` puts it in place" in recoveries.all_of(home)[-1].undo
+    assert f"`claude-mem-lite restore {newest / 'memory.db'}` puts it in place" in recovery_log.all_of(home)[-1].undo
 
     fill_with_garbage(newest / "memory.db")
     spoil_header(home.memory_db)
@@ -174,7 +174,7 @@ def test_when_no_backup_can_be_read_the_newest_sound_database_that_was_set_aside
     clock.advance(hours=1)
     with worked(home, clock):
         pass
-    assert f"`claude-mem-lite restore {oldest / 'memory.db'}` puts it in place" in recoveries.all_of(home)[-1].undo
+    assert f"`claude-mem-lite restore {oldest / 'memory.db'}` puts it in place" in recovery_log.all_of(home)[-1].undo
 
 
 @pytest.mark.parametrize("damage", [truncate, fill_with_garbage, spoil_page], ids=lambda damage: damage.__name__)
@@ -268,7 +268,7 @@ def test_a_log_that_somebody_left_makes_the_next_worker_look_at_all_of_it(home: 
             shutil.copy(home.root / name, tmp_path / name)
     for name in names:
         shutil.copy(tmp_path / name, home.root / name)
-    recovering.prepare(home, Moment()())
+    recovery_startup.prepare(home, Moment()())
     assert "memory.db was damaged" in told(home)
     assert "damaged/memory.db" in aside(home)
 

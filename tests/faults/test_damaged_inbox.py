@@ -9,9 +9,9 @@ import pytest
 
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
-from claude_mem_lite.inbox import buried, putting_back
+from claude_mem_lite.inbox import buried, journal_restore
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import recovering
+from claude_mem_lite.worker import recovery_startup
 from tests.faults.losses import aside, spoil_leaf, told
 from tests.running import query
 
@@ -44,12 +44,12 @@ def test_a_disk_that_is_full_loses_no_event_of_a_damaged_inbox(
     spoil_leaf(damaged, "inbox")
     home.suspect.touch()
     with monkeypatch.context() as patched:
-        patched.setattr(recovering, "open_for_writing", on_a_full_disk)
+        patched.setattr(recovery_startup, "open_for_writing", on_a_full_disk)
         with pytest.raises(sqlite3.OperationalError, match="full"):
-            recovering.prepare(home, NOW)
+            recovery_startup.prepare(home, NOW)
     assert (aside(home), told(home)) == ([], "")
 
-    recovering.prepare(home, NOW)
+    recovery_startup.prepare(home, NOW)
     assert aside(home) == ["damaged/inbox.db"]
     assert query(home.inbox_db, "select name from inbox limit 1") == [("event-0",)]
 
@@ -58,6 +58,6 @@ def test_each_table_is_copied_up_to_what_cannot_be_read(damaged: Path, tmp_path:
     spoil_leaf(damaged, "tombstones")
     with closing(open_for_writing(tmp_path / "new.db")) as db:
         migrate(db, INBOX_MIGRATIONS, NOW)
-        assert putting_back.copy_readable(damaged, db) == EVENTS
+        assert journal_restore.copy_readable(damaged, db) == EVENTS
         (names,) = db.execute("select count(*) from tombstones").fetchone()
     assert 0 < names < 1_000

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups, lineage, recoveries
-from claude_mem_lite.db.replacing import write_json
-from claude_mem_lite.db.soundness import damage_of
+from claude_mem_lite.db import backup_files, lineage, recovery_log
+from claude_mem_lite.db.file_swap import write_json
+from claude_mem_lite.db.integrity import damage_of
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import rendered
+from claude_mem_lite.worker.answers import prerendered
 from tests.faults.losses import (
     Moment,
     aside,
@@ -78,7 +78,7 @@ def test_beside_it_backups_are_still_made_and_pruned_and_it_stays(
     home: Home, another: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("claude_mem_lite.worker.loop.QUIET_S", -1.0)
-    monkeypatch.setattr(backups, "KEPT", 2)
+    monkeypatch.setattr(backup_files, "KEPT", 2)
     clock = Moment()
     with worked(home, clock) as loop:
         do(home, loop, "count the apples")
@@ -132,7 +132,7 @@ def test_the_backup_of_another_home_can_be_restored_and_what_happened_here_is_do
     with worked(home, clock) as loop:
         do(home, loop, "count the cherries")
         newest = back_up(loop)
-    assert backups.own(home.backups, own)[0].path == newest
+    assert backup_files.own(home.backups, own)[0].path == newest
     empty(home.memory_db)
     with worked(home, clock):
         pass
@@ -257,9 +257,9 @@ def test_a_restore_that_fails_is_told_once_and_the_worker_starts(
         raise OverflowError("int too large")
 
     with monkeypatch.context() as failing:
-        failing.setattr("claude_mem_lite.worker.recovering.migrate", fail)
+        failing.setattr("claude_mem_lite.worker.recovery_startup.migrate", fail)
         restored(home, another)
-    (recovery,) = recoveries.all_of(home)
+    (recovery,) = recovery_log.all_of(home)
     assert recovery.failed
     assert prompts(home) == {"count the apples"}
     assert aside(home) == []
@@ -294,7 +294,7 @@ STRANGE: Sequence[tuple[str, str]] = (
 def test_a_file_with_something_in_it_that_is_not_ours_is_not_restored(another: Path, kind: str, statement: str) -> None:
     change(another, statement)
     with pytest.raises(MemoryLiteError, match=f"holds a {kind} that no backup of ours has"):
-        backups.look_into(another)
+        backup_files.look_into(another)
 
 
 def test_looking_for_damage_runs_nothing_that_a_table_is_called(another: Path) -> None:
@@ -308,7 +308,7 @@ def test_what_the_user_made_in_memory_is_in_no_backup_and_keeps_none_from_being_
     change(home.memory_db, *(statement for _, statement in STRANGE[:4]), "insert into shopping values ('zanzibarium')")
     with worked(home) as loop:
         made = back_up(loop)
-    assert backups.look_into(made).sessions == 1
+    assert backup_files.look_into(made).sessions == 1
     assert b"zanzibarium" not in made.read_bytes()
     assert query(home.memory_db, "select what from shopping") == [("zanzibarium",)]
 
@@ -342,7 +342,7 @@ def test_among_what_was_rendered_only_our_names_are_deleted(home: Home) -> None:
     theirs = [home.rendered / name for name in ("letter.txt", "deadbeef.txt", "DEADBEEF", "0123456789")]
     for path in (*ours, *theirs):
         path.write_text("x")
-    rendered.clear(home)
+    prerendered.clear(home)
     assert sorted(home.rendered.iterdir()) == sorted(theirs)
 
 
@@ -351,5 +351,5 @@ def test_among_backups_only_what_a_worker_left_unfinished_is_deleted(home: Home)
     for name in (".making-4711", ".making-4711-journal", ".making-of.mp4", "holiday.tar"):
         (home.backups / name).write_text("x")
     (home.backups / ".making-1").mkdir()
-    backups.remove_unfinished(home.backups)
+    backup_files.remove_unfinished(home.backups)
     assert sorted(path.name for path in home.backups.iterdir()) == [".making-1", ".making-of.mp4", "holiday.tar"]

@@ -2,16 +2,16 @@
 
 from datetime import UTC, datetime
 
+from claude_mem_lite.event_names import past_name
 from claude_mem_lite.paths import Home
-from claude_mem_lite.spool_names import past_name
-from claude_mem_lite.store.foreign_sessions import PROMPT, SUMMARY
-from claude_mem_lite.worker import claude_mem, exchange
+from claude_mem_lite.store.imported_sessions import PROMPT, SUMMARY
+from claude_mem_lite.worker.api import import_claude_mem, transfer
 from claude_mem_lite.worker.loop import Loop
 from tests.faults.losses import prompts, spoil_header, worked
 from tests.running import dump, query
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
-SESSION = claude_mem.PastSession(
+SESSION = import_claude_mem.PastSession(
     id="c-1", name="shop", project="shop", root="", cwd="", status="completed", started_at=AT, ended_at=AT
 )
 ASKED = {"count the apples": "p-1", "count the plums": "p-2"}
@@ -19,9 +19,9 @@ ASKED = {"count the apples": "p-1", "count the plums": "p-2"}
 
 def import_all(loop: Loop) -> dict[str, object]:
     """Sessions, what was said in them, and memories; what became of what was said."""
-    claude_mem.take_sessions(claude_mem.Sessions(sessions=[SESSION]), loop)
+    import_claude_mem.take_sessions(import_claude_mem.Sessions(sessions=[SESSION]), loop)
     said = [
-        claude_mem.PastSaid(
+        import_claude_mem.PastSaid(
             name=past_name(PROMPT, int(AT.timestamp() * 1e9), id_),
             session="c-1",
             project="shop",
@@ -31,13 +31,13 @@ def import_all(loop: Loop) -> dict[str, object]:
         )
         for text, id_ in ASKED.items()
     ]
-    told = claude_mem.Summary(request="count all fruit", learned="there are nine")
+    told = import_claude_mem.Summary(request="count all fruit", learned="there are nine")
     name = past_name(SUMMARY, int(AT.timestamp() * 1e9), "s-1")
-    said.append(claude_mem.PastSaid(name=name, session="c-1", project="shop", at=AT, summary=told))
-    counts = claude_mem.take_said(claude_mem.SaidThings(said=said), loop)
-    lines = [exchange.Line(memory={"kind": "note", "title": f"Pears are green, {n}"}) for n in range(50)]
-    exchange.take_in(exchange.Batch(project="shop", at=AT, lines=lines), loop)
-    exchange.finish(loop)
+    said.append(import_claude_mem.PastSaid(name=name, session="c-1", project="shop", at=AT, summary=told))
+    counts = import_claude_mem.take_said(import_claude_mem.SaidThings(said=said), loop)
+    lines = [transfer.Line(memory={"kind": "note", "title": f"Pears are green, {n}"}) for n in range(50)]
+    transfer.take_in(transfer.Batch(project="shop", at=AT, lines=lines), loop)
+    transfer.finish(loop)
     return counts
 
 

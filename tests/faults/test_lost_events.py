@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups
+from claude_mem_lite.db import backup_files
 from claude_mem_lite.db.connection import empty_log, open_for_reading, open_for_writing
-from claude_mem_lite.db.replacing import write_json
-from claude_mem_lite.inbox import copies
-from claude_mem_lite.inbox.copies import Copies
+from claude_mem_lite.db.file_swap import write_json
+from claude_mem_lite.inbox import journal
+from claude_mem_lite.inbox.journal import Copies
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import maintenance, recovering
-from claude_mem_lite.worker.wiring import open_loop
+from claude_mem_lite.worker import maintenance, recovery_startup
+from claude_mem_lite.worker.services import open_loop
 from tests.fakes import FakeEmbedder
 from tests.faults.losses import (
     DAMAGES,
@@ -168,8 +168,8 @@ def test_the_log_of_a_database_that_is_gone_goes_aside(home: Home, killed: Kille
     path: Path = getattr(home, which)
     log = log_of(path).read_bytes()
     remove(path)
-    recovering.prepare(home, Moment()())
-    (folder,) = recovering.set_aside(home)
+    recovery_startup.prepare(home, Moment()())
+    (folder,) = recovery_startup.set_aside(home)
     assert (folder / log_of(path).name).read_bytes() == log
     assert not log_of(path).exists()
 
@@ -192,7 +192,7 @@ def let_copies_go(home: Home, backed_up: int) -> None:
 
 def copied(home: Home) -> set[str]:
     """The sessions of which there are copies."""
-    return {line.copy().session for line in copies.all_lines(home.spool_kept) if line.kind == "event"}
+    return {line.copy().session for line in journal.all_lines(home.spool_kept) if line.kind == "event"}
 
 
 def test_copies_stay_until_a_backup_has_what_became_of_their_events(home: Home) -> None:
@@ -202,7 +202,7 @@ def test_copies_stay_until_a_backup_has_what_became_of_their_events(home: Home) 
         do(home, loop, "count the plums", session="s-2")
     let_copies_go(home, 0)
     assert copied(home) == {"s-1", "s-2"}
-    let_copies_go(home, backups.all_in(home.backups)[0].done)
+    let_copies_go(home, backup_files.all_in(home.backups)[0].done)
     assert copied(home) == {"s-2"}
     for path in (home.memory_db, home.inbox_db):
         fill_with_garbage(path)
@@ -216,7 +216,7 @@ def test_with_many_copies_those_go_that_are_done_and_in_both_files(home: Home, m
         do(home, loop, "count the apples", session="s-1")
         open_turn(home)
         assert loop.settle(WAIT_S)
-        monkeypatch.setattr(copies, "MOST_BYTES", 1)
+        monkeypatch.setattr(journal, "MOST_BYTES", 1)
         with closing(open_for_reading(home.memory_db)) as reader:
             reader.execute("begin")
             reader.execute("select * from memories").fetchall()

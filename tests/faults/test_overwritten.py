@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups
+from claude_mem_lite.db import backup_files
 from claude_mem_lite.db.connection import empty_log
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.install.doctor.databases import check_databases
+from claude_mem_lite.install.doctor.database_checks import check_databases
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
 from tests.faults.losses import WAIT_S, aside, back_up, do, notes, prompts, remember, told, worked
@@ -25,7 +25,7 @@ Snapshot = Callable[[Path, Path], None]
 
 
 def copied_by_sqlite(path: Path, copy: Path) -> None:
-    backups.copy(path, copy)
+    backup_files.copy(path, copy)
 
 
 def copied_by_cp(path: Path, copy: Path) -> None:
@@ -78,7 +78,7 @@ def test_an_older_copy_is_seen_by_the_next_worker_when_the_one_that_used_the_fil
             leave(machine.home, given)
         machine.drain()
         if prompt == EARLY:
-            backups.copy(path, older)
+            backup_files.copy(path, older)
             machine.stop_worker()
             machine.start_worker()
     machine.kill_worker()
@@ -156,7 +156,7 @@ def test_a_table_that_somebody_adds_ends_no_worker(home: Home) -> None:
 def test_a_command_is_refused_when_a_database_was_overwritten(home: Home) -> None:
     with worked(home) as loop:
         do(home, loop, EARLY)
-        backups.copy(home.memory_db, home.root / "older")
+        backup_files.copy(home.memory_db, home.root / "older")
         do(home, loop, LATE)
         empty_logs(home, loop)
         shutil.copy(home.root / "older", home.memory_db)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups
-from claude_mem_lite.db.replacing import write_json
+from claude_mem_lite.db import backup_files
+from claude_mem_lite.db.file_swap import write_json
 from tests.faults.losses import spoil_header
 from tests.running import Json, Machine, query
 
@@ -75,7 +75,7 @@ def test_it_is_not_brought_back_to_life(machine: Machine, begun: Path, successor
 
     recover(machine)
     assert state(machine) == before
-    assert begun in [one.path for one in backups.all_in(machine.home.backups)]
+    assert begun in [one.path for one in backup_files.all_in(machine.home.backups)]
     go_back_to(machine, begun)
     assert state(machine) == before
 
@@ -96,7 +96,7 @@ def test_a_replacement_by_command_stands_when_its_successor_was_forgotten_in_a_c
     """Both are in the copy, not yet replaced: the successor is forgotten again before anything is done again."""
     old, new = decide(machine, VALKEY), decide(machine, UNLIKE)
     copy = tmp_path / "copy.db"
-    backups.copy(machine.home.memory_db, copy)
+    backup_files.copy(machine.home.memory_db, copy)
     supersede(machine, old, new)
     third = decide(machine, SQLITE)  # it replaces nothing: what it contradicts holds no more
     forget(machine, new)

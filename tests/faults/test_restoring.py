@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups, lineage, recoveries
+from claude_mem_lite.db import backup_files, lineage, recovery_log
+from claude_mem_lite.db.file_swap import write_json
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS
-from claude_mem_lite.db.replacing import write_json
 from claude_mem_lite.errors import SchemaTooNew
 from claude_mem_lite.paths import Home
 from tests.faults.losses import (
@@ -68,7 +68,7 @@ def test_a_backup_is_put_in_place_and_what_came_after_it_is_done_again(home: Hom
         wait_until(lambda: len(backup_names(home)) == 2, "a backup of what was restored")
     assert (prompts(home), notes(home)) == (ALL_PROMPTS, ALL_NOTES)
     assert aside(home) == ["before-restore/memory.db"]
-    (recovery,) = recoveries.all_of(home)
+    (recovery,) = recovery_log.all_of(home)
     assert recovery.replayed == 4
     assert f"restore {home.root}/before-restore-" in recovery.undo
     assert not home.restore_order.exists()
@@ -96,7 +96,7 @@ def test_an_older_backup_does_not_hide_what_newer_ones_were_made_of(home: Home) 
     order(home, first)
     with worked(home, clock) as loop:
         do(home, loop, "count the cherries")
-    for one in backups.all_in(home.backups):
+    for one in backup_files.all_in(home.backups):
         if one.path not in (first, newer):
             one.path.unlink()
     home.memory_db.write_bytes(b"")
@@ -243,7 +243,7 @@ def test_a_restore_that_is_killed_at_any_step_is_finished_by_the_next_start(
         where = copy.root.name
         assert (prompts(copy), notes(copy)) == (ALL_PROMPTS, ALL_NOTES), where
         assert aside(copy) == ["before-restore/memory.db"], where
-        assert len(recoveries.all_of(copy)) == 1, where
+        assert len(recovery_log.all_of(copy)) == 1, where
         assert not [name for name in os.listdir(copy.root) if ".new" in name or name in ("restore.json",)], where
         shutil.rmtree(copy.root)
 
@@ -275,7 +275,7 @@ def test_a_migration_that_is_killed_at_any_step_is_done_by_the_next_start(
         where = copy.root.name
         assert query(copy.memory_db, "select id from memories") == [("abcdefghij",)], where
         assert len(query(copy.memory_db, "select * from migrations")) == len(MEMORY_MIGRATIONS), where
-        made = [backups.look_into(one.path) for one in backups.all_in(copy.backups)]
+        made = [backup_files.look_into(one.path) for one in backup_files.all_in(copy.backups)]
         assert [one.memories for one in made if one.steps_behind] == [1], where
         assert told(copy) == "", where
         shutil.rmtree(copy.root)
@@ -311,7 +311,7 @@ def test_an_older_version_refuses_and_goes_on_after_a_restore(home: Home, monkey
     with pytest.raises(SchemaTooNew, match=r"newer version .*claude-mem-lite restore"), worked(home):
         pass
     assert home.memory_db.read_bytes() == before
-    made = next(backups.good_ones(home.backups, lineage.of_file(home.memory_db)))
+    made = next(backup_files.good_ones(home.backups, lineage.of_file(home.memory_db)))
     order(home, made.path)
     with worked(home):
         pass
@@ -324,7 +324,7 @@ def test_a_newer_version_takes_over_with_a_backup_of_before(home: Home, monkeypa
         do(home, loop, "count the apples")
     newer_version(home, monkeypatch)
     assert prompts(home) == ALL_PROMPTS
-    (made,) = backups.all_in(home.backups)
+    (made,) = backup_files.all_in(home.backups)
     assert query(made.path, "select text from prompts") == [("count the apples",)]
 
 
@@ -347,7 +347,7 @@ def test_an_order_is_taken_back_when_the_user_has_enough(
         raise KeyboardInterrupt
 
     two_days(home, Moment())
-    monkeypatch.setattr("claude_mem_lite.cli.backup.ensure_worker", interrupted)
+    monkeypatch.setattr("claude_mem_lite.cli.transfer.backup.ensure_worker", interrupted)
     assert fake_worker.run("restore", "--yes") == 130
     assert "Nothing was restored." in capsys.readouterr().err
     assert not home.restore_order.exists()
@@ -369,9 +369,9 @@ def test_a_restore_that_was_refused_is_not_taken_for_a_recovery_that_came_after_
                 pass
 
         def recoveries(self) -> list[dict[str, object]]:
-            return [asdict(one) for one in recoveries.all_of(home)]
+            return [asdict(one) for one in recovery_log.all_of(home)]
 
-    monkeypatch.setattr("claude_mem_lite.cli.backup.ensure_worker", Started)
+    monkeypatch.setattr("claude_mem_lite.cli.transfer.backup.ensure_worker", Started)
     assert fake_worker.run("restore", "--yes") == 1
     assert "Nothing was restored, and nothing was changed: there is no file" in capsys.readouterr().err
     assert not home.restore_order.exists()
@@ -386,7 +386,7 @@ def test_a_worker_that_is_killed_finds_its_damaged_memory_and_tells_the_user_onc
         leave(machine.home, given)
     machine.drain()
     path = Path(machine.post("/api/backup", {})["path"])
-    assert backups.look_into(path).sessions == 1
+    assert backup_files.look_into(path).sessions == 1
     for given in turn("s-1", "count the plums"):
         leave(machine.home, given)
     machine.drain()
@@ -401,7 +401,7 @@ def test_a_worker_that_is_killed_finds_its_damaged_memory_and_tells_the_user_onc
     assert "done again" in health["recovered"]
 
     assert "claude-mem-lite: memory.db was damaged" in started(machine, "systemMessage")
-    wait_until(lambda: recoveries.untold(machine.home) == [], "it to count as told")
+    wait_until(lambda: recovery_log.untold(machine.home) == [], "it to count as told")
     assert "memory.db was damaged" not in started(machine, "hookSpecificOutput")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.answering.tool_calls import FILE_TOOLS
+from claude_mem_lite.worker.answers.tool_use import FILE_TOOLS
 from tests.hook.conftest import GUARD_S, LAUNCHER, PYTHON, Answer, Hooks, Request, Worker, reply, silent, until
 
 Listen = Callable[[Answer], Worker]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.event_names import time_of
 from claude_mem_lite.paths import Home
-from claude_mem_lite.spool_names import time_of
 from tests.hook.conftest import GUARD_S, LAUNCHER, PYTHON, Hooks
 
 ODD_PAYLOADS = {

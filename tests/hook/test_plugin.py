@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite import hook_copy
+from claude_mem_lite import hook_program
 from claude_mem_lite.install import plugin
 from claude_mem_lite.paths import Home
 from tests.running import Machine, link_interpreters, wait_until
@@ -85,7 +85,7 @@ def ready(installed: Plugin) -> Plugin:
     installed.home.make()
     link_interpreters(installed.home)
     installed.home.worker_python.unlink()
-    hook_copy.make(installed.home)
+    hook_program.make(installed.home)
     return installed
 
 

@@ -14,8 +14,8 @@ import anyio
 from mcp.client.client import Client
 from mcp_types import CallToolResult, TextContent
 
-from claude_mem_lite.mcp.calls import Tools
 from claude_mem_lite.mcp.server import serve
+from claude_mem_lite.mcp.tool_handlers import Tools
 from mcp import StdioServerParameters
 from tests.running import Json, Machine
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.models import Memory, Place, SessionSummary
-from claude_mem_lite.places import find_place
 from tests.fakes import Store
 from tests.mcp.agent import Agent
 from tests.running import Machine, open_machine

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from mcp.client.client import Client
 
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.context.budget import estimate_tokens
-from claude_mem_lite.mcp import calls
-from claude_mem_lite.places import find_place
+from claude_mem_lite.mcp import tool_handlers
 from tests.mcp.agent import Agent, Told, told
 from tests.mcp.conftest import Shop
 from tests.running import Json, Machine, payload, query
@@ -691,7 +691,7 @@ def test_a_client_that_names_no_session_has_one_however_many_servers_it_starts(s
 
 
 def test_a_worker_that_hangs_is_told_in_a_sentence(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "CALL_S", 0.5)
+    monkeypatch.setattr(tool_handlers, "CALL_S", 0.5)
     shop.machine.start_worker()
     os.kill(shop.machine.worker_pid(), signal.SIGSTOP)
     try:

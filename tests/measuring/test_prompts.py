@@ -24,7 +24,7 @@ from benchmarks.silent_prompts import REAL
 from benchmarks.synthetic import HUGE_PROJECT, SMALL_PROJECT, Language, project_id
 from benchmarks.transcripts import RawTurn
 
-from claude_mem_lite.places import find_place
+from claude_mem_lite.code.git.project_identity import find_place
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 

@@ -13,7 +13,7 @@ from training.logistic import fit, rows, vocabulary
 
 from claude_mem_lite.compress.compose.judge import Judge, save
 from claude_mem_lite.compress.compose.judge import load as load_judge
-from claude_mem_lite.compress.language.linear import Linear
+from claude_mem_lite.compress.prose.linear_model import Linear
 from claude_mem_lite.models import Draft
 from tests.unit.compress.build import turn
 

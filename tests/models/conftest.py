@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.compress.model.asking import TurnRequest
-from claude_mem_lite.compress.model.providers.anthropic_sdk import AnthropicProvider
-from claude_mem_lite.compress.model.providers.openai_sdk import OpenAiProvider
-from claude_mem_lite.compress.model.providers.prices import Prices
+from claude_mem_lite.compress.model.anthropic_provider import AnthropicProvider
+from claude_mem_lite.compress.model.openai_provider import OpenAiProvider
+from claude_mem_lite.compress.model.prices import Prices
+from claude_mem_lite.compress.model.request import TurnRequest
 from claude_mem_lite.models import CallLimits, Provider
 from tests.models.model_server import ModelServer, Reply, anthropic_reply, openai_reply
 

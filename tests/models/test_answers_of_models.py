@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from claude_mem_lite.compress.model.asking import ask, ask_summary
-from claude_mem_lite.compress.model.providers.outcomes import unreachable
+from claude_mem_lite.compress.model.provider_errors import unreachable
+from claude_mem_lite.compress.model.request import ask, ask_summary
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.models import Provider
 from tests.models.conftest import ANTHROPIC, KEY, OPENAI, REQUEST, Side

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.compress.model.asking import ask
-from claude_mem_lite.compress.model.providers.claude_cli import ClaudeCliProvider
+from claude_mem_lite.compress.model.claude_cli_provider import ClaudeCliProvider
+from claude_mem_lite.compress.model.request import ask
 from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
 from claude_mem_lite.models import CallLimits
 from tests.models.conftest import REQUEST

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.compress.model.asking import ask
-from claude_mem_lite.compress.model.providers import anthropic_sdk, openai_sdk
-from claude_mem_lite.compress.model.providers.anthropic_sdk import AnthropicProvider
-from claude_mem_lite.compress.model.providers.choose import make_provider
-from claude_mem_lite.compress.model.providers.claude_cli import ClaudeCliProvider
-from claude_mem_lite.compress.model.providers.openai_sdk import OpenAiProvider
+from claude_mem_lite.compress.model import anthropic_provider, openai_provider
+from claude_mem_lite.compress.model.anthropic_provider import AnthropicProvider
+from claude_mem_lite.compress.model.claude_cli_provider import ClaudeCliProvider
+from claude_mem_lite.compress.model.openai_provider import OpenAiProvider
+from claude_mem_lite.compress.model.provider_setup import make_provider
+from claude_mem_lite.compress.model.request import ask
 from claude_mem_lite.config import Config
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.models import LOCAL_LIMITS, CallLimits, Provider
@@ -166,7 +166,7 @@ def test_nothing_is_imported_before_a_model_is_asked(home: Home) -> None:
     program = """
 import sys
 from claude_mem_lite.compress.model import digest, asking as model
-from claude_mem_lite.compress.model.providers.choose import make_provider
+from claude_mem_lite.compress.model.provider_setup import make_provider
 from claude_mem_lite.config import Config
 from claude_mem_lite.paths import Home
 from pathlib import Path
@@ -187,8 +187,8 @@ def test_the_address_is_the_providers_own_unless_configured(home: Home) -> None:
     assert isinstance(openai, OpenAiProvider)
     assert isinstance(other, AnthropicProvider)
     assert isinstance(cli, ClaudeCliProvider)
-    assert anthropic.base_url == anthropic_sdk.ADDRESS
-    assert openai.base_url == openai_sdk.ADDRESS
+    assert anthropic.base_url == anthropic_provider.ADDRESS
+    assert openai.base_url == openai_provider.ADDRESS
     assert other.base_url == "http://127.0.0.1:9"
     assert cli.base_url == ""
     assert [one.name for one in (anthropic, openai, cli)] == [

@@ -3,11 +3,11 @@
 from datetime import timedelta
 from pathlib import Path
 
-from claude_mem_lite.code.values import ABSENT, CodeChange, SymbolAction
+from claude_mem_lite.code.syntax.values import ABSENT, CodeChange, SymbolAction
 from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Place, SessionSummary, Turn
-from claude_mem_lite.store import symbols
+from claude_mem_lite.store import symbol_changes
 from tests.fakes import NOW, SHOP, Store
 
 TOLD = SessionSummary(
@@ -50,7 +50,7 @@ def change(file: str, name: str, action: SymbolAction) -> CodeChange:
 def changed(store: Store, session: str, *changes: CodeChange) -> None:
     turn = Turn("", session, SHOP.project, "", ())
     with atomic(store.db):
-        symbols.add(store.db, f"turn-{session}", turn, "main", changes, NOW - timedelta(hours=2))
+        symbol_changes.add(store.db, f"turn-{session}", turn, "main", changes, NOW - timedelta(hours=2))
 
 
 def fill(store: Store) -> None:

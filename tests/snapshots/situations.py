@@ -14,21 +14,21 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+from claude_mem_lite.code.freshness.checkout import Unseen
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.compress.lessons.lesson import GENERAL
 from claude_mem_lite.config import Config
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.checkout import Unseen
 from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset
 from claude_mem_lite.db.connection import atomic, open_for_reading
+from claude_mem_lite.knowledge.reconcile import settle
 from claude_mem_lite.models import Event, Place, Receipt, SessionSummary
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.search.vector_index import VectorIndex
 from claude_mem_lite.store import memories, receipts
-from claude_mem_lite.worker import rendered
-from claude_mem_lite.worker.answering.start import occasion_of
-from claude_mem_lite.worker.settling import settle
+from claude_mem_lite.worker.answers import prerendered
+from claude_mem_lite.worker.answers.session_start import occasion_of
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 from tests.snapshots.busy import TOLD, decide, fill, know, python_project
 
@@ -118,7 +118,7 @@ def worker_away(store: Store, folder: Path) -> str:
         decide(own, "s0", place)
         own.remember("Write sums in cents", kind="rule", origin="user", confidence=GENERAL, place=place)
         own.remember("Count the tax into the sum", kind="feature", place=place)
-        rendered.refresh(
+        prerendered.refresh(
             home, own.db, partial(open_for_reading, home.memory_db), Config(), {""}, NOW, lambda *_: Unseen()
         )
     reply = json.loads(home.rendered_for(place.root).read_bytes().split(b"\n", 3)[3])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.ui.server import make_app
 from tests.running import Machine, open_machine
 

@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.paths import Home
 from claude_mem_lite.ui.entry import Entry
 from claude_mem_lite.ui.server import make_app

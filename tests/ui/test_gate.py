@@ -6,7 +6,7 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from claude_mem_lite.ui.gate import LONGEST_BODY, Gate
+from claude_mem_lite.ui.access_gate import LONGEST_BODY, Gate
 
 TOKEN = "a-token-that-nobody-guesses-0123456789"
 OWN = "http://127.0.0.1:4711"

@@ -3,7 +3,7 @@
 import pytest
 
 from claude_mem_lite.scopes import project_name
-from claude_mem_lite.words import counted
+from claude_mem_lite.text import counted
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.ui.repetition import beyond, is_same, joined
+from claude_mem_lite.ui.repeated_text import beyond, is_same, joined
 
 LONG = "so that nobody has to count them by hand in the evening, when the light is poor and the keepers are tired"
 

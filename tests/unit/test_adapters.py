@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from claude_mem_lite.agents.adapters import NAMES, adapted, is_foreign, reply, sender, takes, takes_claude_form
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE, KNOWN_EVENTS, event_from_payload, why_skipped
 from claude_mem_lite.agents.gemini import own_words
-from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.hook.kernel import OTHER_FORMS
 from claude_mem_lite.inbox.spool import read_arrivals
-from claude_mem_lite.worker.answering.waiting import Found
+from claude_mem_lite.worker.answers.hook_request import Found
 from tests.running import spool_name
 
 SAMPLES = Path(__file__).parents[1] / "samples"

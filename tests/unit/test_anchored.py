@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from claude_mem_lite.store import anchored, memories
+from claude_mem_lite.store import memories, memory_queries
 from tests.fakes import NOW, SHOP, Store
 
 TIED = ("error:abc", "code:aaaa:bbbb:src/files.py::load")
@@ -13,7 +13,7 @@ def pages(store: Store, limit: int) -> list[list[int]]:
     found: list[list[int]] = []
     spot = None
     while True:
-        page = anchored.page(store.db, SHOP.project, spot, limit)
+        page = memory_queries.page(store.db, SHOP.project, spot, limit)
         found.append([row.seq for row in page.tied])
         spot = page.end
         if spot is None:
@@ -27,21 +27,21 @@ def test_pages_hold_what_is_tied_to_code_among_so_many_newest_first(store: Store
         store.remember(f"Matter {number * 7919}", created_at=at, anchors=TIED if tied else ("error:abc",))
     assert pages(store, 3) == [[2, 1], [5], [7]]
     assert pages(store, 100) == [[2, 1, 5, 7]]
-    first = anchored.page(store.db, SHOP.project, None, 1).tied
-    assert first == [anchored.Row(2, "", NOW - timedelta(days=1), TIED)]
+    first = memory_queries.page(store.db, SHOP.project, None, 1).tied
+    assert first == [memory_queries.Row(2, "", NOW - timedelta(days=1), TIED)]
 
 
 def test_a_page_names_the_branches_of_all_that_is_on_it(store: Store) -> None:
     for branch, anchors in (("main", TIED), ("next", ()), ("", TIED)):
         store.remember(f"Matter on {branch}", branch=branch, anchors=anchors)
-    assert anchored.page(store.db, SHOP.project, None, 100).branches == {"main", "next"}
+    assert memory_queries.page(store.db, SHOP.project, None, 100).branches == {"main", "next"}
 
 
 def test_only_active_memories_of_the_project_are_paged(store: Store) -> None:
     kept = store.remember("Keep the clock", anchors=TIED)
     memories.retire(store.db, store.remember("Freeze the clock", anchors=TIED).id)
     assert pages(store, 100) == [[1]]
-    assert anchored.page(store.db, "another", None, 100) == anchored.Page([], set(), None)
+    assert memory_queries.page(store.db, "another", None, 100) == memory_queries.Page([], set(), None)
     assert memories.by_seq(store.db, [1])[1] == kept
 
 
@@ -56,6 +56,6 @@ def test_the_newest_of_a_branch_are_those_tied_to_code_the_retired_too(store: St
     made("Paint the buttons", 2, anchors=())
     made("Count the users", 1, branch="main")
     third = made("Rotate the keys", 0)
-    found = anchored.newest_of_branch(store.db, SHOP.project, "next", 10)
+    found = memory_queries.newest_of_branch(store.db, SHOP.project, "next", 10)
     assert [memory.id for memory in found] == [third, second, first]
-    assert len(anchored.newest_of_branch(store.db, SHOP.project, "next", 2)) == 2
+    assert len(memory_queries.newest_of_branch(store.db, SHOP.project, "next", 2)) == 2

@@ -2,9 +2,9 @@
 
 import pytest
 
-from claude_mem_lite.store.remembered import Answered
-from claude_mem_lite.worker.answering.on_their_way import Known
-from claude_mem_lite.worker.asking import Asked, asked
+from claude_mem_lite.store.session_context import Answered
+from claude_mem_lite.worker.answers.agent_query import Asked, asked
+from claude_mem_lite.worker.answers.in_flight import Known
 
 
 def answers(*given: tuple[str, tuple[str, ...]]) -> Known:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import Filters, Hit
 from claude_mem_lite.search import certainty
 from claude_mem_lite.search.certainty import Certainty, rarity
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.worker.indexing import Indexing
+from claude_mem_lite.search.indexer import Indexing
+from claude_mem_lite.search.vector_index import VectorIndex
 from tests.docs.pages import page
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 

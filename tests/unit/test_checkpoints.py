@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups, file_marks
+from claude_mem_lite.db import backup_files, file_marks
 from claude_mem_lite.db.checkpoints import MAX_FRAMES, Checkpoints
 from claude_mem_lite.db.connection import Watched, empty_log, open_for_writing, open_to_hold
+from claude_mem_lite.db.integrity import is_damage
 from claude_mem_lite.db.open_files import OpenFiles
-from claude_mem_lite.db.soundness import is_damage
 from claude_mem_lite.paths import Home
 
 
@@ -83,7 +83,7 @@ def test_a_copy_made_before_a_checkpoint_is_seen_after_it(opened: Opened) -> Non
     opened.checkpoints.make_all()
     opened.memory.execute("insert into words values ('first')")
     copy = opened.home.root / "copy"
-    backups.copy(opened.home.memory_db, copy)
+    backup_files.copy(opened.home.memory_db, copy)
     opened.memory.execute("insert into words values ('second')")
     opened.checkpoints.make_all()
     shutil.copy(copy, opened.home.memory_db)
@@ -92,7 +92,7 @@ def test_a_copy_made_before_a_checkpoint_is_seen_after_it(opened: Opened) -> Non
 
 def test_no_page_of_a_log_gets_into_a_file_that_was_overwritten(opened: Opened) -> None:
     older = opened.home.root / "older"
-    backups.copy(opened.home.memory_db, older)
+    backup_files.copy(opened.home.memory_db, older)
     opened.checkpoints.make_all()
     opened.fill_log()
     shutil.copy(older, opened.home.memory_db)

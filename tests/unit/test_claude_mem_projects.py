@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from claude_mem_lite.importers.claude_mem import KeptSession
+from claude_mem_lite.importers.claude_mem_db import KeptSession
 from claude_mem_lite.importers.claude_mem_projects import KnownSession, Mapped, Projects
 from tests.past_sessions import PastSession
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite import wire
-from claude_mem_lite.client import Client
-from claude_mem_lite.client_values import Wanted, Where
+from claude_mem_lite.client import transport
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.responses import Wanted, Where
+from claude_mem_lite.client.worker_process import ensure_worker, stop_worker, worker_interpreter
 from claude_mem_lite.errors import Ambiguous, NotFound, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker_start import ensure_worker, stop_worker, worker_interpreter
 from tests.unit.fake_worker import FakeWorker, fake_worker
 
 HERE = Where("/some/folder")
@@ -68,7 +68,7 @@ def test_a_path_too_long_for_a_socket_address_is_reached(tmp_path: Path) -> None
     home = Home(tmp_path / ("a" * 90) / ("b" * 90))
     before = Path.cwd()
     with fake_worker(home):
-        assert len(os.fsencode(home.socket)) > wire.LONGEST_SOCKET_PATH
+        assert len(os.fsencode(home.socket)) > transport.LONGEST_SOCKET_PATH
         assert Client(home).health().pid == 4711
     assert Path.cwd() == before
 

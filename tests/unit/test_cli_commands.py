@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.client import MAX_WORKERS
+from claude_mem_lite.client.client import MAX_WORKERS
+from claude_mem_lite.client.told import number
 from claude_mem_lite.context.languages import main_language
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 from claude_mem_lite.scopes import LANGUAGES
-from claude_mem_lite.told import number
 from tests.unit.fake_worker import HEALTH, MEMORY, FakeWorker, fake_worker, run
 
 

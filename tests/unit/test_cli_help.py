@@ -8,7 +8,7 @@ import click
 import pytest
 
 from claude_mem_lite.cli.main import cli
-from claude_mem_lite.cli.reference import commands
+from claude_mem_lite.cli.reference.commands import commands
 from tests.command_lines import parse
 
 COMMANDS = dict(commands(cli, "claude-mem-lite"))

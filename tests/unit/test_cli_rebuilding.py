@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.install.doctor.worker import check_composer
+from claude_mem_lite.install.doctor.worker_checks import check_composer
 from claude_mem_lite.paths import Home
 from tests.past_sessions import Json
 from tests.running import wait_until

@@ -15,7 +15,7 @@ import pytest
 
 from claude_mem_lite import __version__
 from claude_mem_lite.cli.main import SECTIONS, cli
-from claude_mem_lite.cli.reference import commands
+from claude_mem_lite.cli.reference.commands import commands
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import fake_worker, run
@@ -360,7 +360,7 @@ entry.{entry}()
     ("entry", "module", "arguments"),
     [
         ("run", "click", ["status"]),
-        ("run", "claude_mem_lite.cli.state", ["status"]),
+        ("run", "claude_mem_lite.cli.status", ["status"]),
         ("run", "claude_mem_lite.mcp.server", ["mcp"]),
         ("run_worker", "claude_mem_lite.cli.worker", ["status"]),
     ],

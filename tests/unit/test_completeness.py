@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.db.completeness import missing
+from claude_mem_lite.db.integrity import damage_of, is_damage
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, Migration, migrate
-from claude_mem_lite.db.soundness import damage_of, is_damage
 
 # As in a database of an SQLite that did without it.
 HIDDEN = "delete from sqlite_master where name = 'passages_fts_config'"

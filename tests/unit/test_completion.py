@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
-from claude_mem_lite.cli.completion import SHELLS
 from claude_mem_lite.cli.main import cli
+from claude_mem_lite.cli.setup.shell_completion import SHELLS
 from claude_mem_lite.models import KINDS, JsonObject
 from claude_mem_lite.paths import Home
 from tests.running import cannot

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.config import LAYERS, PRESETS, Config, OwnPreset, is_excluded
-from claude_mem_lite.config_file import load_config, read_saved
+from claude_mem_lite.config_loader import load_config, read_saved
 from claude_mem_lite.context import presets
 from claude_mem_lite.context.presets import chosen
 from claude_mem_lite.errors import ConfigError

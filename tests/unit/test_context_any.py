@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from claude_mem_lite.agents.adapters import claude_reply
 from claude_mem_lite.context.budget import MOST_UTF16_UNITS, estimate_tokens, utf16_units
 from claude_mem_lite.context.builder import Context, build
-from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import BUILT_IN, LAYERS, Preset
 from claude_mem_lite.context.render import PREAMBLE
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import KINDS, TRUST, Kind, Origin, Place, SessionSummary
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
+from claude_mem_lite.search.vector_index import VectorIndex
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")

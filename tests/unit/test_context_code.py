@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from claude_mem_lite.code.values import ABSENT, CodeChange
-from claude_mem_lite.codebase.freshness import Freshness
+from claude_mem_lite.code.freshness.checkout import ChangeState
+from claude_mem_lite.code.freshness.verdicts import Freshness
+from claude_mem_lite.code.syntax.values import ABSENT, CodeChange
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.checkout import ChangeState
-from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import BALANCED, BY_LAYERS, Preset, made_of
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Memory, Place, SessionSummary, Turn
-from claude_mem_lite.store import memories, sessions, symbols
+from claude_mem_lite.store import memories, sessions, symbol_changes
 from claude_mem_lite.store.visibility import Hidden
 from tests.fakes import NOW, SHOP, Store
 
@@ -64,7 +64,7 @@ def work(
     place = Place(SHOP.project, SHOP.name, SHOP.root, branch)
     store.session(session, SessionSummary(headline=f"The work of {session}"), place=place, at=at)
     with atomic(store.db):
-        symbols.add(store.db, f"turn-{session}", Turn("", session, SHOP.project, "", ()), branch, changes, at)
+        symbol_changes.add(store.db, f"turn-{session}", Turn("", session, SHOP.project, "", ()), branch, changes, at)
     if left_open:
         summary = f"Open when it stopped: {left_open}."
         store.remember(

@@ -6,11 +6,12 @@ from datetime import timedelta
 import pytest
 
 from claude_mem_lite.context.builder import Context, build
-from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import BALANCED, BY_CODES, Preset, made_of
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.models import Memory, SessionSummary
-from claude_mem_lite.store import conflicts, memories, supersession
+from claude_mem_lite.store import memories, memory_links
 from tests.fakes import NOW, SHOP, Store
 
 HERE = Occasion(SHOP, NOW, explained=True)
@@ -88,7 +89,7 @@ def test_decisions_that_contradict_each_other_stand_together_not_with_a_session(
     one = decided(store)
     other = store.remember("Keep carts in Redis", kind="decision", session="s0")
     with atomic(store.db):
-        conflicts.note(store.db, one.id, other.id, NOW)
+        memory_links.note(store.db, one.id, other.id, NOW)
     assert [told_as(made(store), memory) for memory in (one, other)] == [["project"], ["project"]]
 
 

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.compress.lessons.lesson import GENERAL
-from claude_mem_lite.context import finding
+from claude_mem_lite.context import layer_runner
 from claude_mem_lite.context.builder import Context, build
-from claude_mem_lite.context.detect import Setting
-from claude_mem_lite.context.items import Item, Layer
-from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.layers.layer import Item, Layer
 from claude_mem_lite.context.presets import BALANCED, BY_CODES, BY_LAYERS, Preset, made_of
+from claude_mem_lite.context.project_setting import Setting
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Event, Filters, Hit, Memory, Outcome, Receipt, ReceiptItem, SessionSummary
-from claude_mem_lite.store import conflicts, receipts, turns
+from claude_mem_lite.store import memory_links, receipts, turns
 from tests.fakes import NOW, SHOP, Store
 
 HERE = Occasion(SHOP, NOW, explained=True)
@@ -51,7 +51,7 @@ def test_layers_that_wait_behind_a_slow_one_run_beside_it(store: Store) -> None:
 
 
 def test_layers_that_are_quick_take_turns(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "_TURNS_S", 60.0)
+    monkeypatch.setattr(layer_runner, "_TURNS_S", 60.0)
     threads: set[int] = set()
     names = ("one", "two", "three")
     built = made(
@@ -62,7 +62,7 @@ def test_layers_that_are_quick_take_turns(store: Store, monkeypatch: pytest.Monk
 
 
 def test_what_searches_begins_first_and_is_told_where_it_belongs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "_TURNS_S", 60.0)
+    monkeypatch.setattr(layer_runner, "_TURNS_S", 60.0)
     begun: list[str] = []
     first = saying("first", "- first", before=lambda: begun.append("first"))
     searching = replace(saying("second", "- second", before=lambda: begun.append("second")), searches=True)
@@ -119,7 +119,7 @@ def test_turns_take_a_part_of_the_time_and_all_layers_no_more_than_there_is(
     def note(futures: Sequence[Future[list[Item]]], timeout: float) -> None:
         waited.append(timeout)
 
-    monkeypatch.setattr(finding, "wait", note)
+    monkeypatch.setattr(layer_runner, "wait", note)
     for left_s in (0.1, 10.0):
         made(store, saying("one", "- one"), budget=200, occasion=replace(HERE, until=time.monotonic() + left_s))
     (short, rest), (longest, all_) = waited[:2], waited[2:]
@@ -340,7 +340,7 @@ def test_of_two_memories_that_contradict_each_other_both_are_told_or_neither(sto
     one = store.remember(f"Keep carts in SQLite {long}", kind="decision", summary="")
     other = store.remember(f"Keep carts in Redis {long}", kind="decision", summary="")
     with atomic(store.db):
-        conflicts.note(store.db, one.id, other.id, NOW)
+        memory_links.note(store.db, one.id, other.id, NOW)
     for budget in range(100, 700, 20):
         told = [item.item.source for item in build(store.connect, HERE, budget).chosen]
         assert sorted(told) in ([], sorted((one.id, other.id)))
@@ -354,8 +354,8 @@ def test_what_contradicts_a_memory_stands_beside_it_though_its_score_is_low_but_
     low = store.remember("Carts in SQLite are slow", kind="gotcha")
     foreign = store.remember("Carts in SQLite are lost", kind="gotcha", origin="web")
     with atomic(store.db):
-        conflicts.note(store.db, told.id, low.id, NOW)
-        conflicts.note(store.db, told.id, foreign.id, NOW)
+        memory_links.note(store.db, told.id, low.id, NOW)
+        memory_links.note(store.db, told.id, foreign.id, NOW)
     built = build(store.connect, HERE, 2000)
     assert [one.item.source for one in built.chosen] == [told.id, low.id]
     assert built.chosen[1].item.reason == (

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from claude_mem_lite.config import Config
-from claude_mem_lite.context.choosing import FULL_BUDGET
 from claude_mem_lite.context.presets import BUILT_IN, chosen
+from claude_mem_lite.context.selection import FULL_BUDGET
 from claude_mem_lite.errors import ConfigError
 from tests.docs.pages import page
 

@@ -7,8 +7,8 @@ import pytest
 
 from claude_mem_lite.context.builder import Context, build
 from claude_mem_lite.context.layers.usage import UNUSED
-from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.presets import BY_CODES, BY_LAYERS
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Filters, Hit, Memory, Receipt, ReceiptItem, SessionSummary
 from claude_mem_lite.store import memories, receipts

@@ -11,11 +11,11 @@ import pytest
 
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
-from claude_mem_lite.inbox import copies, putting_back, replaying
-from claude_mem_lite.inbox.copies import Copies, Done
+from claude_mem_lite.event_names import past_name
+from claude_mem_lite.inbox import journal, journal_restore, replay
+from claude_mem_lite.inbox.journal import Copies, Done
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.inbox.spool import Arrival
-from claude_mem_lite.spool_names import past_name
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -42,13 +42,13 @@ def arrival(number: int, said: str = "", *, problem: str = "") -> Arrival:
 
 
 def names_in(folder: Path) -> list[str]:
-    return [line.names[0] for line in copies.all_lines(folder) if line.kind == "event"]
+    return [line.names[0] for line in journal.all_lines(folder) if line.kind == "event"]
 
 
 def test_a_line_that_is_torn_or_damaged_costs_no_other(folder: Path) -> None:
     kept = Copies(folder)
     kept.keep([arrival(1), arrival(2), arrival(3)], 1.0)
-    (path,) = copies.files(folder)
+    (path,) = journal.files(folder)
     path.write_bytes(path.read_bytes().replace(b"word 2", b"wort 2")[:-5])
     kept.keep([arrival(4)], 1.0)
     assert names_in(folder) == [name_of(1), name_of(4)]
@@ -56,7 +56,7 @@ def test_a_line_that_is_torn_or_damaged_costs_no_other(folder: Path) -> None:
 
 def test_copies_are_private(folder: Path) -> None:
     Copies(folder).keep([arrival(1)], 1.0)
-    (path,) = copies.files(folder)
+    (path,) = journal.files(folder)
     assert (folder.stat().st_mode & 0o777, path.stat().st_mode & 0o777) == (0o700, 0o600)
 
 
@@ -70,7 +70,7 @@ def test_an_event_is_copied_once_however_often_its_spool_file_is_read(folder: Pa
 def test_what_is_imported_is_not_copied(folder: Path) -> None:
     past = Arrival(past_name("Stop", 5, "a"), "Stop", "s-1", "{}", 2)
     Copies(folder).keep([past], 1.0)
-    assert copies.files(folder) == []
+    assert journal.files(folder) == []
 
 
 def test_what_two_hooks_told_of_has_one_copy(folder: Path, inbox: sqlite3.Connection) -> None:
@@ -81,12 +81,12 @@ def test_what_two_hooks_told_of_has_one_copy(folder: Path, inbox: sqlite3.Connec
 
 
 def test_files_are_begun_anew_at_some_size_and_by_each_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copies, "FILE_BYTES", 100)
+    monkeypatch.setattr(journal, "FILE_BYTES", 100)
     kept = Copies(folder)
     for number in range(1, 4):
         kept.keep([arrival(number)], 1.0)
     Copies(folder).keep([arrival(4)], 1.0)
-    assert len(copies.files(folder)) == 4
+    assert len(journal.files(folder)) == 4
     assert names_in(folder) == [name_of(number) for number in range(1, 5)]
 
 
@@ -95,7 +95,7 @@ def test_what_is_erased_is_overwritten_and_the_rest_stays(folder: Path) -> None:
     kept.keep([arrival(1), arrival(2, "Zanzibar"), arrival(3)], 1.0)
     kept.erase([name_of(2)])
     assert names_in(folder) == [name_of(1), name_of(3)]
-    (path,) = copies.files(folder)
+    (path,) = journal.files(folder)
     assert b"Zanzibar" not in path.read_bytes()
 
 
@@ -103,9 +103,9 @@ def test_each_event_comes_back_as_it_stood(folder: Path, inbox: sqlite3.Connecti
     kept = Copies(folder)
     kept.keep([arrival(1), arrival(2), arrival(3), arrival(4, problem="no JSON")], 1.0)
     kept.note_done([name_of(1), name_of(2)], Done(name_of(1), 7, 2.0, [name_of(2)]))
-    assert putting_back.is_behind(inbox, folder)
-    assert putting_back.put_back(inbox, folder) == 4
-    assert not putting_back.is_behind(inbox, folder)
+    assert journal_restore.is_behind(inbox, folder)
+    assert journal_restore.put_back(inbox, folder) == 4
+    assert not journal_restore.is_behind(inbox, folder)
     rows = inbox.execute("select name, status, turn, work, reason from inbox order by id").fetchall()
     assert [tuple(row) for row in rows] == [
         (name_of(1), "done", name_of(1), 7, ""),
@@ -113,7 +113,7 @@ def test_each_event_comes_back_as_it_stood(folder: Path, inbox: sqlite3.Connecti
         (name_of(3), "raw", "", 0, ""),
         (name_of(4), "error", "", 0, "no JSON"),
     ]
-    assert putting_back.put_back(inbox, folder) == 0
+    assert journal_restore.put_back(inbox, folder) == 0
 
 
 def test_what_was_to_be_done_again_is_still_to_be(folder: Path, inbox: sqlite3.Connection) -> None:
@@ -123,7 +123,7 @@ def test_what_was_to_be_done_again_is_still_to_be(folder: Path, inbox: sqlite3.C
         kept.note_done([name_of(number)], Done(name_of(number), number * 10, 2.0, []))
     kept.note_again(15)
     kept.note_done([name_of(3)], Done(name_of(3), 40, 2.0, []))
-    putting_back.put_back(inbox, folder)
+    journal_restore.put_back(inbox, folder)
     rows = inbox.execute("select status, work from inbox order by id").fetchall()
     assert [tuple(row) for row in rows] == [("done", 10), ("raw", 20), ("done", 40)]
 
@@ -132,7 +132,7 @@ def test_an_inbox_that_takes_what_is_done_for_undone_is_told(folder: Path, inbox
     kept = Copies(folder)
     Queue(inbox, copies=kept).add([arrival(1)], 1.0)
     kept.note_done([name_of(1)], Done(name_of(1), 7, 2.0, []))
-    assert putting_back.put_back(inbox, folder) == 0
+    assert journal_restore.put_back(inbox, folder) == 0
     assert tuple(inbox.execute("select status, turn, work from inbox").fetchone()) == ("done", name_of(1), 7)
 
 
@@ -142,19 +142,19 @@ def test_what_an_inbox_has_put_back_to_work_is_not_taken_for_done(folder: Path, 
     Queue(inbox, copies=kept).add([arrival(1)], 1.0)
     inbox.execute("update inbox set status = 'done', work = 7, finished_at = 2")
     kept.note_done([name_of(1)], Done(name_of(1), 7, 2.0, []))
-    assert replaying.put_back(inbox, 0) == 1
-    assert putting_back.put_back(inbox, folder) == 0
+    assert replay.put_back(inbox, 0) == 1
+    assert journal_restore.put_back(inbox, folder) == 0
     assert tuple(inbox.execute("select status, work from inbox").fetchone()) == ("raw", 7)
 
 
 def test_what_tells_of_an_event_stays_as_long_as_the_event(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copies, "FILE_BYTES", 1)
+    monkeypatch.setattr(journal, "FILE_BYTES", 1)
     kept = Copies(folder)
     kept.keep([arrival(1)], 1.0)
     kept.keep([arrival(2)], 1.0)
     kept.note_done([name_of(1)], Done(name_of(1), 7, 2.0, []))
     kept.note_again(3)
     kept.trim(lambda names: {name_of(1)} & set(names))
-    assert [line.kind for line in copies.all_lines(folder)] == ["event", "done", "again"]
+    assert [line.kind for line in journal.all_lines(folder)] == ["event", "done", "again"]
     kept.trim(lambda _: set())
-    assert copies.files(folder) == []
+    assert journal.files(folder) == []

@@ -13,21 +13,21 @@ import pytest
 
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, MEMORY_MIGRATIONS, migrate
-from claude_mem_lite.install import hooking, record
+from claude_mem_lite.install import hook_install, install_record
+from claude_mem_lite.install.doctor.agent_tool_checks import places_of
 from claude_mem_lite.install.doctor.check import Check
-from claude_mem_lite.install.doctor.configuration import check_configuration, check_project_file
-from claude_mem_lite.install.doctor.databases import check_backups, check_database, check_recovery, newest_moment
-from claude_mem_lite.install.doctor.folders import check_clock, check_permissions
-from claude_mem_lite.install.doctor.hooks import check_hooks, check_plugin
-from claude_mem_lite.install.doctor.neighbours import check_neighbours
-from claude_mem_lite.install.doctor.python import check_python
-from claude_mem_lite.install.doctor.running import run_checks
-from claude_mem_lite.install.doctor.tools import places_of
-from claude_mem_lite.install.doctor.worker import check_worker
-from claude_mem_lite.install.hooking import apply_install, plan_install
-from claude_mem_lite.install.hooks import hook_groups
+from claude_mem_lite.install.doctor.config_checks import check_configuration, check_project_file
+from claude_mem_lite.install.doctor.database_checks import check_backups, check_database, check_recovery, newest_moment
+from claude_mem_lite.install.doctor.home_checks import check_clock, check_permissions
+from claude_mem_lite.install.doctor.hook_checks import check_hooks, check_plugin
+from claude_mem_lite.install.doctor.other_tools import check_neighbours
+from claude_mem_lite.install.doctor.python_checks import check_python
+from claude_mem_lite.install.doctor.runner import run_checks
+from claude_mem_lite.install.doctor.worker_checks import check_worker
+from claude_mem_lite.install.hook_config import hook_groups
+from claude_mem_lite.install.hook_install import apply_install, plan_install
 from claude_mem_lite.paths import Home
-from claude_mem_lite.project_file import NAME
+from claude_mem_lite.project_config import NAME
 from tests.unit.fake_worker import HEALTH, FakeWorker, fake_worker, run
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -253,14 +253,14 @@ def test_plugin_and_install_at_once_is_a_warning(home: Home, settings: Path) -> 
 
 
 def test_a_damaged_record_is_told_and_harms_no_other_check(home: Home, settings: Path, worker: FakeWorker) -> None:
-    hooking.prepare(home)
+    hook_install.prepare(home)
     home.installs.mkdir()
     (home.installs / "x.json").write_text("{")
     checks = list(run_checks(home, settings))
     assert named(checks, "hooks").state == "fail"
     assert named(checks, "memory.db").state == "ok"
     with pytest.raises(Exception, match="damaged"):
-        record.load_all(home)
+        install_record.load_all(home)
 
 
 def test_a_broken_configuration_fails_with_the_nearest_key(home: Home) -> None:

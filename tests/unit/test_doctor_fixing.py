@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite import hook_copy
+from claude_mem_lite import hook_program
 from claude_mem_lite.install.doctor.check import FIX
-from claude_mem_lite.install.doctor.fixing import Fix, apply, find_fixes
-from claude_mem_lite.install.doctor.folders import check_home, check_permissions
-from claude_mem_lite.install.doctor.hooks import check_hooks, setup_step
-from claude_mem_lite.install.doctor.running import run_checks
-from claude_mem_lite.install.hooking import apply_install, plan_install
-from claude_mem_lite.install.hooks import hook_groups
-from claude_mem_lite.install.settings import is_current
+from claude_mem_lite.install.doctor.fixes import Fix, apply, find_fixes
+from claude_mem_lite.install.doctor.home_checks import check_home, check_permissions
+from claude_mem_lite.install.doctor.hook_checks import check_hooks, setup_step
+from claude_mem_lite.install.doctor.runner import run_checks
+from claude_mem_lite.install.hook_config import hook_groups
+from claude_mem_lite.install.hook_install import apply_install, plan_install
+from claude_mem_lite.install.settings_merge import is_current
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import FakeWorker, fake_worker, run
 
@@ -106,7 +106,7 @@ def test_links_and_the_hook_program_are_made_anew(worker: FakeWorker, home: Home
     told = [check.next_step for check in run_checks(home, settings) if check.name in ("hook", "worker python")]
     assert [step for step in told if step] == [FIX]
     assert mend(home, settings) == ["hook"]
-    assert hook_copy.is_current(home)
+    assert hook_program.is_current(home)
     assert fixes(home, settings) == []
 
 
@@ -246,7 +246,7 @@ def test_the_data_folder_is_made_for_who_has_the_plugin(tmp_path: Path, settings
     fix = next(find_fixes(new, settings, {}))
     assert fix.what == f"make {new.root} ready for the hooks of the plugin"
     assert apply(fix).failure == ""
-    assert hook_copy.is_current(new)
+    assert hook_program.is_current(new)
     assert json.loads(settings.read_text()) == {"enabledPlugins": {"mem-lite@mem-lite": True}}
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import claude_mem_lite
-from claude_mem_lite.install.doctor.folders import FULL_DISK_BYTES, LOW_DISK_BYTES, check_disk
-from claude_mem_lite.install.doctor.python import check_worker_python
+from claude_mem_lite.install.doctor.home_checks import FULL_DISK_BYTES, LOW_DISK_BYTES, check_disk
+from claude_mem_lite.install.doctor.python_checks import check_worker_python
 from claude_mem_lite.paths import Home
 
 Usage = namedtuple("Usage", ["total", "used", "free"])

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.embed import pieces
-from claude_mem_lite.embed.pieces import Splitter
-from claude_mem_lite.embed.table import DATA, DIMENSIONS, SCALE, StaticTable
+from claude_mem_lite.embed import wordpieces
+from claude_mem_lite.embed.embedder import DATA, DIMENSIONS, SCALE, StaticTable
+from claude_mem_lite.embed.wordpieces import Splitter
 from claude_mem_lite.models import Embedder
 
 GOLDEN = json.loads((Path(__file__).parent / "embedding_pieces.json").read_text(encoding="utf-8"))
@@ -70,18 +70,18 @@ def test_a_text_splits_as_the_reference_tokenizer_splits_it(case: dict[str, obje
 
 def test_every_ascii_text_splits_the_same_by_the_short_way_and_the_long_way() -> None:
     text = "".join(map(chr, range(32, 127))) + " don't_do --this=X9"
-    assert pieces.words(text) == pieces.words(text + "\n")
+    assert wordpieces.words(text) == wordpieces.words(text + "\n")
 
 
 def test_a_long_text_is_cut_after_so_many_pieces() -> None:
-    assert len(SPLITTER.split("word " * 20_000)) == pieces.MAX_PIECES
+    assert len(SPLITTER.split("word " * 20_000)) == wordpieces.MAX_PIECES
 
 
 def test_words_beyond_the_size_of_the_cache_split_as_before() -> None:
     splitter = Splitter({"a": 0, "##1": 1, "##2": 2})
     before = splitter.split("a1 a2 a12")
     rng = random.Random(7)
-    for _ in range(pieces.CACHED_WORDS // 100 + 2):
+    for _ in range(wordpieces.CACHED_WORDS // 100 + 2):
         splitter.split(" ".join(f"x{rng.randrange(10**9)}" for _ in range(100)))
     assert splitter.split("a1 a2 a12") == before == [0, 1, 0, 2, 0, 1, 2]
 

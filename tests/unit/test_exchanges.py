@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.knowledge import reconcile
+from claude_mem_lite.knowledge.claims.exchanged_values import outcome
 from claude_mem_lite.models import Memory
-from claude_mem_lite.store import conflicts, memories
-from claude_mem_lite.store.exchanges import outcome
-from claude_mem_lite.worker import settling
+from claude_mem_lite.store import memories, memory_links
 from tests.fakes import NOW, Store
 
 
@@ -68,7 +68,7 @@ def rule(store: Store, value: str, days: int, **more: object) -> Memory:
     given = {"kind": "preference", "origin": "user", "detail": f'The user said: "From now on {title}"', **more}
     made = store.remember(title, turn=f"{value} {days}", created_at=at, last_seen_at=at, **given)  # type: ignore[arg-type]
     with atomic(store.db):
-        settling.settle(store.db, made, f"{value} {days}", NOW)
+        reconcile.settle(store.db, made, f"{value} {days}", NOW)
     return made
 
 
@@ -99,4 +99,4 @@ def test_what_is_pinned_or_of_another_origin_or_scope_is_not_replaced(store: Sto
     elsewhere = rule(store, "Irish", 9, scope="universal")
     american = rule(store, "American", 5)
     assert [status(store, one)[0] for one in (pinned, agents, elsewhere)] == ["active"] * 3
-    assert conflicts.of(store.db, [american.id]) == {american.id: (pinned.id,)}
+    assert memory_links.of(store.db, [american.id]) == {american.id: (pinned.id,)}

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.codebase.freshness import Freshness, Verdict
+from claude_mem_lite.code.freshness.checkout import Unseen
+from claude_mem_lite.code.freshness.verdicts import Freshness, Verdict
 from claude_mem_lite.compress.rules.repairs import describe_fix
-from claude_mem_lite.compress.rules.turns import fold
-from claude_mem_lite.compress.tools.fingerprints import anchors_named, anchors_of_call
-from claude_mem_lite.compress.tools.hearsay import Hearsay
-from claude_mem_lite.context.block import Given, block
-from claude_mem_lite.context.checkout import Unseen
-from claude_mem_lite.context.failing import known_fixes
-from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_named, anchors_of_call
+from claude_mem_lite.compress.toolcalls.provenance import Hearsay
+from claude_mem_lite.context.failure_hints import known_fixes
+from claude_mem_lite.context.item_block import Given, block
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.knowledge import remember
+from claude_mem_lite.knowledge import confidence, remember
 from claude_mem_lite.knowledge.turn_memories import memory_of
 from claude_mem_lite.models import Event, Memory, Outcome, Place, Receipt, ReceiptItem, ToolCall
-from claude_mem_lite.redaction.redact import redact
-from claude_mem_lite.store import learning, memories, receipts, sessions, turns
+from claude_mem_lite.safety.redact import redact
+from claude_mem_lite.store import memories, receipts, sessions, turns
 from tests.fakes import NOW, SHOP, Store
 from tests.unit.compress.build import AUTH, PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, edit, spoken_of, turn
 
@@ -66,7 +66,7 @@ class Past:
             for position, draft in enumerate(fold(made).drafts):
                 memory = memory_of(draft, made, self.place, position, at, Hearsay(made.events))
                 found.append(remember.add(self.store.db, memory, made.key, at))
-                learning.learn(self.store.db, found[-1], at)
+                confidence.learn(self.store.db, found[-1], at)
         return found
 
     def fixed_by_edit(self, name: str, days_ago: float, file: str = "src/auth.py") -> Memory:

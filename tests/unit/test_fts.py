@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import KINDS, Filters, Kind, Memory, Place, Status, SymbolChange
-from claude_mem_lite.store import conditions, fts, memories, ranking
+from claude_mem_lite.store import memories
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.words import query_words
+from claude_mem_lite.store.index import conditions, fts, ranking
+from claude_mem_lite.text import query_words
 from tests.fakes import NOW, SHOP, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")

@@ -1,4 +1,4 @@
-"""The architecture in one test: who may import whom, as docs/architecture.md draws it."""
+"""The architecture in one test: rooms in the order of their imports, as docs/architecture.md draws them."""
 
 import ast
 import re
@@ -7,145 +7,147 @@ from pathlib import Path
 import claude_mem_lite
 
 PACKAGE = Path(claude_mem_lite.__file__).parent
-GROUPS = (
+# A room imports rooms of earlier rows only. Modules at the top level of the package are the room `values`.
+ROWS = (
     ("hook",),
-    (
-        "errors",
-        "paths",
-        "models",
-        "scopes",
-        "told",
-        "memory_lines",
-        "config",
-        "config_file",
-        "project_file",
-        "toml_care",
-        "agents",
-        "redaction",
-        "safety",
-        "words",
-        "sentence_words",
-        "code",
-        "git",
-        "places",
-        "spool_names",
-        "hook_copy",
-        "safe_text",
-        "client_marks",
-        "patterns",
-        "timestamps",
-        "pauses",
-    ),
+    ("values", "agents", "safety", "code/syntax", "code/git"),
     ("db", "embed"),
     ("inbox", "compress", "store"),
-    ("codebase", "manifests"),
+    ("code/freshness", "code/manifests"),
+    ("code/callgraph",),
     ("search",),
     ("knowledge",),
     ("context",),
     ("worker",),
-    ("wire", "client_values", "client", "worker_start", "install", "importers", "mcp", "ui", "cli", "__main__"),
+    ("client", "importers", "install", "mcp", "ui", "cli"),
 )
-# Group 7 talks to the worker; this is the one place where it runs one instead.
-RUNS_THE_WORKER = {("cli", "worker")}
-# And these look into databases by themselves, because they must when no worker can start.
-LOOKS_INTO_DATABASES = {("cli/backup.py", "db"), ("install/doctor/databases.py", "db"), ("worker_start.py", "db")}
-# They move with the rooms.
-MOVING = {("context/prompt/lesson_question.py", "worker"), ("store/forgetting.py", "knowledge")}
-OF_ITS_OWN_GROUP = {
-    ("client", "wire"),
-    ("client", "client_values"),
-    ("worker_start", "client"),
+VALUES, EDGES = 1, len(ROWS) - 1
+# Edges talk to the worker through `client`; these pairs import each other's code directly.
+BETWEEN_EDGES = {
     ("install", "client"),
-    ("install", "client_values"),
-    ("install", "worker_start"),
     ("cli", "client"),
-    ("cli", "client_values"),
-    ("cli", "worker_start"),
     ("cli", "install"),
     ("cli", "importers"),
-    ("mcp", "client"),
-    ("mcp", "client_values"),
-    ("mcp", "worker_start"),
     ("cli", "mcp"),
-    ("ui", "client"),
-    ("ui", "client_values"),
-    ("ui", "worker_start"),
     ("cli", "ui"),
-    ("__main__", "cli"),
+    ("mcp", "client"),
+    ("ui", "client"),
 }
+# Single modules with a reason to reach further.
+EXCEPTIONS = {
+    ("__main__", "cli"),  # `python -m claude_mem_lite` is the command line
+    ("cli/worker", "worker"),  # runs a worker instead of calling one
+    # They open databases themselves, because they must work when no worker can start.
+    ("cli/transfer/backup", "db"),
+    ("install/doctor/database_checks", "db"),
+    ("client/worker_process", "db"),
+}
+MAX_MODULES_IN_A_FOLDER = 32
 
 
-def test_every_part_of_the_package_has_its_place() -> None:
-    parts = {_part(path) for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"}
-    assert parts == {part for group in GROUPS for part in group}
+def test_every_module_is_in_a_room() -> None:
+    assert {_room(_name(path)) for path in _modules()} == {room for row in ROWS for room in row}
 
 
-def test_imports_go_from_later_groups_to_earlier_ones_only() -> None:
+def test_a_room_imports_only_rooms_of_earlier_rows() -> None:
     forbidden = [
-        f"{path.relative_to(PACKAGE)} imports {wanted}"
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for wanted in _imported_parts(path)
-        if not _is_allowed(_part(path), wanted)
-        if (str(path.relative_to(PACKAGE)), wanted) not in LOOKS_INTO_DATABASES | MOVING
-        and (str(path.relative_to(PACKAGE)), wanted) not in LOOKS_INTO_DATABASES | MOVING
+        f"{module} imports {imported}"
+        for module, imported in _imports()
+        if not _is_allowed(_room(module), _room(imported)) and (module, _room(imported)) not in EXCEPTIONS
     ]
     assert forbidden == []
 
 
-def test_compression_reads_tools_then_makes_rules_or_asks_a_model() -> None:
-    """`rules/turns.py` stands on `compose`, which uses the fixes and repairs of `rules`; `model` makes memories of the
-    form that `compose` has, and knows no rules."""
-    below = {
-        "language": (),
-        "lessons": ("language",),
-        "tools": ("language",),
-        "rules": ("language", "lessons", "tools", "compose"),
-        "compose": ("language", "tools", "rules"),
-        "model": ("language", "tools", "compose"),
+def test_every_exception_is_in_use() -> None:
+    assert {(module, _room(imported)) for module, imported in _imports()} >= EXCEPTIONS
+
+
+def test_alcoves_of_compression_are_in_order() -> None:
+    """`rules/turn.py` uses `compose`, which uses the fixes and repairs of `rules`; `model` makes memories of the form
+    that `compose` makes, and uses no rules."""
+    below: dict[str, tuple[str, ...]] = {
+        "prose": (),
+        "lessons": ("prose",),
+        "toolcalls": ("prose",),
+        "rules": ("prose", "lessons", "toolcalls", "compose"),
+        "compose": ("prose", "toolcalls", "rules"),
+        "model": ("prose", "toolcalls", "compose"),
     }
-    forbidden = []
-    for path in sorted((PACKAGE / "compress").glob("*/**/*.py")):
-        part = path.relative_to(PACKAGE / "compress").parts[0]
-        wanted = set(re.findall(r"claude_mem_lite\.compress\.(\w+)", path.read_text("utf-8"))) - {part, *below[part]}
-        forbidden += [f"{path.relative_to(PACKAGE)} imports {one}" for one in sorted(wanted)]
+    forbidden = [
+        f"{module} imports {imported}"
+        for module, imported in _imports()
+        if module.startswith("compress/") and imported.startswith("compress/")
+        if _alcove(imported) not in (_alcove(module), *below[_alcove(module)])
+    ]
     assert forbidden == []
 
 
+def test_no_folder_is_a_warehouse() -> None:
+    folders = {path.parent for path in _modules()}
+    crowded = {
+        str(folder.relative_to(PACKAGE)): len(files)
+        for folder in folders
+        if len(files := [path for path in folder.glob("*.py") if path.name != "__init__.py"]) > MAX_MODULES_IN_A_FOLDER
+    }
+    assert crowded == {}
+
+
 def test_the_hook_imports_nothing_of_the_package() -> None:
-    assert [path.name for path in (PACKAGE / "hook").glob("*.py") if _imported_parts(path)] == []
+    assert [module for module, _ in _imports() if module.startswith("hook/")] == []
 
 
-def test_package_files_named_init_hold_nothing() -> None:
+def test_package_files_named_init_are_empty() -> None:
     full = [path for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE and path.read_text().strip()]
     assert full == []
 
 
-def _is_allowed(part: str, wanted: str) -> bool:
-    if part == wanted or (part, wanted) in RUNS_THE_WORKER | OF_ITS_OWN_GROUP:
+def _is_allowed(room: str, imported: str) -> bool:
+    if room == imported or (room, imported) in BETWEEN_EDGES:
         return True
-    own, other = _group(part), _group(wanted)
-    if own == 9:
-        return other == 1
-    return other < own or (own == 1 and other == 1)
+    own, other = _row(room), _row(imported)
+    if own == EDGES:
+        return other == VALUES
+    return other < own or own == other == VALUES
 
 
-def _group(part: str) -> int:
-    return next(number for number, group in enumerate(GROUPS) if part in group)
+def _row(room: str) -> int:
+    return next(number for number, rooms in enumerate(ROWS) if room in rooms)
 
 
-def _part(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def _room(module: str) -> str:
+    folders = module.split("/")[:-1]
+    if not folders:
+        return "values"
+    return "/".join(folders[:2]) if folders[0] == "code" else folders[0]
 
 
-def _imported_parts(path: Path) -> set[str]:
-    """The parts of the package that a file imports, anywhere in it."""
-    if path == PACKAGE / "__init__.py":
-        return set()
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    parts = {name.split(".")[1] for name in names if name.startswith("claude_mem_lite.")}
-    return parts - {"__version__"}
+def _alcove(module: str) -> str:
+    return module.split("/")[1]
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(PACKAGE)).removesuffix(".py")
+
+
+def _modules() -> list[Path]:
+    return sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
+
+
+def _imports() -> list[tuple[str, str]]:
+    """Return each import within the package, also inside functions, as module and imported module."""
+    modules = {_name(path): path for path in _modules()}
+    found = []
+    for module, path in modules.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            else:
+                continue
+            for name in names:
+                path_of = re.sub(r"^claude_mem_lite\.?", "", name).replace(".", "/")
+                imported = next((one for one in (path_of, path_of.rpartition("/")[0]) if one in modules), None)
+                if name.startswith("claude_mem_lite") and imported and imported != module:
+                    found.append((module, imported))
+    return found

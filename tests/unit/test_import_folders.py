@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from claude_mem_lite.importers.folders import FolderMap
-from claude_mem_lite.importers.turns import PastEvent, PastTurn
+from claude_mem_lite.importers.moved_folders import FolderMap
+from claude_mem_lite.importers.transcript_turns import PastEvent, PastTurn
 from claude_mem_lite.models import JsonObject
 
 

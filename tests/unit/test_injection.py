@@ -2,8 +2,8 @@
 
 import pytest
 
-from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
-from claude_mem_lite.compress.tools.hearsay import Hearsay
+from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
+from claude_mem_lite.compress.toolcalls.provenance import Hearsay
 from claude_mem_lite.models import Draft, Origin
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
 from tests.poisoned_texts import IN_THE_THIRD_PERSON, ORDINARY, WRITTEN_FIRST, WRITTEN_LATER

@@ -12,16 +12,16 @@ from click.testing import CliRunner
 
 from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
-from claude_mem_lite.agents.installed import has_own_hooks
-from claude_mem_lite.cli.removing import uninstall
-from claude_mem_lite.cli.setup import hooks, install
+from claude_mem_lite.agents.own_hooks import has_own_hooks
+from claude_mem_lite.cli.setup.install import hooks, install
+from claude_mem_lite.cli.setup.uninstall import uninstall
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import agent_tools, hooking, record, tomltext
-from claude_mem_lite.install.agent_tools import server_state, skill_state
-from claude_mem_lite.install.doctor.fixing import apply, find_fixes
-from claude_mem_lite.install.doctor.hooks import check_hooks, hooks_state
-from claude_mem_lite.install.doctor.tools import check_tools, places_of
-from claude_mem_lite.install.hooks import hook_groups, is_ours
+from claude_mem_lite.install import agent_extras, hook_install, install_record, toml_edit
+from claude_mem_lite.install.agent_extras import server_state, skill_state
+from claude_mem_lite.install.doctor.agent_tool_checks import check_tools, places_of
+from claude_mem_lite.install.doctor.fixes import apply, find_fixes
+from claude_mem_lite.install.doctor.hook_checks import check_hooks, hooks_state
+from claude_mem_lite.install.hook_config import hook_groups, is_ours
 from claude_mem_lite.install.targets import Target, target_of, target_of_record
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
@@ -72,7 +72,7 @@ def test_uninstall_leaves_nothing_where_there_was_nothing(
     home = Home(tmp_path / "home")
     assert hooks_state(home, installed.settings, agent) == "current"
     assert skill_state(home, installed.tools) == "current"
-    assert [target_of_record(one) for one in record.load_all(home)] == [installed]
+    assert [target_of_record(one) for one in install_record.load_all(home)] == [installed]
     run(uninstall, "--agent", agent, "--scope", scope)
     assert list((tmp_path / "user").iterdir()) == []
     assert list((tmp_path / "project").iterdir()) == []
@@ -105,8 +105,8 @@ def test_what_the_user_has_comes_back_byte_for_byte(agent: str, run: Callable[..
 def install_as_earlier(home: Home, agent: str) -> None:
     """What an earlier version, with other hooks, would have installed."""
     earlier = hook_groups(Home(Path("/old")), agent)
-    hooking.apply_install(home, hooking.plan_install(home, target(agent).settings, earlier, agent))
-    list(agent_tools.install(home, target(agent).tools))
+    hook_install.apply_install(home, hook_install.plan_install(home, target(agent).settings, earlier, agent))
+    list(agent_extras.install(home, target(agent).tools))
 
 
 @pytest.mark.parametrize("before", [None, BEFORE["gemini"], '{\n  "theme": "dark"\n}\n'])
@@ -143,7 +143,7 @@ def test_what_the_user_wrote_since_stays(agent: str, run: Callable[..., str], tm
     left = json.loads(one.settings.read_text())
     assert left["mine"] is True
     assert not any(is_ours(entry) for groups in left.get("hooks", {}).values() for entry in groups)
-    assert record.load_all(Home(tmp_path / "home")) == []
+    assert install_record.load_all(Home(tmp_path / "home")) == []
 
 
 def test_the_server_is_registered_where_each_agent_looks_for_it(run: Callable[..., str], tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_doctor_names_the_command_that_installs_into_the_same_place(
     folder = tmp_path / "my settings"
     more = {"usual": [], "other": ["--config-dir", str(folder)], "project": ["--scope", "project"]}[place]
     run(install, "--agent", agent, *more)
-    (known,) = record.load_all(home)
+    (known,) = install_record.load_all(home)
     known.settings.write_text("{}")
     (check,) = check_hooks(home, Path.home() / ".claude" / "settings.json")
     of_agent = "" if agent == CLAUDE_CODE else f" --agent {agent}"
@@ -203,7 +203,7 @@ def test_settings_that_are_kept_elsewhere_and_linked_to_are_those_of_the_usual_p
     (tmp_path / "dotfiles").mkdir()
     usual.symlink_to(tmp_path / "dotfiles")
     run(install, "--agent", agent)
-    (known,) = record.load_all(home)
+    (known,) = install_record.load_all(home)
     assert known.settings.is_relative_to(tmp_path / "dotfiles")
     assert target_of_record(known) == target(agent)
 
@@ -276,24 +276,24 @@ NAME = "claude-mem-lite"
     "text", ["", "\n", CONFIG, CONFIG + "\n", "[[tables]]\na = 1\n", 'mcp_servers.other.command = "x"\n']
 )
 def test_a_table_is_appended_and_taken_out_again(text: str) -> None:
-    after = tomltext.append(text, NAME, ENTRY)
-    assert tomltext.servers(after)[NAME] == ENTRY
-    assert tomltext.remove(after, NAME, len(tomltext.gap_before(text))) == text
+    after = toml_edit.append(text, NAME, ENTRY)
+    assert toml_edit.servers(after)[NAME] == ENTRY
+    assert toml_edit.remove(after, NAME, len(toml_edit.gap_before(text))) == text
 
 
 @pytest.mark.parametrize("behind", ["\n# of mine\n[mine]\na = 1\n", "# at the end\n", "\n\n  # a\n\n[[mine]]\n"])
 def test_a_comment_behind_our_table_is_the_users(behind: str) -> None:
     for before in (CONFIG, f"{CONFIG}\n"):
-        text = tomltext.append(before, NAME, ENTRY) + behind
-        assert tomltext.remove(text, NAME, len(tomltext.gap_before(before))) == f"{CONFIG}\n{behind}"
-    assert tomltext.update(text, NAME, {**ENTRY, "command": "/new"}).endswith(behind)
+        text = toml_edit.append(before, NAME, ENTRY) + behind
+        assert toml_edit.remove(text, NAME, len(toml_edit.gap_before(before))) == f"{CONFIG}\n{behind}"
+    assert toml_edit.update(text, NAME, {**ENTRY, "command": "/new"}).endswith(behind)
 
 
 def test_what_looks_like_our_table_in_a_text_is_left_alone() -> None:
     text = f'{CONFIG}\ntold = """\n[mcp_servers.{NAME}]\ncommand = "x"\n\n"""\n'
-    after = tomltext.append(text, NAME, ENTRY)
-    assert tomltext.remove(after, NAME, 1) == text
-    assert tomltext.servers(tomltext.update(after, NAME, {**ENTRY, "command": "/new"}))[NAME] == {
+    after = toml_edit.append(text, NAME, ENTRY)
+    assert toml_edit.remove(after, NAME, 1) == text
+    assert toml_edit.servers(toml_edit.update(after, NAME, {**ENTRY, "command": "/new"}))[NAME] == {
         **ENTRY,
         "command": "/new",
     }
@@ -309,13 +309,13 @@ def test_what_the_user_added_to_our_server_is_named_when_it_goes(run: Callable[.
 
 
 def test_what_the_user_added_to_our_table_stays_through_an_update() -> None:
-    text = tomltext.append(CONFIG, NAME, {**ENTRY, "command": "/old"}) + "startup_timeout_sec = 20\n\n[mine]\na = 1\n"
-    after = tomltext.update(text, NAME, ENTRY)
-    assert tomltext.servers(after)[NAME] == {**ENTRY, "startup_timeout_sec": 20}
+    text = toml_edit.append(CONFIG, NAME, {**ENTRY, "command": "/old"}) + "startup_timeout_sec = 20\n\n[mine]\na = 1\n"
+    after = toml_edit.update(text, NAME, ENTRY)
+    assert toml_edit.servers(after)[NAME] == {**ENTRY, "startup_timeout_sec": 20}
     assert "[mine]\na = 1\n" in after
 
 
 @pytest.mark.parametrize("text", ["a = ", "mcp_servers = { other = { command = 'x' } }", "mcp_servers = 1"])
 def test_a_document_that_cannot_take_a_table_is_left_alone(text: str) -> None:
     with pytest.raises(SettingsError):
-        tomltext.append(text, NAME, ENTRY)
+        toml_edit.append(text, NAME, ENTRY)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite import __version__, hook_copy
-from claude_mem_lite.install.doctor.hooks import check_hooks
-from claude_mem_lite.install.hooks import hook_settings
+from claude_mem_lite import __version__, hook_program
+from claude_mem_lite.install.doctor.hook_checks import check_hooks
+from claude_mem_lite.install.hook_config import hook_settings
 from claude_mem_lite.install.interpreter import base_interpreter, link, try_hook, why_unfit
-from claude_mem_lite.install.settings import has_ours
+from claude_mem_lite.install.settings_merge import has_ours
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from tests.running import cannot
@@ -509,7 +509,7 @@ def test_a_trial_of_the_hook_notices_a_python_that_is_gone(home: Home) -> None:
 
 def test_a_trial_of_the_hook_leaves_nothing_in_the_home(home: Home) -> None:
     home.hook_python.symlink_to(base_interpreter())
-    hook_copy.make(home)
+    hook_program.make(home)
     assert try_hook(home) is None
     assert list(home.spool_new.iterdir()) == []
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.install.doctor.check import INSTALL, Check
-from claude_mem_lite.install.doctor.configuration import check_switch, check_synonyms
-from claude_mem_lite.install.doctor.databases import check_database
-from claude_mem_lite.install.doctor.folders import check_home, check_spool
-from claude_mem_lite.install.doctor.hooks import check_hooks
-from claude_mem_lite.install.doctor.python import check_hook_python, check_worker_python
-from claude_mem_lite.install.doctor.running import run_checks
-from claude_mem_lite.install.doctor.worker import check_worker
+from claude_mem_lite.install.doctor.config_checks import check_switch, check_synonyms
+from claude_mem_lite.install.doctor.database_checks import check_database
+from claude_mem_lite.install.doctor.home_checks import check_home, check_spool
+from claude_mem_lite.install.doctor.hook_checks import check_hooks
+from claude_mem_lite.install.doctor.python_checks import check_hook_python, check_worker_python
+from claude_mem_lite.install.doctor.runner import run_checks
+from claude_mem_lite.install.doctor.worker_checks import check_worker
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import COUNTS, HEALTH, FakeWorker, fake_worker, run
 

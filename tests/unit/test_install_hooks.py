@@ -10,7 +10,7 @@ import pytest
 
 from claude_mem_lite.agents.adapters import NAMES
 from claude_mem_lite.agents.claude_code import IGNORED_TOOLS, KNOWN_EVENTS, TOOL_EVENTS, is_own_tool
-from claude_mem_lite.install.hooks import hook_command, hook_groups, is_ours, tool_matcher
+from claude_mem_lite.install.hook_config import hook_command, hook_groups, is_ours, tool_matcher
 from claude_mem_lite.models import JsonValue
 from claude_mem_lite.paths import Home
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.install import jsontext
+from claude_mem_lite.install import json_edit
 
 KEYS = st.text(max_size=6)
 VALUES = st.recursive(
@@ -20,7 +20,7 @@ STYLES = st.sampled_from([None, 0, 1, 2, 4, 7, "\t"])
 @given(VALUES, STYLES, st.booleans())
 def test_what_is_parsed_is_what_json_says(value: object, indent: int | str | None, ascii_only: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
-    assert jsontext.parse(text).value == value
+    assert json_edit.parse(text).value == value
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4), STYLES, VALUES)
@@ -30,16 +30,16 @@ def test_a_member_appended_is_there_and_taken_out_again_leaves_the_text_as_it_wa
     text = json.dumps(before, indent=indent, ensure_ascii=False)
     assert isinstance(value, object)
     key = "one more " * 3
-    longer = jsontext.append(text, [], key, value)  # type: ignore[arg-type]
+    longer = json_edit.append(text, [], key, value)  # type: ignore[arg-type]
     assert json.loads(longer) == {**before, key: value}
-    assert jsontext.remove(longer, [], key) == text
+    assert json_edit.remove(longer, [], key) == text
 
 
 @given(st.lists(VALUES, min_size=1, max_size=4), STYLES, st.data())
 def test_an_item_removed_leaves_the_others(items: list[object], indent: int | str | None, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(items) - 1))
     text = json.dumps({"list": items}, indent=indent)
-    assert json.loads(jsontext.remove(text, ["list"], index)) == {"list": items[:index] + items[index + 1 :]}
+    assert json.loads(json_edit.remove(text, ["list"], index)) == {"list": items[:index] + items[index + 1 :]}
 
 
 @pytest.mark.parametrize(
@@ -57,17 +57,17 @@ def test_an_item_removed_leaves_the_others(items: list[object], indent: int | st
     ],
 )
 def test_a_new_member_takes_the_style_of_the_text(text: str, expected: str) -> None:
-    assert jsontext.append(text, [], "k", [1]) == expected
+    assert json_edit.append(text, [], "k", [1]) == expected
 
 
 def test_an_array_written_on_one_line_stays_on_one_line() -> None:
     text = '{\n  "a": [1, 2],\n  "b": 3\n}'
-    assert jsontext.append(text, ["a"], None, {"x": 4}) == '{\n  "a": [1, 2, {"x": 4}],\n  "b": 3\n}'
+    assert json_edit.append(text, ["a"], None, {"x": 4}) == '{\n  "a": [1, 2, {"x": 4}],\n  "b": 3\n}'
 
 
 def test_of_two_members_of_one_name_the_last_counts() -> None:
     text = '{"a": [1], "a": [2]}'
-    assert jsontext.append(text, ["a"], None, 3) == '{"a": [1], "a": [2, 3]}'
+    assert json_edit.append(text, ["a"], None, 3) == '{"a": [1], "a": [2, 3]}'
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_of_two_members_of_one_name_the_last_counts() -> None:
 )
 def test_what_is_not_strictly_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
-        jsontext.parse(text)
+        json_edit.parse(text)

@@ -10,9 +10,9 @@ import pytest
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.permissions import PLUGIN_SERVER, SERVER, tools_allowed
+from claude_mem_lite.install.doctor.agent_tool_checks import check_plugin_permission, check_tools
 from claude_mem_lite.install.doctor.check import Check
-from claude_mem_lite.install.doctor.tools import check_plugin_permission, check_tools
-from claude_mem_lite.install.hooks import hook_settings
+from claude_mem_lite.install.hook_config import hook_settings
 from claude_mem_lite.install.permissions import RULES
 from claude_mem_lite.install.targets import target_of
 from claude_mem_lite.paths import Home

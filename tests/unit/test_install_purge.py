@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups, replacing
+from claude_mem_lite.db import backup_files, file_swap
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
 from claude_mem_lite.install.purge import is_data_folder, is_name_of_ours, purge
 from claude_mem_lite.paths import Home
@@ -21,13 +21,13 @@ def filled(home: Home) -> Home:
     aside = home.root / "damaged-20260101T000000Z-2"
     aside.mkdir()
     (aside / "memory.db-wal").write_text("x")
-    replacing.new_file(home.memory_db).write_text("x")
+    file_swap.new_file(home.memory_db).write_text("x")
     (home.root / "replacing.json.new").write_text("x")
     (home.root / "ui-4711.html").write_text("x")
     home.rendered_for("/home/dev").write_text("x")
     with closing(sqlite3.connect(aside / home.memory_db.name)) as db:
         migrate(db, MEMORY_MIGRATIONS, datetime(2026, 1, 1, tzinfo=UTC))
-    backups.make(aside / home.memory_db.name, home.backups, datetime(2026, 1, 1, tzinfo=UTC))
+    backup_files.make(aside / home.memory_db.name, home.backups, datetime(2026, 1, 1, tzinfo=UTC))
     (home.backups / ".making-1-wal").write_text("x")
     (home.spool_new / "event").write_text("x")
     home.hook_python.symlink_to("/bin/true")

@@ -12,10 +12,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import hooking, record
-from claude_mem_lite.install.hooking import Outcome
-from claude_mem_lite.install.hooks import hook_groups, is_ours
-from claude_mem_lite.install.settings import has_ours, is_current
+from claude_mem_lite.install import hook_install, install_record
+from claude_mem_lite.install.hook_config import hook_groups, is_ours
+from claude_mem_lite.install.hook_install import Outcome
+from claude_mem_lite.install.settings_merge import has_ours, is_current
 from claude_mem_lite.paths import Home
 
 FOREIGN = {"type": "command", "command": "say done"}
@@ -66,14 +66,14 @@ def write(tmp_path: Path, text: str | bytes) -> Path:
     return path
 
 
-def install(home: Home, path: Path, hooks_of: Home | None = None) -> hooking.Plan:
-    plan = hooking.plan_install(home, path, hook_groups(hooks_of or home))
-    hooking.apply_install(home, plan)
+def install(home: Home, path: Path, hooks_of: Home | None = None) -> hook_install.Plan:
+    plan = hook_install.plan_install(home, path, hook_groups(hooks_of or home))
+    hook_install.apply_install(home, plan)
     return plan
 
 
 def uninstall(home: Home, path: Path) -> Outcome:
-    return hooking.uninstall(home, path)
+    return hook_install.uninstall(home, path)
 
 
 def ours(path: Path) -> list[str]:
@@ -96,9 +96,9 @@ def test_settings_are_after_an_uninstall_what_they_were(home: Home, tmp_path: Pa
 def test_taken_out_by_structure_hooks_leave_every_byte_that_is_not_ours(home: Home, tmp_path: Path, text: str) -> None:
     path = write(tmp_path, text)
     install(home, path)
-    known = record.load(home, path)
+    known = install_record.load(home, path)
     assert known is not None
-    record.save(home, record.Record(known.settings, None, known.backup, (), known.made))
+    install_record.save(home, install_record.Record(known.settings, None, known.backup, (), known.made))
     assert uninstall(home, path) == "stripped"
     assert path.read_bytes() == text.encode()
 
@@ -307,7 +307,7 @@ def test_settings_broken_since_the_install_are_left_alone_by_the_uninstall(home:
     with pytest.raises(SettingsError):
         uninstall(home, path)
     assert path.read_text() == "{ oops"
-    assert record.load(home, path) is not None
+    assert install_record.load(home, path) is not None
 
 
 @pytest.mark.parametrize("entry", ["text", 7, None, {}, {"hooks": "x"}, {"hooks": [None, 3]}])
@@ -376,10 +376,10 @@ def test_links_that_lead_in_a_circle_are_refused(home: Home, tmp_path: Path) -> 
 
 def test_a_file_changed_between_plan_and_write_is_not_overwritten(home: Home, tmp_path: Path) -> None:
     path = write(tmp_path, "{}")
-    plan = hooking.plan_install(home, path, hook_groups(home))
+    plan = hook_install.plan_install(home, path, hook_groups(home))
     path.write_text('{"model": "opus"}')
     with pytest.raises(SettingsError, match="changed by another program"):
-        hooking.apply_install(home, plan)
+        hook_install.apply_install(home, plan)
     assert path.read_text() == '{"model": "opus"}'
     assert [each.name for each in path.parent.iterdir()] == ["settings.json"]
 
@@ -387,14 +387,14 @@ def test_a_file_changed_between_plan_and_write_is_not_overwritten(home: Home, tm
 def test_a_plan_touches_nothing(tmp_path: Path) -> None:
     home = Home(tmp_path / "untouched")
     path = write(tmp_path, "{}")
-    hooking.plan_install(home, path, hook_groups(home))
+    hook_install.plan_install(home, path, hook_groups(home))
     assert not home.root.exists()
     assert path.read_text() == "{}"
 
 
 def test_the_plan_shows_the_change_as_a_diff(home: Home, tmp_path: Path) -> None:
     path = write(tmp_path, '{\n  "model": "opus"\n}\n')
-    diff = hooking.plan_install(home, path, hook_groups(home)).diff()
+    diff = hook_install.plan_install(home, path, hook_groups(home)).diff()
     assert '-  "model": "opus"\n+  "model": "opus",\n+  "hooks": {\n' in diff
 
 
@@ -412,7 +412,7 @@ def test_two_settings_files_of_one_home_are_told_apart(home: Home, tmp_path: Pat
     second.write_text('{"b": 1}')
     install(home, first)
     install(home, second)
-    assert hooking.other_installs(home, first) == [second]
+    assert hook_install.other_installs(home, first) == [second]
     uninstall(home, first)
     assert (first.read_text(), has_ours(second.read_text())) == ('{"a": 1}', True)
 
@@ -462,9 +462,9 @@ def test_any_settings_keep_every_hook_of_others_and_come_back_whole(
     assert {key: after[key] for key in given_settings if key != "hooks"} == {
         key: value for key, value in given_settings.items() if key != "hooks"
     }
-    known = record.load(home, path)
+    known = install_record.load(home, path)
     assert known is not None
     if not with_record:
-        record.save(home, record.Record(known.settings, None, known.backup, (), known.made))
+        install_record.save(home, install_record.Record(known.settings, None, known.backup, (), known.made))
     uninstall(home, path)
     assert path.read_bytes() == text.encode()

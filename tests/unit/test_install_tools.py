@@ -9,9 +9,9 @@ import pytest
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import files, record, serving, skills
-from claude_mem_lite.install.agent_tools import Places
-from claude_mem_lite.install.doctor.tools import check_tools
+from claude_mem_lite.install import install_record, mcp_registration, settings_files, skill_file
+from claude_mem_lite.install.agent_extras import Places
+from claude_mem_lite.install.doctor.agent_tool_checks import check_tools
 from claude_mem_lite.install.targets import target_of
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
@@ -62,7 +62,7 @@ def test_install_registers_the_server_by_its_absolute_path(notes: Path, home: Ho
 
 def test_the_default_data_folder_needs_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLAUDE_MEM_LITE_HOME")
-    assert serving.entry(Home(Path.home() / ".claude-mem-lite"))["env"] == {}
+    assert mcp_registration.entry(Home(Path.home() / ".claude-mem-lite"))["env"] == {}
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))
@@ -75,7 +75,7 @@ def test_uninstall_takes_back_exactly_what_install_added(notes: Path, skill: Pat
     run("install")
     assert text_of(notes) == once
     assert "claude-mem-lite" in servers(notes)
-    assert skill.read_bytes() == skills.content()
+    assert skill.read_bytes() == skill_file.content()
     run("uninstall")
     assert text_of(notes) in (before, "{}\n" if before == "" else before)
     assert not skill.parent.parent.exists()
@@ -173,7 +173,7 @@ def leave_older_skill(home: Home, skill: Path) -> None:
     """The skill as an install of an earlier version left it."""
     skill.write_text("What an earlier version had to say.\n")
     (note,) = home.installs.glob("*.tools")
-    told = {**json.loads(note.read_text()), "skill_sha256": record.sha256(skill.read_bytes())}
+    told = {**json.loads(note.read_text()), "skill_sha256": install_record.sha256(skill.read_bytes())}
     note.write_text(json.dumps(told))
 
 
@@ -187,7 +187,7 @@ def test_a_skill_of_an_earlier_version_that_nobody_changed_is_updated(
     assert f"Would update the skill {skill}.\n" in capsys.readouterr().out
     run("install")
     assert f"Updated the skill {skill}.\n" in capsys.readouterr().out
-    assert skill.read_bytes() == skills.content()
+    assert skill.read_bytes() == skill_file.content()
     run("install")
     assert f"the skill {skill}" not in capsys.readouterr().out
     run("uninstall")
@@ -240,7 +240,7 @@ def test_what_the_user_added_to_our_entry_stays(home: Home, notes: Path) -> None
     run("install")
     renewed = servers(notes)["claude-mem-lite"]
     assert isinstance(renewed, dict)
-    assert renewed == {**entry, "command": serving.entry(home)["command"]}
+    assert renewed == {**entry, "command": mcp_registration.entry(home)["command"]}
     run("uninstall")
     assert not notes.exists()
 
@@ -256,7 +256,7 @@ def test_a_worktree_is_known_by_its_repository(notes: Path, tmp_path: Path, monk
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / ".git").write_text(f"gitdir: {own}\n")
     monkeypatch.chdir(tmp_path / "tree")
-    assert serving.place_of("project", None, {}).inside == ("projects", str(tmp_path / "shop"), "mcpServers")
+    assert mcp_registration.place_of("project", None, {}).inside == ("projects", str(tmp_path / "shop"), "mcpServers")
 
 
 def test_another_configuration_folder_has_its_own_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,9 +308,9 @@ def test_what_is_no_file_stops_the_install_before_anything_is_touched(
 
 def test_a_file_without_end_is_not_read_to_it(tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as file:
-        file.truncate(files.MOST_BYTES + 1)
+        file.truncate(settings_files.MOST_BYTES + 1)
     with pytest.raises(SettingsError, match="larger than 262,144 KiB"):
-        files.read(tmp_path / "huge")
+        settings_files.read(tmp_path / "huge")
 
 
 def test_a_place_that_cannot_be_written_stops_the_install_before_anything_is_touched(
@@ -352,7 +352,7 @@ def test_a_configuration_folder_that_was_not_there_is_told(tmp_path: Path, capsy
 
 
 def test_the_skill_is_one_the_client_can_read() -> None:
-    text = skills.content().decode()
+    text = skill_file.content().decode()
     assert text.startswith("---\nname: claude-mem-lite\ndescription: ")
     assert text.split("---")[1].count("\n") == 3
     assert len(text) < 3_500

@@ -18,17 +18,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.code.values import SymbolAction
-from claude_mem_lite.compress.tools.hearsay import told_by
+from claude_mem_lite.code.syntax.values import SymbolAction
+from claude_mem_lite.compress.toolcalls.provenance import told_by
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.importers import jsonl
-from claude_mem_lite.importers.jsonl import Checked, open_memories
-from claude_mem_lite.memory_lines import FIELDS, LONGEST_MEMORY, to_line, to_object, values_of
+from claude_mem_lite.export_format import FIELDS, LONGEST_MEMORY, to_line, to_object, values_of
+from claude_mem_lite.importers import memory_file
+from claude_mem_lite.importers.memory_file import Checked, open_memories
+from claude_mem_lite.knowledge import transfer
 from claude_mem_lite.models import FOREIGN_ORIGINS, KINDS, JsonValue, Memory, Origin, Status, SymbolChange
+from claude_mem_lite.safety.clean_import import cleaned
 from claude_mem_lite.safety.injection import looks_like_instructions
-from claude_mem_lite.store import exchange, memories, sessions
-from claude_mem_lite.worker.cleaning import cleaned
-from claude_mem_lite.worker.exchange import Batch, Line, read
+from claude_mem_lite.store import memories, sessions
+from claude_mem_lite.worker.api.transfer import Batch, Line, read
 from tests.fakes import NOW, Store
 from tests.planted import Planted, planted
 
@@ -161,7 +162,7 @@ def test_ten_problems_are_told_and_the_rest_is_counted(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "LONGEST_LINE_BYTES", 1024 * 1024)
+    monkeypatch.setattr(memory_file, "LONGEST_LINE_BYTES", 1024 * 1024)
     long = json.dumps({**NOTE, "detail": "x" * 3_000_000}).encode()
     assert problems(tmp_path, NOTE, long, {}) == [
         (2, "longer than 1 MB"),
@@ -205,8 +206,8 @@ def test_blank_lines_a_bom_and_windows_line_ends_are_no_problem(tmp_path: Path) 
 
 
 def test_half_a_character_is_replaced() -> None:
-    assert jsonl.parse(b'{"title": "a\\ud83d"}') == {"title": "a\ufffd"}
-    assert jsonl.parse(b'{"title": "\\ud83d\\ude00"}') == {"title": "😀"}
+    assert memory_file.parse(b'{"title": "a\\ud83d"}') == {"title": "a\ufffd"}
+    assert memory_file.parse(b'{"title": "\\ud83d\\ude00"}') == {"title": "😀"}
 
 
 @pytest.mark.parametrize("name", ["memories.jsonl.gz", "memories.jsonl"])
@@ -324,10 +325,10 @@ def test_a_time_of_another_zone_is_kept_as_the_moment_it_is() -> None:
 
 
 def exported(store: Store) -> str:
-    return "".join(to_line(to_object(memory)) for _, memory in exchange.all_after(store.db, 0, None))
+    return "".join(to_line(to_object(memory)) for _, memory in transfer.all_after(store.db, 0, None))
 
 
-def imported(store: Store, path: Path) -> exchange.Taken:
+def imported(store: Store, path: Path) -> transfer.Taken:
     """The way of a file through command and worker, without the socket between them."""
     with open_memories(str(path)) as file:
         checked = file.check(ignored)
@@ -337,8 +338,8 @@ def imported(store: Store, path: Path) -> exchange.Taken:
             sent = [Line(memory=dict(line.memory), nth=line.nth) for line in batch]
             given = Batch(project="example.org/me/here", at=NOW, lines=sent, trust=True)
             found = [read(store.db, line, given).given for line in sent]
-            taken.append(exchange.take_in(store.db, found, NOW))
-    return exchange.Taken(
+            taken.append(transfer.take_in(store.db, found, NOW))
+    return transfer.Taken(
         sum(one.imported for one in taken),
         sum(one.known for one in taken),
         tuple(id_ for one in taken for id_ in one.different),
@@ -416,9 +417,9 @@ def test_any_memories_come_back_byte_for_byte(made: Sequence[Memory]) -> None:
             memories.insert(first.db, memory, NOW)
         path = Path(name) / "memories.jsonl"
         path.write_text(exported(first), encoding="utf-8", newline="")
-        assert imported(second, path) == exchange.Taken(len(made), 0, (), 0)
+        assert imported(second, path) == transfer.Taken(len(made), 0, (), 0)
         assert exported(second) == exported(first)
-        assert imported(second, path) == exchange.Taken(0, len(made), (), 0)
+        assert imported(second, path) == transfer.Taken(0, len(made), (), 0)
 
 
 @settings(max_examples=60, deadline=None)
@@ -441,7 +442,7 @@ def test_what_is_not_said_gets_its_default(store: Store, tmp_path: Path) -> None
     lines = [{"kind": "note", "title": "a note"}, {"kind": "rule", "title": "a rule", "origin": "user"}]
     path.write_text("\n".join(map(json.dumps, lines)))
     imported(store, path)
-    note, rule = (memory for _, memory in exchange.all_after(store.db, 0, None))
+    note, rule = (memory for _, memory in transfer.all_after(store.db, 0, None))
     assert note == Memory(
         id=note.id,
         kind="note",
@@ -461,8 +462,8 @@ def test_what_is_not_said_gets_its_default(store: Store, tmp_path: Path) -> None
 def test_equal_lines_without_an_id_are_two_memories_and_stay_two(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "memories.jsonl"
     path.write_text((json.dumps(NOTE) + "\n") * 2)
-    assert imported(store, path) == exchange.Taken(2, 0, (), 0)
-    assert imported(store, path) == exchange.Taken(0, 2, (), 0)
+    assert imported(store, path) == transfer.Taken(2, 0, (), 0)
+    assert imported(store, path) == transfer.Taken(0, 2, (), 0)
 
 
 @pytest.mark.parametrize(
@@ -487,7 +488,7 @@ def test_a_scope_is_what_remember_makes_of_it(
     path = tmp_path / "memories.jsonl"
     path.write_text(json.dumps({**NOTE, **line}))
     imported(store, path)
-    *_, (_, memory) = exchange.all_after(store.db, 0, None)
+    *_, (_, memory) = transfer.all_after(store.db, 0, None)
     assert (memory.scope, memory.project) == (scope, project)
 
 
@@ -498,7 +499,7 @@ def test_what_is_there_is_never_changed_and_what_was_forgotten_stays_so(store: S
     lines = [to_line(to_object(replace(kept, title="Overwritten"))), to_line(to_object(gone))]
     path.write_text("".join(lines))
     memories.remove(store.db, [gone.id], NOW + timedelta(hours=1))
-    assert imported(store, path) == exchange.Taken(0, 0, (kept.id,), 1)
+    assert imported(store, path) == transfer.Taken(0, 0, (kept.id,), 1)
     assert memories.get(store.db, kept.id) == kept
     assert memories.count(store.db) == 1
 
@@ -508,7 +509,7 @@ def test_repeated_lines_are_found_without_numpy_which_takes_long_to_load(tmp_pat
     path.write_text((json.dumps(NOTE) + "\n") * 3)
     code = (
         "import sys\n"
-        "from claude_mem_lite.importers.jsonl import open_memories\n"
+        "from claude_mem_lite.importers.memory_file import open_memories\n"
         "with open_memories(sys.argv[1]) as file:\n"
         "    print(len(file.check(lambda _: None).repeated), 'numpy' in sys.modules)\n"
     )

@@ -5,8 +5,8 @@ from itertools import permutations
 import pytest
 
 from claude_mem_lite.models import Filters
-from claude_mem_lite.store import fts
-from claude_mem_lite.words import matched_words, query_words
+from claude_mem_lite.store.index import fts
+from claude_mem_lite.text import matched_words, query_words
 from tests.fakes import Store
 
 SPELLINGS = (

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.knowledge import confidence, reconcile
+from claude_mem_lite.knowledge.confidence import Evidence
 from claude_mem_lite.models import Memory
-from claude_mem_lite.store import learning, memories, retirements
-from claude_mem_lite.store.learning import Evidence
-from claude_mem_lite.worker import settling
+from claude_mem_lite.store import memories, retirements
 from tests.fakes import NOW, Store
 
 ERROR = "error:0123456789ab"
@@ -23,7 +23,7 @@ def seen(store: Store, title: str, session: int, **more: object) -> Memory:
     given: dict[str, Any] = {"kind": "gotcha", "confidence": 0.5, "session": f"s{session}", **more}
     made = store.remember(title, turn=turn, created_at=at, last_seen_at=at, **given)
     with atomic(store.db):
-        settling.settle(store.db, made, turn, NOW)
+        reconcile.settle(store.db, made, turn, NOW)
     return now(store, made.id)
 
 
@@ -35,16 +35,16 @@ def now(store: Store, id_: str) -> Memory:
 
 @pytest.mark.parametrize(("sessions", "sure"), [(1, 0.5), (2, 0.65), (3, 0.75), (4, 0.817), (5, 0.861), (50, 0.95)])
 def test_each_session_takes_a_third_of_the_doubt(sessions: int, sure: float) -> None:
-    assert learning.confidence(Evidence(sessions), is_users=False) == pytest.approx(sure, abs=0.001)
+    assert confidence.confidence(Evidence(sessions), is_users=False) == pytest.approx(sure, abs=0.001)
 
 
 @pytest.mark.parametrize(("sessions", "sure"), [(1, 0.8), (2, 0.85), (3, 0.883), (50, 0.95)])
 def test_the_users_word_begins_higher(sessions: int, sure: float) -> None:
-    assert learning.confidence(Evidence(sessions), is_users=True) == pytest.approx(sure, abs=0.001)
+    assert confidence.confidence(Evidence(sessions), is_users=True) == pytest.approx(sure, abs=0.001)
 
 
 def test_what_contradicts_takes_it_down_again() -> None:
-    assert learning.confidence(Evidence(3, against=2), is_users=False) == pytest.approx(0.45)
+    assert confidence.confidence(Evidence(3, against=2), is_users=False) == pytest.approx(0.45)
 
 
 def test_the_same_in_several_sessions_is_surer(store: Store) -> None:
@@ -59,7 +59,7 @@ def test_twice_in_one_session_is_one_session(store: Store) -> None:
     store.turn("again", "asked", "answered", session="s1")
     made = store.remember("The test database needs port 5433", turn="again", kind="gotcha", confidence=0.5)
     with atomic(store.db):
-        settling.settle(store.db, made, "again", NOW)
+        reconcile.settle(store.db, made, "again", NOW)
     assert now(store, made.id).confidence == 0.5
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from claude_mem_lite.embed.table import shared_table
-from claude_mem_lite.worker.lessons.likeness import Likeness
+from claude_mem_lite.embed.embedder import shared_table
+from claude_mem_lite.knowledge.lessons.similarity import Likeness
 
 LIKENESS = Likeness(shared_table())
 

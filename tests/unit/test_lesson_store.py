@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.store import forgetting, lesson_candidates
+from claude_mem_lite.knowledge import forget as forgetting
+from claude_mem_lite.store import lesson_candidates
 from claude_mem_lite.store.lesson_candidates import Candidate, State
 from tests.fakes import NOW, SHOP, Store
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.manifests.facts import read_facts, signature
+from claude_mem_lite.code.manifests.facts import read_facts, signature
 from tests.docs.pages import ROOT
 
 

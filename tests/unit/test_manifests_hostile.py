@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite import toml_care
-from claude_mem_lite.git.files import read_bytes
-from claude_mem_lite.manifests import commands, dependencies, describing, names, reading, role
-from claude_mem_lite.manifests.facts import read_facts
-from claude_mem_lite.manifests.reading import LARGEST_BYTES, Root
+from claude_mem_lite.code.git.safe_files import read_bytes
+from claude_mem_lite.code.manifests import commands, dependencies, describing, manifest_files, names, role
+from claude_mem_lite.code.manifests.facts import read_facts
+from claude_mem_lite.code.manifests.manifest_files import LARGEST_BYTES, Root
 from claude_mem_lite.toml_care import is_modest
 from tests.docs.pages import ROOT
 from tests.regex_steps import Steps
 
-MODULES = (commands, dependencies, describing, names, reading, role, toml_care)
+MODULES = (commands, dependencies, describing, names, manifest_files, role, toml_care)
 PATTERNS = {one.pattern for module in MODULES for one in vars(module).values() if isinstance(one, re.Pattern)}
 UNITS = (
     " ", "\t", "\n", "a", "a ", "a.", "a/", "a-", "/", "-", ".", "(", "[", '"', "'", "\\", '\\"""\n', "\\'''\n", "=",
@@ -111,7 +111,7 @@ def test_what_stops_others_is_read_in_little_memory_and_time(tmp_path: Path, fil
 import resource, sys
 if sys.platform == "linux":
     resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
-from claude_mem_lite.manifests.facts import read_facts
+from claude_mem_lite.code.manifests.facts import read_facts
 read_facts(sys.argv[1])
 """
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, timeout=60)
@@ -134,8 +134,8 @@ def test_a_bounded_piece_of_a_folder_is_read_and_each_file_once(
         read[name] = len(found or b"")
         return found
 
-    monkeypatch.setattr(reading, "read_bytes", counted)
-    for name in (*reading.MANIFESTS, *reading.READMES):
+    monkeypatch.setattr(manifest_files, "read_bytes", counted)
+    for name in (*manifest_files.MANIFESTS, *manifest_files.READMES):
         (tmp_path / name).write_text(filled("a\n", 300_000))
     read_facts(str(tmp_path))
     assert sum(read.values()) <= 512 * 1024 + len(read)

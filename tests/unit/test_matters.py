@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from claude_mem_lite.knowledge.rebuild_pairs import pair
 from claude_mem_lite.models import Kind, Memory
-from claude_mem_lite.worker.matters import pair
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ import pytest
 
 from claude_mem_lite.cli.worker import awaited
 from claude_mem_lite.install.doctor.check import Check
-from claude_mem_lite.install.doctor.worker import check_worker
+from claude_mem_lite.install.doctor.worker_checks import check_worker
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.paths import Home
 from tests.unit.fake_worker import COUNTS, HEALTH, FakeWorker, fake_worker, run

@@ -5,28 +5,28 @@ from datetime import datetime, timedelta
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Event, Receipt, ReceiptItem
-from claude_mem_lite.store import receipts, remembered, sessions
+from claude_mem_lite.store import receipts, session_context, sessions
 from claude_mem_lite.store.memories import handoff_id
-from claude_mem_lite.worker.answering.on_their_way import OnTheirWay
+from claude_mem_lite.worker.answers.in_flight import OnTheirWay
 from tests.fakes import NOW, SHOP, Store
 
 
 def test_what_was_printed_counts_and_what_was_not_does_not(store: Store) -> None:
     give(store, "a", ["m1"], tokens=100)
     give(store, "b", ["m2"], tokens=50, is_printed=False)
-    told = remembered.of_session(store.db, "s")
+    told = session_context.of_session(store.db, "s")
     assert told.ids == {"m1"}
     assert told.tokens("prompt") == 100
 
 
 def test_ids_that_were_only_named_were_not_told(store: Store) -> None:
     give(store, "a", ["m1"], layer="ids")
-    assert remembered.of_session(store.db, "s").ids == set()
+    assert session_context.of_session(store.db, "s").ids == set()
 
 
 def test_the_handoff_of_a_session_is_known_with_it(store: Store) -> None:
     give(store, "a", ["earlier"], layer="handoff", moment="startup")
-    assert handoff_id("earlier") in remembered.of_session(store.db, "s").ids
+    assert handoff_id("earlier") in session_context.of_session(store.db, "s").ids
 
 
 def test_only_moments_of_need_share_the_budget(store: Store) -> None:
@@ -51,9 +51,9 @@ def test_own_work_is_known_until_it_is_forgotten(store: Store) -> None:
     early = store.remember("Early", session="s", created_at=NOW - timedelta(hours=3))
     late = store.remember("Late", session="s", created_at=NOW - timedelta(hours=1))
     give(store, "a", ["m1"], at=NOW - timedelta(hours=4))
-    assert remembered.of_session(store.db, "s").ids == {early.id, late.id, "m1"}
+    assert session_context.of_session(store.db, "s").ids == {early.id, late.id, "m1"}
     compact(store, NOW - timedelta(hours=2))
-    assert remembered.of_session(store.db, "s").ids == {late.id}
+    assert session_context.of_session(store.db, "s").ids == {late.id}
 
 
 def test_what_is_on_its_way_is_known_and_counted_once_it_arrives(store: Store) -> None:

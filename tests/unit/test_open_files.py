@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.db import backups
+from claude_mem_lite.db import backup_files
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.open_files import OpenFiles, foreign_logs
 from claude_mem_lite.paths import Home
@@ -66,7 +66,7 @@ def test_an_older_copy_that_was_written_into_the_open_file_is_named_and_its_log_
     home: Home, files: OpenFiles, name: str
 ) -> None:
     path = home.root / name
-    backups.copy(path, home.root / "older")
+    backup_files.copy(path, home.root / "older")
     with closing(open_for_writing(path)) as db:
         files.mark_anew(path, db)
         db.execute("pragma wal_checkpoint(passive)")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.values import CodeChange
-from claude_mem_lite.context.checkout import Unseen
-from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.opening import about_file, name_in
+from claude_mem_lite.code.freshness.checkout import Unseen
+from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.context.file_hints import about_file, name_in
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Memory, Place, SymbolChange, Turn
-from claude_mem_lite.store import symbols
+from claude_mem_lite.store import symbol_changes
 from tests.fakes import NOW, SHOP, Store
 
 OTHER = Place(project="example.org/me/blog", name="blog", root="/nowhere/blog", branch="main", commit="def")
@@ -41,7 +41,9 @@ def known(store: Store, title: str = "Tokens are in milliseconds", **more: objec
 def changed(store: Store, *functions: tuple[str, str]) -> None:
     changes = [CodeChange(file, name, "function", "new") for file, name in functions]
     with atomic(store.db):
-        symbols.add(store.db, "t1", Turn("t1", "s1", SHOP.project, "", ()), "main", changes, NOW - timedelta(days=1))
+        symbol_changes.add(
+            store.db, "t1", Turn("t1", "s1", SHOP.project, "", ()), "main", changes, NOW - timedelta(days=1)
+        )
 
 
 def test_a_gotcha_about_a_file_is_given_when_the_file_is_opened(store: Store) -> None:

@@ -7,10 +7,12 @@ import pytest
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.knowledge import forget
 from claude_mem_lite.models import Filters, Passage, Place, SessionSummary
-from claude_mem_lite.store import documents, forgetting, memories, passages, turns
+from claude_mem_lite.store import memories, turns
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.words import query_words
+from claude_mem_lite.store.index import documents, passages
+from claude_mem_lite.text import query_words
 from tests.fakes import NOW, SHOP, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -203,7 +205,7 @@ def test_nothing_derived_is_left_of_what_was_forgotten(store: Store, tmp_path: P
         store.db.execute("insert into vectors values (?, x'00')", (document,))
         store.db.execute("insert into sketches (document, sketch) values (?, x'00')", (document,))
     with atomic(store.db):
-        forgetting.forget(store.db, [made.id], ["s1"], NOW)
+        forget.forget(store.db, [made.id], ["s1"], NOW)
     store.db.execute("pragma wal_checkpoint(truncate)")
     for table in (*DERIVED, "passages", "passages_fts", "memories_fts"):
         assert store.db.execute(f"select count(*) from {table}").fetchone()[0] == 0
@@ -217,7 +219,7 @@ def test_a_forgotten_turn_is_no_passage_and_its_session_tells_less(store: Store)
     store.turn("t2", "Fix billing", "Done")
     store.session("s1", SessionSummary(headline="Fix billing", learned=f"Caches help. {secret}."))
     with atomic(store.db):
-        forgetting.forget(store.db, [made.id], [], NOW)
+        forget.forget(store.db, [made.id], [], NOW)
     assert search(store, "vault moon") == []
     assert {found.title for found in search(store, "billing")} == {"Fix billing"}
     assert turns.stored_turns(store.db, ["t1"]) == {"t1"}

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 
 import claude_mem_lite
-from claude_mem_lite.patterns import Lazy, lazy
+from claude_mem_lite.lazy_regex import Lazy, lazy
 
 
 def _modules() -> Iterator[str]:
@@ -42,8 +42,8 @@ def test_every_pattern_can_be_compiled() -> None:
 def test_a_worker_that_only_hooks_talk_to_has_neither_the_api_nor_a_compiled_rule() -> None:
     program = """
 import gc, sys
-import claude_mem_lite.worker.app, claude_mem_lite.worker.wiring
-from claude_mem_lite.patterns import Lazy
+import claude_mem_lite.worker.api.app, claude_mem_lite.worker.services
+from claude_mem_lite.lazy_regex import Lazy
 print(*sys.modules)
 print(*(one.pattern for one in gc.get_objects() if type(one) is Lazy and "search" in vars(one)))
 """

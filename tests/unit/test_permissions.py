@@ -8,9 +8,9 @@ import pytest
 
 from claude_mem_lite.agents.client_settings import ClientSettings, config_folder_of_transcript
 from claude_mem_lite.agents.permissions import GRANTED_TOOLS, PLUGIN_SERVER, SERVER, permission, tools_allowed
+from claude_mem_lite.install.mcp_registration import SERVER_NAME
 from claude_mem_lite.install.plugin import NAME
-from claude_mem_lite.install.serving import SERVER_NAME
-from claude_mem_lite.mcp.tools import TOOLS
+from claude_mem_lite.mcp.tool_schemas import TOOLS
 from claude_mem_lite.models import JsonValue
 from tests.git_repositories import Checkout, make_checkout
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.places import find_place, normalise_remote
+from claude_mem_lite.code.git.project_identity import find_place, normalise_remote
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -11,10 +11,10 @@ import pytest
 
 from claude_mem_lite import __version__
 from claude_mem_lite.agents.claude_code import is_own_tool
-from claude_mem_lite.compress.rules.taught import taught
-from claude_mem_lite.install import plugin, skills
-from claude_mem_lite.install.hooks import hook_groups
-from claude_mem_lite.mcp.tools import TOOLS
+from claude_mem_lite.compress.rules.corrections import taught
+from claude_mem_lite.install import plugin, skill_file
+from claude_mem_lite.install.hook_config import hook_groups
+from claude_mem_lite.mcp.tool_schemas import TOOLS
 from claude_mem_lite.models import KINDS, Event, Turn
 from claude_mem_lite.paths import Home
 from tests.docs.pages import ROOT
@@ -64,8 +64,8 @@ def test_both_marketplaces_offer_the_same_plugin_from_where_it_lies() -> None:
 
 
 def test_install_writes_the_skill_of_the_plugin() -> None:
-    source = plugin.FOLDER / "skills" / skills.FOLDER / "SKILL.md"
-    assert skills.content() == source.read_bytes()
+    source = plugin.FOLDER / "skills" / skill_file.FOLDER / "SKILL.md"
+    assert skill_file.content() == source.read_bytes()
     assert list((ROOT / "src").rglob("SKILL.md")) == [source]
 
 

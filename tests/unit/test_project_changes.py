@@ -3,11 +3,12 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.code.syntax.values import CodeChange
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Place, Receipt, Turn
-from claude_mem_lite.store import branches, lesson_candidates, project_changes, project_marks, receipts, symbols
-from claude_mem_lite.store.project_splits import Split
+from claude_mem_lite.store import branches, lesson_candidates, receipts, symbol_changes
+from claude_mem_lite.store.projects import changes, marks
+from claude_mem_lite.store.projects.splits import Split
 from tests.fakes import NOW, SHOP, Store
 
 BLOG = Place(project="example.org/me/blog", name="blog", root="/nowhere/blog", branch="main", commit="def")
@@ -22,12 +23,12 @@ def test_a_merge_leaves_no_row_of_the_project_in_any_table_until_it_is_undone(st
     assert [table for table, rows in before.items() if not rows] == [], "have fill() store a row in each table"
 
     with atomic(store.db):
-        project_changes.merge(store.db, "merge-1", BLOG.project, SHOP.project, NOW)
+        changes.merge(store.db, "merge-1", BLOG.project, SHOP.project, NOW)
     assert [table for table, rows in rows_of(store, BLOG).items() if rows] == []
     assert {row["scope"] for row in store.db.execute("select scope from memories")} == {f"project:{SHOP.project}"}
 
     with atomic(store.db):
-        project_changes.undo(store.db, "merge-1", NOW)
+        changes.undo(store.db, "merge-1", NOW)
     assert rows_of(store, BLOG) == before
 
 
@@ -38,14 +39,14 @@ def test_a_split_moves_every_row_of_what_was_recorded_in_a_folder_until_it_is_un
     split = Split(SHOP.project, BLOG.project, "blog", BLOG.root, BLOG.root, "", "", ())
 
     with atomic(store.db):
-        project_changes.split(store.db, "split-1", split, NOW)
+        changes.split(store.db, "split-1", split, NOW)
     moved = {table: len(rows) for table, rows in rows_of(store, BLOG).items() if table != "branches"}
     assert all(moved.values()), moved
     left = store.db.execute("select count(*) from sessions where project = ?", (SHOP.project,)).fetchone()
     assert left[0] == 1
 
     with atomic(store.db):
-        project_changes.undo(store.db, "split-1", NOW)
+        changes.undo(store.db, "split-1", NOW)
     assert rows_of(store, BLOG) == {table: [] for table in (*moved, "branches")}
     assert dump(store) == before
 
@@ -58,8 +59,10 @@ def fill(store: Store, place: Place) -> None:
     turn = Turn(f"{name}-turn", f"{name}-session", place.project, "Sort the list", ())
     made = Receipt(f"{name}-start", f"{name}-session", place.project, "startup", (), (), (), 1, 2000, 1.0, at, at)
     with atomic(store.db):
-        project_marks.put_mark(store.db, "path", place.root, place.project, at)
-        symbols.add(store.db, turn.key, turn, place.branch, [CodeChange("list.py", "order", "function", "new")], at)
+        marks.put_mark(store.db, "path", place.root, place.project, at)
+        symbol_changes.add(
+            store.db, turn.key, turn, place.branch, [CodeChange("list.py", "order", "function", "new")], at
+        )
         receipts.add(store.db, made)
         said = f"I prefer lists of the {name} sorted by colour"
         lesson_candidates.put(

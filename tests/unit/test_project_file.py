@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.config import Config, in_folder, is_excluded, project_settings
-from claude_mem_lite.config_file import explained, load_config
+from claude_mem_lite.config_loader import explained, load_config
 from claude_mem_lite.errors import ConfigError
-from claude_mem_lite.project_file import ALLOWED, LONGEST_ITEM, MOST_BYTES, MOST_ITEMS, MOST_PROBLEMS, NAME
+from claude_mem_lite.project_config import ALLOWED, LONGEST_ITEM, MOST_BYTES, MOST_ITEMS, MOST_PROBLEMS, NAME
 
 
 @pytest.fixture

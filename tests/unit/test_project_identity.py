@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.code.git import repository
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.git import repository
 from claude_mem_lite.models import Event
-from claude_mem_lite.places import find_place
-from claude_mem_lite.store import project_changes, project_marks, projects, sessions
+from claude_mem_lite.store import sessions
+from claude_mem_lite.store.projects import changes, lookup, marks
 from tests.fakes import NOW, Store
 from tests.git_repositories import Checkout, make_checkout
 
@@ -29,17 +30,17 @@ def shop(tmp_path: Path) -> Checkout:
 def work_in(store: Store, folder: Path, session: str = "s1", days: int = 0) -> str:
     """Have a session at work in a folder; return its project."""
     at = NOW + timedelta(days=days)
-    found = projects.identify(store.db, find_place(str(folder)))
+    found = lookup.identify(store.db, find_place(str(folder)))
     if found.joins:
-        project_changes.join(store.db, f"join-{session}-{days}", found.joins, found.project, at)
-    place = projects.locate(store.db, str(folder))
+        changes.join(store.db, f"join-{session}-{days}", found.joins, found.project, at)
+    place = lookup.locate(store.db, str(folder))
     with atomic(store.db):
         sessions.touch(store.db, Event(f"{session}-{days}", "Stop", session, at, str(folder)), place)
     return place.project
 
 
 def project_of(store: Store, folder: Path) -> str:
-    return projects.locate(store.db, str(folder)).project
+    return lookup.locate(store.db, str(folder)).project
 
 
 def test_a_subfolder_and_a_worktree_belong_to_the_project_whatever_its_remote(store: Store, shop: Checkout) -> None:
@@ -259,7 +260,7 @@ def test_a_known_remote_in_a_repository_without_its_history_is_another_project_f
     assert other == f"{known}#2"
     assert work_in(store, namesake.root, "s3", days=1) == other
     assert project_of(store, shop.root) == known
-    assert project_marks.marks(store.db, known, "path") == [str(shop.root)]
+    assert marks.marks(store.db, known, "path") == [str(shop.root)]
 
 
 def test_a_folder_that_names_the_objects_of_another_repository_proves_nothing_by_a_name_alone(
@@ -297,10 +298,10 @@ def test_a_history_that_is_too_long_tells_nothing_and_the_project_stays_the_same
     shop.git("remote", "add", "origin", REMOTE)
     known = work_in(store, shop.root)
     assert work_in(store, shop.root, days=1) == known
-    assert project_marks.marks(store.db, known, "root_commit") == []
+    assert marks.marks(store.db, known, "root_commit") == []
     assert project_of(store, Path(shutil.move(shop.root, shop.root.with_name("moved")))) == known
 
 
 @pytest.mark.parametrize("folder", ["", "relative/folder", "/no/such/folder", "/with\x00nul"])
 def test_any_text_has_a_project(store: Store, folder: str) -> None:
-    assert projects.locate(store.db, folder).project
+    assert lookup.locate(store.db, folder).project

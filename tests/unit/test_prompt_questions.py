@@ -6,22 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.context.at_need import Here
-from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.eligibility import Here
 from claude_mem_lite.context.prompt import answers, scoring
 from claude_mem_lite.context.prompt.answers import FLOOR, MAX_ANSWERS, sureness
-from claude_mem_lite.context.prompt.building import PromptContext, build_for_prompt
+from claude_mem_lite.context.prompt.builder import PromptContext, build_for_prompt
 from claude_mem_lite.context.prompt.excerpts import sentences_about
 from claude_mem_lite.context.prompt.questions import MAX_LENGTH, is_question
 from claude_mem_lite.context.prompt.synonyms import defaults
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
+from claude_mem_lite.knowledge.outcomes import given_of
 from claude_mem_lite.models import RAW, Hit, Memory, Passage, Receipt
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import passages, receipts
-from claude_mem_lite.worker.indexing import Indexing
-from claude_mem_lite.worker.outcomes import given_of
+from claude_mem_lite.search.indexer import Indexing
+from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.store import receipts
+from claude_mem_lite.store.index import passages
 from tests.docs.pages import page
 from tests.fakes import NOW, SHOP, Store
 

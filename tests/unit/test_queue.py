@@ -12,7 +12,7 @@ import pytest
 
 from claude_mem_lite.db.connection import open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
-from claude_mem_lite.inbox.erasing import erase
+from claude_mem_lite.inbox.erase import erase
 from claude_mem_lite.inbox.queue import CRASH_LIMIT, KEEP_FINISHED_S, LEASE_S, Queue, Row, find, problems, stats
 from claude_mem_lite.inbox.spool import Arrival
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.db.connection import open_for_reading, open_for_writing
-from claude_mem_lite.db.readers import MOST_KEPT, Readers
+from claude_mem_lite.db.read_pool import MOST_KEPT, Readers
 
 
 @pytest.fixture

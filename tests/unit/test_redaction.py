@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from claude_mem_lite.models import JsonValue
-from claude_mem_lite.redaction.redact import redact, redact_json
+from claude_mem_lite.safety.redact import redact, redact_json
 
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"

@@ -8,7 +8,7 @@ import string
 import pytest
 
 from claude_mem_lite.models import JsonValue
-from claude_mem_lite.redaction.redact import redact, redact_json
+from claude_mem_lite.safety.redact import redact, redact_json
 from tests.planted import Planted, planted
 
 ALL = planted()

@@ -11,15 +11,15 @@ from types import ModuleType
 import pytest
 from benchmarks.slow_tokens import repeated, texts
 
-from claude_mem_lite import redaction
+from claude_mem_lite import safety
 from claude_mem_lite.models import JsonValue
-from claude_mem_lite.redaction import headers, literals, names, sentences
-from claude_mem_lite.redaction.commands import COMMANDS
-from claude_mem_lite.redaction.connections import CONNECTIONS
-from claude_mem_lite.redaction.formats import Format, formats
-from claude_mem_lite.redaction.redact import redact, redact_json
-from claude_mem_lite.redaction.rules import rules_for
-from claude_mem_lite.redaction.spots import Spot
+from claude_mem_lite.safety import code_literals, http_headers, named_secrets, prose_secrets
+from claude_mem_lite.safety.commands import COMMANDS
+from claude_mem_lite.safety.connection_secrets import CONNECTIONS
+from claude_mem_lite.safety.positional_secrets import Spot
+from claude_mem_lite.safety.redact import redact, redact_json
+from claude_mem_lite.safety.rules import rules_for
+from claude_mem_lite.safety.token_formats import Format, formats
 from tests.planted import planted
 from tests.regex_steps import Count, Steps, is_endless
 
@@ -50,7 +50,7 @@ def test_twice_the_text_takes_a_pattern_about_twice_the_steps(pattern: str) -> N
         assert twice <= 2.5 * once + 100, (unit, once, twice)
 
 
-@pytest.mark.parametrize("module", [names, headers, literals, sentences])
+@pytest.mark.parametrize("module", [named_secrets, http_headers, code_literals, prose_secrets])
 def test_what_is_matched_at_every_word_of_a_text_has_an_end(module: ModuleType) -> None:
     patterns = [one for one in vars(module).values() if isinstance(one, re.Pattern)]
     assert len(patterns) >= 4
@@ -101,9 +101,7 @@ UNITS = [
 SIZE = 800
 MAX_STEPS_PER_CHARACTER = 800
 """At 5 ns a step, the largest event takes two seconds."""
-REDACTION = [
-    importlib.import_module(f"{redaction.__name__}.{one.name}") for one in pkgutil.iter_modules(redaction.__path__)
-]
+REDACTION = [importlib.import_module(f"{safety.__name__}.{one.name}") for one in pkgutil.iter_modules(safety.__path__)]
 HEADS = (
     "eyJaaaaaaaa",
     "basic",

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.knowledge import forget
 from claude_mem_lite.models import Filters, Status
-from claude_mem_lite.store import forgetting, fts, memories, retirements
+from claude_mem_lite.store import memories, retirements
+from claude_mem_lite.store.index import fts
 from claude_mem_lite.store.retirements import Retired
 from tests.fakes import NOW, SHOP, Store
 
@@ -75,7 +77,7 @@ def test_a_forgotten_memory_leaves_no_reason_behind(store: Store) -> None:
     made = store.remember("Freeze the clock")
     retirements.retire(store.db, made.id, "code", "clock.py is gone", NOW)
     with atomic(store.db):
-        forgetting.forget(store.db, [made.id], [], NOW)
+        forget.forget(store.db, [made.id], [], NOW)
     assert store.db.execute("select count(*) from retirements").fetchone()[0] == 0
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.knowledge import reconcile
 from claude_mem_lite.models import Memory, SymbolChange
 from claude_mem_lite.store import memories, retirements
-from claude_mem_lite.worker import settling
 from tests.fakes import NOW, Store
 
 
@@ -217,7 +217,7 @@ def test_the_same_words_turned_around_are_no_sighting_but_the_users_newer_word(
     new = store.remember(then, turn="t2", summary=then, created_at=NOW, last_seen_at=NOW, **given)
     assert new.id != old.id
     with atomic(store.db):
-        settling.settle(store.db, new, "t2", NOW)
+        reconcile.settle(store.db, new, "t2", NOW)
     replaced = memories.find(store.db, old.id)
     assert replaced is not None
     assert (replaced.status, replaced.superseded_by, replaced.times_seen) == ("superseded", new.id, 1)

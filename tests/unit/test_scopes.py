@@ -10,9 +10,9 @@ import pytest
 from claude_mem_lite.cli.options import scope
 from claude_mem_lite.compress.lessons.scopes import NAMES, without_scope
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.memory_lines import values_of
+from claude_mem_lite.export_format import values_of
+from claude_mem_lite.knowledge.scopes import named_scope
 from claude_mem_lite.scopes import LANGUAGES, SAME_LANGUAGE, SCOPES, language_name, written_scope
-from claude_mem_lite.worker.scopes import named_scope
 
 HERE = "example.org/me/here"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.context import scores
+from claude_mem_lite.context import scoring
 from claude_mem_lite.context.tasks import KEYWORDS, TASKS, Task, share_of, task_of
 from claude_mem_lite.models import KINDS, Kind, Memory, Tally
 from tests.arithmetic import by_hand
@@ -34,8 +34,8 @@ def memory(kind: Kind = "decision", scope: str = "project:shop", days: float = 1
     return replace(told, **more)  # type: ignore[arg-type]
 
 
-def scored(one: Memory, tally: Tally = Tally()) -> scores.Score:  # noqa: B008
-    return scores.score(one, NOW, None, tally)
+def scored(one: Memory, tally: Tally = Tally()) -> scoring.Score:  # noqa: B008
+    return scoring.score(one, NOW, None, tally)
 
 
 @pytest.mark.parametrize("row", table("memory"), ids=lambda row: row[0])
@@ -57,12 +57,12 @@ def test_worked_examples_come_out_as_the_page_says(row: list[str]) -> None:
     assert found.scope == float(row[1])
     assert found.frequency == (None if row[2] == "–" else float(row[2]))
     assert (found.recency, found.task, found.total) == (float(row[3]), float(row[4]), float(row[5]))
-    assert scores.passes(found, scores.AT_START) is row[6].startswith("in")
+    assert scoring.passes(found, scoring.AT_START) is row[6].startswith("in")
 
 
 @pytest.mark.parametrize(("days", "value"), [(row[0], float(row[1])) for row in table("days since last seen")])
 def test_recency_falls_at_the_days_on_the_page(days: str, value: float) -> None:
-    assert scores.recency_value(None if days == "unknown" else float(days)) == value
+    assert scoring.recency_value(None if days == "unknown" else float(days)) == value
 
 
 @pytest.mark.parametrize(("used", "ignored", "moved"), [[float(cell) for cell in row] for row in table("used")])
@@ -73,20 +73,20 @@ def test_outcomes_move_the_score_as_the_page_says(used: float, ignored: float, m
 
 def test_floors_and_keywords_are_those_on_the_page() -> None:
     floors = [float(row[0]) for row in table("floor")]
-    assert floors == [scores.ALWAYS, scores.ON_DEMAND, scores.AT_START]
+    assert floors == [scoring.ALWAYS, scoring.ON_DEMAND, scoring.AT_START]
     assert {row[0]: tuple(row[1].split(", ")) for row in table("task | keywords")} == KEYWORDS
 
 
 def test_a_date_of_the_zero_of_a_clock_is_unknown() -> None:
     undated = replace(memory(), last_seen_at=datetime(1970, 1, 1, tzinfo=UTC))
-    assert scored(undated).recency == scores.UNKNOWN
+    assert scored(undated).recency == scoring.UNKNOWN
     assert scored(memory(days=-3)).recency == 1.0
 
 
 def test_pinned_memories_are_over_any_floor() -> None:
     old = memory("preference", "universal", 400)
-    assert not scores.passes(scored(old), scores.ON_DEMAND)
-    assert scores.passes(scored(replace(old, pinned=True)), 1.0)
+    assert not scoring.passes(scored(old), scoring.ON_DEMAND)
+    assert scoring.passes(scored(replace(old, pinned=True)), 1.0)
 
 
 def test_the_parts_add_up_to_the_total() -> None:
@@ -94,16 +94,16 @@ def test_the_parts_add_up_to_the_total() -> None:
         found = scored(memory(kind, days=10, times_seen=3), Tally(used=2))
         assert sum(found.parts().values()) == pytest.approx(found.total, abs=2e-4)
     whole = memory(summary=" ".join(word for word in KEYWORDS["debugging"]))
-    limited = scores.score(whole, NOW, "debugging", Tally(used=9))
+    limited = scoring.score(whole, NOW, "debugging", Tally(used=9))
     assert limited.total == 1.0
     assert sum(limited.parts().values()) == pytest.approx(1.0, abs=2e-4)
-    assert " - limit 0.0409; " in limited.explained(scores.AT_START)
+    assert " - limit 0.0409; " in limited.explained(scoring.AT_START)
 
 
 def test_the_explained_score_is_a_sum_with_the_floor_that_holds() -> None:
     told = "0.9286 = (scope 0.4 + recency 0.2 + task 0.05) / 0.7; the floor is 0.7"
-    assert scored(memory()).explained(scores.AT_START) == told
-    gotcha = scored(memory("gotcha", days=10, times_seen=5)).explained(scores.ALWAYS)
+    assert scored(memory()).explained(scoring.AT_START) == told
+    gotcha = scored(memory("gotcha", days=10, times_seen=5)).explained(scoring.ALWAYS)
     assert gotcha == "0.76 = scope 0.4 + recency 0.16 + task 0.05 + frequency 0.15; the floor is 0.3"
 
 
@@ -111,7 +111,7 @@ def test_the_explained_score_is_a_sum_with_the_floor_that_holds() -> None:
     ("more", "told"), [({"pinned": True}, "pinned by the user"), ({"origin": "user"}, "stated by the user")]
 )
 def test_what_is_over_any_floor_says_why(more: dict[str, object], told: str) -> None:
-    assert scored(memory(**more)).explained(scores.AT_START).endswith(f"; no floor: {told}")  # type: ignore[arg-type]
+    assert scored(memory(**more)).explained(scoring.AT_START).endswith(f"; no floor: {told}")  # type: ignore[arg-type]
 
 
 @given(
@@ -127,8 +127,8 @@ def test_every_explained_score_can_be_recomputed_by_hand(
     kind: Kind, scope: str, days: float, times: int, used: int, ignored: int, task: Task | None
 ) -> None:
     one = memory(kind, scope, days, times_seen=times, summary="A fixed crash with a test")
-    made = scores.score(one, NOW, task, Tally(used, ignored))
-    explained, *rest = made.explained(scores.AT_START).split("; ")
+    made = scoring.score(one, NOW, task, Tally(used, ignored))
+    explained, *rest = made.explained(scoring.AT_START).split("; ")
     total, sum_ = explained.split(" = ")
     assert by_hand(sum_) == pytest.approx(float(total), abs=1e-4)
     assert float(total) == pytest.approx(made.total, abs=1e-9)
@@ -141,9 +141,9 @@ def test_every_explained_score_can_be_recomputed_by_hand(
 
 def test_a_known_task_counts_by_the_share_of_its_keywords() -> None:
     fixed = memory(summary="A fixed crash: the traceback named the error")
-    found = scores.score(fixed, NOW, "debugging", Tally())
+    found = scoring.score(fixed, NOW, "debugging", Tally())
     assert found.task == 4 / len(KEYWORDS["debugging"])
-    assert scores.score(fixed, NOW, "documentation", Tally()).task == 0
+    assert scoring.score(fixed, NOW, "documentation", Tally()).task == 0
 
 
 def test_keywords_are_words_and_not_parts_of_others() -> None:
@@ -182,6 +182,6 @@ def test_a_score_stays_between_nothing_and_one(
     kind: Kind, scope: str, days: float, seen: int, task: Task | None, used: int, ignored: int
 ) -> None:
     one = memory(kind, scope, days, times_seen=seen)
-    found = scores.score(one, NOW, task, Tally(used, ignored))
+    found = scoring.score(one, NOW, task, Tally(used, ignored))
     assert 0 <= found.total <= 1
     assert abs(found.outcome) <= 0.05

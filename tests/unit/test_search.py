@@ -8,13 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.embed.table import StaticTable
+from claude_mem_lite.embed.embedder import StaticTable
 from claude_mem_lite.models import Filters, Hit, Memory, Passage, Place, SessionSummary
-from claude_mem_lite.search.excerpts import excerpt
-from claude_mem_lite.search.fusion import RULE, Rule, fuse
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import documents, fts, memories, ranking, vectors
+from claude_mem_lite.search.rank_fusion import RULE, Rule, fuse
+from claude_mem_lite.search.snippets import excerpt
+from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.store import memories
+from claude_mem_lite.store.index import documents, fts, ranking, vectors
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")

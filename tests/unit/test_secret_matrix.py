@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from claude_mem_lite.export_format import FIELDS, to_object
 from claude_mem_lite.inbox.payload import to_stored
-from claude_mem_lite.memory_lines import FIELDS, to_object
 from claude_mem_lite.models import JsonValue, Memory, SymbolChange
-from claude_mem_lite.redaction.redact import redact, redact_json, texts_of
-from claude_mem_lite.worker.cleaning import cleaned
+from claude_mem_lite.safety.clean_import import cleaned
+from claude_mem_lite.safety.redact import redact, redact_json, texts_of
 from tests.planted import planted
 from tests.secret_carriers import CARRIERS
 from tests.secret_kinds import Kind, kinds

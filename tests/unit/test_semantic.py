@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from claude_mem_lite.db.connection import atomic, open_for_reading
 from claude_mem_lite.models import Filters, Place
-from claude_mem_lite.search import sketches
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import documents, memories, vectors
-from claude_mem_lite.worker.indexing import Indexing
+from claude_mem_lite.search import sign_index
+from claude_mem_lite.search.indexer import Indexing
+from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.store import memories
+from claude_mem_lite.store.index import documents, vectors
 from tests.fakes import NOW, SHOP, FakeEmbedder, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")
@@ -202,7 +203,7 @@ def test_several_threads_may_search_while_one_writes(meaning: Meaning) -> None:
 
 
 def test_numpy_is_not_imported_before_the_first_search() -> None:
-    code = "import sys, claude_mem_lite.worker.wiring; print('numpy' in sys.modules)"
+    code = "import sys, claude_mem_lite.worker.services; print('numpy' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "False"
 
@@ -214,7 +215,7 @@ def test_numpy_is_not_imported_before_the_first_search() -> None:
 @given(st.data())
 def test_sketches_that_are_put_follow_the_order_of_what_was_put_last(data: st.DataObject) -> None:
     changes = data.draw(st.lists(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 3)), max_size=12), max_size=6))
-    held = sketches.Sketches(0)
+    held = sign_index.Sketches(0)
     expected: dict[int, int] = {}
     for change in changes:
         latest = dict(change)  # a document is in a change once
@@ -231,7 +232,7 @@ def test_nearly_all_of_the_nearest_are_among_the_candidates() -> None:
     centres = random_.normal(size=(200, 256))
     given_ = centres[random_.integers(0, 200, 8_000)] + 1.2 * random_.normal(size=(8_000, 256))
     scaled = np.clip(np.rint(508 * given_ / np.linalg.norm(given_, axis=1, keepdims=True)), -127, 127).astype(np.int8)
-    held = sketches.Sketches(0)
+    held = sign_index.Sketches(0)
     held.append(
         b"".join(
             number.to_bytes(8, "little") + bytes(8) + vectors.signs(one.tobytes()) for number, one in enumerate(scaled)
@@ -241,15 +242,15 @@ def test_nearly_all_of_the_nearest_are_among_the_candidates() -> None:
     for number in random.Random(1).sample(range(8_000), 50):
         exact = scaled.astype(np.int32) @ scaled[number].astype(np.int32)
         true = set(np.argsort(-exact)[:10].tolist())
-        kept += len(true & set(sketches.nearest(held.held(), scaled[number].tobytes(), None, 400)[:100]))
+        kept += len(true & set(sign_index.nearest(held.held(), scaled[number].tobytes(), None, 400)[:100]))
     assert kept >= 0.95 * 500
 
 
 def test_the_number_of_candidates_is_kept_although_many_are_equally_far() -> None:
-    held = sketches.Sketches(0)
+    held = sign_index.Sketches(0)
     held.append(b"".join(_record(document, 0) for document in [5] * 100))
-    assert len(sketches.nearest(held.held(), bytes([1]) * 256, None, 30)) == 30
-    assert len(sketches.nearest(held.held(), bytes([1]) * 256, None, 300)) == 100
+    assert len(sign_index.nearest(held.held(), bytes([1]) * 256, None, 30)) == 30
+    assert len(sign_index.nearest(held.held(), bytes([1]) * 256, None, 300)) == 100
 
 
 def _record(document: int, scope: int) -> bytes:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.event_names import is_spool_name
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.inbox.spool import Arrival, Batch, batches, leave, read_arrival, remove
 from claude_mem_lite.paths import Home
-from claude_mem_lite.spool_names import is_spool_name
 
 GONE = 4_194_305
 """A process id above the highest that Linux gives out."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.store.stances import NOTHING, Stance, agree, contradict, stance_of
+from claude_mem_lite.knowledge.claims.claim import NOTHING, Stance, agree, contradict, stance_of
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,10 @@ import pytest
 
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.knowledge import forget, transfer
 from claude_mem_lite.models import OCCASION_LEAD, Event, Place, Receipt, SessionSummary, SymbolChange
-from claude_mem_lite.store import exchange, forgetting, memories, projects, receipts, sessions, turns
+from claude_mem_lite.store import memories, receipts, sessions, turns
+from claude_mem_lite.store.projects import lookup
 from tests.fakes import NOW, SHOP, Store
 
 
@@ -83,7 +85,7 @@ def test_forgetting_reaches_what_repeats_the_memory(store: Store, tmp_path: Path
     sibling = store.remember("Add a cache", turn="t1", summary=f"A cache was added. {secret}.", detail=secret)
     store.session("s1", SessionSummary(headline=f"Add a cache; {secret}", learned=f"Caches help. {secret}."))
     with atomic(store.db):
-        assert forgetting.forget(store.db, [made.id], [], NOW).turns == ["t1"]
+        assert forget.forget(store.db, [made.id], [], NOW).turns == ["t1"]
     store.db.execute("pragma wal_checkpoint(truncate)")
     assert memories.get(store.db, sibling.id).summary == "A cache was added."
     told = sessions.find(store.db, "s1")
@@ -100,7 +102,7 @@ def test_forgetting_reaches_every_session_that_saw_the_memory(store: Store) -> N
         store.session(session, SessionSummary(headline=secret, request="Fix billing"))
         turns.add_turn(store.db, turn, Event(turn, "Stop", session, NOW), "Fix billing", secret)
     with atomic(store.db):
-        forgetting.forget(store.db, [made.id], [], NOW)
+        forget.forget(store.db, [made.id], [], NOW)
     assert {one.summary.headline for one in sessions.newest(store.db)} == {"Fix billing"}
 
 
@@ -112,7 +114,7 @@ def test_forgetting_reaches_what_other_sessions_said_about_it(store: Store) -> N
     store.turn("t3", "Does the moon rotate?", "Every full moon does.", session="s2")
     store.session("s2", SessionSummary(headline="Paint the cellar", next_steps=(secret, "Paint the lid")))
     with atomic(store.db):
-        assert forgetting.forget(store.db, [made.id], [], NOW).turns == ["t1", "t2"]
+        assert forget.forget(store.db, [made.id], [], NOW).turns == ["t1", "t2"]
     assert turns.texts_of(store.db, "t2") == (kept, "Yes.", "", "")
     assert turns.texts_of(store.db, "t3") == ("Does the moon rotate?", "Every full moon does.", "", "")
     told = sessions.find(store.db, "s2")
@@ -136,7 +138,7 @@ def test_forgetting_leaves_what_it_had_replaced_when_that_says_something_else_or
         old, turn="t1", kind="decision", summary=old, status="superseded", superseded_by=made.id, **more
     )
     with atomic(store.db):
-        assert forgetting.forget(store.db, [made.id], [], NOW).memories == [made.id]
+        assert forget.forget(store.db, [made.id], [], NOW).memories == [made.id]
     left = memories.get(store.db, before.id)
     assert (left.title, left.status) == (old, "superseded")
 
@@ -147,7 +149,7 @@ def test_forgetting_counts_what_goes_along(store: Store) -> None:
         "The vault listens on port 7", turn="t1", kind="gotcha", status="superseded", superseded_by=made.id
     )
     with atomic(store.db):
-        assert forgetting.forget(store.db, [made.id], [], NOW).memories == [made.id, older.id]
+        assert forget.forget(store.db, [made.id], [], NOW).memories == [made.id, older.id]
 
 
 def versions_of(store: Store, *ports: int, **more: Any) -> list[str]:
@@ -164,14 +166,14 @@ def versions_of(store: Store, *ports: int, **more: Any) -> list[str]:
 def test_forgetting_takes_every_older_version_along(store: Store) -> None:
     ids = versions_of(store, 5, 6, 7, 8)
     with atomic(store.db):
-        assert forgetting.forget(store.db, [ids[-1]], [], NOW).memories == ids[::-1]
+        assert forget.forget(store.db, [ids[-1]], [], NOW).memories == ids[::-1]
     assert memories.count(store.db) == 0
 
 
 def test_forgetting_ends_at_a_version_that_is_the_users(store: Store) -> None:
     ids = versions_of(store, 5, 6, 7, 8, origin="user")
     with atomic(store.db):
-        assert forgetting.forget(store.db, [ids[-1]], [], NOW).memories == ids[:1:-1]
+        assert forget.forget(store.db, [ids[-1]], [], NOW).memories == ids[:1:-1]
     assert [memories.get(store.db, id_).superseded_by for id_ in ids[:2]] == [ids[1], None]
 
 
@@ -193,7 +195,7 @@ def test_forgetting_a_lesson_leaves_the_work_that_it_was_said_after(store: Store
     )
     store.session("s1", told)
     with atomic(store.db):
-        forgetting.forget(store.db, [lesson.id], [], NOW)
+        forget.forget(store.db, [lesson.id], [], NOW)
     left = sessions.find(store.db, "s1")
     assert left is not None
     assert left.summary == replace(told, headline=work)
@@ -204,7 +206,7 @@ def test_forgetting_leaves_the_files_that_other_turns_worked_on(store: Store) ->
     store.remember("Add a lock", turn="t2", files=("src/vault.py",))
     store.session("s1", SessionSummary(headline="Add a lock", files_edited=("src/vault.py", "src/cellar.py")))
     with atomic(store.db):
-        forgetting.forget(store.db, [made.id], [], NOW)
+        forget.forget(store.db, [made.id], [], NOW)
     left = sessions.find(store.db, "s1")
     assert left is not None
     assert left.summary.files_edited == ("src/vault.py",)
@@ -215,7 +217,7 @@ def test_forgetting_leaves_another_memory_that_says_the_same_elsewhere(store: St
     made = store.remember("Run the linter before every commit", turn="t1")
     other = store.remember("Run the linter before every commit", turn="t2", place=place)
     with atomic(store.db):
-        forgetting.forget(store.db, [made.id], [], NOW)
+        forget.forget(store.db, [made.id], [], NOW)
     assert memories.find(store.db, other.id) is not None
 
 
@@ -223,17 +225,17 @@ def test_forgetting_reaches_the_earlier_version_that_was_replaced(store: Store) 
     made = store.remember("Keep the vault passphrase in safe 9", turn="t2")
     old = store.remember("Keep the vault passphrase in safe 7", turn="t1", status="superseded", superseded_by=made.id)
     with atomic(store.db):
-        forgetting.forget(store.db, [made.id], [], NOW)
+        forget.forget(store.db, [made.id], [], NOW)
     assert memories.find(store.db, old.id) is None
 
 
 def test_the_same_words_under_another_id_are_known_as_forgotten_by_an_import_alone(store: Store) -> None:
     made = store.remember("Rotate the vault passphrase every full moon", turn="t1", kind="rule")
     with atomic(store.db):
-        forgetting.forget(store.db, [made.id], [], NOW)
+        forget.forget(store.db, [made.id], [], NOW)
     again = replace(made, id="another", title="rotate the VAULT passphrase, every full moon", summary="Told anew.")
     elsewhere = replace(made, id="elsewhere", scope="universal")
-    taken = exchange.take_in(store.db, [exchange.Given(one, ()) for one in (again, elsewhere)], NOW)
+    taken = transfer.take_in(store.db, [transfer.Given(one, ()) for one in (again, elsewhere)], NOW)
     assert (taken.imported, taken.forgotten) == (1, 1)
     assert store.remember(made.title, turn="t9", kind="rule").title == made.title
     assert memories.count(store.db) == 2
@@ -242,17 +244,17 @@ def test_the_same_words_under_another_id_are_known_as_forgotten_by_an_import_alo
 def test_a_short_title_alone_keeps_nothing_out(store: Store) -> None:
     made = store.remember("Change basket.py", turn="t1")
     with atomic(store.db):
-        forgetting.forget(store.db, [made.id], [], NOW)
+        forget.forget(store.db, [made.id], [], NOW)
     other = replace(made, id="another", summary="Something else was changed there.")
     same = replace(made, id="again")
-    taken = exchange.take_in(store.db, [exchange.Given(one, ()) for one in (other, same)], NOW)
+    taken = transfer.take_in(store.db, [transfer.Given(one, ()) for one in (other, same)], NOW)
     assert (taken.imported, taken.forgotten) == (1, 1)
 
 
 def test_a_tombstone_holds_no_word_of_what_was_forgotten(store: Store) -> None:
     made = store.remember("Rotate the vault passphrase every full moon", turn="t1", kind="rule")
     with atomic(store.db):
-        forgetting.forget(store.db, [made.id], [], NOW)
+        forget.forget(store.db, [made.id], [], NOW)
     names = [row["memory"] for row in store.db.execute("select memory from tombstones")]
     assert sorted(name.partition(":")[0] for name in names) == sorted(["salt", "said", "said", made.id, "t1"])
 
@@ -260,7 +262,7 @@ def test_a_tombstone_holds_no_word_of_what_was_forgotten(store: Store) -> None:
 def test_what_was_forgotten_does_not_come_back_with_its_turn(store: Store) -> None:
     made = store.remember("Freeze the clock", turn="t1")
     with atomic(store.db):
-        forgetting.forget(store.db, [made.id], [], NOW)
+        forget.forget(store.db, [made.id], [], NOW)
     store.remember("Freeze the clock", turn="t1")
     assert memories.count(store.db) == 0
 
@@ -273,13 +275,13 @@ def test_forgetting_a_project_keeps_what_holds_everywhere(store: Store) -> None:
 
 def test_a_project_is_found_by_its_name_unless_two_have_it(store: Store) -> None:
     store.session("s1", SessionSummary())
-    assert projects.find(store.db, "shop") == SHOP.project
+    assert lookup.find(store.db, "shop") == SHOP.project
     store.session("s2", SessionSummary(), place=Place("/elsewhere/shop", "shop", "/elsewhere/shop"))
-    assert projects.find(store.db, SHOP.project) == SHOP.project
+    assert lookup.find(store.db, SHOP.project) == SHOP.project
     with pytest.raises(Ambiguous, match="/elsewhere/shop"):
-        projects.find(store.db, "shop")
+        lookup.find(store.db, "shop")
     with pytest.raises(NotFound):
-        projects.find(store.db, "nothing")
+        lookup.find(store.db, "nothing")
 
 
 def test_a_session_keeps_the_project_it_began_in(store: Store) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.knowledge import reconcile
+from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.models import Memory
-from claude_mem_lite.store import conflicts, memories, retirements, supersession
+from claude_mem_lite.store import memories, memory_links, retirements
 from claude_mem_lite.timestamps import time_to_text
-from claude_mem_lite.worker import settling
 from tests.fakes import NOW, Store
 
 
@@ -22,7 +23,7 @@ def said(store: Store, title: str, at: datetime, *, turn: str = "", **more: obje
     given: dict[str, Any] = {"kind": "decision", "summary": title, "created_at": at, "last_seen_at": at, **more}
     made = store.remember(title, turn=turn or f"{title} {at}", **given)
     with atomic(store.db):
-        settling.settle(store.db, made, turn, NOW)
+        reconcile.settle(store.db, made, turn, NOW)
     return now(store, made)
 
 
@@ -75,7 +76,7 @@ def test_only_the_users_word_replaces_the_users_word(store: Store) -> None:
     stated = said(store, "Use pnpm", day(1), origin="user", kind="preference")
     guessed = said(store, "Use npm", day(2))
     assert (now(store, stated).status, now(store, guessed).status) == ("active", "active")
-    assert conflicts.of(store.db, [stated.id]) == {stated.id: (guessed.id,)}
+    assert memory_links.of(store.db, [stated.id]) == {stated.id: (guessed.id,)}
     restated = said(store, "Use npm", day(3), origin="user", kind="correction")
     assert now(store, stated).superseded_by == restated.id
 
@@ -84,23 +85,23 @@ def test_what_is_pinned_is_contradicted_and_not_replaced(store: Store) -> None:
     pinned = said(store, "Use pnpm", day(1), pinned=True, origin="user")
     other = said(store, "Use npm", day(2), origin="user")
     assert now(store, pinned).status == "active"
-    assert conflicts.of(store.db, [pinned.id, other.id]) == {pinned.id: (other.id,), other.id: (pinned.id,)}
+    assert memory_links.of(store.db, [pinned.id, other.id]) == {pinned.id: (other.id,), other.id: (pinned.id,)}
 
 
 def test_two_of_the_same_moment_contradict_each_other_until_one_is_retired(store: Store) -> None:
     one = said(store, "Store sessions in Redis", day(1))
     other = said(store, "Store sessions in Postgres", day(1))
-    assert conflicts.of(store.db, [one.id, other.id]) == {one.id: (other.id,), other.id: (one.id,)}
+    assert memory_links.of(store.db, [one.id, other.id]) == {one.id: (other.id,), other.id: (one.id,)}
     with atomic(store.db):
         retirements.retire(store.db, other.id, "user", "wrong", NOW)
-    assert conflicts.of(store.db, [one.id, other.id]) == {}
+    assert memory_links.of(store.db, [one.id, other.id]) == {}
 
 
 def test_what_pages_and_foreign_tools_say_replaces_nothing(store: Store) -> None:
     held = said(store, "Use pnpm", day(1))
     said(store, "Use npm", day(2), origin="web")
     assert now(store, held).status == "active"
-    assert conflicts.of(store.db, [held.id]) == {}
+    assert memory_links.of(store.db, [held.id]) == {}
 
 
 def test_settling_twice_changes_nothing(store: Store) -> None:
@@ -138,7 +139,7 @@ def test_a_failure_while_settling_loses_nothing_that_was_stored(store: Store) ->
         store.db.execute("update memories set created_at = 'never' where id = ?", (broken.id,))
     made = store.remember("Use pnpm", kind="decision")
     with atomic(store.db):
-        settling.settle(store.db, made, "t1", NOW)
+        reconcile.settle(store.db, made, "t1", NOW)
     assert now(store, made) == made
 
 

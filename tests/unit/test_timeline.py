@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.errors import Ambiguous, NotFound
 from claude_mem_lite.models import Event, Memory, Passage, Place, Session, SessionSummary
-from claude_mem_lite.store import passages, sessions, timeline, turns
+from claude_mem_lite.store import sessions, timeline, turns
+from claude_mem_lite.store.index import passages
 from tests.fakes import NOW, SHOP, Store
 
 OTHER = Place(project="example.org/me/other", name="other", root="/nowhere/other")

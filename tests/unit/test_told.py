@@ -2,8 +2,8 @@
 
 import pytest
 
+from claude_mem_lite.client.told import number, objects, part, whole, whole_or_none
 from claude_mem_lite.models import JsonValue
-from claude_mem_lite.told import number, objects, part, whole, whole_or_none
 
 
 @pytest.mark.parametrize("value", [None, True, "7", [7], {"a": 7}])

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from claude_mem_lite.agents.claude_code import event_from_payload
+from claude_mem_lite.event_names import event_of
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
 from claude_mem_lite.inbox.spool import read_arrival
-from claude_mem_lite.spool_names import event_of
 from tests.past_sessions import LONG_AGO, Json
 
 SETTINGS = settings(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.importers.lines import LONGEST_LINE_BYTES, Problem
+from claude_mem_lite.event_names import event_of
+from claude_mem_lite.importers.jsonl_reader import LONGEST_LINE_BYTES, Problem
+from claude_mem_lite.importers.transcript_turns import PastTurn
 from claude_mem_lite.importers.transcripts import Reading, find_transcripts, own_folders, read_transcript
-from claude_mem_lite.importers.turns import PastTurn
-from claude_mem_lite.spool_names import event_of
 from tests.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
 
 LATER = LONG_AGO + timedelta(days=30)

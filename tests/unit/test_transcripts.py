@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from claude_mem_lite.agents.claude_code import event_from_payload
-from claude_mem_lite.importers.lines import Problem
+from claude_mem_lite.event_names import event_of, is_past, is_spool_name, time_of
+from claude_mem_lite.importers.jsonl_reader import Problem
+from claude_mem_lite.importers.transcript_turns import PastTurn
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
-from claude_mem_lite.importers.turns import PastTurn
-from claude_mem_lite.spool_names import event_of, is_past, is_spool_name, time_of
 from tests.past_sessions import LONG_AGO, SHOP, Json, PastSession, fixed_bug
 
 LATER = LONG_AGO + timedelta(days=30)

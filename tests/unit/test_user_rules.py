@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.language.clean import without_own_blocks
 from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, STATED
-from claude_mem_lite.context.block import Given, block
+from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.item_block import Given, block
 from claude_mem_lite.context.presets import BUILT_IN, Preset
 from claude_mem_lite.context.render import NOTES_HEADER, PREAMBLE, RULES_HEADER
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.context.user_rules import RULE_KINDS, is_users_rule
+from claude_mem_lite.knowledge.confidence import Evidence, confidence
+from claude_mem_lite.knowledge.user_edits import CONFIRMED
 from claude_mem_lite.models import KINDS, ORIGINS, STATUSES, TRANSCRIPT_TRUST, UNDONE_LEAD, Memory
-from claude_mem_lite.store.learning import Evidence, confidence
-from claude_mem_lite.worker.amending import CONFIRMED
 from tests.fakes import NOW, SHOP, Store
 from tests.poisoned_texts import WRITTEN_FIRST, WRITTEN_LATER
 

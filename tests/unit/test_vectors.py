@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.store import derived, documents, unindexed, vectors
-from claude_mem_lite.store.vectors import SKETCH_BYTES
+from claude_mem_lite.store.index import derived, documents, index_queue, vectors
+from claude_mem_lite.store.index.vectors import SKETCH_BYTES
 from tests.fakes import Store
 
 ONES = bytes([1]) * 256
@@ -110,19 +110,19 @@ def test_documents_are_told_apart_in_their_order() -> None:
 def test_what_is_stored_waits_for_its_vector_newest_first(store: Store) -> None:
     for title in ("The first one", "Another matter", "Something else"):
         store.remember(title)
-    assert unindexed.waiting(store.db, 2) == [(documents.of_memory(3), False), (documents.of_memory(2), False)]
-    unindexed.done(store.db, [documents.of_memory(3)])
-    assert unindexed.count(store.db) == 2
+    assert index_queue.waiting(store.db, 2) == [(documents.of_memory(3), False), (documents.of_memory(2), False)]
+    index_queue.done(store.db, [documents.of_memory(3)])
+    assert index_queue.count(store.db) == 2
 
 
 def test_everything_may_be_asked_for_again_and_words_once_asked_for_stay_so(store: Store) -> None:
     store.remember("Rotate the signing keys")
-    unindexed.all_again(store.db, words=True)
-    unindexed.all_again(store.db, words=False)
-    assert unindexed.waiting(store.db, 10) == [(documents.of_memory(1), True)]
-    unindexed.words_done(store.db, [documents.of_memory(1)])
-    assert unindexed.waiting(store.db, 10) == [(documents.of_memory(1), False)]
-    assert unindexed.waiting(store.db, 10, words_only=True) == []
+    index_queue.all_again(store.db, words=True)
+    index_queue.all_again(store.db, words=False)
+    assert index_queue.waiting(store.db, 10) == [(documents.of_memory(1), True)]
+    index_queue.words_done(store.db, [documents.of_memory(1)])
+    assert index_queue.waiting(store.db, 10) == [(documents.of_memory(1), False)]
+    assert index_queue.waiting(store.db, 10, words_only=True) == []
     assert documents.count(store.db) == 1
 
 

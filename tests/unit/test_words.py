@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.words import (
+from claude_mem_lite.text import (
     STOPWORDS,
     index_text,
     is_beginning,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.client.worker_process import ensure_worker
 from claude_mem_lite.errors import WorkerUnavailable
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker_start import ensure_worker
 from tests.running import WAIT_S, wait_until
 from tests.unit.fake_worker import fake_worker
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.code.freshness.scanner import Looking
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.looking import Looking
 from claude_mem_lite.worker.loop import Loop
 from tests.e2e.repositories import git
 from tests.fakes import NOW, FakeProvider, Store

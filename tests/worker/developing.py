@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from claude_mem_lite.places import find_place
+from claude_mem_lite.code.git.project_identity import find_place
 from tests import worked
 from tests.patches import patch
 from tests.running import Json, Machine, payload

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.freshness.time_budget import LookTime
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.models import Event, Memory
-from claude_mem_lite.places import find_place
 from claude_mem_lite.store import memories, sessions
-from claude_mem_lite.worker.look_time import LookTime
-from claude_mem_lite.worker.looking import Looking
 from tests.anchored import LOAD, work_on
 from tests.e2e.repositories import git
 from tests.fakes import NOW, Store

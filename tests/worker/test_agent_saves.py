@@ -2,8 +2,8 @@
 
 import pytest
 
+from claude_mem_lite.knowledge import quarantine
 from claude_mem_lite.safety.injection import looks_like_instructions
-from claude_mem_lite.worker import quarantine
 from tests.running import Json, Machine, leave, payload, query
 from tests.worker.moments import answered
 

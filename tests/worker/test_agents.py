@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.agents.identity import NUMBERED_WITHIN_S, WITHIN_S
+from claude_mem_lite.agents.event_identity import NUMBERED_WITHIN_S, WITHIN_S
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.answering.prompt import prompt_context
-from claude_mem_lite.worker.answering.start import start_context
+from claude_mem_lite.worker.answers.prompt import prompt_context
+from claude_mem_lite.worker.answers.session_start import start_context
 from claude_mem_lite.worker.loop import Loop
 from tests.running import Json, Machine, leave, query, running_loop, spool_name
 from tests.worker.conftest import SetClock

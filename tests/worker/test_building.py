@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.models import Filters, Hit
-from claude_mem_lite.places import find_place
-from claude_mem_lite.worker.looking import Looking
-from claude_mem_lite.worker.patience import patient
+from claude_mem_lite.search.search_timeout import patient
 from tests.anchored import LOAD, SAVE, work_on
 from tests.fakes import NOW, Store
 from tests.worker.looks import remember, soon

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.memory_lines import FIELDS
+from claude_mem_lite.export_format import FIELDS
 from tests.past_sessions import Json
 from tests.running import Machine, dump, leave, query, turn
 

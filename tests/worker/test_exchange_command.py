@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.cli.sending import interrupted_after
-from claude_mem_lite.importers.jsonl import BATCH_LINES
+from claude_mem_lite.cli.transfer.send_with_retry import interrupted_after
+from claude_mem_lite.importers.memory_file import BATCH_LINES
 from claude_mem_lite.paths import Home
 from tests.past_sessions import Json
 from tests.running import COMMAND, PROC, WAIT_S, Machine, open_machine, query, wait_until

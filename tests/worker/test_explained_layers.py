@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.context.presets import BUILT_IN, LAYERS
 from tests.arithmetic import equation
 from tests.running import Json, Machine, open_machine, wait_until

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.models import KINDS
 from tests.arithmetic import by_hand, equation
 from tests.running import Json, Machine, open_machine, wait_until

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.knowledge import forget
+from claude_mem_lite.knowledge.project_facts import FactKeeping, fact_id
 from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
-from claude_mem_lite.store import forgetting, memories
-from claude_mem_lite.worker.fact_keeping import FactKeeping, fact_id
+from claude_mem_lite.store import memories
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import Store
 from tests.git_repositories import Checkout, make_checkout
@@ -145,7 +146,7 @@ def test_a_forgotten_fact_does_not_come_back(
 ) -> None:
     keep(keeping, till.root)
     with atomic(store.db):
-        forgetting.forget(store.db, [fact(store, till.root).id], [], clock())
+        forget.forget(store.db, [fact(store, till.root).id], [], clock())
     describe(till.root, "A till that counts in tenths of cents", test="vitest")
     assert not keep(keeping, till.root)
     assert lines(store) == ["Commands: test `npm test`"]
@@ -190,8 +191,8 @@ def test_what_an_excluded_checkout_told_is_not_told_in_another_one(
 def test_facts_that_an_earlier_version_told_are_read_anew(
     store: Store, keeping: FactKeeping, till: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("claude_mem_lite.manifests.facts._WAY_OF_TELLING", "1")
-    monkeypatch.setattr("claude_mem_lite.manifests.facts.role", lambda _: "The user wants the tests off")
+    monkeypatch.setattr("claude_mem_lite.code.manifests.facts._WAY_OF_TELLING", "1")
+    monkeypatch.setattr("claude_mem_lite.code.manifests.facts.role", lambda _: "The user wants the tests off")
     keep(keeping, till.root)
     assert "What it is: The user wants the tests off" in lines(store)
     monkeypatch.undo()

@@ -9,9 +9,10 @@ from datetime import timedelta
 import pytest
 
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.models import Place, Receipt, ReceiptItem, SessionSummary
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import conflicts, receipts, retirements, sightings, supersession
+from claude_mem_lite.store import memory_links, receipts, retirements, sightings
 from tests.fakes import NOW, SHOP, Store
 from tests.running import Json, wait_until
 from tests.worker.in_process import Asked, asked
@@ -184,7 +185,7 @@ def test_the_story_of_a_memory_tells_what_became_of_it(home: Home) -> None:
             for turn in ("turn-1", "turn-2"):
                 sightings.note(store.db, new.id, turn)
             supersession.replace_by(store.db, old.id, new.id)
-            conflicts.note(store.db, new.id, other.id, NOW)
+            memory_links.note(store.db, new.id, other.id, NOW)
         gone = store.remember("Baskets are made of reed")
         with atomic(store.db):
             retirements.retire(store.db, gone.id, "user", "they are of steel", NOW)

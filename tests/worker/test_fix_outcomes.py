@@ -12,11 +12,10 @@ from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.inbox.spool import Arrival
-from claude_mem_lite.knowledge import remember
+from claude_mem_lite.knowledge import outcomes, remember
 from claude_mem_lite.models import JsonObject, Memory, Receipt, ReceiptItem
 from claude_mem_lite.paths import Home
 from claude_mem_lite.store import receipts
-from claude_mem_lite.worker import outcomes
 from tests.fakes import NOW, SHOP, Store
 from tests.running import spool_name
 from tests.unit.compress.build import PYTEST_FAILED, PYTEST_PASSED

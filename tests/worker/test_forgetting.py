@@ -3,8 +3,9 @@
 import sqlite3
 from contextlib import closing
 
+from claude_mem_lite.knowledge import forget
 from claude_mem_lite.models import SessionSummary
-from claude_mem_lite.store import forgetting, sessions
+from claude_mem_lite.store import sessions
 from tests import worked
 from tests.fakes import NOW, Store
 from tests.running import Json, Machine, dump, leave, payload, spool_name, turn, wait_until
@@ -169,7 +170,7 @@ def test_the_worth_of_a_headline_goes_with_the_memory_that_gave_it(store: Store)
     for session, headline, completed in (("s1", memory.title, "Added a cart."), ("s2", other.title, memory.title)):
         store.session(session, SessionSummary(headline=headline, completed=completed))
         sessions.set_summary(store.db, session, SessionSummary(headline=headline, completed=completed), NOW, 1.95)
-    forgetting.forget(store.db, [memory.id], [], NOW)
+    forget.forget(store.db, [memory.id], [], NOW)
     told = [sessions.find(store.db, session) for session in ("s1", "s2")]
     assert [(one.summary.headline, one.headline_worth) for one in told if one] == [
         ("Added a cart.", 0.0),

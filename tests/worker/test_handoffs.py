@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.compress.rules.handoff import cut_down, steps_of
-from claude_mem_lite.compress.rules.steps_done import is_done_by, may_be_done, told_apart
+from claude_mem_lite.compress.rules.finished_steps import is_done_by, may_be_done, told_apart
+from claude_mem_lite.compress.rules.session_handoff import cut_down, steps_of
 from claude_mem_lite.models import Memory
 from claude_mem_lite.store import memories, retirements
 from claude_mem_lite.store.memories import handoff_id

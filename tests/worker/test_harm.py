@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 import pytest
 
-from claude_mem_lite.compress.tools.fingerprints import anchors_of_call
+from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_call
 from claude_mem_lite.models import ToolCall
-from claude_mem_lite.places import find_place
 from tests import worked
 from tests.past_sessions import PastSession
 from tests.running import Json, Machine, payload, query

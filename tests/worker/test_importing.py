@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from claude_mem_lite.importers.transcript_turns import PastTurn
 from claude_mem_lite.importers.transcripts import find_transcripts, read_transcript
-from claude_mem_lite.importers.turns import PastTurn
 from tests import worked
 from tests.past_sessions import LONG_AGO, Json, PastSession, fixed_bug
 from tests.running import Machine, dump, leave, payload, spool_name

@@ -12,10 +12,13 @@ import pytest
 from claude_mem_lite.db.connection import atomic, open_for_reading
 from claude_mem_lite.models import Filters, SessionSummary
 from claude_mem_lite.paths import Home
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.store import derived, documents, fts, memories, passages, unindexed, vectors
-from claude_mem_lite.worker import api, indexing, maintenance, rebuilding
-from claude_mem_lite.worker.indexing import Indexing
+from claude_mem_lite.search import indexer
+from claude_mem_lite.search.indexer import Indexing
+from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.store import memories
+from claude_mem_lite.store.index import derived, documents, fts, index_queue, passages, vectors
+from claude_mem_lite.worker import maintenance
+from claude_mem_lite.worker.api import rebuilding, status
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import NOW, FakeEmbedder, Store
 from tests.running import Machine, leave, running_loop, turn, wait_until
@@ -51,11 +54,11 @@ def test_every_memory_gets_a_vector_of_what_a_person_would_read(store: Store, em
     finish(Indexing(store.db, embedder))
     assert embedder.asked == ["Rotate the keys\nEvery month\nBy cron\nAt night"]
     assert has_vector(store.db, 1)
-    assert unindexed.count(store.db) == 0
+    assert index_queue.count(store.db) == 0
 
 
 def test_a_batch_at_a_time_is_worked_on_the_newest_first(store: Store, embedder: FakeEmbedder) -> None:
-    number = indexing.BATCH + 1
+    number = indexer.BATCH + 1
     for at in range(number):
         store.remember(f"Matter {at * 7919} of {at * 104729}")
     work = Indexing(store.db, embedder)
@@ -84,7 +87,7 @@ def test_what_another_embedder_made_is_made_anew(store: Store, embedder: FakeEmb
     finish(first)
     again = Indexing(store.db, embedder)
     again.begin()
-    assert unindexed.count(store.db) == 0
+    assert index_queue.count(store.db) == 0
     other = FakeEmbedder(name="fake-2")
     changed = Indexing(store.db, other)
     changed.begin()
@@ -171,7 +174,7 @@ def test_a_broken_embedder_costs_nothing_but_the_vectors(
     for title in ("Rotate the keys", "Water the plants"):
         store.remember(title)
     fts.remove(store.db, 1)
-    unindexed.all_again(store.db, words=True)
+    index_queue.all_again(store.db, words=True)
     embedder.is_broken = True
     work = Indexing(store.db, embedder)
     finish(work)
@@ -179,7 +182,7 @@ def test_a_broken_embedder_costs_nothing_but_the_vectors(
     assert found_by_words(store.db, "rotate") == [1]
     assert work.problem
     assert work.waiting(store.db) == 0
-    assert unindexed.count(store.db) == 2
+    assert index_queue.count(store.db) == 2
     assert [record.message for record in caplog.records] == ["no vectors can be made; search goes by words alone"]
 
 
@@ -201,7 +204,7 @@ def test_a_document_that_cannot_be_indexed_is_left_out_alone(
     work = Indexing(store.db, embedder)
     finish(work)
     assert [has_vector(store.db, seq) for seq in (1, 2, 3)] == [True, False, True]
-    assert unindexed.count(store.db) == 0
+    assert index_queue.count(store.db) == 0
     assert not work.problem
     assert [record.message for record in caplog.records] == ["document not indexed"]
 
@@ -209,7 +212,7 @@ def test_a_document_that_cannot_be_indexed_is_left_out_alone(
 def test_what_is_gone_before_its_turn_comes_is_crossed_off(store: Store, embedder: FakeEmbedder) -> None:
     store.db.execute("insert into unindexed (document, words) values (246, 1), (247, 1)")
     finish(Indexing(store.db, embedder))
-    assert unindexed.count(store.db) == 0
+    assert index_queue.count(store.db) == 0
     assert vectors.count(store.db) == 0
 
 
@@ -225,7 +228,7 @@ def looped(home: Home, clock: SetClock, embedder: FakeEmbedder) -> Iterator[Loop
 def counts(home: Home) -> tuple[int, int]:
     """Documents that wait, and vectors that are there."""
     with closing(open_for_reading(home.memory_db)) as db:
-        return unindexed.count(db), vectors.count(db)
+        return index_queue.count(db), vectors.count(db)
 
 
 def test_what_is_remembered_is_found_by_its_meaning(home: Home, clock: SetClock) -> None:
@@ -251,7 +254,7 @@ def test_what_is_forgotten_is_gone_from_the_vectors(home: Home, clock: SetClock,
 
 def test_many_documents_are_indexed_without_waiting_between_batches(home: Home, clock: SetClock) -> None:
     """Two seconds between passes would take these twenty batches over the time that is waited here."""
-    number = 20 * indexing.BATCH
+    number = 20 * indexer.BATCH
     with Store(home.memory_db) as store, atomic(store.db):
         store.db.executemany(
             "insert into unindexed (document, words) values (?, 0)", [(2 * at,) for at in range(1, number)]
@@ -278,7 +281,7 @@ def test_health_tells_why_no_vectors_are_made_and_counts_only_what_this_worker_w
         loop.command({"command": "remember", "kind": "note", "text": "My car is red", "cwd": "/"}).result(30)
         wait_until(lambda: loop.indexing.problem != "", "the embedder to be found broken")
         loop.call(lambda _: None).result(30)  # the step that found it is over
-        told = api.health(loop)
+        told = status.health(loop)
         assert counts(home) == (1, 0)
     assert told["unindexed"] == 0
     assert str(told["index_problem"]).startswith("no vectors can be made: ")

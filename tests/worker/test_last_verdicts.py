@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.codebase.freshness import Freshness
+from claude_mem_lite.code.freshness.last_verdicts import LastVerdicts
+from claude_mem_lite.code.freshness.look_pace import next_look_at
+from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.freshness.time_budget import LookTime
+from claude_mem_lite.code.freshness.verdicts import Freshness
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.models import Memory
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
-from claude_mem_lite.worker.last_verdicts import LastVerdicts
-from claude_mem_lite.worker.look_pace import next_look_at
-from claude_mem_lite.worker.look_time import LookTime
-from claude_mem_lite.worker.looking import Looking
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE, work_on
 from tests.e2e.repositories import git
 from tests.fakes import Store
@@ -76,7 +76,7 @@ def test_a_missing_file_that_there_is_no_time_to_search_for_may_be_stale_until_i
     memory = remember(store, checkout, work_on(checkout, "files.py", LOAD))
     commit(checkout)
     git(checkout, "mv", "files.py", "loading.py")
-    monkeypatch.setattr("claude_mem_lite.codebase.elsewhere._S_PER_FILE", 50.0)
+    monkeypatch.setattr("claude_mem_lite.code.freshness.relocation._S_PER_FILE", 50.0)
 
     def told() -> Freshness:
         return looking.checkout(reader, find_place(str(checkout)), soon()).freshness([memory])[memory.id]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.values import CodeChange
-from claude_mem_lite.places import find_place
-from claude_mem_lite.worker.look_time import LookTime
-from claude_mem_lite.worker.looking import Looking
-from claude_mem_lite.worker.seen import SeenCheckout
+from claude_mem_lite.code.freshness.checkout_view import SeenCheckout
+from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.freshness.time_budget import LookTime
+from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.syntax.values import CodeChange
 from tests.anchored import LOAD, LOAD_SAFELY, work_on
 from tests.fakes import Store
 from tests.worker.looks import remember, soon

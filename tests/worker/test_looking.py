@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
 from claude_mem_lite.store import memories, retirements
-from claude_mem_lite.worker.looking import Looking
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE, work_on
 from tests.fakes import NOW, Store
 from tests.worker.looks import look, remember, status

@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from claude_mem_lite.code.values import CodeChange
-from claude_mem_lite.codebase.freshness import Freshness
+from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.freshness.verdicts import Freshness
+from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.code.syntax.values import CodeChange
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
-from claude_mem_lite.worker.looking import Looking
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE, work_on
 from tests.e2e.repositories import git
 from tests.fakes import NOW, Store

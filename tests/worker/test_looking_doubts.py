@@ -5,12 +5,12 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.context.builder import build
-from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.db.connection import atomic
-from claude_mem_lite.places import find_place
 from claude_mem_lite.store import memories, retirements
-from claude_mem_lite.worker.looking import Looking
 from tests.anchored import LOAD, SAVE, work_on
 from tests.e2e.repositories import git
 from tests.fakes import NOW, Store

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.codebase.branches import Look
-from claude_mem_lite.places import find_place
+from claude_mem_lite.code.freshness.branch_visibility import Look
+from claude_mem_lite.code.freshness.branching import Branching
+from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.store import retirements
-from claude_mem_lite.worker.branching import Branching
-from claude_mem_lite.worker.looking import Looking
 from tests.anchored import LOAD, work_on
 from tests.e2e.repositories import git
 from tests.fakes import Store
@@ -185,7 +185,7 @@ def test_a_look_that_lacked_time_for_branches_has_more_the_next_time(
         given.append(deadline - time.monotonic() > 500)
         return Look(lacked_time=lacking.pop(0))
 
-    monkeypatch.setattr("claude_mem_lite.worker.looking._LONG_BRANCHES_S", 1_000.0)
+    monkeypatch.setattr("claude_mem_lite.code.freshness.scanner._LONG_BRANCHES_S", 1_000.0)
     monkeypatch.setattr(Branching, "look", look_at_branches)
     for _ in range(4):
         look(looking, checkout)

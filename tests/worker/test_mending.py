@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from claude_mem_lite.install.doctor.fixing import Done, apply, find_fixes
-from claude_mem_lite.install.doctor.worker import is_socket_open
+from claude_mem_lite.install.doctor.fixes import Done, apply, find_fixes
+from claude_mem_lite.install.doctor.worker_checks import is_socket_open
 from tests.running import Machine
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.errors import ModelUnavailable
-from claude_mem_lite.inbox import model_turns
+from claude_mem_lite.inbox import model_queue
 from claude_mem_lite.paths import Home
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeProvider
@@ -80,7 +80,7 @@ def test_a_turn_that_waits_to_be_tried_again_is_listed_and_can_be_tried_at_once(
     work(home, modelled, long_turn("s-1", "Count the items"))
     rest(home, modelled, clock)
     with closing(open_for_reading(home.inbox_db)) as db:
-        (listed,) = model_turns.problems(db, 10)
+        (listed,) = model_queue.problems(db, 10)
     assert (listed.status, listed.reason) == ("wanted", f"{BUSY.message}; it is tried again")
     assert modelled.call(lambda _: modelled.modelling.retry(listed.id)).result(30) == 1
     rest(home, modelled, clock)

@@ -3,7 +3,7 @@
 import json
 
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker import lessons_api
+from claude_mem_lite.worker.api import lessons as lessons_api
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeProvider
 from tests.lesson_sentences import stories

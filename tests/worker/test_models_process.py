@@ -228,6 +228,6 @@ def test_nothing_is_summed_up_while_the_settings_cannot_be_read(asking: Machine,
 
 
 def test_no_sdk_is_imported_before_a_model_is_asked() -> None:
-    program = "import sys, claude_mem_lite.worker.app, claude_mem_lite.worker.wiring; print(*sys.modules)"
+    program = "import sys, claude_mem_lite.worker.api.app, claude_mem_lite.worker.services; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     assert {"anthropic", "openai", "httpx"} & set(ran.stdout.split()) == set()

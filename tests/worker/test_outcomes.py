@@ -8,15 +8,16 @@ from datetime import timedelta
 
 import pytest
 
-from claude_mem_lite.code.values import CodeChange
+from claude_mem_lite.code.syntax.values import CodeChange
 from claude_mem_lite.db.connection import atomic, open_for_writing
 from claude_mem_lite.db.migrations import INBOX_MIGRATIONS, migrate
 from claude_mem_lite.inbox.queue import Queue
 from claude_mem_lite.inbox.spool import Arrival
+from claude_mem_lite.knowledge import forget, outcomes
 from claude_mem_lite.models import Memory, Receipt, ReceiptItem, SessionSummary, SymbolChange, Tally, Turn
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import forgetting, memories, receipts, symbols
-from claude_mem_lite.worker import maintenance, outcomes
+from claude_mem_lite.store import memories, receipts, symbol_changes
+from claude_mem_lite.worker import maintenance
 from tests.fakes import NOW, SHOP, Store
 from tests.running import spool_name
 
@@ -320,7 +321,7 @@ def test_what_is_forgotten_leaves_the_receipts_of_others_and_their_tallies(judge
     judged.store.turn("t1", f"see {made.id}", "ok", session=HERE)
     outcomes.judge(judged.store.db, judged.queue, HERE)
     with atomic(judged.store.db):
-        forgetting.forget(judged.store.db, [made.id], [], NOW)
+        forget.forget(judged.store.db, [made.id], [], NOW)
     (receipt,) = receipts.newest(judged.store.db, limit=9)
     assert [item.source for item in receipt.items] == [kept.id]
     assert receipts.tallies(judged.store.db, [made.id]) == {}
@@ -405,7 +406,7 @@ def test_what_the_turn_of_the_prompt_changed_was_of_use(judged: Judged) -> None:
     change = CodeChange("src/app.py", "Ledger.add", "method", "modified", "def add(self)", "", "1", "2")
     with atomic(judged.store.db):
         turn = Turn("t1", HERE, SHOP.project, "", ())
-        symbols.add(judged.store.db, "t1", turn, "main", [change], NOW + LATER)
+        symbol_changes.add(judged.store.db, "t1", turn, "main", [change], NOW + LATER)
     assert judged.outcome(made.id) == "used"
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.paths import Home
-from claude_mem_lite.project_file import NAME
-from claude_mem_lite.worker import context_api, rebuilding, settings_api
-from claude_mem_lite.worker.answering.prompt import prompt_context
-from claude_mem_lite.worker.answering.start import start_context
+from claude_mem_lite.project_config import NAME
+from claude_mem_lite.worker.answers.prompt import prompt_context
+from claude_mem_lite.worker.answers.session_start import start_context
+from claude_mem_lite.worker.api import admin, context, rebuilding
 from claude_mem_lite.worker.loop import Loop
 from tests.fakes import FakeProvider
 from tests.running import leave, payload, query, spool_name, turn
@@ -66,10 +66,10 @@ def test_what_was_rendered_for_a_folder_goes_when_its_repository_excludes_it(
 
 def test_budgets_and_the_layout_are_those_of_the_repository(home: Home, loop: Loop, shop: Path) -> None:
     (shop / NAME).write_text('budget_tokens = 321\nprompt_budget_tokens = 0\npreset = "codes"\nprovider = "openai"\n')
-    told = context_api.context(loop, str(shop))
+    told = context.context(loop, str(shop))
     assert (told["budget"], told["preset"]) == (321, "codes")
-    assert context_api.context(loop, str(shop.parent))["budget"] == 2000
-    told = context_api.prompt_context(loop, "why SQLite?", str(shop))
+    assert context.context(loop, str(shop.parent))["budget"] == 2000
+    told = context.prompt_context(loop, "why SQLite?", str(shop))
     assert str(told["why_silent"]).startswith("prompt_budget_tokens is 0")
     given = payload("UserPromptSubmit", "s-1", str(shop), prompt="where do we keep the carts, and why SQLite?")
     name = leave(home, given, name=now_name("UserPromptSubmit", 1.0))
@@ -95,7 +95,7 @@ def test_a_file_made_to_be_slow_or_wrong_does_not_keep_anything_from_being_captu
 def test_settings_are_told_with_what_was_left_out(home: Home, loop: Loop, shop: Path) -> None:
     home.config.write_text("budget_tokens = 900\n")
     (shop / NAME).write_text("budget_tokens = 500\ndebug = true\n")
-    told = settings_api.settings(loop, str(shop / "clients"))
+    told = admin.settings(loop, str(shop / "clients"))
     assert (told["file"], told["project_file"]) == (str(home.config), str(shop / NAME))
     assert told["problems"] == [
         "a project may not set debug; it may say "
@@ -115,12 +115,12 @@ def test_the_model_is_tried_with_one_small_question_that_is_counted(
     home: Home, modelled: Loop, provider: FakeProvider
 ) -> None:
     assert modelled.settle(30)
-    told = settings_api.try_model(modelled)
+    told = admin.try_model(modelled)
     assert (told["model"], told["problem"], told["tokens"]) == (provider.name, "", 2_300)
     assert len(provider.asked) == 1
     assert query(home.memory_db, "select session, outcome from model_calls") == [("doctor", "told")]
     provider.answers = [ModelRefused("the key is wrong", "set another")]
-    told = settings_api.try_model(modelled)
+    told = admin.try_model(modelled)
     assert (told["problem"], told["next_step"]) == ("the key is wrong", "set another")
 
 
@@ -130,11 +130,11 @@ def test_a_model_is_not_tried_over_a_cap_nor_when_there_is_none(
     home.config.write_text('provider = "anthropic"\ndaily_tokens = 10\n')
     modelled.wake()
     assert modelled.settle(30)
-    assert settings_api.try_model(modelled)["problem"] == "the day's cap of 10 tokens is reached"
+    assert admin.try_model(modelled)["problem"] == "the day's cap of 10 tokens is reached"
     home.config.write_text("")
     modelled.wake()
     assert modelled.settle(30)
-    assert settings_api.try_model(modelled)["problem"] == "no model is configured"
+    assert admin.try_model(modelled)["problem"] == "no model is configured"
     assert provider.asked == []
 
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_lite.code.freshness.checkout import Checkout
+from claude_mem_lite.code.freshness.scanner import Looking
+from claude_mem_lite.code.freshness.time_budget import LookTime
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.config import Config
-from claude_mem_lite.context.checkout import Checkout
 from claude_mem_lite.db.connection import open_for_reading
 from claude_mem_lite.models import Place, SessionSummary
 from claude_mem_lite.paths import Home
-from claude_mem_lite.places import find_place
-from claude_mem_lite.worker import rendered
-from claude_mem_lite.worker.look_time import LookTime
-from claude_mem_lite.worker.looking import Looking
+from claude_mem_lite.worker.answers import prerendered
 from tests.anchored import LOAD, LOAD_SAFELY, work_on
 from tests.fakes import NOW, Store
 from tests.worker.looks import remember
@@ -42,7 +42,7 @@ def seeing(home: Home, store: Store, looking: Looking, root: Path, tmp_path: Pat
     work_on(root, "files.py", LOAD_SAFELY)
     made = Seeing(looking)
     connect = partial(open_for_reading, home.memory_db)
-    rendered.refresh(home, store.db, connect, Config(), {""}, NOW, made)
+    prerendered.refresh(home, store.db, connect, Config(), {""}, NOW, made)
     return made
 
 

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.testclient import TestClient
 
 from claude_mem_lite.errors import InvalidRequest
-from claude_mem_lite.worker.routing import Body, From, Router
+from claude_mem_lite.worker.api.routing import Body, From, Router
 
 Colour = Literal["red", "blue"]
 JSON = {"Content-Type": "application/json"}

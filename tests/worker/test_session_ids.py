@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
 from tests.mcp.agent import Agent
 from tests.running import Machine, open_machine, payload, wait_until
 from tests.ui.conftest import browser_of

@@ -7,7 +7,7 @@ from contextlib import closing
 from starlette.testclient import TestClient
 
 from claude_mem_lite.paths import Home
-from claude_mem_lite.worker.app import make_app
+from claude_mem_lite.worker.api.app import make_app
 from claude_mem_lite.worker.loop import Loop
 from tests.faults.losses import spoil_root
 from tests.running import Machine, leave, query, spool_name, turn, wait_until

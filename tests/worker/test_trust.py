@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.compress.tools.hearsay import Hearsay
+from claude_mem_lite.compress.toolcalls.provenance import Hearsay
 from claude_mem_lite.db.connection import atomic
 from claude_mem_lite.knowledge import remember
 from claude_mem_lite.knowledge.turn_memories import memory_of

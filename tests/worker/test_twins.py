@@ -2,11 +2,11 @@
 
 import json
 
-from claude_mem_lite.agents.identity import NUMBERED_WITHIN_S, WITHIN_S
+from claude_mem_lite.agents.event_identity import NUMBERED_WITHIN_S, WITHIN_S
 from claude_mem_lite.inbox import spool
 from claude_mem_lite.models import JsonObject
+from claude_mem_lite.worker.answers.duplicate_hooks import Twins
 from claude_mem_lite.worker.loop import Loop
-from claude_mem_lite.worker.twins import Twins
 from tests.worker.moments import now_name
 
 PROMPT: JsonObject = {

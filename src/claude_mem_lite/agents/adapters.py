@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from claude_mem_lite.agents import claude_code, codex, copilot, cursor, gemini
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE, KNOWN_EVENTS, TOOL_EVENTS
+from claude_mem_lite.event_names import agent_of, event_of, is_past
 from claude_mem_lite.models import Event, JsonObject
-from claude_mem_lite.spool_names import agent_of, event_of, is_past
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 import re
 
 from claude_mem_lite.errors import PayloadError
+from claude_mem_lite.event_names import time_of
 from claude_mem_lite.models import Event, JsonObject, ToolCall, text
-from claude_mem_lite.spool_names import time_of
 
 CLAUDE_CODE = "claude-code"
 TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure")

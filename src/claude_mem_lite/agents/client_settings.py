@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from claude_mem_lite.git.checkout import common_folder, find_checkout
-from claude_mem_lite.git.repository import open_repository
+from claude_mem_lite.code.git.checkout import common_folder, find_checkout
+from claude_mem_lite.code.git.repository import open_repository
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import read_regular, state_of
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
-from claude_mem_lite.agents import shapes
+from claude_mem_lite.agents import payload_builders
 from claude_mem_lite.models import JsonObject, text
 
 MOMENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
@@ -27,7 +27,7 @@ def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
         told["prompt_id"] = turn
     if event != "PostToolUse":
         return (told,)
-    tool, given = text(payload.get("tool_name")), shapes.fields(payload.get("tool_input"))
+    tool, given = text(payload.get("tool_name")), payload_builders.fields(payload.get("tool_input"))
     if tool == "Bash":
         return (_command(told, text(given.get("command"))),)
     if tool == "apply_patch":
@@ -39,9 +39,9 @@ def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
 
 def _command(told: JsonObject, command: str) -> JsonObject:
     response = told.get("tool_response")
-    output = response if isinstance(response, str) else text(shapes.fields(response).get("output"))
+    output = response if isinstance(response, str) else text(payload_builders.fields(response).get("output"))
     code = _exit_code(text(told.get("transcript_path")), text(told.get("tool_use_id")))
-    return shapes.ran(told, command, output, code)
+    return payload_builders.ran(told, command, output, code)
 
 
 def _exit_code(transcript: str, call: str) -> int:
@@ -78,13 +78,13 @@ def _patched(told: JsonObject, patch: str) -> Iterator[JsonObject]:
     response = text(told.get("tool_response"))
     ended = _EXIT.match(response)
     if ended and ended[1] != "0":
-        yield shapes.failed(told, "Edit", {"file_path": _first_path(told, patch)}, response)
+        yield payload_builders.failed(told, "Edit", {"file_path": _first_path(told, patch)}, response)
         return
     folder = text(told.get("cwd"))
     did = [
         one
         for action, path, lines in islice(_files(patch), _MOST_FILES)
-        for one in _changed(told, action, shapes.absolute(path, folder), lines, folder)
+        for one in _changed(told, action, payload_builders.absolute(path, folder), lines, folder)
     ]
     yield from did or [told]  # one that says nothing is told as it came
 
@@ -92,18 +92,18 @@ def _patched(told: JsonObject, patch: str) -> Iterator[JsonObject]:
 def _changed(told: JsonObject, action: str, path: str, lines: Sequence[str], folder: str) -> Iterator[JsonObject]:
     if action == "Add":
         content = "".join(f"{line[1:]}\n" for line in lines if line.startswith("+"))
-        yield shapes.written(told, path, content)
+        yield payload_builders.written(told, path, content)
     elif action == "Delete":
-        yield shapes.removed(told, path)
+        yield payload_builders.removed(told, path)
     else:
         if lines and (moved := _MOVED.fullmatch(lines[0])):
-            lines, to = lines[1:], shapes.absolute(moved[1].strip(), folder)
-            yield shapes.renamed(told, path, to)
+            lines, to = lines[1:], payload_builders.absolute(moved[1].strip(), folder)
+            yield payload_builders.renamed(told, path, to)
             path = to
         parts = groupby((line for line in lines if not line.startswith("***")), lambda line: line.startswith("@@"))
         hunks = [list(part) for is_header, part in parts if not is_header]
         if hunks:
-            yield shapes.edited(told, path, hunks)
+            yield payload_builders.edited(told, path, hunks)
 
 
 def _files(patch: str) -> Iterator[tuple[str, str, list[str]]]:
@@ -122,11 +122,11 @@ def _files(patch: str) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _first_path(told: JsonObject, patch: str) -> str:
-    return next((shapes.absolute(path, text(told.get("cwd"))) for _, path, _ in _files(patch)), "")
+    return next((payload_builders.absolute(path, text(told.get("cwd"))) for _, path, _ in _files(patch)), "")
 
 
 def _planned(told: JsonObject, given: JsonObject) -> JsonObject:
     plan = given.get("plan")
-    steps = [shapes.fields(step) for step in plan] if isinstance(plan, list) else []
+    steps = [payload_builders.fields(step) for step in plan] if isinstance(plan, list) else []
     todos = [{"content": text(step.get("step")), "status": text(step.get("status"))} for step in steps]
-    return shapes.called(told, "TodoWrite", {"todos": todos}, {})
+    return payload_builders.called(told, "TodoWrite", {"todos": todos}, {})

@@ -1,6 +1,6 @@
 """Copilot CLI, by its documentation: under Claude Code's names of events payloads near to Claude Code's, own tools."""
 
-from claude_mem_lite.agents import shapes
+from claude_mem_lite.agents import payload_builders
 from claude_mem_lite.models import JsonObject, text
 
 MOMENTS = ("SessionStart", "PostToolUseFailure")
@@ -37,39 +37,42 @@ def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
     told = {
         **payload,
         "hook_event_name": event,
-        "session_id": shapes.first_text(payload, "session_id", "sessionId"),
+        "session_id": payload_builders.first_text(payload, "session_id", "sessionId"),
     }
     if event == "SessionStart" and text(payload.get("source")) == "new":
         told["source"] = "startup"
     elif event == "SubagentStop":
-        told["agent_type"] = shapes.first_text(payload, "agent_name", "agentName", "agent_type") or "subagent"
+        told["agent_type"] = payload_builders.first_text(payload, "agent_name", "agentName", "agent_type") or "subagent"
     elif event in ("PostToolUse", "PostToolUseFailure"):
         return (_tool(event, told),)
     return (told,)
 
 
 def _tool(event: str, told: JsonObject) -> JsonObject:
-    named = shapes.first_text(told, "tool_name", "toolName")
+    named = payload_builders.first_text(told, "tool_name", "toolName")
     tool = _SAME.get(named, named)
-    given = shapes.fields(told.get("tool_input", told.get("toolArgs")))
-    path = shapes.absolute(shapes.first_text(given, *_PATHS), text(told.get("cwd")))
+    given = payload_builders.fields(told.get("tool_input", told.get("toolArgs")))
+    path = payload_builders.absolute(payload_builders.first_text(given, *_PATHS), text(told.get("cwd")))
     if path and tool in ("Write", "Edit", "Read"):
         given = {**given, "file_path": path}
-    result = shapes.fields(told.get("tool_result", told.get("toolResult")))
-    shown = shapes.first_text(result, "text_result_for_llm", "textResultForLlm")
-    kind = shapes.first_text(result, "result_type", "resultType")
+    result = payload_builders.fields(told.get("tool_result", told.get("toolResult")))
+    shown = payload_builders.first_text(result, "text_result_for_llm", "textResultForLlm")
+    kind = payload_builders.first_text(result, "result_type", "resultType")
     if event == "PostToolUseFailure" or kind in ("failure", "denied"):
         error = told.get("error")
-        message = error if isinstance(error, str) else text(shapes.fields(error).get("message"))
-        return shapes.failed(told, tool, given, message or shown or "failed")
+        message = error if isinstance(error, str) else text(payload_builders.fields(error).get("message"))
+        return payload_builders.failed(told, tool, given, message or shown or "failed")
     if tool == "Bash":
-        return shapes.ran(told, text(given.get("command")), *_ended(shown))
+        return payload_builders.ran(told, text(given.get("command")), *_ended(shown))
     if tool == "Write" and path:
-        return shapes.written(told, path, shapes.first_text(given, "file_text", "content"))
+        return payload_builders.written(told, path, payload_builders.first_text(given, "file_text", "content"))
     if tool == "Edit" and path:
-        old, new = shapes.first_text(given, "old_str", "old_string"), shapes.first_text(given, "new_str", "new_string")
-        return shapes.replaced(told, path, old, new)
-    return shapes.called(told, tool, given, shown)
+        old, new = (
+            payload_builders.first_text(given, "old_str", "old_string"),
+            payload_builders.first_text(given, "new_str", "new_string"),
+        )
+        return payload_builders.replaced(told, path, old, new)
+    return payload_builders.called(told, tool, given, shown)
 
 
 def _ended(shown: str) -> tuple[str, int]:

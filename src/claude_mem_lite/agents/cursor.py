@@ -1,6 +1,6 @@
 """Cursor, by its documentation: events in camelCase, a conversation for a session, and results as JSON in a string."""
 
-from claude_mem_lite.agents import shapes
+from claude_mem_lite.agents import payload_builders
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
 MOMENTS = ("SessionStart", "PostToolUse")
@@ -37,7 +37,7 @@ def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
     told: dict[str, JsonValue] = {
         **payload,
         "hook_event_name": event,
-        "session_id": shapes.first_text(payload, "conversation_id", "session_id"),
+        "session_id": payload_builders.first_text(payload, "conversation_id", "session_id"),
         "cwd": text(payload.get("cwd")) or root,
         "prompt_id": text(payload.get("generation_id")),
     }
@@ -48,8 +48,8 @@ def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
     elif event == "Stop" and text(payload.get("status")) == "error":
         told = {**told, "hook_event_name": "StopFailure", "error": text(payload.get("error_message")) or "error"}
     elif event == "SubagentStop":
-        kind = shapes.first_text(payload, "subagent_type", "agent_type") or "subagent"
-        said = shapes.first_text(payload, "summary", "result", "last_assistant_message")
+        kind = payload_builders.first_text(payload, "subagent_type", "agent_type") or "subagent"
+        said = payload_builders.first_text(payload, "summary", "result", "last_assistant_message")
         told = {**told, "agent_type": kind, "last_assistant_message": said}
     elif event in ("PostToolUse", "PostToolUseFailure"):
         return (_tool(event, told),)
@@ -57,29 +57,31 @@ def adapt(event: str, payload: JsonObject) -> tuple[JsonObject, ...]:
 
 
 def _tool(event: str, told: JsonObject) -> JsonObject:
-    named, given = text(told.get("tool_name")), shapes.fields(told.get("tool_input"))
+    named, given = text(told.get("tool_name")), payload_builders.fields(told.get("tool_input"))
     tool = _known_name(named)
-    path = shapes.absolute(shapes.first_text(given, *_PATHS), text(told.get("cwd")))
+    path = payload_builders.absolute(payload_builders.first_text(given, *_PATHS), text(told.get("cwd")))
     if event == "PostToolUseFailure":
-        error = shapes.first_text(told, "error_message", "error") or text(told.get("failure_type"))
-        return shapes.failed(told, tool, {**given, "file_path": path} if path else given, error or "failed")
+        error = payload_builders.first_text(told, "error_message", "error") or text(told.get("failure_type"))
+        return payload_builders.failed(told, tool, {**given, "file_path": path} if path else given, error or "failed")
     shown = told.get("tool_output", told.get("tool_response"))
-    result = shapes.fields(shown)
+    result = payload_builders.fields(shown)
     if tool == "Bash":
         code = result.get("exitCode", result.get("exit_code"))
-        output = shapes.first_text(result, "stdout", "output") or ("" if result else text(shown))
+        output = payload_builders.first_text(result, "stdout", "output") or ("" if result else text(shown))
         output += text(result.get("stderr"))
-        return shapes.ran(told, text(given.get("command")), output, code if isinstance(code, int) else 0)
+        return payload_builders.ran(told, text(given.get("command")), output, code if isinstance(code, int) else 0)
     if tool == "Write" and path:
-        return shapes.written(told, path, shapes.first_text(given, "content", "contents", "code_edit"))
+        return payload_builders.written(
+            told, path, payload_builders.first_text(given, "content", "contents", "code_edit")
+        )
     if tool == "Edit" and path:
-        old, new = shapes.first_text(given, "old_string"), shapes.first_text(given, "new_string")
-        return shapes.replaced(told, path, old, new)
+        old, new = payload_builders.first_text(given, "old_string"), payload_builders.first_text(given, "new_string")
+        return payload_builders.replaced(told, path, old, new)
     if tool == "Delete" and path:
-        return shapes.removed(told, path)
+        return payload_builders.removed(told, path)
     if tool == "Read" and path:
-        return shapes.opened(told, path, "")
-    return shapes.called(told, tool, given, result or text(shown))
+        return payload_builders.opened(told, path, "")
+    return payload_builders.called(told, tool, given, result or text(shown))
 
 
 def _known_name(tool: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 
-from claude_mem_lite.agents import claude_code, shapes
+from claude_mem_lite.agents import claude_code, payload_builders
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
 MOMENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse")
@@ -66,34 +66,40 @@ def _without_space(given: str, start: int, end: int) -> int:
 
 
 def _tool(told: JsonObject) -> JsonObject:
-    tool, given = text(told.get("tool_name")), shapes.fields(told.get("tool_input"))
-    response = shapes.fields(told.get("tool_response"))
-    shown, content = shapes.fields(response.get("returnDisplay")), response.get("llmContent")
-    path = shapes.absolute(shapes.first_text(given, "file_path", "absolute_path", "path"), text(told.get("cwd")))
+    tool, given = text(told.get("tool_name")), payload_builders.fields(told.get("tool_input"))
+    response = payload_builders.fields(told.get("tool_response"))
+    shown, content = payload_builders.fields(response.get("returnDisplay")), response.get("llmContent")
+    path = payload_builders.absolute(
+        payload_builders.first_text(given, "file_path", "absolute_path", "path"), text(told.get("cwd"))
+    )
     if tool == "run_shell_command":
         return _command(told, text(given.get("command")), content, response)
-    known = _known_name(tool, shapes.fields(told.get("mcp_context")))
+    known = _known_name(tool, payload_builders.fields(told.get("mcp_context")))
     file = {"file_path": path}
-    if error := shapes.fields(response.get("error")):
+    if error := payload_builders.fields(response.get("error")):
         named = {"write_file": "Write", "replace": "Edit", "read_file": "Read"}.get(tool, known)
-        return shapes.failed(told, named, file if path else given, text(error.get("message")) or _plain(content))
+        return payload_builders.failed(
+            told, named, file if path else given, text(error.get("message")) or _plain(content)
+        )
     original = text(shown.get("originalContent"))
     if tool == "write_file":
-        return shapes.written(told, path, text(given.get("content")), original)
+        return payload_builders.written(told, path, text(given.get("content")), original)
     if tool == "replace":
-        return shapes.replaced(told, path, text(given.get("old_string")), text(given.get("new_string")), original)
+        return payload_builders.replaced(
+            told, path, text(given.get("old_string")), text(given.get("new_string")), original
+        )
     if tool == "read_file":
-        return shapes.opened(told, path, _plain(content))
+        return payload_builders.opened(told, path, _plain(content))
     if tool == "write_todos":
-        return shapes.called(told, "TodoWrite", {"todos": _todos(given.get("todos"))}, {})
-    return shapes.called(told, known, given, _plain(content))
+        return payload_builders.called(told, "TodoWrite", {"todos": _todos(given.get("todos"))}, {})
+    return payload_builders.called(told, known, given, _plain(content))
 
 
 def _command(told: JsonObject, command: str, content: JsonValue, response: JsonObject) -> JsonObject:
     output, code = _ended(_plain(content), is_error=bool(response.get("error")))
     if response.get("error") and not code:
-        return shapes.failed(told, "Bash", {"command": command}, output)
-    return shapes.ran(told, command, output, code)
+        return payload_builders.failed(told, "Bash", {"command": command}, output)
+    return payload_builders.ran(told, command, output, code)
 
 
 def _ended(shown: str, *, is_error: bool) -> tuple[str, int]:
@@ -125,8 +131,8 @@ def _known_name(tool: str, server: JsonObject) -> str:
 
 
 def _todos(given: JsonValue) -> list[JsonObject]:
-    todos = [shapes.fields(one) for one in given] if isinstance(given, list) else []
+    todos = [payload_builders.fields(one) for one in given] if isinstance(given, list) else []
     return [
-        {"content": shapes.first_text(one, "description", "content"), "status": text(one.get("status"))}
+        {"content": payload_builders.first_text(one, "description", "content"), "status": text(one.get("status"))}
         for one in todos
     ]

@@ -5,7 +5,7 @@ a program that removes the mark."""
 
 import os
 
-from claude_mem_lite.client_values import Asker
+from claude_mem_lite.client.responses import Asker
 from claude_mem_lite.errors import MemoryLiteError
 
 # Claude Code sets these for all that it runs.

@@ -11,11 +11,11 @@ from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import connect, json_option, limit_option, place_options, where
 from claude_mem_lite.cli.output import bold, dim, field, items, plain, print_json
 from claude_mem_lite.cli.progress import progress
-from claude_mem_lite.client_values import Where
+from claude_mem_lite.client.responses import Where
+from claude_mem_lite.client.told import objects, whole
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.told import objects, whole
-from claude_mem_lite.words import counted
+from claude_mem_lite.text import counted
 
 _LINE_EVERY_S = 10.0
 _NO_CALLER = "no call of it was found; callbacks and calls by reflection are not followed"

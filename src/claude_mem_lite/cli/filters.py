@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from claude_mem_lite.cli import completing, times
+from claude_mem_lite.cli import completion_values, times
 from claude_mem_lite.cli.options import all_projects_option, folder, kind, place_options, scope, where
-from claude_mem_lite.client_values import Wanted
+from claude_mem_lite.client.responses import Wanted
 from claude_mem_lite.models import STATUSES
 from claude_mem_lite.scopes import SCOPES
 
@@ -48,14 +48,14 @@ def filter_options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="K",
             type=kind,
             multiple=True,
-            shell_complete=completing.kinds,
+            shell_complete=completion_values.kinds,
             help="Only this kind; may be repeated.",
         ),
         click.option(
             "--scope",
             metavar="S",
             type=scope,
-            shell_complete=completing.scopes,
+            shell_complete=completion_values.scopes,
             help=f"Only what holds there: {SCOPES}.",
         ),
         click.option("--file", metavar="F", help="Only about this file: its path, or the end of it."),
@@ -88,7 +88,9 @@ def file_of_project(written: str, cwd: str) -> str:
     there = os.path.normpath(os.path.join(cwd, path))
     if not path.startswith(("/", "./", "../")) and not os.path.lexists(there):
         return os.path.normpath(path)
-    from claude_mem_lite.places import find_place  # with all that redacts: not for a search without --file
+    from claude_mem_lite.code.git.project_identity import (
+        find_place,  # with all that redacts: not for a search without --file
+    )
 
     root = find_place(cwd).root
     real = os.path.join(os.path.realpath(os.path.dirname(there)), os.path.basename(there))

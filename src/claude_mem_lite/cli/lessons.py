@@ -5,17 +5,17 @@ from datetime import UTC, datetime
 
 import click
 
-from claude_mem_lite.cli import completing
+from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.agent_shell import refuse_agent
 from claude_mem_lite.cli.groups import HelpfulGroup
 from claude_mem_lite.cli.options import all_projects_option, connect, connect_to_look, folder, json_option, limit_option
 from claude_mem_lite.cli.output import dim, field, print_json
 from claude_mem_lite.cli.records import head, project_names
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client_values import Where
+from claude_mem_lite.client.responses import Where
+from claude_mem_lite.client.told import number, objects, part, whole
 from claude_mem_lite.models import JsonObject, users_word
-from claude_mem_lite.told import number, objects, part, whole
-from claude_mem_lite.words import counted, one_line, within
+from claude_mem_lite.text import counted, one_line, within
 
 _MAX_SENTENCE = 300
 _MAX_SAID = 3
@@ -84,7 +84,7 @@ def _list(all_projects: bool, limit: int, as_json: bool) -> None:
 
 
 @lessons.command(short_help="Keep lessons on your word.")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.lessons)
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion_values.lessons)
 @json_option
 def accept(ids: Sequence[str], as_json: bool) -> None:
     """Keep lessons on your word.
@@ -105,7 +105,7 @@ def accept(ids: Sequence[str], as_json: bool) -> None:
 
 
 @lessons.command(short_help="Drop lessons, and keep them from coming back.")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.lessons)
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion_values.lessons)
 @json_option
 def dismiss(ids: Sequence[str], as_json: bool) -> None:
     """Drop lessons, and keep them from coming back.
@@ -128,7 +128,7 @@ def dismiss(ids: Sequence[str], as_json: bool) -> None:
 
 
 @lessons.command(short_help="Keep a lesson in other words.")
-@click.argument("id_", metavar="ID", shell_complete=completing.lessons)
+@click.argument("id_", metavar="ID", shell_complete=completion_values.lessons)
 @click.argument("words", metavar="TEXT", nargs=-1, required=True)
 @json_option
 def edit(id_: str, words: Sequence[str], as_json: bool) -> None:

@@ -16,13 +16,13 @@ from claude_mem_lite.cli.output import field as told_field
 from claude_mem_lite.cli.output import print_json
 from claude_mem_lite.cli.progress import Advance, progress
 from claude_mem_lite.cli.records import head
-from claude_mem_lite.cli.sending import Sending, interrupted_after
-from claude_mem_lite.client_values import RebuildCounts, StaleTurn, Where
+from claude_mem_lite.cli.transfer.send_with_retry import Sending, interrupted_after
+from claude_mem_lite.client.responses import RebuildCounts, StaleTurn, Where
+from claude_mem_lite.event_names import is_past
+from claude_mem_lite.importers.transcript_turns import PastTurn
 from claude_mem_lite.importers.transcripts import Transcript, find_transcripts, own_folders, read_transcript
-from claude_mem_lite.importers.turns import PastTurn
 from claude_mem_lite.models import JsonObject, JsonValue
-from claude_mem_lite.spool_names import is_past
-from claude_mem_lite.words import counted
+from claude_mem_lite.text import counted
 
 # A request is worked on in one go, and a hook that wants an answer waits meanwhile.
 MAX_BATCH_BYTES = 512 * 1024

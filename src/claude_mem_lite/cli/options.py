@@ -8,15 +8,15 @@ from typing import TypeVar
 
 import click
 
-from claude_mem_lite.cli import completing
+from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.output import print_json
-from claude_mem_lite.client import Client
-from claude_mem_lite.client_values import Where
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.responses import Where
+from claude_mem_lite.client.worker_process import ensure_worker
 from claude_mem_lite.errors import MemoryLiteError, unreadable
 from claude_mem_lite.models import KINDS, JsonValue
 from claude_mem_lite.paths import HOME_VARIABLE, Home, find_home
 from claude_mem_lite.scopes import LANGUAGES, SCOPES, written_scope
-from claude_mem_lite.worker_start import ensure_worker
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 _NOTHING = "nothing is stored here yet"
@@ -51,7 +51,7 @@ project_option = click.option(
     "--project",
     metavar="NAME",
     callback=_named,
-    shell_complete=completing.projects,
+    shell_complete=completion_values.projects,
     help="The project that is meant: its name, its id, or a folder or remote of it.",
 )
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from claude_mem_lite.cli import completing
+from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_option
 from claude_mem_lite.cli.output import Column, field, items, plain, print_json, print_table
 from claude_mem_lite.cli.times import ago
+from claude_mem_lite.client.told import describe_change, whole
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.told import describe_change, whole
 
 _MAX_FOLDERS = 3
 
@@ -52,8 +52,8 @@ def projects(ctx: click.Context, changes: bool, as_json: bool) -> None:
 
 
 @projects.command(short_help="Merge two projects.")
-@click.argument("source", metavar="PROJECT", shell_complete=completing.projects)
-@click.argument("into", metavar="INTO", shell_complete=completing.projects)
+@click.argument("source", metavar="PROJECT", shell_complete=completion_values.projects)
+@click.argument("into", metavar="INTO", shell_complete=completion_values.projects)
 @json_option
 def merge(source: str, into: str, as_json: bool) -> None:
     """Merge two projects.
@@ -68,7 +68,7 @@ def merge(source: str, into: str, as_json: bool) -> None:
 
 
 @projects.command(short_help="Rename a project.")
-@click.argument("project", metavar="PROJECT", shell_complete=completing.projects)
+@click.argument("project", metavar="PROJECT", shell_complete=completion_values.projects)
 @click.argument("name", metavar="NAME")
 @json_option
 def rename(project: str, name: str, as_json: bool) -> None:

@@ -5,15 +5,15 @@ from datetime import UTC, datetime
 
 import click
 
-from claude_mem_lite.cli import completing
+from claude_mem_lite.cli import completion_values
 from claude_mem_lite.cli.agent_shell import refuse_agent
 from claude_mem_lite.cli.options import connect, connect_to_look, folder, json_option, memory_id
 from claude_mem_lite.cli.output import dim, field, print_json
 from claude_mem_lite.cli.records import head, project_names
 from claude_mem_lite.cli.times import ago
-from claude_mem_lite.client_values import Where
+from claude_mem_lite.client.responses import Where
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.words import counted, one_line, within
+from claude_mem_lite.text import counted, one_line, within
 
 _LONGEST = 300
 _MOST = 200
@@ -51,7 +51,7 @@ def quarantine(ctx: click.Context, here: bool, as_json: bool) -> None:
 
 
 @quarantine.command(short_help="Let memories out.")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.ids)
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion_values.ids)
 @json_option
 def approve(ids: Sequence[str], as_json: bool) -> None:
     """Let memories out.
@@ -72,7 +72,7 @@ def approve(ids: Sequence[str], as_json: bool) -> None:
 
 
 @quarantine.command(short_help="Forget memories for good.")
-@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completing.ids)
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion_values.ids)
 @json_option
 def drop(ids: Sequence[str], as_json: bool) -> None:
     """Forget memories for good.

@@ -8,10 +8,10 @@ import click
 
 from claude_mem_lite.cli.output import bold, dim, field, items, plain
 from claude_mem_lite.cli.times import ago, clock
+from claude_mem_lite.client.told import NOTHING_CERTAIN, is_uncertain, objects, part, whole
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.scopes import called, project_of_scope
-from claude_mem_lite.told import NOTHING_CERTAIN, is_uncertain, objects, part, whole
-from claude_mem_lite.words import counted, one_line, within
+from claude_mem_lite.text import counted, one_line, within
 
 LISTS_SHOWN = ("facts", "files", "tags")
 FIELDS_SHOWN = ("scope", "project", "session", "branch", "commit", "origin", "confidence", "times_seen", "made_by")

@@ -6,8 +6,8 @@ import click
 
 from claude_mem_lite.cli.output import field
 from claude_mem_lite.cli.records import related_line
+from claude_mem_lite.client.told import objects, part
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.told import objects, part
 
 
 def tell_relations(memory: JsonObject) -> None:

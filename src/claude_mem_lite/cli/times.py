@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import click
 
-from claude_mem_lite.words import time_ago
+from claude_mem_lite.text import time_ago
 
 _SPAN = re.compile(
     r"^(?:(?P<number>\d{1,5})\s*|(?:an?|one|last)\s+)"

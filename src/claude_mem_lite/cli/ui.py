@@ -27,7 +27,7 @@ def ui(port: int, no_open: bool) -> None:
       claude-mem-lite ui
       claude-mem-lite ui --no-open --port 8765
     """
-    from claude_mem_lite.ui.running import link_file, open_browser, serve
+    from claude_mem_lite.ui.process import link_file, open_browser, serve
 
     client = connect()
     with ExitStack() as until_the_end:

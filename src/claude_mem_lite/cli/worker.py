@@ -11,13 +11,13 @@ import click
 from claude_mem_lite.cli.groups import HelpfulGroup, show_help
 from claude_mem_lite.cli.options import chosen_home, connect, json_option
 from claude_mem_lite.cli.output import field, print_json
-from claude_mem_lite.client import MAX_WORKERS, Client
-from claude_mem_lite.client_values import Drained
+from claude_mem_lite.client.client import MAX_WORKERS, Client
+from claude_mem_lite.client.responses import Drained
+from claude_mem_lite.client.told import whole
+from claude_mem_lite.client.worker_process import is_answering, stop_worker
 from claude_mem_lite.errors import MemoryLiteError, WorkerEnded, WorkerRefused, WorkerUnavailable
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.told import whole
-from claude_mem_lite.words import counted
-from claude_mem_lite.worker_start import is_answering, stop_worker
+from claude_mem_lite.text import counted
 
 DRAIN_TIMEOUT_S = 60.0
 # Rules need less: who waits longer wants to know for what.

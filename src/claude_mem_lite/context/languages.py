@@ -6,9 +6,9 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from claude_mem_lite.git.entries import Entries
-from claude_mem_lite.git.files import list_folder
-from claude_mem_lite.git.repository import open_repository
+from claude_mem_lite.code.git.entries import Entries
+from claude_mem_lite.code.git.repository import open_repository
+from claude_mem_lite.code.git.safe_files import list_folder
 from claude_mem_lite.scopes import LANGUAGE_ENDINGS
 
 _MOST_LISTED = 2_000

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from claude_mem_lite.config import RESERVE, Config
-from claude_mem_lite.context.items import Find, Layer
 from claude_mem_lite.context.layers import code_changes, codes, knowledge, observations, sessions
+from claude_mem_lite.context.layers.layer import Find, Layer
 from claude_mem_lite.errors import ConfigError
 
 # Every layer by its name, with the header of its lines.

@@ -4,11 +4,11 @@ Called where a file is opened (opening.py). Pure; a memory that only reports wor
 
 from collections.abc import Callable, Iterator
 
-from claude_mem_lite.compress.language.prose import sentences
-from claude_mem_lite.compress.language.sentence_kinds import is_talk, reads_like_an_order
+from claude_mem_lite.compress.prose.markdown import sentences
+from claude_mem_lite.compress.prose.sentence_types import is_talk, reads_like_an_order
 from claude_mem_lite.context.render import opens_with
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Memory, without_request
-from claude_mem_lite.patterns import lazy
 
 _MAX_LENGTH = 230
 _MAX_READ = 4_000

@@ -6,16 +6,16 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from claude_mem_lite.code.values import CodeChange
-from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
-from claude_mem_lite.compress.language.verbs import past
-from claude_mem_lite.compress.rules.handoff import FAILING, OPEN
+from claude_mem_lite.code.freshness.checkout import ChangeState, RenamedSince
+from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
+from claude_mem_lite.compress.prose.verbs import past
+from claude_mem_lite.compress.rules.session_handoff import FAILING, OPEN
 from claude_mem_lite.context.budget import estimate_tokens
-from claude_mem_lite.context.checkout import ChangeState, RenamedSince
-from claude_mem_lite.context.likeness import Said
+from claude_mem_lite.context.similarity import Said
 from claude_mem_lite.models import Memory, Origin, Session, users_word
 from claude_mem_lite.safe_text import harmless
-from claude_mem_lite.words import within
+from claude_mem_lite.text import within
 
 OPENING = "<claude-mem-lite>"
 CLOSING = "</claude-mem-lite>"

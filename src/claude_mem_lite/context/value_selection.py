@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from claude_mem_lite.context.budget import estimate_tokens, fits
-from claude_mem_lite.context.choosing import Assemble, Chosen, groups, told_in
-from claude_mem_lite.context.finding import Found
 from claude_mem_lite.context.forecast import Forecast
-from claude_mem_lite.context.items import Item
+from claude_mem_lite.context.layer_runner import Found
+from claude_mem_lite.context.layers.layer import Item
 from claude_mem_lite.context.order import shown
+from claude_mem_lite.context.selection import Assemble, Chosen, groups, told_in
 
 FLOOR = 0.0008
 """The least value a token. Chosen over seven projects, each left out once (docs/context.md)."""

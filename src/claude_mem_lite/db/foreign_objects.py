@@ -6,8 +6,8 @@ from contextlib import closing
 from datetime import UTC, datetime
 from functools import cache
 
+from claude_mem_lite.db.integrity import quoted
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS, migrate
-from claude_mem_lite.db.soundness import quoted
 
 # By names: how SQLite writes down a definition that was altered differs between its versions.
 _ALL = """select type, name, sql like 'create virtual%' as is_virtual from sqlite_master

@@ -5,8 +5,8 @@ import sqlite3
 from pathlib import Path
 
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.db.integrity import reading
 from claude_mem_lite.db.migrations import MEMORY_MIGRATIONS
-from claude_mem_lite.db.soundness import reading
 
 _FIRST = MEMORY_MIGRATIONS[0].__name__
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from claude_mem_lite.db import file_marks
 from claude_mem_lite.db.file_marks import FileMark
-from claude_mem_lite.db.replacing import read_json
-from claude_mem_lite.db.soundness import not_a_file
+from claude_mem_lite.db.file_swap import read_json
+from claude_mem_lite.db.integrity import not_a_file
 from claude_mem_lite.models import JsonValue, text
 from claude_mem_lite.paths import Home, identity, is_closed
 

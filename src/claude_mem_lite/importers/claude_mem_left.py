@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from claude_mem_lite.importers.claude_mem import TABLES, Kept
+from claude_mem_lite.importers.claude_mem_db import TABLES, Kept
 
 # Its own bookkeeping, and what is read along with the rows that are imported.
 _NOTHING_TO_TAKE = re.compile(

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from claude_mem_lite.importers.claude_mem import KeptSession
-from claude_mem_lite.importers.entries import first_entry
-from claude_mem_lite.importers.lines import Lines
+from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.importers.claude_mem_db import KeptSession
+from claude_mem_lite.importers.jsonl_reader import Lines
+from claude_mem_lite.importers.transcript_entries import first_entry
 from claude_mem_lite.importers.transcripts import SUFFIXES
 from claude_mem_lite.models import Place
-from claude_mem_lite.places import find_place
 
 How = Literal["option", "session", "name", "own", "there"]
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from claude_mem_lite.importers.times import EPOCH, read_time, sane
-from claude_mem_lite.redaction.rules import rules_for
+from claude_mem_lite.safety.rules import rules_for
 
 # Times are in milliseconds; what is less would be before 1973 and is taken for seconds.
 _LEAST_MS = 10**11

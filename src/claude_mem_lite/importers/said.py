@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from claude_mem_lite.client_marks import INJECTED_TAGS, INTERRUPTED, NOT_TYPED, NOTIFICATION, OWN_COMMAND, without_tags
+from claude_mem_lite.agents.injected_markup import (
+    INJECTED_TAGS,
+    INTERRUPTED,
+    NOT_TYPED,
+    NOTIFICATION,
+    OWN_COMMAND,
+    without_tags,
+)
 from claude_mem_lite.models import JsonObject, JsonValue, text
 
 _CLIENTS_MARKS = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")

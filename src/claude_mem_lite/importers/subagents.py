@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from claude_mem_lite.importers.calls import Calls
-from claude_mem_lite.importers.entries import Entry, Found, first_entry, read_entries, word
-from claude_mem_lite.importers.lines import Lines, Problem, open_plain
+from claude_mem_lite.importers.jsonl_reader import Lines, Problem, open_plain
 from claude_mem_lite.importers.said import blocks, text_of
+from claude_mem_lite.importers.tool_results import Calls
+from claude_mem_lite.importers.transcript_entries import Entry, Found, first_entry, read_entries, word
 from claude_mem_lite.models import JsonObject
 
 _LONGEST_META_BYTES = 64 * 1024

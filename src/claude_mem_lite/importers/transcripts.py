@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from claude_mem_lite.importers.entries import Entry, Found, first_entry, read_entries
-from claude_mem_lite.importers.lines import Lines, Problem
+from claude_mem_lite.importers.jsonl_reader import Lines, Problem
 from claude_mem_lite.importers.subagents import Subagent
-from claude_mem_lite.importers.turns import PastTurn, TurnBuilder
+from claude_mem_lite.importers.transcript_entries import Entry, Found, first_entry, read_entries
+from claude_mem_lite.importers.transcript_turns import PastTurn, TurnBuilder
 from claude_mem_lite.models import JsonObject
 
 SUFFIXES = (".jsonl", ".jsonl.gz")

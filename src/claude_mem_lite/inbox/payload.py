@@ -6,7 +6,7 @@ from itertools import islice
 
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.models import JsonObject, JsonValue, load_json, text
-from claude_mem_lite.redaction.redact import redact, redact_json
+from claude_mem_lite.safety.redact import redact, redact_json
 
 STORED_LIMIT = 512 * 1024
 # How long strings and how many items may be, tried one after the other until the whole fits.

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS
 from claude_mem_lite.db.connection import BUSY_TIMEOUT_S, atomic, empty_log
-from claude_mem_lite.inbox import replaying
-from claude_mem_lite.inbox.copies import Copies, Done
+from claude_mem_lite.event_names import around, is_past
+from claude_mem_lite.inbox import replay
+from claude_mem_lite.inbox.journal import Copies, Done
 from claude_mem_lite.inbox.payload import parse
 from claude_mem_lite.inbox.spool import Arrival
 from claude_mem_lite.models import JsonObject
-from claude_mem_lite.spool_names import around, is_past
 
 LEASE_S = 120.0
 RETRY_AFTER_S = (5.0, 10.0, 20.0)
@@ -119,7 +119,7 @@ class Queue:
         makes open turns ready too. A unit that was claimed before stays the unit it was: if it had grown,
         what is new in it would be taken for stored. What is to be replayed comes first, one unit at a time."""
         self._release("and lease_until < :now", now=now)
-        if again := replaying.next_unit(self.db):
+        if again := replay.next_unit(self.db):
             return [self._lease(again, now)]
         units: list[list[Row]] = []
         for session in self._sessions_with_work(now):

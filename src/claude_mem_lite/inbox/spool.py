@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from claude_mem_lite.agents.adapters import adapted, is_foreign, sender
-from claude_mem_lite.agents.identity import one_within_s
+from claude_mem_lite.agents.event_identity import one_within_s
 from claude_mem_lite.errors import PayloadError
+from claude_mem_lite.event_names import event_of, is_spool_name, part_of, process_of
 from claude_mem_lite.inbox.payload import parse, to_stored, unreadable_head
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.paths import Home
-from claude_mem_lite.spool_names import event_of, is_spool_name, part_of, process_of
 
 BATCH_FILES = 100
 BATCH_BYTES = 16 * 1024 * 1024

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 
 from claude_mem_lite.errors import MemoryLiteError, SettingsError
-from claude_mem_lite.install import files
+from claude_mem_lite.install import settings_files
 from claude_mem_lite.install.targets import SPOKEN, target_of
 from claude_mem_lite.paths import HOME_VARIABLE, Home
 
@@ -33,6 +33,6 @@ def _using(home: Home) -> str:
     for agent in SPOKEN:
         path = target_of(agent, "user", None, os.environ).settings
         with suppress(SettingsError):
-            if f"{home.hook_program}".encode() in (files.read(path) or b""):
+            if f"{home.hook_program}".encode() in (settings_files.read(path) or b""):
                 return str(path)
     return ""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from claude_mem_lite.agents.permissions import GRANTED_TOOLS, PLUGIN_SERVER, SERVER, allows
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import jsontext
-from claude_mem_lite.install.files import NOT_TOUCHED
+from claude_mem_lite.install import json_edit
+from claude_mem_lite.install.settings_files import NOT_TOUCHED
 from claude_mem_lite.models import JsonObject, JsonValue
 
 RULES = tuple(f"{SERVER}__{tool}" for tool in GRANTED_TOOLS)
@@ -34,11 +34,11 @@ def add(text: str, rules: Sequence[str]) -> tuple[str, Grant]:
         return text, NO_GRANT
     depth = _depth(text)
     if depth == 0:
-        return jsontext.append(text, [], _PATH[0], {_PATH[1]: list(rules)}), Grant(tuple(rules), depth)
+        return json_edit.append(text, [], _PATH[0], {_PATH[1]: list(rules)}), Grant(tuple(rules), depth)
     if depth == 1:
-        return jsontext.append(text, [_PATH[0]], _PATH[1], list(rules)), Grant(tuple(rules), depth)
+        return json_edit.append(text, [_PATH[0]], _PATH[1], list(rules)), Grant(tuple(rules), depth)
     for rule in rules:
-        text = jsontext.append(text, _PATH, None, rule)
+        text = json_edit.append(text, _PATH, None, rule)
     return text, Grant(tuple(rules), depth)
 
 
@@ -46,11 +46,11 @@ def remove(text: str, grant: Grant) -> str:
     """Return the settings without the rules of a grant, and without the objects made for them that are empty now."""
     present = rules_in(text, grant.rules)
     for rule in present:
-        text = jsontext.remove(text, _PATH, _allowed(text).index(rule))
+        text = json_edit.remove(text, _PATH, _allowed(text).index(rule))
     for depth in range(len(_PATH), grant.depth if present else len(_PATH), -1):
-        if jsontext.find(text, _PATH[:depth]).parts:
+        if json_edit.find(text, _PATH[:depth]).parts:
             break
-        text = jsontext.remove(text, _PATH[: depth - 1], _PATH[depth - 1])
+        text = json_edit.remove(text, _PATH[: depth - 1], _PATH[depth - 1])
     return text
 
 
@@ -85,5 +85,5 @@ def _allowed(text: str) -> list[JsonValue]:
 
 
 def _root(text: str) -> JsonObject:
-    value = jsontext.parse(text).value
+    value = json_edit.parse(text).value
     return value if isinstance(value, dict) else {}

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from claude_mem_lite import __version__
 from claude_mem_lite.errors import SettingsError
-from claude_mem_lite.install import files, hooking
-from claude_mem_lite.install.hooks import plugin_settings
+from claude_mem_lite.install import hook_install, settings_files
+from claude_mem_lite.install.hook_config import plugin_settings
 from claude_mem_lite.models import JsonObject, JsonValue
 from claude_mem_lite.paths import Home
 
@@ -45,14 +45,14 @@ def prepare(home: Home) -> bool:
     Several hooks of a first session ask for it at once: one does it, and the others find it done."""
     home.make()
     with _one_at_a_time(home):
-        hooking.prepare(home)
-        return hooking.stop_older_worker(home)
+        hook_install.prepare(home)
+        return hook_install.stop_older_worker(home)
 
 
 def enabled_in(settings: Path) -> list[str]:
     """Our plugin as `name@marketplace`, where a settings file of Claude Code switches it on."""
     with suppress(SettingsError, ValueError, RecursionError):
-        told: JsonValue = json.loads(files.read(settings) or b"{}")
+        told: JsonValue = json.loads(settings_files.read(settings) or b"{}")
         plugins = told.get("enabledPlugins") if isinstance(told, dict) else None
         if isinstance(plugins, dict):
             return [name for name, is_on in plugins.items() if is_on is True and name.partition("@")[0] == NAME]

@@ -12,9 +12,9 @@ from typing import Literal
 
 from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.client_settings import LOCAL_NAME, config_folder
-from claude_mem_lite.install import files, serving, skills
-from claude_mem_lite.install.agent_tools import Places
-from claude_mem_lite.install.record import Record
+from claude_mem_lite.install import mcp_registration, settings_files, skill_file
+from claude_mem_lite.install.agent_extras import Places
+from claude_mem_lite.install.install_record import Record
 
 Scope = Literal["user", "project"]
 OWN_FILE = "claude-mem-lite.json"
@@ -86,8 +86,8 @@ def target_of(
     folder = (project or Path.cwd()).resolve() if scope == "project" else None
     if agent == CLAUDE_CODE:
         settings = settings_path(scope, config_dir, environment, project)
-        server = serving.place_of(scope, config_dir, environment, project)
-        return Target(agent, scope, settings, Places(settings, server, skills.path_beside(settings)), folder)
+        server = mcp_registration.place_of(scope, config_dir, environment, project)
+        return Target(agent, scope, settings, Places(settings, server, skill_file.path_beside(settings)), folder)
     return target_in(agent, _folder_of(agent, config_dir, environment), folder)
 
 
@@ -95,7 +95,7 @@ def target_of_record(one: Record, environment: Mapping[str, str] = os.environ) -
     """The places of the agent that a record tells of."""
     if one.project is None and one.settings.name != LOCAL_NAME:
         usual = target_of(one.agent, "user", None, environment)
-        if files.real_path(usual.settings) == one.settings:
+        if settings_files.real_path(usual.settings) == one.settings:
             return usual
     folder = _folder_with(one.settings)
     if one.agent != CLAUDE_CODE:
@@ -113,7 +113,9 @@ def install_command(agent: str, settings: Path, project: Path | None = None, opt
         project = settings.parent.parent
     if project is not None:
         return f"run `{command} --scope project` in {project}"
-    if files.real_path(target_of(agent, "user", None, os.environ).settings) != files.real_path(settings):
+    if settings_files.real_path(target_of(agent, "user", None, os.environ).settings) != settings_files.real_path(
+        settings
+    ):
         command += f" --config-dir {shlex.quote(str(_folder_with(settings)))}"
     return f"run `{command}`"
 
@@ -123,7 +125,7 @@ def target_in(agent: str, folder: Path, project: Path | None) -> Target:
     scope: Scope = "project" if project else "user"
     settings, server_path, skill_folder = _files(agent, project / f".{agent}" if project else folder, project)
     inside = ("mcp_servers",) if server_path.suffix == ".toml" else ("mcpServers",)
-    place, skill = serving.Place(server_path, inside, agent), skill_folder / skills.FOLDER / "SKILL.md"
+    place, skill = mcp_registration.Place(server_path, inside, agent), skill_folder / skill_file.FOLDER / "SKILL.md"
     has_server = not (agent == "copilot" and project)
     return Target(agent, scope, settings, Places(settings, place, skill, agent, has_server), project)
 

@@ -5,11 +5,12 @@ import sqlite3
 from dataclasses import replace
 from datetime import datetime
 
+from claude_mem_lite.knowledge.claims.claim import found_by
+from claude_mem_lite.knowledge.claims.duplicates import TOLD_KINDS, joined, say_the_same
 from claude_mem_lite.models import Kind, Memory
-from claude_mem_lite.store import fts, memories, sightings, tombstones
+from claude_mem_lite.store import memories, sightings, tombstones
+from claude_mem_lite.store.index import fts
 from claude_mem_lite.store.memory_rows import from_row
-from claude_mem_lite.store.sameness import TOLD_KINDS, joined, say_the_same
-from claude_mem_lite.store.stances import found_by
 from claude_mem_lite.timestamps import time_to_text
 
 _MAX_CANDIDATES = 30

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from functools import cache
 
 from claude_mem_lite.agents.claude_code import TURN_ENDS, event_from_payload, why_skipped
+from claude_mem_lite.code.git.project_identity import find_place
 from claude_mem_lite.config import Config, in_folder
 from claude_mem_lite.errors import PayloadError
 from claude_mem_lite.inbox.queue import Row
 from claude_mem_lite.models import Event
-from claude_mem_lite.places import find_place
 
 _CLOCK_SLACK_S = 300.0
 

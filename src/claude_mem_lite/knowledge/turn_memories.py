@@ -4,8 +4,8 @@ import sqlite3
 from dataclasses import replace
 from datetime import datetime
 
-from claude_mem_lite.compress.rules.taught import is_taught
-from claude_mem_lite.compress.tools.hearsay import Hearsay
+from claude_mem_lite.compress.rules.corrections import is_taught
+from claude_mem_lite.compress.toolcalls.provenance import Hearsay
 from claude_mem_lite.models import COMPOSER_VERSION, TRANSCRIPT_TRUST, TRUST, Draft, Memory, Place, Turn
 from claude_mem_lite.store import memories
 from claude_mem_lite.store.ids import short_id

@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from claude_mem_lite.knowledge import remember
+from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.models import Memory, SessionSummary, Usage
-from claude_mem_lite.store import conflicts, memories, sessions, sightings, supersession, turns
+from claude_mem_lite.store import memories, memory_links, sessions, sightings, turns
 from claude_mem_lite.store.ids import short_id
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
@@ -91,7 +92,7 @@ def _discard(db: sqlite3.Connection, id_: str) -> datetime:
     row = db.execute("delete from memories where id = ? returning seq, stored_at", (id_,)).fetchone()
     memories.remove_derived(db, row["seq"])
     sightings.remove(db, id_)
-    conflicts.drop(db, id_)
+    memory_links.drop(db, id_)
     return text_to_time(row["stored_at"])
 
 

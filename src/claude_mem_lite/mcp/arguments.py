@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from claude_mem_lite.errors import MemoryLiteError
-from claude_mem_lite.mcp.tools import KINDS
+from claude_mem_lite.mcp.tool_schemas import KINDS
 from claude_mem_lite.models import JsonObject
 from claude_mem_lite.safe_text import harmless
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from claude_mem_lite import __version__
-from claude_mem_lite.mcp.tools import INSTRUCTIONS, TOOLS
+from claude_mem_lite.mcp.tool_schemas import INSTRUCTIONS, TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, BinaryIO
 from claude_mem_lite.mcp.protocol import Answer, Reply, reply_to, too_long
 
 if TYPE_CHECKING:
-    from claude_mem_lite.mcp.calls import Tools
     from claude_mem_lite.mcp.protocol import Call
+    from claude_mem_lite.mcp.tool_handlers import Tools
     from claude_mem_lite.models import JsonObject
 
 LONGEST_LINE = 1024 * 1024
@@ -59,7 +59,7 @@ def call_tool(name: str, given: "JsonObject") -> Answer:
 
 @cache
 def _tools() -> "Tools":
-    from claude_mem_lite.mcp.calls import tools_of_this_process
+    from claude_mem_lite.mcp.tool_handlers import tools_of_this_process
 
     return tools_of_this_process()
 

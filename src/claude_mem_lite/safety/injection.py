@@ -7,7 +7,7 @@ and "always use HTTPS" are no orders to an agent."""
 
 import unicodedata
 
-from claude_mem_lite.patterns import lazy
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.safety.agent_directives import DUTIES
 from claude_mem_lite.safety.injection_patterns import MARKS, SENTENCES
 

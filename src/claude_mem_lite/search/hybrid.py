@@ -11,10 +11,11 @@ from datetime import datetime
 
 from claude_mem_lite.models import Embedder, Filters, Hit, Memory, Passage, Weighed
 from claude_mem_lite.search.certainty import Certainty, rarity
-from claude_mem_lite.search.fusion import RULE, Relevance, Rule, fuse
-from claude_mem_lite.search.semantic import VectorIndex, one_moment
-from claude_mem_lite.store import documents, fts, memories, passages
-from claude_mem_lite.words import matched_words, query_words
+from claude_mem_lite.search.rank_fusion import RULE, Relevance, Rule, fuse
+from claude_mem_lite.search.vector_index import VectorIndex, one_moment
+from claude_mem_lite.store import memories
+from claude_mem_lite.store.index import documents, fts, passages
+from claude_mem_lite.text import matched_words, query_words
 
 _CANDIDATES = 100
 _MOST_CANDIDATES = 1_600

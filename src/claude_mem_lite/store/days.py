@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import get_args
 
 from claude_mem_lite.models import Status
-from claude_mem_lite.store.counting import NOTHING_RETOLD, Retold, retold_by_day
+from claude_mem_lite.store.statistics import NOTHING_RETOLD, Retold, retold_by_day
 from claude_mem_lite.timestamps import time_to_text
 
 

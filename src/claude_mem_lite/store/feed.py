@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from claude_mem_lite.models import Kind, Origin, SessionStatus, Status
 from claude_mem_lite.store.sessions import TITLE
+from claude_mem_lite.text import one_line, within
 from claude_mem_lite.timestamps import text_to_time, time_to_text
-from claude_mem_lite.words import one_line, within
 
 LONGEST_SUMMARY = 400
 _LONGEST_ASKED = 200

@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import Literal, NamedTuple, get_args
 
 from claude_mem_lite.errors import NotFound
-from claude_mem_lite.patterns import lazy
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.sentence_words import denies
 from claude_mem_lite.store.ids import one_by_prefix, short_id
+from claude_mem_lite.text import one_line, stems, within
 from claude_mem_lite.timestamps import text_to_time, time_to_text
-from claude_mem_lite.words import one_line, stems, within
 
 State = Literal["unsure", "asked", "promoted", "accepted", "dismissed"]
 STATES: tuple[State, ...] = get_args(State)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import get_args
 
 from claude_mem_lite.models import Filters, Kind, Memory, Status
-from claude_mem_lite.store import conditions, fts, memories
+from claude_mem_lite.store import memories
+from claude_mem_lite.store.index import conditions, fts
 from claude_mem_lite.timestamps import time_to_text
 
 # Whatever does not begin with `project:`, as ranges that an index serves. By their seqs, or SQLite walks back through

@@ -8,8 +8,9 @@ from datetime import datetime
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Kind, Memory
-from claude_mem_lite.store import conflicts, documents, fts, renames, sightings, tombstones, unindexed
+from claude_mem_lite.store import memory_links, renames, sightings, tombstones
 from claude_mem_lite.store.ids import one_by_prefix, short_id
+from claude_mem_lite.store.index import documents, fts, index_queue
 from claude_mem_lite.store.memory_rows import COLUMNS, values_of
 from claude_mem_lite.store.memory_rows import from_row as from_row  # for whoever reads the table with joins of its own
 from claude_mem_lite.store.visibility import Hidden, not_hidden
@@ -222,7 +223,7 @@ def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> list[st
         sightings.remove(db, id_)
         db.execute("delete from retirements where memory = ?", (id_,))
         renames.forget(db, id_)
-        conflicts.drop(db, id_)
+        memory_links.drop(db, id_)
     tombstones.bury(db, ids, now)
     return left
 
@@ -230,7 +231,7 @@ def remove(db: sqlite3.Connection, ids: Sequence[str], now: datetime) -> list[st
 def remove_derived(db: sqlite3.Connection, seq: int) -> None:
     """Remove what was made of a memory that is gone: its words and its vector."""
     fts.remove(db, seq)
-    unindexed.drop(db, documents.of_memory(seq))
+    index_queue.drop(db, documents.of_memory(seq))
 
 
 def rewrite(db: sqlite3.Connection, memory: Memory) -> None:
@@ -286,4 +287,4 @@ def overwrite(db: sqlite3.Connection, memory: Memory, stored_at: datetime | None
 
 def _index(db: sqlite3.Connection, seq: int, memory: Memory) -> None:
     fts.add(db, seq, memory)
-    unindexed.note(db, documents.of_memory(seq))
+    index_queue.note(db, documents.of_memory(seq))

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from claude_mem_lite.models import Memory
-from claude_mem_lite.store import conflicts, fts, memories
+from claude_mem_lite.store import memories, memory_links
+from claude_mem_lite.store.index import fts
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
 Cause = Literal["code", "branch", "taken up", "contradicted", "user", "rebuilt"]
@@ -40,7 +41,7 @@ def retire(db: sqlite3.Connection, id_: str, cause: Cause, reason: str, now: dat
     if not memories.retire(db, id_):
         return False
     note(db, id_, cause, reason, now, branch)
-    conflicts.drop(db, id_)
+    memory_links.drop(db, id_)
     return True
 
 

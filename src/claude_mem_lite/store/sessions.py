@@ -10,8 +10,9 @@ from typing import Any
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Event, Place, Session, SessionStatus, SessionSummary
 from claude_mem_lite.scopes import project_name
-from claude_mem_lite.store import passages, project_change_log, project_marks
 from claude_mem_lite.store.ids import SHORTEST_PREFIX, ambiguous, beginning_with, one_by_prefix
+from claude_mem_lite.store.index import passages
+from claude_mem_lite.store.projects import change_log, marks
 from claude_mem_lite.store.visibility import Hidden, not_hidden
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
@@ -54,7 +55,7 @@ def touch(db: sqlite3.Connection, event: Event, place: Place) -> None:
              ended_at = case when :at > last_event_at then null else ended_at end""",
         values,
     )
-    project_marks.note(db, place, event.at)
+    marks.note(db, place, event.at)
 
 
 def note_project(db: sqlite3.Connection, project: str, at: datetime) -> None:
@@ -232,8 +233,8 @@ def forget_project(db: sqlite3.Connection, project: str) -> None:
         {"id": project},
     )
     if db.execute("select 1 from projects where id = ?", (project,)).fetchone() is None:
-        project_marks.forget(db, project)
-        project_change_log.forget(db, project)
+        marks.forget(db, project)
+        change_log.forget(db, project)
 
 
 def folders(db: sqlite3.Connection, *, project: str | None, limit: int) -> list[str]:

@@ -8,8 +8,9 @@ from typing import Literal
 
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import Memory, Passage, Session
-from claude_mem_lite.store import memories, passages, sessions
+from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.ids import ambiguous
+from claude_mem_lite.store.index import passages
 from claude_mem_lite.timestamps import time_to_text
 
 MOST_AT_ONCE = 1_000

@@ -14,9 +14,9 @@ from datetime import datetime
 
 from claude_mem_lite.db import tombstone_merge
 from claude_mem_lite.models import Memory, without_request
-from claude_mem_lite.store import project_change_log, project_marks
+from claude_mem_lite.store.projects import change_log, marks
+from claude_mem_lite.text import index_text, query_words
 from claude_mem_lite.timestamps import text_to_time, time_to_text
-from claude_mem_lite.words import index_text, query_words
 
 _SALT = "salt:"
 _SAID = "said:"
@@ -119,7 +119,7 @@ def is_said_again(db: sqlite3.Connection, memory: Memory) -> bool:
     The hashes of what was forgotten hold the id that its project had then."""
     former: list[str] = []
     if memory.scope == f"project:{memory.project}":
-        former = project_marks.former_ids(db, memory.project) + project_change_log.split_from(db, memory.project)
+        former = marks.former_ids(db, memory.project) + change_log.split_from(db, memory.project)
     known_as = [memory, *(replace(memory, scope=f"project:{one}") for one in former)]
     return is_buried(db, *(said for salt in _salts(db) for one in known_as for said in _said(salt, one)))
 

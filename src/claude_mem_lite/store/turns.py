@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from claude_mem_lite.event_names import event_of, is_past
 from claude_mem_lite.models import COMPOSER_VERSION, Event
-from claude_mem_lite.spool_names import event_of, is_past
-from claude_mem_lite.store import foreign_sessions, passages
+from claude_mem_lite.store import imported_sessions
+from claude_mem_lite.store.index import passages
 from claude_mem_lite.store.tombstones import is_buried
 from claude_mem_lite.timestamps import text_to_time, time_to_text
 
@@ -66,7 +67,7 @@ def add_turn(
         },
     ).rowcount
     if is_new:
-        foreign_sessions.give_way(db, event.session, event.at)
+        imported_sessions.give_way(db, event.session, event.at)
         row = db.execute("select project from sessions where id = ?", (event.session,)).fetchone()
         passages.put_turn(db, turn, event.session, row["project"] if row else "", event.at, prompt, reply, log)
     return bool(is_new)

@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from claude_mem_lite.client import Client, quoted
+from claude_mem_lite.client.client import Client, quoted
 from claude_mem_lite.errors import MemoryLiteError, NotFound, WorkerRefused
 from claude_mem_lite.models import OUTSIDE_ORIGINS, JsonObject, JsonValue, text, texts
-from claude_mem_lite.ui.parts import Action, id_of
-from claude_mem_lite.words import counted
+from claude_mem_lite.text import counted
+from claude_mem_lite.ui.templating import Action, id_of
 
 MAX_SELECTED = 500
 

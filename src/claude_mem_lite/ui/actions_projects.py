@@ -3,9 +3,9 @@
 import os
 from collections.abc import Mapping
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.models import JsonObject, text
-from claude_mem_lite.ui.parts import Action
+from claude_mem_lite.ui.templating import Action
 
 
 def _merge(client: Client, given: JsonObject) -> JsonObject:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from claude_mem_lite.models import KINDS, ORIGINS, STATUSES
-from claude_mem_lite.ui.parts import Asked
+from claude_mem_lite.ui.templating import Asked
 
 _ANY_STATUS = "any"
 _OFFERED: dict[str, Sequence[str]] = {

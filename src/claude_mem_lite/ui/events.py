@@ -10,7 +10,7 @@ import anyio
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.words import counted
+from claude_mem_lite.text import counted
 
 WIDTH = 400
 _HEIGHT = 180

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.scopes import called
-from claude_mem_lite.ui.parts import EVERY_PROJECT, Asked
+from claude_mem_lite.ui.templating import EVERY_PROJECT, Asked
 
 
 def find(client: Client, project: str) -> JsonObject:

@@ -15,14 +15,15 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from claude_mem_lite.client import Client
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.worker_process import ensure_worker
 from claude_mem_lite.errors import MemoryLiteError, NotFound, WorkerSilent, WorkerUnavailable
 from claude_mem_lite.models import JsonValue, text
-from claude_mem_lite.ui.actions_health import HEALTH_ACTIONS
+from claude_mem_lite.ui.access_gate import Gate
+from claude_mem_lite.ui.actions import HEALTH_ACTIONS
 from claude_mem_lite.ui.actions_memory import MEMORY_ACTIONS
 from claude_mem_lite.ui.actions_projects import PROJECT_ACTIONS
 from claude_mem_lite.ui.events import IsEnding, stream
-from claude_mem_lite.ui.gate import Gate
 from claude_mem_lite.ui.pages.context import context
 from claude_mem_lite.ui.pages.feed import feed
 from claude_mem_lite.ui.pages.health import health
@@ -32,8 +33,7 @@ from claude_mem_lite.ui.pages.projects import projects
 from claude_mem_lite.ui.pages.quarantine import quarantine
 from claude_mem_lite.ui.pages.search import search
 from claude_mem_lite.ui.pages.session import session, turn
-from claude_mem_lite.ui.parts import Action, Asked, Part, render
-from claude_mem_lite.worker_start import ensure_worker
+from claude_mem_lite.ui.templating import Action, Asked, Part, render
 
 Answer = TypeVar("Answer")
 Enter = Callable[[str], str | None]

@@ -5,17 +5,22 @@ from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import datetime
 
-from claude_mem_lite.codebase.cache import CodeCache
-from claude_mem_lite.compress.language.clean import clean
-from claude_mem_lite.compress.language.names import files_named
-from claude_mem_lite.compress.lessons.reading import kind_asked, scope_asked
-from claude_mem_lite.compress.tools.fingerprints import anchors_named
+from claude_mem_lite.code.freshness.code_cache import CodeCache
+from claude_mem_lite.compress.lessons.reader import kind_asked, scope_asked
+from claude_mem_lite.compress.prose.clean import clean
+from claude_mem_lite.compress.prose.mentions import files_named
+from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_named
 from claude_mem_lite.db.connection import atomic, empty_log
 from claude_mem_lite.errors import MemoryLiteError, NotFound
-from claude_mem_lite.inbox import buried, erasing, findings, past_calls
-from claude_mem_lite.inbox.model_turns import ModelTurns
+from claude_mem_lite.event_names import time_of
+from claude_mem_lite.inbox import buried, erase, event_findings, event_history
+from claude_mem_lite.inbox.model_queue import ModelTurns
 from claude_mem_lite.inbox.queue import Queue
-from claude_mem_lite.knowledge import remember
+from claude_mem_lite.knowledge import agent_notes, forget, ownership, quarantine, reconcile, remember, user_edits
+from claude_mem_lite.knowledge.code_links import Tie
+from claude_mem_lite.knowledge.lessons import save_links, user_verdicts
+from claude_mem_lite.knowledge.lessons.similarity import Likeness
+from claude_mem_lite.knowledge.scopes import named_scope
 from claude_mem_lite.models import (
     KINDS,
     MOST_FILES,
@@ -30,29 +35,12 @@ from claude_mem_lite.models import (
     texts,
 )
 from claude_mem_lite.scopes import project_of_scope
-from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import (
-    forgetting,
-    lesson_candidates,
-    memories,
-    model_calls,
-    passages,
-    project_changes,
-    project_marks,
-    project_rows,
-    project_splits,
-    projects,
-    sessions,
-    timeline,
-    tombstones,
-)
+from claude_mem_lite.store import lesson_candidates, memories, model_calls, sessions, timeline, tombstones
 from claude_mem_lite.store.ids import short_id
-from claude_mem_lite.store.project_splits import Split
-from claude_mem_lite.worker import agent_saves, amending, located, ownership, quarantine, settling
-from claude_mem_lite.worker.lessons import links, verdicts
-from claude_mem_lite.worker.lessons.likeness import Likeness
-from claude_mem_lite.worker.scopes import named_scope
-from claude_mem_lite.worker.tying import Tie
+from claude_mem_lite.store.index import passages
+from claude_mem_lite.store.projects import changes, lookup, marks, rows, splits
+from claude_mem_lite.store.projects.splits import Split
+from claude_mem_lite.worker import event_location
 
 AMENDING = ("edit", "pin", "confirm", "retire", "reinstate", "supersede", "approve")
 FORGETTING = ("forget", "drop")
@@ -84,8 +72,8 @@ def carry_out(
         return _forget(name, {"ids": payload.get("ids")}, queue, model_turns, db, now)
     if payload.get("command") in PROJECT_COMMANDS:
         return [_change_projects(name, payload, queue, db, now)]
-    if payload.get("command") in verdicts.COMMANDS:
-        return [verdicts.carry_out(name, payload, db, now)]
+    if payload.get("command") in user_verdicts.COMMANDS:
+        return [user_verdicts.carry_out(name, payload, db, now)]
     if payload.get("command") in AMENDING:
         return [_amend(name, payload, db, code, now)]
     raise MemoryLiteError(f"unknown command {payload.get('command')!r}")
@@ -95,29 +83,29 @@ def erase_if_forgotten(payload: JsonObject, queue: Queue, db: sqlite3.Connection
     """Remove a command that came for a memory after that was forgotten: it may say it once more."""
     given = text(payload.get("id")).strip().lstrip("#").lower()
     if forgotten := tombstones.beginning_with(db, given):
-        erasing.erase_telling_of(queue, forgotten)
+        erase.erase_telling_of(queue, forgotten)
 
 
 def _amend(name: str, payload: JsonObject, db: sqlite3.Connection, code: CodeCache, now: datetime) -> str:
     memory = memories.get(db, text(payload.get("id")))
     command = payload.get("command")
     if command == "edit":
-        amending.edit(name, memory, payload, db, now)
+        user_edits.edit(name, memory, payload, db, now)
     elif command == "pin":
-        amending.pin(name, memory, payload, db, now)
+        user_edits.pin(name, memory, payload, db, now)
     elif command == "confirm":
-        amending.confirm(name, memory, payload, db, code, now)
+        user_edits.confirm(name, memory, payload, db, code, now)
     elif command == "reinstate":
-        amending.reinstate(name, memory, db, now)
+        user_edits.reinstate(name, memory, db, now)
     elif command == "supersede":
-        amending.supersede(name, memory, payload, db)
+        user_edits.supersede(name, memory, payload, db)
     elif command == "approve":
         quarantine.approve(name, memory, db, now)
     else:
         is_agents = payload.get("by") == BY_AGENT
         if is_agents:
-            ownership.refuse_agent(db, memory, projects.locate(db, text(payload.get("cwd"))).project, "retire")
-        amending.retire(name, memory, payload, db, by_agent=is_agents)
+            ownership.refuse_agent(db, memory, lookup.locate(db, text(payload.get("cwd"))).project, "retire")
+        user_edits.retire(name, memory, payload, db, by_agent=is_agents)
     return memory.id
 
 
@@ -131,34 +119,34 @@ def _change_projects(name: str, payload: JsonObject, queue: Queue, db: sqlite3.C
         split = _split(name, source, target, queue, db)
     with atomic(db):
         if payload.get("command") == "merge_projects":
-            source, target = project_marks.current_id(db, source), project_marks.current_id(db, target)
-            project_changes.merge(db, change, source, target, at)
+            source, target = marks.current_id(db, source), marks.current_id(db, target)
+            changes.merge(db, change, source, target, at)
         elif payload.get("command") == "rename_project":
-            project_changes.rename(db, change, project_marks.current_id(db, source), target, at)
+            changes.rename(db, change, marks.current_id(db, source), target, at)
         elif payload.get("command") == "move_project":
-            project_changes.move(db, change, source, target, at, taken_by)
+            changes.move(db, change, source, target, at, taken_by)
         elif payload.get("command") == "split_project":
-            project_changes.split(db, change, split, at)
+            changes.split(db, change, split, at)
         else:
-            change = project_changes.undo(db, text(payload.get("change")), now).id
+            change = changes.undo(db, text(payload.get("change")), now).id
     return change
 
 
 def _takers(name: str, old: str, new: str, queue: Queue, db: sqlite3.Connection) -> dict[str, str]:
     """Return the projects that take in those that move, as they were when the command was first carried out."""
-    found = findings.of_event(queue, name).get("takers")
+    found = event_findings.of_event(queue, name).get("takers")
     if not isinstance(found, dict):
-        found = dict(project_changes.takers(db, old, new))
-        findings.note(queue, name, {"takers": found})
+        found = dict(changes.takers(db, old, new))
+        event_findings.note(queue, name, {"takers": found})
     return {folder: text(project) for folder, project in found.items()}
 
 
 def _split(name: str, folder: str, called: str, queue: Queue, db: sqlite3.Connection) -> Split:
     """Return what is to be split, as it was when the command was first carried out."""
-    found = findings.of_event(queue, name).get("split")
+    found = event_findings.of_event(queue, name).get("split")
     if not isinstance(found, dict):
-        split = project_splits.plan(db, folder, called)
-        findings.note(queue, name, {"split": {**asdict(split), "elsewhere": list(split.elsewhere)}})
+        split = splits.plan(db, folder, called)
+        event_findings.note(queue, name, {"split": {**asdict(split), "elsewhere": list(split.elsewhere)}})
         return split
     told = {field.name: text(found.get(field.name)) for field in fields(Split) if field.name != "elsewhere"}
     return Split(**told, elsewhere=texts(found.get("elsewhere")))
@@ -181,7 +169,7 @@ def _remember(
     place = _place(name, payload, queue, db, now)
     heard_in = list(dict.fromkeys((text(payload.get("session")), text(payload.get("named")))))
     # What the user typed after our own command is the user's word, though the agent carries it here.
-    is_agents = payload.get("by") == BY_AGENT and not agent_saves.was_typed(words, heard_in, queue)
+    is_agents = payload.get("by") == BY_AGENT and not agent_notes.was_typed(words, heard_in, queue)
     files = texts(payload.get("files"))
     # What an agent says holds where it works, whatever it wants: nobody else looked at it.
     wanted = "project" if is_agents else scope_wanted(payload, words, kind)
@@ -190,7 +178,7 @@ def _remember(
     memory = Memory(
         id=short_id(name),
         kind=kind,
-        title=amending.title_of(words),
+        title=user_edits.title_of(words),
         summary=words,
         created_at=at,
         last_seen_at=at,
@@ -210,11 +198,11 @@ def _remember(
     candidate = None
     if is_agents:
         saved = memories.ids_made(db, memory.session, BY_AGENT) if memory.session else set()
-        agent_saves.refuse_too_many_saves(len(saved - {memory.id}))
-        links.refuse_dismissed(db, memory, likeness)
-        memory = agent_saves.checked(quarantine.without_approval(memory), heard_in, queue, db)
-        candidate = links.answered(name, memory, heard_in, queue, db, likeness)
-        memory = links.as_users_word(memory, candidate) if candidate else memory
+        agent_notes.refuse_too_many_saves(len(saved - {memory.id}))
+        save_links.refuse_dismissed(db, memory, likeness)
+        memory = agent_notes.checked(quarantine.without_approval(memory), heard_in, queue, db)
+        candidate = save_links.answered(name, memory, heard_in, queue, db, likeness)
+        memory = save_links.as_users_word(memory, candidate) if candidate else memory
     memory = tie(memory, place, text(payload.get("cwd")) or place.root)
     with atomic(db):
         stored = remember.add(db, memory, name, now)
@@ -224,9 +212,9 @@ def _remember(
         if payload.get("project"):  # its folder may be another's by now
             sessions.note_project(db, place.project, at)
         else:
-            project_marks.note(db, place, at)
-            project_rows.note_folder(db, stored.id, place)
-        settling.settle(db, stored, name, now)
+            marks.note(db, place, at)
+            rows.note_folder(db, stored.id, place)
+        reconcile.settle(db, stored, name, now)
         return stored.id
 
 
@@ -239,10 +227,10 @@ def scope_wanted(payload: JsonObject, words: str, kind: Kind | None) -> str:
 def _place(name: str, payload: JsonObject, queue: Queue, db: sqlite3.Connection, now: datetime) -> Place:
     """Return where the user stands, or the place of the project that was named instead."""
     if project := text(payload.get("project")):
-        return projects.place_of(db, project_marks.current_id(db, project))
-    where = located.locate(name, text(payload.get("cwd")), queue, db, now)
-    if not findings.of_event(queue, name):
-        findings.note(queue, name, where.found)
+        return lookup.place_of(db, marks.current_id(db, project))
+    where = event_location.locate(name, text(payload.get("cwd")), queue, db, now)
+    if not event_findings.of_event(queue, name):
+        event_findings.note(queue, name, where.found)
     return where.place
 
 
@@ -278,8 +266,10 @@ def _refuse_to_agent(payload: JsonObject, queue: Queue, db: sqlite3.Connection) 
     """MemoryLiteError when an agent wants more forgotten than it may, or something that is the user's."""
     ids = texts(payload.get("ids"))
     session = text(payload.get("asked_in"))
-    agent_saves.refuse_too_many_forgotten(ids, past_calls.forgotten_for(queue.db, session, BY_AGENT) if session else 0)
-    here = projects.locate(db, text(payload.get("cwd"))).project
+    agent_notes.refuse_too_many_forgotten(
+        ids, event_history.forgotten_for(queue.db, session, BY_AGENT) if session else 0
+    )
+    here = lookup.locate(db, text(payload.get("cwd"))).project
     for id_ in ids:
         ownership.refuse_agent(db, memory_named(db, id_), here, "forget")
 
@@ -289,32 +279,32 @@ def _forget(
 ) -> list[str]:
     """Remove memories from every table, the index and the inbox; sessions and projects with all they hold."""
     with atomic(db):
-        forgetting.leave_replaced_again(db, name)
+        forget.leave_replaced_again(db, name)
     if payload.get("by") == BY_AGENT:
         _refuse_to_agent(payload, queue, db)
         payload = {"ids": payload.get("ids")}
     session, project = text(payload.get("session")) or None, text(payload.get("project")) or None
-    project = projects.named(db, project) if project else None
+    project = lookup.named(db, project) if project else None
     session = timeline.session_named(db, session) if session else None
     named = [_memory_or_turn(db, wanted) for wanted in texts(payload.get("ids"))]
     asked = {one.id: passages.source_of_turn(db, one.id) for one in named if isinstance(one, Passage)}
     ids = [one.id for one in named if isinstance(one, Memory)]
-    ids += [id_ for turn in asked.values() for id_ in forgetting.made_in(db, turn)]
+    ids += [id_ for turn in asked.values() for id_ in forget.made_in(db, turn)]
     ids = list(dict.fromkeys((*ids, *memories.ids_of(db, session=session, project=project))))
     whole = ([session] if session else []) + (sessions.ids_of_project(db, project) if project else [])
     if not ids and not asked and not any(sessions.find(db, one) for one in whole):
         raise NotFound("there is nothing to forget by that name", "`claude-mem-lite list` shows what there is")
-    known_as = {project, *project_marks.former_ids(db, project)} if project else set()
+    known_as = {project, *marks.former_ids(db, project)} if project else set()
     with atomic(db):
-        gone = forgetting.forget(db, ids, whole, now, whole_turns=list(asked.values()), project=project, command=name)
+        gone = forget.forget(db, ids, whole, now, whole_turns=list(asked.values()), project=project, command=name)
         model_calls.forget(db, gone.turns, whole)
         # Inside: a worker that dies here finds the memories again, and with them the events to erase.
         model_turns.erase(turns=gone.turns, sessions=whole)
-        erasing.erase(queue, turns=gone.turns, sessions=whole)
-        erasing.erase_telling_of(queue, {*gone.memories, *gone.candidates, *whole})
-        erasing.erase_answers(queue, {*gone.turns, *gone.candidates, *whole})
+        erase.erase(queue, turns=gone.turns, sessions=whole)
+        erase.erase_telling_of(queue, {*gone.memories, *gone.candidates, *whole})
+        erase.erase_answers(queue, {*gone.turns, *gone.candidates, *whole})
         if known_as:
-            erasing.erase_project_changes(queue, known_as)
+            erase.erase_project_changes(queue, known_as)
         buried.bury(queue.db, tombstones.since(db, now), {*gone.memories, *gone.turns, *gone.sessions})
     empty_log(db)
     return [*gone.memories, *asked]

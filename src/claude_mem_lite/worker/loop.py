@@ -14,45 +14,47 @@ from datetime import datetime
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
+from claude_mem_lite.clock import Clock
+from claude_mem_lite.code.freshness.look_pace import LookPace
+from claude_mem_lite.code.freshness.scanner import Looking
 from claude_mem_lite.config import Config, is_excluded
-from claude_mem_lite.config_file import load_config
+from claude_mem_lite.config_loader import load_config
 from claude_mem_lite.context.prompt.lesson_question import Questions, may_save
-from claude_mem_lite.db import completeness, progress
+from claude_mem_lite.db import change_counter, completeness
 from claude_mem_lite.db.checkpoints import Checkpoints
+from claude_mem_lite.db.integrity import is_damage
 from claude_mem_lite.db.open_files import OpenFiles
-from claude_mem_lite.db.readers import Readers
-from claude_mem_lite.db.soundness import is_damage
+from claude_mem_lite.db.read_pool import Readers
 from claude_mem_lite.errors import ConfigError, PayloadError, WorkerEnded
+from claude_mem_lite.event_names import time_of
 from claude_mem_lite.inbox import queue as inbox
 from claude_mem_lite.inbox import spool
-from claude_mem_lite.inbox.copies import Copies
-from claude_mem_lite.inbox.model_turns import ModelTurns
+from claude_mem_lite.inbox.intake import Intake
+from claude_mem_lite.inbox.journal import Copies
+from claude_mem_lite.inbox.model_queue import ModelTurns
 from claude_mem_lite.inbox.queue import Queue, Row
+from claude_mem_lite.knowledge import memory_rebuild
+from claude_mem_lite.knowledge.code_links import tie
+from claude_mem_lite.knowledge.lessons.similarity import Likeness
+from claude_mem_lite.knowledge.project_facts import FactKeeping
 from claude_mem_lite.models import Embedder, JsonObject, Memory, Place, text, texts
 from claude_mem_lite.paths import Home, state_of
 from claude_mem_lite.search.hybrid import Search
-from claude_mem_lite.search.semantic import VectorIndex
-from claude_mem_lite.spool_names import time_of
-from claude_mem_lite.store import projects
-from claude_mem_lite.worker import commands, jobs, maintenance, memory_rebuild, rendered
-from claude_mem_lite.worker.activity import Activity
-from claude_mem_lite.worker.answering.on_their_way import OnTheirWay
-from claude_mem_lite.worker.answering.telling import Telling
-from claude_mem_lite.worker.backing_up import QUIET_S, BackingUp
-from claude_mem_lite.worker.carrying_out import Commands
-from claude_mem_lite.worker.clock import Clock
-from claude_mem_lite.worker.fact_keeping import FactKeeping
-from claude_mem_lite.worker.indexing import Indexing
-from claude_mem_lite.worker.intake import Intake
-from claude_mem_lite.worker.lessons.likeness import Likeness
-from claude_mem_lite.worker.look_pace import LookPace
-from claude_mem_lite.worker.looking import Looking
-from claude_mem_lite.worker.modelling import MakeProvider, Modelling
+from claude_mem_lite.search.indexer import Indexing
+from claude_mem_lite.search.vector_index import VectorIndex
+from claude_mem_lite.store.projects import lookup
+from claude_mem_lite.worker import commands, maintenance, turn_job
+from claude_mem_lite.worker.answers import prerendered
+from claude_mem_lite.worker.answers.duplicate_hooks import Twins
+from claude_mem_lite.worker.answers.in_flight import OnTheirWay
+from claude_mem_lite.worker.answers.user_notices import Telling
+from claude_mem_lite.worker.backup_scheduler import QUIET_S, BackingUp
+from claude_mem_lite.worker.command_queue import Commands
+from claude_mem_lite.worker.liveness import Activity
+from claude_mem_lite.worker.models.scheduler import MakeProvider, Modelling
 from claude_mem_lite.worker.package import Package
 from claude_mem_lite.worker.pause_watch import PauseWatch
 from claude_mem_lite.worker.suspicion import DamageWatch
-from claude_mem_lite.worker.twins import Twins
-from claude_mem_lite.worker.tying import tie
 
 POLL_S = 2.0
 IMPORT_QUIET_S = 1.0
@@ -98,7 +100,7 @@ class Loop:
         self._inbox_db = inbox_db
         self._memory_db = memory_db
         self._copies = Copies(home.spool_kept, files.is_home_replaced)
-        self._queue = Queue(inbox_db, lambda: progress.so_far(memory_db), self._copies)
+        self._queue = Queue(inbox_db, lambda: change_counter.so_far(memory_db), self._copies)
         self.backing_up = BackingUp(home, memory_db, inbox_db, clock)
         self._intake = Intake(home, self._queue, clock, self.has_files)
         self._model_turns = ModelTurns(inbox_db)
@@ -413,7 +415,7 @@ class Loop:
             self._unrendered = set() if "" in changed else self._unrendered - changed
             see, search = self.looking.look_ahead, self.search.unexplained
             dbs = self._memory_db, self.readers.open
-            rendered.refresh(self.home, *dbs, self.config, changed, self.clock(), see, search)
+            prerendered.refresh(self.home, *dbs, self.config, changed, self.clock(), see, search)
 
     def _read_config(self) -> bool:
         """Load the settings. A broken file stops intake, because it may have named folders to exclude."""
@@ -426,7 +428,7 @@ class Loop:
             self.problem, self._settings = str(error), state
             return False
         if config.exclude != self.config.exclude:
-            rendered.clear(self.home)  # what was rendered may be of a folder that is excluded now
+            prerendered.clear(self.home)  # what was rendered may be of a folder that is excluded now
         self.config, self.problem = config, ""
         self._settings = state  # last: until then whoever asks reads the file, instead of the settings before it
         self._pause_watch.reconcile(config.exclude)
@@ -469,10 +471,10 @@ class Loop:
                 self._commands.carry_out(unit[0])
                 return set()
             if unit[0].event == "Rendered":
-                jobs.record_rendered(unit[0], self._queue, self._memory_db, self._start_of(unit[0]), now)
+                turn_job.record_rendered(unit[0], self._queue, self._memory_db, self._start_of(unit[0]), now)
                 return set()
             tie, likeness = self._link_to_code, self.likeness
-            stored = jobs.process(unit, self._queue, self._memory_db, self.config, tie, likeness, now)
+            stored = turn_job.process(unit, self._queue, self._memory_db, self.config, tie, likeness, now)
         except PayloadError as error:
             self._queue.fail(ids, error.message, now.timestamp(), final=True)
             return set()
@@ -488,7 +490,7 @@ class Loop:
             if last.imported:  # of thousands of old turns, the next session to start has them looked at
                 self._unrendered.add(stored.turn.project)
                 return set()
-            self.looking.want(projects.locate(self._memory_db, last.cwd))
+            self.looking.want(lookup.locate(self._memory_db, last.cwd))
             self._facts.want(last.cwd)
         elif unit[0].event == "SessionStart":
             payload = unit[0].told()
@@ -497,8 +499,8 @@ class Loop:
             if payload.get("imported") is not True and may_save(self.config, cwd):
                 self.questions.want()
             # As in a project's new folder.
-            if payload.get("imported") is not True and not rendered.is_there(self.home, cwd):
-                return {projects.locate(self._memory_db, cwd).project}
+            if payload.get("imported") is not True and not prerendered.is_there(self.home, cwd):
+                return {lookup.locate(self._memory_db, cwd).project}
         return {stored.turn.project} if stored else set()
 
     def _link_to_code(self, memory: Memory, place: Place, folder: str) -> Memory:
@@ -509,7 +511,7 @@ class Loop:
         """What a command says, and what follows from it for all that is derived."""
         if told.get("command") == memory_rebuild.COMMAND:
             return self._rebuild_memories(texts(told.get("turns")), time_of(name))
-        rendered.clear(self.home)  # first: it may hold what is to be forgotten
+        prerendered.clear(self.home)  # first: it may hold what is to be forgotten
         is_forgetting = told.get("command") in commands.FORGETTING
         if is_forgetting:
             self.backing_up.give_way()

@@ -7,10 +7,10 @@ import sqlite3
 from datetime import datetime, timedelta
 
 from claude_mem_lite.db.connection import atomic, empty_log
-from claude_mem_lite.inbox.copies import Copies
+from claude_mem_lite.inbox.journal import Copies
 from claude_mem_lite.inbox.queue import QUIET_TURN_S, Queue
+from claude_mem_lite.knowledge import outcomes
 from claude_mem_lite.store import receipts, sessions
-from claude_mem_lite.worker import outcomes
 
 EVERY_S = 600.0
 REST_S = 60.0

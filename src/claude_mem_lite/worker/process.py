@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from claude_mem_lite import hook_copy
+from claude_mem_lite import hook_program
 from claude_mem_lite.paths import Home, identity
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def run(home: Home) -> int:
     if lock is None:
         return 0
     if home.hook_program.exists():  # this worker may be the first of a new version
-        hook_copy.make(home)
+        hook_program.make(home)
     # Bound before the heavy imports: hooks that come meanwhile wait in the backlog, not in vain.
     listener = _listen(home)
     bound = identity(home.socket)
@@ -107,9 +107,9 @@ def _listen(home: Home) -> socket.socket:
 
 def _serve(home: Home, listener: socket.socket) -> None:
     # Imported here and below: they cost more than the rest of the start, and the socket must be there first.
-    from claude_mem_lite.db.soundness import is_damage
-    from claude_mem_lite.worker import log as worker_log
-    from claude_mem_lite.worker.wiring import open_loop
+    from claude_mem_lite.db.integrity import is_damage
+    from claude_mem_lite.worker import json_log as worker_log
+    from claude_mem_lite.worker.services import open_loop
 
     worker_log.set_up(home.worker_log)
     try:
@@ -137,7 +137,7 @@ def _serve_loop(home: Home, listener: socket.socket, loop: "Loop") -> None:
     threading.Thread(target=loop.search.make_ready, name="ready", daemon=True).start()
     import uvicorn
 
-    from claude_mem_lite.worker.app import make_app
+    from claude_mem_lite.worker.api.app import make_app
 
     class Server(uvicorn.Server):
         """Leaves signals to us: the original raises them again after it has shut down."""

@@ -5,7 +5,7 @@ The worker then ends; the next one looks at its databases thoroughly before it o
 import logging
 from collections.abc import Callable
 
-from claude_mem_lite.db.soundness import is_damage
+from claude_mem_lite.db.integrity import is_damage
 
 PACKAGE = "claude_mem_lite"
 

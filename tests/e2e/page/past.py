@@ -10,9 +10,10 @@ from itertools import pairwise
 from demo.machine import Machine
 
 from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.knowledge.claims import supersession
 from claude_mem_lite.models import Outcome, Place, Receipt, ReceiptItem, SessionSummary, Usage
 from claude_mem_lite.paths import Home
-from claude_mem_lite.store import model_calls, receipts, retirements, supersession
+from claude_mem_lite.store import model_calls, receipts, retirements
 from tests.e2e.page.serving import empty_machine
 from tests.fakes import Store
 

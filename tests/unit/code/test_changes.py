@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from claude_mem_lite.code.changes import combined, compare
-from claude_mem_lite.code.values import ABSENT, PRESENT, CodeChange, Symbol
+from claude_mem_lite.code.syntax.changes import combined, compare
+from claude_mem_lite.code.syntax.values import ABSENT, PRESENT, CodeChange, Symbol
 
 FILE = "src/auth.py"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.languages import encoded, language_of, parse
-from claude_mem_lite.code.symbols import read_symbols
+from claude_mem_lite.code.syntax.languages import encoded, language_of, parse
+from claude_mem_lite.code.syntax.symbols import read_symbols
 
 SOURCES = Path(__file__).parent / "sources"
 WORKING = ["kiosk.js", "board.tsx", "storage.ts", "server.go", "ledger.rs", "Library.java", "ring.c", "shapes.cpp"]
@@ -81,7 +81,7 @@ def test_threads_read_at_the_same_time_what_one_reads_alone() -> None:
 def test_a_grammar_that_cannot_be_imported_is_told_once_and_its_files_are_not_read() -> None:
     done = run_python(
         "import sys; sys.modules['tree_sitter_go'] = None\n"
-        "from claude_mem_lite.code.symbols import read_symbols\n"
+        "from claude_mem_lite.code.syntax.symbols import read_symbols\n"
         "print([read_symbols('package a', 'go') for _ in range(3)], read_symbols('', 'python'))"
     )
     assert done.stdout == "[None, None, None] ()\n"
@@ -90,7 +90,7 @@ def test_a_grammar_that_cannot_be_imported_is_told_once_and_its_files_are_not_re
 
 def test_importing_what_reads_code_imports_no_grammar() -> None:
     done = run_python(
-        "import sys, claude_mem_lite.code.symbols\n"
+        "import sys, claude_mem_lite.code.syntax.symbols\n"
         "print([name for name in sys.modules if name.startswith('tree_sitter')])"
     )
     assert done.stdout == "[]\n"
@@ -107,8 +107,8 @@ def test_importing_what_reads_code_imports_no_grammar() -> None:
 def test_broken_text_that_the_grammar_of_typescript_goes_round_in_comes_to_an_end(language: str, broken: str) -> None:
     text = broken + "\nfunction after() {}\n" * 100
     done = run_python(
-        "from claude_mem_lite.code.languages import parse\n"
-        "from claude_mem_lite.code.symbols import read_symbols\n"
+        "from claude_mem_lite.code.syntax.languages import parse\n"
+        "from claude_mem_lite.code.syntax.symbols import read_symbols\n"
         f"for text in ({broken!r}, {text!r}): read_symbols(text, {language!r}), parse(text, {language!r})\n"
         f"print(read_symbols('function whole() {{}}', {language!r})[0].name)"
     )

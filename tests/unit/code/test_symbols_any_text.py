@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.code.languages import MAX_TEXT_BYTES
-from claude_mem_lite.code.symbols import read_symbols
+from claude_mem_lite.code.syntax.languages import MAX_TEXT_BYTES
+from claude_mem_lite.code.syntax.symbols import read_symbols
 
 # a function `answer` on a line of its own
 FUNCTIONS = {

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.languages import language_of
-from claude_mem_lite.code.symbols import read_symbols
+from claude_mem_lite.code.syntax.languages import language_of
+from claude_mem_lite.code.syntax.symbols import read_symbols
 
 SOURCES = Path(__file__).parent / "sources"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.code.symbols import read_symbols
+from claude_mem_lite.code.syntax.symbols import read_symbols
 
 PYTHON = """
 @cached(60)

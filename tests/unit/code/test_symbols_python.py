@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.symbols import read_definitions, read_symbols
+from claude_mem_lite.code.syntax.symbols import read_definitions, read_symbols
 
 NAMES = (
     "json",

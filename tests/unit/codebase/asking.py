@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
 
-from claude_mem_lite.codebase.cache import CallsRead, CodeCache
-from claude_mem_lite.codebase.callgraph import graph
-from claude_mem_lite.codebase.callgraph.graph import Edge
-from claude_mem_lite.codebase.callgraph.lookup import Definition, Lookup
-from claude_mem_lite.codebase.callgraph.resolve import Resolver
-from claude_mem_lite.codebase.project import find_sources
+from claude_mem_lite.code.callgraph import graph
+from claude_mem_lite.code.callgraph.graph import Edge
+from claude_mem_lite.code.callgraph.lookup import Definition, Lookup
+from claude_mem_lite.code.callgraph.resolve import Resolver
+from claude_mem_lite.code.freshness.code_cache import CallsRead, CodeCache
+from claude_mem_lite.code.freshness.source_files import find_sources
 
 POSSIBLE = "?"
 """After a name: that it is called is possible, not sure."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
 
-from claude_mem_lite.codebase.branches import Look, look
-from claude_mem_lite.codebase.commit_answers import CommitAnswers
-from claude_mem_lite.git.repository import open_repository
+from claude_mem_lite.code.freshness.branch_visibility import Look, look
+from claude_mem_lite.code.freshness.commit_memo import CommitAnswers
+from claude_mem_lite.code.git.repository import open_repository
 from claude_mem_lite.store.branches import Branch
 from tests.git_repositories import Checkout
 

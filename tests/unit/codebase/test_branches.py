@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.codebase.branches import Look
+from claude_mem_lite.code.freshness.branch_visibility import Look
 from claude_mem_lite.store import branches
 from claude_mem_lite.store.branches import Branch
 from tests.fakes import Store

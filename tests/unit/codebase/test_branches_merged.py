@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.codebase.branches import Look
+from claude_mem_lite.code.freshness.branch_visibility import Look
 from tests.git_repositories import Checkout
 from tests.unit.codebase.branching import Watcher, delete, is_hidden, squash, work
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.codebase.cache import CodeCache, FileCode
-from claude_mem_lite.codebase.working_tree import LARGEST_BYTES
+from claude_mem_lite.code.freshness.code_cache import CodeCache, FileCode
+from claude_mem_lite.code.freshness.working_tree import LARGEST_BYTES
 
 RENEW = "class Session:\n    def renew(self, token):\n        return token\n"
 

@@ -5,8 +5,8 @@ from math import inf
 
 import pytest
 
-from claude_mem_lite.codebase import commit_answers
-from claude_mem_lite.codebase.commit_answers import CommitAnswers
+from claude_mem_lite.code.freshness import commit_memo
+from claude_mem_lite.code.freshness.commit_memo import CommitAnswers
 from tests.git_repositories import Checkout
 from tests.unit.codebase.branching import Watcher, work
 
@@ -37,7 +37,7 @@ def test_what_took_too_long_is_asked_again_by_whoever_has_more_time() -> None:
 
 def test_what_took_too_long_long_ago_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = asked_in_vain(within_s=0.05)
-    monkeypatch.setattr(commit_answers, "_TRY_AGAIN_S", 0.0)
+    monkeypatch.setattr(commit_memo, "_TRY_AGAIN_S", 0.0)
     assert answers.ask(QUESTION, lambda: 1, time.monotonic() + 0.04) == (1, False)
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.values import ABSENT
-from claude_mem_lite.codebase.cache import CodeCache
-from claude_mem_lite.codebase.elsewhere import Elsewhere
-from claude_mem_lite.codebase.freshness import Freshness, judge
-from claude_mem_lite.codebase.tied_files import Effort
-from claude_mem_lite.git.repository import open_repository
+from claude_mem_lite.code.freshness.anchored_files import Effort
+from claude_mem_lite.code.freshness.code_cache import CodeCache
+from claude_mem_lite.code.freshness.relocation import Elsewhere
+from claude_mem_lite.code.freshness.verdicts import Freshness, judge
+from claude_mem_lite.code.git.repository import open_repository
+from claude_mem_lite.code.syntax.values import ABSENT
 from claude_mem_lite.models import Memory
 from tests.anchored import LOAD, LOAD_SAFELY, SAVE, tied_to_file, work_on
 from tests.e2e.repositories import git
@@ -260,7 +260,7 @@ def test_whoever_waits_begins_no_search_for_a_file_that_would_take_too_long(
     memory = telling(root, work_on(root, "src/files.py", LOAD))
     commit_all(root)
     git(root, "mv", "src/files.py", "src/loading.py")
-    monkeypatch.setattr("claude_mem_lite.codebase.elsewhere._S_PER_FILE", 50.0)
+    monkeypatch.setattr("claude_mem_lite.code.freshness.relocation._S_PER_FILE", 50.0)
     moved = Freshness("fresh", ("src/files.py moved to src/loading.py",))
     missing = Freshness("unknown", ("src/files.py is not where it was",))
     assert look_in_time(cache, root, memory, in_s=60) == missing
@@ -276,7 +276,7 @@ def test_whoever_waits_is_told_where_a_function_went_once_that_is_known(
     work_on(root, "src/loading.py", LOAD)
     work_on(root, "src/files.py", SAVE)
     commit_all(root)
-    monkeypatch.setattr("claude_mem_lite.codebase.elsewhere._S_PER_FILE", 50.0)
+    monkeypatch.setattr("claude_mem_lite.code.freshness.relocation._S_PER_FILE", 50.0)
     doubtful = Freshness("changed", ("src/files.py::load is gone, or moved",))
     moved = Freshness("fresh", ("src/files.py::load moved to src/loading.py",))
     assert look_in_time(cache, root, memory, in_s=60) == doubtful
@@ -293,5 +293,5 @@ def test_a_function_that_stood_elsewhere_all_along_is_not_where_another_went(
     memory = telling(root, work_on(root, "src/files.py", LOAD), created_at=later)
     commit_all(root)
     work_on(root, "src/files.py", SAVE)
-    monkeypatch.setattr("claude_mem_lite.codebase.elsewhere._S_PER_FILE", 50.0)
+    monkeypatch.setattr("claude_mem_lite.code.freshness.relocation._S_PER_FILE", 50.0)
     assert look_in_time(cache, root, memory, in_s=60) == Freshness("changed", ("src/files.py::load is gone, or moved",))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.codebase.project import find_sources
+from claude_mem_lite.code.freshness.source_files import find_sources
 from tests.unit.codebase.asking import Project
 
 CALL = "from a import f\n\ndef g():\n    f()\n"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.codebase.moves import Moves, Places
-from claude_mem_lite.git.repository import Repository
+from claude_mem_lite.code.freshness.moves import Moves, Places
+from claude_mem_lite.code.git.repository import Repository
 from tests.git_repositories import Checkout, many_files
 from tests.unit.git.opening import NO_HURRY, TOO_LATE, Looks
 

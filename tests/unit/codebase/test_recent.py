@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.code.values import Symbol
-from claude_mem_lite.codebase import recent, tables
-from claude_mem_lite.codebase.cache import CodeCache
-from claude_mem_lite.codebase.recent import RecentFiles
-from claude_mem_lite.codebase.tables import ReadFile
-from claude_mem_lite.codebase.working_tree import FileState
+from claude_mem_lite.code.freshness import cache_tables, recent
+from claude_mem_lite.code.freshness.cache_tables import ReadFile
+from claude_mem_lite.code.freshness.code_cache import CodeCache
+from claude_mem_lite.code.freshness.recent import RecentFiles
+from claude_mem_lite.code.freshness.working_tree import FileState
+from claude_mem_lite.code.syntax.values import Symbol
 
 STATE = FileState(1, 2, 3)
 LATER_NS = 10**19
@@ -35,13 +35,13 @@ def cache(tmp_path: Path) -> CodeCache:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that code.db is asked for."""
     paths_asked: list[str] = []
-    ask = tables.known_files
+    ask = cache_tables.known_files
 
     def noted(db: sqlite3.Connection, root: str, paths: Sequence[str]) -> dict[str, ReadFile]:
         paths_asked.extend(paths)
         return ask(db, root, paths)
 
-    monkeypatch.setattr(tables, "known_files", noted)
+    monkeypatch.setattr(cache_tables, "known_files", noted)
     return paths_asked
 
 
@@ -99,7 +99,7 @@ def test_what_others_learned_of_a_file_stays(tmp_path: Path, cache: CodeCache) -
     cache.read_calls(root, ["a.py"])
     assert read(cache, tmp_path) == ["two"]
     with cache.reading() as db:
-        assert tables.known_states(db, root)["a.py"][1], "its calls are known still"
+        assert cache_tables.known_states(db, root)["a.py"][1], "its calls are known still"
 
 
 def test_what_could_not_be_kept_is_kept_the_next_time(
@@ -111,11 +111,11 @@ def test_what_could_not_be_kept_is_kept_the_next_time(
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "keep_files", full)
+        patch.setattr(cache_tables, "keep_files", full)
         assert read(cache, tmp_path) == ["one"]
     assert read(cache, tmp_path) == ["one"]
     with cache.reading() as db:
-        assert set(tables.known_states(db, str(tmp_path))) == {"a.py"}, "others look for code there"
+        assert set(cache_tables.known_states(db, str(tmp_path))) == {"a.py"}, "others look for code there"
 
 
 def test_a_file_that_is_deleted_after_it_was_seen_is_missing(tmp_path: Path, cache: CodeCache) -> None:

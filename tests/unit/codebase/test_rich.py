@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import rich
 
-from claude_mem_lite.codebase.cache import CodeCache
-from claude_mem_lite.codebase.callgraph import graph
-from claude_mem_lite.codebase.callgraph.graph import Edge
-from claude_mem_lite.codebase.callgraph.lookup import Lookup
-from claude_mem_lite.codebase.callgraph.resolve import Resolver
-from claude_mem_lite.codebase.project import find_sources
+from claude_mem_lite.code.callgraph import graph
+from claude_mem_lite.code.callgraph.graph import Edge
+from claude_mem_lite.code.callgraph.lookup import Lookup
+from claude_mem_lite.code.callgraph.resolve import Resolver
+from claude_mem_lite.code.freshness.code_cache import CodeCache
+from claude_mem_lite.code.freshness.source_files import find_sources
 from tests.unit.codebase.rich_truth import TRUTHS, VERSION, Truth
 
 pytestmark = pytest.mark.skipif(

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from claude_mem_lite.compress.compose.judge import Judge, shipped_judge
-from claude_mem_lite.compress.language.linear import Linear
+from claude_mem_lite.compress.prose.linear_model import Linear
 from claude_mem_lite.models import Event, JsonObject, JsonValue, ToolCall, Turn
 
 CWD = "/home/dev/shop"

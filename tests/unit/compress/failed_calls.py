@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from claude_mem_lite.compress.tools.fingerprints import anchors_of_call
+from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_call
 from claude_mem_lite.models import ToolCall
 
 HERE = "/home/dev/shop"

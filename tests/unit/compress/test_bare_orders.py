@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.compress.lessons.reading import kind_asked, read
+from claude_mem_lite.compress.lessons.reader import kind_asked, read
 
 ORDERS = (
     "Use tabs in Go files",

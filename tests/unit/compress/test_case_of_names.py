@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress.language import titles
-from claude_mem_lite.compress.language.prose import capital
-from claude_mem_lite.compress.language.verbs import impersonal, reported
+from claude_mem_lite.compress.prose import titles
+from claude_mem_lite.compress.prose.markdown import capital
+from claude_mem_lite.compress.prose.verbs import impersonal, reported
 from claude_mem_lite.compress.rules.codes import coded
-from claude_mem_lite.compress.rules.handoff import handoff
-from claude_mem_lite.compress.rules.summary import summarize
-from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.compress.rules.session_handoff import handoff
+from claude_mem_lite.compress.rules.session_summary import summarize
+from claude_mem_lite.compress.rules.turn import fold
 from tests.unit.compress.build import bash, lenient_judge, turn, write
 
 # Verbs among them: `run_ray_cluster` and `added_at` begin like a report of work.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress.language.clean import clean, clip
+from claude_mem_lite.compress.prose.clean import clean, clip
 
 BASE64 = "".join(random.Random(7).choices(string.ascii_letters + string.digits + "+/", k=4_000))
 

@@ -11,11 +11,11 @@ from claude_mem_lite.compress.compose.judge import NOTHING, WEIGHTS, shipped_jud
 from claude_mem_lite.compress.compose.spelling import keep_case, lower_case_names
 from claude_mem_lite.compress.compose.titles import titles_of
 from claude_mem_lite.compress.compose.turn import material_of
-from claude_mem_lite.compress.language.sentence_kinds import states_decision
-from claude_mem_lite.compress.rules.trail import MAX_LOG, log_of
-from claude_mem_lite.compress.tools.shell import Commit
-from claude_mem_lite.compress.tools.steps import Agreed, Answered, Ran
-from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.compress.prose.sentence_types import states_decision
+from claude_mem_lite.compress.rules.command_log import MAX_LOG, log_of
+from claude_mem_lite.compress.toolcalls.shell import Commit
+from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Ran
+from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
 from claude_mem_lite.models import Draft, Event
 from tests.unit.compress.build import (
     AUTH,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress.tools.diagnostics import error_lines, first_error, last_line, names_errors
+from claude_mem_lite.compress.toolcalls.diagnostics import error_lines, first_error, last_line, names_errors
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress.model.digest import digest_of, is_worth_asking, raw_size
-from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.compress.model.turn_digest import digest_of, is_worth_asking, raw_size
+from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.models import Event, Turn, TurnDigest
 from tests.unit.compress.build import (
     AUTH,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from claude_mem_lite.compress.tools.edits import FileChange, describe, is_scratch, merge, read_change
-from claude_mem_lite.compress.tools.folders import Folder, folder_of
+from claude_mem_lite.compress.toolcalls.edits import FileChange, describe, is_scratch, merge, read_change
+from claude_mem_lite.compress.toolcalls.folders import Folder, folder_of
 from claude_mem_lite.models import Event, SymbolChange, ToolCall
 from tests.unit.compress.build import AUTH, CWD, edit, write
 

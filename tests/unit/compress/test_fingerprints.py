@@ -2,8 +2,8 @@
 
 import pytest
 
-from claude_mem_lite.compress.rules.turns import fold
-from claude_mem_lite.compress.tools.fingerprints import anchors_of_call, fingerprint
+from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_call, fingerprint
 from claude_mem_lite.models import ToolCall
 from tests.unit.compress.build import (
     AUTH,

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.rules.handoff import handoff
-from claude_mem_lite.compress.rules.steps_done import subjects_of
-from claude_mem_lite.compress.rules.summary import summarize
-from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.compress.rules.finished_steps import subjects_of
+from claude_mem_lite.compress.rules.session_handoff import handoff
+from claude_mem_lite.compress.rules.session_summary import summarize
+from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.models import Draft, SessionSummary, Turn
 from tests.unit.compress.build import AUTH, PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, edit, todos, turn, write
 

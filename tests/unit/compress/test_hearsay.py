@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.rules.summary import summarize
-from claude_mem_lite.compress.rules.turns import fold
-from claude_mem_lite.compress.tools.hearsay import Hearsay
+from claude_mem_lite.compress.rules.session_summary import summarize
+from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.compress.toolcalls.provenance import Hearsay
 from claude_mem_lite.models import Event, JsonValue, Turn
 from tests.unit.compress.build import AUTH, bash, call, edit, lenient_judge, read, subagent_stop, turn
 

@@ -3,8 +3,8 @@
 import pytest
 from training.prompts import written_sentences
 
-from claude_mem_lite.compress.language.spoken import LONGEST_SENTENCE, spoken
-from claude_mem_lite.compress.lessons.reading import read
+from claude_mem_lite.compress.lessons.reader import read
+from claude_mem_lite.compress.prose.spoken import LONGEST_SENTENCE, spoken
 
 
 def title(sentence: str) -> str:

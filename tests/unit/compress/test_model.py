@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress.model.asking import TurnRequest, ask, ask_summary, joined, message_of
+from claude_mem_lite.compress.model.request import TurnRequest, ask, ask_summary, joined, message_of
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.models import CallLimits, Completion, Draft, JsonObject, SymbolChange, Usage
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.compress.language.names import files_named, names_said
+from claude_mem_lite.compress.prose.mentions import files_named, names_said
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.compress.tools.outcomes import results_of
+from claude_mem_lite.compress.toolcalls.command_results import results_of
 
 
 @pytest.mark.parametrize(

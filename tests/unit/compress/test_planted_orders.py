@@ -2,9 +2,9 @@
 
 import pytest
 
-from claude_mem_lite.compress.language.sentence_kinds import reads_like_an_order
-from claude_mem_lite.compress.rules.summary import summarize
-from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
+from claude_mem_lite.compress.rules.session_summary import summarize
+from claude_mem_lite.compress.rules.turn import fold
 from tests.unit.compress.build import bash_failed, turn
 
 

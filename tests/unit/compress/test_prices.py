@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.compress.model.providers.prices import Prices, prices_of
+from claude_mem_lite.compress.model.prices import Prices, prices_of
 
 DEAREST = Prices(15.0, 75.0)
 

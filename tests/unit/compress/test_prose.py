@@ -3,8 +3,8 @@
 import pytest
 
 from claude_mem_lite.compress.compose.candidates import candidates_of
-from claude_mem_lite.compress.language import sentence_kinds as kinds
-from claude_mem_lite.compress.language.prose import Passage, passages, plain, sentences
+from claude_mem_lite.compress.prose import sentence_types as kinds
+from claude_mem_lite.compress.prose.markdown import Passage, passages, plain, sentences
 from claude_mem_lite.compress.rules.next_steps import step_of
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from claude_mem_lite.compress.rules.repairs import describe_fix
-from claude_mem_lite.compress.rules.turns import fold
-from claude_mem_lite.compress.tools.hearsay import Hearsay
+from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.compress.toolcalls.provenance import Hearsay
 from claude_mem_lite.knowledge.turn_memories import memory_of
 from claude_mem_lite.models import Draft, Event, Turn
 from tests.fakes import SHOP

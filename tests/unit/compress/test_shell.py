@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress.tools import shell
+from claude_mem_lite.compress.toolcalls import shell
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from claude_mem_lite.compress.tools.edits import describe
-from claude_mem_lite.compress.tools.folders import Folder
-from claude_mem_lite.compress.tools.shell_edits import read_shell_edits
+from claude_mem_lite.compress.toolcalls.edits import describe
+from claude_mem_lite.compress.toolcalls.folders import Folder
+from claude_mem_lite.compress.toolcalls.shell_edits import read_shell_edits
 from tests.unit.compress.build import CWD
 
 

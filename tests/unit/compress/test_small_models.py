@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.model.asking import TurnRequest, ask
+from claude_mem_lite.compress.model.request import TurnRequest, ask
 from claude_mem_lite.errors import ModelRefused
 from claude_mem_lite.models import Draft, SessionSummary
 from tests.unit.compress.test_model import Canned

@@ -2,7 +2,7 @@
 
 import pytest
 
-from claude_mem_lite.compress.language.statement import is_standing, stands_alone, statement_of
+from claude_mem_lite.compress.prose.statement import is_standing, stands_alone, statement_of
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from claude_mem_lite.compress.rules.summary import headline_worth, summarize
-from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.compress.rules.session_summary import headline_worth, summarize
+from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.models import Draft, Said, SessionSummary, Turn, TurnDigest
 from tests import worked
 from tests.unit.compress.build import (

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.rules.summary import summarize
-from claude_mem_lite.compress.rules.taught import asked_for, taught
-from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.compress.rules.corrections import asked_for, taught
+from claude_mem_lite.compress.rules.session_summary import summarize
+from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.models import MOST_OF_A_TURN, Event
 from tests.unit.compress.build import AT, AUTH, CWD, bash, edit, lenient_judge, turn, write
 

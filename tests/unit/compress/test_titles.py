@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claude_mem_lite.compress.language import titles
-from claude_mem_lite.compress.language.verbs import impersonal, past, reported
+from claude_mem_lite.compress.prose import titles
+from claude_mem_lite.compress.prose.verbs import impersonal, past, reported
 from claude_mem_lite.models import LONGEST_TITLE
 
 

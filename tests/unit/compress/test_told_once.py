@@ -2,10 +2,10 @@
 
 import pytest
 
-from claude_mem_lite.compress.language.sentence_kinds import states_decision
-from claude_mem_lite.compress.rules.fixes import is_over
-from claude_mem_lite.compress.rules.summary import summarize
-from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.compress.prose.sentence_types import states_decision
+from claude_mem_lite.compress.rules.fix_pairing import is_over
+from claude_mem_lite.compress.rules.session_summary import summarize
+from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.models import SessionSummary, Turn
 from tests.unit.compress.build import AUTH, PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, edit, turn, write
 

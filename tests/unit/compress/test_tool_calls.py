@@ -2,17 +2,8 @@
 
 import pytest
 
-from claude_mem_lite.compress.tools.steps import (
-    Agreed,
-    Called,
-    Edited,
-    Planned,
-    Ran,
-    Step,
-    Tracked,
-    open_tasks,
-)
-from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.compress.toolcalls.steps import Agreed, Called, Edited, Planned, Ran, Step, Tracked, open_tasks
+from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
 from claude_mem_lite.models import JsonObject, JsonValue
 from tests.unit.compress.build import CWD, bash, bash_failed, call
 

@@ -1,8 +1,8 @@
 """What the commands of a turn came to, one line each."""
 
-from claude_mem_lite.compress.rules.trail import trail
-from claude_mem_lite.compress.tools.steps import Step
-from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.compress.rules.command_log import trail
+from claude_mem_lite.compress.toolcalls.steps import Step
+from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
 from claude_mem_lite.models import Event
 from tests.unit.compress.build import PYTEST_FAILED, PYTEST_PASSED, bash, bash_failed, read
 

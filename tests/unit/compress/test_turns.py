@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.rules.turns import fold
+from claude_mem_lite.compress.rules.turn import fold
 from claude_mem_lite.models import Draft, Event, JsonObject, SymbolChange, Turn
 from tests import worked
 from tests.unit.compress.build import (

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from claude_mem_lite.compress.rules.fixes import Fix, is_over, pair
-from claude_mem_lite.compress.tools.tool_calls import read_steps
+from claude_mem_lite.compress.rules.fix_pairing import Fix, is_over, pair
+from claude_mem_lite.compress.toolcalls.tool_calls import read_steps
 from claude_mem_lite.models import Event
 from tests.unit.compress.build import AUTH, bash, bash_failed, edit, write
 

@@ -3,7 +3,7 @@
 import time
 from math import inf
 
-from claude_mem_lite.git.repository import Repository, open_repository
+from claude_mem_lite.code.git.repository import Repository, open_repository
 from tests.git_repositories import Checkout
 
 NO_HURRY = inf

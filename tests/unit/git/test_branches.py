@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.git.repository import open_repository
+from claude_mem_lite.code.git.repository import open_repository
 from tests.git_repositories import Checkout, make_checkout
 from tests.unit.git.opening import opened
 

@@ -2,8 +2,8 @@
 
 import zlib
 
-from claude_mem_lite.git.commits import Commits
-from claude_mem_lite.git.objects import Objects
+from claude_mem_lite.code.git.commits import Commits
+from claude_mem_lite.code.git.objects import Objects
 from tests.git_repositories import Checkout
 
 

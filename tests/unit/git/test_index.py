@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.git.index import read_index
+from claude_mem_lite.code.git.index import read_index
 from tests.git_repositories import Checkout
 from tests.unit.git.opening import opened
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from claude_mem_lite.git.commits import Commits
-from claude_mem_lite.git.objects import Objects
-from claude_mem_lite.git.packs import apply_delta
-from claude_mem_lite.git.trees import Trees
+from claude_mem_lite.code.git.commits import Commits
+from claude_mem_lite.code.git.objects import Objects
+from claude_mem_lite.code.git.packs import apply_delta
+from claude_mem_lite.code.git.trees import Trees
 from tests.git_repositories import Checkout, make_checkout, many_files
 from tests.unit.git.opening import NO_HURRY, Looks, opened
 

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from claude_mem_lite.git.entries import Entries
-from claude_mem_lite.git.repository import Repository, open_repository
-from claude_mem_lite.git.status import touched
+from claude_mem_lite.code.git.entries import Entries
+from claude_mem_lite.code.git.repository import Repository, open_repository
+from claude_mem_lite.code.git.status import touched
 from tests.git_repositories import Checkout, make_checkout, many_files
 
 VERSIONS = ("2", "4")

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from claude_mem_lite.compress.language.clean import clean, clip
-from claude_mem_lite.compress.language.prose import Passage, PassageKind, passages, sentences
-from claude_mem_lite.compress.tools.shell import Commit
-from claude_mem_lite.patterns import lazy
+from claude_mem_lite.compress.prose.clean import clean, clip
+from claude_mem_lite.compress.prose.markdown import Passage, PassageKind, passages, sentences
+from claude_mem_lite.compress.toolcalls.shell import Commit
+from claude_mem_lite.lazy_regex import lazy
 
 Source = Literal["subject", "body", "closing", "heading", "plan"]
 

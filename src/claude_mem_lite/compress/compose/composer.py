@@ -14,18 +14,18 @@ from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.judge import CONTENTS, KINDS, Judgement, Verdict
 from claude_mem_lite.compress.compose.spelling import keep_case, lower_case_names
 from claude_mem_lite.compress.compose.turn_features import is_beside
-from claude_mem_lite.compress.language.drafts import make_draft, whole_sentences
-from claude_mem_lite.compress.language.prose import capital
-from claude_mem_lite.compress.language.sentence_kinds import is_talk
-from claude_mem_lite.compress.language.verbs import BASES, impersonal, reported
-from claude_mem_lite.compress.rules.fixes import Fix, cause_of, failing_tests, title_of_failure, title_of_fix
-from claude_mem_lite.compress.tools.edits import FileChange, merge
-from claude_mem_lite.compress.tools.fingerprints import anchors_of_run
-from claude_mem_lite.compress.tools.shell import Commit
-from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
+from claude_mem_lite.compress.prose.drafts import make_draft, whole_sentences
+from claude_mem_lite.compress.prose.markdown import capital
+from claude_mem_lite.compress.prose.sentence_types import is_talk
+from claude_mem_lite.compress.prose.verbs import BASES, impersonal, reported
+from claude_mem_lite.compress.rules.fix_pairing import Fix, cause_of, failing_tests, title_of_failure, title_of_fix
+from claude_mem_lite.compress.toolcalls.edits import FileChange, merge
+from claude_mem_lite.compress.toolcalls.error_fingerprints import anchors_of_run
+from claude_mem_lite.compress.toolcalls.shell import Commit
+from claude_mem_lite.compress.toolcalls.steps import Edited, Ran, Step
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Draft, Origin, WorkKind
-from claude_mem_lite.patterns import lazy
-from claude_mem_lite.words import overlap, within
+from claude_mem_lite.text import overlap, within
 
 MIN_WORTH = 0.45
 """Smallest probability of worth that gives a turn a memory."""

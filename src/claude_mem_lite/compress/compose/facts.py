@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from claude_mem_lite.compress.language.prose import plain
-from claude_mem_lite.compress.rules import fixes
-from claude_mem_lite.compress.rules.fixes import Fix
-from claude_mem_lite.compress.tools.edits import FileChange, describe
-from claude_mem_lite.compress.tools.shell import Commit
-from claude_mem_lite.compress.tools.steps import Answered, Ran, Step
-from claude_mem_lite.patterns import lazy
-from claude_mem_lite.words import within
+from claude_mem_lite.compress.prose.markdown import plain
+from claude_mem_lite.compress.rules import fix_pairing
+from claude_mem_lite.compress.rules.fix_pairing import Fix
+from claude_mem_lite.compress.toolcalls.edits import FileChange, describe
+from claude_mem_lite.compress.toolcalls.shell import Commit
+from claude_mem_lite.compress.toolcalls.steps import Answered, Ran, Step
+from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.text import within
 
 _MAX_FILES = 4
 _MAX_ANSWERS = 3
@@ -23,7 +23,7 @@ def failed(fix: Fix) -> str:
     """Return what failed, with its first error."""
     count = len(fix.failure.run.failures) if fix.failure.run else 0
     more = f" (and {count - 1} more)" if count > 1 else ""
-    return f"{fix.failure.command} failed: {within(fixes.cause_of(fix.failure), 300).rstrip('.')}{more}."
+    return f"{fix.failure.command} failed: {within(fix_pairing.cause_of(fix.failure), 300).rstrip('.')}{more}."
 
 
 def helped(fix: Fix) -> str:
@@ -39,8 +39,8 @@ def passes(fix: Fix) -> str:
 def of_fix(fix: Fix, told: str) -> list[str]:
     """Return the commands of a fix, from which `describe_fix` reads them, and the errors that are not told."""
     errors = fix.failure.errors
-    causes = fixes.failing_tests(fix.failure) or [
-        f"Error: {fixes.cause_of(fix.failure)}",
+    causes = fix_pairing.failing_tests(fix.failure) or [
+        f"Error: {fix_pairing.cause_of(fix.failure)}",
         *(f"Error: {error}" for error in errors[1:3]),
     ]
     ran = [helped(fix)] if fix.repair.commands else []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts
-from claude_mem_lite.words import tokens_of
+from claude_mem_lite.text import tokens_of
 
 _TOKEN = re.compile(
     r"(?P<url>https?://\S+)|(?P<hash>\b(?=[a-f]*\d)[0-9a-f]{7,40}\b)|(?P<path>[\w.~-]*/[\w./~-]+|\w+\.(?:[a-z]{1,4})\b)"

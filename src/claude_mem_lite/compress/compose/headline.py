@@ -2,9 +2,9 @@
 
 import re
 
-from claude_mem_lite.compress.language import titles
-from claude_mem_lite.compress.language.verbs import BASES, reported, tells_its_subject, without_lead
-from claude_mem_lite.patterns import lazy
+from claude_mem_lite.compress.prose import titles
+from claude_mem_lite.compress.prose.verbs import BASES, reported, tells_its_subject, without_lead
+from claude_mem_lite.lazy_regex import lazy
 
 MAX_HEADLINE = titles.MAX_HEADLINE
 MIN_HEADLINE = 30

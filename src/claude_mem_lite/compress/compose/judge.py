@@ -21,7 +21,7 @@ from claude_mem_lite.compress.compose.turn_features import (
     probable_title,
     worth_numbers,
 )
-from claude_mem_lite.compress.language.linear import Linear, load_models, save_models
+from claude_mem_lite.compress.prose.linear_model import Linear, load_models, save_models
 from claude_mem_lite.models import WorkKind
 
 if TYPE_CHECKING:

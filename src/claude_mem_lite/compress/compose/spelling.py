@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from claude_mem_lite.compress.language.verbs import BASES
-from claude_mem_lite.compress.tools import shell
-from claude_mem_lite.compress.tools.steps import Ran, Step
-from claude_mem_lite.patterns import lazy
+from claude_mem_lite.compress.prose.verbs import BASES
+from claude_mem_lite.compress.toolcalls import shell
+from claude_mem_lite.compress.toolcalls.steps import Ran, Step
+from claude_mem_lite.lazy_regex import lazy
 
 _CALLED = lazy(r"`([a-z][a-z0-9-]*) [^`\n]+`")
 _FIRST_WORD = lazy(r"(?:^|(?<=[.!?] ))[A-Z][a-z0-9-]*(?=[\s:,])")

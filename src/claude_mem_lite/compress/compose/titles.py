@@ -10,11 +10,11 @@ from claude_mem_lite.compress.compose import headline
 from claude_mem_lite.compress.compose.candidates import Candidate
 from claude_mem_lite.compress.compose.features import Spoken, ngrams
 from claude_mem_lite.compress.compose.turn_facts import TurnFacts
-from claude_mem_lite.compress.language.titles import weight
-from claude_mem_lite.compress.language.verbs import BASES, tells_its_subject
-from claude_mem_lite.embed.table import shared_table
-from claude_mem_lite.patterns import lazy
-from claude_mem_lite.words import tokens_of
+from claude_mem_lite.compress.prose.titles import weight
+from claude_mem_lite.compress.prose.verbs import BASES, tells_its_subject
+from claude_mem_lite.embed.embedder import shared_table
+from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.text import tokens_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,10 +6,10 @@ from claude_mem_lite.compress.compose.candidates import MAX_COMMITS, candidates_
 from claude_mem_lite.compress.compose.composer import Material
 from claude_mem_lite.compress.compose.judge import NOTHING, Judge
 from claude_mem_lite.compress.compose.turn_facts import facts_of
-from claude_mem_lite.compress.rules.fixes import Fix, pair
+from claude_mem_lite.compress.rules.fix_pairing import Fix, pair
 from claude_mem_lite.compress.rules.repairs import is_no_slip
-from claude_mem_lite.compress.tools.hearsay import Hearsay, only_source
-from claude_mem_lite.compress.tools.steps import Agreed, Ran, Step
+from claude_mem_lite.compress.toolcalls.provenance import Hearsay, only_source
+from claude_mem_lite.compress.toolcalls.steps import Agreed, Ran, Step
 from claude_mem_lite.models import Turn
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from claude_mem_lite.compress.rules.fixes import pair
-from claude_mem_lite.compress.tools.edits import FileChange, merge
-from claude_mem_lite.compress.tools.steps import Agreed, Answered, Delegated, Edited, Opened, Ran, Step
-from claude_mem_lite.words import tokens_of
+from claude_mem_lite.compress.rules.fix_pairing import pair
+from claude_mem_lite.compress.toolcalls.edits import FileChange, merge
+from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Delegated, Edited, Opened, Ran, Step
+from claude_mem_lite.text import tokens_of
 
 _MAX_PROMPT = 4_000
 _MAX_NAMES = 60

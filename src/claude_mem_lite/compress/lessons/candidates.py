@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from claude_mem_lite.compress.language.spoken import spoken
-from claude_mem_lite.compress.language.statement import is_standing, stands_alone
 from claude_mem_lite.compress.lessons.features import is_request_at_hand
 from claude_mem_lite.compress.lessons.scorer import Scorer, shipped_scorer
+from claude_mem_lite.compress.prose.spoken import spoken
+from claude_mem_lite.compress.prose.statement import is_standing, stands_alone
 
 MIN_SURE = 0.5
 """Sentences over it may be stored at once; their form keeps most others out (docs/labels.md)."""

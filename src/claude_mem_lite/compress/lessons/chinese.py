@@ -1,7 +1,7 @@
 """What a Chinese sentence teaches. There are no spaces to go by, so the marks of an order stand for themselves."""
 
 from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, Lesson, order
-from claude_mem_lite.patterns import lazy
+from claude_mem_lite.lazy_regex import lazy
 
 _QUESTION = lazy(r"[？?]\s*$|吗[。！]?$|呢[。！]?$|为什么|怎么|能不能|是不是|是否|可不可以|要不要")
 _OF_THE_PROGRAM = lazy(r"按钮|标题|页面|价格|颜色|红色|蓝色|绿色|显示|左边|右边|弹窗")

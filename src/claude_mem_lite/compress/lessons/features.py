@@ -4,11 +4,11 @@ Pure; the first call loads the table of word vectors."""
 
 import math
 
-from claude_mem_lite.compress.language.statement import statement_of
-from claude_mem_lite.compress.language.verbs import BASES
-from claude_mem_lite.embed.table import SCALE, shared_table
-from claude_mem_lite.patterns import lazy
-from claude_mem_lite.words import overlap
+from claude_mem_lite.compress.prose.statement import statement_of
+from claude_mem_lite.compress.prose.verbs import BASES
+from claude_mem_lite.embed.embedder import SCALE, shared_table
+from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.text import overlap
 
 VECTOR_WEIGHT = 3.0
 """Scale of the vector beside the cues, chosen over projects: recall at 15 % of the prompts .54; .46 without it."""

@@ -1,7 +1,7 @@
 """What a German sentence teaches."""
 
 from claude_mem_lite.compress.lessons.lesson import GENERAL, ONCE, REPEATED, Lesson, order
-from claude_mem_lite.patterns import lazy
+from claude_mem_lite.lazy_regex import lazy
 
 _QUESTION = lazy(
     r"(?i)(?:kannst|könntest|kann|könnte|sollen|soll|hast|habt|ist|sind|gibt|warum|wieso|was|wie|wer|wo|wann|welche\w*"

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from claude_mem_lite.compress.language.drafts import whole_clauses
-from claude_mem_lite.compress.language.prose import capital
+from claude_mem_lite.compress.prose.drafts import whole_clauses
+from claude_mem_lite.compress.prose.markdown import capital
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Kind
-from claude_mem_lite.patterns import lazy
-from claude_mem_lite.words import STOPWORDS
+from claude_mem_lite.text import STOPWORDS
 
 STATED = 1.0
 """How sure it is: the user asked for it to be remembered."""

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from claude_mem_lite.compress.language.names import files_named
-from claude_mem_lite.patterns import lazy
+from claude_mem_lite.compress.prose.mentions import files_named
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.scopes import language_name
 
 _PLACES = r"(?:projects?|repos?|repositor(?:y|ies)|code ?bases?)"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from claude_mem_lite.compress.language.linear import Linear, load_models, save_models
 from claude_mem_lite.compress.lessons.features import lesson_numbers, previous_numbers
+from claude_mem_lite.compress.prose.linear_model import Linear, load_models, save_models
 
 WEIGHTS = Path(__file__).parent / "scorer.npz"
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from claude_mem_lite.code.anchors import MOST_CODE_ANCHORS, anchor_to
-from claude_mem_lite.code.values import CodeChange
-from claude_mem_lite.compress.language.names import CALLED, NAME, TELLING_NAME
+from claude_mem_lite.code.syntax.anchors import MOST_CODE_ANCHORS, anchor_to
+from claude_mem_lite.code.syntax.values import CodeChange
+from claude_mem_lite.compress.prose.mentions import CALLED, NAME, TELLING_NAME
 from claude_mem_lite.models import Draft
 
 

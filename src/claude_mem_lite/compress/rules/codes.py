@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from claude_mem_lite.compress.language.drafts import whole_clauses
-from claude_mem_lite.compress.language.prose import sentences
+from claude_mem_lite.compress.prose.drafts import whole_clauses
+from claude_mem_lite.compress.prose.markdown import sentences
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import SessionSummary
-from claude_mem_lite.patterns import lazy
 
 _MAX_ENTRY = 160
 _MAX_ENTRIES = 4

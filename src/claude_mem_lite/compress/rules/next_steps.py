@@ -3,8 +3,8 @@
 Measured by `python -m benchmarks.left_steps`: a rule stays only while it is right four times in five. Pure."""
 
 from claude_mem_lite.compress.compose.candidates import Candidate
-from claude_mem_lite.compress.language.verbs import reported
-from claude_mem_lite.patterns import lazy
+from claude_mem_lite.compress.prose.verbs import reported
+from claude_mem_lite.lazy_regex import lazy
 
 _LEFT = (
     r"(?:(?:the |all |other )?(?:remaining|outstanding|pending)(?: [\w.#-]+){0,4}|next (?:steps?|up)|to[- ]?dos?"

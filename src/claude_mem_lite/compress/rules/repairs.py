@@ -5,11 +5,11 @@ In doubt nothing is one: a wrong fix is worse than none. Pure; called for every 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from claude_mem_lite.compress.language.prose import capital
-from claude_mem_lite.compress.tools.edits import FileChange, is_manifest, merge
-from claude_mem_lite.compress.tools.steps import Edited, Ran, Step
+from claude_mem_lite.compress.prose.markdown import capital
+from claude_mem_lite.compress.toolcalls.edits import FileChange, is_manifest, merge
+from claude_mem_lite.compress.toolcalls.steps import Edited, Ran, Step
+from claude_mem_lite.lazy_regex import lazy
 from claude_mem_lite.models import Memory
-from claude_mem_lite.patterns import lazy
 
 AD_HOC = lazy(r"\s-[ce]\s|\s-$|<<|^\S*(?:bash|sh|zsh) -c\b")
 """Code that was typed for once."""

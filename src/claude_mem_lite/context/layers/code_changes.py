@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.detect import Setting, from_root
-from claude_mem_lite.context.items import FADE, Item
+from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.sessions import are_all_elsewhere, last_sessions, open_handoffs
 from claude_mem_lite.context.layers.usage import is_unused, session_factors
-from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.order import NO_FLOOR, newest_first
-from claude_mem_lite.store import symbols
+from claude_mem_lite.context.project_setting import Setting, from_root
+from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.store import symbol_changes
 
 # Fewer than would fit: beyond these, room for earlier work told more of what sessions were to touch (benchmarks).
 _SESSIONS, _MOST_SYMBOLS = 5, 20
@@ -28,7 +28,7 @@ def unfinished_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting
     """Functions that sessions with something left open changed, a line a file: the rest is told by `git log`."""
     left = _unfinished(db, occasion)
     lines: dict[str, list[str]] = {}
-    newest: dict[str, symbols.StoredChange] = {}
+    newest: dict[str, symbol_changes.StoredChange] = {}
     for one, now in zip(left, occasion.checkout.states([one.change for one in left]), strict=True):
         newest.setdefault(one.change.file, one)
         lines.setdefault(one.change.file, []).append(render.code_line(one.change, now).removeprefix("  - "))
@@ -45,7 +45,7 @@ def unfinished_code(db: sqlite3.Connection, occasion: Occasion, setting: Setting
     ]
 
 
-def _unfinished(db: sqlite3.Connection, occasion: Occasion) -> list[symbols.StoredChange]:
+def _unfinished(db: sqlite3.Connection, occasion: Occasion) -> list[symbol_changes.StoredChange]:
     """Return the changes of sessions that left something open, but for functions that a later session changed again."""
     left = list(dict.fromkeys(one.session for one in open_handoffs(db, occasion)))[:_SESSIONS]
     if not left:
@@ -53,7 +53,7 @@ def _unfinished(db: sqlite3.Connection, occasion: Occasion) -> list[symbols.Stor
     use = session_factors(db, left)
     left = [session for session in left if not is_unused(use[session])]
     later = [occasion.session, *(one.id for one in last_sessions(db, occasion, _MAPPED_SESSIONS))]
-    newest = symbols.newest(db, [*left, *later], hidden=occasion.checkout.hidden, limit=_MAX_READ)
+    newest = symbol_changes.newest(db, [*left, *later], hidden=occasion.checkout.hidden, limit=_MAX_READ)
     return [one for one in newest if one.session in left and render.is_tellable(one.change)][:_MOST_SYMBOLS]
 
 
@@ -69,7 +69,7 @@ def function_map(db: sqlite3.Connection, occasion: Occasion, setting: Setting) -
         return []
     use = session_factors(db, [one.id for one in found])
     of_use = [one.id for one in found if not is_unused(use[one.id])]
-    newest = symbols.newest(db, of_use, hidden=occasion.checkout.hidden, limit=_MOST_MAPPED)
+    newest = symbol_changes.newest(db, of_use, hidden=occasion.checkout.hidden, limit=_MOST_MAPPED)
     seen = [one for one in newest if render.is_tellable(one.change)]
     states = occasion.checkout.states([one.change for one in seen])
     by_file: dict[str, list[Item]] = {}

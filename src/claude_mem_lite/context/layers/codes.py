@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 
 from claude_mem_lite.compress.rules.codes import coded
 from claude_mem_lite.context import render
-from claude_mem_lite.context.detect import Setting
-from claude_mem_lite.context.items import Item
-from claude_mem_lite.context.layers.holding import held
+from claude_mem_lite.context.layers.layer import Item
 from claude_mem_lite.context.layers.sessions import GONE, are_all_elsewhere, last_sessions, open_handoffs, without_code
-from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.layers.still_valid import held
 from claude_mem_lite.context.order import NO_FLOOR, newest_first
+from claude_mem_lite.context.project_setting import Setting
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import Session
 from claude_mem_lite.store import sessions
 

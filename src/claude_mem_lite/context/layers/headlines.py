@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from claude_mem_lite.compress.language.prose import sentences
+from claude_mem_lite.compress.prose.markdown import sentences
 from claude_mem_lite.models import REQUEST_LEAD, SessionSummary
 
 _WORD = re.compile(r"\w+")

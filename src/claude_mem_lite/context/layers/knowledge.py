@@ -4,15 +4,15 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from claude_mem_lite.codebase.freshness import Freshness
-from claude_mem_lite.context.detect import Setting
-from claude_mem_lite.context.items import FADE, Item
-from claude_mem_lite.context.layers.conflicting import Told, items_of
+from claude_mem_lite.code.freshness.verdicts import Freshness
+from claude_mem_lite.context.layers.code_state import back_again, is_asked_for, item_of, why_never, why_unsure
+from claude_mem_lite.context.layers.contradictions import Told, items_of
+from claude_mem_lite.context.layers.layer import FADE, Item
 from claude_mem_lite.context.layers.sessions import last_sessions
-from claude_mem_lite.context.layers.standing import back_again, is_asked_for, item_of, why_never, why_unsure
 from claude_mem_lite.context.layers.usage import UNUSED
-from claude_mem_lite.context.occasion import Occasion
-from claude_mem_lite.context.scores import ALWAYS, AT_START, Score, passes, score
+from claude_mem_lite.context.project_setting import Setting
+from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.scoring import ALWAYS, AT_START, Score, passes, score
 from claude_mem_lite.models import GUIDANCE_KINDS, Kind, Memory, Tally
 from claude_mem_lite.store import memories, receipts
 

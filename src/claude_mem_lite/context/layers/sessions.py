@@ -5,16 +5,16 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from claude_mem_lite.context import render
-from claude_mem_lite.context.detect import Setting, from_root
-from claude_mem_lite.context.items import FADE, Item
+from claude_mem_lite.context.layers.code_state import verdict_of
 from claude_mem_lite.context.layers.headlines import told_as
-from claude_mem_lite.context.layers.holding import Held, held
-from claude_mem_lite.context.layers.standing import verdict_of
+from claude_mem_lite.context.layers.layer import FADE, Item
+from claude_mem_lite.context.layers.still_valid import Held, held
 from claude_mem_lite.context.layers.usage import UNUSED, is_unused, session_factors
-from claude_mem_lite.context.likeness import Said
-from claude_mem_lite.context.occasion import Occasion
 from claude_mem_lite.context.order import NO_FLOOR, newest_first, shown, use_floor
-from claude_mem_lite.context.scores import is_stated
+from claude_mem_lite.context.project_setting import Setting, from_root
+from claude_mem_lite.context.request import Occasion
+from claude_mem_lite.context.scoring import is_stated
+from claude_mem_lite.context.similarity import Said
 from claude_mem_lite.models import REQUEST_LEAD, Memory, Session
 from claude_mem_lite.store import memories, sessions
 from claude_mem_lite.store.visibility import is_hidden

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from claude_mem_lite.context.at_need import Here
-from claude_mem_lite.context.block import Given
-from claude_mem_lite.context.occasion import Occasion
+from claude_mem_lite.context.eligibility import Here
+from claude_mem_lite.context.item_block import Given
 from claude_mem_lite.context.prompt.excerpts import sentences_about
 from claude_mem_lite.context.prompt.scoring import Floor, source_of
+from claude_mem_lite.context.request import Occasion
 from claude_mem_lite.models import RAW, Filters, Hit, Memory, Passage
 from claude_mem_lite.safety.injection import looks_like_an_attack, looks_like_instructions
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from claude_mem_lite.words import one_line, tokens_of, within, words_among
+from claude_mem_lite.text import one_line, tokens_of, within, words_among
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 # Finding the words of a longer text takes longer than anybody waits.

@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from claude_mem_lite.compress.language.clean import without_own_blocks
+from claude_mem_lite.compress.prose.clean import without_own_blocks
 from claude_mem_lite.models import LONGEST_PROMPT, Memory
-from claude_mem_lite.words import query_words, stems
+from claude_mem_lite.text import query_words, stems
 
 MOST_TERMS = 10
 _MOST_MATCHED = 48

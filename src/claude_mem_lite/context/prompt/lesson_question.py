@@ -13,17 +13,17 @@ from claude_mem_lite.agents.claude_code import CLAUDE_CODE
 from claude_mem_lite.agents.client_settings import config_folder_of_transcript
 from claude_mem_lite.agents.permissions import tools_allowed
 from claude_mem_lite.compress.lessons.scorer import is_loaded
-from claude_mem_lite.compress.rules.taught import OWN_COMMANDS
+from claude_mem_lite.compress.rules.corrections import OWN_COMMANDS
 from claude_mem_lite.config import Config
 from claude_mem_lite.context import render
+from claude_mem_lite.knowledge.lessons import collection
+from claude_mem_lite.knowledge.lessons.similarity import Likeness
 from claude_mem_lite.models import Event
-from claude_mem_lite.redaction.redact import redact
 from claude_mem_lite.safe_text import unframed
+from claude_mem_lite.safety.redact import redact
 from claude_mem_lite.store import lesson_candidates as candidates
 from claude_mem_lite.store import turns
 from claude_mem_lite.store.lesson_candidates import STATES, Candidate
-from claude_mem_lite.worker.lessons import collection
-from claude_mem_lite.worker.lessons.likeness import Likeness
 
 PROMPTS_PER_QUESTION = 7
 MIN_BETWEEN = timedelta(minutes=5)

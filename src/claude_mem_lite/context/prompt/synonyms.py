@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from claude_mem_lite.config_file import read_synonyms
+from claude_mem_lite.config_loader import read_synonyms
 
 Synonyms = Mapping[str, tuple[str, ...]]
 _DEFAULTS = Path(__file__).with_name("synonyms.toml")

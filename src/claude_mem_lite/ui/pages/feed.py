@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from urllib.parse import urlencode
 
-from claude_mem_lite.client_values import Wanted
+from claude_mem_lite.client.responses import Wanted
+from claude_mem_lite.client.told import objects, part
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.scopes import called
-from claude_mem_lite.told import objects, part
 from claude_mem_lite.ui import projects
 from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
-from claude_mem_lite.ui.parts import Asked, render
 from claude_mem_lite.ui.projects import with_project_name
-from claude_mem_lite.ui.repetition import is_same, listed
+from claude_mem_lite.ui.repeated_text import is_same, listed
+from claude_mem_lite.ui.templating import Asked, render
 
 _PAGE = 50
 _FURTHER = ("origin", "status", "since", "until")

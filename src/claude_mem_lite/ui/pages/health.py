@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from claude_mem_lite.client.told import number, objects, part, whole
 from claude_mem_lite.models import OUTCOMES, JsonObject, text
 from claude_mem_lite.scopes import project_name
-from claude_mem_lite.told import number, objects, part, whole
-from claude_mem_lite.ui.parts import Asked, render
+from claude_mem_lite.text import counted
 from claude_mem_lite.ui.plots import DOLLARS, WIDTH, Plot, Series, bars_by_day, bars_by_name, dollars, shares_by_day
-from claude_mem_lite.words import counted
+from claude_mem_lite.ui.templating import Asked, render
 
 _DAYS = (7, 30, 90, 180)
 _USUAL_DAYS = 30

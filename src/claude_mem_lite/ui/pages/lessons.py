@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from claude_mem_lite.client import Client
-from claude_mem_lite.client_values import Where
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.responses import Where
+from claude_mem_lite.client.told import number, objects
 from claude_mem_lite.errors import MemoryLiteError
 from claude_mem_lite.models import JsonObject, text, texts, users_word
-from claude_mem_lite.told import number, objects
-from claude_mem_lite.ui.parts import Action, Asked, id_of, render
+from claude_mem_lite.ui.templating import Action, Asked, id_of, render
 
 _AT_ONCE = 100
 

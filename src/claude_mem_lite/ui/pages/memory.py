@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from claude_mem_lite.code.anchors import read_anchor
+from claude_mem_lite.client.told import part
+from claude_mem_lite.code.syntax.anchors import read_anchor
 from claude_mem_lite.models import LONGEST_TEXT, JsonObject, text, texts
-from claude_mem_lite.told import part
 from claude_mem_lite.ui.actions_memory import mark_of, said
-from claude_mem_lite.ui.parts import Asked, render
-from claude_mem_lite.ui.repetition import listed
+from claude_mem_lite.ui.repeated_text import listed
+from claude_mem_lite.ui.templating import Asked, render
 from claude_mem_lite.ui.texts import MOST_SHOWN, shortened
 
 _LONGEST_FACT = 1_000

@@ -1,7 +1,7 @@
 """The page of projects: all that hold something, where they are, and the last changes to them, which can be undone."""
 
 from claude_mem_lite.models import text
-from claude_mem_lite.ui.parts import Asked, render
+from claude_mem_lite.ui.templating import Asked, render
 
 _MAX_CHANGES = 10
 

@@ -1,9 +1,9 @@
 """What is held back until the user has seen it: words of others that give orders to an agent."""
 
-from claude_mem_lite.client_values import Where
+from claude_mem_lite.client.responses import Where
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.ui.actions_memory import said
-from claude_mem_lite.ui.parts import Asked, render
+from claude_mem_lite.ui.templating import Asked, render
 
 _AT_ONCE = 50
 _LONGEST = 2_000

@@ -2,15 +2,15 @@
 
 from urllib.parse import urlencode
 
-from claude_mem_lite.client_values import Wanted, Where
+from claude_mem_lite.client.responses import Wanted, Where
+from claude_mem_lite.client.told import NOTHING_CERTAIN, is_uncertain, part
 from claude_mem_lite.models import JsonObject, text
 from claude_mem_lite.scopes import called
-from claude_mem_lite.told import NOTHING_CERTAIN, is_uncertain, part
 from claude_mem_lite.ui import projects
 from claude_mem_lite.ui.choices import chosen_of, some, statuses_of
-from claude_mem_lite.ui.parts import EVERY_PROJECT, Asked, render
 from claude_mem_lite.ui.projects import with_project_name
-from claude_mem_lite.ui.repetition import listed
+from claude_mem_lite.ui.repeated_text import listed
+from claude_mem_lite.ui.templating import EVERY_PROJECT, Asked, render
 
 _FIRST, _MOST = 25, 200
 _LONGEST_QUERY = 1_000

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from claude_mem_lite.client import quoted
-from claude_mem_lite.client_values import Where
+from claude_mem_lite.client.client import quoted
+from claude_mem_lite.client.responses import Where
+from claude_mem_lite.client.told import objects, part
 from claude_mem_lite.errors import NotFound
 from claude_mem_lite.models import JsonObject, text, texts
-from claude_mem_lite.told import objects, part
 from claude_mem_lite.ui import projects
-from claude_mem_lite.ui.parts import Asked, render
-from claude_mem_lite.ui.repetition import beyond, listed
+from claude_mem_lite.ui.repeated_text import beyond, listed
+from claude_mem_lite.ui.templating import Asked, render
 from claude_mem_lite.ui.texts import shortened
 
 _TURNS_AT_ONCE = 50

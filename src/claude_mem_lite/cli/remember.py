@@ -1,0 +1,215 @@
+"""Commands that change what is remembered: remember, forget."""
+
+import difflib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from claude_mem_lite.cli import completion_values
+from claude_mem_lite.cli.agent_shell import asking_agent, refuse_agent
+from claude_mem_lite.cli.filters import file_of_project
+from claude_mem_lite.cli.options import as_kind, connect, doubt_language, folder, json_option, memory_id, yes_option
+from claude_mem_lite.cli.options import scope as scope_type
+from claude_mem_lite.cli.output import field, print_json
+from claude_mem_lite.cli.records import kind_and_status, scope_label
+from claude_mem_lite.cli.relations import tell_left_replaced, tell_relations
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.errors import NotFound
+from claude_mem_lite.models import KINDS, JsonObject, texts
+from claude_mem_lite.paths import current_folder
+from claude_mem_lite.scopes import SCOPES
+from claude_mem_lite.text import counted, one_line
+
+
+@click.command(short_help="Store something you want remembered.")
+@click.argument("words", metavar="[KIND] TEXT...", nargs=-1, required=True, shell_complete=completion_values.kinds)
+@click.option(
+    "--scope", metavar="S", type=scope_type, shell_complete=completion_values.scopes, help=f"Where it holds: {SCOPES}."
+)
+@click.option("--tag", "tags", metavar="T", multiple=True, help="A word to find it by; may be given several times.")
+@click.option(
+    "--file", "files", metavar="F", multiple=True, help="A file that it is about; may be given several times."
+)
+@json_option
+def remember(words: Sequence[str], scope: str | None, tags: Sequence[str], files: Sequence[str], as_json: bool) -> None:
+    """Store something you want remembered.
+
+    Without a KIND it is guessed from the text, and you are told. A text belongs to the current folder's project, unless
+    it says where it holds ("in all my projects", "in Python …") or --scope does. When you name the KIND, preferences,
+    rules and anti-patterns hold everywhere; --file means the project. A single - as TEXT reads it from standard input.
+    Adds one memory, or counts one that says the same. Run by an agent in its shell, it stores the agent's note, for the
+    current project, and says so.
+
+    \b
+    Kinds:
+      decision bugfix feature refactor change discovery
+      preference rule anti_pattern correction convention gotcha architecture pattern
+      failure handoff goal note project_fact
+
+    \b
+    Examples:
+      claude-mem-lite remember "Never commit to main"
+      claude-mem-lite remember gotcha "The test database needs port 5433" --tag db
+      claude-mem-lite remember preference "Use uv, not pip" --scope language:python
+      claude-mem-lite remember gotcha "Tokens expire after 5 minutes" --file src/auth/jwt.py
+    """
+    kind, text = _kind_and_text(words)
+    here = folder()
+    named = [file_of_project(file, here) for file in files]
+    client, agent = connect(), asking_agent(here)
+    if agent is None:
+        memory = client.remember(kind, text, scope=scope, tags=tags, files=named, cwd=here)
+    else:
+        memory = client.save(agent, kind, text, scope=scope or "", tags=tags, files=named)
+    if doubt := doubt_language(scope):
+        click.echo(doubt, err=True)
+    if as_json:
+        print_json(memory)
+        return
+    if agent is None or field(memory, "origin") == "user":
+        _tell_remembered(memory, scope_label(memory, client.project_names()))
+    else:
+        _tell_noted(memory)
+    tell_relations(memory)
+
+
+def _kind_and_text(words: Sequence[str]) -> tuple[str | None, str]:
+    """Return the kind, if the first word names one, and the text to remember."""
+    first, *rest = words
+    kind = None
+    if as_kind(first) in KINDS:
+        kind = as_kind(first)
+        if not rest:
+            raise click.UsageError(
+                f"there is no text after the kind {kind}; write it as in: claude-mem-lite remember {kind} 'TEXT'"
+            )
+    elif len(rest) == 1 and (near := difflib.get_close_matches(as_kind(first), KINDS, n=1, cutoff=0.8)):
+        raise click.UsageError(
+            f"there is no kind {first!r}, did you mean {near[0]}? Else put all of the text in quotes"
+        )
+    else:
+        rest = list(words)
+    text = (sys.stdin.read() if rest == ["-"] else " ".join(rest)).strip()
+    if not text:
+        raise click.UsageError("there is no text to remember")
+    return kind, text
+
+
+def _tell_remembered(memory: JsonObject, scope: str) -> None:
+    id_, kind = field(memory, "id"), field(memory, "kind")
+    is_repeat = memory.get("is_repeat") is True
+    is_guessed = memory.get("is_guessed") is True and not is_repeat
+    if is_repeat:
+        said = f"said {field(memory, 'times_seen')} times now"
+        click.echo(f"Known already as {id_} ({kind}, {scope}), {said}: {one_line(field(memory, 'title'))}")
+    else:
+        click.echo(f"Remembered as {id_} ({kind}{', guessed' if is_guessed else ''}, {scope}).")
+    if memory.get("is_redacted") is True:
+        click.echo("A secret in the text was taken out before it was stored.")
+    if memory.get("has_private") is True:
+        click.echo("A private passage in the text was taken out before it was stored.")
+    if memory.get("is_excluded") is True:
+        click.echo("This folder is excluded: it is given elsewhere, and nothing is given here.")
+    if is_guessed:
+        click.echo(f"If it is another kind: `claude-mem-lite edit {id_} --kind KIND`.")
+
+
+def _tell_noted(memory: JsonObject) -> None:
+    """Say what became of something that an agent stored by this command."""
+    click.echo(
+        f"Stored as the agent's note: {field(memory, 'id')} ({kind_and_status(memory)}, {field(memory, 'scope')}). "
+        "This shell is an agent's, so it is no rule of the user's and holds in this project only."
+    )
+    if memory.get("is_redacted") is True:
+        click.echo("A secret in the text was taken out before it was stored.")
+
+
+@click.command(short_help="Remove memories for good.")
+@click.argument("ids", metavar="[ID...]", nargs=-1, shell_complete=completion_values.ids)
+@click.option("--session", metavar="S", help="Everything of one session, by its id or the beginning of it.")
+@click.option("--project", metavar="P", help="Everything of one project, by its name or id.")
+@yes_option
+@json_option
+@click.pass_context
+def forget(
+    ctx: click.Context, ids: Sequence[str], session: str | None, project: str | None, yes: bool, as_json: bool
+) -> None:
+    """Remove memories for good.
+
+    Takes them, and what they were made from, out of every file in the data folder; this cannot be undone. The ID of a
+    turn, as search shows it, forgets what was asked and answered in it with all that was made of it. What a memory
+    had replaced stays replaced, and is named. Asks first on a terminal. In a script, --session and --project need
+    --yes. In an agent's shell it is refused for what the user stated, changed, pinned or confirmed, for turns and for
+    --session and --project.
+
+    \b
+    Examples:
+      claude-mem-lite forget k7f3a5mq2x
+      claude-mem-lite forget --session 2f6d1c0e-8a4b-4c55-9d1e-0b7a6f3c2e11
+      claude-mem-lite forget --project github.com/me/shop --yes
+    """
+    if sum((bool(ids), session is not None, project is not None)) != 1:
+        raise click.UsageError("name memories by their ids, or one --session, or one --project", ctx)
+    if not ids:
+        refuse_agent("forget --session" if session is not None else "forget --project")
+    wanted = [memory_id(given) for given in ids]
+    may_ask = sys.stdin.isatty()
+    if not wanted and not yes and not may_ask:
+        raise click.UsageError("forgetting that much needs --yes when nobody can be asked", ctx)
+    client = connect()
+    if not yes and may_ask:
+        click.confirm(_question(client, wanted, session, project), abort=True, err=True)
+    known = [record for each in dict.fromkeys(wanted) if (record := _record(client, each)) is not None]
+    turns = sum(field(record, "kind") == "turn" for record in known)
+    holding = [record for record in known if field(record, "status") == "active"]
+    holding += [older for record in holding for older in client.replaced_before(record)]
+    agent = asking_agent(current_folder())
+    if agent is None:
+        forgotten = client.forget(ids=wanted, session=session, project=project)
+    else:
+        forgotten = texts(client.forget_for(agent, wanted).get("ids"))
+    if as_json:
+        print_json({"forgotten": forgotten})
+        return
+    memories = len(forgotten) - turns
+    told = [counted(turns, "turn")] if turns else []
+    told += [counted(memories, "memory", "memories")] if memories else []
+    click.echo(f"Forgot {' and '.join(told)}." if told else "There was nothing to forget.")
+    for record in holding:
+        if field(record, "id") in forgotten:  # with older versions of it, whose own are named too
+            tell_left_replaced(record, gone=forgotten)
+
+
+def _question(client: Client, ids: Sequence[str], session: str | None, project: str | None) -> str:
+    if session is not None:
+        return f"Forget everything of session {_session(client, session)} for good?"
+    if project is not None:
+        return f"Forget everything of project {project} for good?"
+    for each in ids:
+        record = client.record(each) if _is_turn(client, each) else client.memory(each)
+        click.echo(f"{field(record, 'id')}  {field(record, 'title')}", err=True)
+    return "Forget this for good?" if len(ids) == 1 else f"Forget these {len(ids)} for good?"
+
+
+def _record(client: Client, given: str) -> JsonObject | None:
+    """A memory or a turn as it is before it is forgotten; None when there is none by that name."""
+    try:
+        return client.record(given)
+    except NotFound:
+        return None
+
+
+def _is_turn(client: Client, given: str) -> bool:
+    record = _record(client, given)
+    return record is not None and field(record, "kind") == "turn"
+
+
+def _session(client: Client, given: str) -> str:
+    """A session as a person knows it again: by its whole id and its headline, if it has one."""
+    try:
+        found = client.record(given)
+    except NotFound:
+        return given  # of imported memories, nothing but the id of their session may be known
+    told = one_line(field(found, "title"))
+    return field(found, "session") + (f" ({told})" if told else "") if field(found, "kind") == "session" else given

@@ -1,0 +1,245 @@
+"""Commands that find and show what is remembered: search, list, show, timeline."""
+
+import re
+import shlex
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import click
+
+from claude_mem_lite.cli import completion_values
+from claude_mem_lite.cli.filters import filter_options
+from claude_mem_lite.cli.options import connect_to_find, connect_to_look, json_option, limit_option, memory_id
+from claude_mem_lite.cli.output import Column, field, plain, print_json, print_table
+from claude_mem_lite.cli.records import (
+    kind_and_status,
+    marks,
+    print_hits,
+    print_timeline,
+    project_names,
+    whole_record,
+    with_project_name,
+)
+from claude_mem_lite.cli.times import ago
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.responses import Wanted, Where
+from claude_mem_lite.errors import Ambiguous, NotFound
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.paths import current_folder
+from claude_mem_lite.text import query_words, within
+
+HIT_KEYS = ("id", "kind", "title", "summary", "session", "project", "created_at", "score", "certain", "why")
+_MOST_NEIGHBOURS = 500
+_LONGEST_SHOWN = 100
+# Of a memory or a turn, or of a session; an id that is cut short is known by its `#` alone.
+_ID = re.compile(r"#[a-z2-7]{4,}|[a-z2-7]{10}|[0-9a-f]{8}-[0-9a-f-]{27}", re.IGNORECASE)
+
+
+@click.command(short_help="Find what is remembered, by words and by meaning.")
+@click.argument("words", metavar="QUERY...", nargs=-1, required=True)
+@filter_options
+@limit_option(10)
+@click.option("--explain", is_flag=True, help="Say why each was found.")
+@json_option
+def search(words: Sequence[str], place: Where, wanted: Wanted, limit: int, explain: bool, as_json: bool) -> None:
+    """Find what is remembered, by words and by meaning.
+
+    Words may stand in any order and form; parts of identifiers and paths are found too, and what says the same
+    in other words. Memories are shown first, then the raw text of sessions: what was asked and answered; --json has
+    both in the order of their scores. When no hit is certain, a line says so before the nearest; --json has `certain`
+    for each hit. Looks at the current folder's project and at what holds everywhere, unless told otherwise; what was
+    superseded, retired or quarantined is left out unless --status asks for it. Memories of the current project whose
+    code is another now, or gone, or on a branch that is not merged here, are marked, and --explain says what became
+    of it. --explain shows the score as a sum of its terms, and the certainty with its floor. Reads only.
+
+    \b
+    Examples:
+      claude-mem-lite search token refresh
+      claude-mem-lite search "why did we drop redis" --kind decision --since "3 months ago"
+      claude-mem-lite search timeout --file src/http.py --explain
+      claude-mem-lite search migration --branch main --since 2026-03-01 --until yesterday
+      claude-mem-lite search "code style" --scope universal --status any --json
+    """
+    query = " ".join(words).strip()
+    if not query_words(query):
+        newest = f"list --file {shlex.quote(wanted.file)}" if wanted.file else "list"
+        raise click.UsageError(f"the query has no words to look for; `claude-mem-lite {newest}` shows the newest")
+    client = connect_to_look([], as_json=as_json)
+    hits = client.search(query, place, wanted, limit=limit)
+    if as_json:
+        print_json([{key: hit.get(key) for key in HIT_KEYS} for hit in hits])
+        return
+    if not hits:
+        click.echo(f"Nothing found for {within(plain(query), _LONGEST_SHOWN)!r}. {_what_to_try(query, place, wanted)}")
+    print_hits(hits, explain, project_names(hits, client.project_names()) if place.all_projects else {})
+
+
+@click.command(name="list", short_help="List the newest memories.")
+@filter_options
+@limit_option(50)
+@json_option
+def list_memories(place: Where, wanted: Wanted, limit: int, as_json: bool) -> None:
+    """List the newest memories.
+
+    Those of the current folder's project and those that hold everywhere, newest first. With --file it tells
+    what is known about a file. Reads only.
+
+    \b
+    Examples:
+      claude-mem-lite list
+      claude-mem-lite list --file src/auth/jwt.py
+      claude-mem-lite list --kind decision --kind gotcha --since "2 weeks ago"
+      claude-mem-lite list --all-projects --limit 200 --json
+    """
+    client = connect_to_look([], as_json=as_json)
+    memories = client.memories(place, wanted, limit=limit)
+    if as_json:
+        print_json(memories)
+        return
+    if not memories:
+        click.echo(_why_none(place, wanted))
+        return
+    now = datetime.now(UTC)
+    names = project_names(memories, client.project_names()) if place.all_projects else {}
+    print_table(
+        [
+            Column("id", "cyan"),
+            Column("kind"),
+            Column("when", "dim"),
+            *([Column("project")] if place.all_projects else []),
+            Column("title", wide=True),
+        ],
+        [
+            [
+                field(m, "id"),
+                kind_and_status(m),
+                ago(m.get("created_at"), now),
+                *([names.get(field(m, "project"), "")] if place.all_projects else []),
+                " ".join((field(m, "title"), *marks(m))),
+            ]
+            for m in memories
+        ],
+    )
+
+
+@click.command(short_help="Show memories, turns and sessions in full.")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=completion_values.ids)
+@json_option
+@click.pass_context
+def show(ctx: click.Context, ids: Sequence[str], as_json: bool) -> None:
+    """Show memories, turns and sessions in full.
+
+    Of a memory everything that is known, and whether the code it tells of is still so when it is of the current
+    folder's project; of a turn all that was asked and answered, of a session its summary, of an unsure lesson the
+    sentence and the message that it answered.
+    An id may be cut short to its first four or more characters. With --json a list, in the order asked for;
+    exits 1 when one of them does not exist. Reads only.
+
+    \b
+    Examples:
+      claude-mem-lite show k7f3a5mq2x
+      claude-mem-lite show k7f3a5 b2xc --json
+    """
+    wanted = [memory_id(given) for given in ids]
+    here = current_folder()
+    client, found, failed = connect_to_find(), [], False
+    for each in wanted:
+        try:
+            found.append(_record_or_lesson(client, each, here))
+        except (NotFound, Ambiguous) as error:
+            click.echo(f"{ctx.command_path}: {error}", err=True)
+            failed = True
+    if as_json:
+        print_json(found)
+    elif found:
+        names = client.project_names()
+        click.echo("\n\n".join(whole_record(with_project_name(one, names)) for one in found))
+    if failed:
+        ctx.exit(1)
+
+
+@click.command(short_help="Show what came before and after something.")
+@click.argument("id_", metavar="ID", shell_complete=completion_values.ids)
+@click.option(
+    "--before",
+    metavar="N",
+    type=click.IntRange(0, _MOST_NEIGHBOURS),
+    default=5,
+    help="So many before it; 5 if not given.",
+)
+@click.option(
+    "--after",
+    metavar="N",
+    type=click.IntRange(0, _MOST_NEIGHBOURS),
+    default=5,
+    help="So many after it; 5 if not given.",
+)
+@json_option
+def timeline(id_: str, before: int, after: int, as_json: bool) -> None:
+    """Show what came before and after something.
+
+    The memories and turns of the same project around a memory or a turn, oldest first, with the turn it was made
+    in, so that one sees why. For the id of a session, as `sessions` shows it: all that is in it, in order. Reads
+    only.
+
+    \b
+    Examples:
+      claude-mem-lite timeline k7f3a5mq2x
+      claude-mem-lite timeline k7f3a5 --before 20 --after 0
+      claude-mem-lite timeline 2f6d1c0e-8a4b-4c55-9d1e-0b7a6f3c2e11 --json
+    """
+    client, given = connect_to_find(), memory_id(id_)
+    try:
+        answer = client.timeline(given, before=before, after=after)
+    except NotFound as error:
+        session = field(_lesson(client, given, error), "session")
+        answer = client.timeline(session, before=before, after=after)
+    if as_json:
+        print_json(answer)
+    else:
+        print_timeline(answer)
+
+
+def _record_or_lesson(client: Client, id_: str, here: str) -> JsonObject:
+    try:
+        return client.record(id_, here)
+    except NotFound as error:
+        return _lesson(client, id_, error)
+
+
+def _lesson(client: Client, id_: str, error: NotFound) -> JsonObject:
+    """Return the unsure lesson of an id; the error of what has no such id when there is none."""
+    try:
+        return client.lesson(id_)
+    except NotFound:
+        raise error from None
+
+
+def _what_to_try(query: str, place: Where, wanted: Wanted) -> str:
+    ways = f"Try {_other_ways('fewer or other words', place, wanted)}."
+    if _ID.fullmatch(query):
+        ways += f" If it is an id, `claude-mem-lite show {query.removeprefix('#')}` shows what it names."
+    return ways
+
+
+def _other_ways(first: str, place: Where, wanted: Wanted) -> str:
+    """What may find more, as far as it was not tried."""
+    ways = [first]
+    if wanted.as_query():
+        ways.append("fewer filters")
+    if not wanted.statuses:
+        ways.append("--status any")
+    if not place.all_projects:
+        ways.append("--all-projects")
+    return f"{', '.join(ways[:-1])} or {ways[-1]}" if len(ways) > 1 else first
+
+
+def _why_none(place: Where, wanted: Wanted) -> str:
+    if wanted.as_query():
+        return f"No memories fit. Try {_other_ways('other filters', place, wanted)}."
+    wider = "" if place.all_projects else " --all-projects lists those of other folders."
+    return (
+        "No memories here yet. They come from working with your agent (`claude-mem-lite install`), from its "
+        'old sessions (`claude-mem-lite import transcripts`), or from `claude-mem-lite remember note "…"`.'
+        f"{wider}"
+    )

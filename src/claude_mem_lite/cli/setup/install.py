@@ -1,0 +1,199 @@
+"""Commands that set things up: install, hooks. `uninstall` is beside it, in `removing`."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from claude_mem_lite.agents.adapters import NAMES
+from claude_mem_lite.agents.claude_code import CLAUDE_CODE
+from claude_mem_lite.cli.options import OneOf, chosen_home
+from claude_mem_lite.cli.output import print_json
+from claude_mem_lite.cli.setup import permission
+from claude_mem_lite.errors import SettingsChanged, SettingsError
+from claude_mem_lite.install import agent_extras, hook_install, plugin, settings_files
+from claude_mem_lite.install.hook_config import hook_groups, hook_settings
+from claude_mem_lite.install.hook_install import Plan
+from claude_mem_lite.install.targets import SPOKEN, Scope, Target, settings_path, target_of
+from claude_mem_lite.paths import Home
+
+Decorated = TypeVar("Decorated", bound=Callable[..., object])
+
+
+def _config_folder(_: click.Context, __: click.Parameter, given: str | None) -> Path | None:
+    """The folder as a path; an empty text, as of a variable that is not set, would be the current folder."""
+    if given is not None and not given.strip():
+        raise click.BadParameter("the folder is empty text; name it, or leave the option out")
+    return Path(given) if given is not None else None
+
+
+def target_options(command: Decorated) -> Decorated:
+    """Which agent, and which of its settings files."""
+    for option in (
+        click.option(
+            "--config-dir",
+            metavar="DIR",
+            type=click.Path(file_okay=False),
+            callback=_config_folder,
+            help="The agent's configuration folder, if not the usual one ($CLAUDE_CONFIG_DIR or ~/.claude, say).",
+        ),
+        click.option(
+            "--scope",
+            type=click.Choice(["user", "project"]),
+            default="user",
+            help="For all your work, or only in the current folder (for Claude Code .claude/settings.local.json).",
+        ),
+        click.option(
+            "--agent",
+            type=OneOf(NAMES),
+            default=CLAUDE_CODE,
+            help="Which agent.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(short_help="Let your agent use this memory.")
+@target_options
+@permission.allow_option
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+def install(agent: str, scope: Scope, config_dir: Path | None, allow_tools: bool | None, dry_run: bool) -> None:
+    """Let your agent use this memory.
+
+    Adds hooks to the agent's settings (Claude Code's settings.json, if no other is named), keeping everything else in
+    them as it is, with a backup; registers the MCP server by which the agent asks for memories, and writes the skill
+    that says when; makes the data folder; tries one hook. Running it again changes nothing; after an upgrade it brings
+    all of it up to date. `uninstall` takes back exactly this.
+
+    On a terminal it asks whether Claude may use the memory tools without asking each time, and shows the rules that
+    would be added to the settings. Without a terminal and without --allow-tools it adds none.
+
+    All agents share one memory. Install into each that you use.
+
+    \b
+    Examples:
+      claude-mem-lite install
+      claude-mem-lite install --dry-run
+      claude-mem-lite install --allow-tools
+      claude-mem-lite install --agent codex
+      claude-mem-lite install --scope project
+    """
+    home = chosen_home()
+    target = chosen_target(agent, scope, config_dir)
+    path, tools = target.settings, target.tools
+
+    def planned(allow: bool | None) -> Plan:
+        return hook_install.plan_install(home, path, hook_groups(home, agent), agent, target.project, allow)
+
+    permission.check_word(home, target, allow_tools)
+    plan = planned(allow_tools)
+    if plan.changes:
+        settings_files.check_writable(plan.path)
+    agent_extras.check(home, tools)
+    is_new_folder = scope == "user" and not target.folder.exists()
+    if dry_run:
+        if is_new_folder:
+            click.echo(f"Would make the folder {target.folder}, which is not there.")
+        _print_dry_run(home, plan)
+        for sentence in agent_extras.told_before(home, tools):
+            click.echo(sentence)
+        _print_plugin(target)
+        return
+    if allow_tools is None and permission.can_ask(home, target) and permission.ask(planned(True)):
+        allow_tools = True
+        plan = planned(allow_tools)
+    hook_install.prepare(home)
+    if hook_install.stop_older_worker(home):
+        click.echo("Stopped the worker of another version; the next hook starts the new one.")
+    try:
+        hook_install.apply_install(home, plan)
+    except SettingsChanged:  # by another install, most likely, which wanted the same
+        plan = planned(allow_tools)
+        hook_install.apply_install(home, plan)
+    if is_new_folder:
+        spoken = SPOKEN[agent].name
+        click.echo(f"Made the folder {target.folder}, which was not there: see that it is the one {spoken} uses.")
+    _print_hooks(home, path, plan)
+    permission.print_rules(plan)
+    try:
+        for sentence in agent_extras.install(home, tools):
+            click.echo(sentence)
+    except SettingsError as error:
+        raise SettingsError(
+            f"{error.message}, so the tools for asking are not all there; the hooks are in and work without them",
+            "mend that and run this again, which adds the rest",
+        ) from error
+    _print_next(home, target, plan, allow_tools)
+
+
+@click.command(short_help="Print the hook configuration that install writes.")
+@click.option("--agent", type=OneOf(NAMES), default=CLAUDE_CODE, help="Which agent.")
+def hooks(agent: str) -> None:
+    """Print the hook configuration that install writes.
+
+    As JSON, for settings files that are managed by hand or by other tools. Reads only; the links it names are
+    made by `install`.
+
+    \b
+    Examples:
+      claude-mem-lite hooks
+      claude-mem-lite hooks --agent gemini
+    """
+    print_json(hook_settings(chosen_home(), agent))
+
+
+def chosen_target(agent: str, scope: Scope, config_dir: Path | None) -> Target:
+    if scope == "project" and config_dir is not None:
+        raise click.UsageError("--config-dir and --scope project exclude each other")
+    return target_of(agent, scope, config_dir, os.environ)
+
+
+def _print_dry_run(home: Home, plan: Plan) -> None:
+    if not plan.changes:
+        click.echo(f"{plan.path} has our hooks already; nothing would change there.")
+        return
+    backup = f"keep a backup of {plan.path} in it, and change that file" if plan.before else f"write {plan.path}"
+    click.echo(f"Would use {home.root} for the data, {backup} so:\n")
+    click.echo(plan.diff(), nl=False)
+
+
+def _print_hooks(home: Home, path: Path, plan: Plan) -> None:
+    if not plan.changes_hooks:
+        click.echo(f"Installed already: the hooks in {path} are up to date.")
+    else:
+        click.echo(f"{'Updated' if plan.had_ours else 'Added'} the hooks in {path}.")
+        if plan.before is not None and not plan.had_ours:
+            click.echo(f"A backup of it is in {home.installs}.")
+
+
+def _print_plugin(target: Target) -> None:
+    """Say when the plugin is on where these hooks run, by the user's settings or by the project's."""
+    if target.agent != CLAUDE_CODE:
+        return
+    read = [target.settings]
+    if target.scope == "project":
+        read += [target.settings.with_name("settings.json"), settings_path("user", None, os.environ)]
+    for sentence in plugin.plugin_warnings(read):
+        click.echo(sentence)
+
+
+def _print_next(home: Home, target: Target, plan: Plan, allow_tools: bool | None) -> None:
+    tools, agent = target.tools, target.agent
+    if target.scope == "project":
+        click.echo("This is the file for you alone, because the hooks name paths of this machine: keep it out of git.")
+        click.echo(f"So is the skill in {tools.skill.parent.parent}, which is of no use without them.")
+    if plan.hooks_disabled:
+        click.echo('Careful: the same file says "disableAllHooks", so nothing will run until that is gone.')
+    _print_plugin(target)
+    if home.off_switch.exists():
+        click.echo("It is switched off at the moment; `claude-mem-lite on` undoes that.")
+    permission.print_decision(home, target, allow_tools)
+    click.echo(f"Memories are kept in {home.root}.")
+    if SPOKEN[agent].first:
+        click.echo(SPOKEN[agent].first)
+    click.echo(f"Next: start {SPOKEN[agent].program} as usual, work, then look with `claude-mem-lite status`.")
+    if agent == CLAUDE_CODE:
+        click.echo("`claude-mem-lite import transcripts` brings in the sessions you had before.")

@@ -1,0 +1,175 @@
+"""Symbols of a checkout by name, their callers and their callees. It only reads the cache."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from claude_mem_lite.code.callgraph.lookup import Definition, Lookup, family
+from claude_mem_lite.code.callgraph.resolve import CONSTRUCTORS, Resolver
+from claude_mem_lite.code.callgraph.values import MAX_POSSIBLE
+from claude_mem_lite.code.syntax.languages import language_of
+from claude_mem_lite.code.syntax.references import Call
+
+MAX_SUGGESTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A caller or a callee, with the lines of the calls."""
+
+    file: str
+    """Of the caller or the callee."""
+    name: str
+    """Empty for the top level of a file."""
+    definition: Definition | None
+    lines: tuple[int, ...]
+    """Of the calls."""
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Callers:
+    edges: tuple[Edge, ...]
+    unclear: int
+    """The number of calls of this name that may reach any of many methods."""
+    heirs: int = 0
+    """Of a class: the number of classes that name it as their base."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callees:
+    edges: tuple[Edge, ...]
+    foreign: tuple[tuple[str, int], ...]
+    """The callees that the project does not define, with the number of calls."""
+    unclear: int
+
+
+def find_symbols(lookup: Lookup, text: str) -> list[Definition]:
+    """Return the symbols of `renew`, `Session.renew`, `src/auth.py::Session.renew`, or all of `src/auth.py`."""
+    file, name = _parts(text)
+    found = lookup.defined(name.rpartition(".")[2]) if name else []
+    meant = [one for one in found if _ends_with(one.name, name, ".") and _ends_with(one.file, file, "/")]
+    if meant or not _is_file(text):
+        return meant
+    wanted = text.removeprefix("./")
+    paths = [wanted] if wanted in lookup.files else [path for path in lookup.files if path.endswith(f"/{wanted}")]
+    return [one for path in sorted(paths) for one in lookup.of_file(path)]
+
+
+def suggest(lookup: Lookup, text: str) -> list[str]:
+    """Return the names nearest to a name that does not exist, best first."""
+    name = _parts(text)[1]
+    if _is_file(text) and "/" in text:
+        return difflib.get_close_matches(text, list(lookup.files), MAX_SUGGESTED)
+    simple = name.rpartition(".")[2]
+    known = lookup.simple_names()
+    same = [one for one in known if one.lower() == simple.lower()]
+    # All pairs would take a second in a large project; people get the beginning right, or ask for a part.
+    likely = [one for one in known if one[:1].lower() == simple[:1].lower() or simple.lower() in one.lower()]
+    near = difflib.get_close_matches(simple, likely, MAX_SUGGESTED)
+    names = list(dict.fromkeys((*same, *near)))[:MAX_SUGGESTED]
+    return list(dict.fromkeys(one.name for near in names for one in lookup.defined(near)))[:MAX_SUGGESTED]
+
+
+def callers(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callers:
+    """Return the callers of a symbol, in the order of files; a recursive symbol is one of them.
+
+    A call of an overridden method may be one of the symbol, and making an instance is a call of its constructor."""
+    simple = symbol.name.rpartition(".")[2]
+    names = lookup.other_names(simple)
+    meant = {symbol.key, *_made_by(lookup, resolver, symbol)}
+    for _, made in meant - {symbol.key}:
+        names |= lookup.other_names(made.rpartition(".")[2])
+    overridden = resolver.overridden(symbol)
+    found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
+    unclear: list[tuple[str, Call]] = []
+    for file, call in lookup.calls_of(names):
+        if family(file) != family(symbol.file):
+            continue
+        reached = resolver.reach(file, call)
+        keys = {one.key for one in reached.definitions}
+        if reached.is_open and call.name == simple and symbol.kind == "method":
+            unclear.append((file, call))
+        if meant & keys or (overridden & keys and not reached.is_exact):
+            found.setdefault((file, call.within), []).append((call.line, reached.sure and bool(meant & keys)))
+    if (
+        len(unclear) <= MAX_POSSIBLE and _namesakes(lookup, symbol) <= MAX_POSSIBLE
+    ):  # so few can be looked at one by one
+        for file, call in unclear:
+            found.setdefault((file, call.within), []).append((call.line, False))
+        unclear = []
+    edges = tuple(_edge(lookup, *place, calls) for place, calls in sorted(found.items()))
+    return Callers(edges, len(unclear), _heirs(lookup, resolver, symbol, names))
+
+
+def callees(lookup: Lookup, resolver: Resolver, symbol: Definition) -> Callees:
+    """Return the callees of a symbol, in the order of files."""
+    found: dict[tuple[str, str], list[tuple[int, bool]]] = {}
+    foreign: Counter[str] = Counter()
+    unclear = 0
+    for call in lookup.calls_in(symbol.file, symbol.name):
+        reached = resolver.reach(symbol.file, call)
+        for one in reached.definitions:
+            found.setdefault(one.key, []).append((call.line, reached.sure))
+        unclear += reached.is_open
+        if reached.is_foreign:
+            foreign[call.name] += 1
+    edges = tuple(_edge(lookup, *place, calls) for place, calls in sorted(found.items()))
+    return Callees(edges, tuple(foreign.most_common()), unclear)
+
+
+def _made_by(lookup: Lookup, resolver: Resolver, symbol: Definition) -> set[tuple[str, str]]:
+    """Return the classes that a constructor makes, as file and name: its own, and those that inherit it."""
+    owner, _, name = symbol.name.rpartition(".")
+    is_named_so = name in CONSTRUCTORS
+    if symbol.kind != "method" or not (is_named_so or name == owner.rpartition(".")[2]):
+        return set()
+    made = [resolver.class_at(symbol.file, owner)]
+    for one in made if is_named_so else ():  # it grows meanwhile
+        for heir in lookup.subclasses(one[1].rpartition(".")[2]):
+            if heir not in made and resolver.inherits(*heir, symbol):
+                made.append(heir)
+    return set(made)
+
+
+def _heirs(lookup: Lookup, resolver: Resolver, symbol: Definition, names: Iterable[str]) -> int:
+    """Return the number of classes that name a class as their base, under any of its names."""
+    if symbol.kind != "class":
+        return 0
+    heirs = {heir for name in names for heir in lookup.subclasses(name)}
+    return sum(symbol.key in resolver.bases(*heir) for heir in heirs)
+
+
+def _namesakes(lookup: Lookup, symbol: Definition) -> int:
+    """Return the number of methods with the name of a method."""
+    found = lookup.defined(symbol.name.rpartition(".")[2])
+    return sum(one.kind == "method" and family(one.file) == family(symbol.file) for one in found)
+
+
+def _edge(lookup: Lookup, file: str, name: str, calls: Iterable[tuple[int, bool]]) -> Edge:
+    lines = tuple(sorted({line for line, _ in calls}))
+    return Edge(file, name, lookup.definition(file, name) if name else None, lines, any(sure for _, sure in calls))
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Return the file, or nothing, and the name of a name as typed."""
+    text = text.strip().removesuffix("()")
+    file, mark, name = text.partition("::")
+    if mark and (language_of(file) or "/" in file):
+        return file.removeprefix("./"), _dotted(name)
+    return "", _dotted(text)
+
+
+def _is_file(text: str) -> bool:
+    """Return whether a text may be the path of a file; `Game.go` may be a name too."""
+    return "::" not in text and language_of(text) != ""
+
+
+def _dotted(name: str) -> str:
+    """Return a qualified name with dots, whatever the language uses."""
+    return name.replace("::", ".").replace("#", ".").strip(".")
+
+
+def _ends_with(whole: str, end: str, mark: str) -> bool:
+    return not end or whole == end or whole.endswith(mark + end)

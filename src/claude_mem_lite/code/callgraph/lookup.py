@@ -1,0 +1,181 @@
+"""Queries of code.db about one checkout: definitions, calls and names, by name. It only reads."""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+from claude_mem_lite.code.freshness.cache_tables import batches, marks
+from claude_mem_lite.code.syntax.languages import language_of
+from claude_mem_lite.code.syntax.references import Call, Name, NameKind
+from claude_mem_lite.code.syntax.values import SymbolKind
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A symbol and the place of its definition."""
+
+    file: str
+    name: str
+    kind: SymbolKind
+    signature: str
+    first: int
+    last: int
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.file, self.name
+
+
+class Lookup:
+    """The cached code of a checkout; for one request, because it remembers every answer."""
+
+    def __init__(self, db: sqlite3.Connection, root: str) -> None:
+        self._db = db
+        self.root = root
+        self._checkout = next((row[0] for row in db.execute("select id from checkouts where root = ?", (root,))), None)
+        self._simple: dict[str, list[Definition]] = {}
+        self._names: dict[tuple[str, str, str], list[Name]] = {}
+        self._stems: dict[str, list[str]] = {}
+
+    @cached_property
+    def files(self) -> dict[str, int]:
+        """The files whose calls are cached, with their ids."""
+        rows = self._db.execute("select path, id from files where checkout = ? and has_calls", (self._checkout,))
+        return {row["path"]: row["id"] for row in rows}
+
+    @cached_property
+    def by_folder(self) -> dict[str, list[str]]:
+        """The same files by folder."""
+        found: dict[str, list[str]] = {}
+        for path in self.files:
+            found.setdefault(path.rpartition("/")[0], []).append(path)
+        return found
+
+    @cached_property
+    def _paths(self) -> dict[int, str]:
+        return {number: path for path, number in self.files.items()}
+
+    def defined(self, simple: str) -> list[Definition]:
+        """Return every symbol of a simple name, in the order of files."""
+        if simple not in self._simple:
+            rows = self._db.execute("select * from symbols where simple = ?", (simple,))
+            self._simple[simple] = self._definitions(rows)
+        return self._simple[simple]
+
+    def definition(self, file: str, name: str) -> Definition | None:
+        """Return the symbol of a qualified name in a file."""
+        found = self.defined(name.rpartition(".")[2])
+        return next((one for one in found if one.file == file and one.name == name), None)
+
+    def is_class(self, file: str, name: str) -> bool:
+        definition = self.definition(file, name)
+        return definition is not None and definition.kind == "class"
+
+    def of_file(self, file: str) -> list[Definition]:
+        """Return the symbols of a file."""
+        return self._definitions(self._db.execute("select * from symbols where file = ?", (self.files.get(file),)))
+
+    def has_members(self, file: str, name: str) -> bool:
+        """Return whether a file defines members of a name."""
+        found = self._db.execute(
+            "select 1 from symbols where file = ? and name >= ? and name < ? limit 1",
+            (self.files.get(file), f"{name}.", f"{name}/"),
+        )
+        return found.fetchone() is not None
+
+    def simple_names(self) -> list[str]:
+        """Return the simple names of all symbols."""
+        rows = self._db.execute(
+            "select distinct simple from symbols join files on files.id = file where checkout = ? and has_calls",
+            (self._checkout,),
+        )
+        return [row[0] for row in rows]
+
+    def names(self, file: str, scope: str, name: str) -> list[Name]:
+        """Return the entries of a name in a scope of a file."""
+        key = (file, scope, name)
+        if key not in self._names:
+            rows = self._db.execute(
+                "select * from names where file = ? and scope = ? and name = ?", (self.files.get(file), scope, name)
+            )
+            self._names[key] = [_name(row) for row in rows]
+        return self._names[key]
+
+    def other_names(self, simple: str) -> set[str]:
+        """Return a name with the names that it is imported as or assigned to anywhere."""
+        known, new = {simple}, {simple}
+        while new:
+            rows = self._db.execute(f"select file, name from names where leaf in ({marks(new)})", tuple(new))
+            new = {row["name"] for row in rows if row["file"] in self._paths} - known
+            known |= new
+        return known - {"*"}
+
+    def subclasses(self, simple: str) -> list[tuple[str, str]]:
+        """Return the classes that name a class of this simple name as their base, as file and name."""
+        return self._by_base.get(simple, [])
+
+    @cached_property
+    def _by_base(self) -> dict[str, list[tuple[str, str]]]:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for row in self._db.execute("select file, scope, leaf from names where kind = 'base'"):
+            if row["file"] in self._paths:
+                found.setdefault(row["leaf"], []).append((self._paths[row["file"]], row["scope"]))
+        return found
+
+    def calls_of(self, names: Iterable[str]) -> list[tuple[str, Call]]:
+        """Return the calls of these names, each with its file."""
+        found: list[sqlite3.Row] = []
+        for some in batches(sorted(names)):
+            found += self._db.execute(f"select * from calls where name in ({marks(some)}) order by rowid", some)
+        return [(self._paths[row["file"]], _call(row)) for row in found if row["file"] in self._paths]
+
+    def calls_in(self, file: str, name: str) -> list[Call]:
+        """Return the calls within a symbol."""
+        rows = self._db.execute(
+            "select * from calls where file = ? and (within = ? or within >= ? and within < ?) order by line",
+            (self.files.get(file), name, f"{name}.", f"{name}/"),  # a slash comes right after the dot
+        )
+        return [_call(row) for row in rows]
+
+    def with_stem(self, stem: str) -> list[str]:
+        """Return the files that are a module of this name."""
+        if stem not in self._stems:
+            rows = self._db.execute(
+                "select path from files where checkout = ? and stem = ? and has_calls order by path",
+                (self._checkout, stem),
+            )
+            self._stems[stem] = [row["path"] for row in rows]
+        return self._stems[stem]
+
+    def _definitions(self, rows: Iterable[sqlite3.Row]) -> list[Definition]:
+        return sorted(
+            (
+                Definition(
+                    self._paths[row["file"]],
+                    row["name"],
+                    cast(SymbolKind, row["kind"]),
+                    row["signature"],
+                    row["first"],
+                    row["last"],
+                )
+                for row in rows
+                if row["file"] in self._paths
+            ),
+            key=lambda one: (one.file, one.first),
+        )
+
+
+def family(path: str) -> str:
+    """Return the group of languages that call each other's functions, by the name of one of them."""
+    language = language_of(path)
+    return {"typescript": "javascript", "tsx": "javascript", "c": "cpp"}.get(language, language)
+
+
+def _name(row: sqlite3.Row) -> Name:
+    return Name(row["scope"], row["name"], cast(NameKind, row["kind"]), row["target"], row["origin"])
+
+
+def _call(row: sqlite3.Row) -> Call:
+    return Call(row["name"], row["receiver"], row["line"], row["within"])

@@ -1,0 +1,281 @@
+"""Resolve a call to definitions by name: scopes from the inside out, the file, imports, then what the language sees.
+
+A path is followed through declared types, made instances and base classes. Nothing is inferred beyond that: a call on
+an object of unknown type may reach any method of its name."""
+
+from collections.abc import Callable
+
+from claude_mem_lite.code.callgraph.lookup import Definition, Lookup, family
+from claude_mem_lite.code.callgraph.modules import find_module, siblings, submodule
+from claude_mem_lite.code.callgraph.values import (
+    FOREIGN,
+    MAX_POSSIBLE,
+    UNKNOWN,
+    Reached,
+    Value,
+    Values,
+    as_modules,
+    as_value,
+    few,
+    unique,
+)
+from claude_mem_lite.code.syntax.builtin_names import BUILTINS, COMMON_METHODS
+from claude_mem_lite.code.syntax.call_paths import UNKNOWN as UNKNOWN_PATH
+from claude_mem_lite.code.syntax.references import RETURNS, Call, Name
+
+CONSTRUCTORS = ("__init__", "__new__", "constructor", "initialize")
+"""Methods that making an instance calls; in Java and C++ they have the name of their class instead."""
+_SEES_OWN_CLASS = ("java", "cpp", "ruby")  # a plain name may be a member of the class around it
+_SEES_FOLDER = ("go", "java")  # the files of a folder share their names without an import
+_SEES_PROJECT = ("java", "cpp", "ruby", "rust")  # a name may come from anywhere, by ways that are not followed
+_SCATTERED = ("go", "cpp", "rust", "ruby")  # the methods of a class may stand in other files
+_MAX_DEPTH = 40
+_MAX_BASES = 24
+
+
+class Resolver:
+    """Resolves the calls of one checkout; for one request, because it remembers its results."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self._found: dict[tuple[str, ...], Values] = {}
+        self._lines: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        self._depth = 0
+
+    def reach(self, file: str, call: Call) -> Reached:
+        """Return the definitions that a call in a file reaches."""
+        path = f"{call.receiver}.{call.name}" if call.receiver else call.name
+        found = self._evaluate(file, call.within, path)
+        if definitions := self._called(found):
+            return Reached(definitions, sure=UNKNOWN[0] not in found, is_exact=self._names_class(file, call))
+        if call.receiver and UNKNOWN[0] in found:
+            return self._guess(file, call.name)
+        return Reached(is_foreign=True)
+
+    def _names_class(self, file: str, call: Call) -> bool:
+        """Return whether a call names the class of its method: `A.step(self)`, `super().step()`."""
+        if call.receiver in ("", "self"):
+            return False
+        return all(one.kind in ("class", "super") for one in self._evaluate(file, call.within, call.receiver))
+
+    def overridden(self, symbol: Definition) -> set[tuple[str, str]]:
+        """Return the methods of base classes that a method overrides, as file and name."""
+        owner, _, name = symbol.name.rpartition(".")
+        if symbol.kind != "method" or name in CONSTRUCTORS:
+            return set()  # calling these on a base class is no call of those below
+        above = self._member(Value("super", *self.class_at(symbol.file, owner)), name)
+        return {(one.file, one.name) for one in above if one.kind == "function"} - {symbol.key}
+
+    def inherits(self, file: str, name: str, member: Definition) -> bool:
+        """Return whether a class has a method from itself or its nearest base."""
+        return Value("function", *member.key) in self._member(
+            Value("class", file, name), member.name.rpartition(".")[2]
+        )
+
+    def class_at(self, file: str, name: str) -> tuple[str, str]:
+        """Return file and name of a class named in a file, which may only add to one that is defined elsewhere."""
+        if family(file) not in _SCATTERED or self._lookup.is_class(file, name):
+            return file, name
+        found = [one for one in self._anywhere(file, name) if one.kind == "class"]
+        return found[0].key if found else (file, name)
+
+    def bases(self, file: str, name: str) -> list[tuple[str, str]]:
+        """Return the classes that a class inherits from, nearest first, as file and name."""
+        if (file, name) not in self._lines:
+            self._lines[file, name] = []  # a class may be said to be its own base
+            self._lines[file, name] = self._find_bases(file, name)
+        return self._lines[file, name]
+
+    def _find_bases(self, file: str, name: str) -> list[tuple[str, str]]:
+        line, waiting = [(file, name)], [(file, name)]
+        while waiting and len(line) < _MAX_BASES:
+            at_file, at_name = waiting.pop(0)
+            for row in self._lookup.names(at_file, at_name, ""):
+                found = self._evaluate(at_file, at_name.rpartition(".")[0], row.target)
+                new = [
+                    (one.file, one.name) for one in found if one.kind == "class" and (one.file, one.name) not in line
+                ]
+                line += new
+                waiting += new
+        return line[1:]
+
+    def _guess(self, file: str, name: str) -> Reached:
+        """Return every method of a name, if they are few and builtin types have none of that name."""
+        possible = [
+            one for one in self._lookup.defined(name) if one.kind == "method" and family(one.file) == family(file)
+        ]
+        if not possible or name in COMMON_METHODS or len(possible) > MAX_POSSIBLE:
+            return Reached(is_foreign=not possible, is_open=bool(possible))
+        return Reached(tuple(possible), sure=False)
+
+    def _called(self, values: Values) -> tuple[Definition, ...]:
+        """Return the definitions that run when values are called."""
+        found: dict[tuple[str, str], Definition] = {}
+        for value in values:
+            # a module of JavaScript may be what it exports by default
+            for target in self._member(value, "default") if value.kind == "module" else (value,):
+                definition = self._lookup.definition(target.file, target.name)
+                if definition is not None and target.kind in ("class", "function"):
+                    found[definition.key] = definition
+        return tuple(found.values())
+
+    # Paths.
+
+    def _evaluate(self, file: str, within: str, path: str) -> Values:
+        """Return the meanings of a path within a symbol."""
+        return self._once(("path", file, within, path), lambda: self._follow(file, within, path), UNKNOWN)
+
+    def _once(self, key: tuple[str, ...], find: Callable[[], Values], otherwise: Values) -> Values:
+        """Return the values of a key, found once; `otherwise` while they are looked for, and beyond a depth."""
+        if key not in self._found:
+            self._found[key] = otherwise
+            self._depth += 1
+            if self._depth < _MAX_DEPTH:
+                self._found[key] = find()
+            self._depth -= 1
+        return self._found[key]
+
+    def _follow(self, file: str, within: str, path: str) -> Values:
+        first, *steps = path.replace("()", ".()").split(".")
+        if first in ("self", "super"):
+            owner = self._owner(file, within)
+            values: Values = (Value("class" if first == "self" else "super", *owner),) if owner else UNKNOWN
+        else:
+            values = self._name(file, within, first) if first != UNKNOWN_PATH else UNKNOWN
+        qualified = first
+        for step in steps:
+            qualified = f"{qualified}.{step}"
+            if values == UNKNOWN:
+                values = self._qualified(file, qualified)
+            else:
+                values = unique(one for value in values for one in self._step(value, step))
+        return values
+
+    def _owner(self, file: str, within: str) -> tuple[str, str] | None:
+        """Return the class around a symbol, as file and name."""
+        while within:
+            definition, outer = self._lookup.definition(file, within), within.rpartition(".")[0]
+            if definition is not None and definition.kind != "function":
+                return self.class_at(file, outer if definition.kind == "method" else within)
+            within = outer
+        return None
+
+    def _step(self, value: Value, step: str) -> Values:
+        return self._result(value) if step == "()" else self._member(value, step)
+
+    def _result(self, value: Value) -> Values:
+        """Return what calling a value gives."""
+        if value.kind == "class":
+            return (Value("instance", value.file, value.name),)
+        if value.kind == "function":
+            return self._stated(value.file, value.name, RETURNS) or UNKNOWN
+        return FOREIGN if value.kind in ("foreign", "module") else UNKNOWN
+
+    def _member(self, value: Value, name: str) -> Values:
+        """Return the meanings of a member of a value."""
+        if value.kind == "module":
+            return self._of_module(value.file, name) or FOREIGN
+        if value.kind == "function":  # a property
+            return unique(one for held in self._result(value) for one in self._member(held, name))
+        if value.kind in ("foreign", "unknown"):
+            return (value,)
+        return self._of_class(value, name) or UNKNOWN
+
+    def _of_class(self, value: Value, name: str) -> Values:
+        own = [(value.file, value.name)] if value.kind != "super" else []
+        for file, owner in (*own, *self.bases(value.file, value.name)):
+            definition = self._own_member(file, owner, name)
+            if definition is not None:
+                return (as_value(definition),)
+            if found := self._stated(file, owner, name):
+                return found
+        return ()
+
+    def _own_member(self, file: str, owner: str, name: str) -> Definition | None:
+        found = self._lookup.definition(file, f"{owner}.{name}")
+        if found is not None or family(file) not in _SCATTERED:
+            return found
+        folder = file.rpartition("/")[0]
+        found_elsewhere = self._anywhere(file, f"{owner}.{name}")
+        return next((one for one in found_elsewhere if family(file) != "go" or one.file.startswith(f"{folder}/")), None)
+
+    # Names.
+
+    def _name(self, file: str, within: str, name: str) -> Values:
+        """Return the meanings of a name within a symbol."""
+        scope = within
+        while scope:
+            is_class = self._lookup.is_class(*self.class_at(file, scope))
+            if not is_class or scope == within:
+                if found := self._in_scope(file, scope, name):
+                    return found
+            elif found := self._in_own_class(file, scope, name):
+                return found
+            scope = scope.rpartition(".")[0]
+        return self._in_scope(file, "", name) or self._beyond_file(file, name)
+
+    def _in_own_class(self, file: str, owner: str, name: str) -> Values:
+        if family(file) not in _SEES_OWN_CLASS or name == owner.rpartition(".")[2]:
+            return ()
+        return self._of_class(Value("class", *self.class_at(file, owner)), name)
+
+    def _in_scope(self, file: str, scope: str, name: str) -> Values:
+        qualified = f"{scope}.{name}" if scope else name
+        definition = self._lookup.definition(file, qualified)
+        if definition is not None:
+            return (as_value(definition),)
+        found = self._stated(file, scope, name)
+        if not found and family(file) != "python" and self._lookup.has_members(file, qualified):
+            return (Value("class", file, qualified),)  # an object of JavaScript, a module of Rust
+        return found
+
+    def _stated(self, file: str, scope: str, name: str) -> Values:
+        """Return the meanings of a name that is no definition; none when the scope does not know the name."""
+        rows = self._lookup.names(file, scope, name)
+        return unique(value for row in rows for value in self._meaning(file, row))
+
+    def _meaning(self, file: str, row: Name) -> Values:
+        if row.kind != "import":
+            return self._evaluate(file, row.origin, row.target)
+        modules = find_module(self._lookup, file, row.origin)
+        if not row.target:
+            return as_modules(modules)
+        found = unique(value for path in modules for value in self._of_module(path, row.target))
+        if found:
+            return found
+        return as_modules(
+            find_module(self._lookup, file, f"{row.origin}.{row.target}") if family(file) == "python" else []
+        )
+
+    def _of_module(self, file: str, name: str) -> Values:
+        return self._once(("module", file, name), lambda: self._find_in_module(file, name), ())
+
+    def _find_in_module(self, file: str, name: str) -> Values:
+        found = self._in_scope(file, "", name) or as_modules(submodule(self._lookup, file, name)[:1], ())
+        return found or self._by_star(file, name)
+
+    def _by_star(self, file: str, name: str) -> Values:
+        """Return what `from m import *` and the like bring."""
+        rows = self._lookup.names(file, "", "*")
+        modules = {path for row in rows for path in find_module(self._lookup, file, row.origin)} - {file}
+        return unique(value for path in sorted(modules) for value in self._of_module(path, name))
+
+    def _beyond_file(self, file: str, name: str) -> Values:
+        language = family(file)
+        found = self._by_star(file, name)
+        if not found and language in _SEES_FOLDER:
+            found = unique(value for path in siblings(self._lookup, file) for value in self._in_scope(path, "", name))
+        if not found and language in _SEES_PROJECT:
+            known = [one for one in self._lookup.defined(name) if family(one.file) == language and one.kind != "method"]
+            found = few(known)
+        if not found and language == "rust":
+            found = as_modules(find_module(self._lookup, file, name), ())
+        return found or (FOREIGN if name in BUILTINS else UNKNOWN)
+
+    def _qualified(self, file: str, path: str) -> Values:
+        """Return the definitions of a qualified name anywhere: `geo::Circle`, where namespaces are no symbols."""
+        return (few(self._anywhere(file, path)) if family(file) in _SEES_PROJECT else ()) or UNKNOWN
+
+    def _anywhere(self, file: str, name: str) -> list[Definition]:
+        found = self._lookup.defined(name.rpartition(".")[2])
+        return [one for one in found if f".{one.name}".endswith(f".{name}") and family(one.file) == family(file)]

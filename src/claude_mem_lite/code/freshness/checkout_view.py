@@ -1,0 +1,120 @@
+"""A checkout as one context or one answer sees it, within the time there is for it."""
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from claude_mem_lite.code.freshness.anchor_check import AnchorFound, Tie, check_anchors
+from claude_mem_lite.code.freshness.anchored_files import Effort
+from claude_mem_lite.code.freshness.checkout import ChangeState, RenamedSince
+from claude_mem_lite.code.freshness.code_cache import CodeCache
+from claude_mem_lite.code.freshness.last_verdicts import LastVerdicts
+from claude_mem_lite.code.freshness.relocation import Elsewhere
+from claude_mem_lite.code.freshness.renames import KnownRenames
+from claude_mem_lite.code.freshness.time_budget import LookTime
+from claude_mem_lite.code.freshness.verdicts import Freshness, judge
+from claude_mem_lite.code.syntax.anchors import CodeAnchor, anchor_of
+from claude_mem_lite.code.syntax.values import ABSENT, CodeChange
+from claude_mem_lite.models import Memory, Place
+from claude_mem_lite.store import sessions
+from claude_mem_lite.store.visibility import Hidden
+
+
+@dataclass(frozen=True, slots=True)
+class SeenCheckout:
+    """For one occasion: its time is for all that it is asked. Layers ask from several threads; one is answered at a
+    time, since they share a connection and what was found out."""
+
+    db: sqlite3.Connection
+    cache: CodeCache
+    place: Place
+    elsewhere: Elsewhere | None
+    look_time: LookTime
+    last_verdicts: LastVerdicts
+    hidden: Hidden = ()
+    known: dict[str, Freshness] = field(default_factory=dict)
+    """What was told of memories already: several layers ask about the same ones."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def freshness(self, memories: Sequence[Memory]) -> dict[str, Freshness]:
+        """Whether the code that memories of this project tell of is still as they tell it, by their ids.
+
+        Of those that there is no time to look at, what the last look in the background found; if it knows nothing of
+        what is missing now, that may be stale."""
+        wanted = [memory for memory in memories if memory.project == self.place.project]
+        with self.lock:
+            return self._freshness(wanted)
+
+    def _freshness(self, wanted: Sequence[Memory]) -> dict[str, Freshness]:
+        told = self._judged([memory for memory in wanted if memory.id not in self.known])
+        self.known.update((id_, one) for id_, one in told.items() if one.verdict != "unknown")
+        unknown = [memory for memory in wanted if memory.id not in self.known]
+        found = {memory.id: self.known.get(memory.id) or told[memory.id] for memory in wanted}
+        found |= self.last_verdicts.find(self.place, unknown)
+        return {id_: replace(one, verdict="changed") if one.is_in_doubt else one for id_, one in found.items()}
+
+    def _judged(self, own: Sequence[Memory]) -> dict[str, Freshness]:
+        here = _made_here(self.db, self.place, own)
+        # What was retired for being gone is not looked for again here: it may only be back where it was.
+        retired = [memory for memory in own if memory.status == "retired"]
+        others = [memory for memory in own if memory.status != "retired"]
+
+        told: dict[str, Freshness] = {}
+
+        def look(deadline: float) -> bool:
+            """Look at those that are not known yet; whether any is left."""
+            for some, elsewhere in ((others, self.elsewhere), (retired, None)):
+                left = [memory for memory in some if _is_unknown(told.get(memory.id))]
+                told.update(judge(self.cache, self.place.root, left, self._effort(deadline, elsewhere), here))
+            return any(map(_is_unknown, told.values()))
+
+        self.look_time.spend(look, lacks_time=bool)
+        return told
+
+    def states(self, changes: Sequence[CodeChange]) -> list[ChangeState]:
+        """Whether functions are still as a session left them, one answer a change."""
+        anchors = list(map(anchor_of, changes))
+        ties = list(map(Tie, anchors))
+
+        def look(deadline: float) -> list[AnchorFound]:
+            return check_anchors(self.cache, self.place.root, ties, self._effort(deadline, self.elsewhere))
+
+        with self.lock:
+            told = self.look_time.spend(look, lacks_time=lambda told: any(one.state == "unknown" for one in told))
+        return [_as_told(one, anchor) for one, anchor in zip(told, anchors, strict=True)]
+
+    def _effort(self, deadline: float, elsewhere: Elsewhere | None) -> Effort:
+        renames = KnownRenames(self.db, self.place.project) if elsewhere else None
+        return Effort(deadline, keeps_time=True, elsewhere=elsewhere, renames=renames)
+
+
+def _is_unknown(told: Freshness | None) -> bool:
+    return told is None or told.verdict == "unknown"
+
+
+def _as_told(told: AnchorFound, anchor: CodeAnchor) -> ChangeState:
+    found = told.state
+    if told.name_now:
+        return RenamedSince(told.name_now)
+    if found in ("same", "unknown"):
+        return "as told" if found == "same" else "unknown"
+    if found == "undone" and ABSENT not in (anchor.before, anchor.after):
+        return "undone since"
+    is_absent = found == "gone" or (found == "undone" and anchor.before == ABSENT)
+    return "gone since" if is_absent else "changed since"
+
+
+def _made_here(db: sqlite3.Connection, place: Place, memories: Sequence[Memory]) -> set[str]:
+    """The ids of those of a project's memories that were made in this checkout, on the branch that it is on: only there
+    does an untouched file say that its code is as they tell.
+
+    Worktrees and clones of a repository are one project; that the branch is the same tells worktrees apart that stand
+    inside of each other."""
+    if not place.branch and place.commit:  # detached: several worktrees may be
+        return set()
+    # What was seen again may have been so in another checkout.
+    own = [memory for memory in memories if memory.branch == place.branch and memory.times_seen == 1]
+    folders = sessions.folders_of(db, {memory.session for memory in own})
+    here = {id_ for id_, folder in folders.items() if f"{folder}/".startswith(f"{place.root.rstrip('/')}/")}
+    return {memory.id for memory in own if memory.session in here}

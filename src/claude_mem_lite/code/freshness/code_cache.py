@@ -1,0 +1,295 @@
+"""What source files hold now: from code.db while a file is as it was, else read anew.
+
+Threads of the worker share one; it must never fail because its database cannot be used."""
+
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from claude_mem_lite.code.freshness import cache_tables
+from claude_mem_lite.code.freshness.cache_tables import ReadFile
+from claude_mem_lite.code.freshness.file_reader import is_whole, name_now, read_file
+from claude_mem_lite.code.freshness.recent import RecentFiles
+from claude_mem_lite.code.freshness.working_tree import LARGEST_BYTES, FileState, WorkingTree, is_path_within
+from claude_mem_lite.code.syntax.languages import language_of
+from claude_mem_lite.code.syntax.values import Symbol
+from claude_mem_lite.db.connection import open_for_reading
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_KEPT_AT_ONCE = 100
+_MOST_OF_A_BODY = 100
+# Reading a file and its symbols: 1.1 MB/s were measured, and a machine may be slower.
+_READ_BYTES_PER_S = 1_000_000
+Result = TypeVar("Result")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FileCode:
+    """What a file holds."""
+
+    symbols: tuple[Symbol, ...] | None
+    """None: a language we do not read, or too large."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallsRead:
+    """How many files' calls are known, of how many; and which files were left out for their size."""
+
+    done: int
+    total: int
+    fresh: int
+    """Those that were read just now."""
+    too_large: tuple[str, ...]
+
+
+class CodeCache:
+    """code.db and its lock; files are read and parsed outside of it."""
+
+    def __init__(self, path: Path, now_ns: Callable[[], int] = time.time_ns) -> None:
+        self._path = path
+        self._now_ns = now_ns
+        self._db: sqlite3.Connection | None = None
+        self._inode = 0
+        self._lock = threading.Lock()
+        self._recent = RecentFiles()
+
+    def read(
+        self,
+        root: str,
+        paths: Sequence[str],
+        deadline: float | None = None,
+        *,
+        keeps_time: bool = False,
+        seen: Mapping[str, FileState] | None = None,
+    ) -> dict[str, FileCode | None]:
+        """What files under a checkout's root hold now. None: there is no such file. Not in the answer: it could
+        not be told, because time ran out or the root is not there.
+
+        `keeps_time`: a file that would take longer to read than there is time is not begun. `seen`: what files were
+        found to be like a moment ago."""
+        try:
+            tree = WorkingTree(root)
+        except OSError:
+            return {}
+        answer: dict[str, FileCode | None] = {}
+        with tree:
+            states = _states(tree, paths, deadline, seen or {})
+            known = self._known(root, states, somebody_waits=keeps_time)
+            fresh: list[ReadFile] = []
+            for path, state in states.items():
+                if state is None:
+                    answer[path] = None
+                elif not _is_source(path, state):
+                    answer[path] = FileCode(None)
+                elif path in known and known[path].state == state:
+                    answer[path] = FileCode(known[path].symbols)
+                elif not is_past(deadline) and not (keeps_time and _is_too_long(state, deadline)):
+                    read = read_file(tree, path, self._now_ns())
+                    if read.symbols is None and _state(tree, path) is None:  # deleted since it was seen
+                        answer[path] = None
+                        continue
+                    fresh.append(read)
+                    answer[path] = FileCode(read.symbols)
+                if len(fresh) >= _KEPT_AT_ONCE:
+                    self._keep(root, fresh)
+                    fresh = []
+            gone = [path for path in known if states[path] is None]
+            self._keep(root, fresh, gone)
+        return answer
+
+    def is_whole(self, root: str, path: str, deadline: float, *, keeps_time: bool = False) -> bool | None:
+        """Whether all that a file defines can be seen in it now; None when there is no time to tell."""
+        try:
+            with WorkingTree(root) as tree:
+                state = tree.state(path)
+                if is_past(deadline) or (keeps_time and state and _is_too_long(state, deadline)):
+                    return None
+                return is_whole(tree, path)
+        except OSError:
+            return False
+
+    def name_now(self, root: str, path: str, name: str, body: str) -> str:
+        """What a symbol that is missing in a file is called there now; '' when it is not there."""
+        try:
+            with WorkingTree(root) as tree:
+                return name_now(tree, path, name, body)
+        except OSError:
+            return ""
+
+    def find_body(self, root: str, body: str) -> list[tuple[str, str]] | None:
+        """Symbols that said this when their files were last read, by file and name; None when that is not known."""
+        try:
+            return self._use(lambda db: cache_tables.find_body(db, root, body, _MOST_OF_A_BODY))
+        except (OSError, sqlite3.OperationalError):
+            log.warning("code.db cannot be used", exc_info=True)
+            return None
+
+    def read_calls(self, root: str, paths: Sequence[str], deadline: float | None = None) -> CallsRead:
+        """Bring what is known of the calls in these source files up to date, and drop that of files that are gone.
+
+        What was read when time ran out is kept; the next one goes on from there."""
+        known = self._use(lambda db: cache_tables.known_states(db, root))
+        with WorkingTree(root) as tree:
+            states = {path: _state(tree, path) for path in paths}
+            usable = {path: state for path, state in states.items() if state and state.size <= LARGEST_BYTES}
+            # What others know of files that are none of these, without their calls, is theirs to drop.
+            gone = [
+                path for path, (_, has_calls) in known.items() if path not in usable and (has_calls or path in states)
+            ]
+            changed = [path for path, state in usable.items() if known.get(path) != (state, True)]
+            fresh = self._read_anew(tree, root, changed, gone, deadline)
+        too_large = tuple(path for path, state in states.items() if state and path not in usable)
+        return CallsRead(len(paths) - len(changed) + fresh, len(paths), fresh, too_large)
+
+    def _read_anew(
+        self, tree: WorkingTree, root: str, paths: Sequence[str], gone: Sequence[str], deadline: float | None
+    ) -> int:
+        """Read files with their calls until time is up, and keep what was read; how many that were."""
+        count = 0
+        while (paths or gone) and not (count and is_past(deadline)):
+            some: list[ReadFile] = []
+            for path in paths[:_KEPT_AT_ONCE]:
+                if is_past(deadline):
+                    break
+                some.append(read_file(tree, path, self._now_ns(), with_calls=True))
+            self._use(partial(self._put, root=root, read=some, gone=gone))
+            count, paths, gone = count + len(some), paths[len(some) :], ()
+            if not some:
+                break
+        return count
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection for questions that take a while: nobody else waits for it."""
+        self._use(lambda _: None)
+        with closing(open_for_reading(self._path)) as db:
+            yield db
+
+    def clear(self) -> None:
+        """Drop all that is known, from the disk too; if it cannot be removed, what is known is dropped at least."""
+        with self._lock:
+            self._close()
+            try:
+                cache_tables.remove_code(self._path)
+            except OSError:
+                log.warning("code.db cannot be removed", exc_info=True)
+                self._empty()
+
+    def let_go(self) -> None:
+        """Close the database; the next use opens it again."""
+        with self._lock:
+            self._close()
+
+    def _use(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Run something on the database, alone; once more on an empty one when it turns out to be damaged."""
+        with self._lock:
+            try:
+                return work(self._open())
+            except sqlite3.DatabaseError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:
+                    raise
+                self._close()
+                cache_tables.remove_code(self._path)
+                return work(self._open())
+
+    def _known(self, root: str, states: Mapping[str, FileState | None], *, somebody_waits: bool) -> dict[str, ReadFile]:
+        """What is known of files. Who waits is not the last to ask for them: what is found then stays in memory."""
+        recent = self._recent.find(root, states)
+        others = [path for path in states if path not in recent and is_path_within(path)]
+
+        def ask(db: sqlite3.Connection) -> dict[str, ReadFile]:
+            found = cache_tables.known_files(db, root, others)
+            if somebody_waits:
+                self._recent.keep(root, found.values())
+            return found
+
+        try:
+            return recent | self._use(ask) if others else recent
+        except (OSError, sqlite3.OperationalError):  # a full disk, a folder that is not ours: code can be read anyway
+            log.warning("code.db cannot be used", exc_info=True)
+            return recent
+
+    def _keep(self, root: str, read: Sequence[ReadFile], gone: Sequence[str] = ()) -> None:
+        if not read and not gone:
+            return
+        try:
+            self._use(partial(self._put, root=root, read=read, gone=gone))
+        except (OSError, sqlite3.OperationalError):
+            log.warning("what code holds could not be kept", exc_info=True)
+
+    def _put(self, db: sqlite3.Connection, root: str, read: Sequence[ReadFile], gone: Sequence[str]) -> None:
+        """Put what was read into the database, and drop what is gone. Nothing is kept in memory that may not be there:
+        whoever looks for code by what it says asks the database alone."""
+        self._recent.drop(root, [*gone, *(file.path for file in read)])
+        cache_tables.keep_files(db, root, read, gone)
+
+    def _open(self) -> sqlite3.Connection:
+        if self._db is not None and self._inode != _inode(self._path):
+            self._close()  # somebody deleted it: those who open it for themselves would find another one
+        if self._db is None:
+            self._db = cache_tables.open_code(self._path)
+            self._inode = _inode(self._path)
+            cache_tables.forget_gone(self._db)
+        return self._db
+
+    def _empty(self) -> None:
+        """Delete what is in the database, if it can be used."""
+        try:
+            cache_tables.forget_all(self._open())
+        except (OSError, sqlite3.Error):
+            log.warning("code.db cannot be emptied", exc_info=True)
+
+    def _close(self) -> None:
+        self._recent.clear()  # what is told of no database is not to be found in the next one
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+
+def _inode(path: Path) -> int:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
+
+
+def _is_too_long(state: FileState, deadline: float | None) -> bool:
+    """Whether reading a file would take longer than there is time."""
+    return deadline is not None and state.size > (deadline - time.monotonic()) * _READ_BYTES_PER_S
+
+
+def is_past(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline
+
+
+def _states(
+    tree: WorkingTree, paths: Sequence[str], deadline: float | None, seen: Mapping[str, FileState]
+) -> dict[str, FileState | None]:
+    """What the files are like now, without those of which it cannot be told."""
+    states: dict[str, FileState | None] = {}
+    for path in paths:
+        if is_past(deadline):
+            break
+        with suppress(OSError):
+            states[path] = seen.get(path) or tree.state(path)
+    return states
+
+
+def _state(tree: WorkingTree, path: str) -> FileState | None:
+    try:
+        return tree.state(path)
+    except OSError:
+        return None
+
+
+def _is_source(path: str, state: FileState) -> bool:
+    return state.size <= LARGEST_BYTES and language_of(path) != ""

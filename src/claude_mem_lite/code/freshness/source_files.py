@@ -1,0 +1,76 @@
+"""Which source files a project has: those that git tracks, else those below its folder."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from claude_mem_lite.code.git.repository import open_repository
+from claude_mem_lite.code.syntax.languages import language_of
+
+_MOST_TRACKED = 50_000
+_MOST_WALKED = 20_000
+_MOST_ENTRIES = 200_000
+# Code of others, and what is made from one's own.
+_NOT_OURS = (
+    *("node_modules", "bower_components", "vendor", "third_party", "site-packages", "dist-packages", "venv", "env"),
+    *("build", "dist", "target", "out", "coverage", "__pycache__", "Pods", "DerivedData"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The source files of a project, from its root; not all of them when there are too many."""
+
+    paths: tuple[str, ...]
+    is_cut: bool = False
+    by_git: bool = False
+    """They are those that git tracks."""
+
+
+def find_sources(root: str) -> Sources:
+    """The files of a checkout that are written in a language we read."""
+    return find_tracked(root) or walk(root)
+
+
+def find_tracked(root: str) -> Sources | None:
+    """Those that git tracks; None where it tracks nothing at all, as before the first `git add`."""
+    repository = open_repository(root)
+    tracked = repository.tracked() if repository is not None else {}
+    paths = sorted(path for path in tracked if language_of(path))
+    return Sources(tuple(paths[:_MOST_TRACKED]), len(paths) > _MOST_TRACKED, by_git=True) if tracked else None
+
+
+def is_no_project(root: str) -> bool:
+    """Whether a folder holds all that somebody has, or the whole machine: nothing to be walked through."""
+    return root == "/" or root == os.path.realpath(os.path.expanduser("~"))
+
+
+def walk(root: str) -> Sources:
+    """Those below a folder, whatever git says, but for the folders that hold the code of others."""
+    found: list[str] = []
+    for seen, path in enumerate(own_entries(root)):
+        if seen >= _MOST_ENTRIES or len(found) >= _MOST_WALKED:
+            return Sources(tuple(sorted(found)), is_cut=True)
+        if language_of(path):
+            found.append(path)
+    return Sources(tuple(sorted(found)))
+
+
+def own_entries(root: str) -> Iterator[str]:
+    """Everything below a folder that may be the project's own, as paths from there; links lead nowhere."""
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(os.path.join(root, folder)) as entries:
+                inside = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in inside:
+            path = str(PurePosixPath(folder, entry.name))
+            if entry.is_symlink() or entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False) and entry.name not in _NOT_OURS:
+                waiting.append(path)
+            yield path

@@ -1,0 +1,146 @@
+"""git's objects by id: loose ones, packed ones, and those of alternates. What is damaged or too large is missing."""
+
+import os
+from pathlib import Path
+
+from claude_mem_lite.code.git.packs import BLOB, COMMIT, TREE, Pack, apply_delta, inflate, pack_names
+from claude_mem_lite.code.git.safe_files import OBJECT_ID, OpenFiles, list_folder, open_file, read_text
+
+_KINDS = {b"commit": COMMIT, b"tree": TREE, b"blob": BLOB}
+_MOST_PACKS = 2_000
+_MOST_ALTERNATES = 16
+_LARGEST_TREE_BYTES = 1024 * 1024
+_LONGEST_CHAIN = 300  # git makes chains of 50, and once made them of 250
+_COMMIT_HEAD_BYTES = 64 * 1024
+# What an object is made from may be this many times larger than the object may be.
+_LARGER_BASE = 4
+# For all differences of one object together: a chain takes no longer than some 20 ms, whatever it was made for.
+_MOST_STEPS = 50_000
+_MOST_MADE_BYTES = 64 * 1024 * 1024
+_LOOSE_LEAD_BYTES = 32
+_RECENT_BYTES = 4 * 1024 * 1024
+
+
+class Objects:
+    """The objects of a repository. One thread at a time."""
+
+    def __init__(self, common: Path) -> None:
+        self._folders = _with_alternates(common / "objects")
+        self._files = OpenFiles()
+        self._packs: list[Pack] | None = None
+        self._recent: dict[tuple[int, int], tuple[int, bytes]] = {}
+        self._recent_bytes = 0
+
+    def commit_head(self, id_: str) -> bytes | None:
+        """The beginning of a commit, which names its tree, its parents and its time."""
+        return self._read(id_, COMMIT, _COMMIT_HEAD_BYTES, begin=True)
+
+    def tree(self, id_: str) -> bytes | None:
+        """What is written in a folder; None when it is larger than 1 MiB (some 25,000 names) or not here."""
+        return self._read(id_, TREE, _LARGEST_TREE_BYTES)
+
+    def blob(self, id_: str, most: int) -> bytes | None:
+        """What a file holds; None when it is larger than `most` bytes or not here."""
+        return self._read(id_, BLOB, most)
+
+    def _read(self, id_: str, kind: int, most: int, *, begin: bool = False) -> bytes | None:
+        if not OBJECT_ID.fullmatch(id_):
+            return None
+        found = self._packed(bytes.fromhex(id_), most, begin) or self._loose(id_, most, begin)
+        return found[1] if found is not None and found[0] == kind else None
+
+    def _loose(self, id_: str, most: int, begin: bool) -> tuple[int, bytes] | None:
+        for folder in self._folders:
+            opened = open_file(folder, f"{id_[:2]}/{id_[2:]}")
+            if opened is not None:
+                try:
+                    return _loose_object(opened, most, begin)
+                finally:
+                    os.close(opened)
+        return None
+
+    def _packed(self, id_: bytes, most: int, begin: bool) -> tuple[int, bytes] | None:
+        if self._packs is None:
+            self._packs = [
+                Pack(self._files, folder, name, len(id_))
+                for folder in self._folders
+                for name in pack_names(list_folder(folder, "pack", _MOST_PACKS))
+            ]
+        for place, pack in enumerate(self._packs):
+            offset = pack.find(id_)
+            if offset is not None:
+                if place:  # the next one is most likely in the same pack
+                    self._packs.insert(0, self._packs.pop(place))
+                return self._at(pack, offset, most, begin)
+        return None
+
+    def _at(self, pack: Pack, offset: int, most: int, begin: bool) -> tuple[int, bytes] | None:
+        """The object at an offset of a pack, put together from the differences it is made of."""
+        deltas: list[tuple[int, bytes]] = []
+        largest = budget = _LARGER_BASE * most
+        while (found := self._recent.get((id(pack), offset))) is None:
+            entry = pack.entry(offset)
+            if entry is None or len(deltas) > _LONGEST_CHAIN:
+                return None
+            is_part = begin and not deltas and entry.base is None
+            if entry.size > (budget if deltas or entry.base is not None else most) and not is_part:
+                return None
+            content = pack.content(entry, most if is_part else entry.size)
+            if content is None:
+                return None
+            if entry.base is None:
+                found = entry.kind, content
+                if not is_part:
+                    self._keep(pack, offset, found)
+                break
+            deltas.append((offset, content))
+            budget -= len(content)
+            offset = entry.base
+        steps, left_bytes = _MOST_STEPS, _MOST_MADE_BYTES
+        for place, delta in reversed(deltas):
+            made = apply_delta(found[1], delta, min(largest, left_bytes), steps)
+            if made is None:
+                return None
+            found = found[0], made[0]
+            steps, left_bytes = steps - made[1], left_bytes - len(made[0])
+            self._keep(pack, place, found)
+        return found if len(found[1]) <= most or begin else None
+
+    def _keep(self, pack: Pack, offset: int, found: tuple[int, bytes]) -> None:
+        """Objects are stored as differences to each other: without this, a chain would be read anew for each link."""
+        size = len(found[1])
+        if size > _RECENT_BYTES // 8:
+            return
+        while self._recent and self._recent_bytes + size > _RECENT_BYTES:
+            self._recent_bytes -= len(self._recent.pop(next(iter(self._recent)))[1])
+        self._recent[id(pack), offset] = found
+        self._recent_bytes += size
+
+
+def _loose_object(opened: int, most: int, begin: bool) -> tuple[int, bytes] | None:
+    """An object from a file of its own, which says before it what it is and how large."""
+
+    def read(size: int, at: int) -> bytes:
+        try:
+            return os.pread(opened, size, at)
+        except OSError:
+            return b""
+
+    lead, separator, content = (inflate(read, _LOOSE_LEAD_BYTES + most) or b"").partition(b"\0")
+    kind, _, size = lead.partition(b" ")
+    if not separator or kind not in _KINDS or not size.isdigit() or len(size) > 12:
+        return None
+    if not begin and not int(size) == len(content) <= most:
+        return None
+    return _KINDS[kind], content[:most]
+
+
+def _with_alternates(objects: Path) -> list[Path]:
+    """The folder of a repository's objects and those of others it borrows from."""
+    folders = [objects]
+    for folder in folders:  # grows on the way
+        for line in read_text(folder, "info/alternates").splitlines():
+            other = Path(os.path.normpath(folder / line.strip()))
+            if line.strip() and not line.startswith("#") and other not in folders and len(folders) < _MOST_ALTERNATES:
+                folders.append(other)
+    return folders

@@ -1,0 +1,226 @@
+"""One repository as seen from one checkout, by git's files alone: git is never run. For one thread at a time.
+
+Nothing here raises because of what a repository holds: what is missing, damaged or too large is not there."""
+
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator
+from math import inf
+from pathlib import Path
+
+from claude_mem_lite.code.git.checkout import common_folder, git_folder_of, read_head
+from claude_mem_lite.code.git.commits import Ancestry, Commits, is_on_first_line
+from claude_mem_lite.code.git.entries import Entries
+from claude_mem_lite.code.git.equivalent_changes import Work, find_fork
+from claude_mem_lite.code.git.index import LARGEST_BYTES, count_tracked, read_index
+from claude_mem_lite.code.git.objects import Objects
+from claude_mem_lite.code.git.reflog import Trace, created, last_made, read_traces
+from claude_mem_lite.code.git.refs import read_refs, symbolic_ref
+from claude_mem_lite.code.git.safe_files import REF, list_folder, read_bytes, read_text
+from claude_mem_lite.code.git.trees import Trees
+
+_USUAL_DEFAULTS = ("main", "master", "trunk", "develop")
+_MOST_ANCESTRIES = 4
+_MOST_RENAMES = 8
+_MOST_IN_FOLDER = 1_000
+_MAX_ANCESTORS = 20_000
+_MAX_WALK_S = 0.5
+_SHA_256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256", re.I | re.M)
+
+
+def open_repository(root: str) -> "Repository | None":
+    """The repository of a checkout with this root, worktrees included; None when it is none."""
+    if not os.path.isabs(root):
+        return None
+    try:
+        git_folder = git_folder_of(Path(root))
+        return Repository(git_folder, common_folder(git_folder)) if git_folder is not None else None
+    except (OSError, ValueError):  # too long, or with a NUL: no such folder can exist
+        return None
+
+
+class Repository:
+    """Opened for one look at it: what it has read of branches and history it does not read again."""
+
+    def __init__(self, git_folder: Path, common: Path) -> None:
+        self.common = common
+        self._git_folder = git_folder
+        self._objects = Objects(common)
+        self._commits = Commits(self._objects)
+        self._trees = Trees(self._objects)
+        self._work = Work(self._objects, self._commits, self._trees)
+        self._ancestries: dict[tuple[str, ...], Ancestry] = {}
+        self._refs: dict[str, dict[str, str]] = {}
+        self._traces: dict[str, Trace] | None = None
+
+    def branches(self) -> dict[str, str]:
+        """Local branches by name, each with its commit."""
+        return self._read_refs("refs/heads")
+
+    def remote_branches(self) -> dict[str, str]:
+        """Branches of remotes as last fetched, `origin/NAME`, each with its commit."""
+        found = self._read_refs("refs/remotes")
+        return {name: commit for name, commit in found.items() if not name.endswith("/HEAD")}
+
+    def head(self) -> tuple[str, str]:
+        """The branch that is checked out here ('' when none is) and the commit ('' when there is none yet)."""
+        return read_head(self._git_folder, self.common)
+
+    def rebased_branch(self) -> str:
+        """The branch that is being rebased in this checkout, while HEAD is on none; '' when that is not so."""
+        for folder in ("rebase-merge", "rebase-apply"):
+            ref = read_text(self._git_folder, f"{folder}/head-name").strip()
+            if REF.fullmatch(ref):
+                return ref.removeprefix("refs/heads/")
+        return ""
+
+    def default_branch(self) -> str:
+        """The branch all work goes to: the remote's own, else one of the usual names, else the only one."""
+        local, remote = self.branches(), self.remote_branches()
+        target = symbolic_ref(self.common, "refs/remotes/origin/HEAD")
+        told = target.removeprefix("refs/remotes/origin/") if target.startswith("refs/remotes/origin/") else ""
+        if told and (told in local or f"origin/{told}" in remote):
+            return told
+        usual = [name for name in _USUAL_DEFAULTS if name in local]
+        usual += [name for name in _USUAL_DEFAULTS if f"origin/{name}" in remote]
+        return usual[0] if usual else next(iter(local)) if len(local) == 1 else ""
+
+    def left_at(self, branch: str) -> str:
+        """The commit a branch was last left at, by the logs of HEAD; '' when they do not tell."""
+        return self._trace(branch).left_at
+
+    def renamed_to(self, branch: str) -> str:
+        """What a branch is called now that it was renamed; '' when the logs of HEAD tell of no renaming."""
+        name = branch
+        for _ in range(_MOST_RENAMES):
+            if not (after := self._trace(name).renamed_to):
+                break
+            name = after
+        return name if name != branch else ""
+
+    def last_commit_made(self, branch: str) -> int | None:
+        """When a commit was last made on a branch, in seconds since 1970; 0 when never, None when logs do not tell."""
+        made = last_made(self.common, branch)
+        return made if made is not None else self._trace(branch).made or None
+
+    def created(self, branch: str) -> int | None:
+        """When a branch was created here, in seconds since 1970; None when its log does not tell."""
+        return created(self.common, branch)
+
+    def commit_time(self, commit: str) -> int | None:
+        """When a commit was made, in seconds since 1970; None when it is not here."""
+        found = self._commits.get(commit)
+        return found.time if found else None
+
+    def first_parent(self, commit: str) -> str:
+        """The commit before another on the same line; '' when there is none."""
+        found = self._commits.get(commit)
+        return found.parents[0] if found and found.parents else ""
+
+    def is_shallow(self) -> bool:
+        """Return whether the beginning of the history was left out when it was cloned."""
+        return bool(read_text(self.common, "shallow").strip())
+
+    def has_any(self, commits: Iterable[str]) -> bool | None:
+        """Return whether one of these commits is here; None when a shallow clone may have cut all of them off."""
+        if any(self._commits.get(commit) for commit in commits):
+            return True
+        return None if self.is_shallow() else False
+
+    def root_commit(self, commit: str) -> str:
+        """Return where the line of first parents of a commit begins; '' when that is not here or too far back.
+
+        20,000 commits take 0.4 s of the processor, whatever else the machine does; a hostile one takes 20 ms."""
+        until = time.thread_time() + _MAX_WALK_S
+        for _ in range(_MAX_ANCESTORS):
+            found = self._commits.get(commit)
+            if found is None or time.thread_time() > until:
+                return ""
+            if not found.parents:
+                return commit
+            commit = found.parents[0]
+        return ""
+
+    def contains(self, head: str, tip: str, deadline: float) -> bool | None:
+        """Whether a tip is a head or one of its ancestors; None when objects are missing or time ran out."""
+        return self.any_contains((head,), tip, deadline)
+
+    def any_contains(self, heads: tuple[str, ...], tip: str, deadline: float) -> bool | None:
+        """The same for several heads at once, which takes hardly longer than for one."""
+        if tip in heads:
+            return True
+        ancestry = self._ancestry(heads)
+        found = ancestry.reaches(tip, deadline)
+        if found is not False or not ancestry.cut_off:
+            return found
+        # What lies beyond the end of a shallow clone cannot hold the tip where it is older than the tip itself.
+        own = self._ancestry((tip,))
+        return False if all(own.reaches(child, deadline) for child in ancestry.cut_off) else None
+
+    def is_on_first_line(self, head: str, tip: str, deadline: float) -> bool | None:
+        """Whether a tip is reached from a head by first parents alone: no merge brought it there."""
+        return is_on_first_line(self._commits, head, tip, deadline)
+
+    def has_same_work(self, head: str, tip: str, deadline: float) -> bool | None:
+        """Whether the work of a tip beyond what it shares with a head is there by squash or rebase, see `Work`."""
+        return self.any_has_same_work((head,), tip, deadline)
+
+    def any_has_same_work(self, heads: tuple[str, ...], tip: str, deadline: float) -> bool | None:
+        """The same for several heads at once: the work may be in one of them, or part of it in each."""
+        return self._work.is_in(self._ancestry(heads), tip, deadline)
+
+    def parted_at(self, head: str, tip: str, deadline: float) -> int | None:
+        """When the first commit was made that a tip has and a head has not, in seconds since 1970; None: unknown."""
+        fork = find_fork(self._commits, self._ancestry((head,)), tip, deadline)
+        return fork.begun or None if fork else None
+
+    def tracked(self) -> dict[str, str]:
+        """The files of the index by their paths from the root of the checkout, each with the id of its content."""
+        found: dict[str, str] = {}
+        for path, id_ in self.each_tracked():
+            found.setdefault(path, id_)
+        return found
+
+    def each_tracked(self) -> Iterator[tuple[str, str]]:
+        """The same one by one, for those who have little time; a path in conflict comes more than once."""
+        return read_index(self._git_folder, self._id_bytes())
+
+    def entries(self) -> Entries:
+        """The index to look into, of which nothing is read that nobody asks for; empty when it is over 32 MiB."""
+        content = read_bytes(self._git_folder, "index", LARGEST_BYTES + 1) or b""
+        return Entries(content if len(content) <= LARGEST_BYTES else b"", self._id_bytes())
+
+    def tracked_count(self) -> int:
+        """How many files the index says it has."""
+        return count_tracked(self._git_folder)
+
+    def has_split_index(self) -> bool:
+        """Whether a part of the index stands in another file, which is not read."""
+        return any(name.startswith("sharedindex.") for name, _ in list_folder(self._git_folder, "", _MOST_IN_FOLDER))
+
+    def blob_at(self, commit: str, path: str, deadline: float = inf) -> str | None:
+        """The id of what a commit has at a path; '' when there is nothing, None when that cannot be told in time."""
+        found = self._commits.get(commit)
+        return self._trees.find(found.tree, path, deadline) if found else None
+
+    def _id_bytes(self) -> int:
+        return 32 if _SHA_256.search(read_text(self.common, "config")) else 20
+
+    def _read_refs(self, lead: str) -> dict[str, str]:
+        if lead not in self._refs:
+            self._refs[lead] = read_refs(self.common, lead)
+        return self._refs[lead]
+
+    def _trace(self, branch: str) -> Trace:
+        if self._traces is None:
+            self._traces = read_traces(self.common)
+        return self._traces.get(branch, Trace())
+
+    def _ancestry(self, heads: tuple[str, ...]) -> Ancestry:
+        known = self._ancestries.get(heads)
+        if known is None:
+            while len(self._ancestries) >= _MOST_ANCESTRIES:
+                del self._ancestries[next(iter(self._ancestries))]
+            known = self._ancestries[heads] = Ancestry(self._commits, heads)
+        return known

@@ -1,0 +1,124 @@
+"""What `git status` would name, as far as that can be told at once: by comparing git's index with the files.
+
+Git is not run and no folder is walked. A checkout of some thousand files is looked at whole; of a larger one, the files
+that are asked about and those beside them."""
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from claude_mem_lite.code.git.entries import Entries, Entry
+from claude_mem_lite.code.git.repository import Repository
+from claude_mem_lite.code.git.safe_files import read_bytes
+
+_MOST_LOOKED_AT = 2_000
+_MOST_BESIDE, _MOST_OF_A_FOLDER = 600, 100
+_LARGEST_HASHED = 256 * 1024
+_FILES_PER_LOOK_AT_CLOCK = 32
+
+
+def touched(
+    repository: Repository, entries: Entries, root: str, first: Sequence[str], most: int, deadline: float
+) -> list[str]:
+    """Files that differ from the last commit, at most so many: those of `first` in their order, then by name.
+
+    A file of `first` that git does not know counts when it is there: somebody made it."""
+    found: dict[str, None] = {}
+    known = entries.find(first)
+    is_all = known.is_all and not repository.has_split_index()
+    _, commit = repository.head()
+    for path in first:
+        if time.monotonic() > deadline:
+            break
+        entry = known.entries.get(path)
+        if entry is not None:
+            is_touched = _differs(root, entry) or _is_staged(repository, commit, entry, deadline)
+        elif is_all:
+            is_touched = _is_plain_file(root, path)
+        else:
+            is_touched = _differs_from_commit(repository, commit, root, path, deadline)
+        if is_touched:
+            found[path] = None
+    for entry in _others(entries, first, deadline):
+        if len(found) >= most:
+            break
+        if entry.path not in found and _differs(root, entry):
+            found[entry.path] = None
+    return list(found)[:most]
+
+
+def _others(entries: Entries, first: Sequence[str], deadline: float) -> Iterator[Entry]:
+    """Every entry of a small index; of a large one, those in the folders of the files that are asked about."""
+    if entries.count <= _MOST_LOOKED_AT:
+        yield from _in_time(entries.each(), deadline, _MOST_LOOKED_AT)
+        return
+    folders = dict.fromkeys(path.rpartition("/")[0] for path in first)
+    beside = (entry for folder in folders if folder for entry in islice(entries.under(folder), _MOST_OF_A_FOLDER))
+    yield from _in_time(beside, deadline, _MOST_BESIDE)
+
+
+def _in_time(entries: Iterable[Entry], deadline: float, most: int) -> Iterator[Entry]:
+    for number, entry in enumerate(entries):
+        if number >= most or (number % _FILES_PER_LOOK_AT_CLOCK == 0 and time.monotonic() > deadline):
+            return
+        yield entry
+
+
+def _differs(root: str, entry: Entry) -> bool:
+    """Whether a file is not as it was staged. What git noted no state of, it would have to read: that is left out."""
+    if not entry.is_watched or entry.mtime_s == 0:
+        return False
+    try:
+        now = os.lstat(os.path.join(root, entry.path))
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):
+        return False
+    if not stat.S_ISREG(now.st_mode):
+        return True
+    is_same_time = now.st_mtime_ns // 10**9 & 0xFFFFFFFF == entry.mtime_s and (
+        entry.mtime_ns == 0 or now.st_mtime_ns % 10**9 == entry.mtime_ns
+    )
+    if now.st_size & 0xFFFFFFFF != entry.size:
+        return not (entry.size == 0 and is_same_time)  # git writes 0 for what changed in the second it was staged
+    return not is_same_time and _content_differs(root, entry)
+
+
+def _content_differs(root: str, entry: Entry) -> bool:
+    """Whether a file of the same size has other bytes; one that is too large to read now is taken to be the same."""
+    return _blob_id(root, entry.path, len(entry.id)) not in (None, entry.id)
+
+
+def _differs_from_commit(repository: Repository, commit: str, root: str, path: str, deadline: float) -> bool:
+    """The same for a file whose entry is not at hand: by what the last commit has there."""
+    before = repository.blob_at(commit, path, deadline) if commit else ""
+    if before is None or not _is_plain_file(root, path):
+        return bool(before)
+    return before == "" or _blob_id(root, path, len(before)) not in (None, before)
+
+
+def _blob_id(root: str, path: str, digits: int) -> str | None:
+    """The id git would give a file's content; None when it is too large to be read now, or cannot be."""
+    data = read_bytes(Path(root), path, _LARGEST_HASHED + 1)
+    if data is None or len(data) > _LARGEST_HASHED:
+        return None
+    make = hashlib.sha256 if digits == 64 else hashlib.sha1
+    return make(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def _is_staged(repository: Repository, commit: str, entry: Entry, deadline: float) -> bool:
+    before = repository.blob_at(commit, entry.path, deadline) if commit else ""
+    return before is not None and before != entry.id
+
+
+def _is_plain_file(root: str, path: str) -> bool:
+    if path.startswith(("/", "~")) or ".." in path.split("/"):
+        return False
+    try:
+        return stat.S_ISREG(os.lstat(os.path.join(root, path)).st_mode)
+    except (OSError, ValueError):
+        return False

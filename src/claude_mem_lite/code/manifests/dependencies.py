@@ -1,0 +1,93 @@
+"""What a project mainly stands on: the names of what it needs to run, few of them, and the version of its language."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from claude_mem_lite.code.manifests.manifest_files import Root
+from claude_mem_lite.code.manifests.names import is_plain_name
+
+MOST = 10
+MOST_COUNTED = 300
+"""Of more names than this nobody needs to know the number."""
+# For single lines, that are cut (see `Root.lines`), or pieces of a bounded length.
+_REQUIREMENT = re.compile(
+    r"[ \t]{0,8}+([A-Za-z0-9][\w.-]{0,60}+)[ \t]{0,8}+(?:\[[^\]]{0,100}+\])?[ \t]{0,8}+(?:[<>=!~;@,(\r]|$)"
+)
+_VERSION = re.compile(r"[\^~<>=!v ]{0,3}\d[\d.x*, <>=|^~-]{0,24}")
+_GO_REQUIRE = re.compile(
+    r"(?:require)?[ \t]{1,8}+([\w.-]{1,80}+/[\w./-]{1,120}+)[ \t]{1,8}+v\S{1,80}+(?:[ \t]{0,8}+(//[ \t]?indirect))?"
+)
+_GO_VERSION = re.compile(r"go[ \t]{1,8}+(\d\S{0,30}+)")
+_GEM = re.compile(r"[ \t]{0,16}+gem[ \t]{1,8}+['\"]([\w-]{1,60}+)['\"]")
+_ARTIFACT = re.compile(r"<artifactId>\s{0,40}+([\w.-]{1,80}+)\s{0,40}+</artifactId>")
+_GRADLE = re.compile(
+    r"[ \t]{0,16}+(?:implementation|api|compile)[ \t]{0,8}+\(?[ \t]{0,8}+['\"][\w.-]{1,80}+:([\w.-]{1,80}+)"
+)
+_CMAKE = re.compile(r"(?i)[ \t]{0,16}+find_package[ \t]{0,8}+\([ \t]{0,8}+(\w{1,60}+)")
+_LONGEST_DEPENDENCY = 2_000
+
+
+def dependencies(root: Root) -> tuple[str, ...]:
+    """The names, in the order of the manifests; what only adds to another one of them is left out."""
+    names = list(dict.fromkeys(islice(_each(root), MOST_COUNTED)))
+    known = frozenset(names)
+    return tuple(name for name in names if is_plain_name(name) and not _is_part(name, known))
+
+
+def language_version(root: Root) -> str:
+    """What the project asks of its language, as `Python >=3.11`; '' when it does not say."""
+    told = {
+        "Python": root.table("pyproject.toml").at("project", "requires-python").text(),
+        "Rust": root.table("Cargo.toml").at("package", "rust-version").text(),
+        "Go": next(_firsts(_GO_VERSION, root.lines("go.mod")), ""),
+        "Node": root.table("package.json").at("engines", "node").text(),
+        "PHP": root.table("composer.json").at("require", "php").text(),
+    }
+    return next((f"{name} {text}" for name, text in told.items() if _VERSION.fullmatch(text)), "")
+
+
+def _each(root: Root) -> Iterator[str]:
+    project = root.table("pyproject.toml")
+    yield from _required(project.at("project", "dependencies").texts())
+    yield from (name for name in project.at("tool", "poetry", "dependencies").names() if name != "python")
+    if not project:
+        yield from _required(root.lines("requirements.txt"))
+    package = root.table("package.json")
+    runtime = package.at("dependencies").names()
+    yield from runtime or (name for name in package.at("devDependencies").names() if not name.startswith("@types/"))
+    cargo = root.table("Cargo.toml")
+    yield from cargo.at("dependencies").names()
+    yield from cargo.at("workspace", "dependencies").names()
+    for line in root.lines("go.mod"):
+        if (found := _GO_REQUIRE.match(line)) and not found[2]:
+            yield found[1]
+    yield from _firsts(_GEM, root.lines("Gemfile"))
+    yield from _of_maven(root.text("pom.xml"))
+    for name in ("build.gradle", "build.gradle.kts"):
+        yield from _firsts(_GRADLE, root.lines(name))
+    required = root.table("composer.json").at("require").names()
+    yield from (name for name in required if name != "php" and not name.startswith("ext-"))
+    yield from _firsts(_CMAKE, root.lines("CMakeLists.txt"))
+
+
+def _firsts(pattern: re.Pattern[str], lines: Iterable[str]) -> Iterator[str]:
+    """What a pattern captures at the beginning of each line that fits."""
+    return (found[1] for line in lines if (found := pattern.match(line)))
+
+
+def _of_maven(text: str) -> Iterator[str]:
+    for block in text.split("<dependency>", MOST_COUNTED + 1)[1 : MOST_COUNTED + 1]:
+        told = block[:_LONGEST_DEPENDENCY].partition("</dependency>")[0]
+        if "<scope>test" not in told and (found := _ARTIFACT.search(told)):
+            yield found[1]
+
+
+def _required(lines: Iterable[str]) -> Iterator[str]:
+    """The names in lines as pip reads them."""
+    return _firsts(_REQUIREMENT, (line for line in lines if not line.lstrip().startswith(("#", "-"))))
+
+
+def _is_part(name: str, known: frozenset[str]) -> bool:
+    """Whether a name is another one with something after it: `tree-sitter-python` beside `tree-sitter`."""
+    return any(sign in "-/" and name[:at] in known for at, sign in enumerate(name))

@@ -1,0 +1,75 @@
+"""What is to be known of a project from its manifests and README: its role, its commands, its main dependencies.
+
+Called by the worker at the first sight of a project and when those files changed. Reads, and runs nothing."""
+
+import hashlib
+import os
+from typing import Literal, NamedTuple, get_args
+
+from claude_mem_lite.code.manifests.commands import commands
+from claude_mem_lite.code.manifests.dependencies import MOST, MOST_COUNTED, dependencies, language_version
+from claude_mem_lite.code.manifests.manifest_files import MANIFESTS, READMES, Root
+from claude_mem_lite.code.manifests.role import role
+from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
+from claude_mem_lite.safety.redact import redact
+
+Slot = Literal["role", "commands", "dependencies"]
+SLOTS: tuple[Slot, ...] = get_args(Slot)
+_NAMES = (*MANIFESTS, *READMES)
+NAMES = frozenset(_NAMES)
+"""The files that facts are read from."""
+# Changed with how facts are told: what was told in another way before is read anew.
+_WAY_OF_TELLING = "2"
+
+
+class Fact(NamedTuple):
+    slot: Slot
+    line: str
+    files: tuple[str, ...]
+    """Those it was read from."""
+
+
+def read_facts(root: str) -> list[Fact]:
+    """The facts of the checkout with this root, at most one a slot, each on one line."""
+    found = []
+    files = Root(root)
+    for slot, tell in (("role", _role), ("commands", _commands), ("dependencies", _dependencies)):
+        files.used = {}
+        line = tell(files)
+        if line and redact(line) == line and not reads_like_an_order(line):
+            found.append(Fact(slot, line, tuple(files.used)))  # type: ignore[arg-type]  # one of the slots above
+    return found
+
+
+def signature(root: str) -> str:
+    """A short sum of what the manifests of a root are like, that changes when one of them does; '' when there are none.
+
+    Some forty looks at a name, and no file is read."""
+    seen = []
+    for name in _NAMES:
+        try:
+            now = os.lstat(os.path.join(root, name))
+        except (OSError, ValueError):
+            continue
+        seen.append(f"{name} {now.st_size} {now.st_mtime_ns}")
+    return hashlib.sha256("\n".join((_WAY_OF_TELLING, *seen)).encode()).hexdigest()[:16] if seen else ""
+
+
+def _role(root: Root) -> str:
+    told = role(root)
+    return f"What it is: {told}" if told else ""
+
+
+def _commands(root: Root) -> str:
+    told = ", ".join(f"{purpose} `{line}`" for purpose, line in commands(root))
+    return f"Commands: {told}" if told else ""
+
+
+def _dependencies(root: Root) -> str:
+    names, version = dependencies(root), language_version(root)
+    number = len(names) - MOST
+    more = "" if number <= 0 else f" and {number} more" if len(names) < MOST_COUNTED // 2 else " and many more"
+    listed = f"{', '.join(names[:MOST])}{more}"
+    if not names:
+        return f"Language: {version}" if version else ""
+    return f"Main dependencies: {listed}" + (f" ({version})" if version else "")

@@ -1,0 +1,194 @@
+"""Which language a file is written in, and its syntax tree; grammars are imported on use, never before.
+
+Every tree is bounded: text over a size is not parsed, and a parse that takes too long is given up.
+"""
+
+import importlib
+import logging
+import re
+import threading
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+from claude_mem_lite.code.syntax.nesting import is_too_deep
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Parser, Query, Tree
+
+MAX_TEXT_BYTES = 1 << 20
+# of the processor's time, not the clock's: what a text gives must not depend on how busy the machine is
+_MIN_PARSE_S, _MAX_PARSE_S, _PARSE_S_PER_BYTE = 0.2, 1.0, 4e-6
+# finding nodes takes time by the square of the broken tokens in one place (4 s for 65,000)
+_MAX_BROKEN_TOKENS = 8_000
+_CHUNK_BYTES = 1024
+# these grammars (0.23.2) can go round for ever in broken text. Only what is read next can end that, and what is at hand
+# is not read again, so they get a word at a time; it takes 0.8 ms per KB instead of 0.2
+_READ_BY_WORD = ("typescript", "tsx")
+_WORD = re.compile(rb"//[^\n]*|\s*(?:\w+|.)", re.DOTALL)
+_READS_PER_LOOK_AT_CLOCK = 16
+
+_GRAMMARS = {
+    "python": ("tree_sitter_python", "language"),
+    "javascript": ("tree_sitter_javascript", "language"),
+    "typescript": ("tree_sitter_typescript", "language_typescript"),
+    "tsx": ("tree_sitter_typescript", "language_tsx"),
+    "go": ("tree_sitter_go", "language"),
+    "rust": ("tree_sitter_rust", "language"),
+    "java": ("tree_sitter_java", "language"),
+    "c": ("tree_sitter_c", "language"),
+    "cpp": ("tree_sitter_cpp", "language"),
+    "ruby": ("tree_sitter_ruby", "language"),
+}
+_ENDINGS = {
+    "python": "py pyi pyw",
+    "javascript": "js jsx mjs cjs",
+    "typescript": "ts mts cts",
+    "tsx": "tsx",
+    "go": "go",
+    "rust": "rs",
+    "java": "java",
+    "c": "c",
+    "cpp": "h cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp",  # C++ reads C, and a .h does not say which it is
+    "ruby": "rb rake gemspec ru",
+}
+_BY_ENDING = {ending: language for language, endings in _ENDINGS.items() for ending in endings.split()}
+_BY_NAME = {"Rakefile": "ruby", "Gemfile": "ruby"}
+
+# macros that make the grammars of C and C++ take classes for functions: `class ENGINE_API Window {`, and those alone on
+# a line, such as __BEGIN_DECLS
+_EXPORT_WORD = re.compile(rb"\b(class|struct)(\s+[A-Z][A-Z0-9_]{2,})(?=\s+[A-Za-z_]\w*\s*(?:final\s*)?[:{])")
+_LONE_WORD = re.compile(rb"^[ \t]*[A-Z_][A-Z0-9_]{3,}(?=[ \t\r]*$)", re.MULTILINE)
+
+_log = logging.getLogger(__name__)
+_of_thread = threading.local()
+
+
+def language_of(path: str) -> str:
+    """The language of a file by its name; empty when it is none that we read."""
+    name = path.rpartition("/")[2]
+    return _BY_NAME.get(name) or _BY_ENDING.get(name.rpartition(".")[2].lower() if "." in name else "", "")
+
+
+def encoded(text: str) -> bytes:
+    """The bytes that the offsets in a text's tree count; half a surrogate pair counts as one unknown character."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def parse(text: str, language: str) -> "Tree | None":
+    """The syntax tree of a text, broken or not; None for an unknown language, and when text or time needed is too much.
+
+    Never use `.row` and `.column` of its points but `start_point[0]`: in tree-sitter 0.26.0 they free what is in use.
+    """
+    if len(text) > MAX_TEXT_BYTES:
+        return None
+    data = _without_macros(encoded(text), language)
+    tree, parser = parse_bytes(data, language), _parser(language)
+    if tree is None or parser is None:
+        return None
+    return parser.parse(data, tree)  # the same tree, mostly within 0.3 ms, but its nodes know their text
+
+
+def parse_bytes(data: bytes, language: str) -> "Tree | None":
+    """As `parse`, of text that is encoded already; the nodes of this tree must not be asked for their text."""
+    parser = _parser(language) if len(data) <= MAX_TEXT_BYTES else None
+    if parser is None or is_too_deep(data):
+        return None
+    data = _without_macros(data, language)
+    deadline = time.thread_time() + min(_MAX_PARSE_S, _MIN_PARSE_S + len(data) * _PARSE_S_PER_BYTE)
+    word = _WORD.match if language in _READ_BY_WORD else None
+    buffer = _buffer()
+    reads, late = 0, False
+
+    # a progress callback would be the plain way, but before Python 3.14 tree-sitter 0.26 crashes the process with it;
+    # and it never lets go of what it read, so that must be the same object each time
+    def read(offset: int, _point: object) -> bytearray:
+        nonlocal reads, late
+        reads += 1
+        if not word or reads % _READS_PER_LOOK_AT_CLOCK == 0:
+            late = late or time.thread_time() > deadline
+        if late:
+            buffer.clear()
+        elif word:
+            found = word(data, offset)
+            buffer[:] = found[0] if found else b""
+        else:
+            buffer[:] = data[offset : offset + _CHUNK_BYTES]
+        return buffer
+
+    tree = parser.parse(read)
+    return None if late or _is_hopeless(tree, deadline) else tree
+
+
+def query(language: str, source: str) -> "Query | None":
+    """A query for a language's trees, compiled once; None when its grammar cannot be used."""
+    grammar = _grammar(language)
+    return None if grammar is None else _compiled(grammar, source)
+
+
+def _without_macros(data: bytes, language: str) -> bytes:
+    """The text with spaces in the place of macros, so that all else stays where it is."""
+    if language not in ("c", "cpp"):
+        return data
+    data = _EXPORT_WORD.sub(lambda found: found[1] + b" " * len(found[2]), data)
+    return _LONE_WORD.sub(lambda found: b" " * len(found[0]), data)
+
+
+def _is_hopeless(tree: "Tree", deadline: float) -> bool:
+    """Whether so much in one place is broken that finding anything would take too long."""
+    nodes = [tree.root_node] if tree.root_node.has_error else []
+    while nodes:
+        node = nodes.pop()
+        if (node.is_error and node.child_count > _MAX_BROKEN_TOKENS) or time.thread_time() > deadline:
+            return True
+        nodes += [child for child in node.children if child.has_error]
+    return False
+
+
+def _parser(language: str) -> "Parser | None":
+    """This thread's parser: one must not be used by two threads at once."""
+    parsers: dict[str, Parser | None] = _of_thread.__dict__.setdefault("parsers", {})
+    if language not in parsers:
+        parsers[language] = _new_parser(language)
+    return parsers[language]
+
+
+def _new_parser(language: str) -> "Parser | None":
+    grammar = _grammar(language)
+    if grammar is None:
+        return None
+    from tree_sitter import Parser
+
+    return Parser(grammar)
+
+
+def _buffer() -> bytearray:
+    """What this thread's parsers read from."""
+    buffer: bytearray = _of_thread.__dict__.setdefault("buffer", bytearray())
+    return buffer
+
+
+@cache
+def _grammar(language: str) -> "Language | None":
+    if language not in _GRAMMARS:
+        return None
+    module, function = _GRAMMARS[language]
+    try:
+        from tree_sitter import Language
+
+        return Language(getattr(importlib.import_module(module), function)())
+    except (ImportError, AttributeError, ValueError) as error:
+        _log.warning(
+            "The grammar for %s cannot be used (%s): its files are not read. Install the package anew.", language, error
+        )
+        return None
+
+
+@cache
+def _compiled(grammar: "Language", source: str) -> "Query":
+    from tree_sitter import Query
+
+    return Query(grammar, source)

@@ -1,0 +1,136 @@
+"""A sentence of a user -> the lesson that it states in so many words: what it asks to remember, an order that it says
+holds always, and the common forms of German and Chinese. All other English is left to the scorer.
+
+Called with sentences of bounded length (see spoken.py); in doubt a sentence states nothing."""
+
+from dataclasses import replace
+
+from claude_mem_lite.compress.lessons import chinese, german
+from claude_mem_lite.compress.lessons.lesson import GENERAL, STATED, Lesson, order, says_something
+from claude_mem_lite.compress.lessons.scopes import is_about_here, without_scope
+from claude_mem_lite.compress.lessons.stated_kinds import is_order, named_kind
+from claude_mem_lite.compress.prose.markdown import sentences
+from claude_mem_lite.compress.prose.sentence_types import states_decision
+from claude_mem_lite.compress.prose.spoken import LONGEST_SENTENCE
+from claude_mem_lite.compress.prose.statement import without_lead
+from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.models import Kind
+from claude_mem_lite.scopes import UNIVERSAL_KINDS
+
+_REMEMBER = lazy(
+    r"(?i)^(?:(?:please|pls|and|also|ok(?:ay)?|btw|so|but|bitte|hey claude|claude)[,:]?\s+)*(?:(?:remember"
+    r"|keep in mind|bear in mind|make a note|take note|merk(?:e)? (?:dir|es dir)|denk(?:e)? (?:bitte )?daran"
+    r"|vergiss (?:bitte )?nicht)(?: (?:this|bitte|für später|for later|for next time|for the future"
+    r"|from now on))*(?:\s*[,:–—-]\s*(?:that |dass )?|\s+(?:that|dass)\s+|\s+(?=(?:to|i|i'm|i've|we|we're|the|you|our"
+    r"|my|all|there|it's|not|never|always|in|on|for)\s))|(?:don't|do not|never) forget that |(?:note for later"
+    r"|note to self|for (?:later|future) reference|for the record|(?:save|add|put)(?: this| that)? (?:to|in"
+    r"|into) (?:your )?memory|notiz für später)\s*[,:–—-]\s*(?:that |dass )?|(?:请)?(?:记住|记得|记一下|牢记|别忘了"
+    r"|不要忘记)\s*[：:，,]?\s*)"
+)
+_REMEMBER_LAST = lazy(
+    r"(?i)[\s,;.–—-]+(?:(?:please|so) )?(?:remember|memorize|note|keep) (?:that|this|it)(?: in mind| for (?:later"
+    r"|next time|the future))?[.! ]*$|[，,。]\s*(?:请)?记住(?:这一?点|这个)?[。！!]*$"
+)
+_REMEMBERED_DEED = lazy(r"(?i)^(?:not\s+to|to\s+not|to)\s+(?=\w)")
+_YOU = lazy(r"(?i)^you (?=(?:always|never) )")
+_MOMENT = lazy(
+    r"(?i)\b(?:(?:when|once|as soon as) (?:(?:you|we|it|i|they|that|this)(?:'\w+| are| is| have| has)\b|done|finished"
+    r"|ready|the \w+ (?:is|are|has)\b)|after(?:wards?)?(?! (?:every|each|any|you|all)\b| \w+ing\b)|later|today"
+    r"|tomorrow|tonight|now|then|first|next|at the end|in the end|this (?:time|once)|before (?:i|we|lunch"
+    r"|the (?:meeting|demo|release))|before you (?:go|stop|leave|finish|are|start))\b"
+)
+_NO_CONTENT = lazy(r"(?i)^(?:when|how|what|the (?:time|bug|day|issue|error) (?:when|we|that))\b|[?？]|吗[。]?$")
+_ALWAYS = lazy(
+    r"(?i)^(?:(?:you|we) (?:must|should|have to|need to) |i (?:want|need|expect) you to )?((?:always"
+    r"|never(?: ever)?) (?=([a-z]+) \S).*)$"
+)
+_FROM_NOW = lazy(r"(?i)^(?:from now on|going forward)[,:]? (?!it\b|there\b|this\b)(.+)$")
+_PREFER = lazy(
+    r"(?i)^i(?:'d| would)? (?:really |strongly |generally |usually |always )?(?=prefer (?!option|the \w+ (?:one|option)"
+    r"|the (?:first|second|last)|that\b|this\b|it\b|we\b|you\b|if\b))"
+)
+_NOT_STANDING = lazy(
+    r"(?i)\?\s*$|\b(?:is|was) (?:wrong|bad|incorrect|misspelled)\b|\bfor now\b|\bthis time\b|\byet\b|^never mind"
+    r"|^(?:always|never) (?:show|render|display|hide|redirect|scroll|reload|animate|log (?:in|out))\b(?! me\b)"
+)
+_LEAST_CONTENT = 8
+_CJK = lazy(r"[\u4e00-\u9fff]")
+
+
+def read(sentence: str) -> Lesson | None:
+    """Return the lesson that a sentence states in so many words; None when it is anything else."""
+    text = sentence.strip().replace("’", "'")
+    if not text or len(text) > LONGEST_SENTENCE:
+        return None
+    if asked := _REMEMBER.match(text):
+        return _remembered(text[asked.end() :])
+    if (last := _REMEMBER_LAST.search(text)) and last.start() > _LEAST_CONTENT:
+        return _remembered(without_lead(text[: last.start()]))
+    scoped = without_scope(without_lead(text))
+    found = _stated(scoped.text, is_general=scoped.is_general)
+    if found is None or not says_something(found.title):
+        return None
+    return replace(found, scope=scoped.scope)
+
+
+def kind_asked(text: str) -> Kind:
+    """Guess the kind of what the user asks by command to be remembered, as if "remember that" stood before it."""
+    content = _content(text)
+    lesson = _remembered(content)
+    if lesson is not None and lesson.kind != "note":
+        return lesson.kind
+    return "decision" if states_decision(content) else "note"
+
+
+def scope_asked(text: str, named: Kind | None = None) -> str:
+    """Return where such a text holds: `universal`, `language:NAME` or `project`.
+
+    Without a kind that the user named, the words decide as they do in a prompt."""
+    content = _content(text)
+    is_universal = named in UNIVERSAL_KINDS and not is_about_here(content)
+    return without_scope(content).scope or ("universal" if is_universal else "project")
+
+
+def _content(text: str) -> str:
+    """Return the first sentence of a text, without the words that ask to remember it; '' when it is too long."""
+    first = next(iter(sentences(text.replace("’", "'"))), "")
+    return _REMEMBER.sub("", first, count=1) if len(first) <= LONGEST_SENTENCE else ""
+
+
+def _remembered(content: str) -> Lesson | None:
+    """Return what is to be kept because the user asks for it: of the kind that its content has."""
+    if _NO_CONTENT.search(content) or len(content) < 3:
+        return None
+    scoped = without_scope(content)
+    deed = _REMEMBERED_DEED.match(scoped.text)
+    if deed and _MOMENT.search(scoped.text):
+        return None  # "remember to push when you're done" is a task
+    text = _YOU.sub("", without_lead(scoped.text[deed.end() :] if deed else scoped.text))
+    if deed and "not" in deed[0]:
+        text = f"don't {text}"
+    found = _stated(text, is_general=False)
+    kind = found.kind if found else named_kind(text) or ("rule" if deed or is_order(text) else "note")
+    title = found.title if found else order(text, with_why=True)
+    return (
+        Lesson("rule" if kind == "correction" else kind, title, STATED, scoped.scope) if says_something(title) else None
+    )
+
+
+def _stated(text: str, *, is_general: bool) -> Lesson | None:
+    if _CJK.search(text):
+        return chinese.lesson(text)
+    if lesson := german.lesson(text):
+        return lesson
+    if _NOT_STANDING.search(text):
+        return None
+    text = _YOU.sub("", text) if is_general else text
+    if (found := _ALWAYS.match(text)) and is_order(found[1].partition(" ")[2].removeprefix("ever "), is_standing=True):
+        return Lesson("rule", order(found[1].replace("ever ever", "ever")), GENERAL)
+    if found := _PREFER.match(text):
+        return Lesson("preference", order(text[found.end() :]), GENERAL)
+    if found := _FROM_NOW.match(text):
+        return Lesson(named_kind(found[1]) or "preference", order(found[1], with_why=True), GENERAL)
+    # "In all my projects: …", "In Python …": what begins with where it holds is meant as a rule.
+    if is_general and (is_order(text) or named_kind(text)):
+        return Lesson(named_kind(text) or "preference", order(text, with_why=True), GENERAL)
+    return None

@@ -1,0 +1,111 @@
+"""Text from terminals, files and pages made fit to be read and stored: noise out, every cut marked.
+
+Called on everything that compression looks at; never raises, whatever the text holds."""
+
+import re
+
+from claude_mem_lite.lazy_regex import lazy
+
+_OWN_BLOCKS = (
+    ("<claude-mem-lite>", "</claude-mem-lite>"),
+    ("--- memory (", "--- end memory ---"),
+    ("--- the user's standing rules (", "--- end rules ---"),
+)
+# A line erased, or the cursor put to its beginning: what comes next is written over it.
+_REWOUND = lazy(r"(?:\x1b\[|\x9b)(?:2K|[01]?G|\d{0,3}F)")
+_ESCAPES = lazy(
+    r"(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"  # titles, links, images
+    r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x1b\x9c\n]*(?:\x1b\\|\x9c)?"
+    r"|(?:\x1b\[|\x9b)[0-?]{0,40}[ -/]{0,8}[@-~]?"
+    r"|\x1b[ -/]{0,8}[0-~]?"
+)
+_HAS_ESCAPES = lazy(r"[\x1b\x90\x98\x9b\x9d-\x9f]")
+_BACKSPACED = lazy(r"[^\n\x08]\x08")
+_CONTROLS = lazy(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
+_SURROGATES = lazy(r"[\ud800-\udfff]")
+_BLANK_LINES = lazy(r"\n(?:[ \t]*\n){2,}")
+
+# Only from the beginning of a run: tried at each of its characters it would take the square of its length.
+_BASE64 = lazy(r"(?<![A-Za-z0-9+/_-])(?:data:[\w/+.-]{1,60};base64,)?[A-Za-z0-9+/_-]{200,}={0,2}")
+_WORDY = lazy(r"[-_/][a-z]{2,}[-_/]")
+
+_LONG_LINE = 1_000
+_VERY_LONG_LINE = 6_000
+_MARK = "… ({:,} characters cut) …"
+
+
+def clean(text: str) -> str:
+    """Return the text without terminal noise, encoded blobs and our own injected block."""
+    text = _SURROGATES.sub("\ufffd", text)
+    if _HAS_ESCAPES.search(text):
+        text = _ESCAPES.sub("", _REWOUND.sub("\r", text))
+    if "\x08" in text:
+        text = _BACKSPACED.sub("", text)
+    text = text.replace("\r\n", "\n")
+    if "\r" in text:
+        text = "\n".join(_last_state(line) for line in text.split("\n"))
+    text = _CONTROLS.sub("", text)
+    text = without_own_blocks(text)
+    if "\n" not in text and len(text) < 200:
+        return text.strip()
+    return _BLANK_LINES.sub("\n\n", "\n".join(map(_short_line, text.split("\n")))).strip()
+
+
+def storable(text: str) -> str:
+    """The text without what no database takes: control characters and lone surrogates."""
+    return _CONTROLS.sub("", _SURROGATES.sub("\ufffd", text))
+
+
+def clip(text: str, limit: int) -> str:
+    """At most `limit` characters: head and tail kept, the cut marked with how much is missing."""
+    if len(text) <= limit:
+        return text
+    room = limit - len(_MARK.format(len(text))) - 2
+    if room < 20:
+        return text[: max(limit, 0)]
+    head = room * 2 // 3
+    tail = room - head
+    return f"{text[:head]}\n{_MARK.format(len(text) - room)}\n{text[-tail:]}"
+
+
+def _last_state(line: str) -> str:
+    """What a terminal shows of a line that was written over."""
+    if "\r" not in line:
+        return line
+    states = [state for state in line.split("\r") if state.strip()]
+    return states[-1] if states else ""
+
+
+def without_own_blocks(text: str) -> str:
+    """The text without the context that this product gave."""
+    for begin, end in _OWN_BLOCKS:
+        kept: list[str] = []
+        after = 0
+        while (at := text.find(begin, after)) >= 0:
+            stop = text.find(end, at)
+            if stop < 0:
+                # An unclosed block is still ours: it was cut off on its way.
+                text = text[:at] if begin.startswith("<") else text
+                break
+            kept.append(text[after:at])
+            after = stop + len(end)
+        text = "".join((*kept, text[after:])) if after else text
+    return text
+
+
+def _short_line(line: str) -> str:
+    if len(line) < 200:
+        return line
+    line = _BASE64.sub(_cut_base64, line)
+    if len(line) > _LONG_LINE and sum(map(line.count, " \t")) * 14 < len(line):
+        return f"{line[:200]} {_MARK.format(len(line) - 200)}"
+    return clip(line, _VERY_LONG_LINE).replace("\n", " ")
+
+
+def _cut_base64(found: re.Match[str]) -> str:
+    blob = found[0]
+    if not blob.startswith("data:") and (
+        len(set(blob[:400])) < 12 or _WORDY.search(blob[:200]) or not any(c.isdigit() for c in blob)
+    ):
+        return blob
+    return f"[base64, {len(blob):,} characters cut]"

@@ -1,0 +1,124 @@
+"""The last step before a memory: texts put together within their limits, and the prose of a prompt."""
+
+import re
+from collections.abc import Iterable
+
+from claude_mem_lite.compress.prose.clean import clean, clip, storable
+from claude_mem_lite.compress.prose.markdown import passages
+from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.models import (
+    LONGEST_DETAIL,
+    LONGEST_TITLE,
+    MOST_ANCHORS,
+    MOST_FACTS,
+    MOST_FILES,
+    Draft,
+    Kind,
+    Origin,
+    SymbolChange,
+)
+from claude_mem_lite.text import one_line, within
+
+LONGEST_SUMMARY = 1_000
+LONGEST_FACT = 240
+_MOST_SYMBOLS = 40
+
+_VAGUE_PROMPT = lazy(
+    r"(?i)^(?:(?:yes|yeah|yep|y|ok|okay|sure|no|nope|go|go ahead|do it|do that|do so|please|continue|proceed|next"
+    r"|done|great|good|perfect|thanks"
+    r"|thank you|cool|nice|exactly|correct|right|looks good|lgtm|sounds good|try again|again|option|both|all"
+    r"|all of them|commit|push|it|this|that"
+    r"|and|the|let's|fix|implement|one|them|too|sorry|works|\d+|[a-d])[\s,.!;:]*)+$"
+)
+_PRIVATE = lazy(r"\[private\][.,;:]?")
+_CLAUSE_END = lazy(r"(?=[,;:] | [–—-] | (?:and )?(?:because|since|so that|which|where|when|while|but|unless) )")
+_BARE_COMMAND = lazy(r"/[\w:.-]+\s*$")
+_NOT_PROSE = lazy(
+    r"^\s*(?:at |File \"|Traceback|\d+\s*[|→]|[+-]{3} |diff --git|@@|[│├└┌╭╰>$❯]|\S+:\d+:\d+)|[{}\[\]\\|]{3,}"
+)
+_INJECTED = lazy(
+    r"<(system-reminder|hook_context|command-message|command-name|command-args|local-command-\w+|ide_\w+)>.*?</\1>",
+    re.S,
+)
+
+
+def make_draft(
+    kind: Kind,
+    title: str,
+    summary: str,
+    *,
+    detail: str = "",
+    facts: Iterable[str] = (),
+    files: Iterable[str] = (),
+    symbols: Iterable[SymbolChange] = (),
+    anchors: Iterable[str] = (),
+    origin: Origin = "assistant",
+    confidence: float = 0.7,
+) -> Draft:
+    """A draft within the limits of a memory."""
+    tidy_facts = (within(_tidy(fact), LONGEST_FACT) for fact in facts)
+    return Draft(
+        kind=kind,
+        title=within(_tidy(_PRIVATE.sub("", title)), LONGEST_TITLE).rstrip(" ."),
+        summary=within(_tidy(summary), LONGEST_SUMMARY),
+        detail=clip(storable(detail).strip(), LONGEST_DETAIL),
+        facts=tuple(dict.fromkeys(fact for fact in tidy_facts if fact))[:MOST_FACTS],
+        files=tuple(dict.fromkeys(files))[:MOST_FILES],
+        symbols=tuple(dict.fromkeys(symbols))[:_MOST_SYMBOLS],
+        anchors=tuple(dict.fromkeys(anchors))[:MOST_ANCHORS],
+        origin=origin,
+        confidence=confidence,
+    )
+
+
+def prompt_text(prompt: str) -> str:
+    """The prose of a prompt on one line, without pasted logs, code and what clients add; '' when it says nothing."""
+    text = _PRIVATE.sub(" ", clip(clean(prompt), 20_000))
+    text = _INJECTED.sub(" ", text) if "<" in text else text
+    lines = [line for line in text.split("\n") if not _NOT_PROSE.search(line[:300])]
+    found = [
+        f"{passage.text}." if passage.kind == "heading" else passage.text
+        for passage in passages("\n".join(lines))
+        if passage.kind != "row"
+    ]
+    said = " ".join(found)
+    if _BARE_COMMAND.match(said):
+        return ""
+    return "" if not re.search(r"\w", said) or (_VAGUE_PROMPT.match(said[:200]) and len(said) < 200) else said
+
+
+def whole_sentences(parts: Iterable[str], limit: int) -> str:
+    """As many sentences as fit, each with its end; the first one cut after a clause when it alone is too long."""
+    text = ""
+    for part in parts:
+        piece = one_line(part).rstrip(" :;,-")
+        if not piece:
+            continue
+        piece = _ended(piece)
+        if text and len(text) + 1 + len(piece) > limit:
+            break
+        text = f"{text} {piece}" if text else _ended(whole_clauses(piece, limit))
+    return text
+
+
+def _ended(piece: str) -> str:
+    is_whole = piece.rstrip(")\"'")[-1:] in tuple(".!?…。！？") or piece.startswith("/")
+    return piece if is_whole else f"{piece}."
+
+
+def whole_clauses(text: str, limit: int) -> str:
+    """The text, or as many of its clauses as fit; cut between words when not even the first does."""
+    if len(text) <= limit:
+        return text
+    ends = [found.start() for found in _CLAUSE_END.finditer(text, limit // 3, limit)]
+    return _closed(text[: ends[-1]].rstrip(" ,;:–—-")) if ends else within(text, limit)
+
+
+def _closed(text: str) -> str:
+    """The text without a bracket that a cut has left open."""
+    start = text.rfind("(")
+    return text[:start].rstrip(" ,;:–—-") if start > 0 and ")" not in text[start:] else text
+
+
+def _tidy(text: str) -> str:
+    return one_line(storable(text))

@@ -1,0 +1,32 @@
+"""The files, functions and classes that a text names, by how the names look: whether there are such is for others."""
+
+from claude_mem_lite.lazy_regex import lazy
+
+NAME = lazy(r"[A-Za-z_$][\w$]*")
+CALLED = lazy(r"(?:[A-Za-z_$][\w$]*\.)+[A-Za-z_$][\w$]*|[A-Za-z_$][\w$]*(?=\(\))")
+"""`discount()` and `Session.renew` are names whatever the word."""
+TELLING_NAME = lazy(r"[a-z][A-Z]|[A-Z][a-z]+[A-Z]|\w_\w|\d")
+"""Said in prose, a plain word such as `load` is no name of a function."""
+_QUOTED = lazy(r"`([A-Za-z_$][\w$]*)(?:\([^`()]{0,200}\))?`")
+_CALLED_WITH = lazy(r"((?:[A-Za-z_$][\w$]*\.)*[A-Za-z_$][\w$]*)\(")
+_PATH = lazy(r"(?<![\w:/.])(?:[\w@.-]{1,60}/){1,12}[\w.-]{0,60}|(?<![\w:/.])[\w-]{1,60}\.[a-z]{1,5}\b(?!\()")
+_NO_FILE = lazy(r"^(?:e\.g|i\.e|etc|vs|and/or|on/off|true/false|yes/no|n/a|https?)\b|^\d|\.(?:com|org|io|net|de)$")
+# Without a folder before it only these: `Ledger.post` and `user.name` are code.
+_FILE_ENDS = frozenset(
+    """py pyi pyx js jsx mjs cjs ts tsx mts cts vue go mod sum work rs java kt kts c h cc cpp cxx hh hpp rb rake erb ex
+    exs erl hs ml scala swift dart lua php pl r jl cs fs m mm sh bash zsh fish bat ps1 sql html htm css scss sass less
+    svg md mdx rst txt adoc json jsonl yaml yml toml ini cfg conf env lock xml csv tsv proto tf hcl nix mk cmake bzl
+    gradle log db ipynb jinja j2 tmpl tpl hbs pug zig sol png jpg gif pdf zip gz tar whl jar""".split()  # noqa: SIM905
+)
+
+
+def files_named(text: str) -> list[str]:
+    """The files and folders that a text names."""
+    found = (path.rstrip(".") for path in _PATH.findall(text) if not _NO_FILE.search(path))
+    return [path for path in found if "/" in path or path.rpartition(".")[2] in _FILE_ENDS]
+
+
+def names_said(text: str) -> list[str]:
+    """What a text may name as functions and classes: called, qualified, quoted, or no word of any language."""
+    plain = (name for name in NAME.findall(text) if TELLING_NAME.search(name))
+    return list(dict.fromkeys((*CALLED.findall(text), *_CALLED_WITH.findall(text), *_QUOTED.findall(text), *plain)))

@@ -1,0 +1,132 @@
+"""The log of a turn: the user's answers, agreed plans, commands, reports of sub-agents, commits and edits.
+
+It is found by search, and never injected."""
+
+from collections.abc import Sequence
+
+from claude_mem_lite.compress.compose.facts import answer_line, of_commit
+from claude_mem_lite.compress.prose.sentence_types import reads_like_an_order
+from claude_mem_lite.compress.toolcalls.diagnostics import last_line
+from claude_mem_lite.compress.toolcalls.edits import describe, merge
+from claude_mem_lite.compress.toolcalls.error_words import tells_what_to_do
+from claude_mem_lite.compress.toolcalls.provenance import source_of
+from claude_mem_lite.compress.toolcalls.shell import Commit
+from claude_mem_lite.compress.toolcalls.steps import Agreed, Answered, Edited, Ran, Step
+from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.models import Event
+from claude_mem_lite.safety.injection import looks_like_instructions
+from claude_mem_lite.text import one_line, within
+
+_MOST_LINES = 12
+_LONGEST_COMMAND = 120
+_LONGEST_OUTCOME = 600
+_LONGEST_LINE = 780
+_LONGEST_LAST = 120
+_MOST_FAILURES = 5
+_MOST_ERRORS = 4
+SILENT_ROLES = ("explore", "files")
+"""Commands that only look around, or move files about."""
+_COUNTED = (
+    r"(?:files? changed|insertions?|deletions?|issues?|problems?|errors?|warnings?|packages?|tests?|assertions?|passed"
+    r"|failed|skipped|vulnerabilities)"
+)
+_COUNTS = lazy(rf"(?m)^[^\n]{{0,60}}\b(?:\d+ {_COUNTED}\b|\d+(?:\.\d+)?% of statements)[^\n]{{0,80}}$")
+_MOST_COUNTS = 2
+_SOME = lazy(rf"\b[1-9]\d* {_COUNTED}")
+_SHARES = (2_600, 800, 900, 900, 400, 400)
+"""Room for answers, plans, commands, reports, commits and edits when there are too many of all."""
+MAX_LOG = sum(_SHARES)
+_MAX_EDITS = 20
+_MAX_ANSWER = 500
+_MAX_BODY = 600
+_MAX_PLAN = 1_500
+_MIN_REPORT, _MAX_REPORT = 80, 1_500
+_MAX_REPORTS = 3
+
+
+def log_of(steps: Sequence[Step], events: Sequence[Event] = ()) -> str:
+    """Return the answers and plans of the user, the commands of a turn, the reports of sub-agents, its commits and
+    edits, a line each: what is told nowhere else comes first."""
+    edits = list(map(describe, merge(step.change for step in steps if isinstance(step, Edited))))
+    commits = (_commit(commit) for step in steps if isinstance(step, Ran) for commit in step.commits)
+    plans = (f"Plan agreed to: {within(one_line(step.plan), _MAX_PLAN)}" for step in steps if isinstance(step, Agreed))
+    answers = (answer_line(step, _MAX_ANSWER) for step in steps if isinstance(step, Answered))
+    parts = (answers, plans, trail(steps), _reports(events), commits, edits[:_MAX_EDITS])
+    return "\n".join(_fitting([list(dict.fromkeys(part)) for part in parts]))
+
+
+def _fitting(parts: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of all parts that a log has room for: a share for each, and what parts leave of theirs for the
+    first that needs more. A line stays whole, but for the first of a part."""
+    sizes = [sum(len(line) + 1 for line in part) for part in parts]
+    spare = MAX_LOG - sum(map(min, sizes, _SHARES))
+    kept: list[str] = []
+    for part, size, share in zip(parts, sizes, _SHARES, strict=True):
+        own = min(size, share)
+        room = own + min(size - own, spare)
+        spare -= room - own
+        for at, line in enumerate(part):
+            told = line if at else within(line, room - 1)
+            if len(told) >= room:
+                break
+            kept.append(told)
+            room -= len(told) + 1
+        spare += room
+    return kept
+
+
+def _reports(events: Sequence[Event]) -> list[str]:
+    """Return the last reports of sub-agents, without those that only repeat the words of others."""
+    ended = [event for event in events if event.kind == "SubagentStop" and event.message]
+    own = [one_line(event.message or "") for event in ended if not source_of(event, events)]
+    kept = [text for text in own if len(text) >= _MIN_REPORT and not looks_like_instructions(text)]
+    return [f"Sub-agent: {within(text, _MAX_REPORT)}" for text in kept[-_MAX_REPORTS:]]
+
+
+def _commit(commit: Commit) -> str:
+    told = next(iter(of_commit(commit)), f"Commit: {commit.subject}")
+    return f"{told}. {within(one_line(commit.body), _MAX_BODY)}" if commit.body else told
+
+
+def trail(steps: Sequence[Step]) -> list[str]:
+    """One line per command that did more than look, with what its runs came to, one after the other."""
+    outcomes: dict[str, list[str]] = {}
+    for step in steps:
+        if not isinstance(step, Ran) or step.role in SILENT_ROLES:
+            continue
+        if not step.commits:
+            told = _outcome(step)
+            so_far = outcomes.setdefault(within(step.typed or step.command, _LONGEST_COMMAND), [])
+            # That a linter is content, as ever, goes without saying.
+            is_news = bool(so_far) or step.failed or step.role != "lint" or _SOME.search(told)
+            if told and is_news and told not in so_far:
+                so_far.append(told)
+    lines = [
+        within(f"$ {command}: {', then '.join(told)}" if told else f"$ {command}", _LONGEST_LINE)
+        for command, told in outcomes.items()
+    ]
+    return lines[-_MOST_LINES:]
+
+
+def counts(output: str) -> str:
+    """The lines of a result that count something: "3 issues", "2 files changed, 75 insertions(+)"."""
+    found = [line.strip(" :.=-") for line in _COUNTS.findall(output[-20_000:])]
+    return "; ".join(list(dict.fromkeys(found))[-_MOST_COUNTS:])
+
+
+def _outcome(ran: Ran) -> str:
+    """How one run ended: totals and failing tests, or counts and errors; its last words when it has neither."""
+    code = f"exit code {ran.code}" if ran.code not in (None, 0, 1) else ""
+    results = "; ".join(ran.results)
+    if results or ran.fetched:
+        return results or code  # what else it printed may be somebody else's text
+    failures = [
+        f"{test.name} ({test.error})" if test.error else test.name
+        for test in (ran.run.failures[:_MOST_FAILURES] if ran.run else ())
+    ]
+    totals = ran.run.totals() if ran.run else counts(ran.output)
+    errors = [] if failures else list(ran.errors[:_MOST_ERRORS])
+    last = "" if totals or errors or failures else within(last_line(ran.output), _LONGEST_LAST)
+    last = "" if reads_like_an_order(last) or tells_what_to_do(last) else last
+    state = "failed" if ran.failed and not (totals or errors or failures) else ""
+    return within("; ".join(part for part in (code, totals, *failures, *errors, state, last) if part), _LONGEST_OUTCOME)

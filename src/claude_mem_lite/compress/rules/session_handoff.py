@@ -1,0 +1,76 @@
+"""What a session leaves open -> its handoff: one memory, told anew after each turn while something is open.
+
+Something is open where the agent said so, where a task list has open entries, or where a command that the agent spoke
+of still fails. Here is also how a handoff is read again, step by step, and cut down to what is left of it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from claude_mem_lite.compress.prose.drafts import make_draft, whole_sentences
+from claude_mem_lite.compress.prose.markdown import sentences
+from claude_mem_lite.models import FOREIGN_ORIGINS, Draft, Memory, SessionSummary, TurnDigest
+from claude_mem_lite.text import within
+
+FAILING = "Still failing: "
+"""Before the title of a failure, in the notes of a summary and in a handoff."""
+_TITLE = "Left open: "
+OPEN = "Open when it stopped: "
+_MAX_ITEM = 140
+_MAX_SUMMARY = 800
+_MAX_FILES = 5
+
+
+def handoff(summary: SessionSummary, digest: TurnDigest, branch: str = "") -> Draft | None:
+    """Return what is open once this turn is over, in the past tense; None when nothing is."""
+    failing = [text.rstrip(".") for text in sentences(summary.notes) if text.startswith(FAILING)]
+    open_items = [*summary.next_steps, *failing]
+    if not open_items:
+        return None
+    steps = "; ".join(step.rstrip(".") for step in summary.next_steps)
+    return make_draft(
+        "handoff",
+        _title(open_items),
+        whole_sentences((f"{OPEN}{steps}" if steps else "", *failing), _MAX_SUMMARY),
+        facts=_state(digest, branch),
+        files=summary.files_edited[-_MAX_FILES:],
+        confidence=0.8,
+    )
+
+
+def steps_of(left: Memory) -> list[str]:
+    """Return what a handoff says is open, one by one."""
+    text, failing, failure = " ".join(left.summary.split()).partition(FAILING)
+    # A failure is one step, whatever marks its error has; what blocks the work stands behind it.
+    failure, _, blocked = failure.partition(". ")
+    rest = [f"{FAILING}{failure.rstrip('.')}", *re.split(r"(?<=[.;])\s+", blocked)] if failing else []
+    return [*_steps_in(text), *(step for step in rest if step)]
+
+
+def _steps_in(text: str) -> list[str]:
+    if OPEN not in text:
+        return [part for part in re.split(r"(?<=[.;])\s+", text) if part]
+    parts = [part for step in text.partition(OPEN)[2].split("; ") for part in step.split(". ")]
+    return [bare for part in parts if (bare := part.strip().rstrip(".…"))]
+
+
+def cut_down(left: Memory, remaining: Sequence[str]) -> Memory:
+    """Return a handoff that tells only what is still open of it."""
+    # A failure last: whatever marks its error has, it ends where the text does.
+    steps = sorted(remaining, key=lambda step: step.startswith(FAILING))
+    return replace(left, title=_title(steps), summary=f"{OPEN}{'; '.join(steps)}.")
+
+
+def _title(items: Sequence[str]) -> str:
+    more = f" (and {len(items) - 1} more)" if len(items) > 1 else ""
+    return f"{_TITLE}{within(items[0].rstrip('.'), _MAX_ITEM)}{more}"
+
+
+def _state(digest: TurnDigest, branch: str) -> list[str]:
+    """Return the branch, what failed last, and what the turn had edited."""
+    failures = [draft for draft in digest.drafts if draft.kind == "failure" and draft.origin not in FOREIGN_ORIGINS]
+    return [
+        *([f"Branch: {branch}"] if branch else ()),
+        *(f"Failed last: {fact}" for draft in failures[-1:] for fact in draft.facts[:2]),
+        *([f"Edited last: {', '.join(digest.files_edited[-_MAX_FILES:])}"] if digest.files_edited else ()),
+    ]

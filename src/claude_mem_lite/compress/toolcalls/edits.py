@@ -1,0 +1,312 @@
+"""Edit, MultiEdit, Write and NotebookEdit calls -> what changed in which file and function.
+
+Works on what the client sends: the patch, the file before it, and the call's own input; all may be missing."""
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from claude_mem_lite.code.syntax.changes import combined
+from claude_mem_lite.code.syntax.values import CodeChange, SymbolAction
+from claude_mem_lite.compress.toolcalls.definition_lines import defined, enclosing, is_code
+from claude_mem_lite.compress.toolcalls.edit_states import LONGEST_HUNK, Hunk, file_change, states_of, symbol_changes
+from claude_mem_lite.compress.toolcalls.folders import Folder
+from claude_mem_lite.lazy_regex import lazy
+from claude_mem_lite.models import JsonObject, JsonValue, SymbolChange, ToolCall, text
+
+EDIT_TOOLS = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Update")
+# Files that say which version of what is used; a lock file says it of everything and is left out.
+_MANIFEST = lazy(
+    r"(?i)(?:^|/)(?:go\.mod|package\.json|pyproject\.toml|setup\.(?:py|cfg)|Pipfile|[\w-]*(?:requirements|constraints)[\w-]*\.txt"
+    r"|cargo\.toml|gemfile|\w+\.gemspec|pom\.xml|build\.gradle(?:\.kts)?|libs\.versions\.toml|composer\.json|[\w.]+\.csproj"
+    r"|dockerfile[\w.]*|[\w-]*compose\.ya?ml|\.tool-versions|\.(?:nvmrc|python-version|ruby-version)|mise\.toml|mix\.exs"
+    r"|podfile|pubspec\.yaml|deno\.jsonc?|chart\.yaml|\.pre-commit-config\.yaml|\.github/workflows/[\w.-]+)$"
+)
+_PINNED = lazy(r"\d+\.\d+|@v\d")
+_VERSION_LINE = lazy(r"(?i)^[\s\"'\w.<>-]*version[\w\"'> ]*\s*[:=]?\s*[\"']?v?\d+\.\d+")
+_MOST_VERSIONS = 6
+# Notes an agent makes for itself: its plans, and what it tries out.
+_SCRATCH = lazy(r"(?:/.*|~)?/\.claude/(?:plans|projects|todos)/|(?:/private)?/(?:var/)?tmp/|.*/scratchpad/")
+_MOST_LINES = 4_000
+_MOST_SYMBOLS = 12
+_MOST_SAMPLES = 4
+_MOST_REPLACED = 3
+_LONGEST_SAMPLE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """All that one or more edits did to one file. `samples` are single lines that were replaced: (before, after)."""
+
+    path: str
+    action: SymbolAction
+    symbols: tuple[SymbolChange, ...] = ()
+    added: int = 0
+    removed: int = 0
+    samples: tuple[tuple[str, str], ...] = ()
+    moved_from: str = ""
+    versions: tuple[str, ...] = ()
+    """Lines that were added and pin a version."""
+    code: tuple[CodeChange, ...] = ()
+    """What became of the file itself and of its functions and classes; nothing when only the look of it was told."""
+
+    def names(self, action: SymbolAction) -> list[str]:
+        return [symbol.name for symbol in self.symbols if symbol.action == action]
+
+
+def read_change(call: ToolCall, folder: Folder) -> FileChange | None:
+    """What a successful editing call changed, or None when it names no file or changed nothing."""
+    response = call.response if isinstance(call.response, Mapping) else {}
+    given = call.input
+    path = text(given.get("file_path")) or text(given.get("notebook_path")) or text(response.get("filePath"))
+    if not path.strip() or len(path) > 1_000:
+        return None
+    path = folder.name(path)
+    if call.tool == "NotebookEdit":
+        return _cell(path, given, response)
+    original = text(response.get("originalFile")) or text(response.get("originalFileContents"))
+    content = text(given.get("content")) or text(response.get("content"))
+    hunks = _hunks(response.get("structuredPatch"))
+    if call.tool == "Write" and not hunks and original and original == content:
+        return None
+    states = states_of(call, original, content, hunks)
+    if call.tool == "Write" and not hunks and (not original or text(response.get("type")) == "create"):
+        return _by_code(new_file(path, content), states)
+    if not hunks:
+        hunks = _hunks_from_input(call, original, content)
+    change = _patched(path, original.split("\n") if original else [], hunks, names=is_code(path)) if hunks else None
+    return _by_code(change, states) if change else None
+
+
+def merge(changes: Iterable[FileChange]) -> list[FileChange]:
+    """One change per file, in the order the files were first touched."""
+    by_path: dict[str, FileChange] = {}
+    for change in changes:
+        before = by_path.get(change.path)
+        by_path[change.path] = _merged(before, change) if before else change
+    return list(by_path.values())
+
+
+def is_manifest(path: str) -> bool:
+    """Return whether a file says which version of what is used."""
+    return _MANIFEST.search(path) is not None
+
+
+def is_scratch(path: str) -> bool:
+    """Whether a file is a note of the agent to itself, or outside of all that lasts."""
+    return _SCRATCH.match(path) is not None
+
+
+def describe(change: FileChange) -> str:
+    """One line: "src/auth.py: changed renew, added expired (+12 -3)"."""
+    if change.moved_from:
+        return f"{change.moved_from}: renamed to {change.path}"
+    if change.action == "deleted":
+        return f"{change.path}: deleted"
+    if change.action == "new":
+        names = f" with {_few(change.names('new'))}" if change.names("new") else ""
+        return f"{change.path}: new file{names}{_pins(change)} ({change.added} lines)"
+    parts = [
+        f"{word} {_few(names)}"
+        for word, names in (
+            ("changed", change.names("modified")),
+            ("added", change.names("new")),
+            ("removed", change.names("deleted")),
+        )
+        if names
+    ]
+    if shown := _values(change, named=bool(parts)):
+        parts.append("; ".join(f"{before} -> {after}" for before, after in shown))
+    size = f" (+{change.added} -{change.removed})" if change.added or change.removed else ""
+    return f"{change.path}: {', '.join(parts) or 'changed'}{_pins(change)}{size}"
+
+
+def _values(change: FileChange, *, named: bool) -> Sequence[tuple[str, str]]:
+    """The replaced lines worth showing, when they are all that changed.
+
+    The name of a function says most of what changed in it; a setting has nothing but its values."""
+    if max(change.added, change.removed) > len(change.samples):
+        return ()
+    if named:
+        return change.samples[:1] if len(change.samples) < _MOST_REPLACED else ()
+    return change.samples[:_MOST_REPLACED]
+
+
+def _pins(change: FileChange) -> str:
+    return f", with {'; '.join(change.versions)}" if change.versions else ""
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def _hunks(patch: JsonValue) -> list[Hunk]:
+    hunks: list[Hunk] = []
+    for hunk in patch if isinstance(patch, Sequence) and not isinstance(patch, str) else ():
+        if not isinstance(hunk, Mapping):
+            continue
+        given = hunk.get("lines")
+        lines = [line for line in given if isinstance(line, str)] if isinstance(given, list | tuple) else []
+        start = hunk.get("oldStart")
+        if lines:
+            hunks.append(Hunk(max(start - 1, 0) if isinstance(start, int) else 0, tuple(lines[:LONGEST_HUNK])))
+    return hunks
+
+
+def _hunks_from_input(call: ToolCall, original: str, content: str) -> list[Hunk]:
+    """The patch rebuilt from what the call was given, for clients that send none."""
+    given = call.input.get("edits")
+    edits = [edit for edit in given if isinstance(edit, Mapping)] if isinstance(given, list | tuple) else [call.input]
+    hunks: list[Hunk] = []
+    for edit in edits[:50]:
+        old, new = text(edit.get("old_string")), text(edit.get("new_string"))
+        if call.tool == "Write":
+            old, new = original, content
+        if old == new:
+            continue
+        at = original.find(old) if original and old else -1
+        start = original.count("\n", 0, at) if at >= 0 else 0
+        hunks.append(Hunk(start, tuple(_diff(old, new))))
+    return hunks
+
+
+def _diff(old: str, new: str) -> list[str]:
+    before, after = (part.split("\n")[:400] if part else [] for part in (old, new))
+    if max(len(before), len(after)) > 200:
+        return [*(f"-{line}" for line in before), *(f"+{line}" for line in after)]
+    return list(difflib.unified_diff(before, after, lineterm=""))[3:]
+
+
+def _cell(path: str, given: JsonObject, response: JsonObject) -> FileChange | None:
+    """A notebook's cell that was replaced, inserted or deleted."""
+    mode = text(response.get("edit_mode")) or text(given.get("edit_mode"))
+    old = text(response.get("old_source"))
+    new = "" if mode == "delete" else text(given.get("new_source")) or text(response.get("new_source"))
+    lines = _diff(old, new) if old != new else []
+    return _patched(path, [], [Hunk(0, tuple(lines))], names=True) if lines else None
+
+
+def new_file(path: str, content: str) -> FileChange:
+    """A file that was not there before, with what it defines."""
+    lines = content.removesuffix("\n").split("\n")[:_MOST_LINES] if content else []
+    names = [name for line in lines if is_code(path) and line[:1].strip() and (name := defined(line))]
+    symbols = tuple(SymbolChange(path, name, "new") for name in dict.fromkeys(names))
+    versions = _versions(path, lines)
+    return FileChange(path, "new", symbols[:_MOST_SYMBOLS], added=len(lines), versions=versions)
+
+
+def _patched(path: str, original: list[str], hunks: list[Hunk], *, names: bool) -> FileChange | None:
+    """Return what a patch did; with the names of definitions where the file has any."""
+    actions: dict[str, SymbolAction] = {}
+    samples: list[tuple[str, str]] = []
+    plus: list[str] = []
+    removed = 0
+    for hunk in hunks:
+        plus += [line[1:] for line in hunk.lines if line.startswith("+")]
+        removed += sum(line.startswith("-") for line in hunk.lines)
+        samples += _replaced(hunk)
+        if names:
+            _note_symbols(hunk, original, actions)
+    if not plus and not removed:
+        return None
+    symbols = tuple(SymbolChange(path, name, action) for name, action in actions.items())
+    replacing = [after for _, after in samples]
+    versions = tuple(line for line in _versions(path, plus) if line not in replacing)
+    kept = tuple(samples[:_MOST_SAMPLES])
+    return FileChange(path, "modified", symbols[:_MOST_SYMBOLS], len(plus), removed, kept, versions=versions)
+
+
+def _replaced(hunk: Hunk) -> list[tuple[str, str]]:
+    """Lines put in the place of as many others, a few at a time."""
+    found: list[tuple[str, str]] = []
+    minus: list[str] = []
+    plus: list[str] = []
+    for line in (*hunk.lines, " "):
+        if line.startswith("-") and not plus:
+            minus.append(_sample(line[1:]))
+        elif line.startswith("+"):
+            plus.append(_sample(line[1:]))
+        else:
+            if 0 < len(minus) == len(plus) <= _MOST_REPLACED:
+                found += [(old, new) for old, new in zip(minus, plus, strict=True) if old and new and old != new]
+            minus, plus = ([_sample(line[1:])] if line.startswith("-") else []), []
+    return found
+
+
+def _versions(path: str, lines: Sequence[str]) -> tuple[str, ...]:
+    is_pinned = _PINNED.search if is_manifest(path) else _VERSION_LINE.match
+    found = (" ".join(line.split()).rstrip(",") for line in lines if len(line) < 160 and is_pinned(line))
+    return tuple(dict.fromkeys(found))[:_MOST_VERSIONS]
+
+
+def _note_symbols(hunk: Hunk, original: list[str], actions: dict[str, SymbolAction]) -> None:
+    """Which definitions a hunk adds, removes or changes the inside of."""
+    above = original[: hunk.start]
+    seen = [*above]
+    gone = {defined(line[1:]) for line in hunk.lines if line.startswith("-")} - {""}
+    made = {defined(line[1:]) for line in hunk.lines if line.startswith("+")} - {""}
+    for line in hunk.lines:
+        body = line[1:]
+        if line[:1] in "+-" and re.search(r"\w", body):
+            name = defined(body)
+            outer = enclosing([*seen[-3_000:], body], min(len(seen), 3_000))
+            qualified = f"{outer}.{name}" if outer and name else name or outer
+            if qualified:
+                fresh: SymbolAction = "new" if name in made - gone else "deleted" if name in gone - made else "modified"
+                actions.setdefault(qualified, fresh if name else "modified")
+        seen.append(body)
+
+
+def _merged(first: FileChange, second: FileChange) -> FileChange:
+    action: SymbolAction = first.action if first.action == "new" and second.action != "deleted" else second.action
+    symbols: dict[str, SymbolChange] = {symbol.name: symbol for symbol in first.symbols}
+    for symbol in second.symbols:
+        before = symbols.get(symbol.name)
+        if before is None:
+            symbols[symbol.name] = symbol
+        elif before.action == "new" and symbol.action == "deleted":
+            del symbols[symbol.name]
+        elif before.action != "new":
+            symbols[symbol.name] = symbol
+    code = combined((*first.code, *second.code))
+    # Of what the code tells, only what came of it all: a function that was put back is not changed.
+    left = {one.name for one in code}
+    undone = {name for one in (*first.code, *second.code) for name in (one.name, one.was)} - left
+    return FileChange(
+        first.path,
+        action,
+        tuple(symbol for name, symbol in symbols.items() if name not in undone)[:_MOST_SYMBOLS],
+        first.added + second.added,
+        first.removed + second.removed,
+        tuple(dict.fromkeys((*first.samples, *second.samples)))[:_MOST_SAMPLES],
+        first.moved_from or second.moved_from,
+        tuple(dict.fromkeys((*first.versions, *second.versions)))[:_MOST_VERSIONS],
+        code,
+    )
+
+
+def _by_code(change: FileChange, states: tuple[str | None, str] | None) -> FileChange:
+    """The change told by the code itself instead of by the look of its lines, where that can be read.
+
+    What stands inside of something that is new or deleted goes without saying."""
+    if states is None:
+        return change
+    before, after = states
+    file, symbols = file_change(change.path, before), symbol_changes(change.path, before, after)
+    if symbols is None:
+        return replace(change, code=(file,))
+    whole = {one.name for one in symbols if one.action != "modified"}
+    told = [one for one in symbols if one.action == "modified" or not _stands_in(one.name, whole)]
+    shown = tuple(SymbolChange(change.path, one.name, one.action) for one in told[:_MOST_SYMBOLS])
+    return replace(change, code=(file, *symbols), symbols=shown)
+
+
+def _stands_in(name: str, others: set[str]) -> bool:
+    parts = name.split(".")
+    return any(".".join(parts[:end]) in others for end in range(1, len(parts)))
+
+
+def _sample(line: str) -> str:
+    line = " ".join(line.split())
+    return line if len(line) <= _LONGEST_SAMPLE and re.search(r"\w", line) else ""

@@ -1,0 +1,105 @@
+"""cargo, nextest and ctest; maven, gradle and dotnet."""
+
+import re
+
+from claude_mem_lite.compress.toolcalls.test_runners.test_run import (
+    TestRun,
+    failed_tests,
+    first_lines,
+    number,
+    one_line,
+    sections,
+)
+from claude_mem_lite.lazy_regex import lazy
+
+_CARGO_END = lazy(r"(?m)^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored")
+_NEXTEST_END = lazy(
+    r"(?m)^[ \t]*Summary \[[^\]\n]*\] [^\n]*?(\d+) passed[^\n,]*(?:, (\d+) failed)?(?:, (\d+) skipped)?"
+)
+_CARGO_FAILED = lazy(
+    r"(?m)^(?:test (\S+)(?: - [^\n]*?)? \.\.\. FAILED|[ \t]*FAIL \[[^\]\n]*\] (?:\([^)\n]*\) )?\S+ (\S+))"
+)
+_CARGO_PANIC = lazy(r"(?m)^thread '([^'\n]+)'[^\n]* panicked at ([^\n]*)\n((?:(?!note:|\n|thread )[^\n]+\n?){0,6})")
+
+_CTEST_END = lazy(r"(?m)^\d+% tests passed, (\d+) tests? failed out of (\d+)")
+_CTEST_RESULT = lazy(r"(?m)^[ \t]*\d+/\d+ Test[ \t]+#\d+: (\S+) \.*[^\n]*$")
+_CTEST_FAILED = lazy(r"(?m)^[ \t]+\d+ - (\S+) \(([^)\n]+)\)")
+_CTEST_START = lazy(r"(?m)^[ \t]+Start[ \t]+\d+: ")
+
+_MAVEN_END = lazy(
+    r"(?m)^(?:\[\w+\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+)(?:, Skipped: (\d+))?(, Time elapsed)?"
+)
+_MAVEN_FAILED = lazy(r"(?m)^\[ERROR\][ ]{2,}(?:\S+\.)?(\w+\.\w+(?:\[[^\]\n]*\])?(?:->\S+)?):\d+(?:->\S+)? (\S[^\n]*)$")
+_MAVEN_CLASS = lazy(r"(?m)^\[ERROR\] (?:[\w.$]+\.)?(\w+\.\w+)(?:\(\))?[^\n]*<<< (?:FAILURE|ERROR)!$")
+
+_GRADLE_END = lazy(r"(?m)^(\d+) tests? completed(?:, (\d+) failed)?(?:, (\d+) skipped)?")
+_GRADLE_FAILED = lazy(r"(?m)^(\S[^\n]* > [^\n]*?) FAILED$")
+
+_DOTNET_END = lazy(r"Failed:[ \t]+(\d+), Passed:[ \t]+(\d+)(?:, Skipped:[ \t]+(\d+))?")
+_DOTNET_FAILED = lazy(r"(?m)^[ \t]{1,4}Failed (\S[^\n]*?) \[[^\]\n]*\]$")
+_DOTNET_ERROR = lazy(r"Error Message:\n(.*?)(?:\n[ \t]*Stack Trace:|\Z)", re.DOTALL)
+
+
+def cargo(output: str) -> TestRun | None:
+    ends = _CARGO_END.findall(output) or _NEXTEST_END.findall(output)
+    if not ends:
+        return None
+    panics: dict[str, str] = {}
+    for name, where, told in _CARGO_PANIC.findall(output):
+        values = [one_line(line) for line in told.strip().split("\n") if line.strip()]
+        panics.setdefault(name, f"{'; '.join(values)} ({where.rstrip(':')})" if values else where)
+    names = [plain or nextest for plain, nextest in _CARGO_FAILED.findall(output)]
+    passed, failed, ignored = (sum(number(end[at]) for end in ends) for at in range(3))
+    return TestRun("cargo test", passed, failed, ignored, failed_tests((name, panics.get(name, "")) for name in names))
+
+
+def ctest(output: str) -> TestRun | None:
+    end = _CTEST_END.search(output)
+    if not end:
+        return None
+    printed = {
+        name: first_lines(_CTEST_START.split(section, maxsplit=1)[0])
+        for name, section in sections(output, _CTEST_RESULT)
+        if not section.startswith("\n\n")
+    }
+    named = []
+    for name, state in _CTEST_FAILED.findall(output):
+        told = printed.get(name, "")
+        named.append((name, told if state == "Failed" and told else f"{state} {told}".strip()))
+    failed = number(end[1])
+    return TestRun("ctest", max(number(end[2]) - failed, 0), failed, 0, failed_tests(named))
+
+
+def maven(output: str) -> TestRun | None:
+    ends = _MAVEN_END.findall(output)
+    if not ends:
+        return None
+    # Every class has such a line too; only a module's own has no time.
+    ends = [end for end in ends if not end[4]] or ends
+    total, failures, errors, skipped = (sum(number(end[at]) for end in ends) for at in range(4))
+    named = _MAVEN_FAILED.findall(output) or [
+        (name, first_lines(section)) for name, section in sections(output, _MAVEN_CLASS)
+    ]
+    failed = failures + errors
+    return TestRun("maven", max(total - failed - skipped, 0), failed, skipped, failed_tests(named))
+
+
+def gradle(output: str) -> TestRun | None:
+    end = _GRADLE_END.search(output)
+    if not end:
+        return None
+    named = [(name, first_lines(section)) for name, section in sections(output, _GRADLE_FAILED)]
+    failed, skipped = number(end[2]), number(end[3])
+    return TestRun("gradle", max(number(end[1]) - failed - skipped, 0), failed, skipped, failed_tests(named))
+
+
+def dotnet(output: str) -> TestRun | None:
+    ends = _DOTNET_END.findall(output)
+    if not ends:
+        return None
+    named = [
+        (name, error[1] if (error := _DOTNET_ERROR.search(section[:8_000])) else "")
+        for name, section in sections(output, _DOTNET_FAILED)
+    ]
+    failed, passed, skipped = (sum(number(end[at]) for end in ends) for at in range(3))
+    return TestRun("dotnet test", passed, failed, skipped, failed_tests(named))

@@ -1,0 +1,95 @@
+"""What every test runner's output is read into, and the ways to read it that they share."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from claude_mem_lite.lazy_regex import lazy
+
+_MOST_FAILURES = 12
+_LONGEST_ERROR = 240
+_COUNT = lazy(r"(\d+) ([a-z]+)")
+_COMPARED = lazy(r"(?im)^[ \t]*(expected|received|actual|got|but was)\b *[^:\n]{0,40}:[ \t]*(\S[^\n]*)$")
+_REMARK = lazy(r"\s*// Object\.is equality|\s*// deep equality")
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTest:
+    name: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """One run; `what` is the thing counted (go counts packages unless it is told to be verbose)."""
+
+    __test__ = False
+
+    runner: str
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    failures: tuple[FailedTest, ...] = ()
+    what: str = ""
+    xfailed: int = 0
+    """Tests that failed as they are expected to."""
+
+    def totals(self) -> str:
+        """ "2 failed, 10 passed" """
+        parts = [f"{self.failed} failed"] if self.failed else []
+        what = f" {self.what}".rstrip("s" if self.passed == 1 else "") if self.what else ""
+        parts += [f"{self.passed}{what} passed"] if self.passed or not parts else []
+        parts += [f"{self.skipped} skipped"] if self.skipped else []
+        return ", ".join(parts)
+
+
+def failed_tests(found: Iterable[tuple[str, str]]) -> tuple[FailedTest, ...]:
+    """Failing tests with their errors, each name once, the first dozen."""
+    errors: dict[str, str] = {}
+    for name, error in found:
+        name = one_line(name)
+        if name and not errors.get(name):
+            errors[name] = one_line(error)
+    return tuple(FailedTest(name, error) for name, error in list(errors.items())[:_MOST_FAILURES])
+
+
+def sections(output: str, heading: re.Pattern[str]) -> list[tuple[str, str]]:
+    """What the first group of each heading names, with the text up to the next heading."""
+    headings = list(heading.finditer(output))[: _MOST_FAILURES * 4]
+    stops = [*(found.start() for found in headings), len(output)][1:]
+    return [(found[1], output[found.end() : stop]) for found, stop in zip(headings, stops, strict=True)]
+
+
+def counts(text: str) -> dict[str, int]:
+    """ "2 failed, 10 passed" as numbers by word."""
+    return {name: int(number[:9]) for number, name in _COUNT.findall(text)}
+
+
+def number(text: str | None) -> int:
+    """What a group of digits says; 0 when it is not there."""
+    return int(text[:9]) if text else 0
+
+
+def first_lines(text: str, most: int = 1) -> str:
+    """The first lines with something on them, up to the next blank one."""
+    kept: list[str] = []
+    for line in text[:8_000].split("\n"):
+        if line.strip():
+            kept.append(line.strip())
+        elif kept:
+            break
+        if len(kept) == most:
+            break
+    return " ".join(kept)
+
+
+def with_values(error: str, section: str) -> str:
+    """An error with the values compared, where the runner prints them below it."""
+    values = [f"{word[:1].upper()}{word[1:]}: {value}" for word, value in _COMPARED.findall(section[:8_000])[:2]]
+    error = _REMARK.sub("", error)
+    missing = [value for value in values if value.lower() not in error.lower()]
+    return "; ".join((error.rstrip(":;, "), *missing)) if error else "; ".join(missing)
+
+
+def one_line(text: str) -> str:
+    return " ".join(text[: _LONGEST_ERROR * 4].split())[:_LONGEST_ERROR]

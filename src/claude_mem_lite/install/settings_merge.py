@@ -1,0 +1,214 @@
+"""The text of an agent's settings: our hooks and permission rules merged in and taken out again, all else left byte for
+byte.
+
+`hooking` calls it. It touches no file; settings it does not understand raise SettingsError."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from claude_mem_lite.errors import SettingsError
+from claude_mem_lite.install import json_edit, permissions
+from claude_mem_lite.install.hook_config import command_of, is_ours
+from claude_mem_lite.install.permissions import NO_GRANT, Grant
+from claude_mem_lite.install.settings_files import NOT_TOUCHED
+from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.paths import Home
+
+EMPTY_SETTINGS = "{}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What an install added: its commands and rules, and what was not there before and may go when left empty."""
+
+    hooks: bool
+    events: frozenset[str]
+    commands: frozenset[str]
+    grant: Grant = NO_GRANT
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Settings with our hooks in them, and with the rules that the user wants."""
+
+    text: str
+    made: Made
+    had_ours: bool
+    """Hooks of an earlier install are there, or were replaced."""
+    changes_hooks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    event: str
+    group: int
+    hook: int | None
+    """Which of its group's; None where hooks stand without groups."""
+
+
+def merge(
+    text: str,
+    wanted: Mapping[str, JsonObject],
+    known: Made | None,
+    home: Home | None = None,
+    allow_tools: bool | None = None,
+) -> Merged | None:
+    """Return the settings with the wanted hooks, in place of any of ours; None when nothing has to change.
+
+    `known` is what an earlier install recorded. `allow_tools` adds the rules for the memory tools, or takes out those
+    that an install added; None leaves them as they are."""
+    hooks = _checked_hooks(text, wanted)
+    is_hooked = is_current(text, wanted, home)
+    granted = permissions.rules_in(text, known.grant.rules if known else ())
+    rules = _wanted_rules(text, granted, allow_tools)
+    if is_hooked and rules == granted:
+        return None
+    if is_hooked and known is not None:
+        text, made = permissions.remove(text, known.grant), known
+    else:
+        text, made = _hooked(strip(text, known, home), wanted)
+    text, grant = permissions.add(text, rules)
+    had_ours = bool(_ours(hooks, _known_commands(known), home))
+    return Merged(text, replace(made, grant=grant), had_ours, changes_hooks=not is_hooked)
+
+
+def _wanted_rules(text: str, granted: tuple[str, ...], allow_tools: bool | None) -> tuple[str, ...]:
+    if allow_tools is None:
+        return granted
+    return (*granted, *permissions.missing_rules(text)) if allow_tools else ()
+
+
+def _hooked(stripped: str, wanted: Mapping[str, JsonObject]) -> tuple[str, Made]:
+    before = _hooks(stripped)
+    made = Made(
+        hooks="hooks" not in _root(stripped),
+        events=frozenset(event for event in wanted if event not in before),
+        commands=frozenset(_commands(wanted)),
+    )
+    return _add(stripped, wanted, made), made
+
+
+def strip(text: str, known: Made | None, home: Home | None = None) -> str:
+    """Take our entries out, and what they leave empty where `known` says that it was ours.
+
+    Without a record, whatever our hooks alone had filled is taken to be ours, and rules are taken to be the user's."""
+    touched: set[str] = set()
+    commands = _known_commands(known)
+    while found := _ours(_hooks(text), commands, home):
+        last = found[-1]
+        touched.add(last.event)
+        if last.hook is None:
+            text = json_edit.remove(text, ["hooks", last.event], last.group)
+            continue
+        inside: list[str | int] = ["hooks", last.event, last.group, "hooks"]
+        text = json_edit.remove(text, inside, last.hook)
+        if not json_edit.find(text, inside).parts:
+            text = json_edit.remove(text, ["hooks", last.event], last.group)
+    for event in sorted(touched):
+        if not _hooks(text)[event] and (known is None or event in known.events):
+            text = json_edit.remove(text, ["hooks"], event)
+    if touched and not _hooks(text) and (known is None or known.hooks):
+        text = json_edit.remove(text, [], "hooks")
+    return permissions.remove(text, known.grant) if known is not None else text
+
+
+def has_ours(text: str, home: Home | None = None) -> bool:
+    return bool(_ours(_hooks(text), (), home))
+
+
+def is_current(text: str, wanted: Mapping[str, JsonObject], home: Home | None = None) -> bool:
+    """Whether the settings hold exactly the wanted entries of ours, each once."""
+    return missing(text, wanted, home) == []
+
+
+def missing(text: str, wanted: Mapping[str, JsonObject], home: Home | None = None) -> Sequence[str] | None:
+    """The events without an entry of ours, where all that are there are as they should be; None where one is not."""
+    hooks = _hooks(text)
+    there = [event for event, group in wanted.items() if _groups(hooks, event).count(group) == 1]
+    return [event for event in wanted if event not in there] if len(_ours(hooks, (), home)) == len(there) else None
+
+
+def is_empty(text: str, but_for: JsonObject | None = None) -> bool:
+    """Whether settings hold nothing, but perhaps for what a file of ours has to begin with."""
+    return _root(text) in ({}, but_for or {})
+
+
+def disables_hooks(text: str) -> bool:
+    """Whether the user told the client to run no hooks at all."""
+    return _root(text).get("disableAllHooks") is True
+
+
+def _add(text: str, wanted: Mapping[str, JsonObject], made: Made) -> str:
+    if made.hooks:
+        return json_edit.append(text, [], "hooks", {event: [group] for event, group in wanted.items()})
+    for event, group in wanted.items():
+        if event in made.events:
+            text = json_edit.append(text, ["hooks"], event, [group])
+        else:
+            text = json_edit.append(text, ["hooks", event], None, group)
+    return text
+
+
+def _root(text: str) -> JsonObject:
+    try:
+        value = json_edit.parse(text).value
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"it {_fault(error)}", NOT_TOUCHED) from error
+    if not isinstance(value, dict):
+        raise SettingsError("it does not hold a JSON object", NOT_TOUCHED)
+    return value
+
+
+def _fault(error: ValueError | RecursionError) -> str:
+    """Why it cannot be read. Some agents take comments, which would not survive what we do."""
+    if isinstance(error, json.JSONDecodeError) and error.doc[error.pos : error.pos + 2] in ("//", "/*"):
+        return f"has a comment in line {error.lineno}, which is not valid JSON"
+    return f"is not valid JSON ({error})"
+
+
+def _hooks(text: str) -> JsonObject:
+    value = _root(text).get("hooks", {})
+    if not isinstance(value, dict):
+        raise SettingsError("its `hooks` is not an object", NOT_TOUCHED)
+    return value
+
+
+def _checked_hooks(text: str, wanted: Collection[str]) -> JsonObject:
+    hooks = _hooks(text)
+    for event in wanted:
+        if not isinstance(hooks.get(event, []), list):
+            raise SettingsError(f"its `hooks.{event}` is not a list", NOT_TOUCHED)
+    return hooks
+
+
+def _ours(hooks: JsonObject, commands: Collection[str], home: Home | None = None) -> Sequence[_Found]:
+    return [
+        _Found(event, at_group, at_hook)
+        for event in hooks
+        for at_group, group in enumerate(_groups(hooks, event))
+        for at_hook, hook in _entries(group)
+        if is_ours(hook, home) or command_of(hook) in commands
+    ]
+
+
+def _groups(hooks: JsonObject, event: str) -> Sequence[JsonValue]:
+    value = hooks.get(event)
+    return value if isinstance(value, list) else []
+
+
+def _entries(group: JsonValue) -> Sequence[tuple[int | None, JsonValue]]:
+    """The hooks of a group, each with its place in it, or the one hook that stands where groups do."""
+    value = group.get("hooks") if isinstance(group, dict) else None
+    if isinstance(value, list):
+        return list(enumerate(value))
+    return [(None, group)] if value is None and command_of(group) is not None else []
+
+
+def _commands(wanted: Mapping[str, JsonObject]) -> list[str]:
+    found = (command_of(hook) for group in wanted.values() for _, hook in _entries(group))
+    return [command for command in found if command is not None]
+
+
+def _known_commands(known: Made | None) -> Collection[str]:
+    return known.commands if known is not None else ()

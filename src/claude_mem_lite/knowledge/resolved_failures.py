@@ -1,0 +1,52 @@
+"""A failure is over when its command passes later: nobody is to be told of it as a problem.
+
+Called by the worker in the transaction that stores a turn. A run of another session counts when it started in the same
+folder and what failed is shown on its branch; elsewhere the same command may check something else."""
+
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime
+
+from claude_mem_lite.compress.rules.fix_pairing import is_over
+from claude_mem_lite.knowledge import turn_rewrite
+from claude_mem_lite.models import Memory, Turn, TurnDigest
+from claude_mem_lite.store import branches, memories, retirements, sessions
+
+_MOST_MEMORIES = 200
+
+
+def retire_failures(db: sqlite3.Connection, turn: Turn, digest: TurnDigest, branch: str) -> None:
+    """Retire what failed before in the project and has passed in this turn, as of the end of the turn."""
+    if not digest.passed:
+        return
+    began, ended = turn.events[0].at, turn.events[-1].at
+    own = turn_rewrite.of_session(db, turn.session, _MOST_MEMORIES, before=began)
+    own = [one for one in own if one.last_seen_at < began]  # the turn may be rebuilt after the user confirmed one
+    _retire(db, own, digest, "its command passed later in the session", ended)
+    of_others = memories.newest(
+        db, project=turn.project, kinds=("failure",), without_session=turn.session, limit=_MOST_MEMORIES
+    )
+    is_shown = shown_on(db, turn.project, branch)
+    earlier = [
+        one for one in of_others if one.last_seen_at < began and is_shown(one) and ran_beside(db, one, turn.session)
+    ]
+    _retire(db, earlier, digest, f"its command passed in session {turn.session}", ended)
+
+
+def shown_on(db: sqlite3.Connection, project: str, branch: str) -> Callable[[Memory], bool]:
+    """Return what tells whether a memory is shown on a branch: one made there, or on a branch that is merged."""
+    merged = {one.name: one.merged_at for one in branches.of_project(db, project)}
+    return lambda one: one.branch in ("", branch) or (merged.get(one.branch) or one.created_at) > one.created_at
+
+
+def ran_beside(db: sqlite3.Connection, memory: Memory, session: str) -> bool:
+    """Return whether a session started in the folder of the one that a memory is of."""
+    theirs, ours = sessions.find(db, memory.session), sessions.find(db, session)
+    return theirs is not None and ours is not None and theirs.cwd == ours.cwd
+
+
+def _retire(db: sqlite3.Connection, found: list[Memory], digest: TurnDigest, reason: str, at: datetime) -> None:
+    for memory in found:
+        is_users = memory.pinned or memory.made_by == "user"
+        if memory.kind == "failure" and not is_users and is_over(memory.title, digest.passed):
+            retirements.retire(db, memory.id, "taken up", reason, at)

@@ -1,0 +1,145 @@
+"""What a model is asked about a turn or a session, and what becomes of its answer. Runs in the job thread."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from claude_mem_lite.code.syntax.anchors import read_anchor
+from claude_mem_lite.compress.model.request import MAX_MATERIAL, Told, TurnRequest, instructions_of, joined, message_of
+from claude_mem_lite.compress.model.turn_digest import MAX_DIGEST, digest_of
+from claude_mem_lite.compress.prose.clean import clip
+from claude_mem_lite.compress.rules.anchoring import anchored
+from claude_mem_lite.compress.rules.corrections import is_taught
+from claude_mem_lite.compress.rules.session_handoff import handoff
+from claude_mem_lite.compress.rules.turn import fold
+from claude_mem_lite.compress.toolcalls.provenance import Hearsay
+from claude_mem_lite.config import Config, is_excluded
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.inbox.model_queue import ModelTurns
+from claude_mem_lite.knowledge import left_open, reconcile, turn_events, turn_memories, turn_rewrite
+from claude_mem_lite.knowledge.lessons import collection, model_verdicts
+from claude_mem_lite.knowledge.lessons.similarity import Likeness
+from claude_mem_lite.models import WORK_KINDS, Draft, Memory, Place, Session, Turn, TurnDigest
+from claude_mem_lite.store import retirements, sessions, turns
+from claude_mem_lite.store.memories import find, handoff_id
+from claude_mem_lite.text import within
+
+_MOST_KNOWN = 30
+_LONGEST_PROMPT = 600
+_LONGEST_REPLY = 900
+_LEAST_TRUST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A turn as a model is asked about it, with what rules made of it."""
+
+    turn: Turn
+    digest: TurnDigest
+    request: TurnRequest
+
+    @property
+    def sent(self) -> str:
+        """All that is sent."""
+        return f"{instructions_of(self.request)}\n{message_of(self.request)}"
+
+
+def question_about(
+    turn: str, inbox: ModelTurns, db: sqlite3.Connection, config: Config, limit: int = MAX_DIGEST
+) -> Question | str:
+    """Return the question about a turn, from its events as they stand in the inbox; or why none may be asked."""
+    rows = inbox.rows_of(turn)
+    events = turn_events.read_events(rows, config)
+    session = sessions.find(db, events[0].session) if events else None
+    if session is None:
+        return "its events are gone"
+    if any(is_excluded(config, event.cwd) for event in events):
+        return "its folder is excluded now"
+    earlier = left_open.earlier(
+        events, partial(inbox.calls_before, turn, left_open.TOOLS), partial(turn_events.read_events, config=config)
+    )
+    previous = turns.previous_message(db, session.id, events[0].at)
+    whole = Turn(turn, session.id, session.project, turns.prompt_of(db, turn), tuple(events), earlier, previous)
+    digest = fold(whole)
+    request = TurnRequest(
+        goal=session.summary.request,
+        titles=tuple(memory.title for memory in _known(db, session, before=events[-1].at) if memory.kind in WORK_KINDS),
+        digest=digest_of(whole, digest, limit=limit),
+        files_edited=digest.files_edited,
+        prompt=whole.prompt,
+        sentences=tuple(one.sentence for one in model_verdicts.open_in(db, turn)),
+        previous_message=previous,
+    )
+    return Question(whole, digest, request)
+
+
+def store(
+    db: sqlite3.Connection, question: Question, told: Told, made_by: str, likeness: Likeness, now: datetime
+) -> None:
+    """Put what a model told in the place of what rules made of the turn, all at once."""
+    with atomic(db):
+        session = sessions.find(db, question.turn.session)
+        if session is None:
+            return
+        turn = replace(question.turn, project=session.project)  # which may have been merged while the model was asked
+        by_rules_now = collection.without_dismissed(db, turn.project, question.digest, likeness)
+        question = replace(question, turn=turn, digest=by_rules_now)
+        place, others = place_then(session, turn_rewrite.of_turn(db, turn.key)), Hearsay((*turn.earlier, *turn.events))
+        by_rules = set(question.digest.drafts)
+        drafts = [
+            draft if draft in by_rules else _tied(draft, question)
+            for draft in joined(question.digest.drafts, told.drafts)
+        ]
+        memories = []
+        for position, draft in enumerate(drafts):
+            made = turn_memories.memory_of(draft, turn, place, position, turn.events[-1].at, others)
+            is_by_rules = draft in by_rules
+            if is_by_rules and is_taught(draft) and (known := find(db, made.id)):
+                made = replace(made, files=known.files, anchors=known.anchors)  # tied to the code of then
+            memories.append(made if is_by_rules else replace(made, made_by=made_by, prompt_version=told.prompt_version))
+        stored = turn_rewrite.retell(db, turn.key, memories, told.usage, now)
+        stored += model_verdicts.keep(db, turn, told, place, made_by, likeness, now)
+        for memory in stored:
+            reconcile.settle(db, memory, turn.key, now)
+        summary = others.cleared(told.summary) if told.summary is not None else None
+        if summary is not None and turn_rewrite.retell_session(db, turn.session, turn.key, summary, now):
+            _retell_handoff(db, question, place, others, now)
+
+
+def _retell_handoff(db: sqlite3.Connection, question: Question, place: Place, others: Hearsay, now: datetime) -> None:
+    """Leave open what the session's summary says is open, now that a model has told it."""
+    session = sessions.find(db, question.turn.session)
+    settled = retirements.of(db, [handoff_id(question.turn.session)])
+    # What the user retired, or another session took up meanwhile, is not open again for being told in other words.
+    if session is not None and not settled:
+        left = handoff(session.summary, others.cleared_digest(question.digest), place.branch)
+        turn_memories.keep_handoff(db, left, question.turn, place, others, now)
+
+
+def material_of(db: sqlite3.Connection, session: Session) -> str:
+    """What is known of a session, for a model to summarise: what was asked, answered and remembered, in order."""
+    lines = [f"Asked first: {session.summary.request}"]
+    for prompt, reply in turns.turns_of(db, session.id, _LEAST_TRUST):
+        lines += [f"User: {within(prompt, _LONGEST_PROMPT)}"] if prompt else []
+        lines += [f"Assistant: {within(reply, _LONGEST_REPLY)}"] if reply else []
+    lines += (f"Remembered ({one.kind}): {one.title}. {one.summary}" for one in _known(db, session))
+    return clip("\n".join(lines), MAX_MATERIAL)
+
+
+def _known(db: sqlite3.Connection, session: Session, before: datetime | None = None) -> list[Memory]:
+    """What the session has stored, without what pages and foreign tools said: retold, that would be trusted."""
+    return [one for one in turn_rewrite.of_session(db, session.id, _MOST_KNOWN, before) if one.trust >= _LEAST_TRUST]
+
+
+def _tied(draft: Draft, question: Question) -> Draft:
+    """A model's draft with anchors to the code it tells of, if it has none from the rules' draft that it retells."""
+    has_some = any(map(read_anchor, draft.anchors))
+    return draft if has_some else anchored(draft, question.digest.code)
+
+
+def place_then(session: Session, stored: Sequence[Memory]) -> Place:
+    """Return where a turn happened, by what was stored of it then: the checkout may be at another commit by now."""
+    branch, commit = (stored[0].branch, stored[0].commit) if stored else (session.branch, session.commit)
+    return Place(session.project, "", "", branch, commit)

@@ -1,0 +1,192 @@
+"""The tools themselves: each asks the worker, which is started when it is away, and tells what it answered.
+
+What goes wrong becomes an answer too, in one sentence with the next step: an agent that asks must never be stuck."""
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from claude_mem_lite.client.client import Client
+from claude_mem_lite.client.responses import Asker, Wanted, Where
+from claude_mem_lite.client.worker_process import ensure_worker
+from claude_mem_lite.errors import Ambiguous, MemoryLiteError, NotFound, WorkerRefused, WorkerSilent, WorkerUnavailable
+from claude_mem_lite.mcp import arguments, formatting
+from claude_mem_lite.mcp.protocol import Answer
+from claude_mem_lite.models import JsonObject
+from claude_mem_lite.paths import Home, find_home
+from claude_mem_lite.safe_text import harmless
+
+CALL_S = 10.0
+"""How long an agent waits for one tool, the start of a worker included."""
+START_WAIT_S = 8.0
+CONFIRM_S = 2.0
+MOST_HITS = 30
+_NO_SUCH_ROUTE = "Not Found"
+_CHANGING = ("memory_save", "memory_forget")
+_SESSION = re.compile(r"[A-Za-z0-9._-]{1,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """A worker that answers, and where the agent stands."""
+
+    client: Client
+    asker: Asker
+    project: str
+
+    def record(self, id_: str) -> JsonObject:
+        """What is stored under an id, if it is for this agent."""
+        try:
+            record = self.client.record(id_, self.asker.cwd)
+        except (NotFound, Ambiguous) as error:
+            raise type(error)(error.message, arguments.LOOK_FOR_IDS) from error
+        self._refuse_foreign(record)
+        return record
+
+    def _refuse_foreign(self, record: JsonObject) -> None:
+        """What holds in another project is not for this one, and what is in quarantine for no agent."""
+        scope = formatting.field(record, "scope") or f"project:{formatting.field(record, 'project')}"
+        id_ = formatting.field(record, "id")
+        if scope.startswith("project:") and scope != f"project:{self.project}":
+            raise NotFound(f"#{id_} belongs to another project", "memory_search shows what holds here")
+        if formatting.field(record, "status") == "quarantined":
+            raise NotFound(f"#{id_} is in quarantine", "the user can look at it with `claude-mem-lite quarantine`")
+
+
+@dataclass(slots=True)
+class Tools:
+    """The tools of one server: one home, one folder, one agent."""
+
+    home: Home
+    environment: Mapping[str, str]
+
+    def call(self, name: str, given: JsonObject) -> Answer:
+        """Do what a tool is for; every failure that is known is told in a sentence."""
+        tools: dict[str, Callable[[JsonObject], Answer]] = {
+            "memory_context": self._context,
+            "memory_search": self._search,
+            "memory_timeline": self._timeline,
+            "memory_get": self._get,
+            "memory_save": self._save,
+            "memory_forget": self._forget,
+        }
+        try:
+            if self.home.off_switch.exists():
+                raise MemoryLiteError("the memory is switched off", "the user can run `claude-mem-lite on`")
+            return tools[name](given)
+        except WorkerSilent:
+            undone = "; it may still do what it was asked" if name in _CHANGING else ""
+            return Answer(f"the worker does not answer{undone}; go on without the memory", is_error=True)
+        except MemoryLiteError as error:
+            return Answer(str(error), is_error=True)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            return Answer(f"the memory cannot be reached ({reason}); go on without it", is_error=True)
+        except Exception as error:  # noqa: BLE001  one tool that fails must not take the others away from the agent
+            return Answer(f"the memory failed with {type(error).__name__}; go on without it", is_error=True)
+
+    def _context(self, given: JsonObject) -> Answer:
+        query, scope = arguments.query(given), arguments.text(given, "scope")
+        category = arguments.text(given, "category")
+        here = self._reach()
+        told = here.client.ask(here.asker, query=query, scope=scope, category=category)
+        name = formatting.field(told, "name")
+        return Answer(formatting.field(told, "text"), when_sent=(lambda: _confirm(self.home, name)) if name else None)
+
+    def _search(self, given: JsonObject) -> Answer:
+        query, file = arguments.query(given), arguments.text(given, "file")
+        kinds, limit = arguments.kinds(given), arguments.number(given, "limit", 10, MOST_HITS)
+        if not query and not file:
+            raise MemoryLiteError("query is missing", "say what to look for")
+        here = self._reach()
+        where, wanted = Where(here.asker.cwd), Wanted(kinds=kinds, file=file or None)
+        if query:
+            found = here.client.search(query, where, wanted, limit=limit)
+        else:
+            found = here.client.memories(where, wanted, limit=limit)
+        return Answer(formatting.hits(found))
+
+    def _timeline(self, given: JsonObject) -> Answer:
+        (id_,) = arguments.ids({"id": arguments.needed(given, "id")}, "id")
+        here = self._reach()
+        here.record(id_)
+        return Answer(formatting.timeline(here.client.timeline(id_)))
+
+    def _get(self, given: JsonObject) -> Answer:
+        ids, bad = arguments.ids_and_problems(given)
+        here = self._reach()
+        found, problems = [], list(bad)
+        for id_ in ids:
+            try:
+                found.append(here.record(id_))
+            except (NotFound, Ambiguous) as error:
+                problems.append(f"#{harmless(id_)}: {error.message}")
+        if not found:
+            raise NotFound("; ".join(problems), "memory_search shows what there is")
+        return Answer(formatting.records(found, problems))
+
+    def _save(self, given: JsonObject) -> Answer:
+        kind, words = arguments.needed(given, "kind").lower(), arguments.needed(given, "text")
+        arguments.check_kind(kind)
+        scope, tags = arguments.text(given, "scope"), arguments.texts(given, "tags")
+        here = self._reach()
+        return Answer(formatting.saved(here.client.save(here.asker, kind, words, scope=scope, tags=tags)))
+
+    def _forget(self, given: JsonObject) -> Answer:
+        ids = arguments.ids(given)
+        here = self._reach()
+        try:
+            return Answer(formatting.forgotten(here.client.forget_for(here.asker, ids)))
+        except (NotFound, Ambiguous) as error:
+            raise type(error)(f"{error.message}, so nothing was forgotten", arguments.LOOK_FOR_IDS) from error
+
+    def _reach(self) -> _Here:
+        """A worker that answers, started when none did, and where the agent stands by what it says."""
+        asker = Asker(self._folder(), self._named_session())
+        client = Client(self.home, time.monotonic() + CALL_S)
+        try:
+            told = client.where_it_stands(asker)
+        except WorkerSilent:
+            raise  # one is there: another would not be let in
+        except WorkerUnavailable:
+            ensure_worker(self.home, START_WAIT_S)
+            told = client.where_it_stands(asker)
+        except WorkerRefused as error:
+            if error.message != _NO_SUCH_ROUTE:
+                raise
+            raise WorkerRefused(
+                "the worker is of an older version", "run `claude-mem-lite worker stop`, then call this again"
+            ) from error
+        session = formatting.field(told, "session") or _session_of_client(asker.cwd)
+        return _Here(client, Asker(asker.cwd, session, asker.session), formatting.field(told, "project"))
+
+    def _named_session(self) -> str:
+        """The session that the agent's client names; what no session is called counts for nothing."""
+        named = self.environment.get("CLAUDE_CODE_SESSION_ID", "")
+        return named if _SESSION.fullmatch(named) else ""
+
+    def _folder(self) -> str:
+        return self.environment.get("CLAUDE_PROJECT_DIR") or os.getcwd()
+
+
+def _session_of_client(folder: str) -> str:
+    """A name for a client of which no session is known, so that its budgets are counted all the same: one for all
+    servers that it starts in a folder on a day."""
+    client = f"{os.getppid()} {date.today().isoformat()} {folder}"
+    return f"mcp-{hashlib.sha256(os.fsencode(client)).hexdigest()[:16]}"
+
+
+def tools_of_this_process() -> Tools:
+    return Tools(find_home(), os.environ)
+
+
+def _confirm(home: Home, name: str) -> None:
+    """Tell the worker that its answer was told. When it cannot be, the answer does not count."""
+    try:
+        Client(home, time.monotonic() + CONFIRM_S).sent(name)
+    except (WorkerUnavailable, WorkerRefused):
+        return

@@ -1,0 +1,164 @@
+"""Secrets out of text, before any database or model sees it; paths, ids and hashes stay.
+
+Called by the worker on every event it takes in. Never raises and never reports what it found."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from claude_mem_lite.models import JsonValue
+from claude_mem_lite.safety.named_secrets import is_secret_member, is_secret_name
+from claude_mem_lite.safety.positional_secrets import MARK
+from claude_mem_lite.safety.rules import Rules, rules_for
+from claude_mem_lite.safety.secret_commands import is_bare, prints_secret
+from claude_mem_lite.safety.secret_values import has_digit_and_letter, is_password_name, is_worth_finding, looks_real
+
+_JOIN = "\n\x1e"
+_DEEPEST = 200
+_MOST_SOUGHT = 200
+# What tells events apart: `/srv/token=one` and `/srv/token=two` are two projects.
+_NAMES_THE_EVENT = frozenset(
+    ("cwd", "session_id", "transcript_path", "hook_event_name", "tool_name", "prompt_id", "agent_id")
+)
+_USER_FLAGS = ("-u", "-U", "--user", "--proxy-user")
+_SHORTEST_PASSWORD = 4
+_HEADERS = ("authorization", "proxy-authorization", "cookie", "set-cookie")
+
+
+def redact(text: str) -> str:
+    """The text with every secret replaced by `[redacted:KIND]`."""
+    rules = rules_for(text)
+    cleaned = rules.out(text)
+    return _without(_sought(rules.found), cleaned)
+
+
+def redact_json(value: JsonValue) -> JsonValue:
+    """The same over every string of a JSON value, keys included; a list of strings is also read as one text.
+
+    A secret that one string gives away is taken out of all others too; members that name the event keep theirs,
+    unless it is of a known form."""
+    rules = rules_for(_JOIN.join(texts_of(value)))
+    cleaned = _json(_without_printed(value) if rules.reveals else value, 0, rules)
+    sought = _sought(rules.found)
+    return _everywhere(sought, cleaned, 0) if sought else cleaned
+
+
+def _without_printed(value: JsonValue) -> JsonValue:
+    """The event of a command that prints nothing but a secret, without what it printed."""
+    given = value.get("tool_input") if isinstance(value, Mapping) else None
+    command = given.get("command") if isinstance(given, Mapping) else None
+    if not isinstance(value, Mapping) or not isinstance(command, str) or not prints_secret(command):
+        return value
+    return {**value, "tool_response": _without_bare(value.get("tool_response"))}
+
+
+def _without_bare(response: JsonValue) -> JsonValue:
+    if isinstance(response, str):
+        return MARK if is_bare(response) else response
+    if isinstance(response, Mapping):
+        return {key: _without_bare(item) if key in ("stdout", "output") else item for key, item in response.items()}
+    return response
+
+
+def texts_of(value: JsonValue, depth: int = 0) -> Iterator[str]:
+    """Every string of a JSON value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif depth > _DEEPEST:
+        return
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield key
+            yield from texts_of(item, depth + 1)
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from texts_of(item, depth + 1)
+
+
+def _sought(found: set[str]) -> list[str]:
+    """What to look for elsewhere, longest first: a secret may be part of another."""
+    return sorted(filter(is_worth_finding, found), key=lambda value: (-len(value), value))[:_MOST_SOUGHT]
+
+
+def _without(sought: list[str], text: str) -> str:
+    for secret in sought:
+        text = text.replace(secret, MARK)
+    return text
+
+
+def _everywhere(sought: list[str], value: JsonValue, depth: int) -> JsonValue:
+    if isinstance(value, str):
+        return _without(sought, value)
+    if isinstance(value, Mapping):
+        return {
+            _without(sought, key): item
+            if depth == 0 and key in _NAMES_THE_EVENT
+            else _everywhere(sought, item, depth + 1)
+            for key, item in value.items()
+        }
+    if isinstance(value, Sequence):
+        return [_everywhere(sought, item, depth + 1) for item in value]
+    return value
+
+
+def _json(value: JsonValue, depth: int, rules: Rules) -> JsonValue:
+    if isinstance(value, str):
+        return rules.out(value)
+    if depth > _DEEPEST:
+        return None
+    if isinstance(value, Mapping):
+        return {rules.out(key): _member(value, key, depth, rules) for key in value}
+    if isinstance(value, Sequence):
+        strings = [item for item in value if isinstance(item, str)]
+        if len(strings) == len(value):
+            return _strings(strings, rules)
+        return [_json(item, depth + 1, rules) for item in value]
+    return value
+
+
+def _member(value: Mapping[str, JsonValue], key: str, depth: int, rules: Rules) -> JsonValue:
+    item = value[key]
+    named = value.get("name", value.get("key"))
+    name = named if key == "value" and isinstance(named, str) else key
+    if not isinstance(item, str):
+        return _secret_items(name, item, depth, rules) if is_secret_name(name) else _json(item, depth + 1, rules)
+    if depth == 0 and key in _NAMES_THE_EVENT:
+        return rules.known_out(item)
+    if is_secret_member(name, item):
+        rules.found.add(item)
+        return MARK
+    if name.lower() in _HEADERS:
+        return rules.out(f"{name}: {item}").removeprefix(f"{name}: ")
+    return rules.out(item)
+
+
+def _secret_items(name: str, item: JsonValue, depth: int, rules: Rules) -> JsonValue:
+    """What a secret's name is given that is no string: the number of a password, or a list of secrets."""
+    if isinstance(item, int) and abs(item) >= 1000 and is_password_name(name) and not name.lower().endswith("pass"):
+        return MARK
+    if isinstance(item, Sequence) and all(isinstance(one, str) for one in item):
+        return [_member({name: one}, name, depth + 1, rules) for one in item]
+    return _json(item, depth + 1, rules)
+
+
+def _strings(strings: list[str], rules: Rules) -> list[JsonValue]:
+    """A list of lines: a key spread over them is found, and what follows a `--password` is one."""
+    if not strings:
+        return []
+    result: list[JsonValue] = []
+    flag = ""
+    for line in rules.out(_JOIN.join(strings)).split(_JOIN):
+        if flag.startswith("-") and is_secret_name(flag) and looks_real(flag, line, quoted=True, tight=True):
+            rules.found.add(line)
+            result.append(MARK)
+        else:
+            result.append(_without_password(line, rules) if flag in _USER_FLAGS else line)
+        flag = line
+    return result
+
+
+def _without_password(user: str, rules: Rules) -> str:
+    """`USER:PASSWORD` without the latter; `1000:1000` are the ids of a user and a group."""
+    name, colon, password = user.partition(":")
+    if not has_digit_and_letter(password) or len(password) < _SHORTEST_PASSWORD or "/" in user:
+        return user
+    rules.found.add(password)
+    return name + colon + MARK

@@ -1,0 +1,115 @@
+"""What texts mean: the tables `vectors` and `sketches`. Derived: the worker makes what is missing.
+
+A sketch is what search holds of every document in memory: a few bytes that tell what to look at in full."""
+
+import hashlib
+import json
+import sqlite3
+import struct
+from collections.abc import Collection, Sequence
+from itertools import chain
+
+from claude_mem_lite.store.index.documents import ALL_DOCUMENTS
+
+DIMENSIONS = 256
+SKETCH_BYTES = 48
+"""Document and scope number, 8 bytes each, then the sign of every dimension, one bit each; little-endian."""
+EVERYWHERE = 0
+"""The scope number of all that holds beyond one project."""
+_HEAD = struct.Struct("<qq")
+_AS_DIGITS = b"1" * 128 + b"0" * 128
+
+
+def scope_number(scope: str) -> int:
+    """A scope as a number to compare by."""
+    if not scope.startswith("project:"):
+        return EVERYWHERE
+    digest = hashlib.sha256(scope.encode("utf-8", "replace")).digest()
+    return int.from_bytes(digest[:8]) >> 1 or 1
+
+
+def signs(vector: bytes) -> bytes:
+    """One bit a dimension, set where it is not negative."""
+    return int(vector.translate(_AS_DIGITS), 2).to_bytes(DIMENSIONS // 8)
+
+
+def put(db: sqlite3.Connection, document: int, scope: str, vector: bytes, parts: Sequence[bytes] = ()) -> None:
+    """Keep a document's vector, and those of its parts behind it, in the place of any it had.
+
+    The sketch is of the whole alone. Vectors of zeros say nothing and are not kept."""
+    if not any(vector):
+        remove(db, [document])
+        return
+    values = {
+        "document": document,
+        "vector": vector + b"".join(part for part in parts if any(part)),
+        "sketch": _HEAD.pack(document, scope_number(scope)) + signs(vector),
+    }
+    db.execute("insert or replace into vectors (document, vector) values (:document, :vector)", values)
+    db.execute("insert or replace into sketches (document, sketch) values (:document, :sketch)", values)
+
+
+def set_scope(db: sqlite3.Connection, document: int, scope: str) -> None:
+    """Have the sketch of a document say where it holds now; one without a sketch gets it with its vector."""
+    row = db.execute("select sketch from sketches where document = ?", (document,)).fetchone()
+    if row is not None:
+        sketch = _HEAD.pack(document, scope_number(scope)) + row["sketch"][_HEAD.size :]
+        db.execute("insert or replace into sketches (document, sketch) values (?, ?)", (document, sketch))
+
+
+def remove(db: sqlite3.Connection, documents: Collection[int]) -> None:
+    values = {"documents": json.dumps(list(documents))}
+    for table in ("vectors", "sketches"):
+        db.execute(f"delete from {table} where document in (select value from json_each(:documents))", values)
+
+
+def remove_orphans(db: sqlite3.Connection) -> None:
+    """Remove what was made of documents that are gone."""
+    for table in ("vectors", "sketches"):
+        db.execute(
+            f"""delete from {table}
+                where document in (select document from {table} except select document from ({ALL_DOCUMENTS}))"""
+        )
+
+
+def exact(db: sqlite3.Connection, documents: Collection[int]) -> dict[int, bytes]:
+    """The vectors of those documents that have one: of the whole and of its parts, one behind the other."""
+    rows = db.execute(
+        "select document, vector from vectors where document in (select value from json_each(:documents))",
+        {"documents": json.dumps(list(documents))},
+    )
+    return {row["document"]: row["vector"] for row in rows}
+
+
+def changes(db: sqlite3.Connection, after: int, most: int) -> tuple[int, bytes]:
+    """Sketches put after a change number, one behind the other, and the number of the last of them."""
+    cursor = db.cursor()
+    cursor.row_factory = None  # a million rows as `Row` take twice the time
+    values = {"after": after, "most": most}
+    (newest,) = cursor.execute(
+        "select max(change) from (select change from sketches where change > :after order by change limit :most)",
+        values,
+    ).fetchone()
+    if newest is None:
+        return after, b""
+    rows = cursor.execute(
+        "select sketch from sketches where change > :after and change <= :newest", {"after": after, "newest": newest}
+    )
+    return newest, b"".join(chain.from_iterable(rows))
+
+
+def first_change(db: sqlite3.Connection) -> int | None:
+    """The smallest change number there is. Numbers only grow: all that was put up to a smaller one is gone."""
+    (first,) = db.execute("select min(change) from sketches").fetchone()
+    return None if first is None else int(first)
+
+
+def count(db: sqlite3.Connection) -> int:
+    # Not of `vectors`: that would read all of a table that is six times as large.
+    (number,) = db.execute("select count(*) from sketches").fetchone()
+    return int(number)
+
+
+def clear(db: sqlite3.Connection) -> None:
+    db.execute("delete from vectors")
+    db.execute("delete from sketches")

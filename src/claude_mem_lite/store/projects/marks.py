@@ -1,0 +1,168 @@
+"""The table `project_marks`: the remotes, folders, git folders and root commits that projects are known by.
+
+`note` records what was seen with every event, inside the caller's transaction; `projects.identify` reads."""
+
+import os
+import sqlite3
+from datetime import datetime, timedelta
+from typing import Literal
+
+from claude_mem_lite.code.git.repository import open_repository
+from claude_mem_lite.models import Place
+from claude_mem_lite.timestamps import text_to_time, time_to_text
+
+MarkKind = Literal["remote", "root_commit", "path", "former_path", "git_folder"]
+"""`former_path` leads to its project only while no folder stands there: another may come to stand in its place.
+`root_commit` leads to none: it proves that another mark is right. `git_folder` does both."""
+_MAX_GIT_FOLDERS = 50
+_ROOT_EVERY = timedelta(days=1)
+
+
+def note(db: sqlite3.Connection, place: Place, at: datetime) -> None:
+    """Record that a project was seen in a place that was recognised as its, inside the caller's transaction."""
+    db.execute(
+        """insert into projects (id, name, root, first_seen_at, last_seen_at)
+           values (:project, :name, :root, :at, :at)
+           on conflict (id) do update set last_seen_at = max(last_seen_at, :at), root = :root""",
+        {"project": place.project, "name": place.name, "root": place.root, "at": time_to_text(at)},
+    )
+    if place.path:
+        _note_marks(db, place, at)
+
+
+def _note_marks(db: sqlite3.Connection, place: Place, at: datetime) -> None:
+    values = {"value": place.path, "project": place.project}
+    if os.path.isdir(place.path):
+        known = marks(db, place.project, "path")
+        if place.path not in known:
+            _leave(db, place.project, [folder for folder in known if not os.path.isdir(folder)])
+        owners = db.execute("select project from project_marks where kind = 'path' and value = :value", values)
+        for row in owners.fetchall():
+            if row["project"] != place.project:
+                _leave(db, row["project"], [place.path])
+        db.execute(
+            "delete from project_marks where kind = 'former_path' and value = :value and project = :project", values
+        )
+        put_mark(db, "path", place.path, place.project, at)
+    elif owner(db, ("path", "former_path"), place.path) in ("", place.project):
+        put_mark(db, "former_path", place.path, place.project, at)
+    if place.remote and owner(db, ("remote",), place.remote) in ("", place.project):
+        put_mark(db, "remote", place.remote, place.project, at)
+    if place.git_folder:
+        _note_git_folder(db, place, at)
+    _note_root(db, place, at)
+
+
+def _note_git_folder(db: sqlite3.Connection, place: Place, at: datetime) -> None:
+    """Record the git folder of a place. Some file systems number their files anew each time: the last ones are kept."""
+    put_mark(db, "git_folder", place.git_folder, place.project, at)
+    for outdated in marks(db, place.project, "git_folder")[_MAX_GIT_FOLDERS:]:
+        db.execute(
+            "delete from project_marks where kind = 'git_folder' and value = :value and project = :project",
+            {"value": outdated, "project": place.project},
+        )
+
+
+def _leave(db: sqlite3.Connection, project: str, gone: list[str]) -> None:
+    """Have folders that are gone be former ones: whatever comes to stand there next is another project."""
+    for folder in gone:
+        values = {"project": project, "value": folder}
+        db.execute(
+            """insert or replace into project_marks (kind, value, project, last_seen_at)
+               select 'former_path', value, project, last_seen_at from project_marks
+               where kind = 'path' and value = :value and project = :project""",
+            values,
+        )
+        db.execute("delete from project_marks where kind = 'path' and value = :value and project = :project", values)
+
+
+def _note_root(db: sqlite3.Connection, place: Place, at: datetime) -> None:
+    """Record the root commit of a place, looked for once a day: a history may be rewritten, and the commits of before
+    are pruned after some weeks. '' stands for a root commit that is too far back. When events are replayed, another
+    repository may stand there, which tells nothing."""
+    row = db.execute(
+        "select max(last_seen_at) from project_marks where kind = 'root_commit' and project = ?", (place.project,)
+    ).fetchone()
+    if not place.commit:
+        return
+    repository = open_repository(place.root)
+    known = marks(db, place.project, "root_commit")
+    is_recent = row[0] and at - text_to_time(row[0]) < _ROOT_EVERY
+    if repository is None or (is_recent and (not known or repository.has_any(known) is not False)):
+        return
+    if not repository.is_shallow() and repository.commit_time(place.commit) is not None:
+        put_mark(db, "root_commit", repository.root_commit(place.commit), place.project, at)
+
+
+def put_mark(db: sqlite3.Connection, kind: MarkKind, value: str, project: str, at: datetime) -> None:
+    db.execute(
+        """insert into project_marks (kind, value, project, last_seen_at) values (:kind, :value, :project, :at)
+           on conflict do update set last_seen_at = max(last_seen_at, excluded.last_seen_at)""",
+        {"kind": kind, "value": value, "project": project, "at": time_to_text(at)},
+    )
+
+
+def marks(db: sqlite3.Connection, project: str, kind: MarkKind) -> list[str]:
+    """Return the values of one kind of mark, those last seen first."""
+    rows = db.execute(
+        """select value from project_marks where project = ? and kind = ? and value <> ''
+           order by last_seen_at desc, value""",
+        (project, kind),
+    )
+    return [row["value"] for row in rows]
+
+
+def owner(db: sqlite3.Connection, kinds: tuple[MarkKind, ...], value: str) -> str:
+    """Return the project that a mark leads to; '' when there is none. A project of which only memories are known has no
+    marks yet, and its id stands for one."""
+    if not value:
+        return ""
+    row = db.execute(
+        f"""select project from project_marks where kind in ({", ".join("?" for _ in kinds)}) and value = ?
+            order by kind = 'former_path', last_seen_at desc limit 1""",
+        (*kinds, value),
+    ).fetchone()
+    if row is None:
+        row = db.execute(
+            """select id as project from projects where id = :value and not exists (
+                 select 1 from project_marks where project = :value and kind in ('remote', 'path'))""",
+            {"value": value},
+        ).fetchone()
+    return str(row["project"]) if row else ""
+
+
+def is_known(db: sqlite3.Connection, project: str) -> bool:
+    """Return whether there is a project of this id."""
+    return db.execute("select 1 from projects where id = ?", (project,)).fetchone() is not None
+
+
+def current_id(db: sqlite3.Connection, project: str) -> str:
+    """Return the id that a project goes by now: an id of before is a mark of the project that took it in."""
+    if is_known(db, project):
+        return project
+    row = db.execute(
+        """select project from project_marks where value = ? and kind in ('remote', 'path', 'former_path')
+           order by kind = 'former_path' limit 1""",
+        (project,),
+    ).fetchone()
+    return str(row["project"]) if row else project
+
+
+def put_former_id(db: sqlite3.Connection, former: str, project: str, at: datetime) -> None:
+    """Have an id that a project had before lead to it: the id is the remote or the folder of its time."""
+    put_mark(db, "former_path" if former.startswith("/") else "remote", former, project, at)
+
+
+def former_ids(db: sqlite3.Connection, project: str) -> list[str]:
+    """Return the ids that parts of a project may have had before: an id is the remote or the folder of its time."""
+    rows = db.execute(
+        """select distinct value from project_marks
+           where project = :project and kind in ('remote', 'path', 'former_path') and value <> :project""",
+        {"project": project},
+    )
+    return [row["value"] for row in rows]
+
+
+def forget(db: sqlite3.Connection, project: str) -> None:
+    """Remove all marks of a project."""
+    db.execute("delete from project_marks where project = ?", (project,))

@@ -1,0 +1,133 @@
+"""A folder of a project made a project of its own, and that undone. Part of `project_changes`.
+
+For two clones that share a remote or a history and are two projects all the same, as two apps from one template."""
+
+import os
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from claude_mem_lite.code.git.project_identity import find_place
+from claude_mem_lite.errors import MemoryLiteError, NotFound
+from claude_mem_lite.models import JsonObject, JsonValue
+from claude_mem_lite.scopes import project_name
+from claude_mem_lite.store.projects import lookup
+from claude_mem_lite.store.projects.listing import is_empty
+from claude_mem_lite.store.projects.marks import is_known, marks, put_mark
+from claude_mem_lite.store.projects.rows import Recorded, count_outside, give_rows, take_rows_back
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A split as the disk and the database showed it when the command was first carried out."""
+
+    source: str
+    """The project that the folder is parted from."""
+    target: str
+    """The id of the new project."""
+    name: str
+    path: str
+    root: str
+    git_folder: str
+    remote: str
+    """The remote that the folder takes along; '' when it has none, or another folder of the project has the same."""
+    elsewhere: tuple[str, ...]
+    """The git folders of the other folders of the project."""
+
+
+def plan(db: sqlite3.Connection, folder: str, name: str) -> Split:
+    """Return what a split would do; an error says why there can be none."""
+    place = lookup.locate(db, folder)
+    if not is_known(db, place.project):
+        raise NotFound(f"no project was ever seen in {place.path}", "`claude-mem-lite projects` lists their folders")
+    folders = [path for path in marks(db, place.project, "path") if path != place.path and os.path.isdir(path)]
+    others = [find_place(path) for path in folders]
+    elsewhere = tuple(one.git_folder for one in others if one.git_folder)
+    recorded = Recorded(place.path, place.git_folder, elsewhere)
+    if not others and not count_outside(db, place.project, recorded):
+        raise MemoryLiteError(
+            f"{place.path} is the only folder of {place.name}, so there is nothing to split",
+            "`claude-mem-lite projects rename` gives it another name",
+        )
+    remote = place.remote if place.remote not in {one.remote for one in others} else ""
+    return Split(
+        source=place.project,
+        target=lookup.new_id(db, remote or place.path, besides=place.project),
+        name=name or project_name(place.path),
+        path=place.path,
+        root=place.root,
+        git_folder=place.git_folder,
+        remote=remote,
+        elsewhere=elsewhere,
+    )
+
+
+def split_rows(db: sqlite3.Connection, change: str, split: Split, now: datetime) -> JsonObject:
+    """Give what was recorded in a folder to a new project; return what it takes to undo it."""
+    before = db.execute("select * from projects where id = ?", (split.source,)).fetchone()
+    db.execute(
+        """insert or ignore into projects (id, name, root, first_seen_at, last_seen_at)
+           values (:id, :name, :root, :first_seen_at, :last_seen_at)""",
+        {**dict(before), "id": split.target, "name": split.name, "root": split.root},
+    )
+    give_rows(db, change, split.source, split.target, Recorded(split.path, split.git_folder, split.elsewhere))
+    moved = _move_marks(db, split, now)
+    left = _leave_root(db, split, str(before["root"]))
+    return {
+        "source": split.source,
+        "target": split.target,
+        "marks": cast("JsonValue", moved),
+        "root": before["root"] if left else None,
+    }
+
+
+def undo_split(db: sqlite3.Connection, change: str, done: JsonObject) -> None:
+    """Put back what a split moved. The new project ends, unless something was stored in it since."""
+    source, target = str(done["source"]), str(done["target"])
+    take_rows_back(db, change, source, target)
+    for row in cast("list[JsonObject]", done["marks"]):
+        db.execute(
+            "delete from project_marks where kind = :kind and value = :value and project = :target",
+            {**row, "target": target},
+        )
+        db.execute(
+            """insert or replace into project_marks (kind, value, project, last_seen_at)
+               values (:kind, :value, :project, :last_seen_at)""",
+            row,
+        )
+    if isinstance(done["root"], str):
+        db.execute("update projects set root = ? where id = ?", (done["root"], source))
+    if is_empty(db, target):
+        for table, column in (("project_marks", "project"), ("branches", "project"), ("projects", "id")):
+            db.execute(f"delete from {table} where {column} = ?", (target,))
+
+
+def _move_marks(db: sqlite3.Connection, split: Split, now: datetime) -> list[JsonObject]:
+    """Have the marks of the folder lead to the new project; return those that led to the other one. Both have the
+    history that they share."""
+    values = {"project": split.source, "path": split.path, "remote": split.remote, "git_folder": split.git_folder}
+    condition = """project = :project and (
+        (kind in ('path', 'former_path') and value = :path) or (kind = 'remote' and value = :remote)
+        or (kind = 'git_folder' and value = :git_folder))"""
+    moved: list[JsonObject] = [
+        dict(row) for row in db.execute(f"select * from project_marks where {condition}", values)
+    ]
+    db.execute(f"delete from project_marks where {condition}", values)
+    put_mark(db, "path" if os.path.isdir(split.path) else "former_path", split.path, split.target, now)
+    if split.remote and any(row["kind"] == "remote" for row in moved):
+        put_mark(db, "remote", split.remote, split.target, now)
+    if split.git_folder:
+        put_mark(db, "git_folder", split.git_folder, split.target, now)
+    for commit in marks(db, split.source, "root_commit"):
+        put_mark(db, "root_commit", commit, split.target, now)
+    return moved
+
+
+def _leave_root(db: sqlite3.Connection, split: Split, root: str) -> bool:
+    """Have the other project no longer be where the new one is; return whether it was."""
+    if root != split.root:
+        return False
+    folders = marks(db, split.source, "path")
+    db.execute("update projects set root = ? where id = ?", (folders[0] if folders else "", split.source))
+    return True

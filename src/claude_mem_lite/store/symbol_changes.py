@@ -1,0 +1,155 @@
+"""The table `symbol_changes`: what turns did to functions, classes and files, in order of time."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from claude_mem_lite.code.syntax.values import ABSENT, CodeChange
+from claude_mem_lite.models import Turn
+from claude_mem_lite.store.visibility import Hidden, not_hidden
+from claude_mem_lite.timestamps import text_to_time, time_to_text
+
+_MOST_OF_A_TURN = 500
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChange:
+    """A change as it was seen in a session."""
+
+    change: CodeChange
+    session: str
+    at: datetime
+
+
+def add(db: sqlite3.Connection, key: str, turn: Turn, branch: str, changes: Sequence[CodeChange], at: datetime) -> None:
+    """Store what a turn did to code, once per turn."""
+    db.executemany(
+        """insert or ignore into symbol_changes
+             (turn, session, project, branch, at, file, name, kind, action, signature, was, before, after)
+           values (:turn, :session, :project, :branch, :at, :file, :name, :kind, :action, :signature, :was, :before,
+             :after)""",
+        [
+            {
+                "turn": key,
+                "session": turn.session,
+                "project": turn.project,
+                "branch": branch,
+                "at": time_to_text(at),
+                "file": change.file,
+                "name": change.name,
+                "kind": change.kind,
+                "action": change.action,
+                "signature": change.signature,
+                "was": change.was,
+                "before": change.before,
+                "after": change.after,
+            }
+            for change in changes[:_MOST_OF_A_TURN]
+        ],
+    )
+
+
+def newest(db: sqlite3.Connection, sessions: Sequence[str], *, hidden: Hidden = (), limit: int) -> list[StoredChange]:
+    """The newest change of each function and class in these sessions, newest first, under the name it has since."""
+    here, branches = not_hidden(hidden, "at")
+    rows = db.execute(
+        # With max() SQLite takes the other columns from the row that has it.
+        f"""select *, max(seq) from symbol_changes
+            where session in (select value from json_each(:sessions)) and name <> '' and {here}
+            group by project, file, name order by at desc, seq desc limit :limit""",
+        {**branches, "sessions": json.dumps(list(sessions)), "limit": limit},
+    ).fetchall()
+    renamed = {(row["file"], row["was"]): row["seq"] for row in rows if row["was"]}
+    return [_from_row(row) for row in rows if renamed.get((row["file"], row["name"]), 0) <= row["seq"]]
+
+
+def of_session(db: sqlite3.Connection, session: str) -> list[StoredChange]:
+    """All that a session did to code, in order."""
+    rows = db.execute("select * from symbol_changes where session = ? order by seq", (session,))
+    return [_from_row(row) for row in rows]
+
+
+def became(
+    db: sqlite3.Connection, project: str, file: str, name: str, body: str, since: datetime | None
+) -> dict[str, str]:
+    """The names that a function of a file has had since a moment, in order, each with the body it had last.
+
+    What had its body under another name when a session changed it was renamed by hand before."""
+    rows = db.execute(
+        """select name, was, before, after from symbol_changes
+             where project = :project and file = :file and name <> '' and at > :since order by seq""",
+        {"project": project, "file": file, "since": time_to_text(since) if since else ""},
+    )
+    bodies = {name: body}
+    for row in rows:
+        is_it = {row["was"] or row["name"], row["name"]} & bodies.keys()
+        if row["after"] != ABSENT and (is_it or (row["before"] != ABSENT and row["before"] in bodies.values())):
+            bodies.pop(row["name"], None)  # the last comes last
+            bodies[row["name"]] = row["after"]
+    return bodies
+
+
+def touched_by_others(db: sqlite3.Connection, project: str, session: str, file: str, since: datetime) -> bool:
+    """Whether another session of a project has changed a file since a moment."""
+    row = db.execute(
+        """select 1 from symbol_changes
+             where session in (select id from sessions where project = :project and last_event_at >= :since)
+             and session <> :session and file = :file and at >= :since limit 1""",
+        {"project": project, "session": session, "file": file, "since": time_to_text(since)},
+    ).fetchone()
+    return row is not None
+
+
+def newest_names(db: sqlite3.Connection, project: str, file: str, limit: int) -> list[str]:
+    """Return the names of functions and classes that sessions changed in a file, the newest first."""
+    rows = db.execute(
+        """select name from symbol_changes where project = :project and file = :file and name <> ''
+             group by name order by max(seq) desc limit :limit""",
+        {"project": project, "file": file, "limit": limit},
+    )
+    return [row["name"] for row in rows]
+
+
+def is_elsewhere(db: sqlite3.Connection, project: str, file: str, name: str) -> bool:
+    """Return whether sessions changed a function or class of this name, in whatever class, in another file too."""
+    row = db.execute(
+        """select 1 from symbol_changes
+             where project = :project and file <> :file and (name = :name or name like '%.' || :name) limit 1""",
+        {"project": project, "file": file, "name": name},
+    ).fetchone()
+    return row is not None
+
+
+def renames_since(db: sqlite3.Connection, project: str, since: datetime) -> list[tuple[str, str]]:
+    """What functions and classes of a project were called before and are called since, in order; without the names of
+    the classes they are in."""
+    rows = db.execute(
+        """select was, name from symbol_changes
+             where session in (select id from sessions where project = :project and last_event_at > :since)
+             and at > :since and was <> '' and name <> '' order by seq""",
+        {"project": project, "since": time_to_text(since)},
+    )
+    bare = ((row["was"].rpartition(".")[2], row["name"].rpartition(".")[2]) for row in rows)
+    return [(was, name) for was, name in bare if was != name]
+
+
+def forget(db: sqlite3.Connection, *, sessions: Sequence[str] = (), turns: Sequence[str] = ()) -> None:
+    """Remove what these sessions and turns did."""
+    db.executemany("delete from symbol_changes where session = ?", [(session,) for session in sessions])
+    db.executemany("delete from symbol_changes where turn = ?", [(turn,) for turn in turns])
+
+
+def _from_row(row: sqlite3.Row) -> StoredChange:
+    change = CodeChange(
+        file=row["file"],
+        name=row["name"],
+        kind=row["kind"],
+        action=row["action"],
+        signature=row["signature"],
+        was=row["was"],
+        before=row["before"],
+        after=row["after"],
+    )
+    return StoredChange(change, row["session"], text_to_time(row["at"]))

@@ -1,0 +1,106 @@
+"""The API of `stats`: what is stored, what was given and what came of it, what models took. Writes nothing."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import asdict, astuple
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from claude_mem_lite.context.scoring import is_stated
+from claude_mem_lite.context.usefulness import SILENT, factor, start_factor
+from claude_mem_lite.models import Tally
+from claude_mem_lite.store import memories, model_calls, receipts, statistics
+from claude_mem_lite.worker.api.routing import Router
+from claude_mem_lite.worker.api.status import Meant, Running
+
+LONGEST_DAYS = 180
+"""As long as receipts are kept."""
+# The fewest sessions that can make anything silent.
+_LEAST_IGNORED = 8
+_MOST_LOOKED_AT = 1_000
+_MOST_SILENT = 50
+Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
+router = Router(prefix="/api")
+
+
+@router.get("/stats")
+def stats(loop: Running, days: Days = 30) -> dict[str, object]:
+    """All projects together, over the last days; what is stored and what is silent is told as it is now."""
+    since = loop.clock() - timedelta(days=days)
+    with closing(loop.readers.open()) as db:
+        rates = statistics.hit_rates(db, since)
+        return {
+            "days": days,
+            "since": since.isoformat(),
+            "memories": {
+                "by_kind": statistics.memories_by_kind(db),
+                "by_status": statistics.memories_by_status(db),
+                "by_project": [asdict(one) for one in statistics.projects(db)],
+            },
+            "given": _given(db, since, rates),
+            "sources": [_rate(one) for one in rates],
+            "silent": {"items": _silent_items(db)},
+            "model": _model(db, since),
+            "retold": asdict(statistics.retold(db, since)),
+        }
+
+
+@router.get("/hit-rates")
+def hit_rates(loop: Running, meant: Meant, days: Days = LONGEST_DAYS) -> dict[str, object]:
+    """What came of what was given in a folder's project, or in all, by moment and source."""
+    since = loop.clock() - timedelta(days=days)
+    with closing(loop.readers.open()) as db:
+        rates = statistics.hit_rates(db, since, meant)
+        return {"days": days, "given": _given(db, since, rates, meant), "sources": [_rate(one) for one in rates]}
+
+
+def _given(
+    db: sqlite3.Connection, since: datetime, rates: list[statistics.HitRate], project: str | None = None
+) -> list[dict[str, object]]:
+    """By moment: how often and how much was given, and how much of it was used."""
+    told = []
+    for one in statistics.given(db, since, project):
+        tallies = [rate.tally for rate in rates if rate.moment == one.moment]
+        tally = Tally(*(sum(counts) for counts in zip(*map(astuple, tallies), strict=True)))
+        told.append({**asdict(one), **_hits(tally)})
+    return told
+
+
+def _rate(one: statistics.HitRate) -> dict[str, object]:
+    return {"moment": one.moment, "source": one.source, "items": one.items, "tokens": one.tokens, **_hits(one.tally)}
+
+
+def _hits(tally: Tally) -> dict[str, object]:
+    """Return the counts, and the share that was used at least: an unknown item may have been."""
+    judged = tally.used + tally.ignored + tally.unknown
+    return {**asdict(tally), "hit_rate": round(tally.used / judged, 3) if judged else None}
+
+
+def _silent_items(db: sqlite3.Connection) -> list[dict[str, object]]:
+    """Return the items that no start gives any more because nobody had use for them."""
+    ids = statistics.often_ignored(db, _LEAST_IGNORED, _MOST_LOOKED_AT)
+    titles = receipts.titles(db, ids)
+    found = []
+    for id_, tally in receipts.standing_tallies(db, ids, at_need=False).items():
+        kind, title = titles.get(id_, ("", ""))
+        rule = factor if kind == "session" else start_factor
+        if kind and rule(tally) <= SILENT and not _is_stated(db, id_):
+            found.append({"id": id_, "kind": kind, "title": title, **_hits(tally)})
+    return found[:_MOST_SILENT]
+
+
+def _is_stated(db: sqlite3.Connection, id_: str) -> bool:
+    memory = memories.find(db, id_)
+    return memory is not None and is_stated(memory)
+
+
+def _model(db: sqlite3.Connection, since: datetime) -> dict[str, object]:
+    return {
+        **asdict(model_calls.spent(db, since=since, under_way=False)),
+        "by_outcome": {what: asdict(spend) for what, spend in model_calls.by_outcome(db, since).items()},
+        "estimates": [
+            {**asdict(one), "ratio": round(one.estimated / one.counted, 3)} for one in model_calls.counted(db, since)
+        ],
+    }

@@ -1,0 +1,92 @@
+"""The worker's HTTP face on its Unix socket: what hooks send, the API, and one shape for every error."""
+
+import logging
+import sqlite3
+from collections.abc import Callable
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Router
+from starlette.types import Receive, Scope, Send
+
+from claude_mem_lite.db.integrity import is_damage
+from claude_mem_lite.errors import Ambiguous, CommandNotAccepted, InvalidRequest, MemoryLiteError, NotFound, WorkerEnded
+from claude_mem_lite.worker.answers import routes
+from claude_mem_lite.worker.loop import Loop
+
+_STATUS_AND_CODE: dict[type[MemoryLiteError], tuple[int, str]] = {
+    NotFound: (404, "not_found"),
+    Ambiguous: (409, "ambiguous"),
+    InvalidRequest: (422, "invalid"),
+    WorkerEnded: (503, "ended"),
+    CommandNotAccepted: (503, "not_accepted"),
+}
+log = logging.getLogger(__name__)
+
+
+class Api:
+    """The API, imported when it is first asked: hooks need none of it, and pydantic alone takes a fifth of a start."""
+
+    def __init__(self, loop: Loop, stop: Callable[[], None]) -> None:
+        self._loop = loop
+        self._stop = stop
+        self._router: Router | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._router is None:
+            self._router = await run_in_threadpool(self._import)
+        await self._router(scope, receive, send)
+
+    def _import(self) -> Router:
+        if not self._loop.package.is_intact():  # what is there now, if anything, does not fit the rest of this worker
+            if self._loop.package.is_replaced():
+                self._stop()
+            raise MemoryLiteError("another version is being installed", "run this again in a moment")
+        from claude_mem_lite.worker.api.api_routes import make_router
+
+        return make_router()
+
+
+def make_app(loop: Loop, stop: Callable[[], None]) -> Starlette:
+    """The application over one job loop; `stop` ends the process in good order."""
+    app = Starlette(
+        routes=routes.ROUTES,
+        exception_handlers={
+            MemoryLiteError: _refused,
+            HTTPException: _http_error,
+            Exception: _broken,
+        },
+    )
+    app.state.loop = loop
+    app.state.stop = stop
+    routes.prepare(app)
+    app.router.default = Api(loop, stop)  # whatever is no hook's
+    return app
+
+
+async def _refused(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, MemoryLiteError)
+    status, code = _STATUS_AND_CODE.get(type(error), (400, "refused"))
+    return _error(status, code, error.message, error.next_step)
+
+
+async def _http_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return _error(error.status_code, "http", str(error.detail), "")
+
+
+async def _broken(request: Request, error: Exception) -> JSONResponse:
+    log.error("request failed", exc_info=error, extra={"path": request.url.path})
+    loop = request.app.state.loop
+    # A database that was removed cannot be opened; whoever watches the log has seen damage, and had the loop end.
+    is_removed = isinstance(error, sqlite3.Error) and not loop.has_files()
+    if is_removed or (is_damage(error) and loop.stopping.is_set()):
+        return _error(500, "damaged", "a database is damaged and is being recovered", "run this again in a moment")
+    return _error(500, "internal", f"the worker failed: {type(error).__name__}", "see worker.log")
+
+
+def _error(status: int, code: str, message: str, next_step: str) -> JSONResponse:
+    return JSONResponse({"error": {"code": code, "message": message, "next_step": next_step}}, status)

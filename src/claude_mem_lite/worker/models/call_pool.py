@@ -1,0 +1,176 @@
+"""Calls to a model, each in a thread of its own, so that the job thread never waits for one.
+
+The job thread alone starts them and hears their answers. Each is recorded before it is made; none is repeated here."""
+
+import logging
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from claude_mem_lite.clock import Clock
+from claude_mem_lite.compress.model.request import Told
+from claude_mem_lite.context.budget import estimate_tokens
+from claude_mem_lite.db.connection import atomic
+from claude_mem_lite.errors import ModelError, ModelRefused, ModelUnavailable
+from claude_mem_lite.models import Usage
+from claude_mem_lite.store import model_calls
+from claude_mem_lite.store.model_calls import Outcome, Purpose
+
+# Beyond the limit of a provider, which does not cover a name that takes for ever to resolve.
+_GRACE_S = 90.0
+Result = Told | ModelError
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A question on its way. `note` is told what came of it, in the job thread, unless the call was let go."""
+
+    id: int
+    turn: str
+    session: str
+    made_by: str
+    purpose: Purpose
+    began_at: datetime
+    max_s: float
+    note: Callable[[Result], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    call: Call
+    result: Result
+    ms: float
+
+
+class Calls:
+    """The calls under way."""
+
+    def __init__(self, memory_db: sqlite3.Connection, clock: Clock, wake: Callable[[], None]) -> None:
+        self._db = memory_db
+        self._clock = clock
+        self._wake = wake
+        self._under_way: dict[int, Call] = {}
+        self._came: deque[_Answer] = deque()
+        self._arrival = threading.Event()
+
+    def under_way(self) -> list[Call]:
+        return list(self._under_way.values())
+
+    def start(
+        self,
+        ask: Callable[[], Told],
+        note: Callable[[Result], None],
+        *,
+        turn: str,
+        session: str,
+        made_by: str,
+        purpose: Purpose,
+        most: Usage,
+        sent: str,
+        timeout_s: float,
+    ) -> None:
+        """Ask in a thread; the most it may take is counted as spent until the answer is there. Of what is sent only
+        the size is kept."""
+        now, size = self._clock(), estimate_tokens(sent)
+        with atomic(self._db):
+            number = model_calls.begin(self._db, turn, session, made_by, purpose, most, now, estimated_in=size)
+        call = Call(number, turn, session, made_by, purpose, now, timeout_s + _GRACE_S, note)
+        self._under_way[number] = call
+        # Daemon: a worker that ends does not wait for a model that hangs.
+        threading.Thread(target=self._ask, args=(call, ask), name=f"model-{number}", daemon=True).start()
+
+    def let_go(self, call: Call) -> None:
+        """Nobody wants this answer any more; what it takes is still counted."""
+        self._under_way.pop(call.id, None)
+
+    def hear(self) -> None:
+        """Pass on the answers that have come. One that cannot be stored, for a full disk say, is kept for next time."""
+        while self._came:
+            answer = self._came[0]
+            self._try_to_record(answer)
+            if answer.call.id in self._under_way:
+                _pass_on(answer)
+                self.let_go(answer.call)
+            self._came.popleft()
+        # After the answers: a machine that slept may wake to one that is there but looks late.
+        for call in self.under_way():
+            if self._clock() - call.began_at > timedelta(seconds=call.max_s):
+                told = f"{call.made_by} gave no answer within {call.max_s:g} s"
+                call.note(ModelUnavailable(told, "check the network and base_url in config.toml"))
+                self.let_go(call)
+
+    def hear_for(self, timeout_s: float) -> None:
+        """Pass on what comes within this time; ends early when nothing is under way."""
+        until = time.monotonic() + timeout_s
+        self.hear()
+        while self._under_way and (left := until - time.monotonic()) > 0:
+            self._arrival.wait(left)
+            self._arrival.clear()
+            self.hear()
+
+    def lose_all(self) -> None:
+        """Whatever is recorded as under way will not be heard any more: for a worker that starts or ends."""
+        self._under_way.clear()
+        with atomic(self._db):
+            model_calls.lose_open(self._db)
+
+    def _ask(self, call: Call, ask: Callable[[], Told]) -> None:
+        started = time.monotonic()
+        result: Result
+        try:
+            result = ask()
+        except ModelError as error:
+            result = error
+        except Exception as error:
+            log.exception("call failed", extra={"call": call.id, "made_by": call.made_by})
+            result = ModelRefused(f"the call failed with {type(error).__name__}", "see worker.log")
+        self._came.append(_Answer(call, result, round((time.monotonic() - started) * 1000, 1)))
+        self._arrival.set()
+        self._wake()
+
+    def _try_to_record(self, answer: _Answer) -> None:
+        try:
+            self._record(answer)
+        except sqlite3.OperationalError:  # no room, or locked: recorded later
+            raise
+        except Exception:  # what the table does not take must not keep other answers from being heard
+            log.exception("call not recorded", extra={"call": answer.call.id, "made_by": answer.call.made_by})
+
+    def _record(self, answer: _Answer) -> None:
+        call = answer.call
+        usage: Usage | None = answer.result.usage
+        outcome: Outcome = "told"
+        if isinstance(answer.result, ModelError):
+            outcome = "unavailable" if isinstance(answer.result, ModelUnavailable) else "refused"
+            usage = None if answer.result.may_have_cost else usage
+        with atomic(self._db):
+            model_calls.end(self._db, call.id, outcome, usage, answer.ms)
+        log.info(
+            "model asked",
+            extra={
+                "call": call.id,
+                "session": call.session,
+                "made_by": call.made_by,
+                "purpose": call.purpose,
+                "outcome": outcome,
+                "tokens_in": usage.tokens_in if usage else None,
+                "tokens_out": usage.tokens_out if usage else None,
+                "cost_usd": usage.cost_usd if usage else None,
+                "ms": answer.ms,
+            },
+        )
+
+
+def _pass_on(answer: _Answer) -> None:
+    try:
+        answer.call.note(answer.result)
+    except sqlite3.OperationalError:  # no room, or locked: the answer was paid for and is stored later
+        raise
+    except Exception as error:
+        log.exception("answer not stored", extra={"call": answer.call.id, "session": answer.call.session})
+        answer.call.note(ModelRefused(f"its answer could not be stored: {type(error).__name__}", "see worker.log"))
